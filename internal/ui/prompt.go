@@ -74,18 +74,21 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	}
 	answers := make([]string, len(questions))
 	groups := make([]*huh.Group, len(questions))
-	_, rows := p.streams.Size()
-	rows-- // the cursor's
+	columns, rows := p.streams.Size()
+	on := page{columns - frameWidth, rows - 1} // the last row is the cursor's
 	for i, q := range questions {
 		if q.Then != nil {
-			groups[i] = following(q, answers, i, rows)
+			groups[i] = following(q, answers, i, on)
 			continue
 		}
-		groups[i] = huh.NewGroup(field(q, &answers[i]))
+		groups[i] = huh.NewGroup(field(q, &answers[i], on))
 	}
 	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
-	if slices.ContainsFunc(questions, func(q Question) bool { return q.Then != nil }) {
-		form.WithHeight(rows) // else each page is as high as the first list
+	// Else each page is as high as the first list, and a list longer than the screen hides
+	// its title and the keys.
+	needsPage := func(q Question) bool { return q.Then != nil || len(q.Options)+keysHeight+1 > on.rows }
+	if slices.ContainsFunc(questions, needsPage) {
+		form.WithHeight(on.rows)
 	}
 	form.WithProgramOptions(tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg { return leaving(form, msg) }))
 	err := form.WithInput(p.streams.In).RunWithContext(ctx)
@@ -123,7 +126,7 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 		} else if q.Help != "" {
 			q.Title += " " + q.Help // which is not shown there
 		}
-		form := huh.NewForm(huh.NewGroup(field(q, &answers[i]))).WithOutput(p.streams.Err)
+		form := huh.NewForm(huh.NewGroup(field(q, &answers[i], page{}))).WithOutput(p.streams.Err)
 		if err := p.askInLines(ctx, form, in); err != nil {
 			return nil, err
 		}
@@ -131,40 +134,51 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 	return answers, nil
 }
 
-// following is the group of a question that depends on the answers before it, on a page of
-// so many rows.
-func following(q Question, answers []string, i, rows int) *huh.Group {
+// page is the room that a question has.
+type page struct{ columns, rows int }
+
+// following is the group of a question that depends on the answers before it.
+func following(q Question, answers []string, i int, on page) *huh.Group {
 	before := answers[:i] // what is behind it changes with the answers
 	choices := func() []huh.Option[string] {
 		_, options := q.Then(answers[:i])
-		return choicesOf(options)
+		return choicesOf(options, on)
 	}
 	help := func() string {
 		text, _ := q.Then(answers[:i])
 		return EscapePainted(text)
 	}
-	ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i]).Height(rows - keysHeight)
+	ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i]).Height(on.rows - keysHeight)
 	return huh.NewGroup(ask).WithHideFunc(func() bool { return len(choices()) == 0 })
 }
 
-// keysHeight is how many rows the line about keys takes, with those around it.
-const keysHeight = 2
+const (
+	// keysHeight is how many rows the line about keys takes, with those around it.
+	keysHeight = 2
+	// frameWidth is how many columns are left of a choice.
+	frameWidth = 5
+)
 
-func choicesOf(options []Option) []huh.Option[string] {
+// choicesOf are the options, of a long list each cut to one line; those of a short one wrap.
+func choicesOf(options []Option, on page) []huh.Option[string] {
 	choices := make([]huh.Option[string], len(options))
 	for i, o := range options {
-		choices[i] = huh.NewOption(Escape(o.Label), o.Value)
+		label := []rune(Escape(o.Label))
+		if len(options) > on.rows/2 && on.columns > 1 && len(label) > on.columns {
+			label = append(label[:on.columns-1], '…')
+		}
+		choices[i] = huh.NewOption(string(label), o.Value)
 	}
 	return choices
 }
 
-func field(q Question, answer *string) huh.Field { //nolint:ireturn // one of two kinds of field
+func field(q Question, answer *string, on page) huh.Field { //nolint:ireturn // one of two kinds of field
 	if len(q.Options) == 0 {
 		*answer = No
 		return huh.NewConfirm().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Accessor(&yesNo{answer})
 	}
 	*answer = q.Options[0].Value
-	return huh.NewSelect[string]().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Options(choicesOf(q.Options)...).Value(answer)
+	return huh.NewSelect[string]().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Options(choicesOf(q.Options, on)...).Value(answer)
 }
 
 // yesNo lets a yes or no question answer with a word.
