@@ -136,3 +136,9 @@ func pause(ctx context.Context, limit time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// UserRefs are the arguments with which git log begins at all refs but the program's own,
+// those of remotes included.
+func UserRefs() []string {
+	return []string{"--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all"}
+}

@@ -102,11 +102,10 @@ EXIT STATUS
 		ValidArgs:   names,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := filepath.Base(a.Getenv("SHELL"))
-			if len(args) > 0 {
-				name = args[0]
+			if len(args) == 0 && a.Getenv("SHELL") == "" {
+				return app.WithHint(app.Usagef("$SHELL names no shell"), "type "+cmd.CommandPath()+" "+synopsis)
 			}
-			return installCompletion(a, cmd.Root(), name)
+			return installCompletion(a, cmd.Root(), append(args, filepath.Base(a.Getenv("SHELL")))[0])
 		},
 	})
 	return cmd

@@ -48,7 +48,7 @@ type listKey struct {
 }
 
 func (l *changeLog) add(path string, c AuthoredChange) {
-	dir, name := splitPath(path)
+	dir, name := tree.ParentPath(path), tree.BasePath(path)
 	folder := l.folders[dir]
 	if folder == nil {
 		if l.folders == nil {
@@ -75,7 +75,7 @@ func (l *changeLog) number(before uint32, c AuthoredChange) uint32 {
 
 // of returns the changes of a path, oldest first.
 func (l *changeLog) of(path string) []AuthoredChange {
-	dir, name := splitPath(path)
+	dir, name := tree.ParentPath(path), tree.BasePath(path)
 	folder := l.folders[dir]
 	if folder == nil {
 		return nil
@@ -108,12 +108,6 @@ func (l *changeLog) with(match func(AuthoredChange) bool) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// splitPath returns the folder of a path, "" for the root, and its name in there.
-func splitPath(path string) (dir, name string) {
-	i := strings.LastIndexByte(path, '/')
-	return path[:max(i, 0)], path[i+1:]
 }
 
 // entry returns the entry of a name, a new one if it has none. It is valid until the

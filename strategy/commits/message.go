@@ -106,10 +106,7 @@ func splitMessage(path, text, mark string) message {
 
 // add puts the trailers into the message, each once, by git's own rules.
 func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
-	trailers := make([]string, len(ids))
-	for i, id := range ids {
-		trailers[i] = checkpoint.TrailerKey + ": " + string(id)
-	}
+	trailers := trailersOf(ids)
 	body := checkpoint.StripIDs(m.prose)
 	switch {
 	case strings.TrimSpace(body) == "":
@@ -135,6 +132,15 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 		m.rest = m.comment(hint) + m.rest
 	}
 	return nil
+}
+
+// trailersOf are the lines that link a commit to checkpoints.
+func trailersOf(ids []checkpoint.ID) []string {
+	trailers := make([]string, len(ids))
+	for i, id := range ids {
+		trailers[i] = checkpoint.TrailerKey + ": " + string(id)
+	}
+	return trailers
 }
 
 // isCut reports whether git throws away this line and all below it.

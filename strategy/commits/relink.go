@@ -93,11 +93,7 @@ func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, fo
 	if id == "" {
 		id = s.Checkpoints[0]
 	}
-	trailers := make([]string, 0, len(have)+1)
-	for _, id := range append(have, id) {
-		trailers = append(trailers, checkpoint.TrailerKey+": "+string(id))
-	}
-	message, err := gitwork.AddTrailers(ctx, rl.Repo, []byte(ensureNewline(checkpoint.StripIDs(c.Message))), trailers)
+	message, err := gitwork.AddTrailers(ctx, rl.Repo, []byte(checkpoint.StripIDs(c.Message)), trailersOf(append(have, id)))
 	if err != nil {
 		return Relinked{}, fmt.Errorf("add trailer: %w", err)
 	}
@@ -160,8 +156,8 @@ func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Sessio
 		if !slices.ContainsFunc(stored.Summary.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		named, err := gitlog.Commits(ctx, rl.Repo, "--max-count=1", "--fixed-strings", "--grep="+checkpoint.TrailerKey+": "+string(id),
-			"--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all", "--")
+		args := append([]string{"--max-count=1", "--fixed-strings", "--grep=" + checkpoint.TrailerKey + ": " + string(id)}, checkpoint.UserRefs()...)
+		named, err := gitlog.Commits(ctx, rl.Repo, append(args, "--")...)
 		if err != nil || len(named) == 0 {
 			return id, err
 		}

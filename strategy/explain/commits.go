@@ -78,7 +78,7 @@ func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created 
 	const skew = 24 * time.Hour // clocks differ
 	args := []string{"--fixed-strings", "--grep=" + string(id)}
 	if where == All {
-		return cf.carrying(ctx, id, append(args, allRefs()...)...)
+		return cf.carrying(ctx, id, append(args, checkpoint.UserRefs()...)...)
 	}
 	args = append(args, "--exclude=entire/*", "--branches")
 	if head, err := cf.repo.Commit(ctx, "HEAD"); err == nil { // it may be detached
@@ -93,11 +93,6 @@ func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created 
 	return cf.carrying(ctx, id, args...)
 }
 
-// allRefs are the arguments of git log for the commits behind all refs but our own.
-func allRefs() []string {
-	return []string{"--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all"}
-}
-
 // naming are the commits behind all refs whose messages hold one of the ids, the newest
 // first; none without ids.
 func (cf commitFinder) naming(ctx context.Context, ids []checkpoint.ID) ([]git.Commit, error) {
@@ -108,7 +103,7 @@ func (cf commitFinder) naming(ctx context.Context, ids []checkpoint.ID) ([]git.C
 	for _, id := range ids {
 		args = append(args, "--grep="+string(id))
 	}
-	commits, err := gitlog.Commits(ctx, cf.repo, append(append(args, allRefs()...), "--")...)
+	commits, err := gitlog.Commits(ctx, cf.repo, append(append(args, checkpoint.UserRefs()...), "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("find the commits of a session: %w", err)
 	}

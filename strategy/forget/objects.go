@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 )
@@ -51,7 +52,7 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = gitobject.Reachable(ctx, ob.rec.Repo, append(userRefs(), "--indexed-objects")...)
+	p.own, err = gitobject.Reachable(ctx, ob.rec.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
@@ -73,11 +74,6 @@ func (v *versions) quotes(ctx context.Context) (*transcript.Quotes, error) {
 
 func blobs(list []gitobject.Info) []gitobject.Info {
 	return slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return o.Type != "blob" })
-}
-
-// userRefs are arguments of rev-list for what isn't ours.
-func userRefs() []string {
-	return []string{"--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--exclude=refs/remotes/*/entire/*", "--all"}
 }
 
 // inHistory finds the versions that a ref or reflog reaches, those of saved
@@ -277,7 +273,7 @@ func (v *versions) ownCommits(ctx context.Context) ([]Place, error) {
 	if v.what.File == "" {
 		return nil, nil
 	}
-	args := append([]string{"rev-list", "--full-history", "--abbrev-commit"}, userRefs()...)
+	args := append([]string{"rev-list", "--full-history", "--abbrev-commit"}, checkpoint.UserRefs()...)
 	args = append(args, "--")
 	for _, p := range v.forgottenPaths() {
 		args = append(args, ":(top,literal)"+p)
