@@ -7,11 +7,20 @@ import (
 )
 
 // CommandPaths is every command of both programs that runs, by what is typed.
-func CommandPaths() []string {
+func CommandPaths() []string { return pathsOf((*cobra.Command).Runnable) }
+
+// JSONCommandPaths is those that take --json.
+func JSONCommandPaths() []string {
+	return pathsOf(func(cmd *cobra.Command) bool {
+		return cmd.Runnable() && (cmd.Flags().Lookup("json") != nil || cmd.InheritedFlags().Lookup("json") != nil)
+	})
+}
+
+func pathsOf(wanted func(*cobra.Command) bool) []string {
 	var paths []string
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Runnable() {
+		if wanted(cmd) {
 			paths = append(paths, cmd.CommandPath())
 		}
 		for _, sub := range cmd.Commands() {

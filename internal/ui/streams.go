@@ -8,6 +8,7 @@
 package ui
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -93,23 +94,57 @@ func (s Streams) Notef(format string, args ...any) {
 // Hint writes what the user can do about a problem to Err.
 func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 
-// JSON writes v to Out, indented, with < and > as they are.
+// Schema is the version of the JSON that commands print; docs/formats/json.md describes
+// what changes it.
+const Schema = 1
+
+// JSON writes v to Out, indented, with < and > as they are. An object begins with the
+// key "schema".
 func (s Streams) JSON(v any) error {
+	text, err := envelope(v)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return err
+	}
+	return s.write(out.Bytes())
+}
+
+// JSONLine is JSON on one line.
+func (s Streams) JSONLine(v any) error {
+	text, err := envelope(v)
+	if err != nil {
+		return err
+	}
+	return s.write(text)
+}
+
+func (s Streams) write(text []byte) error {
 	return s.Show(func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
+		_, err := w.Write(text)
+		return err
 	})
 }
 
-// JSONLine writes v to Out on one line, with < and > as they are.
-func (s Streams) JSONLine(v any) error {
-	return s.Show(func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		return e.Encode(v)
-	})
+// envelope is v as JSON, with the key "schema" if it is an object.
+func envelope(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	fields, isObject := bytes.CutPrefix(out.Bytes(), []byte("{"))
+	if !isObject {
+		return out.Bytes(), nil
+	}
+	first := fmt.Sprintf(`{"schema":%d,`, Schema)
+	if bytes.Equal(bytes.TrimSpace(fields), []byte("}")) {
+		first = strings.TrimSuffix(first, ",")
+	}
+	return append([]byte(first), fields...), nil
 }
 
 // Line makes text safe and short enough for one line: white space is folded,

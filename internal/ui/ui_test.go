@@ -80,7 +80,7 @@ func TestJSON(t *testing.T) {
 	if err := (ui.Streams{Out: &out}).JSON(map[string]string{"a": "<&>"}); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff("{\n  \"a\": \"<&>\"\n}\n", out.String()); d != "" {
+	if d := cmp.Diff("{\n  \"schema\": 1,\n  \"a\": \"<&>\"\n}\n", out.String()); d != "" {
 		t.Error(d)
 	}
 }

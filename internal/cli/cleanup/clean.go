@@ -83,7 +83,6 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 // cleanJSON is the output of `clean --json`; docs/formats/clean.md describes
 // it.
 type cleanJSON struct {
-	Version int          `json:"version"`
 	Deleted bool         `json:"deleted"`
 	Items   []orphanJSON `json:"items"`
 	Kept    []orphanJSON `json:"kept"`
@@ -121,7 +120,7 @@ func showOrphans(a *app.App, opts cleanOptions, repo *git.Repo, items []tidy.Ite
 	w := a.Streams
 	if opts.json {
 		none := []orphanJSON{}
-		return w.JSON(cleanJSON{Version: 1, Items: newOrphansJSON(repo, items), Kept: none, Failed: none})
+		return w.JSON(cleanJSON{Items: newOrphansJSON(repo, items), Kept: none, Failed: none})
 	}
 	if len(items) == 0 {
 		w.Printf("No orphaned items to clean up.\n")
@@ -138,7 +137,7 @@ func showRemoval(a *app.App, opts cleanOptions, repo *git.Repo, done tidy.Remova
 	w := a.Streams
 	if opts.json {
 		j := cleanJSON{
-			Version: 1, Deleted: true, Items: newOrphansJSON(repo, done.Removed),
+			Deleted: true, Items: newOrphansJSON(repo, done.Removed),
 			Kept: newOrphansJSON(repo, done.Kept), Failed: newOrphansJSON(repo, done.Failed),
 		}
 		if failure != nil {

@@ -9,7 +9,6 @@ import (
 
 // forgetJSON is what `forget --json` prints; docs/formats/forget.md describes it.
 type forgetJSON struct {
-	Version   int         `json:"version"`
 	Forgotten bool        `json:"forgotten"`
 	Places    []placeJSON `json:"places"`
 	Left      []placeJSON `json:"left"`
@@ -35,7 +34,7 @@ func printForgotten(a *app.App, opts forgetOptions, places, left []forget.Place,
 	if !opts.json {
 		return nil
 	}
-	return a.Streams.JSON(forgetJSON{Version: 1, Forgotten: done, Places: newPlacesJSON(places), Left: newPlacesJSON(left)})
+	return a.Streams.JSON(forgetJSON{Forgotten: done, Places: newPlacesJSON(places), Left: newPlacesJSON(left)})
 }
 
 // showPlaces prints where it was found.

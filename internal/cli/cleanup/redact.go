@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,9 +99,7 @@ func redactCheck(ctx context.Context, a *app.App, name string, asJSON bool) erro
 		return fmt.Errorf("check %s: %w", name, err)
 	}
 	if asJSON {
-		e := json.NewEncoder(a.Streams.Out)
-		e.SetIndent("", "  ")
-		err = e.Encode(map[string]any{"findings": findings})
+		err = a.Streams.JSON(map[string]any{"findings": findings})
 	} else {
 		for _, f := range findings {
 			a.Streams.Printf("%d:%d: %s, %d bytes\n", f.Line, f.Column, f.Rule, f.Length)

@@ -129,7 +129,6 @@ func resetHelp(plan tidy.Reset) string {
 // resetJSON is the output of `reset --json`; docs/formats/clean.md describes
 // it.
 type resetJSON struct {
-	Version  int      `json:"version"`
 	Branch   string   `json:"branch"`
 	Removed  bool     `json:"removed"`
 	Kept     string   `json:"kept,omitempty"`
@@ -140,7 +139,7 @@ type resetJSON struct {
 func showReset(a *app.App, opts resetOptions, plan tidy.Reset) error {
 	w := a.Streams
 	if opts.json {
-		return w.JSON(resetJSON{Version: 1, Branch: plan.Branch, Removed: plan.Removes, Kept: plan.Rescue, Sessions: idsOf(plan.Sessions)})
+		return w.JSON(resetJSON{Branch: plan.Branch, Removed: plan.Removes, Kept: plan.Rescue, Sessions: idsOf(plan.Sessions)})
 	}
 	if plan.Empty() {
 		w.Printf("Nothing to reset for %s\n", plan.Branch)

@@ -87,7 +87,6 @@ func Shown(v any) string {
 // Report is what `config --json` prints; docs/formats/status.md
 // describes it.
 type Report struct {
-	Version  int          `json:"version"`
 	Values   []Value      `json:"values"`
 	Settings SettingsJSON `json:"settings"`
 }
@@ -103,7 +102,7 @@ type Value struct {
 
 // JSON is the JSON of the settings in force.
 func JSON(s *settings.Settings) Report {
-	r := Report{Version: 1, Settings: NewSettingsJSON(s)}
+	r := Report{Settings: NewSettingsJSON(s)}
 	for _, v := range s.Values() {
 		r.Values = append(r.Values, Value{
 			Key: v.Key, Value: v.Value, Layer: v.Source.Layer.String(), Source: v.Source.Name, Used: true,

@@ -60,6 +60,22 @@ func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
 	return c
 }
 
+// TurnText is the turn that a snapshot was taken before or after, by its prompt; empty
+// if it was taken for something else or the prompt isn't known.
+func TurnText(s bands.Snapshot) string {
+	if s.Causality.Prompt == "" || s.Message != string(s.Cause) {
+		return ""
+	}
+	switch s.Cause {
+	case bands.Prompt:
+		return "before" + Quoted(s.Causality.Prompt)
+	case bands.Auto:
+		return "after" + Quoted(s.Causality.Prompt)
+	case bands.Named, bands.Commit, bands.Rescue:
+	}
+	return ""
+}
+
 // PairText names the commits that a snapshot is paired with, and their checkpoints.
 func PairText(s bands.Snapshot) string {
 	texts := make([]string, 0, len(s.Pairs))

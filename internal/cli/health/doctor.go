@@ -197,7 +197,7 @@ func (c *consulting) undo(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case c.opts.json:
-		return c.Streams.JSON(undoneJSON{Version: 1, Undone: newBackupJSON(&b)})
+		return c.Streams.JSON(undoneJSON{Undone: newBackupJSON(&b)})
 	}
 	c.Streams.Printf("Undid the repair %s.\n", b.Name)
 	return nil

@@ -15,7 +15,6 @@ import (
 
 // doctorJSON is what `doctor --json` prints; docs/formats/doctor.md describes it.
 type doctorJSON struct {
-	Version  int           `json:"version"`
 	OK       bool          `json:"ok"`
 	Findings []findingJSON `json:"findings"`
 	Repairs  []repairJSON  `json:"repairs"`
@@ -45,8 +44,7 @@ type backupJSON struct {
 }
 
 type undoneJSON struct {
-	Version int        `json:"version"`
-	Undone  backupJSON `json:"undone"`
+	Undone backupJSON `json:"undone"`
 }
 
 func newBackupJSON(b *doctor.Backup) backupJSON {
@@ -86,7 +84,7 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 }
 
 func (c *consulting) newDoctorJSON(list []doctor.Finding, done []doctor.Outcome, ok bool) doctorJSON {
-	j := doctorJSON{Version: 1, OK: ok, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
+	j := doctorJSON{OK: ok, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
 	for _, f := range list {
 		j.Findings = append(j.Findings, findingJSON{f, f.Repair != nil})
 	}

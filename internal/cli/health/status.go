@@ -33,10 +33,11 @@ func NewStatus(a *app.App) *cobra.Command {
 		Use:   "status",
 		Short: "Show what is recorded here, and what keeps it from being recorded",
 		Long: `Shows whether sessions are recorded in this repository, the sessions that are
-open in all worktrees, what the next commit here would be linked to, and
-everything that stands in the way: missing hooks, bad settings, failures of
-hooks since you last looked. With --json it prints the same for programs, and
-doesn't count as a look; the schema is docs/formats/status.md.
+open in all worktrees, what the next commit here would be linked to, the latest
+snapshot and the room that all take, and what prevents recording: missing hooks,
+bad settings, failures of hooks since you last looked. With --json it prints the
+same for programs, and doesn't count as a look; the schema is
+docs/formats/status.md.
 
 EXIT STATUS
   0  the status was shown, whatever it is
@@ -71,7 +72,6 @@ const (
 // statusReport is the output of `status --json`; docs/formats/status.md
 // describes it.
 type statusReport struct {
-	Version    int                  `json:"version"`
 	State      string               `json:"state"`
 	Strategy   string               `json:"strategy,omitempty"`
 	Repository *repositoryJSON      `json:"repository,omitempty"`
@@ -89,6 +89,9 @@ type statusReport struct {
 	Copies *transcriptCopiesJSON `json:"transcript_copies,omitempty"`
 	// Interrupted is the point of a rewind that was interrupted.
 	Interrupted string `json:"interrupted_rewind,omitempty"`
+
+	// decidedBy is the file or variable that disables recording.
+	decidedBy string
 }
 
 type repositoryJSON struct {
@@ -118,7 +121,7 @@ type agentHooksJSON struct {
 
 // status gathers the report. Only a repository that can't be read is an error.
 func status(ctx context.Context, a *app.App) (*statusReport, error) {
-	r := &statusReport{Version: 1, Sessions: []sessionJSON{}, Notes: []app.Note{}}
+	r := &statusReport{Sessions: []sessionJSON{}, Notes: []app.Note{}}
 	repo, err := a.Repository()
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
@@ -134,7 +137,7 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	s := a.Settings(repo)
 	addNext, addContexts := nextCommit(ctx, a, repo, s), contextCheckpoints(ctx, a, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
-	r.State, r.Strategy = stateOf(&s), s.Strategy
+	r.State, r.Strategy, r.decidedBy = stateOf(&s), s.Strategy, s.Source(settings.KeyEnabled).Name
 	r.Interrupted, _ = app.InterruptedRewind(repo)
 	r.Copies = transcriptCopies(repo)
 	files := config.NewSettingsJSON(&s)
@@ -232,19 +235,23 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	case stateNotSetUp:
 		w.Printf("%s not set up (run `entire enable`)\n", w.Paint(ui.Dim, "○"))
 	case stateDisabled:
-		w.Printf("%s (%s)\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy)
+		w.Printf("%s (%s)%s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, by(r.decidedBy))
 	default:
 		w.Printf("%s (%s)\n", w.Paint(ui.Green, "Enabled"), r.Strategy)
 	}
 	if opts.detailed {
 		printFiles(w, r)
 	}
-	printSessions(w, opts, r.Sessions, a.Now())
+	if opts.detailed {
+		printSessionsDetailed(w, r.Sessions, a.Now())
+	} else {
+		printSessions(w, r, a.Now())
+	}
 	printNext(w, r.Next)
-	printSnapshots(a, w, r.Snapshots)
+	printSnapshots(a, w, r.Snapshots, opts.detailed)
 	printContexts(a, w, r.Contexts)
 	if c := r.Copies; c != nil {
-		w.Printf("\nReplaced transcripts: %d, unredacted, %s, in %s\n", c.Count, format.Size(c.Bytes), c.Dir)
+		w.Printf("Replaced transcripts: %d, unredacted, %s, in %s\n", c.Count, format.Size(c.Bytes), c.Dir)
 	}
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
@@ -256,11 +263,17 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	return nil
 }
 
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ", by " + name
+}
+
 func printFiles(w ui.Streams, r *statusReport) {
 	if r.Settings == nil {
 		return
 	}
-	w.Printf("\n")
 	for _, f := range r.Settings.Files {
 		state := "enabled"
 		if !f.Enabled {

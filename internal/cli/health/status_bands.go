@@ -21,7 +21,10 @@ type snapshotsJSON struct {
 	Count   int                    `json:"count"` // of all worktrees
 	Latest  *format.CheckpointJSON `json:"latest"`
 	Linking string                 `json:"linking,omitempty"`
-	LeftOut []string               `json:"left_out"`
+	// Bytes of the disk are taken by all of them, of Cap at most.
+	Bytes   int64    `json:"bytes"`
+	Cap     int64    `json:"cap"`
+	LeftOut []string `json:"left_out"`
 	// Missed are checkpoints of commits for which no snapshot was taken in time.
 	Missed []string `json:"missed"`
 
@@ -42,6 +45,8 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	}
 	rec := a.Recorder(repo, s, slog.New(slog.DiscardHandler))
 	r.Snapshots.Linking = string(store.Linking())
+	r.Snapshots.Cap = bands.CapAt(store.Dir(), s.Bands.Cap)
+	r.Snapshots.Bytes, _ = store.QuickSize() // what can't be read is reported below
 	versions, err := store.Versions()
 	if err == nil {
 		r.Snapshots.Count = len(versions)
@@ -93,23 +98,30 @@ func floorNotes(dir string, floor int64) []app.Note {
 	}}
 }
 
-// printSnapshots prints a line about the last snapshot, and lines about what is
-// missing.
-func printSnapshots(a *app.App, w ui.Streams, j *snapshotsJSON) {
+// printSnapshots prints a line about the last snapshot and the room that all take, and
+// lines about what is missing.
+func printSnapshots(a *app.App, w ui.Streams, j *snapshotsJSON, detailed bool) {
 	switch {
 	case j == nil, !j.Enabled && j.Count == 0:
 		return
 	case !j.Enabled:
-		w.Printf("\nSnapshots: off (%s kept)\n", ui.Plural(j.Count, "snapshot"))
+		w.Printf("Snapshots: off (%s kept)\n", ui.Plural(j.Count, "snapshot"))
 		return
 	case j.Latest == nil:
-		w.Printf("\nSnapshots: none of this worktree yet\n")
+		w.Printf("Snapshots: none of this worktree yet\n")
 		return
 	}
-	w.Printf("\nSnapshots: %d, latest %s%s (%s), %s\n", j.Count, j.Latest.Version, format.Quoted(j.Latest.Message),
-		ui.Ago(a.Now(), j.last.Created), format.LinkingText(j.Linking))
-	if text := format.PairText(j.last); text != "" {
+	title := format.Quoted(j.Latest.Message)
+	if turn := format.TurnText(j.last); turn != "" {
+		title = ", " + turn
+	}
+	w.Printf("Snapshots: %d, %s of %s used, latest %s%s (%s)\n", j.Count, format.Size(j.Bytes), format.Size(j.Cap),
+		j.Latest.Version, title, ui.Ago(a.Now(), j.last.Created))
+	if text := format.PairText(j.last); text != "" && detailed {
 		w.Printf("  of commit %s\n", text)
+	}
+	if detailed {
+		w.Printf("  %s\n", format.LinkingText(j.Linking))
 	}
 	for _, path := range j.LeftOut {
 		w.Printf("  left out, no room: %s\n", format.Path(path))

@@ -59,7 +59,7 @@ func printNext(w ui.Streams, next *nextCommitJSON) {
 	if next == nil {
 		return
 	}
-	w.Printf("\nNext commit: ")
+	w.Printf("Next commit: ")
 	files, ids := 0, make([]string, 0, len(next.Shares))
 	for _, share := range next.Shares {
 		files, ids = files+share.Files, append(ids, share.Session)

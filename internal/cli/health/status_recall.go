@@ -88,7 +88,7 @@ func printContexts(a *app.App, w ui.Streams, j *contextJSON) {
 	if j == nil || j.Latest == nil {
 		return
 	}
-	w.Printf("\nContext: checkpoint %s%s (%s)\n", j.Latest.ID, format.Quoted(j.Latest.Summary), ui.Ago(a.Now(), j.Latest.CreatedAt))
+	w.Printf("Context: checkpoint %s%s (%s)\n", j.Latest.ID, format.Quoted(j.Latest.Summary), ui.Ago(a.Now(), j.Latest.CreatedAt))
 	for _, id := range j.Pending {
 		w.Printf("  pending; unwanted? entire recall discard %s\n", id)
 	}

@@ -115,21 +115,49 @@ func unfinished(commonDir string) int {
 	return n
 }
 
-// printSessions prints the open sessions, grouped by worktree.
-func printSessions(w ui.Streams, opts statusOptions, sessions []sessionJSON, now time.Time) {
+// shownSessions is how many open sessions are shown without --detailed.
+const shownSessions = 5
+
+// printSessions prints a line for each open session.
+func printSessions(w ui.Streams, r *statusReport, now time.Time) {
+	if len(r.Sessions) == 0 {
+		return
+	}
+	w.Printf("%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	var table ui.Table
+	for _, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
+		facts := factsOf(s)
+		if s.ActiveAt != nil {
+			facts = append(facts, ui.Ago(now, *s.ActiveAt))
+		}
+		if s.Worktree != r.Repository.Root {
+			facts = append(facts, "in "+cmp.Or(ui.Line(s.Worktree, format.LineWidth), "an unknown worktree")+branchSuffix(s.Branch))
+		}
+		prompt := ""
+		if s.FirstPrompt != "" {
+			prompt = `"` + ui.Line(s.FirstPrompt, format.PromptWidth) + `"`
+		}
+		table.Row("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+format.Session(s.ID), strings.Join(facts, ", "), prompt)
+	}
+	w.Printf("%s", w.Table(&table, format.PromptWidth))
+	if more := len(r.Sessions) - shownSessions; more > 0 {
+		w.Printf("  and %d more: `entire sessions` lists them\n", more)
+	}
+}
+
+// printSessionsDetailed prints the open sessions, grouped by worktree, with their files.
+func printSessionsDetailed(w ui.Streams, sessions []sessionJSON, now time.Time) {
 	if len(sessions) == 0 {
 		return
 	}
-	w.Printf("\n%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	w.Printf("%s\n", w.Paint(ui.Bold, "Active Sessions:"))
 	for i, s := range sessions {
 		if i == 0 || s.Worktree != sessions[i-1].Worktree {
 			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
 		}
 		printSession(w, s, now)
-		if opts.detailed {
-			for _, path := range s.Files {
-				w.Printf("        %s\n", format.Path(path))
-			}
+		for _, path := range s.Files {
+			w.Printf("        %s\n", format.Path(path))
 		}
 	}
 }
@@ -150,22 +178,27 @@ func printSession(w ui.Streams, s sessionJSON, now time.Time) {
 	if s.FirstPrompt != "" {
 		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
 	}
-	phase := cmp.Or(s.Phase, string(session.Idle))
-	if s.AgentGone {
-		phase = "its agent is gone"
-	}
-	facts := []string{phase}
-	if s.PendingFiles > 0 {
-		text := ui.Plural(s.PendingFiles, "file") + " pending"
-		if s.SharedFiles > 0 {
-			text += fmt.Sprintf(" (%d maybe another session's)", s.SharedFiles)
-		}
-		facts = append(facts, text)
-	}
+	facts := factsOf(s)
 	if s.LastCheckpoint != "" {
 		facts = append(facts, checkpointText(s, now))
 	}
 	w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
+}
+
+// factsOf are a session's state and what it has that no commit holds.
+func factsOf(s sessionJSON) []string {
+	phase := cmp.Or(s.Phase, string(session.Idle))
+	if s.AgentGone {
+		phase = "its agent is gone"
+	}
+	if s.PendingFiles == 0 {
+		return []string{phase}
+	}
+	text := ui.Plural(s.PendingFiles, "file") + " pending"
+	if s.SharedFiles > 0 {
+		text += fmt.Sprintf(" (%d maybe another session's)", s.SharedFiles)
+	}
+	return []string{phase, text}
 }
 
 // transcriptCopiesJSON are the transcripts that a rewind or a resume replaced.

@@ -10,12 +10,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
-// explainVersion is the version of what explain --json prints;
-// docs/formats/explain.md describes it.
-const explainVersion = 1
+// These types are what explain --json prints; docs/formats/explain.md describes it.
 
 type explainListJSON struct {
-	Version     int                `json:"version"`
 	Branch      string             `json:"branch"`
 	Session     string             `json:"session,omitempty"`
 	Checkpoints []explainPointJSON `json:"checkpoints"`
@@ -49,7 +46,6 @@ type explainCommitJSON struct {
 }
 
 type explainedJSON struct {
-	Version     int                 `json:"version"`
 	Commit      *explainCommitJSON  `json:"commit,omitempty"`
 	Checkpoints []explainDetailJSON `json:"checkpoints"`
 	// Merged are the checkpoints that a merge brings in.
@@ -110,7 +106,7 @@ type explainItemJSON struct {
 }
 
 func newExplainListJSON(l explain.List, session string) explainListJSON {
-	j := explainListJSON{Version: explainVersion, Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing), Shallow: l.Shallow}
+	j := explainListJSON{Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing), Shallow: l.Shallow}
 	j.Checkpoints = append(j.Checkpoints, newExplainPoints(l.Points)...)
 	return j
 }
@@ -132,7 +128,7 @@ func newExplainPoints(points []explain.Point) []explainPointJSON {
 
 // newExplainedJSON is a commit's checkpoints, or one that was asked for itself.
 func newExplainedJSON(of explain.OfCommit) explainedJSON {
-	j := explainedJSON{Version: explainVersion, Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut}
+	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut}
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
 	}

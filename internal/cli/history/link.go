@@ -115,7 +115,6 @@ type relinking struct{ verb, rev string }
 // relinkedJSON is the output of `link --json` and `unlink --json`; docs/formats/sessions.md
 // describes it.
 type relinkedJSON struct {
-	Schema      int             `json:"schema"`
 	Commit      git.OID         `json:"commit"`
 	Former      git.OID         `json:"former"`
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
@@ -136,7 +135,7 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, of relinking, 
 		return relinkError(err, of.rev)
 	}
 	if opts.json {
-		return a.Streams.JSON(relinkedJSON{Schema: 1, Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
+		return a.Streams.JSON(relinkedJSON{Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
 	}
 	a.Streams.Printf("%s %s%s, now %s (%s)\n", of.verb, done.Former.OID.Short(), format.Quoted(format.Subject(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
 	return nil

@@ -104,7 +104,6 @@ func recallKey(name string) string {
 
 // recallConfigJSON is the output of `recall configure --json`.
 type recallConfigJSON struct {
-	Version int            `json:"version"`
 	File    string         `json:"file"` // the user's own settings
 	Changed []string       `json:"changed"`
 	Values  []config.Value `json:"values"`
@@ -129,7 +128,7 @@ func configureRecall(a *app.App, opts recallOptions, from settings.Sources, chan
 			return config.Refused(err, "entire recall configure")
 		}
 	}
-	j := recallConfigJSON{Version: recallVersion, File: settings.UserFile(from), Changed: []string{}, Values: []config.Value{}, Overridden: []overrideJSON{}}
+	j := recallConfigJSON{File: settings.UserFile(from), Changed: []string{}, Values: []config.Value{}, Overridden: []overrideJSON{}}
 	for _, c := range changes {
 		if !slices.Contains(j.Changed, c.Key) {
 			j.Changed = append(j.Changed, c.Key)

@@ -44,7 +44,6 @@ EXIT STATUS
 
 // recallDiscardJSON is the output of `recall discard --json`.
 type recallDiscardJSON struct {
-	Version   int                   `json:"version"`
 	Discarded bool                  `json:"discarded"` // false with --dry-run
 	Items     []recallDiscardedJSON `json:"checkpoints"`
 }
@@ -70,7 +69,7 @@ func (r *recalling) discard(ctx context.Context, prefixes []string, opts recallD
 		return err
 	}
 	if opts.dryRun {
-		return r.showDiscarded("Would discard", recallDiscardJSON{Version: recallVersion, Items: items})
+		return r.showDiscarded("Would discard", recallDiscardJSON{Items: items})
 	}
 	if sure, err := r.sureToDiscard(ctx, items, opts); err != nil || !sure {
 		return err
@@ -78,7 +77,7 @@ func (r *recalling) discard(ctx context.Context, prefixes []string, opts recallD
 	if err := r.store.Discard(ctx, ids...); err != nil {
 		return err
 	}
-	return r.showDiscarded("Discarded", recallDiscardJSON{Version: recallVersion, Discarded: true, Items: items})
+	return r.showDiscarded("Discarded", recallDiscardJSON{Discarded: true, Items: items})
 }
 
 // discarded names the checkpoints. One that is damaged can be removed, too.

@@ -16,10 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// recallVersion is the version of the JSON of lists and results;
-// docs/formats/recall.md describes them.
-const recallVersion = 1
-
 // listedBranch is how much of a branch's name a list shows.
 const listedBranch = 30
 
@@ -68,7 +64,6 @@ their summary, task, next steps, decisions, tags or names of files, in any case.
 
 // recallListJSON is the output of `recall list --json` and `recall search --json`.
 type recallListJSON struct {
-	Version     int                  `json:"version"`
 	Worktree    string               `json:"worktree"`
 	Query       string               `json:"query,omitempty"`
 	Checkpoints []contextstore.Entry `json:"checkpoints"`
@@ -87,7 +82,7 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 		return recallError(err, "")
 	}
 	if r.opts.json {
-		return r.Streams.JSON(recallListJSON{Version: recallVersion, Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)})
+		return r.Streams.JSON(recallListJSON{Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)})
 	}
 	if len(list) == 0 {
 		r.none(opts)

@@ -53,7 +53,6 @@ func briefKinds() map[string]brief.Kind {
 
 // briefJSON is the output of `recall --json` and `recall resume --json`.
 type briefJSON struct {
-	Version    int    `json:"version"`
 	Checkpoint string `json:"checkpoint"` // empty if there is none
 	brief.Brief
 }
@@ -81,7 +80,7 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 }
 
 func newBriefJSON(got savedcontext.Recalled) briefJSON {
-	j := briefJSON{Version: recallVersion, Checkpoint: got.Checkpoint.ID, Brief: got.Brief}
+	j := briefJSON{Checkpoint: got.Checkpoint.ID, Brief: got.Brief}
 	j.Parts = format.NotNil(j.Parts)
 	return j
 }

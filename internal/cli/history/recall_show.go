@@ -94,7 +94,6 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 
 // sectionsJSON is the output of `recall show --section --json`.
 type sectionsJSON struct {
-	Version  int                    `json:"version"`
 	ID       string                 `json:"id"`
 	Sections []savedcontext.Section `json:"sections"`
 }
@@ -106,7 +105,7 @@ func (r *recalling) showSections(ctx context.Context, id string, names []string)
 		return recallError(err, id)
 	}
 	if r.opts.json {
-		return r.Streams.JSON(sectionsJSON{Version: recallVersion, ID: id, Sections: list})
+		return r.Streams.JSON(sectionsJSON{ID: id, Sections: list})
 	}
 	var texts []string
 	for _, s := range list {

@@ -300,7 +300,7 @@ func TestRecallBrief(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"version": 1.0, "checkpoint": "3f9a00-000001", "message": "Resumed", "parts": []any{"Resumed\n\none\n", "two"}, "tokens": 1234.0}
+	want := map[string]any{"schema": 1.0, "checkpoint": "3f9a00-000001", "message": "Resumed", "parts": []any{"Resumed\n\none\n", "two"}, "tokens": 1234.0}
 	if d := cmp.Diff(want, got); d != "" || s.kind != brief.Short {
 		t.Error(d, s.kind)
 	}

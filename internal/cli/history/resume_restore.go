@@ -207,7 +207,6 @@ func showID(id string) string {
 // resumedJSON is what resume prints with --json. docs/formats/resume.md
 // describes it.
 type resumedJSON struct {
-	Version    int              `json:"version"`
 	Branch     string           `json:"branch,omitempty"`
 	Switched   bool             `json:"switched"`
 	Commit     string           `json:"commit,omitempty"`
@@ -235,7 +234,7 @@ func whyFirst(logs []conversation.Log) string {
 
 func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resumedJSON {
 	return &resumedJSON{
-		Version: 1, Branch: b.Name, Switched: !b.Current, Commit: string(c.Commit.OID), Checkpoint: string(id), Sessions: []resumedSession{},
+		Branch: b.Name, Switched: !b.Current, Commit: string(c.Commit.OID), Checkpoint: string(id), Sessions: []resumedSession{},
 	}
 }
 

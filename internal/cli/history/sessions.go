@@ -75,7 +75,6 @@ EXIT STATUS
 
 // sessionsJSON is the output of `sessions --json`; docs/formats/sessions.md describes it.
 type sessionsJSON struct {
-	Schema   int           `json:"schema"`
 	Sessions []sessionJSON `json:"sessions"`
 	// More is how many there are beyond those.
 	More int `json:"more"`
@@ -151,7 +150,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 }
 
 func newSessionsJSON(list []sessions.Session, more int) sessionsJSON {
-	j := sessionsJSON{Schema: 1, Sessions: []sessionJSON{}, More: more}
+	j := sessionsJSON{Sessions: []sessionJSON{}, More: more}
 	for _, s := range list {
 		j.Sessions = append(j.Sessions, sessionJSON{
 			ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,

@@ -60,7 +60,7 @@ func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	}
 	l.skipped(skipped, p)
 	if l.opts.json {
-		j := logsPlanJSON{Version: 1, Checkpoint: string(p.Checkpoint), Transcripts: []logPlanJSON{}}
+		j := logsPlanJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logPlanJSON{}}
 		if l.opts.reset {
 			j.Reset = string(p.Commit)
 		}
@@ -106,7 +106,6 @@ func absentError(err error, p points.Point) error {
 
 // logsPlanJSON is the preview of a point that has only transcripts.
 type logsPlanJSON struct {
-	Version     int           `json:"version"`
 	Checkpoint  string        `json:"checkpoint"`
 	Reset       string        `json:"reset,omitempty"`
 	Transcripts []logPlanJSON `json:"transcripts"`

@@ -50,6 +50,7 @@ func (e *enabling) install(ctx context.Context) error {
 		e.Streams.Notef("%s", line)
 	}
 	e.Streams.Printf("\nReady.\n")
+	e.printNext(ctx)
 	e.warn(ctx)
 	return nil
 }

@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -114,7 +115,7 @@ func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) strin
 	}
 	row("VERSION", "MESSAGE", "CREATED", "COMMIT", "WORKTREE")
 	for _, s := range list {
-		row(s.Version.String(), ui.Line(s.Message, format.MessageWidth), ui.Ago(now, s.Created), format.PairText(s), format.Path(filepath.Base(s.Root)))
+		row(s.Version.String(), cmp.Or(format.TurnText(s), ui.Line(s.Message, format.MessageWidth)), ui.Ago(now, s.Created), format.PairText(s), format.Path(filepath.Base(s.Root)))
 	}
 	return table.String()
 }
