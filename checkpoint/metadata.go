@@ -42,6 +42,9 @@ type SessionMeta struct {
 	// total up to it.
 	TokenUsage        *Tokens `json:"token_usage,omitempty"`
 	SessionTokenUsage *Tokens `json:"session_token_usage,omitempty"`
+	// Title is what was asked in the turn that wrote most of the commit's lines,
+	// redacted and cut.
+	Title string `json:"title,omitempty"`
 	// Summary and Attribution are kept as they are.
 	Summary     json.RawMessage `json:"summary,omitempty"`
 	Attribution json.RawMessage `json:"initial_attribution,omitempty"`

@@ -19,7 +19,9 @@ const Person Author = ""
 
 // State is what a file was after a change.
 type State struct {
-	By      Author
+	By Author
+	// Turn is the agent's turn that made the change, if that is known.
+	Turn    string
 	Content []byte
 	// Raw reports whether this is the content of the worktree, which git's filters may
 	// make another content of.
@@ -46,8 +48,10 @@ type File struct {
 	Base, Final []byte
 	// States are what it was in between, oldest first.
 	States []State
-	// By is who made the rest: what Final has and the last state doesn't.
-	By Author
+	// By is who made the rest, what Final has and the last state doesn't, and Turn in
+	// which turn.
+	By   Author
+	Turn string
 	// Hunks are git's.
 	Hunks []gitdiff.Hunk
 }
@@ -58,6 +62,8 @@ type Line struct {
 	// removed one's in Base.
 	Number int
 	By     Author
+	// Turn is that of the state which added the line, if it is known.
+	Turn string
 	// Modified says of an added line that it stands where somebody else's
 	// line stood, or one of the base; of a removed one that another line
 	// stands in its place.

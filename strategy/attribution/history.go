@@ -14,10 +14,16 @@ const none = -1
 type origin struct {
 	// base is the line of the base that it is, none if it was written since.
 	base int
-	by   Author
+	source
 	// over is the line of the base in whose place it is, none if in none's.
 	over     int
 	modified bool
+}
+
+// source is who wrote a line, in which turn.
+type source struct {
+	by   Author
+	turn string
 }
 
 // standsFor is the line of the base that is gone for good with this one.
@@ -34,7 +40,7 @@ type fate struct {
 type history struct {
 	texts       *texts
 	base, final []int
-	by          Author
+	rest        State // what the commit has and the last step doesn't
 	steps       []State
 	lines       [][]int // of steps
 
@@ -53,7 +59,7 @@ type reached struct {
 func newHistory(f File) *history {
 	crlf := []byte("\r\n")
 	t := &texts{known: map[string]int{}, trimmed: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
-	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), by: f.By}
+	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn}}
 	for _, s := range f.States {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))
@@ -128,7 +134,7 @@ func (h *history) missing(state int, added []bool) int {
 // run goes from the base through all states to the commit. It calls passed
 // after each state but the commit.
 func (h *history) run(passed func(State)) {
-	h.reached = reached{at: h.base, now: make([]origin, len(h.base)), fates: make([]fate, len(h.base)), last: h.by}
+	h.reached = reached{at: h.base, now: make([]origin, len(h.base)), fates: make([]fate, len(h.base)), last: h.rest.By}
 	for i := range h.now {
 		h.now[i] = origin{base: i, over: none}
 	}
@@ -136,7 +142,7 @@ func (h *history) run(passed func(State)) {
 		h.step(h.lines[i], s)
 		passed(s)
 	}
-	h.step(h.final, State{By: h.by})
+	h.step(h.final, h.rest)
 }
 
 // step goes to the next state. Where that is what the file was before, whoever
@@ -164,28 +170,28 @@ func (h *history) step(to []int, s State) {
 	h.at = to
 }
 
-// moved returns the authors of lines that a step only moves or indents, by their
+// moved returns the sources of lines that a step only moves or indents, by their
 // place in to: significant lines that were written since the base, and that
 // are in the gaps as often before as after it, white space around them aside.
-func (h *history) moved(now []origin, to []int, gaps []gap) map[int]Author {
-	lost, found := map[int][]Author{}, map[int][]int{}
+func (h *history) moved(now []origin, to []int, gaps []gap) map[int]source {
+	lost, found := map[int][]source{}, map[int][]int{}
 	for _, g := range gaps {
 		for i := g.a; i < g.aEnd; i++ {
 			if line := h.at[i]; now[i].base == none && h.texts.counts[line] {
-				lost[h.texts.loose[line]] = append(lost[h.texts.loose[line]], now[i].by)
+				lost[h.texts.loose[line]] = append(lost[h.texts.loose[line]], now[i].source)
 			}
 		}
 		for i := g.b; i < g.bEnd; i++ {
 			found[h.texts.loose[to[i]]] = append(found[h.texts.loose[to[i]]], i)
 		}
 	}
-	moved := map[int]Author{}
-	for text, authors := range lost {
-		if len(found[text]) != len(authors) {
+	moved := map[int]source{}
+	for text, sources := range lost {
+		if len(found[text]) != len(sources) {
 			continue
 		}
 		for n, i := range found[text] {
-			moved[i] = authors[n]
+			moved[i] = sources[n]
 		}
 	}
 	return moved
@@ -193,18 +199,18 @@ func (h *history) moved(now []origin, to []int, gaps []gap) map[int]Author {
 
 // change returns the origins of a gap's new lines, each of which takes the
 // place of an old one as long as there are any.
-func (h *history) change(olds []origin, g gap, s State, moved map[int]Author) []origin {
+func (h *history) change(olds []origin, g gap, s State, moved map[int]source) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
-		o := origin{base: none, over: none, by: s.By}
+		o := origin{base: none, over: none, source: source{s.By, s.Turn}}
 		if s.Known != nil {
 			if by, ok := s.Known.Written[g.b+i]; ok {
-				o.by = by
+				o.source = source{by: by}
 			}
 		}
 		replacer := o.by
-		if by, ok := moved[g.b+i]; ok && s.Known == nil {
-			o.by = by
+		if from, ok := moved[g.b+i]; ok && s.Known == nil {
+			o.source = from
 		}
 		if i < len(olds) {
 			o = o.replace(olds[i])

@@ -37,6 +37,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		return
 	}
 	a := &attributing{r: at, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
+	a.titles = map[string]string{}
 	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
@@ -46,7 +47,14 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	seen := map[string]bool{}
 	for _, c := range a.sessions {
 		seen[c.State.ID] = true
-		a.steps.AddSession(c.State.ID, a.r.steps.ReadSteps(ctx, c.State, c.Notes))
+		steps := a.r.steps.ReadSteps(ctx, c.State, c.Notes)
+		for _, s := range steps {
+			a.titles[s.Turn] = s.Prompt
+		}
+		if workspace.IsBusy(c.State) {
+			a.titles[c.State.TurnID] = provenance.TitleOf(c.State)
+		}
+		a.steps.AddSession(c.State.ID, steps)
 	}
 	for _, s := range a.r.PendingSessions(ctx) {
 		if !seen[s.ID] {
@@ -69,7 +77,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
 			return
 		}
-		todo[i].Attribution = raw
+		todo[i].Attribution, todo[i].Title = raw, a.title(todo[i].State.ID)
 	}
 }
 
@@ -96,6 +104,7 @@ type attributing struct {
 	room     int
 	total    tally
 	own      map[string]tally
+	titles   map[string]string // what was asked, by turn
 }
 
 // gatherRest adds what is known of a session's files that no step records.
@@ -156,6 +165,29 @@ func (a *attributing) changedInTurn(c Slot, path string) bool {
 	return t.During(disk.Changed(info))
 }
 
+// turnOf returns the turn that made of a path what no step records, if it was the
+// author's.
+func (a *attributing) turnOf(by attribution.Author) string {
+	for _, c := range a.sessions {
+		if attribution.Author(c.State.ID) == by && workspace.IsBusy(c.State) {
+			return c.State.TurnID
+		}
+	}
+	return ""
+}
+
+// title returns what was asked in the turn that wrote most of the session's lines; of
+// equals the last.
+func (a *attributing) title(id string) string {
+	most, title := 0, ""
+	for _, turn := range a.own[id].turns {
+		if turn.lines >= most && a.titles[turn.id] != "" {
+			most, title = turn.lines, a.titles[turn.id]
+		}
+	}
+	return title
+}
+
 // file adds the lines of a file.
 func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool) {
 	steps := a.stepsOf(f)
@@ -177,14 +209,14 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		}
 	case f.Added+f.Removed == 0:
 	case counted:
-		a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
+		a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 	default:
 		file, ok := a.contents(ctx, f, steps)
 		if !ok {
-			a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
+			a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 			return
 		}
-		file.By = by
+		file.By, file.Turn = by, a.turnOf(by)
 		a.lines(f.Path, a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file)))
 	}
 }
@@ -230,7 +262,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 			content, ok = a.read(ctx, s.Blob)
 		}
 		if ok {
-			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Content: content, Raw: s.Raw})
+			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw})
 		}
 	}
 	return file, true

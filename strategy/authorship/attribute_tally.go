@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
 // mostRanges is the length above which an attribution has no ranges of lines.
@@ -20,6 +22,22 @@ type tally struct {
 	agentFiles, humanFiles                                 int
 	estimated, tooMany                                     bool
 	files                                                  []checkpoint.FileAttribution
+	turns                                                  []turnLines
+}
+
+// turnLines is how many lines a turn wrote.
+type turnLines struct {
+	id    string
+	lines int
+}
+
+// addTurn adds a line of a turn.
+func (t *tally) addTurn(id string) {
+	if i := slices.IndexFunc(t.turns, func(turn turnLines) bool { return turn.id == id }); i >= 0 {
+		t.turns[i].lines++
+		return
+	}
+	t.turns = append(t.turns, turnLines{id, 1})
 }
 
 // lines adds those of a file.
@@ -27,7 +45,7 @@ func (a *attributing) lines(path string, lines attribution.Lines) {
 	written, removed := map[string]ranges{}, map[string]ranges{}
 	var modified ranges
 	for _, l := range lines.Added {
-		a.addLine(l.By, l.Modified)
+		a.addLine(l)
 		if l.By != attribution.Person {
 			written[string(l.By)] = written[string(l.By)].with(l.Number)
 		} else if l.Modified {
@@ -54,14 +72,17 @@ func (a *attributing) lines(path string, lines attribution.Lines) {
 	}
 }
 
-func (a *attributing) addLine(by attribution.Author, modified bool) {
+func (a *attributing) addLine(l attribution.Line) {
 	switch {
-	case by != attribution.Person:
+	case l.By != attribution.Person:
 		a.total.agentLines++
-		own := a.own[string(by)]
+		own := a.own[string(l.By)]
 		own.agentLines++
-		a.own[string(by)] = own
-	case modified:
+		if l.Turn != "" {
+			own.addTurn(l.Turn)
+		}
+		a.own[string(l.By)] = own
+	case l.Modified:
 		a.total.humanModified++
 	default:
 		a.total.humanAdded++
@@ -82,15 +103,25 @@ func (a *attributing) removeLine(by attribution.Author, replaced bool) {
 }
 
 // estimate adds a file as if one author had done all of it.
-func (a *attributing) estimate(f gitdiff.FileDiff, by attribution.Author) {
+func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredStep, by attribution.Author) {
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
-		a.lines(f.Path, attribution.AllBy(by, f.Hunks))
+		all := attribution.AllBy(by, f.Hunks)
+		turn := a.turnOf(by)
+		for _, s := range slices.Backward(steps) {
+			if turn == "" && attribution.Author(s.By) == by {
+				turn = s.Turn
+			}
+		}
+		for i := range all.Added {
+			all.Added[i].Turn = turn
+		}
+		a.lines(f.Path, all)
 		return
 	}
 	a.total.tooMany = true
 	for i := range f.Added {
-		a.addLine(by, i < f.Removed)
+		a.addLine(attribution.Line{By: by, Modified: i < f.Removed})
 	}
 	for i := range f.Removed {
 		a.removeLine(by, i < f.Added)

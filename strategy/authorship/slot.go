@@ -24,6 +24,9 @@ type Slot struct {
 	// Pending are the files that were pending before the commit.
 	Pending     []string
 	Attribution json.RawMessage
+	// Title is what was asked in the turn that wrote most of the commit's lines, empty if
+	// that isn't known.
+	Title string
 }
 
 // Committed is a commit and what it changed.

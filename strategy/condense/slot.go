@@ -1,6 +1,7 @@
 package condense
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -34,7 +35,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
 	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
-	slot.Meta.SessionTokenUsage, slot.Meta.Attribution = &total, c.Attribution
+	slot.Meta.SessionTokenUsage, slot.Meta.Attribution, slot.Meta.Title = &total, c.Attribution, c.Title
 	if counts(s, d) {
 		share := total.Minus(countedBefore(s, d))
 		slot.Meta.TokenUsage = &share
@@ -139,6 +140,7 @@ func replaced(old, now checkpoint.Slot) checkpoint.Slot {
 	if now.Meta.TokenUsage == nil {
 		now.Meta.TokenUsage, now.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
 	}
+	now.Meta.Title = cmp.Or(now.Meta.Title, old.Meta.Title)
 	if len(now.Transcript.Segments) == 0 {
 		now.Transcript, now.Prompts, now.Written = old.Transcript, old.Prompts, old.Written
 		now.Meta.TranscriptEnd, now.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines

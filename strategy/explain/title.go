@@ -53,6 +53,9 @@ func (sr sessionReader) title(ctx context.Context, s checkpoint.Stored) string {
 	if summary := checkpoint.ParseSummary(s.Meta.Summary); summary != nil && summary.Intent != "" {
 		return summary.Intent
 	}
+	if s.Meta.Title != "" {
+		return s.Meta.Title
+	}
 	return sr.promptsTitle(ctx, s)
 }
 

@@ -58,6 +58,9 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 			err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 		}
 	}
+	if t.Summary == nil && m.Title != "" && o.Scope != Whole {
+		t.Intent = m.Title
+	}
 	if t.Summary == nil && t.Intent == "" { // it began before this part
 		t.Intent = sr.promptsTitle(ctx, s)
 	}

@@ -16,6 +16,8 @@ type AuthoredStep struct {
 	By   string // a session, empty for a person
 	Blob git.OID
 	Raw  bool
+	// Turn is the turn of the session.
+	Turn string
 }
 
 // AddSession adds the steps of a session.
@@ -26,7 +28,7 @@ func (ps PathSteps) AddSession(id string, steps []Step) {
 			by = id
 		}
 		for i, p := range s.Paths {
-			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw})
+			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw, Turn: s.Turn})
 		}
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -25,6 +27,8 @@ import (
 type Step struct {
 	At   time.Time `json:"at"`
 	Turn string    `json:"turn,omitempty"`
+	// Prompt is what was asked in the turn, redacted and cut.
+	Prompt string `json:"prompt,omitempty"`
 	// By is who made the files what they are.
 	By stepAuthor `json:"by"`
 	// Raw reports whether the blobs hold the files of the worktree unfiltered.
@@ -155,7 +159,7 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 // AddTurn records what the turn made of the files that it touched, and before that
 // what persons had made of them since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
-	made := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byAgent}
+	made := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, Prompt: TitleOf(s), By: byAgent}
 	for _, p := range turn.Touched {
 		blob := UnknownBlob
 		if e, ok := turn.Entries[p]; ok {
@@ -168,6 +172,17 @@ func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pend
 	before := sp.StepBefore(ctx, s, n, turn)
 	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
 	return sp.addSteps(ctx, s, n, moved, before, made)
+}
+
+// TitleOf returns what was asked in the session's turn as a title, empty if that isn't
+// known or was only a reply.
+func TitleOf(s *session.State) string {
+	for _, prompt := range slices.Backward(s.Recorder.Turn.Prompts) {
+		if title := transcript.RequestTitle(prompt); title != "" {
+			return checkpoint.FirstPrompt(title)
+		}
+	}
+	return ""
 }
 
 // StepTurn is a turn whose files become a step.
