@@ -22,11 +22,12 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
 	@echo 'install     entire and agentfs into GOBIN'
+	@echo 'picture     docs/day.svg from docs/day.txt'
 	@echo 'man         manual pages of all commands, in bin/man'
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
@@ -59,6 +60,9 @@ install:
 
 man:
 	go run -ldflags '$(LDFLAGS)' ./cmd/manpages bin/man
+
+picture:
+	go run ./internal/testkit/picture docs/day.txt docs/day.svg
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh

@@ -199,7 +199,9 @@ func patterns(key string, at func(*Settings) *[]string) field {
 			var list []string
 			switch r.kind {
 			case kindText:
-				list = strings.Split(r.text, ",")
+				if json.Unmarshal([]byte(r.text), &list) != nil { // a list as in a file is one, too
+					list = strings.Split(r.text, ",")
+				}
 			case kindOther:
 				if json.Unmarshal([]byte(r.text), &list) != nil {
 					return false

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The picture in the README is that of docs/day.txt; `make picture` draws it anew.
+func TestPictureIsDrawn(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/day.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := os.ReadFile("../../../docs/day.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(Draw(string(text)), string(drawn)); d != "" {
+		t.Error(d)
+	}
+}
