@@ -22,7 +22,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: mixed picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -34,6 +34,7 @@ help:
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
 	@echo 'cover-all   the same of session, checkpoint, strategy, bands, git, with the scripts'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
+	@echo 'mixed       hooks of two versions, by chance: OLD=folder with an older entire'
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
 	@echo 'attack      hostile repositories, input and secrets: ATTACK=500 tries'
 	@echo 'difftest    the same findings as gitleaks'
@@ -60,6 +61,10 @@ install:
 
 man:
 	go run -ldflags '$(LDFLAGS)' ./cmd/manpages bin/man
+
+# Each hook by one of two versions, by chance: OLD=folder with an older entire.
+mixed: build
+	testdata/mixed/mixed.sh $(OLD) bin
 
 picture:
 	go run ./internal/testkit/picture docs/day.txt docs/day.svg

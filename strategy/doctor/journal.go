@@ -37,6 +37,11 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 			f.What = "an entry of the journal can't be read"
 			f.Why = "what it says of a commit is not done"
 			f.Fix = "set it aside"
+		case o.Commit != "" && o.Amend:
+			f.Code = UnfinishedCommit
+			f.What = "commit " + o.Commit.Short() + " was amended and its checkpoint was not updated"
+			f.Why = "the checkpoint is still that of the commit which it replaced"
+			f.Fix = "update the checkpoint, as the hook would have"
 		case o.Commit != "":
 			f.Code = UnfinishedCommit
 			f.What = "commit " + o.Commit.Short() + " was made and its checkpoint was not written"
