@@ -97,6 +97,9 @@ func TestOrdinaryStructures(t *testing.T) {
 		`{"body":"{\"name\":\"password\"},{\"name\":\"x\",\"value\":\"an0therValue12345\"}"}`,
 		`["DB_PASSWORD","DB_USER_2","api_key","secret_key2"]`,
 		`{"body":"[\"password\", \"username\", \"email\"]"}`,
+		"{\"body\":\"2. Verify tests pass: `go test ./cmd/entire -run Test_Has9 -v`\\n3. Commit\"}",
+		"{\"body\":\"// Examples that would pass: `user.Save()`, `return`\"}",
+		`{"body":"Context: []byte(\"DB_PASSWORD=\" + highEntropySecret9),\n"}`,
 	} {
 		if got := string(r.Line([]byte(line))); got != line {
 			t.Errorf("Line(%s) = %s", line, got)

@@ -156,7 +156,7 @@ func namedSecret(text []byte, at, end int) span {
 		return span{}
 	}
 	tight := text[gap] == '=' && gap == stop && val == gap+1
-	if tight && begin > 0 && val < len(text) && isQuote(text[val]) && text[begin-1] == text[val] {
+	if quote := skip(text, val, `\`); tight && begin > 0 && quote < len(text) && isQuote(text[quote]) && text[begin-1] == text[quote] {
 		return span{} // "NAME=" + something
 	}
 	val = skip(text, val, " \t")
@@ -165,11 +165,22 @@ func namedSecret(text []byte, at, end int) span {
 	if sure || inConnection(text, begin, val) {
 		st = styleSure
 	}
-	isTestResult := bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && isUpper(name[0])
+	isTestResult := bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && (isUpper(name[0]) || isQuotedCode(text[val:]))
 	if isTestResult || st == styleBare && text[gap] == '|' {
 		return span{}
 	}
 	return valueAt(text, val, k, st)
+}
+
+// isQuotedCode reports whether a text begins with code in backquotes, as in Markdown: a
+// command with arguments, or a call.
+func isQuotedCode(text []byte) bool {
+	code, ok := bytes.CutPrefix(text, []byte("`"))
+	if !ok {
+		return false
+	}
+	end := bytes.IndexByte(code[:min(len(code), maxValue)], '`')
+	return end > 0 && (hasSpace(code[:end]) || code[end-1] == ')')
 }
 
 // listedArgument finds the value of a flag in a list of quoted arguments: "--name",
