@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -49,7 +50,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		seen[c.State.ID] = true
 		steps := a.r.steps.ReadSteps(ctx, c.State, c.Notes)
 		for _, s := range steps {
-			a.titles[s.Turn] = s.Prompt
+			a.titles[s.Turn] = cmp.Or(s.Prompt, a.titles[s.Turn]) // a person's step in a turn has none
 		}
 		if workspace.IsBusy(c.State) {
 			a.titles[c.State.TurnID] = provenance.TitleOf(c.State)
