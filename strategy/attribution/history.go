@@ -205,7 +205,7 @@ func (h *history) change(olds []origin, g gap, s State, moved map[int]source) []
 		o := origin{base: none, over: none, source: source{s.By, s.Turn}}
 		if s.Known != nil {
 			if by, ok := s.Known.Written[g.b+i]; ok {
-				o.source = source{by: by}
+				o.by = by
 			}
 		}
 		replacer := o.by

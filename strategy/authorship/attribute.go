@@ -1,7 +1,6 @@
 package authorship
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -38,23 +37,18 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		return
 	}
 	a := &attributing{r: at, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
-	a.titles = map[string]string{}
 	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
 			a.base = c
 		}
 	}
+	a.addReplacedTurns()
 	seen := map[string]bool{}
 	for _, c := range a.sessions {
 		seen[c.State.ID] = true
 		steps := a.r.steps.ReadSteps(ctx, c.State, c.Notes)
-		for _, s := range steps {
-			a.titles[s.Turn] = cmp.Or(s.Prompt, a.titles[s.Turn]) // a person's step in a turn has none
-		}
-		if workspace.IsBusy(c.State) {
-			a.titles[c.State.TurnID] = provenance.TitleOf(c.State)
-		}
+		a.addTurns(c.State, steps)
 		a.steps.AddSession(c.State.ID, steps)
 	}
 	for _, s := range a.r.PendingSessions(ctx) {
@@ -105,7 +99,7 @@ type attributing struct {
 	room     int
 	total    tally
 	own      map[string]tally
-	titles   map[string]string // what was asked, by turn
+	turns    []askedTurn // of each session in the order of time
 }
 
 // gatherRest adds what is known of a session's files that no step records.
@@ -164,29 +158,6 @@ func (a *attributing) changedInTurn(c Slot, path string) bool {
 		return t.During(workspace.RemovalTime(t.Repo.Root, path))
 	}
 	return t.During(disk.Changed(info))
-}
-
-// turnOf returns the turn that made of a path what no step records, if it was the
-// author's.
-func (a *attributing) turnOf(by attribution.Author) string {
-	for _, c := range a.sessions {
-		if attribution.Author(c.State.ID) == by && workspace.IsBusy(c.State) {
-			return c.State.TurnID
-		}
-	}
-	return ""
-}
-
-// title returns what was asked in the turn that wrote most of the session's lines; of
-// equals the last.
-func (a *attributing) title(id string) string {
-	most, title := 0, ""
-	for _, turn := range a.own[id].turns {
-		if turn.lines >= most && a.titles[turn.id] != "" {
-			most, title = turn.lines, a.titles[turn.id]
-		}
-	}
-	return title
 }
 
 // file adds the lines of a file.
@@ -253,7 +224,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 		if !ok {
 			continue
 		}
-		s := attribution.State{By: attribution.Person, Content: content}
+		s := attribution.State{By: attribution.Person, Turn: old.turn(), Content: content}
 		a.tell(&s, old, f.Path, before.OID == f.Old)
 		file.States = append(file.States, s)
 	}

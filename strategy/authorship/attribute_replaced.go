@@ -25,6 +25,7 @@ type replacedSlot struct {
 	session string
 	told    checkpoint.Attribution // the zero one if it has nothing of use
 	files   []string               // redacted
+	title   string
 }
 
 // mostReplaced is how many commits, taken back and made again as one, are
@@ -108,7 +109,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 		if ok && told.TotalCommitted != added { // it was made for another commit, of which this one was made
 			told = checkpoint.Attribution{}
 		}
-		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, told: told, files: slot.Meta.FilesTouched})
+		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, told: told, files: slot.Meta.FilesTouched, title: slot.Meta.Title})
 	}
 	return old, nil
 }

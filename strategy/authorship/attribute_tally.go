@@ -1,7 +1,6 @@
 package authorship
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,22 +21,7 @@ type tally struct {
 	agentFiles, humanFiles                                 int
 	estimated, tooMany                                     bool
 	files                                                  []checkpoint.FileAttribution
-	turns                                                  []turnLines
-}
-
-// turnLines is how many lines a turn wrote.
-type turnLines struct {
-	id    string
-	lines int
-}
-
-// addTurn adds a line of a turn.
-func (t *tally) addTurn(id string) {
-	if i := slices.IndexFunc(t.turns, func(turn turnLines) bool { return turn.id == id }); i >= 0 {
-		t.turns[i].lines++
-		return
-	}
-	t.turns = append(t.turns, turnLines{id, 1})
+	turns                                                  map[string]int // lines by turn
 }
 
 // lines adds those of a file.
@@ -78,9 +62,10 @@ func (a *attributing) addLine(l attribution.Line) {
 		a.total.agentLines++
 		own := a.own[string(l.By)]
 		own.agentLines++
-		if l.Turn != "" {
-			own.addTurn(l.Turn)
+		if own.turns == nil {
+			own.turns = map[string]int{}
 		}
+		own.turns[l.Turn]++
 		a.own[string(l.By)] = own
 	case l.Modified:
 		a.total.humanModified++
@@ -107,12 +92,7 @@ func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredSt
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
 		all := attribution.AllBy(by, f.Hunks)
-		turn := a.turnOf(by)
-		for _, s := range slices.Backward(steps) {
-			if turn == "" && attribution.Author(s.By) == by {
-				turn = s.Turn
-			}
-		}
+		turn := a.lastTurn(steps, by)
 		for i := range all.Added {
 			all.Added[i].Turn = turn
 		}

@@ -235,7 +235,7 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	case stateNotSetUp:
 		w.Printf("%s not set up (run `entire enable`)\n", w.Paint(ui.Dim, "○"))
 	case stateDisabled:
-		w.Printf("%s (%s)%s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, by(r.decidedBy))
+		w.Printf("%s (%s)%s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, disabledBy(r))
 	default:
 		w.Printf("%s (%s)\n", w.Paint(ui.Green, "Enabled"), r.Strategy)
 	}
@@ -263,11 +263,12 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	return nil
 }
 
-func by(name string) string {
-	if name == "" {
+// disabledBy names what disables recording, if that is known.
+func disabledBy(r *statusReport) string {
+	if r.decidedBy == "" {
 		return ""
 	}
-	return ", by " + name
+	return ", by " + r.decidedBy
 }
 
 func printFiles(w ui.Streams, r *statusReport) {

@@ -1,0 +1,77 @@
+package authorship
+
+import (
+	"slices"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// askedTurn is a turn of a session with what was asked in it, or all turns of a replaced
+// commit with the title of its checkpoint.
+type askedTurn struct{ session, id, prompt string }
+
+// addTurns adds the turns of a session, that which runs included.
+func (a *attributing) addTurns(s *session.State, steps []provenance.Step) {
+	for _, step := range steps {
+		if step.Prompt != "" {
+			a.turns = append(a.turns, askedTurn{s.ID, step.Turn, step.Prompt})
+		}
+	}
+	if title := provenance.TitleOf(s); title != "" && workspace.IsBusy(s) {
+		a.turns = append(a.turns, askedTurn{s.ID, s.TurnID, title})
+	}
+}
+
+// addReplacedTurns adds the turns of replaced commits.
+func (a *attributing) addReplacedTurns() {
+	for _, old := range a.replaced {
+		for _, slot := range old.slots {
+			if slot.title != "" {
+				a.turns = append(a.turns, askedTurn{slot.session, old.turn(), slot.title})
+			}
+		}
+	}
+}
+
+// turn stands for the turns that wrote the commit's lines, which its checkpoint doesn't
+// tell apart.
+func (old replacedCommit) turn() string { return "commit " + string(old.commit.OID) }
+
+// turnOf returns the turn that made of a path what no step records, if it was the
+// author's.
+func (a *attributing) turnOf(by attribution.Author) string {
+	for _, c := range a.sessions {
+		if attribution.Author(c.State.ID) == by && workspace.IsBusy(c.State) {
+			return c.State.TurnID
+		}
+	}
+	return ""
+}
+
+// lastTurn returns the turn of the author's last step, or that which runs.
+func (a *attributing) lastTurn(steps []provenance.AuthoredStep, by attribution.Author) string {
+	if turn := a.turnOf(by); turn != "" {
+		return turn
+	}
+	for _, s := range slices.Backward(steps) {
+		if attribution.Author(s.By) == by {
+			return s.Turn
+		}
+	}
+	return ""
+}
+
+// title returns what was asked in the turn that wrote most of the session's lines; of
+// equals in the last.
+func (a *attributing) title(id string) string {
+	most, title := 1, ""
+	for _, turn := range a.turns {
+		if lines := a.own[id].turns[turn.id]; turn.session == id && lines >= most {
+			most, title = lines, turn.prompt
+		}
+	}
+	return title
+}
