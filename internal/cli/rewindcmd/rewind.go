@@ -87,7 +87,11 @@ EXIT STATUS
 				}
 				opts.to = args[0]
 			}
-			return runRewind(cmd.Context(), a, opts)
+			err := runRewind(cmd.Context(), a, opts)
+			if hint := app.StoreHint(err, "entire fs"); hint != "" && app.HintOf(err) == "" {
+				err = app.WithHint(err, hint)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/filelock"
@@ -61,14 +59,8 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return 0, run("`%s list --json` shows which")
 	case errors.Is(err, filelock.ErrLocked):
 		return 0, "another command works on the store; try again when it has ended"
-	case errors.Is(err, bands.ErrDamaged), errors.Is(err, band.ErrDamaged):
-		return 0, run("`%s verify` names what is damaged; everything else can be restored")
-	case errors.Is(err, bands.ErrNoRoom), errors.Is(err, syscall.ENOSPC):
-		return 0, run("make room on the disk, or with `%s prune`")
-	case errors.Is(err, syscall.EROFS):
-		return 0, "the file system is read-only"
 	}
-	return 0, ""
+	return 0, app.StoreHint(err, c.Program)
 }
 
 // NoCheckpoints is the error where a command needs one.
