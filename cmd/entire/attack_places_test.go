@@ -146,7 +146,7 @@ func TestAttackFIFOs(t *testing.T) {
 		{name: "state", path: func(p *play) string { return p.statePath(".json") }, uncommitted: true},
 		{name: "prompts", path: func(p *play) string { return p.statePath(".prompts") }},
 		{name: "segments", path: func(p *play) string { return p.statePath(".segments") }},
-		{name: "store", path: func(p *play) string { return p.own("bands", "store.json") }},
+		{name: "store", path: func(p *play) string { return p.own("store", "store.json") }},
 	} {
 		all = append(all, siege{
 			name: strings.TrimPrefix(c.name, "."), excused: c.excused, uncommitted: c.uncommitted,

@@ -296,3 +296,24 @@ func importsBelow(t *testing.T, file, folder string) []string {
 	}
 	return names
 }
+
+// TestNoPackageOpensConnections checks that no package of the module imports one that
+// opens network connections: what leaves the machine, git sends.
+func TestNoPackageOpensConnections(t *testing.T) {
+	t.Parallel()
+	opens := regexp.MustCompile(`^(net|net/(http|rpc|smtp)(/.*)?|crypto/tls|golang\.org/x/net/.*|.*/go-git/v5/plumbing/transport(/.*)?)$`)
+	goFiles(t, func(path string, data []byte) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), path, data, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range source.Imports {
+			if name := strings.Trim(spec.Path.Value, `"`); opens.MatchString(name) {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is a user without files, for tests that root can't make: root may write
+// what is read-only.
+const nobody = 65534
+
+// TestAttackReadOnlyParts: a part of the git directory, or of the worktree, that its
+// own user may not write.
+func TestAttackReadOnlyParts(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		asNobody(t)
+		return
+	}
+	var all []siege
+	for _, c := range []struct {
+		path        string
+		locked      bool
+		uncommitted bool
+	}{
+		{path: ".git", uncommitted: true},
+		{path: ".git/objects", uncommitted: true},
+		{path: ".git/refs", uncommitted: true},
+		{path: ".git/refs/heads", uncommitted: true},
+		{path: ".git/logs", uncommitted: true},
+		{path: ".git/HEAD"},
+		{path: ".git/index"},
+		{path: ".git/config"},
+		{path: ".git/hooks"},
+		{path: ".git/COMMIT_EDITMSG", uncommitted: true},
+		{path: ".git/refs/heads/entire", locked: true},
+		{path: ".git/entire", locked: true},
+		{path: ".git/entire/lock", locked: true},
+		{path: ".git/entire/store"},
+		{path: ".git/entire/store/checkpoints"},
+		{path: ".git/entire/backup"},
+		{path: ".git/entire-sessions", locked: true},
+		{path: ".git/entire-sessions/side", locked: true},
+		{path: ".entire"},
+		{path: ".claude"},
+	} {
+		all = append(all, siege{
+			name: strings.TrimPrefix(c.path, "."), locked: c.locked, uncommitted: c.uncommitted,
+			set: func(t *testing.T, p *play) func() {
+				t.Helper()
+				return p.readOnly(t, c.path)
+			},
+		})
+	}
+	withstandAll(t, attackTries(4), all)
+}
+
+// readOnly takes the right to write from a path and all below it. What lift returns
+// it to is as it was.
+func (p *play) readOnly(t *testing.T, path string) (lift func()) {
+	t.Helper()
+	modes := map[string]fs.FileMode{}
+	err := filepath.WalkDir(p.Path(path), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Type() != fs.ModeSymlink {
+			modes[path] = info.Mode().Perm()
+			err = os.Chmod(path, info.Mode().Perm()&^0o222)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		for path, mode := range modes {
+			if err := os.Chmod(path, mode); err != nil && !os.IsNotExist(err) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// asNobody runs the test once more, as a user whom the modes of files bind.
+func asNobody(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "as-nobody-") //nolint:usetesting // nobody can't enter t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "entire.test")
+	data, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(program, data, 0o755)
+	}
+	if err == nil {
+		err = os.Chown(dir, nobody, nobody)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.count=1")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("as user %d: %v\n%s", nobody, err, out)
+	}
+}
