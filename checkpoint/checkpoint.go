@@ -1,5 +1,5 @@
 // Package checkpoint is the record's format in git: checkpoint ids and
-// trailers, stored transcripts, shadow branches, and the branch
+// trailers, sessions' directories, shadow branches, and the branch
 // entire/checkpoints/v1. docs/formats/checkpoint.md is the same in prose.
 //
 // It makes objects and moves refs. It decides nothing: which sessions, files
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -23,11 +24,6 @@ var (
 	ErrNotFound = errors.New("no such checkpoint")
 	// ErrInvalid means that an id is malformed.
 	ErrInvalid = errors.New("invalid checkpoint id")
-	// ErrTooLarge means that a blob would be larger than hosts accept.
-	ErrTooLarge = errors.New("too large to be stored")
-	// ErrLost means that what a state says is stored of a transcript is there
-	// no more.
-	ErrLost = errors.New("the stored transcript is lost")
 )
 
 // Refs that hold committed checkpoints.
@@ -44,39 +40,18 @@ const (
 
 // Names of the files of a session, in shadow trees and on the metadata branch.
 const (
-	metadataFile   = "metadata.json"
-	transcriptFile = "full.jsonl"
-	legacyFile     = "full.log"
-	hashFile       = "content_hash.txt"
-	promptFile     = "prompt.txt"
-	summaryFile    = "summary.txt"
-	contextFile    = "context.md"
+	metadataFile = "metadata.json"
+	promptFile   = "prompt.txt"
+	summaryFile  = "summary.txt"
+	contextFile  = "context.md"
 )
-
-// maxBlob is the size beyond which no blob is written: common hosts refuse a
-// push with a file of 100 MB, for ever and together with all that follows it.
-const maxBlob = 95 << 20
-
-// MaxSegment is the size up to which a segment of a transcript is read.
-const MaxSegment = maxBlob
 
 const (
 	// maxEntry is the size up to which a metadata or prompt file is read, and
 	// maxMetadata that of all metadata files of a checkpoint together.
 	maxEntry    = 8 << 20
 	maxMetadata = 32 << 20
-	// maxTranscript is the size up to which a stored transcript is read, all
-	// segments together.
-	maxTranscript = 4 << 30
 )
-
-// writeBlob is the way of every blob of this package into the repository.
-func writeBlob(repo *git.Repo, data []byte) (git.OID, error) {
-	if len(data) > maxBlob {
-		return "", fmt.Errorf("blob of %d bytes: %w", len(data), ErrTooLarge)
-	}
-	return repo.WriteBlob(data)
-}
 
 // besides is the size from which a blob is compressed beside the others.
 const besides = 32 << 10
@@ -99,7 +74,7 @@ func writeFiles(repo *git.Repo, files []file) ([]git.TreeEntry, error) {
 					failed[i] = fmt.Errorf("write %s: panic: %v", f.name, p)
 				}
 			}()
-			oid, err := writeBlob(repo, f.data)
+			oid, err := segments.WriteBlob(repo, f.data)
 			if err != nil {
 				failed[i] = fmt.Errorf("write %s: %w", f.name, err)
 			}

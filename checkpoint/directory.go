@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -154,9 +155,9 @@ func (s slotDir) paths(id ID) SessionFiles {
 	}
 	return SessionFiles{
 		Metadata:    dir + metadataFile,
-		Transcript:  dir + transcriptFile,
+		Transcript:  dir + segments.File,
 		Context:     path(contextFile),
-		ContentHash: dir + hashFile,
+		ContentHash: dir + segments.HashFile,
 		Prompt:      path(promptFile),
 	}
 }
@@ -182,7 +183,7 @@ func readEntryWithin(ctx context.Context, repo *git.Repo, entries []git.TreeEntr
 	if !found || e.Mode != git.ModeFile && e.Mode != git.ModeExec {
 		return nil, nil
 	}
-	data, err := readBlobWithin(ctx, repo, e.OID, limit)
+	data, err := segments.ReadBlobWithin(ctx, repo, e.OID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -104,7 +105,7 @@ func putForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, f Forgott
 	if err != nil {
 		return "", err
 	}
-	oid, err := writeBlob(repo, data)
+	oid, err := segments.WriteBlob(repo, data)
 	if err != nil {
 		return "", err
 	}

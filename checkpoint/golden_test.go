@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -88,7 +89,7 @@ func TestShadowBytes(t *testing.T) {
 	if !ok {
 		t.Fatal("no commit")
 	}
-	sh.Prompts, sh.Summary, sh.Transcript, sh.Actions = nil, "", checkpoint.Transcript{}, nil
+	sh.Prompts, sh.Summary, sh.Transcript, sh.Actions = nil, "", segments.Transcript{}, nil
 	sh.Subject = checkpoint.Subject("")
 	second, _, err := checkpoint.WriteShadow(t.Context(), f.git, f.tip(t, first), nil, sh, author())
 	must(t, err)

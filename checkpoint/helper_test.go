@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
@@ -52,14 +53,14 @@ func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 }
 
 // segmenter stores the transcript of a session named by the test.
-func (f *fixture) segmenter(name string) checkpoint.Segmenter {
-	return checkpoint.Segmenter{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
+func (f *fixture) segmenter(name string) segments.Writer {
+	return segments.Writer{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
 		return session.Open(f.git.CommonDir).SegmentsOf(name, st)
 	}}
 }
 
 // transcript stores text as a whole.
-func (f *fixture) transcript(tb testing.TB, name, text string) checkpoint.Transcript {
+func (f *fixture) transcript(tb testing.TB, name, text string) segments.Transcript {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "t.jsonl")
 	must(tb, os.WriteFile(path, []byte(text), 0o600))

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -123,7 +124,7 @@ func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed
 	// Old versions kept a session beside the checkpoint's metadata, and a
 	// checkpoint may hold nothing but a subagent's tasks.
 	_, tasks := findEntry(entries, "tasks")
-	if beside := tasks || len(segmentsIn(entries)) > 0; !beside && len(there) == 0 {
+	if beside := tasks || len(segments.In(entries)) > 0; !beside && len(there) == 0 {
 		i.Lost = append(i.Lost, "it holds no session")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -48,7 +49,7 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 // besides are the files of a slot that may stand beside another's transcript.
 func (s slotDir) besides() []git.TreeEntry {
 	return slices.DeleteFunc(slices.Clone(s.entries), func(e git.TreeEntry) bool {
-		return strings.HasPrefix(e.Name, transcriptFile) || e.Name == legacyFile || e.Name == hashFile
+		return strings.HasPrefix(e.Name, segments.File) || e.Name == segments.LegacyFile || e.Name == segments.HashFile
 	})
 }
 
@@ -58,7 +59,7 @@ func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 	if a.meta.TranscriptLines > 0 && b.meta.TranscriptLines > 0 && a.meta.TranscriptLines != b.meta.TranscriptLines {
 		return cmp.Compare(a.meta.TranscriptLines, b.meta.TranscriptLines), nil
 	}
-	left, right := segmentsIn(a.entries), segmentsIn(b.entries)
+	left, right := segments.In(a.entries), segments.In(b.entries)
 	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
 		left, right = left[1:], right[1:]
 	}

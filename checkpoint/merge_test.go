@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -56,11 +57,11 @@ func (f *mergeFixture) put(id checkpoint.ID, session string, lines int, more ...
 }
 
 // stored is a transcript of one segment.
-func (f *mergeFixture) stored(session string, lines int) checkpoint.Transcript {
+func (f *mergeFixture) stored(session string, lines int) segments.Transcript {
 	f.tb.Helper()
 	oid, err := f.git.WriteBlob([]byte(strings.Repeat(`{"session":"`+session+"\"}\n", lines)))
 	must(f.tb, err)
-	return checkpoint.Transcript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
+	return segments.Transcript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
 }
 
 // file puts a file, or takes it away if mode is 0.

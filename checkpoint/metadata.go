@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -152,4 +153,9 @@ func notNil[T any](s []T) []T {
 		return []T{}
 	}
 	return s
+}
+
+// Part is the span of the session's transcript that is the checkpoint's.
+func (m SessionMeta) Part() segments.Span {
+	return segments.Span{From: m.TranscriptStart, To: m.TranscriptEnd, Total: m.TranscriptLines}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -89,7 +90,7 @@ func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID 
 	if err != nil || !found {
 		return nil, err
 	}
-	data, err := readBlob(ctx, repo, entry.OID)
+	data, err := segments.ReadBlob(ctx, repo, entry.OID)
 	return splitPrompts(string(data)), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -14,7 +15,7 @@ import (
 // Slot is what a checkpoint holds of a session, all of it redacted.
 type Slot struct {
 	Meta       SessionMeta
-	Transcript Transcript
+	Transcript segments.Transcript
 	Prompts    []string // all of the transcript
 	// Written is what WritePrompts made of Prompts, if it was called.
 	Written WrittenPrompts
@@ -89,17 +90,17 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 		files = append(files, promptFiles(slot.Prompts)...)
 	}
 	if slot.Transcript.Hash != "" {
-		files = append(files, file{hashFile, []byte(slot.Transcript.Hash)})
+		files = append(files, file{segments.HashFile, []byte(slot.Transcript.Hash)})
 	}
 	entries, err := writeFiles(repo, files)
 	if err != nil {
 		return slotDir{}, err
 	}
-	segments, err := slot.Transcript.entries()
+	transcript, err := slot.Transcript.Entries()
 	if err != nil {
 		return slotDir{}, err
 	}
-	entries = slices.Concat(entries, slot.Written.entries, segments)
+	entries = slices.Concat(entries, slot.Written.entries, transcript)
 	oid, err := gittree.Write(repo, entries)
 	return slotDir{index: old.index, oid: oid, entries: entries, meta: meta}, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -87,8 +88,8 @@ func (s Stored) Prompts(ctx context.Context, repo *git.Repo) ([]string, error) {
 }
 
 // Transcript reads the session's transcript; false if it has none.
-func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (Transcript, bool, error) {
-	return TranscriptIn(ctx, repo, s.Dir)
+func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (segments.Transcript, bool, error) {
+	return segments.TranscriptIn(ctx, repo, s.Dir)
 }
 
 // Tree returns the tree of the metadata branch for reading: the local branch's,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -386,7 +387,7 @@ func (w *Rewriting) maskBlob(ctx context.Context, oid git.OID) (git.OID, error) 
 	if done, known := w.blobs[oid]; known {
 		return done, nil
 	}
-	data, err := readBlob(ctx, w.Repo, oid)
+	data, err := segments.ReadBlob(ctx, w.Repo, oid)
 	if err != nil {
 		return "", err
 	}
@@ -427,17 +428,17 @@ func (w *Rewriting) rehash(ctx context.Context, was, next git.OID) (git.OID, err
 	if err != nil {
 		return "", err
 	}
-	segments := segmentsIn(after)
-	if _, hashed := findEntry(after, hashFile); !hashed || slices.Equal(segmentsIn(before), segments) {
+	parts := segments.In(after)
+	if _, hashed := findEntry(after, segments.HashFile); !hashed || slices.Equal(segments.In(before), parts) {
 		return next, nil
 	}
 	sum := sha256.New()
-	if _, err := (Transcript{Segments: segments}).Copy(ctx, w.Repo, sum); err != nil {
+	if _, err := (segments.Transcript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
 		return "", err
 	}
-	oid, err := w.Repo.WriteBlob([]byte(contentHash(sum)))
+	oid, err := w.Repo.WriteBlob([]byte(segments.ContentHash(sum)))
 	if err != nil {
 		return "", err
 	}
-	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: hashFile, Mode: git.ModeFile, OID: oid}})
+	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: segments.HashFile, Mode: git.ModeFile, OID: oid}})
 }

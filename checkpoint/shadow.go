@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -33,7 +34,7 @@ type Shadow struct {
 	Subject    string
 	Prompts    []string // of this turn
 	Summary    string   // the agent's last text in it
-	Transcript Transcript
+	Transcript segments.Transcript
 	Actions    []string // what tools were used for: see Action
 	// Tasks are the directories of the session's tasks, which stay.
 	Tasks []git.TreeEntry
@@ -112,7 +113,7 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 	if err != nil {
 		return "", err
 	}
-	segments, err := sh.Transcript.entries()
+	transcript, err := sh.Transcript.Entries()
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +124,7 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 		}
 		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: tasks})
 	}
-	return gittree.Write(repo, append(entries, segments...))
+	return gittree.Write(repo, append(entries, transcript...))
 }
 
 // shadowMessage is the message of a shadow commit; the trailer says where its

@@ -1,7 +1,9 @@
 package checkpoint_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -75,7 +78,7 @@ func bySlot(c checkpoint.Checkpoint) []checkpoint.Stored {
 }
 
 // stored reads a session's transcript.
-func (f *fixture) stored(tb testing.TB, s checkpoint.Stored) checkpoint.Transcript {
+func (f *fixture) stored(tb testing.TB, s checkpoint.Stored) segments.Transcript {
 	tb.Helper()
 	t, found, err := s.Transcript(tb.Context(), f.git)
 	must(tb, err)
@@ -197,11 +200,11 @@ func TestABlobTooLargeIsNotWritten(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	slot := checkpoint.Slot{Meta: meta("s1"), Prompts: []string{strings.Repeat("x", 96<<20)}}
-	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
+	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, segments.ErrTooLarge) {
 		t.Error(err)
 	}
-	slot = checkpoint.Slot{Meta: meta("s1"), Transcript: checkpoint.Transcript{Segments: make([]git.OID, 1000)}}
-	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
+	slot = checkpoint.Slot{Meta: meta("s1"), Transcript: segments.Transcript{Segments: make([]git.OID, 1000)}}
+	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, segments.ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -345,6 +348,65 @@ func BenchmarkPut(b *testing.B) {
 		f.update(b, put(f, newID(), checkpoint.Slot{Meta: meta("s1"), Transcript: t, Prompts: []string{"p"}}))
 		if n := f.git.Processes(); n > 2 {
 			b.Fatalf("%d processes", n)
+		}
+	}
+}
+
+func hashOf(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
+
+// jsonLine is a line of a transcript of about n bytes.
+func jsonLine(i, n int) string {
+	return fmt.Sprintf(`{"type":"user","n":%d,"text":"s3cret %s"}`, i, strings.Repeat("x", n))
+}
+
+func TestEightySegments(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	lines := make([]string, 0, 22_000)
+	for i := range 22_000 {
+		lines = append(lines, jsonLine(i, 940))
+	}
+	got := f.transcript(t, "long", strings.Join(lines, "\n")+"\n")
+	if len(got.Segments) < 80 {
+		t.Fatalf("%d segments", len(got.Segments))
+	}
+	var text bytes.Buffer
+	_, err := got.Copy(t.Context(), f.git, &text)
+	must(t, err)
+	if text.String() != strings.ReplaceAll(strings.Join(lines, "\n"), "s3cret", "REDACTED") || got.Hash != hashOf(text.String()) {
+		t.Error("the text is another")
+	}
+	tip := f.update(t, put(f, idA, checkpoint.Slot{Meta: meta("s1"), Transcript: got}))
+	names := strings.Fields(f.Git("ls-tree", "--name-only", string(tip)+":ab/cdef123456/0"))
+	if !slices.Contains(names, "full.jsonl") || !slices.Contains(names, fmt.Sprintf("full.jsonl.%03d", len(got.Segments)-1)) {
+		t.Errorf("files %v", names)
+	}
+	if read := f.read(t, idA).Sessions[0]; !cmp.Equal(got, f.stored(t, read)) {
+		t.Error("another transcript is read back")
+	}
+}
+
+func TestFindByPrefix(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	ids := []checkpoint.ID{"a1b2c3d4e5f6", "a1b2ffffffff", "a2b2ffffffff", "b00000000000"}
+	for _, id := range ids {
+		f.update(t, put(f, id, checkpoint.Slot{Meta: meta("s1")}))
+	}
+	trees, err := checkpoint.Trees(t.Context(), f.git)
+	must(t, err)
+	if len(trees) != 1 {
+		t.Fatalf("trees %v", trees)
+	}
+	tests := map[string][]checkpoint.ID{
+		"a1b2c3d4e5f6": ids[:1], "a1b2": ids[:2], "a1": ids[:2], "a": ids[:3], "": ids,
+		"c": nil, "A1": nil, "a1b2c3d4e5f60": nil, "../a": nil,
+	}
+	for prefix, want := range tests {
+		got, err := checkpoint.Find(t.Context(), f.git, trees[0], prefix)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", prefix, diff)
 		}
 	}
 }

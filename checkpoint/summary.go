@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -86,7 +87,7 @@ func setSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionI
 	if err != nil {
 		return "", err
 	}
-	oid, err := writeBlob(repo, data)
+	oid, err := segments.WriteBlob(repo, data)
 	if err != nil {
 		return "", err
 	}

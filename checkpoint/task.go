@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -58,7 +59,7 @@ func (e TaskEnd) Entry(repo *git.Repo) (git.TreeEntry, error) {
 	if err != nil {
 		return git.TreeEntry{}, fmt.Errorf("encode task: %w", err)
 	}
-	oid, err := writeBlob(repo, data)
+	oid, err := segments.WriteBlob(repo, data)
 	return git.TreeEntry{Mode: git.ModeFile, Name: taskFile, OID: oid}, err
 }
 
@@ -71,7 +72,7 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 	if err != nil || !found {
 		return TaskEnd{}, false, err
 	}
-	data, err := readBlob(ctx, repo, entry.OID)
+	data, err := segments.ReadBlob(ctx, repo, entry.OID)
 	if err != nil {
 		return TaskEnd{}, false, err
 	}
@@ -83,7 +84,7 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 // EndOfTask writes what the last checkpoint of a task keeps: how it ended, the
 // subagent's transcript, and the session's as it is now. It returns the edits
 // for [Task.Files].
-func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main Transcript) ([]gittree.Edit, error) {
+func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main segments.Transcript) ([]gittree.Edit, error) {
 	dir := TaskDir(end.Session, end.ToolUse)
 	entry, err := end.Entry(repo)
 	if err != nil {
@@ -97,8 +98,8 @@ func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main Transcript) ([
 		}
 		edits = append(edits, gittree.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
 	}
-	segments, err := main.entries()
-	for _, e := range segments {
+	parts, err := main.Entries()
+	for _, e := range parts {
 		edits = append(edits, gittree.Edit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
@@ -120,7 +121,7 @@ func StepOfTask(repo *git.Repo, sessionID string, n int, step TaskStep) ([]gittr
 	if err != nil {
 		return nil, fmt.Errorf("encode step of a task: %w", err)
 	}
-	oid, err := writeBlob(repo, data)
+	oid, err := segments.WriteBlob(repo, data)
 	name := fmt.Sprintf("%03d-%s.json", n, step.ToolUse)
 	return []gittree.Edit{{Path: path.Join(TaskDir(sessionID, step.ToolUse), taskStepsDir, name), Mode: git.ModeFile, OID: oid}}, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -123,7 +124,7 @@ func TestStoreAgent(t *testing.T) {
 		t.Fatalf("%d chunks, %v", len(chunks), err)
 	}
 	var stored bytes.Buffer
-	if _, err := (checkpoint.Transcript{Segments: chunks}).Copy(t.Context(), f.git, &stored); err != nil {
+	if _, err := (segments.Transcript{Segments: chunks}).Copy(t.Context(), f.git, &stored); err != nil {
 		t.Fatal(err)
 	}
 	if want := strings.TrimSuffix(strings.ReplaceAll(text, "s3cret", "REDACTED"), "\n"); stored.String() != want {

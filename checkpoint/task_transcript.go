@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -15,25 +16,25 @@ import (
 // StoreAgent stores the first size bytes of a subagent's transcript, redacted,
 // as blobs of whole lines that other versions can read. What ctx has no time
 // for is left out, and a last line says so.
-func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path string, size int64) ([]git.OID, error) {
+func StoreAgent(ctx context.Context, repo *git.Repo, redact segments.Redactor, path string, size int64) ([]git.OID, error) {
 	var chunks []git.OID
 	var text bytes.Buffer
 	flush := func() error {
-		oid, err := writeBlob(repo, text.Bytes())
+		oid, err := segments.WriteBlob(repo, text.Bytes())
 		chunks = append(chunks, oid)
 		text.Reset()
 		return err
 	}
 	var done int64
 	add := func(line []byte, end int64) error {
-		stored, err := redactLine(ctx, redact, transcript.Stored(line))
+		stored, err := segments.RedactLine(ctx, redact, transcript.Stored(line))
 		if err != nil {
 			return err
 		}
-		if len(stored) > maxLine {
-			stored = omitted(len(line))
+		if len(stored) > segments.MaxLine {
+			stored = segments.Omitted(len(line))
 		}
-		if text.Len() > 0 && text.Len()+1+len(stored) > maxLine {
+		if text.Len() > 0 && text.Len()+1+len(stored) > segments.MaxLine {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -47,7 +48,7 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path strin
 	}
 	err := transcript.Lines(ctx, path, 0, size, add)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = add(omitted(int(size-done)), size)
+		err = add(segments.Omitted(int(size-done)), size)
 	}
 	if err == nil && text.Len() > 0 {
 		err = flush()
@@ -60,17 +61,17 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path strin
 
 // AgentTranscript is what a shadow tree has of a subagent's transcript, in dir,
 // the value of the trailer with [TaskKey]; empty if there is none.
-func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (Transcript, error) {
+func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (segments.Transcript, error) {
 	dir = strings.TrimRight(dir, "/")
 	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)
 	if err != nil || !found || entry.Mode != git.ModeTree {
-		return Transcript{}, err
+		return segments.Transcript{}, err
 	}
 	entries, err := repo.Tree(ctx, entry.OID)
 	if err != nil {
-		return Transcript{}, fmt.Errorf("read task: %w", err)
+		return segments.Transcript{}, fmt.Errorf("read task: %w", err)
 	}
-	var t Transcript
+	var t segments.Transcript
 	name := ""
 	for _, e := range entries { // in the order of their names
 		file := e.Mode == git.ModeFile || e.Mode == git.ModeExec

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -15,7 +16,7 @@ func (t *List) AddFile(path string) {
 	t.Files = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(t.Files), path))))
 }
 
-// AddLines adds the lines that the files had, by their keys as redact.LineKeys returns
+// AddLines adds the lines that the files had, by their keys as forgotten.LineKeys returns
 // them.
 func (t *List) AddLines(random io.Reader, keys []string) error {
 	if len(keys) == 0 {
@@ -26,12 +27,12 @@ func (t *List) AddLines(random io.Reader, keys []string) error {
 	}
 	known := map[string]bool{}
 	marks := slices.Clone(t.Lines)
-	for m := range slices.Chunk(marks, redact.LineMarkLen) {
+	for m := range slices.Chunk(marks, forgotten.LineMarkLen) {
 		known[string(m)] = true
 	}
 	for _, key := range keys {
-		mark := redact.MarkLine([]byte(t.Salt), key)
-		if !known[string(mark)] && len(marks) < maxForgottenLines*redact.LineMarkLen {
+		mark := forgotten.MarkLine([]byte(t.Salt), key)
+		if !known[string(mark)] && len(marks) < maxForgottenLines*forgotten.LineMarkLen {
 			known[string(mark)] = true
 			marks = append(marks, mark...)
 		}
@@ -78,7 +79,7 @@ func (t *List) FilePatterns() []string {
 // Masker masks what was forgotten in what is recorded: texts, and what transcripts quote
 // of files.
 type Masker struct {
-	texts  *redact.Forgetter
+	texts  *forgotten.Masker
 	quotes *transcript.Quotes
 }
 
@@ -100,7 +101,7 @@ func (t *List) Quotes(roots func() []string) *transcript.Quotes {
 	if len(paths) == 0 {
 		return nil
 	}
-	return transcript.NewQuotes(paths, roots(), redact.NewForgottenLines([]byte(t.Salt), t.Lines))
+	return transcript.NewQuotes(paths, roots(), forgotten.NewLines([]byte(t.Salt), t.Lines))
 }
 
 // Mask replaces what was forgotten; JSON stays valid. Without any it returns data itself.
@@ -122,5 +123,5 @@ func (m *Masker) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
 	if m.texts == nil {
 		return data, ctx.Err()
 	}
-	return m.texts.MaskContext(ctx, data)
+	return redact.MaskContext(ctx, m.texts, data)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
 // List is what a repository keeps of what was forgotten in it. The file is
@@ -23,8 +23,8 @@ type List struct {
 	checkpoint.Forgotten
 
 	// Salt goes into the hashes.
-	Salt  string                 `json:"salt,omitempty"`
-	Texts []redact.ForgottenText `json:"texts,omitempty"`
+	Salt  string           `json:"salt,omitempty"`
+	Texts []forgotten.Text `json:"texts,omitempty"`
 	// Files are paths in a worktree that no snapshot, shadow branch and saved context
 	// holds.
 	Files []string `json:"files,omitempty"`
@@ -88,16 +88,16 @@ func (t *List) makeSalt(random io.Reader) error {
 }
 
 // AddText notes a text. It returns how it is found.
-func (t *List) AddText(random io.Reader, text string) (*redact.Forgetter, error) {
+func (t *List) AddText(random io.Reader, text string) (*forgotten.Masker, error) {
 	if err := t.makeSalt(random); err != nil {
 		return nil, err
 	}
-	f := redact.ForgetterOf([]byte(t.Salt), text)
+	f := forgotten.Of([]byte(t.Salt), text)
 	known := map[string]bool{}
 	for _, old := range t.Texts {
 		known[string(old.Hash)] = true
 	}
-	for _, mark := range redact.MarkText([]byte(t.Salt), text) {
+	for _, mark := range forgotten.MarkText([]byte(t.Salt), text) {
 		if !known[string(mark.Hash)] {
 			t.Texts = append(t.Texts, mark)
 		}
@@ -106,9 +106,9 @@ func (t *List) AddText(random io.Reader, text string) (*redact.Forgetter, error)
 }
 
 // Forgetter finds the texts that were forgotten; nil if there are none.
-func (t *List) Forgetter() *redact.Forgetter {
+func (t *List) Forgetter() *forgotten.Masker {
 	if len(t.Texts) == 0 {
 		return nil
 	}
-	return redact.NewForgetter([]byte(t.Salt), t.Texts)
+	return forgotten.New([]byte(t.Salt), t.Texts)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -108,11 +109,11 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 		return append([]byte("\u017f "), bytes.Repeat([]byte("key token secret "), size/17)...)
 	}
 	texts["no JSON"] = func(size int) []byte { return bytes.Repeat([]byte(`"\n`), size/3) }
-	var marks []redact.ForgottenText
+	var marks []forgotten.Text
 	for n := 8; n < 64; n++ {
-		marks = append(marks, redact.MarkText([]byte("salt"), strings.Repeat("x", n))...)
+		marks = append(marks, forgotten.MarkText([]byte("salt"), strings.Repeat("x", n))...)
 	}
-	forget := redact.NewForgetter([]byte("salt"), marks)
+	forget := forgotten.New([]byte("salt"), marks)
 	for name, text := range texts {
 		data := text(size)
 		line, err := json.Marshal(map[string]string{"text": string(data)})
@@ -129,7 +130,7 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 				return len(out), err
 			},
 			"mask": func(ctx context.Context) (int, error) {
-				out, err := forget.MaskContext(ctx, line)
+				out, err := redact.MaskContext(ctx, forget, line)
 				return len(out), err
 			},
 		} {

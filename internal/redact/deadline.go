@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"sync/atomic"
+
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
 // longText is the length from which redacting a text may take longer than there is
@@ -33,13 +35,13 @@ func (r *Redactor) CheckLineContext(ctx context.Context, line []byte) ([]Hit, er
 	return inTime(ctx, len(line), r, func(r *Redactor) []Hit { return r.CheckLine(line) })
 }
 
-// MaskContext is Mask, and returns an error soon after ctx ends.
-func (f *Forgetter) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
-	size := len(data) * max(1, len(f.groups))
+// MaskContext is m.Mask(data), and returns an error soon after ctx ends.
+func MaskContext(ctx context.Context, m *forgotten.Masker, data []byte) ([]byte, error) {
+	size := len(data) * max(1, m.Passes())
 	if size >= longText {
 		data = bytes.Clone(data)
 	}
-	return inTime(ctx, size, nil, func(*Redactor) []byte { return f.Mask(data) })
+	return inTime(ctx, size, nil, func(*Redactor) []byte { return m.Mask(data) })
 }
 
 // keepable returns a line that its search may still read after an error, when the

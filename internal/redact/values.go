@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"hash/maphash"
 	"net/url"
+
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
 // Limits of what is known by value.
@@ -52,16 +54,16 @@ func (k *knownValues) add(value string) {
 	}
 	k.count++
 	value = value[:min(len(value), maxKnownLen)]
-	inJSON := escapeHTML(value)
+	inJSON := forgotten.EscapeHTML(value)
 	for _, f := range []string{
-		value, url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value)), inJSON, escapeHTML(inJSON),
+		value, url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value)), inJSON, forgotten.EscapeHTML(inJSON),
 	} {
 		k.addForm(f, false)
 	}
 	for before := range 3 {
-		core := base64Core(value, before)
+		core := forgotten.Base64Core(value, before)
 		k.addForm(core, true)
-		k.addForm(urlBase64(core), true)
+		k.addForm(forgotten.URLBase64(core), true)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
 // maxQuoteCalls bounds the tool calls whose results are remembered.
@@ -21,7 +21,7 @@ const maxQuoteCalls = 20_000
 type Quotes struct {
 	files []quotedFile
 	roots []string
-	lines *redact.ForgottenLines
+	lines *forgotten.Lines
 
 	mu    sync.Mutex
 	calls map[string]bool
@@ -35,7 +35,7 @@ type quotedFile struct {
 
 // NewQuotes returns a finder of what is quoted of files. The paths are from the root of
 // a worktree, with slashes; roots are worktrees that are known. The lines may be nil.
-func NewQuotes(paths, roots []string, lines *redact.ForgottenLines) *Quotes {
+func NewQuotes(paths, roots []string, lines *forgotten.Lines) *Quotes {
 	q := &Quotes{roots: roots, lines: lines, calls: map[string]bool{}}
 	for _, p := range paths {
 		f := quotedFile{path: p, hint: []byte(path.Base(p))}
@@ -51,11 +51,11 @@ func NewQuotes(paths, roots []string, lines *redact.ForgottenLines) *Quotes {
 func (q *Quotes) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
 
 // Mask replaces by REDACTED what data quotes. JSON stays valid.
-func (q *Quotes) Mask(data []byte) []byte { return redact.MaskSpans(data, q.Spans(data), false) }
+func (q *Quotes) Mask(data []byte) []byte { return forgotten.MaskSpans(data, q.Spans(data), false) }
 
 // MaskInPlace is Mask whose result has the length of data.
 func (q *Quotes) MaskInPlace(data []byte) []byte {
-	return redact.MaskSpans(data, q.Spans(data), true)
+	return forgotten.MaskSpans(data, q.Spans(data), true)
 }
 
 // Learn remembers the calls in data that name a file.
@@ -68,8 +68,8 @@ func (q *Quotes) Learn(data []byte) {
 }
 
 // Spans returns what data quotes, in order and apart from one another.
-func (q *Quotes) Spans(data []byte) []redact.ForgottenSpan {
-	var spans []redact.ForgottenSpan
+func (q *Quotes) Spans(data []byte) []forgotten.Span {
+	var spans []forgotten.Span
 	q.eachDocument(data, func(from, to int, isJSON bool) {
 		if isJSON {
 			spans = q.document(data, from, to, spans)
@@ -103,7 +103,7 @@ func isDocument(data []byte) bool {
 
 // text finds what a text quotes by its lines, and the lines that begin with a file's
 // path as those that grep prints.
-func (q *Quotes) text(data []byte, from, to int, spans []redact.ForgottenSpan) []redact.ForgottenSpan {
+func (q *Quotes) text(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	n := len(spans)
 	if q.lines != nil {
 		spans = q.lines.Spans(data, from, to, spans)
@@ -123,8 +123,8 @@ func (q *Quotes) text(data []byte, from, to int, spans []redact.ForgottenSpan) [
 				continue
 			}
 			end := endOfLine(data, at, to)
-			if at < end && !redact.IsMask(data[at:end]) {
-				spans = append(spans, redact.ForgottenSpan{From: at, To: end})
+			if at < end && !forgotten.IsMask(data[at:end]) {
+				spans = append(spans, forgotten.Span{From: at, To: end})
 			}
 			at = end
 		}
@@ -163,8 +163,8 @@ func endOfLine(data []byte, from, to int) int {
 }
 
 // disjoint puts spans in order and joins those that overlap.
-func disjoint(spans []redact.ForgottenSpan) []redact.ForgottenSpan {
-	slices.SortFunc(spans, func(a, b redact.ForgottenSpan) int { return a.From - b.From })
+func disjoint(spans []forgotten.Span) []forgotten.Span {
+	slices.SortFunc(spans, func(a, b forgotten.Span) int { return a.From - b.From })
 	joined := spans[:0]
 	for _, s := range spans {
 		if n := len(joined); n > 0 && s.From < joined[n-1].To {
@@ -194,7 +194,7 @@ func (q *Quotes) mayAnswer(data []byte) bool {
 }
 
 // document finds what the JSON document data[from:to] quotes.
-func (q *Quotes) document(data []byte, from, to int, spans []redact.ForgottenSpan) []redact.ForgottenSpan {
+func (q *Quotes) document(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	doc := data[from:to]
 	named := q.mayName(doc)
 	if !named && q.lines == nil && !q.mayAnswer(doc) {
@@ -206,9 +206,9 @@ func (q *Quotes) document(data []byte, from, to int, spans []redact.ForgottenSpa
 	for _, s := range r.strings {
 		begin, end := from+s.from, from+s.to
 		switch {
-		case s.isKey || begin == end || redact.IsMask(data[begin:end]):
+		case s.isKey || begin == end || forgotten.IsMask(data[begin:end]):
 		case r.quotes(s):
-			spans = append(spans, redact.ForgottenSpan{From: begin, To: end})
+			spans = append(spans, forgotten.Span{From: begin, To: end})
 		default:
 			spans = q.text(data, begin, end, spans)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -15,10 +15,10 @@ func TestQuotesAreMasked(t *testing.T) {
 	t.Parallel()
 	salt := []byte("salt")
 	var marks []byte
-	redact.LineKeys([]byte("\n\tlong walrus line \"one\"\nshort\n----------------\n"), func(key string) {
-		marks = append(marks, redact.MarkLine(salt, key)...)
+	forgotten.LineKeys([]byte("\n\tlong walrus line \"one\"\nshort\n----------------\n"), func(key string) {
+		marks = append(marks, forgotten.MarkLine(salt, key)...)
 	})
-	if len(marks) != redact.LineMarkLen {
+	if len(marks) != forgotten.LineMarkLen {
 		t.Fatalf("%d bytes of marks", len(marks))
 	}
 	for name, c := range map[string]struct{ lines, kept string }{
@@ -57,7 +57,7 @@ func TestQuotesAreMasked(t *testing.T) {
 			kept: `kept-content kept-too kept-blob`,
 		},
 	} {
-		quotes := transcript.NewQuotes([]string{"conf/a.txt"}, []string{"/repo"}, redact.NewForgottenLines(salt, marks))
+		quotes := transcript.NewQuotes([]string{"conf/a.txt"}, []string{"/repo"}, forgotten.NewLines(salt, marks))
 		quotes.Learn([]byte(c.lines))
 		for how, masked := range map[string][]byte{"mask": quotes.Mask([]byte(c.lines)), "in place": quotes.MaskInPlace([]byte(c.lines))} {
 			if strings.Contains(string(masked), "SECRET") || strings.Contains(string(masked), "walrus") {
@@ -105,7 +105,7 @@ func TestAttackQuotesInDeepJSON(t *testing.T) {
 func FuzzQuotes(f *testing.F) {
 	f.Add([]byte(`{"file_path":"a.txt","content":"x"}`))
 	f.Add([]byte("a.txt:1:x\n{\"tool_use_id\":\"t\"}\n"))
-	quotes := transcript.NewQuotes([]string{"a.txt"}, []string{"/r"}, redact.NewForgottenLines([]byte("s"), redact.MarkLine([]byte("s"), "abcdefghijkl")))
+	quotes := transcript.NewQuotes([]string{"a.txt"}, []string{"/r"}, forgotten.NewLines([]byte("s"), forgotten.MarkLine([]byte("s"), "abcdefghijkl")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		masked, inPlace := quotes.Mask(data), quotes.MaskInPlace(data)
 		if json.Valid(data) && (!json.Valid(masked) || !json.Valid(inPlace)) {

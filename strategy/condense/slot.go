@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
@@ -76,7 +77,7 @@ func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pend
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
-	var stored checkpoint.Transcript
+	var stored segments.Transcript
 	if s.Recorder.Stored.Raw > 0 {
 		stored, err = f.transcripts.StoredSegments(ctx, s)
 	} else {
@@ -97,14 +98,14 @@ func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pend
 
 // fromShadow returns the transcript that the shadow branch holds, for a
 // session whose live one is gone.
-func (f *Finalizer) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+func (f *Finalizer) fromShadow(ctx context.Context, s *session.State) (segments.Transcript, error) {
 	tree, err := f.files.ShadowTree(ctx, s)
 	if err != nil {
-		return checkpoint.Transcript{}, err
+		return segments.Transcript{}, err
 	}
 	dir, found, err := f.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
 	if err != nil || !found {
-		return checkpoint.Transcript{}, err
+		return segments.Transcript{}, err
 	}
 	t, _, err := f.transcripts.Segmenter(s).Restore(ctx, dir.OID)
 	return t, err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -30,7 +31,7 @@ type Log struct {
 	// Lines is how many of the commit's lines the session wrote.
 	Lines int
 
-	text checkpoint.Transcript
+	text segments.Transcript
 	move transcript.Relocation
 }
 
@@ -143,7 +144,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 		return log, "it has no transcript", nil
 	}
 	if unnamed || id == "" {
-		first, err := lo.Repo.ReadWithin(ctx, string(text.Segments[0]), checkpoint.MaxSegment)
+		first, err := lo.Repo.ReadWithin(ctx, string(text.Segments[0]), segments.MaxBlob)
 		if err != nil {
 			return log, "", err
 		}
@@ -211,11 +212,11 @@ const originLimit = 32 << 20
 
 // relocation is the way from the project in which a transcript was written to
 // this worktree.
-func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text checkpoint.Transcript) (transcript.Relocation, error) {
+func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text segments.Transcript) (transcript.Relocation, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
-		blob, err := lo.Repo.ReadWithin(ctx, string(text.Segments[i]), checkpoint.MaxSegment)
+		blob, err := lo.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
 		if err != nil {
 			return transcript.Relocation{}, err
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -32,9 +32,9 @@ const (
 )
 
 // lastTime is the time of a stored transcript's last line that has one.
-func (lo *Logs) lastTime(ctx context.Context, text checkpoint.Transcript) (time.Time, error) {
+func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Time, error) {
 	for _, oid := range slices.Backward(text.Segments) {
-		blob, err := lo.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
+		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
 		if err != nil {
 			return time.Time{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -79,9 +80,9 @@ func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error
 }
 
 // read adds the lines that the edit tools of a transcript wrote.
-func (ec editCounter) read(ctx context.Context, stored checkpoint.Transcript) error {
+func (ec editCounter) read(ctx context.Context, stored segments.Transcript) error {
 	var events transcript.Events
-	return stored.Lines(ctx, ec.repo, checkpoint.Span{}, func(line []byte, _ int) error {
+	return stored.Lines(ctx, ec.repo, segments.Span{}, func(line []byte, _ int) error {
 		e, ok := events.Line(line)
 		if !ok {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -89,7 +90,7 @@ type Session struct {
 	// Items are the messages and tool calls in this checkpoint's part of the
 	// conversation, Lines what that is of the transcript.
 	Items []transcript.Item
-	Lines checkpoint.Span
+	Lines segments.Span
 
 	// NothingNew reports that the session was stored again with nothing said since its
 	// previous checkpoint.
@@ -101,7 +102,7 @@ type Session struct {
 	// for what is not in this clone.
 	Problem error
 
-	stored   checkpoint.Transcript
+	stored   segments.Transcript
 	subagent bool // it is a subagent's own
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -106,12 +107,12 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 			return 0, unlessMissing(err)
 		}
 	}
-	now, err := checkpoint.Segments(ctx, r.repo, s.Dir)
+	now, err := segments.Unhashed(ctx, r.repo, s.Dir)
 	if err != nil {
 		return 0, unlessMissing(err)
 	}
 	start := 0
-	err = now.Lines(ctx, r.repo, checkpoint.Span{}, func(line []byte, n int) error {
+	err = now.Lines(ctx, r.repo, segments.Span{}, func(line []byte, n int) error {
 		if start == 0 && bytes.Contains(line, last) {
 			start = n + 1
 		}
@@ -136,11 +137,11 @@ func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoi
 	if previous.dir == "" {
 		return nil, nil
 	}
-	before, err := checkpoint.Segments(ctx, r.repo, previous.dir)
+	before, err := segments.Unhashed(ctx, r.repo, previous.dir)
 	if err != nil {
 		return nil, err
 	}
-	err = before.Lines(ctx, r.repo, checkpoint.Span{}, func(line []byte, _ int) error {
+	err = before.Lines(ctx, r.repo, segments.Span{}, func(line []byte, _ int) error {
 		if key := uuidOf(line); key != nil {
 			last = key
 		}
@@ -167,10 +168,10 @@ func uuidOf(line []byte) []byte {
 
 // placeOf reports what a part is for which nothing was found behind its start: all of
 // what is stored, where a version stored only the part, or nothing new.
-func (sr sessionReader) placeOf(ctx context.Context, stored checkpoint.Transcript, start int) (whole, nothing bool, err error) {
+func (sr sessionReader) placeOf(ctx context.Context, stored segments.Transcript, start int) (whole, nothing bool, err error) {
 	lines, head := 0, true
 	continued := false // the first line continues one that isn't stored
-	err = stored.Lines(ctx, sr.repo, checkpoint.Span{}, func(line []byte, _ int) error {
+	err = stored.Lines(ctx, sr.repo, segments.Span{}, func(line []byte, _ int) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
@@ -143,7 +144,7 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since g
 			return err
 		}
 		t.subagent = true
-		return sessionReader(sh).readTranscript(ctx, t, t.stored, checkpoint.Span{})
+		return sessionReader(sh).readTranscript(ctx, t, t.stored, segments.Span{})
 	}
 	dir, err := sh.directory(ctx, c.Tree, metadataDir+t.Session)
 	if err != nil {

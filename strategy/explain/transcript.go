@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -44,17 +45,17 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 		}
 	}
 	if o.Scope == Whole {
-		t.Lines = checkpoint.Span{}
+		t.Lines = segments.Span{}
 	}
 	var err error
-	if t.stored, err = checkpoint.Segments(ctx, sr.repo, s.Dir); err != nil {
+	if t.stored, err = segments.Unhashed(ctx, sr.repo, s.Dir); err != nil {
 		return t, err
 	}
 	err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 	if err == nil && len(t.Items) == 0 && t.Lines.From > 0 && m.TranscriptLines == 0 {
 		var whole bool
 		if whole, t.NothingNew, err = sr.placeOf(ctx, t.stored, t.Lines.From); err == nil && whole {
-			t.Lines = checkpoint.Span{}
+			t.Lines = segments.Span{}
 			err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 		}
 	}
@@ -78,22 +79,22 @@ var errAbsentMetadata = fmt.Errorf("its metadata: %w", git.ErrMissing)
 // first turn on a branch there is none: what belongs to earlier checkpoints
 // is in the state.
 func (sr sessionReader) readShadow(ctx context.Context, t *Session, dir, earlier git.OID, o Options) error {
-	stored, err := checkpoint.Segments(ctx, sr.repo, dir)
+	stored, err := segments.Unhashed(ctx, sr.repo, dir)
 	if err != nil {
 		return err
 	}
 	t.stored = stored
 	if o.Scope == Whole {
-		return sr.readTranscript(ctx, t, stored, checkpoint.Span{})
+		return sr.readTranscript(ctx, t, stored, segments.Span{})
 	}
 	if earlier == "" {
-		var span checkpoint.Span
+		var span segments.Span
 		if s, err := session.Open(sr.repo.CommonDir).Load(t.Session); err == nil {
 			span.From = s.TranscriptStart
 		}
 		return sr.readTranscript(ctx, t, stored, span)
 	}
-	before, err := checkpoint.Segments(ctx, sr.repo, earlier)
+	before, err := segments.Unhashed(ctx, sr.repo, earlier)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (sr sessionReader) readShadow(ctx context.Context, t *Session, dir, earlier
 }
 
 // readTranscript reads a span of a transcript into t, and what that was about.
-func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored checkpoint.Transcript, span checkpoint.Span) error {
+func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored segments.Transcript, span segments.Span) error {
 	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent}
 	listen := sr.lines
 	document, err := sr.recognize(ctx, t, stored)
@@ -138,11 +139,11 @@ func (s *Session) summarize() {
 
 // recognize reports whether a transcript is a document and has no lines. It sets the
 // session's agent and id where none is recorded.
-func (sr sessionReader) recognize(ctx context.Context, t *Session, stored checkpoint.Transcript) (document bool, err error) {
+func (sr sessionReader) recognize(ctx context.Context, t *Session, stored segments.Transcript) (document bool, err error) {
 	if len(stored.Segments) == 0 || t.Agent == transcript.ClaudeCode {
 		return false, nil
 	}
-	first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), checkpoint.MaxSegment)
+	first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), segments.MaxBlob)
 	if err != nil {
 		return false, err
 	}
@@ -158,14 +159,14 @@ func (sr sessionReader) agent(ctx context.Context, s checkpoint.Stored) string {
 	if transcript.IsAgentName(t.Agent) {
 		return t.Agent
 	}
-	stored, err := checkpoint.Segments(ctx, sr.repo, s.Dir)
+	stored, err := segments.Unhashed(ctx, sr.repo, s.Dir)
 	if err == nil {
 		_, _ = sr.recognize(ctx, &t, stored) // the name is as recorded if it can't be read
 	}
 	return t.Agent
 }
 
-func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
+func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
 	return stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		c.Line(line, n)
 		return nil
@@ -173,10 +174,10 @@ func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, s
 }
 
 // documents reads segments that are a document each.
-func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
+func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
 	n := 0
 	for _, oid := range stored.Segments {
-		document, err := sr.repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
+		document, err := sr.repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
 		if err != nil {
 			return err
 		}
@@ -187,7 +188,7 @@ func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversatio
 }
 
 // within are the items of a span of messages.
-func within(items []transcript.Item, span checkpoint.Span) []transcript.Item {
+func within(items []transcript.Item, span segments.Span) []transcript.Item {
 	var kept []transcript.Item
 	for _, item := range items {
 		if item.Line >= span.From && (span.To <= 0 || item.Line < span.To) {

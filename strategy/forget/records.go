@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -308,7 +308,7 @@ func (r *records) storeAgain(ctx context.Context) error {
 	}
 	states, _ := r.rec.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
-		to := checkpoint.Segmenter{Repo: r.rec.Repo, Side: func(st session.Segments) session.Side { return r.rec.Sessions.SegmentsOf(s.ID, st) }}
+		to := segments.Writer{Repo: r.rec.Repo, Side: func(st session.Segments) session.Side { return r.rec.Sessions.SegmentsOf(s.ID, st) }}
 		stored, err := to.Transcript(s.Recorder.Stored)
 		hit := err != nil || slices.ContainsFunc(stored.Segments, func(oid git.OID) bool { return p.hits[oid] })
 		if s.Recorder.Stored.Lines == 0 || !hit {

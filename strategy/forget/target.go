@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -22,7 +22,7 @@ type target struct {
 	// find finds the text, or what is quoted of the file; nil if neither is to be
 	// forgotten. text is the same for a text.
 	find finder
-	text *redact.Forgetter
+	text *forgotten.Masker
 	// content is what is known of the file.
 	content fileContent
 	// list is what is to be forgotten by its id.

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -231,7 +231,7 @@ func (v *versions) addLines(data []byte) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return
 	}
-	redact.LineKeys(data, func(key string) { v.content.lines[key] = true })
+	forgotten.LineKeys(data, func(key string) { v.content.lines[key] = true })
 }
 
 // dropCommonLines drops the lines that other files of HEAD have too: they tell nothing of
@@ -264,7 +264,7 @@ func (v *versions) dropCommonLines(ctx context.Context) error {
 		return false
 	})
 	return v.objects.readAll(ctx, list, func(o git.Object) {
-		redact.LineKeys(o.Data, func(key string) { delete(v.content.lines, key) })
+		forgotten.LineKeys(o.Data, func(key string) { delete(v.content.lines, key) })
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -36,9 +36,9 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 
 // StoredSegments returns what is stored of the session's transcript. If some of it is
 // lost it is stored again, as far as a hook has time.
-func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (segments.Transcript, error) {
 	t, err := ts.Segmenter(s).Transcript(s.Recorder.Stored)
-	if !errors.Is(err, checkpoint.ErrLost) {
+	if !errors.Is(err, segments.ErrLost) {
 		return t, err
 	}
 	s.Recorder.Stored = s.Recorder.Stored.Anew()
@@ -49,8 +49,8 @@ func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (ch
 }
 
 // Segmenter returns what stores the session's transcript in segments.
-func (ts *Transcripts) Segmenter(s *session.State) checkpoint.Segmenter {
-	return checkpoint.Segmenter{
+func (ts *Transcripts) Segmenter(s *session.State) segments.Writer {
+	return segments.Writer{
 		Repo: ts.Repo, Redact: ts.Redact, LineTimeout: ts.Options.LineTimeout,
 		Side: func(st session.Segments) session.Side { return ts.Sessions.SegmentsOf(s.ID, st) },
 		Omit: func(bytes int) {

@@ -1,4 +1,4 @@
-package checkpoint
+package segments
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Segments returns the blobs of the transcript that a session's directory
+// Unhashed returns the blobs of the transcript that a session's directory
 // holds, as [TranscriptIn] does, without its hash and thus without reading any
 // of them. There are none if it holds no transcript.
-func Segments(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, error) {
+func Unhashed(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
 		return Transcript{}, fmt.Errorf("read metadata directory: %w", err)
 	}
-	return Transcript{Segments: segmentsIn(entries)}, nil
+	return Transcript{Segments: In(entries)}, nil
 }
 
 // Span is a range of the lines of a transcript, counted from 0.
@@ -26,11 +26,6 @@ type Span struct {
 	// Total is how many lines the transcript has, 0 if that isn't known. It
 	// saves reading what comes before From.
 	Total int
-}
-
-// Part is the span of the session's transcript that is the checkpoint's.
-func (m SessionMeta) Part() Span {
-	return Span{From: m.TranscriptStart, To: m.TranscriptEnd, Total: m.TranscriptLines}
 }
 
 // heldBytes is how much of a transcript is kept rather than read twice.
@@ -84,7 +79,7 @@ func (r *lineReader) next(ctx context.Context) ([]byte, error) {
 	if ok {
 		return text, nil
 	}
-	text, err := readBlobWithin(ctx, r.repo, r.segments[r.at], min(maxBlob, maxTranscript-r.read))
+	text, err := ReadBlobWithin(ctx, r.repo, r.segments[r.at], min(MaxBlob, maxTranscript-r.read))
 	r.read += int64(len(text))
 	return text, err
 }
@@ -95,7 +90,7 @@ func (r *lineReader) seek(ctx context.Context) error {
 	r.held = map[int][]byte{}
 	first, bytesHeld := r.span.Total, 0
 	for i := len(r.segments) - 1; i >= 0; i-- {
-		text, err := readBlobWithin(ctx, r.repo, r.segments[i], min(maxBlob, maxTranscript-r.read))
+		text, err := ReadBlobWithin(ctx, r.repo, r.segments[i], min(MaxBlob, maxTranscript-r.read))
 		if err != nil {
 			return fmt.Errorf("read segment %d: %w", i, err)
 		}
@@ -153,7 +148,7 @@ func (t Transcript) After(ctx context.Context, repo *git.Repo, before Transcript
 	if same >= len(before.Segments) || len(rest.Segments) == 0 {
 		return rest, Span{}, nil
 	}
-	text, err := readBlob(ctx, repo, before.Segments[same])
+	text, err := ReadBlob(ctx, repo, before.Segments[same])
 	if err != nil {
 		return Transcript{}, Span{}, fmt.Errorf("read segment %d: %w", same, err)
 	}

@@ -1,4 +1,4 @@
-package checkpoint
+package segments
 
 import (
 	"context"
@@ -30,8 +30,8 @@ type Redactor interface {
 	Text(text string) string
 }
 
-// redactLine redacts one line. It ends with ctx, if the redactor can.
-func redactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
+// RedactLine redacts one line. It ends with ctx, if the redactor can.
+func RedactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 	stoppable, ok := r.(interface {
 		LineContext(ctx context.Context, line []byte) ([]byte, error)
 	})
@@ -41,10 +41,10 @@ func redactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 	return stoppable.LineContext(ctx, line)
 }
 
-// Segmenter stores a session's transcript as segments. Where equal transcripts
+// Writer stores a session's transcript as segments. Where equal transcripts
 // are cut depends on nothing but their raw bytes, so their segments are equal
 // however often and in whatever steps they were extended.
-type Segmenter struct {
+type Writer struct {
 	Repo   *git.Repo
 	Redact Redactor
 	// LineTimeout is how long a line may take to be redacted, 0 for no limit. Of one
@@ -69,7 +69,7 @@ type Segmenter struct {
 //
 // The state answered is as far as it came, also beside an error: that of ctx
 // as well leaves everything before it stored. It counts once it is saved.
-func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
+func (s Writer) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
 	e, err := s.resume(ctx, st)
 	if errors.Is(err, ErrLost) {
 		e, err = s.resume(ctx, st.Anew())
@@ -93,7 +93,7 @@ func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string,
 
 // Transcript returns the blobs and the hash of what st says is stored. ErrLost
 // means that Extend must begin anew.
-func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
+func (s Writer) Transcript(st session.Segments) (Transcript, error) {
 	if st.Lines == 0 {
 		return Transcript{}, nil
 	}
@@ -108,14 +108,14 @@ func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
 	if st.Open != "" {
 		segments = append(segments, git.OID(st.Open))
 	}
-	return Transcript{Segments: segments, Hash: contentHash(sum)}, nil
+	return Transcript{Segments: segments, Hash: ContentHash(sum)}, nil
 }
 
 // width is the length of a line of the side file.
-func (s Segmenter) width() int { return s.Repo.Format.HexLen() + 1 }
+func (s Writer) width() int { return s.Repo.Format.HexLen() + 1 }
 
 // closed reads the ids of the closed segments.
-func (s Segmenter) closed(st session.Segments) ([]git.OID, error) {
+func (s Writer) closed(st session.Segments) ([]git.OID, error) {
 	if st.Closed < 0 || st.Closed >= maxSegments || st.Lines < 0 || st.OpenRaw < 0 || st.OpenRaw > st.Raw ||
 		st.Open != "" && !s.Repo.Format.Valid(git.OID(st.Open)) {
 		return nil, fmt.Errorf("%w: damaged state", ErrLost)
@@ -137,7 +137,7 @@ func (s Segmenter) closed(st session.Segments) ([]git.OID, error) {
 }
 
 // resume begins an extension of st.
-func (s Segmenter) resume(ctx context.Context, st session.Segments) (*extension, error) {
+func (s Writer) resume(ctx context.Context, st session.Segments) (*extension, error) {
 	if _, err := s.closed(st); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s Segmenter) resume(ctx context.Context, st session.Segments) (*extension,
 	if !e.begun {
 		return e, nil
 	}
-	text, err := readBlob(ctx, s.Repo, git.OID(st.Open))
+	text, err := ReadBlob(ctx, s.Repo, git.OID(st.Open))
 	if errors.Is(err, git.ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}

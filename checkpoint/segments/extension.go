@@ -1,4 +1,4 @@
-package checkpoint
+package segments
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// maxLine is the longest line that is stored. It is the chunk limit of other
+// MaxLine is the longest line that is stored. It is the chunk limit of other
 // versions, which can't read a longer one.
-const maxLine = 50 << 20
+const MaxLine = 50 << 20
 
 // slowLine is the length from which a line may take long to be redacted.
 const slowLine = 64 << 10
@@ -25,7 +25,7 @@ var errBudget = errors.New("budget spent")
 
 // extension is one call of Extend.
 type extension struct {
-	to Segmenter
+	to Writer
 	st session.Segments
 	// before is the number of segments that were closed before, ids are those
 	// closed since.
@@ -83,10 +83,10 @@ func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	if err != nil {
 		return err
 	}
-	if len(stored) > maxLine {
-		stored = omitted(len(line))
+	if len(stored) > MaxLine {
+		stored = Omitted(len(line))
 	}
-	if e.text.Len()+1+len(stored) > maxBlob {
+	if e.text.Len()+1+len(stored) > MaxBlob {
 		return fmt.Errorf("segment %d: %w", e.st.Closed, ErrTooLarge)
 	}
 	e.write(stored, begin)
@@ -108,12 +108,12 @@ func (e *extension) redact(ctx context.Context, line []byte) ([]byte, error) {
 		within, cancel = context.WithTimeout(ctx, e.to.LineTimeout)
 		defer cancel()
 	}
-	stored, err := redactLine(within, e.to.Redact, transcript.Stored(line))
+	stored, err := RedactLine(within, e.to.Redact, transcript.Stored(line))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		if e.to.Omit != nil {
 			e.to.Omit(len(line))
 		}
-		return omitted(len(line)), nil
+		return Omitted(len(line)), nil
 	}
 	return stored, err
 }
@@ -135,9 +135,9 @@ func (e *extension) write(stored []byte, begin int64) {
 	e.dirty = true
 }
 
-// omitted replaces a line that is too long to be stored, or took too long to be
+// Omitted replaces a line that is too long to be stored, or took too long to be
 // redacted.
-func omitted(size int) []byte {
+func Omitted(size int) []byte {
 	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)
 }
 
@@ -154,7 +154,7 @@ func segmentSize(i int) int64 {
 }
 
 func (e *extension) closeSegment() error {
-	oid, err := writeBlob(e.to.Repo, e.text.Bytes())
+	oid, err := WriteBlob(e.to.Repo, e.text.Bytes())
 	if err != nil {
 		e.broken = err
 		return err
@@ -172,7 +172,7 @@ func (e *extension) finish() (session.Segments, error) {
 		return e.st, e.broken
 	}
 	if e.dirty {
-		oid, err := writeBlob(e.to.Repo, e.text.Bytes())
+		oid, err := WriteBlob(e.to.Repo, e.text.Bytes())
 		if err != nil {
 			return e.st, err
 		}

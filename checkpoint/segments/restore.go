@@ -1,4 +1,4 @@
-package checkpoint
+package segments
 
 import (
 	"bytes"
@@ -16,19 +16,19 @@ import (
 // tool redact nothing there, so every line is redacted, again perhaps: blobs
 // that had nothing to redact stay the same, others are written anew. It returns
 // false if the directory holds none.
-func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
+func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
 	entries, err := s.Repo.Tree(ctx, dir)
 	if err != nil {
 		return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
 	}
-	found := segmentsIn(entries)
+	found := In(entries)
 	if len(found) == 0 {
 		return Transcript{}, false, nil
 	}
 	var t Transcript
 	sum := sha256.New()
 	for i, oid := range found {
-		blob, err := readBlob(ctx, s.Repo, oid)
+		blob, err := ReadBlob(ctx, s.Repo, oid)
 		if err != nil {
 			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
 		}
@@ -49,7 +49,7 @@ func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, 
 		}
 		t.Segments = append(t.Segments, pieces...)
 	}
-	t.Hash = contentHash(sum)
+	t.Hash = ContentHash(sum)
 	return t, true, nil
 }
 
@@ -57,7 +57,7 @@ func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, 
 // else the state from which Extend begins anew. It costs a git process: ask
 // where a session rests for weeks, since git's gc removes what no branch refers
 // to then.
-func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Segments, error) {
+func (s Writer) Verify(ctx context.Context, st session.Segments) (session.Segments, error) {
 	if st.Lines == 0 {
 		return st, nil
 	}
@@ -80,18 +80,18 @@ func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Seg
 }
 
 // redactLines redacts a text of whole lines. It ends with ctx.
-func (s Segmenter) redactLines(ctx context.Context, text []byte) ([]byte, error) {
+func (s Writer) redactLines(ctx context.Context, text []byte) ([]byte, error) {
 	lines := bytes.Split(text, []byte{'\n'})
 	for i, line := range lines {
 		if len(line) == 0 {
 			continue
 		}
-		clean, err := redactLine(ctx, s.Redact, line)
+		clean, err := RedactLine(ctx, s.Redact, line)
 		if err != nil {
 			return nil, err
 		}
-		if len(clean) > maxLine {
-			clean = omitted(len(line))
+		if len(clean) > MaxLine {
+			clean = Omitted(len(line))
 		}
 		lines[i] = clean
 	}
@@ -100,15 +100,15 @@ func (s Segmenter) redactLines(ctx context.Context, text []byte) ([]byte, error)
 
 // pieces returns the blobs that hold the text clean, which is what became of
 // the blob oid: itself if it may stay, else new ones no longer than a chunk.
-func (s Segmenter) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
-	if len(clean) <= maxLine && bytes.Equal(blob, clean) {
+func (s Writer) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
+	if len(clean) <= MaxLine && bytes.Equal(blob, clean) {
 		return []git.OID{oid}, nil
 	}
 	var ids []git.OID
 	for more := true; more; {
 		var piece []byte
 		piece, clean, more = cutChunk(clean)
-		id, err := writeBlob(s.Repo, piece)
+		id, err := WriteBlob(s.Repo, piece)
 		if err != nil {
 			return nil, err
 		}
@@ -121,9 +121,9 @@ func (s Segmenter) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 // behind the newline that ends them, if there is any. No line is longer than a
 // chunk.
 func cutChunk(text []byte) (chunk, rest []byte, more bool) {
-	if len(text) <= maxLine {
+	if len(text) <= MaxLine {
 		return text, nil, false
 	}
-	end := bytes.LastIndexByte(text[:maxLine+1], '\n')
+	end := bytes.LastIndexByte(text[:MaxLine+1], '\n')
 	return text[:end], text[end+1:], true
 }

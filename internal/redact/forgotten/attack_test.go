@@ -1,4 +1,4 @@
-package redact_test
+package forgotten_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -22,7 +22,7 @@ func TestAttackForgottenTextEverywhere(t *testing.T) {
 		"across":  {"secret\nsentence", strings.Repeat("secret\nsentence\nx\n", times)},
 		"numbers": {"12345678", "[" + strings.Repeat("12345678,", times) + "0]"},
 	} {
-		f := redact.ForgetterOf([]byte("salt"), c.text)
+		f := forgotten.Of([]byte("salt"), c.text)
 		var out []byte
 		took := testkit.ProcessorTime(t, func() { out = f.Mask([]byte(c.data)) })
 		if bytes.Contains(out, []byte(c.text)) {

@@ -1,17 +1,18 @@
-package redact
+package forgotten
 
 import (
 	"crypto/hmac"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 const (
-	// minForgottenLine is the number of characters, white space not counted, below
+	// minLine is the number of characters, white space not counted, below
 	// which a line of a forgotten file isn't searched for by itself.
-	minForgottenLine = 12
+	minLine = 12
 	// distinctInLine is how many different characters such a line has at least.
 	distinctInLine = 5
 	// LineMarkLen is the length of the mark of a line in bytes: 4 of a polynomial hash,
@@ -19,21 +20,21 @@ const (
 	LineMarkLen = 12
 )
 
-// ForgottenLines finds lines of forgotten files, which it need not know: it has salted
+// Lines finds lines of forgotten files, which it need not know: it has salted
 // hashes. White space, escapes, and the numbers and marks before a line that cat -n,
 // grep and diff print don't count.
-type ForgottenLines struct {
-	f     *Forgetter
+type Lines struct {
+	f     *Masker
 	marks map[uint32][]byte // by the first 4 bytes, the others
 }
 
-// NewForgottenLines returns one for lines that were marked with the same salt; nil if
+// NewLines returns one for lines that were marked with the same salt; nil if
 // there are none.
-func NewForgottenLines(salt, marks []byte) *ForgottenLines {
+func NewLines(salt, marks []byte) *Lines {
 	if len(marks) < LineMarkLen {
 		return nil
 	}
-	l := &ForgottenLines{f: NewForgetter(salt, nil), marks: make(map[uint32][]byte, len(marks)/LineMarkLen)}
+	l := &Lines{f: New(salt, nil), marks: make(map[uint32][]byte, len(marks)/LineMarkLen)}
 	for m := range slices.Chunk(marks[:len(marks)/LineMarkLen*LineMarkLen], LineMarkLen) {
 		key := binary.LittleEndian.Uint32(m)
 		l.marks[key] = append(l.marks[key], m[4:]...)
@@ -43,7 +44,7 @@ func NewForgottenLines(salt, marks []byte) *ForgottenLines {
 
 // MarkLine returns the mark of a line as LineKeys returns it.
 func MarkLine(salt []byte, key string) []byte {
-	f := NewForgetter(salt, nil)
+	f := New(salt, nil)
 	mark := binary.LittleEndian.AppendUint32(nil, f.fold(f.roll([]byte(key))))
 	return append(mark, f.sum([]byte(key))[:LineMarkLen-4]...)
 }
@@ -52,7 +53,7 @@ func MarkLine(salt []byte, key string) []byte {
 // and monotonous lines are left out.
 func LineKeys(data []byte, add func(key string)) {
 	var buf []byte
-	eachForgottenLine(data, 0, len(data), func(from, to int) {
+	eachLine(data, 0, len(data), func(from, to int) {
 		if buf = lineKey(buf[:0], data[from:to]); isTelling(buf) {
 			add(string(buf))
 		}
@@ -61,7 +62,7 @@ func LineKeys(data []byte, add func(key string)) {
 
 // isTelling reports whether a line is long and varied enough to be searched for.
 func isTelling(key []byte) bool {
-	if len(key) < minForgottenLine {
+	if len(key) < minLine {
 		return false
 	}
 	var seen [256]bool
@@ -77,7 +78,7 @@ func isTelling(key []byte) bool {
 
 // Spans appends where lines are in data[from:to]: text, or the inside of a JSON string.
 // Within a line it finds those that are words, or are quoted.
-func (l *ForgottenLines) Spans(data []byte, from, to int, spans []ForgottenSpan) []ForgottenSpan {
+func (l *Lines) Spans(data []byte, from, to int, spans []Span) []Span {
 	var key []byte
 	found := func(from, to int) bool {
 		for to > from && (isBlank(data[to-1]) || data[to-1] == '\\') {
@@ -86,11 +87,11 @@ func (l *ForgottenLines) Spans(data []byte, from, to int, spans []ForgottenSpan)
 		if key = lineKey(key[:0], data[from:to]); !isTelling(key) || !l.has(key) {
 			return false
 		}
-		spans = append(spans, ForgottenSpan{From: from, To: to})
+		spans = append(spans, Span{From: from, To: to})
 		return true
 	}
-	eachForgottenLine(data, from, to, func(from, to int) {
-		if to-from < minForgottenLine {
+	eachLine(data, from, to, func(from, to int) {
+		if to-from < minLine {
 			return
 		}
 		for _, begin := range lineBegins(data, from, to) {
@@ -130,14 +131,14 @@ func eachPiece(data []byte, from, to int, separates func(byte) bool, visit func(
 		if i < to && !separates(data[i]) {
 			continue
 		}
-		if i-begin >= minForgottenLine {
+		if i-begin >= minLine {
 			visit(begin, i)
 		}
 		begin = i + 1
 	}
 }
 
-func (l *ForgottenLines) has(key []byte) bool {
+func (l *Lines) has(key []byte) bool {
 	list, found := l.marks[l.f.fold(l.f.roll(key))]
 	if !found {
 		return false
@@ -151,9 +152,9 @@ func (l *ForgottenLines) has(key []byte) bool {
 	return false
 }
 
-// eachForgottenLine finds the lines of data[from:to], between ends of lines or escapes
+// eachLine finds the lines of data[from:to], between ends of lines or escapes
 // of these, without the white space around them.
-func eachForgottenLine(data []byte, from, to int, visit func(from, to int)) {
+func eachLine(data []byte, from, to int, visit func(from, to int)) {
 	emit := func(from, to int) {
 		for from < to && isBlank(data[from]) {
 			from++
@@ -274,7 +275,7 @@ func lineKey(key, line []byte) []byte {
 
 // MaskSpans replaces parts of data, which are in order and apart from one another:
 // by REDACTED, or in place by as many bytes of that word, repeated.
-func MaskSpans(data []byte, spans []ForgottenSpan, inPlace bool) []byte {
+func MaskSpans(data []byte, spans []Span, inPlace bool) []byte {
 	if len(spans) == 0 {
 		return data
 	}
@@ -282,9 +283,18 @@ func MaskSpans(data []byte, spans []ForgottenSpan, inPlace bool) []byte {
 		if inPlace {
 			return maskOf(length)
 		}
-		return forgottenMask
+		return mark
 	})
 }
 
 // IsMask reports whether a text is what MaskSpans puts in the place of one.
 func IsMask(text []byte) bool { return string(text) == maskOf(len(text)) }
+
+// hex4 reads four hexadecimal digits.
+func hex4(src []byte) (c rune, ok bool) {
+	if len(src) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(src[:4]), 16, 16)
+	return rune(n), err == nil
+}

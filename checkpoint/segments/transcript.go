@@ -1,4 +1,6 @@
-package checkpoint
+// Package segments stores transcripts in git: redacted, as blobs of whole lines, and a hash
+// of their text beside them. docs/formats/checkpoint.md is the same in prose.
+package segments
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -15,6 +18,21 @@ import (
 // maxSegments is how many names a transcript's segments can have: three digits
 // are all that other versions of the tool read.
 const maxSegments = 999
+
+// Names of the files of a transcript in a session's directory, in shadow trees and on
+// the metadata branch.
+const (
+	File       = "full.jsonl" // the first segment; the others have .001 and so on behind it
+	LegacyFile = "full.log"
+	HashFile   = "content_hash.txt"
+)
+
+// maxTranscript is the size up to which a stored transcript is read, all segments
+// together.
+const maxTranscript = 4 << 30
+
+// maxHashFile is the size up to which the file of a content hash is read.
+const maxHashFile = 8 << 20
 
 // Transcript is a stored transcript: blobs of whole lines in order. Joined by
 // newlines they are its text, whose hash goes with them.
@@ -29,33 +47,46 @@ type Transcript struct {
 // them; where there is none the blobs are read for it. It returns false if
 // there is no transcript.
 //
-// What it finds in a shadow tree may be unredacted: see [Segmenter.Restore].
+// What it finds in a shadow tree may be unredacted: see [Writer.Restore].
 func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, bool, error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
 		return Transcript{}, false, fmt.Errorf("read metadata directory: %w", err)
 	}
-	t := Transcript{Segments: segmentsIn(entries)}
+	t := Transcript{Segments: In(entries)}
 	if len(t.Segments) == 0 {
 		return Transcript{}, false, nil
 	}
-	stated, err := readEntry(ctx, repo, entries, hashFile)
-	if err != nil {
-		return Transcript{}, false, err
-	}
-	if t.Hash = string(stated); isContentHash(t.Hash) {
-		return t, true, nil
+	if t.Hash, err = statedHash(ctx, repo, entries); err != nil || t.Hash != "" {
+		return t, err == nil, err
 	}
 	sum := sha256.New()
 	if _, err := t.Copy(ctx, repo, sum); err != nil {
 		return Transcript{}, false, err
 	}
-	t.Hash = contentHash(sum)
+	t.Hash = ContentHash(sum)
 	return t, true, nil
 }
 
-// segmentsIn returns the blobs of the transcript in a metadata directory.
-func segmentsIn(entries []git.TreeEntry) []git.OID {
+// statedHash returns the content hash that is beside a transcript, empty if there is
+// none, or something else.
+func statedHash(ctx context.Context, repo *git.Repo, entries []git.TreeEntry) (string, error) {
+	i := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == HashFile })
+	if i < 0 || entries[i].Mode != git.ModeFile && entries[i].Mode != git.ModeExec {
+		return "", nil
+	}
+	data, err := ReadBlobWithin(ctx, repo, entries[i].OID, maxHashFile)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read %s: %w", HashFile, err)
+	case !isContentHash(string(data)):
+		return "", nil
+	}
+	return string(data), nil
+}
+
+// In returns the blobs of the transcript in a metadata directory.
+func In(entries []git.TreeEntry) []git.OID {
 	blobs := make(map[string]git.OID, len(entries))
 	for _, e := range entries {
 		if e.Mode == git.ModeFile || e.Mode == git.ModeExec {
@@ -66,8 +97,8 @@ func segmentsIn(entries []git.TreeEntry) []git.OID {
 	for blobs[segmentName(len(segments))] != "" {
 		segments = append(segments, blobs[segmentName(len(segments))])
 	}
-	if len(segments) == 0 && blobs[legacyFile] != "" {
-		segments = append(segments, blobs[legacyFile])
+	if len(segments) == 0 && blobs[LegacyFile] != "" {
+		segments = append(segments, blobs[LegacyFile])
 	}
 	return segments
 }
@@ -76,7 +107,7 @@ func segmentsIn(entries []git.TreeEntry) []git.OID {
 func (t Transcript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int64, error) {
 	var written int64
 	for i, oid := range t.Segments {
-		blob, err := readBlobWithin(ctx, repo, oid, min(maxBlob, maxTranscript-written))
+		blob, err := ReadBlobWithin(ctx, repo, oid, min(MaxBlob, maxTranscript-written))
 		if err != nil {
 			return written, fmt.Errorf("read segment %d: %w", i, err)
 		}
@@ -92,8 +123,8 @@ func (t Transcript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int6
 	return written, nil
 }
 
-// entries are the transcript's files in a metadata directory.
-func (t Transcript) entries() ([]git.TreeEntry, error) {
+// Entries are the transcript's files in a metadata directory.
+func (t Transcript) Entries() ([]git.TreeEntry, error) {
 	if len(t.Segments) > maxSegments {
 		return nil, fmt.Errorf("transcript of %d segments: %w", len(t.Segments), ErrTooLarge)
 	}
@@ -107,34 +138,18 @@ func (t Transcript) entries() ([]git.TreeEntry, error) {
 // segmentName is the file name of the segment i, from 0.
 func segmentName(i int) string {
 	if i == 0 {
-		return transcriptFile
+		return File
 	}
-	return fmt.Sprintf("%s.%03d", transcriptFile, i)
+	return fmt.Sprintf("%s.%03d", File, i)
 }
 
 // hashPrefix names the hash function in a content hash.
 const hashPrefix = "sha256:"
 
-func contentHash(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }
+func ContentHash(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }
 
 func isContentHash(s string) bool {
 	digits, found := strings.CutPrefix(s, hashPrefix)
-	return found && len(digits) == hex.EncodedLen(sha256.Size) && isHex(digits)
-}
-
-// readBlob reads an object that must be a blob of a size that could be written.
-func readBlob(ctx context.Context, repo *git.Repo, oid git.OID) ([]byte, error) {
-	return readBlobWithin(ctx, repo, oid, maxBlob)
-}
-
-// readBlobWithin reads a blob of at most limit bytes: git.ErrTooMuch if it is larger.
-func readBlobWithin(ctx context.Context, repo *git.Repo, oid git.OID, limit int64) ([]byte, error) {
-	object, err := repo.ReadWithin(ctx, string(oid), max(limit, 0))
-	if err != nil {
-		return nil, err
-	}
-	if object.Type != "blob" {
-		return nil, fmt.Errorf("%s is a %s, not a blob", oid, object.Type)
-	}
-	return object.Data, nil
+	sum, err := hex.DecodeString(digits)
+	return found && err == nil && len(sum) == sha256.Size && strings.ToLower(digits) == digits
 }

@@ -1,4 +1,4 @@
-package checkpoint_test
+package segments_test
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // segmentsOf writes the lines as segments of so many each.
-func (f *fixture) segmentsOf(tb testing.TB, lines []string, each int) checkpoint.Transcript {
+func (f *fixture) segmentsOf(tb testing.TB, lines []string, each int) segments.Transcript {
 	tb.Helper()
-	var t checkpoint.Transcript
+	var t segments.Transcript
 	for len(lines) > 0 {
 		n := min(each, len(lines))
 		oid, err := f.git.WriteBlob([]byte(strings.Join(lines[:n], "\n")))
@@ -27,7 +27,7 @@ func (f *fixture) segmentsOf(tb testing.TB, lines []string, each int) checkpoint
 }
 
 // linesIn collects what Lines yields.
-func (f *fixture) linesIn(tb testing.TB, t checkpoint.Transcript, s checkpoint.Span) []string {
+func (f *fixture) linesIn(tb testing.TB, t segments.Transcript, s segments.Span) []string {
 	tb.Helper()
 	var got []string
 	must(tb, t.Lines(tb.Context(), f.git, s, func(line []byte, n int) error {
@@ -39,7 +39,7 @@ func (f *fixture) linesIn(tb testing.TB, t checkpoint.Transcript, s checkpoint.S
 
 func TestLinesOfASpan(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	const total = 11
 	lines := make([]string, total)
 	for i := range lines {
@@ -54,7 +54,7 @@ func TestLinesOfASpan(t *testing.T) {
 					for i := from; i < total && (to == 0 || i < to); i++ {
 						want = append(want, fmt.Sprintf("%d %s", i, lines[i]))
 					}
-					got := f.linesIn(t, transcript, checkpoint.Span{From: from, To: to, Total: known})
+					got := f.linesIn(t, transcript, segments.Span{From: from, To: to, Total: known})
 					if known == 0 || known == total {
 						if diff := cmp.Diff(want, got); diff != "" {
 							t.Fatalf("%d each, %d to %d, total %d:\n%s", each+1, from, to, known, diff)
@@ -68,14 +68,14 @@ func TestLinesOfASpan(t *testing.T) {
 
 func TestLinesBeforeASpanAreNotRead(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	transcript := f.segmentsOf(t, strings.Split("0 1 2 3 4 5 6 7", " "), 2)
 	transcript.Segments[0] = git.OID(strings.Repeat("1", 40)) // there is no such object
-	got := f.linesIn(t, transcript, checkpoint.Span{From: 3, To: 5, Total: 8})
+	got := f.linesIn(t, transcript, segments.Span{From: 3, To: 5, Total: 8})
 	if diff := cmp.Diff([]string{"3 3", "4 4"}, got); diff != "" {
 		t.Error(diff)
 	}
-	err := transcript.Lines(t.Context(), f.git, checkpoint.Span{From: 3}, func([]byte, int) error { return nil })
+	err := transcript.Lines(t.Context(), f.git, segments.Span{From: 3}, func([]byte, int) error { return nil })
 	if !errors.Is(err, git.ErrMissing) {
 		t.Errorf("got %v", err)
 	}
@@ -83,22 +83,22 @@ func TestLinesBeforeASpanAreNotRead(t *testing.T) {
 
 func TestLinesEndWithTheLast(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	oid, err := f.git.WriteBlob([]byte("a\nb\n"))
 	must(t, err)
-	transcript := checkpoint.Transcript{Segments: []git.OID{oid}}
-	if diff := cmp.Diff([]string{"0 a", "1 b"}, f.linesIn(t, transcript, checkpoint.Span{})); diff != "" {
+	transcript := segments.Transcript{Segments: []git.OID{oid}}
+	if diff := cmp.Diff([]string{"0 a", "1 b"}, f.linesIn(t, transcript, segments.Span{})); diff != "" {
 		t.Error(diff)
 	}
 	stop := errors.New("stop")
-	if err := transcript.Lines(t.Context(), f.git, checkpoint.Span{}, func([]byte, int) error { return stop }); !errors.Is(err, stop) {
+	if err := transcript.Lines(t.Context(), f.git, segments.Span{}, func([]byte, int) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAfterAnEarlierState(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	lines := strings.Split("a b c d e f g", " ")
 	for before := range len(lines) + 1 {
 		old := f.segmentsOf(t, lines[:before], 3)
@@ -111,31 +111,6 @@ func TestAfterAnEarlierState(t *testing.T) {
 		}))
 		if strings.Join(got, " ") != strings.Join(lines[before:], " ") {
 			t.Errorf("after %d: %q", before, got)
-		}
-	}
-}
-
-func TestFindByPrefix(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, "plain")
-	ids := []checkpoint.ID{"a1b2c3d4e5f6", "a1b2ffffffff", "a2b2ffffffff", "b00000000000"}
-	for _, id := range ids {
-		f.update(t, put(f, id, checkpoint.Slot{Meta: meta("s1")}))
-	}
-	trees, err := checkpoint.Trees(t.Context(), f.git)
-	must(t, err)
-	if len(trees) != 1 {
-		t.Fatalf("trees %v", trees)
-	}
-	tests := map[string][]checkpoint.ID{
-		"a1b2c3d4e5f6": ids[:1], "a1b2": ids[:2], "a1": ids[:2], "a": ids[:3], "": ids,
-		"c": nil, "A1": nil, "a1b2c3d4e5f60": nil, "../a": nil,
-	}
-	for prefix, want := range tests {
-		got, err := checkpoint.Find(t.Context(), f.git, trees[0], prefix)
-		must(t, err)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: %s", prefix, diff)
 		}
 	}
 }

@@ -1,7 +1,6 @@
-package checkpoint_test
+package segments_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding"
@@ -17,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -44,7 +43,7 @@ func cut(lines []string) []string {
 }
 
 // blobs reads the segments back.
-func blobs(tb testing.TB, repo *git.Repo, t checkpoint.Transcript) []string {
+func blobs(tb testing.TB, repo *git.Repo, t segments.Transcript) []string {
 	tb.Helper()
 	if len(t.Segments) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func drawLines(t *rapid.T) []string {
 // that of one pass, and closed segments stay as they are.
 func TestExtendInAnySteps(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	rapid.Check(t, func(rt *rapid.T) {
 		lines := drawLines(rt)
@@ -131,7 +130,7 @@ func TestExtendInAnySteps(t *testing.T) {
 
 func TestTranscriptsWithAnEqualBeginningShareItsSegments(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	lines := make([]string, 0, 30)
 	for i := range 30 {
 		lines = append(lines, jsonLine(i, 30*kib))
@@ -144,7 +143,7 @@ func TestTranscriptsWithAnEqualBeginningShareItsSegments(t *testing.T) {
 }
 
 // grown is a state with closed segments, as a long session has it.
-func grown(tb testing.TB, f *fixture, s checkpoint.Segmenter, closed int) session.Segments {
+func grown(tb testing.TB, f *fixture, s segments.Writer, closed int) session.Segments {
 	tb.Helper()
 	blob, err := f.git.WriteBlob([]byte("{}"))
 	must(tb, err)
@@ -160,7 +159,7 @@ func grown(tb testing.TB, f *fixture, s checkpoint.Segmenter, closed int) sessio
 
 func TestSegmentSizes(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2400)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -179,55 +178,27 @@ func TestSegmentSizes(t *testing.T) {
 	}
 }
 
-func TestEightySegments(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, "plain")
-	lines := make([]string, 0, 22_000)
-	for i := range 22_000 {
-		lines = append(lines, jsonLine(i, 940))
-	}
-	got := f.transcript(t, "long", strings.Join(lines, "\n")+"\n")
-	want := cut(lines)
-	if len(want) < 80 || len(got.Segments) != len(want) {
-		t.Fatalf("%d segments, want %d", len(got.Segments), len(want))
-	}
-	var text bytes.Buffer
-	_, err := got.Copy(t.Context(), f.git, &text)
-	must(t, err)
-	if text.String() != strings.Join(want, "\n") || got.Hash != hashOf(text.String()) {
-		t.Error("the text is another")
-	}
-	tip := f.update(t, put(f, idA, checkpoint.Slot{Meta: meta("s1"), Transcript: got}))
-	names := strings.Fields(f.Git("ls-tree", "--name-only", string(tip)+":ab/cdef123456/0"))
-	if !slices.Contains(names, "full.jsonl") || !slices.Contains(names, fmt.Sprintf("full.jsonl.%03d", len(want)-1)) {
-		t.Errorf("files %v", names)
-	}
-	if read := f.read(t, idA).Sessions[0]; !cmp.Equal(got, f.stored(t, read)) {
-		t.Error("another transcript is read back")
-	}
-}
-
 // What a state says is stored may be gone: gc removed it, a crash or a hand
 // damaged the side file, another program's state came back from a backup.
 func TestExtendBeginsAnewAfterALoss(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
-	for name, lose := range map[string]func(*fixture, checkpoint.Segmenter, *session.Segments){
-		"of the open segment": func(f *fixture, s checkpoint.Segmenter, st *session.Segments) {
+	for name, lose := range map[string]func(*fixture, segments.Writer, *session.Segments){
+		"of the open segment": func(f *fixture, s segments.Writer, st *session.Segments) {
 			must(t, errors.Join(f.git.SyncObjects(), s.Repo.SyncObjects()))
 			must(t, os.Remove(filepath.Join(f.git.CommonDir, "objects", st.Open[:2], st.Open[2:])))
 		},
-		"of the side file": func(_ *fixture, s checkpoint.Segmenter, st *session.Segments) {
+		"of the side file": func(_ *fixture, s segments.Writer, st *session.Segments) {
 			must(t, s.Side(*st).Replace(nil))
 		},
-		"of the side file's id": func(_ *fixture, s checkpoint.Segmenter, st *session.Segments) {
+		"of the side file's id": func(_ *fixture, s segments.Writer, st *session.Segments) {
 			must(t, s.Side(*st).Replace(make([]byte, 999)))
 		},
-		"of the hash": func(_ *fixture, _ checkpoint.Segmenter, st *session.Segments) { st.Hash = []byte("?") },
+		"of the hash": func(_ *fixture, _ segments.Writer, st *session.Segments) { st.Hash = []byte("?") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, "plain")
+			f := newFixture(t)
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			must(t, os.WriteFile(path, []byte(text), 0o600))
 			s := f.segmenter("lost")
@@ -279,7 +250,7 @@ func (s stopper) Line(line []byte) []byte {
 
 func TestExtendKeepsWhatWasDoneBeforeADeadline(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2000)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -301,7 +272,7 @@ func TestExtendKeepsWhatWasDoneBeforeADeadline(t *testing.T) {
 
 func TestExtendThatCannotWriteChangesNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -324,13 +295,13 @@ func TestExtendThatCannotWriteChangesNothing(t *testing.T) {
 
 func TestExtendOfNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	s := f.segmenter("none")
 	st, err := s.Extend(t.Context(), session.Segments{}, "/nowhere", 0, 0)
 	must(t, err)
 	got, err := s.Transcript(st)
 	must(t, err)
-	if !cmp.Equal(got, checkpoint.Transcript{}) {
+	if !cmp.Equal(got, segments.Transcript{}) {
 		t.Errorf("%v", got)
 	}
 	if _, err := s.Extend(t.Context(), st, filepath.Join(t.TempDir(), "none"), 1, 0); !errors.Is(err, transcript.ErrNotFound) {
@@ -340,7 +311,7 @@ func TestExtendOfNothing(t *testing.T) {
 
 func TestALineTooLongIsOmitted(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	long := jsonLine(1, 51<<20)
 	got := f.transcript(t, "huge", "{}\n"+long+"\n[]\n")
 	want := []string{fmt.Sprintf("{}\n{\"type\":\"entire-omitted\",\"bytes\":%d}", len(long)), "[]"}
@@ -351,7 +322,7 @@ func TestALineTooLongIsOmitted(t *testing.T) {
 
 func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "plain")
+	f := newFixture(t)
 	s := f.segmenter("restored")
 	tree := func(files map[string]string) git.OID {
 		entries := make([]git.TreeEntry, 0, len(files))
@@ -394,7 +365,7 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 			if diff := cmp.Diff(tc.want, texts); diff != "" || found != (tc.want != nil) {
 				t.Error(diff)
 			}
-			raw, found, err := checkpoint.TranscriptIn(t.Context(), f.git, tree(tc.files))
+			raw, found, err := segments.TranscriptIn(t.Context(), f.git, tree(tc.files))
 			must(t, err)
 			text = strings.Join(blobs(t, f.git, raw), "\n")
 			if found != (tc.want != nil) || len(raw.Segments) != len(tc.want) || found && raw.Hash != hashOf(text) {
@@ -406,7 +377,7 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 
 // BenchmarkExtend stores 20 KB that follow 20 MB.
 func BenchmarkExtend(b *testing.B) {
-	f := newFixture(b, "plain")
+	f := newFixture(b)
 	lines := make([]string, 0, 20_020)
 	for i := range cap(lines) {
 		lines = append(lines, jsonLine(i, 960))

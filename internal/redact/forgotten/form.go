@@ -1,0 +1,132 @@
+// Package forgotten finds and masks texts, and lines of files, that a user wants gone.
+// It knows them by salted hashes, so that what says what to mask doesn't hold it.
+package forgotten
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text is one written form of a text that a user wants gone. The text is
+// not in it: only its length and hashes that are salted.
+type Text struct {
+	Length int `json:"length"`
+	// Rolling finds candidates, Hash decides.
+	Rolling uint32 `json:"rolling"`
+	Hash    []byte `json:"hash"`
+	// Base64 reports that the form is a part of base64: its mask has its length,
+	// and the characters beside it may hold some bits of it.
+	Base64 bool `json:"base64,omitempty"`
+}
+
+// MarkText returns the forms in which a text may be written: as it is, escaped for
+// JSON once and twice, percent-encoded, and in base64 in each position.
+func MarkText(salt []byte, text string) []Text {
+	marks, _ := markForms(salt, text)
+	return marks
+}
+
+func markForms(salt []byte, text string) (marks []Text, forms [][]byte) {
+	seen := map[string]bool{}
+	add := func(form string, isBase64 bool) {
+		if form == "" || seen[form] {
+			return
+		}
+		seen[form] = true
+		f := New(salt, nil)
+		forms = append(forms, []byte(form))
+		marks = append(marks, Text{
+			Length: len(form), Rolling: f.fold(f.roll([]byte(form))), Hash: f.sum([]byte(form)), Base64: isBase64,
+		})
+	}
+	add(text, false)
+	for _, escape := range []func(string) string{escapeJSON, EscapeHTML, escapeASCII} {
+		add(escape(text), false)
+		add(escapeJSON(escape(text)), false)
+	}
+	for _, escape := range []func(string) string{url.QueryEscape, url.PathEscape, percent} {
+		add(escape(text), false)
+		add(lowerHex(escape(text)), false)
+	}
+	for before := range 3 {
+		core := Base64Core(text, before)
+		add(core, true)
+		add(URLBase64(core), true)
+	}
+	return marks, forms
+}
+
+func escapeJSON(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can be encoded
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
+}
+
+// EscapeHTML returns the inside of a JSON string, with <, > and & escaped as for HTML.
+func EscapeHTML(s string) string {
+	data, _ := json.Marshal(s) // a string can be encoded
+	return string(data[1 : len(data)-1])
+}
+
+// escapeASCII writes what isn't ASCII as \uXXXX.
+func escapeASCII(s string) string {
+	var b strings.Builder
+	for _, r := range escapeJSON(s) {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			b.WriteString(`\u` + strconv.FormatInt(int64(0xd800+r>>10), 16) + `\u` + strconv.FormatInt(int64(0xdc00+r&0x3ff), 16))
+		default:
+			b.WriteString(`\u` + strconv.FormatInt(int64(0x10000+r), 16)[1:])
+		}
+	}
+	return b.String()
+}
+
+// percent encodes every byte but letters and digits.
+func percent(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteString("%" + strings.ToUpper(strconv.FormatInt(0x100+int64(c), 16)[1:]))
+	}
+	return b.String()
+}
+
+// lowerHex writes the digits of percent-encoding in lower case.
+func lowerHex(s string) string {
+	out := []byte(s)
+	for i := 0; i+2 < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i+1:], bytes.ToLower(out[i+1:i+3]))
+		}
+	}
+	return string(out)
+}
+
+// Base64Core is the part of the base64 of a content that depends on the text
+// alone, where the text has so many bytes modulo 3 before it.
+func Base64Core(text string, before int) string {
+	encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), text...))
+	from := (before*8 + 5) / 6
+	to := (before + len(text)) * 8 / 6
+	if from >= to {
+		return ""
+	}
+	return encoded[from:to]
+}
+
+// URLBase64 writes base64 in the alphabet of URLs.
+func URLBase64(s string) string { return strings.NewReplacer("+", "-", "/", "_").Replace(s) }
