@@ -146,6 +146,7 @@ func segmentName(i int) string {
 // hashPrefix names the hash function in a content hash.
 const hashPrefix = "sha256:"
 
+// ContentHash is the content hash of a text with that sum.
 func ContentHash(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }
 
 func isContentHash(s string) bool {

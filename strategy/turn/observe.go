@@ -196,3 +196,14 @@ func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwor
 	}
 	return gitwork.Status(ctx, ob.Repo, paths...)
 }
+
+// newChanges returns what distinguishes the turn's changes from those of others.
+func (ob *Observer) newChanges(s *session.State, seen observation) (*Changes, error) {
+	known, err := ob.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	return &Changes{
+		Repo: ob.Repo, Turn: s.Recorder.Turn, Named: ob.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
+	}, nil
+}

@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -32,11 +31,11 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 			s.Recorder.Expect = said
 		}
 	}
-	changes, err := tu.newChanges(s, seen)
+	changes, err := tu.observer.newChanges(s, seen)
 	if err != nil {
 		return err
 	}
-	touched, err := tu.takeChanges(ctx, s, seen, changes)
+	touched, err := changes.take(ctx, s, seen)
 	if err != nil {
 		return err
 	}
@@ -80,34 +79,6 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 		return err
 	}
 	return tu.shadows.shadow(ctx, s, n, c)
-}
-
-// newChanges returns what distinguishes the turn's changes from those of others.
-func (tu *Turns) newChanges(s *session.State, seen observation) (*Changes, error) {
-	known, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	return &Changes{
-		Repo: tu.Repo, Turn: s.Recorder.Turn, Named: tu.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
-	}, nil
-}
-
-// takeChanges adds to the pending files what the turn changed, takes from them
-// what it took back, and returns the former.
-func (tu *Turns) takeChanges(ctx context.Context, s *session.State, seen observation, t *Changes) ([]string, error) {
-	touched, err := t.touched(ctx, seen.entries)
-	if err != nil {
-		return nil, fmt.Errorf("find what the turn changed: %w", err)
-	}
-	if !seen.complete() {
-		s.Touched(touched)
-		return touched, nil
-	}
-	back := t.reset(s.FilesTouched, seen.entries)
-	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return workspace.ContainsPath(back, p) }))
-	s.Touched(touched)
-	return touched, nil
 }
 
 // remainingTurn is what remains of a turn that is saved: if tasks go on in the

@@ -58,10 +58,8 @@ func New(w *workspace.Workspace) *Services {
 	s.Turns.shadows = s.Shadows
 	s.Turns.taskTurns = s.TaskTurns
 	s.Shadows.observer = s.Observer
-	s.Shadows.taskTurns = s.TaskTurns
 	s.TaskTurns.observer = s.Observer
 	s.TaskTurns.shadows = s.Shadows
-	s.TaskTurns.turns = s.Turns
 	return s
 }
 
@@ -96,7 +94,6 @@ type Shadows struct {
 	files       *workspace.Files
 	observer    *Observer
 	reader      *rewindstate.Reader
-	taskTurns   *TaskTurns
 	transcripts *tracking.Transcripts
 }
 
@@ -108,5 +105,4 @@ type TaskTurns struct {
 	observer    *Observer
 	shadows     *Shadows
 	transcripts *tracking.Transcripts
-	turns       *Turns
 }

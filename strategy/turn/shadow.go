@@ -83,11 +83,11 @@ func (sh *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking
 	case c.TaskEnd != nil:
 		return checkpoint.WriteTask(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
 	case c.TaskStep != nil:
-		return sh.taskTurns.writeStep(ctx, s, c, at, edits)
+		return sh.writeStep(ctx, s, c, at, edits)
 	}
 	turn := *c.Turn
 	var err error
-	if turn.Tasks, err = sh.taskTurns.taskDirs(ctx, s); err != nil {
+	if turn.Tasks, err = sh.taskDirs(ctx, s); err != nil {
 		return "", false, err
 	}
 	return checkpoint.WriteShadow(ctx, sh.Repo, at, edits, turn, c.By)
@@ -113,7 +113,7 @@ func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []st
 			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
-	tasks, err := sh.taskTurns.taskDirs(ctx, s)
+	tasks, err := sh.taskDirs(ctx, s)
 	for _, e := range tasks {
 		edits = append(edits, gittree.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}

@@ -3,8 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,11 +31,11 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	if err != nil {
 		return err
 	}
-	changes, err := tt.turns.newChanges(s, seen)
+	changes, err := tt.observer.newChanges(s, seen)
 	if err != nil {
 		return err
 	}
-	touched, err := tt.turns.takeChanges(ctx, s, seen, changes)
+	touched, err := changes.take(ctx, s, seen)
 	if err != nil {
 		return err
 	}
@@ -138,33 +136,6 @@ func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *se
 	return nil
 }
 
-// writeStep writes the commit of a step within a task and counts the step in the
-// state.
-func (tt *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
-	step := c.TaskStep
-	task := s.Recorder.FindTask(tracking.ByToolUse(step.ToolUse))
-	tree, err := gittree.Apply(ctx, tt.Repo, at.Tree, edits)
-	if err != nil || tree == at.Tree {
-		return "", false, err
-	}
-	number := task.Steps + 1
-	t := checkpoint.Task{
-		Session: s.ID, ToolUse: step.ToolUse, Strategy: tt.StrategyName(),
-		Subject: checkpoint.StepSubject(step.Todos, number, step.ToolUse),
-	}
-	t.Files, err = checkpoint.StepOfTask(tt.Repo, s.ID, number, checkpoint.TaskStep{
-		Tool: step.Tool, ToolUse: step.ToolUse, Time: tt.Env.Now(), Data: step.Input,
-	})
-	if err != nil {
-		return "", false, err
-	}
-	oid, made, err := checkpoint.WriteTask(ctx, tt.Repo, at, edits, t, c.By)
-	if err == nil && made {
-		task.Steps = number
-	}
-	return oid, made, err
-}
-
 // agentTranscript stores what a subagent wrote. A checkpoint without it is
 // better than none.
 func (tt *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agent string) []git.OID {
@@ -203,51 +174,4 @@ func tasksDone(s *session.State) {
 			t.Phase = session.TaskDone
 		}
 	}
-}
-
-// taskDirs returns the directories of the session's tasks as its shadow branch
-// has them, with the lines that answer their calls as far as they are known by
-// now.
-func (tt *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
-	if len(s.Recorder.Tasks) == 0 {
-		return nil, nil
-	}
-	tree, err := tt.files.ShadowTree(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	dir, found, err := tt.Lookup(ctx, tree, checkpoint.TasksDir(s.ID))
-	if err != nil || !found {
-		return nil, err
-	}
-	entries, err := tt.Repo.Tree(ctx, dir.OID)
-	if err != nil {
-		return nil, fmt.Errorf("read tasks: %w", err)
-	}
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool {
-		return e.Mode != git.ModeTree || s.Recorder.FindTask(tracking.ByToolUse(e.Name)) == nil
-	})
-	for i, e := range entries {
-		task := s.Recorder.FindTask(tracking.ByToolUse(e.Name))
-		if task.Phase != session.TaskDone || task.Answer == "" || task.Turn != s.TurnID {
-			continue
-		}
-		if entries[i].OID, err = tt.answered(ctx, s, *task, e.OID); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
-}
-
-// answered is the directory of a task with the line that answers its call.
-func (tt *TaskTurns) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
-	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	entry, err := end.Entry(tt.Repo)
-	if err != nil {
-		return "", err
-	}
-	if _, found, err := gittree.Lookup(ctx, tt.Repo, dir, entry.Name); err != nil || !found {
-		return dir, err
-	}
-	return gittree.Apply(ctx, tt.Repo, dir, []gittree.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
 }

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -105,6 +106,23 @@ func (ch *Changes) reset(pending []string, entries []gitwork.StatusEntry) []stri
 		}
 		return !ch.Named[p] && !ch.During(disk.Changed(info))
 	})
+}
+
+// take adds to the pending files what the turn changed, takes from them
+// what it took back, and returns the former.
+func (ch *Changes) take(ctx context.Context, s *session.State, seen observation) ([]string, error) {
+	touched, err := ch.touched(ctx, seen.entries)
+	if err != nil {
+		return nil, fmt.Errorf("find what the turn changed: %w", err)
+	}
+	if !seen.complete() {
+		s.Touched(touched)
+		return touched, nil
+	}
+	back := ch.reset(s.FilesTouched, seen.entries)
+	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return workspace.ContainsPath(back, p) }))
+	s.Touched(touched)
+	return touched, nil
 }
 
 // During reports whether a change at this time can be the turn's.

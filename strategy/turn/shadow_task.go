@@ -1,0 +1,87 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+)
+
+// writeStep writes the commit of a step within a task and counts the step in the
+// state.
+func (sh *Shadows) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
+	step := c.TaskStep
+	task := s.Recorder.FindTask(tracking.ByToolUse(step.ToolUse))
+	tree, err := gittree.Apply(ctx, sh.Repo, at.Tree, edits)
+	if err != nil || tree == at.Tree {
+		return "", false, err
+	}
+	number := task.Steps + 1
+	t := checkpoint.Task{
+		Session: s.ID, ToolUse: step.ToolUse, Strategy: sh.StrategyName(),
+		Subject: checkpoint.StepSubject(step.Todos, number, step.ToolUse),
+	}
+	t.Files, err = checkpoint.StepOfTask(sh.Repo, s.ID, number, checkpoint.TaskStep{
+		Tool: step.Tool, ToolUse: step.ToolUse, Time: sh.Env.Now(), Data: step.Input,
+	})
+	if err != nil {
+		return "", false, err
+	}
+	oid, made, err := checkpoint.WriteTask(ctx, sh.Repo, at, edits, t, c.By)
+	if err == nil && made {
+		task.Steps = number
+	}
+	return oid, made, err
+}
+
+// taskDirs returns the directories of the session's tasks as its shadow branch
+// has them, with the lines that answer their calls as far as they are known by
+// now.
+func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
+	if len(s.Recorder.Tasks) == 0 {
+		return nil, nil
+	}
+	tree, err := sh.files.ShadowTree(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	dir, found, err := sh.Lookup(ctx, tree, checkpoint.TasksDir(s.ID))
+	if err != nil || !found {
+		return nil, err
+	}
+	entries, err := sh.Repo.Tree(ctx, dir.OID)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool {
+		return e.Mode != git.ModeTree || s.Recorder.FindTask(tracking.ByToolUse(e.Name)) == nil
+	})
+	for i, e := range entries {
+		task := s.Recorder.FindTask(tracking.ByToolUse(e.Name))
+		if task.Phase != session.TaskDone || task.Answer == "" || task.Turn != s.TurnID {
+			continue
+		}
+		if entries[i].OID, err = sh.answered(ctx, s, *task, e.OID); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// answered is the directory of a task with the line that answers its call.
+func (sh *Shadows) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
+	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+	entry, err := end.Entry(sh.Repo)
+	if err != nil {
+		return "", err
+	}
+	if _, found, err := gittree.Lookup(ctx, sh.Repo, dir, entry.Name); err != nil || !found {
+		return dir, err
+	}
+	return gittree.Apply(ctx, sh.Repo, dir, []gittree.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
+}
