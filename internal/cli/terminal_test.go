@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -230,11 +232,15 @@ func TestForgetOnATerminal(t *testing.T) {
 	}
 }
 
-// TestPickerShowsItsChoices lets a person pick a point whose preview is long: the choices
-// below it are on the screen whatever its size, and Esc leaves.
-func TestPickerShowsItsChoices(t *testing.T) {
+// TestPicker lets a person pick a point in tmux, on screens of three sizes: the choices
+// are on the screen all the time, the moments before rewinds are behind one line, the
+// filter finds files, and Esc and q leave.
+func TestPicker(t *testing.T) { //nolint:tparallel // its parts work in one repository, one after another
 	t.Parallel()
 	testkit.Long(t, "builds the program")
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("no tmux")
+	}
 	d := repoDesk(t)
 	bin := program(t)
 	run := func(args ...string) {
@@ -246,33 +252,98 @@ func TestPickerShowsItsChoices(t *testing.T) {
 		}
 	}
 	run("enable", "--agent", "claude-code", "--local")
-	name := func(i int) string { return fmt.Sprintf("a-file-with-a-name-that-is-long-enough-to-wrap-%d.txt", i) }
-	for i := range 15 {
+	name := func(i int) string { return fmt.Sprintf("a-file-with-a-name-that-is-long-enough-to-wrap-%02d.txt", i) }
+	for i := range 30 {
 		d.write(name(i), "as it was")
 	}
 	run("fs", "checkpoint", "create", "many files")
-	run("rewind", "v1", "--exact", "--force")
+	d.write("later.txt", "later")
+	run("fs", "checkpoint", "create", "one more")
+	run("rewind", "v2", "--exact", "--force")
 	run("rewind", "--undo", "--force")
-	for i := range 15 {
+	for i := range 30 {
 		d.write(name(i), "changed")
 	}
-	for _, size := range []struct{ columns, rows uint16 }{{80, 24}, {60, 20}, {110, 50}} {
-		for _, key := range []string{"\x1b", "q"} {
-			cmd := exec.Command(bin, "rewind")
-			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1", "ENTIRE_BANDS_ENABLED=true")
-			s := startOn(t, cmd, size.columns, size.rows)
-			s.wait("2 moments before a rewind or an undo")
-			if strings.Contains(s.shown(), "before undo") {
-				t.Errorf("%d columns: the moments before a rewind are not folded", size.columns)
-			}
-			s.press("\r")
-			s.wait("Restore the whole tree")
-			s.wait("Restore only what agents changed")
-			s.press(key)
-			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 130 {
-				t.Errorf("%d columns, %q: exit %d: %q", size.columns, key, code, s.shown())
-			}
+	for _, size := range []struct{ columns, rows int }{{80, 24}, {60, 20}, {110, 50}} {
+		t.Run(fmt.Sprintf("%dx%d", size.columns, size.rows), func(t *testing.T) {
+			s := startInTmux(t, d, bin+" rewind --exact; echo left $?", size.columns, size.rows)
+			s.wait("> v3", "v2", "+ 2 moments before a rewind", "Restore the whole tree", "Restore only what agents changed", "q leave")
+			s.lacks("before undo")
+			s.press("Down")
+			s.wait("> v2", "30 rewritten", "(J scrolls)", "Restore the whole tree")
+			s.press("End", "Enter")
+			s.wait("- 2 moments", "v5", "v4")
+			s.press("/", "later")
+			s.wait("/later", "v3")
+			s.lacks(" v2 ")
+			s.press("Escape")
+			s.wait("v2")
+			s.press("Home", "Enter")
+			s.wait("> 1  Restore the whole tree", "esc back")
+			s.press("Escape")
+			s.wait("q leave")
+			s.press("q")
+			s.wait("left 130")
+		})
+	}
+	s := startInTmux(t, d, bin+" rewind --exact; echo left $?", 80, 24)
+	s.wait("> v3")
+	s.press("Enter", "Enter")
+	s.wait("Rewound to v3", "30 rewritten", "left 0")
+}
+
+// tmux is a terminal whose screen can be read.
+type tmux struct {
+	testing.TB
+
+	socket string
+}
+
+// startInTmux runs a command of the shell on a desk, in a terminal of that size.
+func startInTmux(t *testing.T, d *desk, command string, columns, rows int) *tmux {
+	t.Helper()
+	s := &tmux{TB: t, socket: filepath.Join(t.TempDir(), "socket")}
+	cmd := exec.Command("tmux", "-S", s.socket, "-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), command+"; sleep 600")
+	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "ENTIRE_BANDS_ENABLED=true", "SHELL=/bin/sh")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("tmux: %v\n%s", err, out)
+	}
+	t.Cleanup(func() { s.do("kill-server") })
+	return s
+}
+
+func (s *tmux) do(args ...string) string {
+	s.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", s.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		s.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (s *tmux) press(keys ...string) {
+	s.Helper()
+	for _, key := range keys {
+		s.do("send-keys", key)
+	}
+}
+
+// wait ends when all of the texts are on the screen.
+func (s *tmux) wait(texts ...string) {
+	s.Helper()
+	shown := ""
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		shown = s.do("capture-pane", "-p")
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) }) {
+			return
 		}
+	}
+	s.Fatalf("%q isn't on the screen:\n%s", texts, shown)
+}
+
+func (s *tmux) lacks(text string) {
+	s.Helper()
+	if shown := s.do("capture-pane", "-p"); strings.Contains(shown, text) {
+		s.Errorf("%q is on the screen:\n%s", text, shown)
 	}
 }

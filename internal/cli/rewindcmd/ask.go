@@ -21,6 +21,7 @@ const (
 	answerGo       = "go"
 	answerKeepBoth = "keep-both"
 	answerAtWork   = "at-work"
+	answerCancel   = "cancel"
 )
 
 // confirm asks before a rewind changes what a person or a session at work has a

@@ -1,0 +1,166 @@
+package browse
+
+import "strings"
+
+// list is the items as rows, of which one is under the cursor.
+type list struct {
+	items  []Item
+	words  map[string]string // by item: more for the filter, in lower case
+	filter string
+	open   map[string]bool // folds
+	rows   []row
+	at     int // the row under the cursor, -1 without any
+}
+
+// row is a line of the list: a heading, an item, or a fold.
+type row struct {
+	text  string
+	depth int
+	item  int    // -1: none
+	fold  string // of a fold
+}
+
+func (r row) selectable() bool { return r.item >= 0 || r.fold != "" }
+
+// set replaces the items, and stays at the one under the cursor.
+func (l *list) set(items []Item) {
+	id := l.id()
+	l.items = items
+	l.arrange()
+	l.goTo(func(r row) bool { return r.item >= 0 && l.items[r.item].ID == id })
+}
+
+// narrow shows the items that match a text, and stays where it is if that is one.
+func (l *list) narrow(filter string) {
+	id := l.id()
+	l.filter = strings.ToLower(filter)
+	l.arrange()
+	l.goTo(func(r row) bool { return r.item >= 0 && l.items[r.item].ID == id })
+}
+
+// toggle opens or closes the fold under the cursor.
+func (l *list) toggle() {
+	fold := l.rows[l.at].fold
+	l.open[fold] = !l.open[fold]
+	l.arrange()
+	l.goTo(func(r row) bool { return r.fold == fold })
+}
+
+// goTo moves the cursor to a row, to the first item if there is none such.
+func (l *list) goTo(wanted func(row) bool) {
+	l.at = -1
+	for i, r := range l.rows {
+		if r.selectable() && (l.at < 0 || wanted(r)) {
+			l.at = i
+			if wanted(r) {
+				return
+			}
+		}
+	}
+}
+
+// id is the item under the cursor, empty if there is none.
+func (l *list) id() string {
+	if l.at < 0 || l.at >= len(l.rows) || l.rows[l.at].item < 0 {
+		return ""
+	}
+	return l.items[l.rows[l.at].item].ID
+}
+
+// onFold reports whether a fold is under the cursor.
+func (l *list) onFold() bool { return l.at >= 0 && l.rows[l.at].fold != "" }
+
+// move moves the cursor by n items, and reports whether it was at the last of them
+// already, or is now.
+func (l *list) move(n int) (atEnd bool) {
+	step := 1
+	if n < 0 {
+		step, n = -1, -n
+	}
+	for i := l.at + step; n > 0 && i >= 0 && i < len(l.rows); i += step {
+		if l.rows[i].selectable() {
+			l.at = i
+			n--
+		}
+	}
+	for i := l.at + 1; i < len(l.rows); i++ {
+		if l.rows[i].selectable() {
+			return false
+		}
+	}
+	return true
+}
+
+// arrange makes the rows.
+func (l *list) arrange() {
+	l.rows = l.rows[:0]
+	var last []string
+	var folds []string
+	folded := map[string][]int{}
+	for i, item := range l.items {
+		switch {
+		case !l.matches(item):
+		case item.Fold != "":
+			if folded[item.Fold] == nil {
+				folds = append(folds, item.Fold)
+			}
+			folded[item.Fold] = append(folded[item.Fold], i)
+		default:
+			last = l.headings(last, item.Headings)
+			l.rows = append(l.rows, row{text: item.Label, depth: len(item.Headings), item: i})
+		}
+	}
+	for _, fold := range folds {
+		isOpen := l.open[fold] || l.filter != ""
+		l.rows = append(l.rows, row{text: foldMark(isOpen) + fold, item: -1, fold: fold})
+		for _, i := range folded[fold] {
+			if isOpen {
+				l.rows = append(l.rows, row{text: l.items[i].Label, depth: 1, item: i})
+			}
+		}
+	}
+}
+
+// headings adds those rows of an item's headings that differ from the last ones.
+func (l *list) headings(last, next []string) []string {
+	same := 0
+	for same < len(next) && same < len(last) && next[same] == last[same] {
+		same++
+	}
+	for depth := same; depth < len(next); depth++ {
+		l.rows = append(l.rows, row{text: next[depth], depth: depth, item: -1})
+	}
+	return next
+}
+
+// matches reports whether an item has all words of the filter.
+func (l *list) matches(item Item) bool {
+	if l.filter == "" {
+		return true
+	}
+	text := strings.ToLower(strings.Join(append(append([]string{item.Label}, item.Headings...), item.Words...), "\n")) + "\n" + l.words[item.ID]
+	for word := range strings.FieldsSeq(l.filter) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// count is the number of items that match.
+func (l *list) count() int {
+	n := 0
+	for _, item := range l.items {
+		if l.matches(item) {
+			n++
+		}
+	}
+	return n
+}
+
+func foldMark(isOpen bool) string {
+	if isOpen {
+		return "- "
+	}
+	return "+ "
+}

@@ -1,0 +1,231 @@
+package browse
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// sideBySide is the width from which the preview is beside the list; it is below it
+// otherwise.
+const sideBySide = 80
+
+// painter sets text off.
+type painter struct{ plain bool }
+
+func (p painter) paint(style ui.Style, text string) string {
+	if p.plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}
+
+// frame is where the parts of the page are.
+type frame struct {
+	listRows, listWidth       int
+	previewRows, previewWidth int
+	beside                    bool
+}
+
+// frame lays the page out: the title, the list and the preview, the choices, the keys.
+func (m *model) frame() frame {
+	rows := max(m.height-2-len(m.below()), 2)
+	if m.width >= sideBySide {
+		half := m.width/2 - 1
+		return frame{rows, half, rows, m.width - half - 3, true}
+	}
+	upper := max(rows*3/5, 1)
+	return frame{upper, m.width, max(rows-upper-1, 0), m.width, false}
+}
+
+// View is part of tea's model.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.render())
+	v.AltScreen = true
+	return v
+}
+
+// render returns the screen: at most height lines of at most width columns.
+func (m *model) render() string {
+	f := m.frame()
+	lines := []string{m.title()}
+	list, preview := m.listLines(f), m.previewLines(f)
+	if f.beside {
+		for i := range f.listRows {
+			left := at(list, i)
+			left += strings.Repeat(" ", max(f.listWidth-ansi.StringWidth(left), 0))
+			lines = append(lines, left+" "+m.paint.paint(ui.Dim, "|")+" "+at(preview, i))
+		}
+	} else {
+		for i := range f.listRows {
+			lines = append(lines, at(list, i))
+		}
+		if f.previewRows > 0 {
+			lines = append(lines, m.paint.paint(ui.Dim, strings.Repeat("-", m.width)))
+		}
+		for i := range f.previewRows {
+			lines = append(lines, at(preview, i))
+		}
+	}
+	lines = append(lines, m.below()...)
+	lines = append(lines, m.paint.paint(ui.Dim, m.keys()))
+	lines = lines[:min(len(lines), m.height)]
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(ansi.Truncate(line, m.width, "…"), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// title is the first line: what is asked, the filter, and how much there is.
+func (m *model) title() string {
+	title := m.paint.paint(ui.Bold, m.page.Title)
+	switch {
+	case m.mode == inFilter:
+		title += "  /" + ui.Escape(m.list.filter) + "_"
+	case m.list.filter != "":
+		title += "  /" + ui.Escape(m.list.filter)
+	}
+	count := strconv.Itoa(len(m.list.items))
+	if m.list.filter != "" {
+		count = fmt.Sprintf("%d of %d", m.list.count(), len(m.list.items))
+	}
+	switch {
+	case m.failure != "":
+		count = ui.Escape(m.failure)
+	case m.loading:
+		count += ", loading more"
+	case !m.whole:
+		count += " and more"
+	}
+	gap := m.width - ansi.StringWidth(title) - len(count)
+	return title + strings.Repeat(" ", max(gap, 2)) + m.paint.paint(ui.Dim, count)
+}
+
+// listLines are the rows around the cursor, with the headings that hold there.
+func (m *model) listLines(f frame) []string {
+	rows := m.list.rows
+	if len(rows) == 0 {
+		return []string{"  nothing matches"}
+	}
+	top := min(max(m.list.at-f.listRows/2, 0), max(len(rows)-f.listRows, 0))
+	lines := make([]string, 0, f.listRows)
+	for i := top; i < len(rows) && len(lines) < f.listRows; i++ {
+		lines = append(lines, m.rowLine(rows[i], i == m.list.at, f.listWidth))
+	}
+	return lines
+}
+
+func (m *model) rowLine(r row, under bool, width int) string {
+	mark := "  "
+	if under {
+		mark = "> "
+	}
+	text := ansi.Truncate(mark+strings.Repeat("  ", r.depth)+ui.Escape(r.text), width, "…")
+	switch {
+	case under && m.mode == inList:
+		return m.paint.paint(reverse, text+strings.Repeat(" ", max(width-ansi.StringWidth(text), 0)))
+	case under:
+		return m.paint.paint(ui.Bold, text)
+	case r.item < 0 && r.depth == 0:
+		return m.paint.paint(ui.Bold, text)
+	case r.item < 0:
+		return text
+	}
+	return m.paint.paint(ui.Dim, text)
+}
+
+// reverse exchanges the colours of text and ground.
+const reverse ui.Style = "7"
+
+// previewLines are the lines of the preview from where it is scrolled to.
+func (m *model) previewLines(f frame) []string {
+	if f.previewRows == 0 {
+		return nil
+	}
+	id := m.list.id()
+	text, known := m.previews[id]
+	switch {
+	case m.list.onFold():
+		return []string{m.paint.paint(ui.Dim, "Enter opens and closes this line.")}
+	case id == "":
+		return nil
+	case !known:
+		return []string{m.paint.paint(ui.Dim, "Comparing ...")}
+	}
+	all := strings.Split(ui.Wrap(strings.TrimRight(ui.EscapePainted(text), "\n"), f.previewWidth), "\n")
+	from := min(m.scroll, max(len(all)-f.previewRows, 0))
+	lines := make([]string, 0, f.previewRows)
+	for _, line := range all[from:] {
+		if len(lines) == f.previewRows {
+			break
+		}
+		lines = append(lines, ansi.Truncate(line, f.previewWidth, "…"))
+	}
+	if left := len(all) - from - len(lines); left > 0 {
+		lines[len(lines)-1] = m.paint.paint(ui.Dim, fmt.Sprintf("... and %s more (J scrolls)", ui.Plural(left+1, "line")))
+	}
+	return lines
+}
+
+// below are the lines of the choices, or of the question and its options.
+func (m *model) below() []string {
+	if m.mode == inQuestion {
+		lines := []string{""}
+		for line := range strings.SplitSeq(ui.EscapePainted(m.question.Help), "\n") {
+			lines = append(lines, m.paint.paint(ui.Yellow, line))
+		}
+		for i, o := range m.question.Options {
+			lines = append(lines, m.option(i, o.Label, i == m.chosen))
+		}
+		return lines
+	}
+	lines := []string{""}
+	for i, c := range m.choicesHere() {
+		lines = append(lines, m.option(i, c.Label, m.mode == inChoices && i == m.chosen))
+	}
+	return append(lines, make([]string, max(m.mostChoices()+1-len(lines), 0))...)
+}
+
+// mostChoices is the room that choices have, so that the list stays where it is.
+func (m *model) mostChoices() int {
+	most := 0
+	for _, item := range m.page.Items {
+		most = max(most, len(item.Choices))
+	}
+	return most
+}
+
+func (m *model) option(i int, label string, under bool) string {
+	text := fmt.Sprintf("%d  %s", i+1, ui.Escape(label))
+	if under {
+		return m.paint.paint(reverse, "> "+text)
+	}
+	return "  " + text
+}
+
+// keys is the last line.
+func (m *model) keys() string {
+	switch {
+	case m.asking:
+		return "Comparing ..."
+	case m.mode == inFilter:
+		return "type words of a prompt, a file or a time · enter keep · esc clear"
+	case m.mode == inChoices:
+		return "enter do it · up/down choose · esc back"
+	case m.mode == inQuestion:
+		return "enter choose · up/down · esc back"
+	}
+	return "up/down · enter choose · / filter · J/K scroll · q leave"
+}

@@ -1,0 +1,45 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Wrap breaks the lines of a text that are longer than so many columns at spaces. What
+// follows has the line's own indentation. A word that is longer stays whole.
+func Wrap(text string, columns int) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		body, newline := strings.CutSuffix(line, "\n")
+		wrapLine(&out, body, columns)
+		if newline {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+func wrapLine(out *strings.Builder, line string, columns int) {
+	if len(line) <= columns || ansi.StringWidth(line) <= columns {
+		out.WriteString(line)
+		return
+	}
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	column, begun := len(indent), false
+	out.WriteString(indent)
+	for word := range strings.SplitSeq(line[len(indent):], " ") {
+		width := ansi.StringWidth(word)
+		switch {
+		case !begun:
+		case column+1+width > columns:
+			out.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			out.WriteByte(' ')
+			column++
+		}
+		out.WriteString(word)
+		column, begun = column+width, true
+	}
+}

@@ -1,0 +1,84 @@
+package points
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+)
+
+// Changed lists the paths that changed from the snapshot, the shadow commit or the
+// commit before a point to it, at most so many.
+func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, error) {
+	if p.Snapshot != 0 {
+		return pt.changedInSnapshot(ctx, p.Snapshot, most)
+	}
+	of := p.Shadow
+	if of == "" {
+		of = p.Commit
+	}
+	commit, err := pt.Repo.Commit(ctx, string(of))
+	if err != nil {
+		return nil, err
+	}
+	var from git.OID
+	if len(commit.Parents) > 0 {
+		from = commit.Parents[0]
+	}
+	changes, err := gitdiff.Changes(ctx, pt.Repo, from, of)
+	var paths []string
+	for _, c := range changes {
+		if len(paths) < most && !strings.HasPrefix(c.Path, ".entire/") {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths, err
+}
+
+func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most int) (paths []string, err error) {
+	store, err := pt.snapshots.Store()
+	if err != nil {
+		return nil, err
+	}
+	now, before, err := pt.withBefore(store, v)
+	if err != nil || before.Version == 0 {
+		return nil, err
+	}
+	newer, closeNewer := store.Loader(now)
+	defer func() { err = errors.Join(err, closeNewer.Close()) }()
+	older, closeOlder := store.Loader(before)
+	defer func() { err = errors.Join(err, closeOlder.Close()) }()
+	to, _ := now.Tree.Ref()
+	from, _ := before.Tree.Ref()
+	err = tree.Diff(ctx, older, from, newer, to, func(c tree.Change) error {
+		if len(paths) == most {
+			return fs.SkipAll
+		}
+		paths = append(paths, c.Path)
+		return nil
+	})
+	return paths, err
+}
+
+// withBefore returns a snapshot, and the one before it of the same worktree.
+func (pt *Points) withBefore(store *bands.Store, v bands.Version) (now, before bands.Snapshot, err error) {
+	if now, err = store.Snapshot(v); err != nil {
+		return now, before, err
+	}
+	for v--; v > 0; v-- {
+		before, err = store.Snapshot(v)
+		switch {
+		case errors.Is(err, bands.ErrNoSnapshot):
+		case err != nil:
+			return now, bands.Snapshot{}, err
+		case before.Lineage == now.Lineage:
+			return now, before, nil
+		}
+	}
+	return now, bands.Snapshot{}, nil
+}
