@@ -67,7 +67,7 @@ const (
 
 // Paint sets text off on Out, if that is a terminal with colours.
 func (s Streams) Paint(style Style, text string) string {
-	if !s.Terminal.Out || s.Terminal.Plain || text == "" {
+	if !s.Terminal.Out || s.Terminal.Plain || text == "" || style == "" {
 		return text
 	}
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"

@@ -38,6 +38,20 @@ func (s Streams) Size() (width, height int) {
 	return columns, lines
 }
 
+// WrapOut is Wrap to the width of the terminal behind Out, and text itself where there
+// is none.
+func (s Streams) WrapOut(text string) string {
+	f, ok := s.Out.(*os.File)
+	if !ok || !s.Terminal.Out {
+		return text
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return text
+	}
+	return Wrap(text, width)
+}
+
 // Fits reports whether the terminal behind Out shows the text without scrolling.
 // Everything fits where there is no terminal.
 func (s Streams) Fits(text string) bool {

@@ -12,7 +12,7 @@ import (
 func (a *App) Page(text string) {
 	pager := a.pager()
 	if a.Streams.Terminal.Out {
-		text = ui.EscapePainted(text)
+		text = a.Streams.WrapOut(ui.EscapePainted(text))
 	}
 	if pager.Command == "" || a.Streams.Fits(text) {
 		a.Streams.Printf("%s", text)

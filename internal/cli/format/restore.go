@@ -1,13 +1,14 @@
 package format
 
 import (
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // RestoredJSON is what `restore --json` prints.
@@ -84,8 +85,16 @@ func NewPlanJSON(p plan.Plan, target bands.Snapshot) PlanJSON {
 	}
 }
 
-// StepWord returns the word for a kind of step.
-func StepWord(kind plan.StepKind) string {
-	word := kind.String()
-	return strings.ToUpper(word[:1]) + word[1:] + ":"
+// StepLine is a line that names a step of a plan, with its path.
+func StepLine(s ui.Streams, kind plan.StepKind, path string) string {
+	style := ui.Yellow
+	switch kind {
+	case plan.StepDelete:
+		style = ui.Red
+	case plan.StepCreate:
+		style = ui.Green
+	case plan.StepRewrite, plan.StepReplace, plan.StepAttributes:
+	}
+	const width = len("Attributes:")
+	return s.Paint(style, fmt.Sprintf("%-*s", width, Capitalize(kind.String())+":")) + " " + Path(path)
 }

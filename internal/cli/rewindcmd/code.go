@@ -41,7 +41,7 @@ func (c *codeRewind) printCode(plan rewind.CodePlan, nothing string) {
 	for _, kind := range stepKinds() {
 		for _, s := range plan.Steps {
 			if s.Kind == kind {
-				c.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(s.Path))
+				c.Streams.Printf("%s\n", format.StepLine(c.Streams, kind, s.Path))
 			}
 		}
 	}

@@ -231,14 +231,9 @@ func (pi *picker) planLines(p points.Point, planned rewind.Plan) []string {
 		return []string{nothingChanges(planned.Plan, "Nothing would change: the tree is as in "+nameOf(p)+".")}
 	}
 	lines := []string{summary(planned.Plan), ""}
-	styles := map[plan.StepKind]ui.Style{plan.StepDelete: ui.Red, plan.StepCreate: ui.Green}
 	for _, kind := range append([]plan.StepKind{plan.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
 		for step := range planned.Steps(kind) {
-			style, ok := styles[kind]
-			if !ok {
-				style = ui.Yellow
-			}
-			lines = append(lines, pi.Streams.Paint(style, fmt.Sprintf("%-8s", format.StepWord(kind)))+" "+format.Path(step.Path))
+			lines = append(lines, format.StepLine(pi.Streams, kind, step.Path))
 		}
 	}
 	return append(lines, "")

@@ -270,7 +270,7 @@ func (r *reporter) printPlan(name string, plan rewind.Plan) {
 	}
 	for _, kind := range stepKinds() {
 		for step := range plan.Steps(kind) {
-			r.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(step.Path))
+			r.Streams.Printf("%s\n", format.StepLine(r.Streams, kind, step.Path))
 		}
 	}
 	if !plan.Empty() {

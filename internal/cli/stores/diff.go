@@ -127,7 +127,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	c.unheld = append(c.unheld, unheld...)
 	if c.unified {
 		// What is printed stays; only what is unread is compared again.
-		err = c.Command.Streams.Show(func(w io.Writer) (err error) {
+		err = c.Command.Streams.ShowDiff(func(w io.Writer) (err error) {
 			c.unread, err = diff.Unified(ctx, w, trees.old, trees.now, c.opts)
 			return err
 		})

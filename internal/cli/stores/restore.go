@@ -263,7 +263,7 @@ func dryRun(ctx context.Context, f *access.Command, s *access.Selection, target 
 		return f.PrintJSON(format.NewPlanJSON(planned, target))
 	}
 	for step := range planned.Steps() {
-		f.Streams.Printf("%-10s %s\n", format.StepWord(step.Kind), format.Path(step.Path))
+		f.Streams.Printf("%s\n", format.StepLine(f.Streams, step.Kind, step.Path))
 	}
 	if planned.Empty() {
 		f.Streams.Printf("Nothing would change.\n")

@@ -1,0 +1,67 @@
+package ui
+
+import (
+	"io"
+	"strings"
+)
+
+// ShowDiff is Show of a unified diff, in colours on a terminal that has them.
+func (s Streams) ShowDiff(write func(io.Writer) error) error {
+	if !s.Terminal.Out || s.Terminal.Plain {
+		return s.Show(write)
+	}
+	w := &diffWriter{to: s}
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.line(w.rest)
+}
+
+// diffWriter paints the lines of a diff.
+type diffWriter struct {
+	to     Streams
+	rest   string // of a line that is not there whole
+	inHunk bool
+}
+
+func (w *diffWriter) Write(p []byte) (int, error) {
+	text := w.rest + string(p)
+	end := strings.LastIndexByte(text, '\n') + 1
+	w.rest = text[end:]
+	for line := range strings.Lines(text[:end]) {
+		if err := w.line(line); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+func (w *diffWriter) line(line string) error {
+	body, newline := strings.CutSuffix(line, "\n")
+	body = w.to.Paint(w.style(body), Escape(body))
+	if newline {
+		body += "\n"
+	}
+	_, err := io.WriteString(w.to.Out, body)
+	return err
+}
+
+// style is that of a line of the diff: the first characters say what it is, and "---"
+// and "+++" name files only before the first hunk.
+func (w *diffWriter) style(line string) Style {
+	switch {
+	case strings.HasPrefix(line, "diff "):
+		w.inHunk = false
+		return Bold
+	case strings.HasPrefix(line, "@@ "):
+		w.inHunk = true
+		return Yellow
+	case !w.inHunk && line != "":
+		return Bold
+	case strings.HasPrefix(line, "+"):
+		return Green
+	case strings.HasPrefix(line, "-"):
+		return Red
+	}
+	return ""
+}
