@@ -22,7 +22,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: mixed picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: mixed managers picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -65,6 +65,13 @@ man:
 # Each hook by one of two versions, by chance: OLD=folder with an older entire.
 mixed: build
 	testdata/mixed/mixed.sh $(OLD) bin
+
+# Programs that install hooks, before ours, after and again: from npm and the system.
+MANAGERS ?= $(HOME)/.cache/entire-build/hook-managers
+managers:
+	mkdir -p $(MANAGERS)
+	cd $(MANAGERS) && npm install --no-save --no-audit --no-fund --silent husky@9 lefthook@2 simple-git-hooks@2
+	ENTIRE_TEST_MANAGERS=$(MANAGERS)/node_modules/.bin go test -count=1 -v -run '^TestHookManagers$$' ./cmd/entire
 
 picture:
 	go run ./internal/testkit/picture docs/day.txt docs/day.svg

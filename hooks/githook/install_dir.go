@@ -22,7 +22,7 @@ type hookDir struct {
 type file struct {
 	origin origin
 	info   fs.FileInfo // nil if there is none; of the link, not its target
-	text   string
+	text   string      // of a symbolic link, where it leads
 }
 
 // read reads the hook name. What can't be read as a file is foreign.
@@ -39,6 +39,10 @@ func (d hookDir) readAs(name, base string) (file, error) {
 		return file{}, err
 	}
 	f := file{origin: foreign, info: info}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		f.text, err = os.Readlink(path)
+		return f, err
+	}
 	if !info.Mode().IsRegular() {
 		return f, nil
 	}
@@ -104,12 +108,13 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	if f.info.IsDir() {
 		return note, rename(path, path+backupSuffix)
 	}
-	return note, duplicate(path, path+backupSuffix, f)
+	return note, errors.Join(d.keepName(name, f), duplicate(path, path+backupSuffix, f))
 }
 
 // same reports whether two files differ in their names only.
 func same(a, b file) bool {
-	return a.info.Mode().IsRegular() && a.info.Mode() == b.info.Mode() && a.text == b.text
+	isComparable := a.info.Mode().IsRegular() || a.info.Mode()&fs.ModeSymlink != 0
+	return isComparable && a.info.Mode() == b.info.Mode() && a.text == b.text
 }
 
 // settleBackup brings an older backup of the foreign hook f to where it would
@@ -269,11 +274,7 @@ func duplicate(from, to string, f file) error {
 		return nil
 	}
 	if f.info.Mode()&fs.ModeSymlink != 0 {
-		target, err := os.Readlink(from)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(target, to)
+		return os.Symlink(f.text, to)
 	}
 	if !f.info.Mode().IsRegular() {
 		return os.Rename(from, to)

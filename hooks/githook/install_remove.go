@@ -33,7 +33,7 @@ func (d hookDir) uninstallAll() (notes []string, changed bool, err error) {
 		}
 		notes, changed = appendNote(notes, note), changed || did
 	}
-	return notes, changed, nil
+	return notes, changed, d.clearNames()
 }
 
 // uninstall goes the way of install backwards: git stops looking in our folder

@@ -191,6 +191,9 @@ done
 `
 	}
 	return `entire_hook=$entire_dir/HOOK.pre-entire
+if [ -L "$entire_hook" ] && [ "$entire_dir.pre-entire/HOOK" -ef "$entire_hook" ]; then
+	entire_hook=$entire_dir.pre-entire/HOOK # it knows by its name which hook it is
+fi
 if [ -f "$entire_hook" ] && [ -x "$entire_hook" ] && ! entire_older "$entire_hook"; then
 	` + run + `
 fi
