@@ -2,7 +2,7 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -10,28 +10,75 @@ import (
 // progressDelay is how long a step may take before it is named.
 const progressDelay = time.Second
 
-// Count is Progress for a step that tells how far it is: do calls tick with what
+// Count is Progress for a step that reports how far it is: do calls tick with what
 // is done, and of how much if that is known, else 0.
 func (s Streams) Count(what string, do func(tick func(done, total int64)) error) error {
-	var now atomic.Pointer[string]
-	now.Store(&what)
-	tick := func(done, total int64) {
-		text := what + " " + strconv.FormatInt(done, 10)
-		if total > 0 {
-			text += " of " + strconv.FormatInt(total, 10)
-		}
-		now.Store(&text)
+	return s.Stages(what, func(reach func(stage string, done, total int64)) error {
+		return do(func(done, total int64) { reach("", done, total) })
+	})
+}
+
+// Stages is Count for a step of several stages, which are named after what; an empty
+// stage is what itself.
+func (s Streams) Stages(what string, do func(reach func(stage string, done, total int64)) error) error {
+	var now atomic.Pointer[reached]
+	now.Store(&reached{})
+	var began beginning
+	text := func(at time.Time) string {
+		r := *now.Load()
+		return strings.TrimSuffix(what+", "+r.stage, ", ") + r.amount() + began.left(r, at)
 	}
-	return s.progress(func() string { return *now.Load() }, func() error { return do(tick) })
+	return s.progress(text, func() error {
+		return do(func(stage string, done, total int64) { now.Store(&reached{stage, done, total}) })
+	})
+}
+
+// reached is how far a step is.
+type reached struct {
+	stage       string
+	done, total int64
+}
+
+func (r reached) amount() string {
+	switch {
+	case r.total > 0:
+		return " " + Thousands(r.done) + " of " + Thousands(r.total)
+	case r.done > 0:
+		return " " + Thousands(r.done)
+	}
+	return ""
+}
+
+// beginning is when a stage was seen first, and how far it was then.
+type beginning struct {
+	at time.Time
+	reached
+}
+
+// left is how long the stage takes yet, at the speed of until now, as text; empty as long
+// as that would be a guess.
+func (b *beginning) left(r reached, at time.Time) string {
+	if b.at.IsZero() || b.stage != r.stage || b.total != r.total {
+		*b = beginning{at, r}
+	}
+	passed, done := at.Sub(b.at), r.done-b.done
+	if passed < progressDelay || done <= 0 || r.total <= 0 {
+		return ""
+	}
+	left := time.Duration(float64(passed) * float64(r.total-r.done) / float64(done)).Round(time.Second)
+	if left <= 0 {
+		return ""
+	}
+	return ", " + left.String() + " left"
 }
 
 // Progress names what is being done while do runs, on Err and only if that is a
 // terminal and do takes longer than a second. Its line is gone afterwards.
 func (s Streams) Progress(what string, do func() error) error {
-	return s.progress(func() string { return what }, do)
+	return s.progress(func(time.Time) string { return what }, do)
 }
 
-func (s Streams) progress(what func() string, do func() error) error {
+func (s Streams) progress(what func(time.Time) string, do func() error) error {
 	if !s.Terminal.Err || s.Terminal.Accessible {
 		return do()
 	}
@@ -48,7 +95,7 @@ func (s Streams) progress(what func() string, do func() error) error {
 }
 
 // spin draws until done is closed.
-func (s Streams) spin(what func() string, done <-chan struct{}) {
+func (s Streams) spin(what func(time.Time) string, done <-chan struct{}) {
 	wait := time.NewTimer(progressDelay)
 	defer wait.Stop()
 	frames := [...]string{"⠋", "⠙", "⠸", "⠴", "⠦", "⠇"}
@@ -59,8 +106,8 @@ func (s Streams) spin(what func() string, done <-chan struct{}) {
 				fmt.Fprint(s.Err, "\r\x1b[K")
 			}
 			return
-		case <-wait.C:
-			fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], what())
+		case at := <-wait.C:
+			fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], what(at))
 			wait.Reset(progressDelay / 8)
 		}
 	}

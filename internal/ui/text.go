@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -68,4 +70,13 @@ func (s Streams) Fits(text string) bool {
 		rows += 1 + max(0, utf8.RuneCountInString(line)-2)/width
 	}
 	return rows < height
+}
+
+// Thousands is a number with commas: 12,345.
+func Thousands(n int64) string {
+	const thousand = 1000
+	if n < thousand {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%s,%03d", Thousands(n/thousand), n%thousand)
 }

@@ -105,15 +105,6 @@ func Subject(message string) string {
 	return line
 }
 
-// Thousands is a number with commas: 12,345.
-func Thousands(n int64) string {
-	const thousand = 1000
-	if n < thousand {
-		return strconv.FormatInt(n, 10)
-	}
-	return fmt.Sprintf("%s,%03d", Thousands(n/thousand), n%thousand)
-}
-
 // WrittenBy is the agents' part of a commit in a few words.
 func WrittenBy(a checkpoint.Attribution) string {
 	return fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line"))

@@ -173,9 +173,9 @@ func tokensText(t *checkpoint.Tokens) string {
 	if t == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s (%s input, %s cached, %s output)", format.Thousands(allTokens(t)), format.Thousands(t.Input), format.Thousands(t.CacheCreation+t.CacheRead), format.Thousands(t.Output))
+	text := fmt.Sprintf("%s (%s input, %s cached, %s output)", ui.Thousands(allTokens(t)), ui.Thousands(t.Input), ui.Thousands(t.CacheCreation+t.CacheRead), ui.Thousands(t.Output))
 	if sub := allTokens(t.Subagents); sub > 0 {
-		text = fmt.Sprintf("%s; %s more by subagents)", strings.TrimSuffix(text, ")"), format.Thousands(sub))
+		text = fmt.Sprintf("%s; %s more by subagents)", strings.TrimSuffix(text, ")"), ui.Thousands(sub))
 	}
 	return text
 }

@@ -74,7 +74,7 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 		r.nothingToSay(id, got.Checkpoint.ID)
 		return nil
 	}
-	r.Streams.Notef("%s", r.dimNote("checkpoint "+got.Checkpoint.ID+", "+ui.Plural(len(got.Brief.Parts), "part")+", "+format.Thousands(int64(got.Brief.Tokens))+" tokens"))
+	r.Streams.Notef("%s", r.dimNote("checkpoint "+got.Checkpoint.ID+", "+ui.Plural(len(got.Brief.Parts), "part")+", "+ui.Thousands(int64(got.Brief.Tokens))+" tokens"))
 	r.show(r.briefText(got.Brief))
 	return nil
 }

@@ -100,7 +100,7 @@ func conversationText(c recall.Checkpoint) string {
 		parts = append(parts, ui.Plural(c.Prompts, "prompt"))
 	}
 	if c.Tokens > 0 {
-		parts = append(parts, format.Thousands(c.Tokens)+" tokens of context")
+		parts = append(parts, ui.Thousands(c.Tokens)+" tokens of context")
 	}
 	return strings.Join(parts, ", ")
 }

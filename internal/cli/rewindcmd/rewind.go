@@ -243,7 +243,7 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	}
 	began := r.Now()
 	var done rewind.Rewound
-	err = r.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
+	err = r.withProgress("Restoring "+p.Snapshot.String(), &o, func() (err error) {
 		done, err = r.rec.Rewind().Rewinder.Rewind(ctx, p, o)
 		return err
 	})
@@ -257,6 +257,15 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", p.Session)
 	r.reporter().reportConversation(conv)
 	return r.incomplete(err, done)
+}
+
+// withProgress shows how far a rewind is.
+func (r *rewinding) withProgress(what string, o *rewind.Options, do func() error) error {
+	names := map[string]string{"capture": "saving what is there"}
+	return r.Streams.Stages(what, func(reach func(stage string, done, total int64)) error {
+		o.Progress = func(stage string, done, total int) { reach(names[stage], int64(done), int64(total)) }
+		return do()
+	})
 }
 
 // possible refuses what the point doesn't have.

@@ -56,7 +56,7 @@ func (r *rewinding) step(ctx context.Context, what string,
 	}
 	began := r.Now()
 	var done rewind.Rewound
-	err = r.Streams.Progress("Restoring", func() (err error) {
+	err = r.withProgress("Restoring", &o, func() (err error) {
 		done, err = do(ctx, o)
 		return err
 	})
