@@ -17,6 +17,9 @@ type Checkpoint struct {
 	ID       ID
 	Summary  Summary
 	Sessions []Stored // who wrote most of the commit first, see Main
+	// Tasks is the tree of its subagents' task checkpoints, by tool use; empty if it has
+	// none.
+	Tasks git.OID
 	// Absent reports that Summary is not in this repository: see ReadAvailable.
 	Absent bool
 }
@@ -70,6 +73,9 @@ func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 func (d *directory) checkpoint(id ID) Checkpoint {
 	c := Checkpoint{ID: id, Summary: d.summary, Absent: d.absent}
 	c.Summary.CheckpointID = id
+	if tasks, found := findEntry(d.entries, tasksDir); found && tasks.Mode == git.ModeTree {
+		c.Tasks = tasks.OID
+	}
 	for _, slot := range d.slots {
 		c.Sessions = append(c.Sessions, Stored{Index: slot.index, Meta: slot.meta.checked(), Dir: slot.oid, Absent: slot.absent})
 	}

@@ -59,8 +59,9 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact segments.Redactor, p
 	return chunks, nil
 }
 
-// AgentTranscript is what a shadow tree has of a subagent's transcript, in dir,
-// the value of the trailer with [TaskKey]; empty if there is none.
+// AgentTranscript is what a tree has of a subagent's transcript in dir: in a shadow tree
+// the value of the trailer with [TaskKey], in [Checkpoint.Tasks] the tool use; empty if
+// there is none.
 func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (segments.Transcript, error) {
 	dir = strings.TrimRight(dir, "/")
 	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)

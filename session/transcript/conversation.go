@@ -23,9 +23,9 @@ type Item struct {
 	// Text is what was said, never empty for people and agents; of a tool the
 	// part of its input that describes its use best, in one line.
 	Text string
-	// Tool is the tool's name, Failed that its result is an error.
-	Tool   string
-	Failed bool
+	// Tool is the tool's name, ID that of its use, Failed that its result is an error.
+	Tool, ID string
+	Failed   bool
 	// Line is the number of its line, or of its message in a document.
 	Line int
 	Time time.Time
@@ -120,7 +120,7 @@ func (c *Conversation) use(b *block, item Item) {
 	if len(b.id) > 0 {
 		c.uses[string(b.id)] = len(c.Items)
 	}
-	item.Tool = toolName(text(b.name))
+	item.Tool, item.ID = toolName(text(b.name)), text(b.id)
 	item.Text = c.detail(b.input)
 	c.Items = append(c.Items, item)
 }

@@ -91,6 +91,8 @@ type Session struct {
 	// conversation, Lines what that is of the transcript.
 	Items []transcript.Item
 	Lines segments.Span
+	// Subagents are the conversations of the subagents that Items start, by tool use.
+	Subagents map[string][]transcript.Item
 
 	// NothingNew reports that the session was stored again with nothing said since its
 	// previous checkpoint.

@@ -103,6 +103,8 @@ type explainItemJSON struct {
 	Failed bool               `json:"failed,omitempty"`
 	Line   int                `json:"line"`
 	Time   *time.Time         `json:"time,omitempty"`
+	// Subagent is the conversation of the subagent that a tool's use started.
+	Subagent []explainItemJSON `json:"subagent,omitempty"`
 }
 
 func newExplainListJSON(l explain.List, session string) explainListJSON {
@@ -159,14 +161,23 @@ func newExplainSession(t explain.Session) explainSessionJSON {
 	if t.Problem != nil {
 		s.Problem = problemText(t)
 	}
-	for _, item := range t.Items {
+	s.Transcript = newExplainItems(t.Items)
+	for i, item := range t.Items {
+		s.Transcript[i].Subagent = newExplainItems(t.Subagents[item.ID])
+	}
+	return s
+}
+
+func newExplainItems(items []transcript.Item) []explainItemJSON {
+	list := make([]explainItemJSON, 0, len(items))
+	for _, item := range items {
 		i := explainItemJSON{Role: item.By, Tool: item.Tool, Text: item.Text, Failed: item.Failed, Line: item.Line}
 		if !item.Time.IsZero() {
 			i.Time = &item.Time
 		}
-		s.Transcript = append(s.Transcript, i)
+		list = append(list, i)
 	}
-	return s
+	return list
 }
 
 func newExplainCommits(commits []git.Commit) []explainCommitJSON {

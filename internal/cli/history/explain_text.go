@@ -300,20 +300,27 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {
 			b.WriteByte('\n')
 		}
-		e.writeItem(b, item)
+		e.writeItem(b, item, "")
+		for _, said := range t.Subagents[item.ID] {
+			e.writeItem(b, said, subagentIndent)
+		}
 	}
 	if t.Problem != nil {
 		fmt.Fprintf(b, "  (%s)\n  hint: %s\n", ui.Line(problemText(t), format.LineWidth), format.AbsentHint(d.ID))
 	}
 }
 
-func (e *explaining) writeItem(b *strings.Builder, item transcript.Item) {
+// subagentIndent is before each line of what a subagent was asked, said and did.
+const subagentIndent = "    "
+
+func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent string) {
 	text := item.Text
 	if cut := mostSaid; len(text) > cut && !e.opts.full {
 		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
 	}
 	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
-	b.WriteString(e.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + ui.Text(text))
+	text = strings.ReplaceAll(ui.Text(text), "\n", "\n"+indent)
+	b.WriteString(indent + e.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + text)
 	if item.Failed {
 		b.WriteString(e.Streams.Paint(ui.Red, " (failed)"))
 	}

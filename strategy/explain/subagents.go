@@ -1,0 +1,34 @@
+package explain
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// subagents reads the conversations of the subagents that were started among the items of
+// a session, by tool use. tasks is [checkpoint.Checkpoint.Tasks]. What can't be read is
+// left out.
+func (sr sessionReader) subagents(ctx context.Context, tasks git.OID, items []transcript.Item) map[string][]transcript.Item {
+	found := map[string][]transcript.Item{}
+	if tasks == "" {
+		return found
+	}
+	for _, item := range items {
+		if !transcript.IsTask(item.Tool) || !transcript.IsToolID(item.ID) {
+			continue
+		}
+		stored, err := checkpoint.AgentTranscript(ctx, sr.repo, tasks, item.ID)
+		if err != nil {
+			continue
+		}
+		c := transcript.Conversation{Root: sr.repo.Root, Subagent: true}
+		if sr.lines(ctx, &c, stored, segments.Span{}) == nil {
+			found[item.ID] = c.Items
+		}
+	}
+	return found
+}
