@@ -6,6 +6,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -160,11 +161,7 @@ func VersionsOf(a *app.App, store *bands.Store) ([]cobra.Completion, error) {
 		if err != nil {
 			return found, err
 		}
-		about := s.Message
-		if s.Causality.Prompt != "" && s.Cause != bands.Named {
-			about = s.Causality.Prompt
-		}
-		found = append(found, value(s.Version.String(), ui.Ago(a.Now(), s.Created)+" "+about))
+		found = append(found, value(s.Version.String(), ui.Ago(a.Now(), s.Created)+" "+cmp.Or(format.TurnText(s), s.Message)))
 	}
 	return found, nil
 }
