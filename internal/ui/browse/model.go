@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// rest is how long the cursor rests on an item before its preview is made.
-const rest = 60 * time.Millisecond
+// previewDelay is how long the cursor rests on an item before its preview is made.
+const previewDelay = 60 * time.Millisecond
 
 // mode is what keys go to.
 type mode int
@@ -63,51 +63,51 @@ func newModel(ctx context.Context, page Page, paint painter) *model {
 
 // Messages of what was done beside the terminal.
 type (
-	rested    struct{ id string }
-	previewed struct{ id, text string }
-	loaded    struct {
+	cursorRested  struct{ id string }
+	previewLoaded struct{ id, text string }
+	itemsLoaded   struct {
 		items []Item
 		err   error
 	}
-	asked struct {
+	questionLoaded struct {
 		id, choice string
 		question   ui.Question
 	}
-	worded struct {
+	wordsLoaded struct {
 		words map[string]string
 		left  []string
 	}
 )
 
 // Init is part of tea's model.
-func (m *model) Init() tea.Cmd { return m.look() }
+func (m *model) Init() tea.Cmd { return m.schedulePreview() }
 
 // Update is part of tea's model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-	case rested:
+	case cursorRested:
 		if msg.id == m.list.id() {
 			return m, m.preview(msg.id)
 		}
-	case previewed:
+	case previewLoaded:
 		if msg.text != "" {
 			m.previews[msg.id] = msg.text
 		}
-	case loaded:
+	case itemsLoaded:
 		m.loading, m.whole = false, msg.err == nil
 		if msg.err != nil {
 			m.failure = msg.err.Error()
 			return m, nil
 		}
 		m.list.set(msg.items)
-		return m, tea.Batch(m.look(), m.learn(m.unlearned()))
-	case worded:
+		return m, tea.Batch(m.schedulePreview(), m.loadWords(m.withoutWords()))
+	case wordsLoaded:
 		maps.Copy(m.list.words, msg.words)
 		m.list.narrow(m.list.filter)
-		return m, tea.Batch(m.look(), m.learn(msg.left))
-	case asked:
+		return m, tea.Batch(m.schedulePreview(), m.loadWords(msg.left))
+	case questionLoaded:
 		return m.ask(msg)
 	case tea.KeyPressMsg:
 		return m.press(msg)
@@ -144,7 +144,7 @@ func (m *model) pressInList(key string) tea.Cmd {
 		m.list.narrow("")
 	case "/":
 		m.mode = inFilter
-		return m.learn(m.unlearned())
+		return m.loadWords(m.withoutWords())
 	case "up", "k":
 		return m.move(-1)
 	case "down", "j":
@@ -166,7 +166,7 @@ func (m *model) pressInList(key string) tea.Cmd {
 	default:
 		m.number(key)
 	}
-	return m.look()
+	return m.schedulePreview()
 }
 
 // enter goes on with what is under the cursor.
@@ -217,7 +217,7 @@ func (m *model) pressInFilter(key tea.KeyPressMsg) tea.Cmd {
 			m.list.narrow(m.list.filter + key.Text)
 		}
 	}
-	return tea.Batch(m.look(), m.load())
+	return tea.Batch(m.schedulePreview(), m.load())
 }
 
 func (m *model) pressInChoices(key string) tea.Cmd {
@@ -259,7 +259,7 @@ func (m *model) pressInOptions(key string, options int) bool {
 }
 
 // ask asks the question before a choice counts, if there is one.
-func (m *model) ask(msg asked) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
+func (m *model) ask(msg questionLoaded) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
 	if !m.asking || msg.id != m.list.id() {
 		return m, nil // it was left meanwhile
 	}
@@ -274,20 +274,20 @@ func (m *model) ask(msg asked) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea
 
 func (m *model) move(n int) tea.Cmd {
 	if m.list.move(n) {
-		return tea.Batch(m.look(), m.load())
+		return tea.Batch(m.schedulePreview(), m.load())
 	}
-	return m.look()
+	return m.schedulePreview()
 }
 
-// look makes the preview of what is under the cursor, once it rests there.
-func (m *model) look() tea.Cmd {
+// schedulePreview has the preview of the item under the cursor made, once it rests there.
+func (m *model) schedulePreview() tea.Cmd {
 	id := m.list.id()
 	if _, known := m.previews[id]; known || id == "" {
 		m.scroll = min(m.scroll, max(strings.Count(m.previews[id], "\n"), 0))
 		return nil
 	}
 	m.scroll = 0
-	return tea.Tick(rest, func(time.Time) tea.Msg { return rested{id} })
+	return tea.Tick(previewDelay, func(time.Time) tea.Msg { return cursorRested{id} })
 }
 
 // preview makes a preview, and ends the one before.
@@ -295,15 +295,15 @@ func (m *model) preview(id string) tea.Cmd {
 	m.waiting()
 	ctx, cancel := context.WithCancel(m.work)
 	m.waiting = cancel
-	return m.beside(func() tea.Msg {
+	return m.inBackground(func() tea.Msg {
 		if ctx.Err() != nil {
-			return previewed{id: id}
+			return previewLoaded{id: id}
 		}
 		text := m.page.Preview(ctx, id)
 		if ctx.Err() != nil {
-			return previewed{id: id}
+			return previewLoaded{id: id}
 		}
-		return previewed{id, text}
+		return previewLoaded{id, text}
 	})
 }
 
@@ -313,14 +313,14 @@ func (m *model) load() tea.Cmd {
 		return nil
 	}
 	m.loading = true
-	return m.beside(func() tea.Msg {
+	return m.inBackground(func() tea.Msg {
 		items, err := m.page.More(m.work)
-		return loaded{items, err}
+		return itemsLoaded{items, err}
 	})
 }
 
-// unlearned are the items whose further words are not known.
-func (m *model) unlearned() []string {
+// withoutWords are the items whose further words are not known.
+func (m *model) withoutWords() []string {
 	var ids []string
 	for _, item := range m.list.items {
 		if _, known := m.list.words[item.ID]; !known {
@@ -330,33 +330,33 @@ func (m *model) unlearned() []string {
 	return ids
 }
 
-// learn finds further words of some of the items, and leaves the others for the next time.
-func (m *model) learn(ids []string) tea.Cmd {
+// loadWords finds further words of some of the items, and leaves the others for the next time.
+func (m *model) loadWords(ids []string) tea.Cmd {
 	if m.page.Words == nil || len(ids) == 0 || m.mode != inFilter && m.list.filter == "" {
 		return nil
 	}
-	return m.beside(func() tea.Msg {
+	return m.inBackground(func() tea.Msg {
 		const atOnce = 20 // then what was found is shown
 		words := map[string]string{}
 		n := min(len(ids), atOnce)
 		for _, id := range ids[:n] {
 			words[id] = strings.ToLower(strings.Join(m.page.Words(m.work, id), "\n"))
 		}
-		return worded{words, ids[n:]}
+		return wordsLoaded{words, ids[n:]}
 	})
 }
 
 func (m *model) confirm(id, choice string) tea.Cmd {
 	if m.page.Confirm == nil {
-		return func() tea.Msg { return asked{id: id, choice: choice} }
+		return func() tea.Msg { return questionLoaded{id: id, choice: choice} }
 	}
-	return m.beside(func() tea.Msg {
-		return asked{id, choice, m.page.Confirm(m.work, id, choice)}
+	return m.inBackground(func() tea.Msg {
+		return questionLoaded{id, choice, m.page.Confirm(m.work, id, choice)}
 	})
 }
 
-// beside does something that may take long, one at a time.
-func (m *model) beside(do func() tea.Msg) tea.Cmd {
+// inBackground calls a function that may take long, one at a time.
+func (m *model) inBackground(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		m.turn.Lock()
 		defer m.turn.Unlock()
