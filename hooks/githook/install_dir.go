@@ -83,6 +83,9 @@ func (d hookDir) install(name string) (note string, err error) {
 		}
 	case nobody, ours:
 	}
+	if err := d.keepName(name); err != nil {
+		return "", err
+	}
 	return note, disk.WriteDurable(filepath.Join(d.path, name), []byte(script(name, d.form)), 0o755)
 }
 
@@ -108,7 +111,7 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	if f.info.IsDir() {
 		return note, rename(path, path+backupSuffix)
 	}
-	return note, errors.Join(d.keepName(name, f), duplicate(path, path+backupSuffix, f))
+	return note, duplicate(path, path+backupSuffix, f)
 }
 
 // same reports whether two files differ in their names only.

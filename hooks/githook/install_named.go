@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -13,15 +14,19 @@ import (
 // "hooks.pre-entire" beside "hooks".
 func (d hookDir) namedDir() string { return d.path + backupSuffix }
 
-// keepName makes a link of the hook's name to the backup that the foreign hook f becomes,
-// if f leads to a program to which other hooks lead, too, as overcommit's do: such a
-// program takes from its own name which hook it is. Others run as the backup itself,
-// from their own folder.
-func (d hookDir) keepName(name string, f file) error {
+// keepName makes a link of the hook's name to its backup, if that leads to a program to
+// which other hooks lead, too, as overcommit's do: such a program takes from its own name
+// which hook it is. Others run as the backup itself, from their own folder.
+func (d hookDir) keepName(name string) error {
 	if d.form != besideForm {
 		return nil
 	}
-	if f.info.Mode()&fs.ModeSymlink == 0 || !d.isShared(name, f.text) {
+	backup, err := d.readAs(name, name+backupSuffix)
+	if err != nil {
+		return err
+	}
+	isLink := backup.info != nil && backup.info.Mode()&fs.ModeSymlink != 0
+	if !isLink || !d.isShared(name, backup.text) {
 		return d.clearName(name) // of an earlier hook
 	}
 	if d.hasName(name) {
@@ -31,7 +36,7 @@ func (d hookDir) keepName(name string, f file) error {
 	if err := disk.Step("link", path); err != nil {
 		return err
 	}
-	err := os.Mkdir(d.namedDir(), 0o755)
+	err = os.Mkdir(d.namedDir(), 0o755)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -50,7 +55,7 @@ func (d hookDir) isShared(name, target string) bool {
 		return false
 	}
 	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink == 0 || e.Name() == name || e.Name() == name+backupSuffix {
+		if e.Type()&fs.ModeSymlink == 0 || e.Name() == name || strings.HasPrefix(e.Name(), name+backupSuffix) {
 			continue
 		}
 		if other, err := os.Readlink(filepath.Join(d.path, e.Name())); err == nil && other == target {

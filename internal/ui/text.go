@@ -43,26 +43,28 @@ func (s Streams) Size() (width, height int) {
 // WrapOut is Wrap to the width of the terminal behind Out, and text itself where there
 // is none.
 func (s Streams) WrapOut(text string) string {
-	f, ok := s.Out.(*os.File)
-	if !ok || !s.Terminal.Out {
-		return text
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
+	width, _, ok := s.outSize()
+	if !ok {
 		return text
 	}
 	return Wrap(text, width)
 }
 
+// outSize is the size of the terminal behind Out, if there is one that has a size.
+func (s Streams) outSize() (width, height int, ok bool) {
+	f, isFile := s.Out.(*os.File)
+	if !isFile || !s.Terminal.Out {
+		return 0, 0, false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	return width, height, err == nil && width > 0 && height > 0
+}
+
 // Fits reports whether the terminal behind Out shows the text without scrolling.
 // Everything fits where there is no terminal.
 func (s Streams) Fits(text string) bool {
-	f, ok := s.Out.(*os.File)
-	if !ok || !s.Terminal.Out {
-		return true
-	}
-	width, height, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 || height <= 0 {
+	width, height, ok := s.outSize()
+	if !ok {
 		return true
 	}
 	rows := 0

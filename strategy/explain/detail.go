@@ -66,7 +66,9 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 		case err != nil:
 			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
 		}
-		t.Subagents = sessionReader{r.Repo}.subagents(ctx, c.Tasks, t.Items)
+		if o.Subagents {
+			t.Subagents = sessionReader{r.Repo}.subagents(ctx, c.Tasks, t.Items)
+		}
 		sessions = append(sessions, t)
 	}
 	if !slices.ContainsFunc(sessions, func(s Session) bool { return !s.NothingNew }) {

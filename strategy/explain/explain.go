@@ -132,6 +132,8 @@ type Options struct {
 	Search Search
 	// Lines requests Points instead of many details of a commit.
 	Lines bool
+	// Subagents requests the conversations of subagents too.
+	Subagents bool
 }
 
 // Lookup returns the id that Checkpoint would show, without reading more of it, and

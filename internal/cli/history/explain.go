@@ -167,7 +167,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 }
 
 func (e *explaining) options() explain.Options {
-	var o explain.Options
+	o := explain.Options{Subagents: !e.opts.short}
 	if e.opts.full {
 		o.Scope = explain.Whole
 	}

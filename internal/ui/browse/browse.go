@@ -59,6 +59,8 @@ func Run(ctx context.Context, s ui.Streams, page Page) (Result, error) {
 	m.width, m.height = s.Size()
 	ended, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
 	m.stop()
+	m.turn.Lock() // what runs in the background has ended
+	defer m.turn.Unlock()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return Result{}, ui.ErrAborted
 	}

@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,24 +176,14 @@ func TestTheFilterFindsLabelsHeadingsAndWords(t *testing.T) {
 				ids = append(ids, u.m.list.items[r.item].ID)
 			}
 		}
-		if got := strings.Join(sorted(ids), " "); got != want {
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != want {
 			t.Errorf("%q: %q, want %q", filter, got, want)
 		}
 		if u.press("esc"); u.m.list.count() != 5 || u.left {
 			t.Errorf("%q: Esc leaves the filter on", filter)
 		}
 	}
-}
-
-func sorted(ids []string) []string {
-	for i := range ids {
-		for j := i + 1; j < len(ids); j++ {
-			if ids[j] < ids[i] {
-				ids[i], ids[j] = ids[j], ids[i]
-			}
-		}
-	}
-	return ids
 }
 
 func TestAChoice(t *testing.T) {

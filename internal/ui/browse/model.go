@@ -355,11 +355,15 @@ func (m *model) confirm(id, choice string) tea.Cmd {
 	})
 }
 
-// inBackground calls a function that may take long, one at a time.
+// inBackground calls a function that may take long, one at a time, and none once the page
+// was left.
 func (m *model) inBackground(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		m.turn.Lock()
 		defer m.turn.Unlock()
+		if m.work.Err() != nil {
+			return nil // the page was left
+		}
 		return do()
 	}
 }
