@@ -27,8 +27,15 @@ func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, err
 		return nil, err
 	}
 	var from git.OID
-	if len(commit.Parents) > 0 {
+	switch {
+	case len(commit.Parents) > 0:
 		from = commit.Parents[0]
+	case p.Shadow != "": // the first on the branch: it has HEAD's files, too
+		head, _, err := pt.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		from = head.OID
 	}
 	changes, err := gitdiff.Changes(ctx, pt.Repo, from, of)
 	var paths []string
