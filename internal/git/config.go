@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // repoSettings is what discovery needs of the repository's configuration.
@@ -79,11 +80,23 @@ func readConfig(s *repoSettings, path string) error {
 	return nil
 }
 
-// Config returns the settings whose keys match the regular expression, the last
+// Config is git's configuration of a repository, as git's own processes have it. Its
+// methods may be called at the same time.
+type Config struct {
+	repo *Repo
+
+	varsMu sync.Mutex          // guards vars
+	vars   map[string][]string // what Variables returns, nil until it is read
+
+	sshOnce sync.Once // guards ownSSH
+	ownSSH  bool      // the user has an ssh command, which we don't replace
+}
+
+// Match returns the settings whose keys match the regular expression, the last
 // value of each. Section and name of a key are in lower case, a subsection is
 // as written. A key without a value is "true".
-func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, error) {
-	out, err := r.Run(ctx, "config", "-z", "--get-regexp", regexp)
+func (c *Config) Match(ctx context.Context, regexp string) (map[string]string, error) {
+	out, err := c.repo.Run(ctx, "config", "-z", "--get-regexp", regexp)
 	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
 		return map[string]string{}, nil
 	}
@@ -107,13 +120,13 @@ func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, er
 // once; those that a later process of this program changes are not seen.
 //
 // A value of several lines also gives entries that are none.
-func (r *Repo) Variables(ctx context.Context) (map[string][]string, error) {
-	r.varsMu.Lock()
-	defer r.varsMu.Unlock()
-	if r.vars != nil {
-		return r.vars, nil
+func (c *Config) Variables(ctx context.Context) (map[string][]string, error) {
+	c.varsMu.Lock()
+	defer c.varsMu.Unlock()
+	if c.vars != nil {
+		return c.vars, nil
 	}
-	out, err := r.Do(ctx, Command{Args: []string{"var", "-l"}, Early: true})
+	out, err := c.repo.Do(ctx, Command{Args: []string{"var", "-l"}, Early: true})
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +138,14 @@ func (r *Repo) Variables(ctx context.Context) (map[string][]string, error) {
 		}
 		values[key] = append(values[key], value)
 	}
-	r.vars = values
+	c.vars = values
 	return values, nil
 }
 
 // LookupEnv returns a variable of the environment of git's processes, and false if they
 // don't have it.
-func (r *Repo) LookupEnv(name string) (value string, found bool) {
-	for _, e := range r.processes.environ() {
+func (c *Config) LookupEnv(name string) (value string, found bool) {
+	for _, e := range c.repo.processes.environ() {
 		if v, is := strings.CutPrefix(e, name+"="); is {
 			value, found = v, true
 		}
@@ -142,17 +155,17 @@ func (r *Repo) LookupEnv(name string) (value string, found bool) {
 
 // HasSSHCommand reports whether the user has an ssh command of their own, and true
 // if that can't be determined.
-func (r *Repo) HasSSHCommand(ctx context.Context) bool {
-	r.sshOnce.Do(func() { r.ownSSH = findSSH(ctx, r) })
-	return r.ownSSH
+func (c *Config) HasSSHCommand(ctx context.Context) bool {
+	c.sshOnce.Do(func() { c.ownSSH = c.findSSH(ctx) })
+	return c.ownSSH
 }
 
-func findSSH(ctx context.Context, r *Repo) bool {
-	for _, e := range r.processes.environ() {
+func (c *Config) findSSH(ctx context.Context) bool {
+	for _, e := range c.repo.processes.environ() {
 		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
 			return true
 		}
 	}
-	own, err := r.Config(ctx, `^core\.sshcommand$`)
+	own, err := c.Match(ctx, `^core\.sshcommand$`)
 	return err != nil || len(own) > 0
 }

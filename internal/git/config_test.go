@@ -34,13 +34,13 @@ func TestConfig(t *testing.T) {
 		"entire.lines": "a\nb=c", "entire.two": "2", "entire.Sub Part.key": "x",
 		"entire.flag": "true", "entire.empty": "",
 	}
-	if diff := cmp.Diff(want, gittest.Must[map[string]string](t)(r.Config(t.Context(), `^entire\.`))); diff != "" {
+	if diff := cmp.Diff(want, gittest.Must[map[string]string](t)(r.Config.Match(t.Context(), `^entire\.`))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := gittest.Must[map[string]string](t)(r.Config(t.Context(), `^nothing\.`)); len(got) != 0 {
+	if got := gittest.Must[map[string]string](t)(r.Config.Match(t.Context(), `^nothing\.`)); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	if _, err := r.Config(t.Context(), `(`); err == nil {
+	if _, err := r.Config.Match(t.Context(), `(`); err == nil {
 		t.Error("a bad expression was taken")
 	}
 }

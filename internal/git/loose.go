@@ -14,9 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// looseObjects are the objects of a repository that are files of their own. Its
+// LooseObjects are the objects of a repository that are files of their own. Its
 // methods may be called at the same time.
-type looseObjects struct {
+type LooseObjects struct {
 	dir        string
 	format     Format
 	shared     bool   // others of the group write there too
@@ -27,8 +27,8 @@ type looseObjects struct {
 	inflaters sync.Pool
 }
 
-func newLooseObjects(dir string, format Format, shared bool, alternates string) *looseObjects {
-	l := &looseObjects{dir: dir, format: format, shared: shared, alternates: alternates, pending: pendingObjects{dir: dir}}
+func newLooseObjects(dir string, format Format, shared bool, alternates string) *LooseObjects {
+	l := &LooseObjects{dir: dir, format: format, shared: shared, alternates: alternates, pending: pendingObjects{dir: dir}}
 	l.deflaters.New = func() any {
 		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
 		if err != nil {
@@ -47,7 +47,7 @@ func loosePath(dir string, oid OID) string {
 // write stores an object unless it is there as a loose one. Its file is complete and
 // synced before it has its name, which it gets before another process is started, or
 // with SyncObjects.
-func (l *looseObjects) write(kind string, data []byte) (OID, error) {
+func (l *LooseObjects) write(kind string, data []byte) (OID, error) {
 	oid := l.format.hashObject(kind, data)
 	if l.pending.has(oid) {
 		return oid, nil
@@ -66,7 +66,7 @@ func (l *looseObjects) write(kind string, data []byte) (OID, error) {
 	return oid, nil
 }
 
-func (l *looseObjects) store(oid OID, kind string, data []byte) error {
+func (l *LooseObjects) store(oid OID, kind string, data []byte) error {
 	packed, err := l.deflate(kind, data)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (l *looseObjects) store(oid OID, kind string, data []byte) error {
 }
 
 // deflate is the content of the object's file.
-func (l *looseObjects) deflate(kind string, data []byte) ([]byte, error) {
+func (l *LooseObjects) deflate(kind string, data []byte) ([]byte, error) {
 	w, ok := l.deflaters.Get().(*zlib.Writer)
 	if !ok {
 		return nil, errors.New("no deflater")
@@ -104,7 +104,7 @@ func (l *looseObjects) deflate(kind string, data []byte) ([]byte, error) {
 }
 
 // writeTemp writes a file that git's own prune removes if a crash leaves it.
-func (l *looseObjects) writeTemp(data []byte) (name string, err error) {
+func (l *LooseObjects) writeTemp(data []byte) (name string, err error) {
 	f, err := os.CreateTemp(l.dir, "tmp_obj_")
 	if err != nil {
 		return "", err
@@ -123,7 +123,7 @@ func (l *looseObjects) writeTemp(data []byte) (name string, err error) {
 
 // makeFanout makes the directory of an object. In a shared repository it gets
 // the mode of objects/, so that others can write there too.
-func (l *looseObjects) makeFanout(dir string) error {
+func (l *LooseObjects) makeFanout(dir string) error {
 	switch info, err := os.Stat(dir); {
 	case err == nil && info.IsDir():
 		return nil
@@ -144,8 +144,8 @@ func (l *looseObjects) makeFanout(dir string) error {
 	return os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
 }
 
-// has reports whether the object is there as a file of its own.
-func (l *looseObjects) has(oid OID) bool {
+// Has reports whether the object is there as a file of its own.
+func (l *LooseObjects) Has(oid OID) bool {
 	if !l.format.Valid(oid) {
 		return false
 	}
@@ -155,18 +155,24 @@ func (l *looseObjects) has(oid OID) bool {
 
 // refresh sets the times of an object's file to now and reports whether it is there.
 // An empty file is what a crash of the machine leaves of git's own objects.
-func (l *looseObjects) refresh(oid OID) bool {
+func (l *LooseObjects) refresh(oid OID) bool {
 	path := loosePath(l.dir, oid)
 	info, err := os.Lstat(path)
 	return err == nil && info.Size() > 0 && freshen(path) == nil
 }
 
+// Keep reports whether the object is there as a loose one, and makes git's prune
+// leave it alone for as long as a new one.
+func (l *LooseObjects) Keep(oid OID) bool {
+	return l.format.Valid(oid) && (l.pending.has(oid) || l.refresh(oid))
+}
+
 // remove deletes the file of an object, if it has one.
-func (l *looseObjects) remove(oid OID) error {
+func (l *LooseObjects) remove(oid OID) error {
 	if !l.format.Valid(oid) {
 		return fmt.Errorf("remove object: %q is no object id", oid)
 	}
-	if !l.has(oid) {
+	if !l.Has(oid) {
 		return nil
 	}
 	path := loosePath(l.dir, oid)

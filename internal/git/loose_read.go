@@ -15,7 +15,7 @@ var errAskGit = errors.New("git has to be asked")
 
 // read reads the file of an object: ErrTooMuch above limit bytes, errAskGit if there is
 // none or a damaged one.
-func (l *looseObjects) read(oid OID, limit int64) (Object, error) {
+func (l *LooseObjects) read(oid OID, limit int64) (Object, error) {
 	f, err := os.Open(loosePath(l.dir, oid))
 	if err != nil {
 		return Object{}, errAskGit
@@ -44,7 +44,7 @@ func (l *looseObjects) read(oid OID, limit int64) (Object, error) {
 }
 
 // inflater is a reader of what f has compressed.
-func (l *looseObjects) inflater(f io.Reader) (io.Reader, error) {
+func (l *LooseObjects) inflater(f io.Reader) (io.Reader, error) {
 	in, ok := l.inflaters.Get().(io.Reader)
 	if !ok {
 		return zlib.NewReader(f)

@@ -117,7 +117,7 @@ func tidy(s string) string {
 // are dropped: git ends a message there.
 func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	if c.Tree == r.Format.EmptyTree() {
-		if _, err := r.loose.write("tree", nil); err != nil {
+		if _, err := r.Loose.write("tree", nil); err != nil {
 			return "", err
 		}
 	}
@@ -133,70 +133,48 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	}
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n", c.Author, c.Committer)
 	b.WriteString(strings.ReplaceAll(c.Message, "\x00", ""))
-	oid, err := r.loose.write("commit", b.Bytes())
-	return oid, errors.Join(err, r.loose.pending.publishCommit())
+	oid, err := r.Loose.write("commit", b.Bytes())
+	return oid, errors.Join(err, r.Loose.pending.publishCommit())
 }
 
 // WriteBlob stores data as it is, without filters.
-func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.loose.write("blob", data) }
+func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.Loose.write("blob", data) }
 
-// WriteInBulk runs do. Of the objects that it writes thousands get their names
-// together, as a sync of each commit would take most of the time; SyncObjects still
-// has to be called. They are kept in memory, up to 48 MiB, until then.
+// WriteInBulk runs do. A commit that it writes does not give the pending objects their
+// names, as it does elsewhere: all that do writes gets them with SyncObjects, or before
+// another process may read it. Until then it is kept in memory; above 48 MiB or 16,384
+// objects the names are given earlier.
 func (r *Repo) WriteInBulk(do func() error) error {
 	set := func(on bool) {
-		r.loose.pending.setBulk(on)
+		r.Loose.pending.setBulk(on)
 		r.trees.setBulk(on)
 	}
 	set(true)
 	defer set(false)
-	return errors.Join(do(), r.loose.pending.publish())
-}
-
-// NameLater runs do, which writes commits that a ref is moved to next: they get their
-// names with SyncObjects, or before another process is started, as other objects do,
-// rather than each at once. So git starts for the ref while they are synced.
-func (r *Repo) NameLater(do func() error) error {
-	r.loose.pending.setLater(true)
-	defer r.loose.pending.setLater(false)
 	return do()
 }
 
 // NameObjects gives the objects that were written their names, under which other
 // processes find them. A power cut may take the names away until SyncObjects returns.
-func (r *Repo) NameObjects() error { return r.loose.pending.publish() }
+func (r *Repo) NameObjects() error { return r.Loose.pending.publish() }
 
 // SyncObjects waits until all objects that were written are on the disk. What is
 // written after it, a ref or a file, may refer to them.
 func (r *Repo) SyncObjects() error {
-	return r.loose.pending.sync()
+	return r.Loose.pending.sync()
 }
-
-// IsLoose reports whether the object is there as a file of its own.
-func (r *Repo) IsLoose(oid OID) bool { return r.loose.has(oid) }
 
 // RemoveLoose deletes the files of objects, of those that have one. Nothing may refer
 // to them.
 func (r *Repo) RemoveLoose(oids []OID) error {
 	for _, oid := range oids {
-		if err := r.loose.remove(oid); err != nil {
+		if err := r.Loose.remove(oid); err != nil {
 			return err
 		}
 		r.trees.remove(oid)
 	}
 	return nil
 }
-
-// Keep reports whether the object is there as a loose one, and makes git's prune
-// leave it alone for as long as a new one.
-func (r *Repo) Keep(oid OID) bool {
-	return r.Format.Valid(oid) && (r.loose.pending.has(oid) || r.loose.refresh(oid))
-}
-
-// Quarantine runs do with an environment in which git writes objects into a
-// directory of their own, and then takes them from there: git doesn't sync them
-// before it names them, and syncs one by one where it is asked to.
-func (r *Repo) Quarantine(do func(env []string) error) error { return r.loose.quarantine(do) }
 
 // ResolveRef reads what HEAD, a branch, a ref of a remote, or one of ours points at,
 // without a git process. The error is ErrMissing if it points at nothing, and another one for

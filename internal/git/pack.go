@@ -25,13 +25,13 @@ import (
 // returns its OID; without a blob nothing is stored. When WriteBlobPack returns, the
 // blobs can be read; their names are on the disk after SyncObjects.
 func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) error) error {
-	if err := r.loose.writePack(write); err != nil {
+	if err := r.Loose.writePack(write); err != nil {
 		return fmt.Errorf("write pack: %w", err)
 	}
 	return nil
 }
 
-func (l *looseObjects) writePack(write func(add func(data []byte) (OID, error)) error) (err error) {
+func (l *LooseObjects) writePack(write func(add func(data []byte) (OID, error)) error) (err error) {
 	dir := filepath.Join(l.dir, "pack")
 	if err := disk.Step("object", dir); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *packWriter) header(objects int) error {
 }
 
 // add writes a blob, unless the pack has it.
-func (p *packWriter) add(l *looseObjects, data []byte) (OID, error) {
+func (p *packWriter) add(l *LooseObjects, data []byte) (OID, error) {
 	oid := p.format.HashBlob(data)
 	if p.seen[oid] {
 		return oid, nil

@@ -33,7 +33,7 @@ const (
 // packedObjects reads single objects of a repository's packs. Everything unusual is
 // left to git. Its methods may be called at the same time.
 type packedObjects struct {
-	loose *looseObjects // its directory, format and inflaters
+	loose *LooseObjects // its directory, format and inflaters
 
 	mu     sync.Mutex // guards what follows
 	listed bool

@@ -64,7 +64,7 @@ func TestPackedObjectsAreReadWithoutAProcess(t *testing.T) {
 						if diff := cmp.Diff(want, got); diff != "" {
 							t.Fatalf("%s (-git +files):\n%s", oid, diff)
 						}
-						if files.Processes() > 0 || files.IsLoose(git.OID(oid)) {
+						if files.Processes() > 0 || files.Loose.Has(git.OID(oid)) {
 							t.Fatalf("%s %s: git was asked, or it is loose", got.Type, oid)
 						}
 					}

@@ -25,8 +25,8 @@ type pendingObjects struct {
 	named map[OID]bool
 	// dirs are directories with names that aren't synced.
 	dirs map[string]bool
-	// bulk reports that WriteInBulk runs, later that NameLater does.
-	bulk, later bool
+	// bulk reports that WriteInBulk runs.
+	bulk bool
 }
 
 // pendingObject is an object in a temporary file. The data of trees and commits
@@ -49,11 +49,11 @@ const (
 )
 
 // publishCommit gives the pending objects their names once a commit is written,
-// except in bulk and where that is left for later.
+// except in bulk.
 func (p *pendingObjects) publishCommit() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bulk || p.later {
+	if p.bulk {
 		return nil
 	}
 	return p.publishLocked()
@@ -206,12 +206,6 @@ func (p *pendingObjects) setBulk(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bulk = on
-}
-
-func (p *pendingObjects) setLater(on bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.later = on
 }
 
 // discard removes the objects that have got no names.

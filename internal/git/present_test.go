@@ -23,15 +23,15 @@ func TestKeepFreshensALooseObject(t *testing.T) {
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if !r.Keep(oid) {
+	if !r.Loose.Keep(oid) {
 		t.Error("it isn't there")
 	}
 	s.Git(r.Root, "prune", "--expire=1.hour.ago")
-	if !r.Keep(oid) {
+	if !r.Loose.Keep(oid) {
 		t.Error("prune took it")
 	}
 	s.Git(r.Root, "prune", "--expire=now")
-	if r.Keep(oid) || r.Keep("nonsense") {
+	if r.Loose.Keep(oid) || r.Loose.Keep("nonsense") {
 		t.Error("what isn't there is kept")
 	}
 }

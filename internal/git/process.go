@@ -87,7 +87,7 @@ func (r *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 // *ExitError if git failed, and wraps that of ctx if ctx ended it.
 func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 	if !q.Early {
-		if err := r.loose.pending.publish(); err != nil { // it may read what was written
+		if err := r.Loose.pending.publish(); err != nil { // it may read what was written
 			return nil, err
 		}
 	}
@@ -113,7 +113,7 @@ func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 // Stream runs a command, which must only read, and calls read with its stdout. An
 // error of read ends the process and is returned.
 func (r *Repo) Stream(ctx context.Context, q Command, read func(stdout io.Reader) error) error {
-	if err := r.loose.pending.publish(); err != nil {
+	if err := r.Loose.pending.publish(); err != nil {
 		return err
 	}
 	within, stop := context.WithCancel(ctx)

@@ -10,10 +10,10 @@ import (
 
 const asidePrefix = "tmp_objdir-entire-"
 
-// quarantine runs do with an environment in which git writes objects into a
+// Quarantine runs do with an environment in which git writes objects into a
 // directory of their own, and then takes them from there: git doesn't sync them
 // before it names them, and syncs one by one where it is asked to.
-func (l *looseObjects) quarantine(do func(env []string) error) (err error) {
+func (l *LooseObjects) Quarantine(do func(env []string) error) (err error) {
 	aside, err := os.MkdirTemp(l.dir, asidePrefix) // git's prune removes what a crash leaves of it
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func quoteAlternate(path string) string {
 }
 
 // adopt takes the loose objects of a directory as pending ones.
-func (l *looseObjects) adopt(aside string) error {
+func (l *LooseObjects) adopt(aside string) error {
 	paths, err := filepath.Glob(filepath.Join(escapeGlob(aside), "[0-9a-f][0-9a-f]", "*"))
 	if err != nil || len(paths) == 0 {
 		return err
@@ -54,7 +54,7 @@ func (l *looseObjects) adopt(aside string) error {
 }
 
 // adoptObject makes the file at path a pending object.
-func (l *looseObjects) adoptObject(oid OID, path string) error {
+func (l *LooseObjects) adoptObject(oid OID, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
 		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
 	}
-	if object, found, err := r.loose.pending.read(spec, r.Format.HexLen()); found || err != nil {
+	if object, found, err := r.Loose.pending.read(spec, r.Format.HexLen()); found || err != nil {
 		return object, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -62,7 +62,7 @@ func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 			return Object{}, err
 		}
 	}
-	o, err := r.loose.read(oid, limit)
+	o, err := r.Loose.read(oid, limit)
 	if errors.Is(err, errAskGit) && !r.cat.running() {
 		o, err = r.packed.read(oid, limit)
 	}
@@ -77,7 +77,7 @@ func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 
 // ReadLazily lets later reads fetch what a partial clone has left at its remote.
 func (r *Repo) ReadLazily() error {
-	r.loose.pending.discard()
+	r.Loose.pending.discard()
 	r.packed.close()
 	return r.cat.fetchLazily()
 }
@@ -85,7 +85,7 @@ func (r *Repo) ReadLazily() error {
 // Close closes what objects are read from, files and the git process, and removes the
 // objects that have no names. A later read opens the files anew.
 func (r *Repo) Close() error {
-	r.loose.pending.discard()
+	r.Loose.pending.discard()
 	r.packed.close()
 	return r.cat.close()
 }

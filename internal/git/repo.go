@@ -26,19 +26,17 @@ type Repo struct {
 	// RefStorage is "files" or "reftable".
 	RefStorage string
 
+	// Loose are the objects that are files of their own.
+	Loose *LooseObjects
+	// Config is git's configuration.
+	Config *Config
+
 	processes *processes
 	replaces  func() bool // objects may be replaced by others
-	loose     *looseObjects
 	packed    packedObjects
 	refs      refFiles
 	cat       catFile
 	trees     treeCache
-
-	varsMu sync.Mutex          // guards vars
-	vars   map[string][]string // what Variables returns, nil until it is read
-
-	sshOnce sync.Once // guards ownSSH
-	ownSSH  bool      // the user has an ssh command, which we don't replace
 
 	paths *disk.Resolver // below Root
 }
@@ -78,10 +76,11 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	}
 	r.processes.started.Store(asked)
 	r.processes.environ = sync.OnceValue(r.processes.buildEnviron)
-	r.loose = newLooseObjects(objects, r.Format, s.shared, alternates)
-	r.packed.loose = r.loose
+	r.Loose = newLooseObjects(objects, r.Format, s.shared, alternates)
+	r.packed.loose = r.Loose
 	r.refs = refFiles{gitDir: r.GitDir, commonDir: r.CommonDir, format: r.Format, storage: r.RefStorage}
 	r.replaces = sync.OnceValue(r.refs.haveReplacements)
+	r.Config = &Config{repo: r}
 	r.cat = catFile{processes: r.processes, format: r.Format}
 	return r, nil
 }

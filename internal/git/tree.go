@@ -90,7 +90,7 @@ func (r *Repo) StoreTree(entries []TreeEntry) (OID, error) {
 		b.WriteByte(0)
 		b.Write(raw)
 	}
-	oid, err := r.loose.write("tree", b.Bytes())
+	oid, err := r.Loose.write("tree", b.Bytes())
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ func (pr *Preparer) showsEditor() bool { return pr.Env.Getenv("GIT_EDITOR") != "
 
 // commentMark is what comment lines begin with.
 func (pr *Preparer) commentMark(ctx context.Context, text string) string {
-	config, err := pr.Repo.Config(ctx, `^core\.comment(char|string)$`)
+	config, err := pr.Repo.Config.Match(ctx, `^core\.comment(char|string)$`)
 	if err != nil {
 		return "#"
 	}

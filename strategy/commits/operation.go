@@ -109,7 +109,7 @@ func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
 	if slices.Contains([]string{"commit", "merge", "rebase", "cherry-pick", "revert", "pull", "am", "stash"}, verb) {
 		return verb, args
 	}
-	aliases, err := o.Repo.Config(ctx, `^alias\.`)
+	aliases, err := o.Repo.Config.Match(ctx, `^alias\.`)
 	if err != nil {
 		return verb, args
 	}

@@ -109,7 +109,7 @@ func (e *exam) withoutBranch(ctx context.Context) branch {
 
 // isPartial reports whether the repository is a partial clone.
 func (e *exam) isPartial(ctx context.Context) bool {
-	set, err := e.repo.Config(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	set, err := e.repo.Config.Match(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	return err == nil && len(set) > 0
 }
 

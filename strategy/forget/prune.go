@@ -61,7 +61,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 		case !ours[oid] && pr.what.File != "": // it has a line in common with the file
 		case !ours[oid]:
 			add(oid, Place{Kind: Object, What: "nothing refers to it, and it isn't known whose it is: git prune removes it", Stays: true})
-		case pr.rec.Repo.IsLoose(oid):
+		case pr.rec.Repo.Loose.Has(oid):
 			found.prune = append(found.prune, oid)
 			add(oid, Place{Kind: Object, What: "is removed"})
 		default:
@@ -292,7 +292,7 @@ func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, er
 		if reached[oid] {
 			continue
 		}
-		if !repo.IsLoose(oid) {
+		if !repo.Loose.Has(oid) {
 			if why, err := packs.Fixed(oid); err != nil {
 				return nil, err
 			} else if why != "" {

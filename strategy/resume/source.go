@@ -135,7 +135,7 @@ func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, 
 	if err != nil || len(remotes) == 0 {
 		return "", err
 	}
-	own, err := r.Repo.Config(ctx, `^branch\..*\.remote$`)
+	own, err := r.Repo.Config.Match(ctx, `^branch\..*\.remote$`)
 	if err != nil {
 		return "", err
 	}

@@ -43,7 +43,7 @@ func (e *explaining) fetch(ctx context.Context) error {
 // remote returns the remote that promised what this clone lacks, else origin, else the
 // only one.
 func (e *explaining) remote(ctx context.Context) (string, error) {
-	promised, err := e.reader.Repo.Config(ctx, `^remote\..*\.promisor$`)
+	promised, err := e.reader.Repo.Config.Match(ctx, `^remote\..*\.promisor$`)
 	if err != nil {
 		return "", err
 	}

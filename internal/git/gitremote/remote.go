@@ -123,7 +123,7 @@ func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 // behaves is the user's business.
 func silence(ctx context.Context, r *git.Repo) []string {
 	env := []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
-	if !r.HasSSHCommand(ctx) {
+	if !r.Config.HasSSHCommand(ctx) {
 		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	}
 	return env
@@ -191,7 +191,7 @@ func reason(stderr string) string {
 // were left out when the commit was fetched from the remote. Elsewhere none are
 // missing.
 func FetchMissing(ctx context.Context, r *git.Repo, remote, commit string) error {
-	partial, err := r.Config(ctx, `^remote\..*\.promisor$`)
+	partial, err := r.Config.Match(ctx, `^remote\..*\.promisor$`)
 	if err != nil || len(partial) == 0 {
 		return err
 	}

@@ -68,7 +68,7 @@ func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []strin
 	case mode == HashOnly || len(todo) == 0:
 		return oids, hash(nil)
 	case len(todo) < packFrom:
-		return oids, r.Quarantine(hash)
+		return oids, r.Loose.Quarantine(hash)
 	}
 	mode = HashOnly
 	failed := hash(nil)
@@ -80,7 +80,7 @@ func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []strin
 	if len(todo) == 0 {
 		return oids, failed
 	}
-	return oids, errors.Join(failed, r.Quarantine(hash))
+	return oids, errors.Join(failed, r.Loose.Quarantine(hash))
 }
 
 // packFiles stores files, whose blobs are oids, in a pack. It returns those whose blobs
@@ -92,7 +92,7 @@ func packFiles(ctx context.Context, r *git.Repo, paths []string, oids map[string
 				return err
 			}
 			oid, hashed := oids[p]
-			if !hashed || r.Keep(oid) {
+			if !hashed || r.Loose.Keep(oid) {
 				continue
 			}
 			data, err := os.ReadFile(filepath.Join(r.Root, filepath.FromSlash(p)))

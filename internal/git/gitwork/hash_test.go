@@ -324,7 +324,7 @@ func TestHashFilesLeavesLargeFilesToGit(t *testing.T) {
 	s.Write(dir, "small", "x")
 	s.Write(dir, "large", strings.Repeat("x", 2<<20))
 	r := s.Open(dir)
-	gittest.Must[map[string][]string](t)(r.Variables(t.Context()))
+	gittest.Must[map[string][]string](t)(r.Config.Variables(t.Context()))
 	before := r.Processes()
 	got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, []string{"small", "large"}))
 	if n := r.Processes() - before; n != 1 || len(got) != 2 {

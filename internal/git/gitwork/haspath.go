@@ -99,7 +99,7 @@ func HasContent(ctx context.Context, r *git.Repo, data []byte) (bool, error) {
 	var lines []string
 	for _, content := range [][]byte{data, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))} {
 		oid := r.Format.HashBlob(content)
-		if r.IsLoose(oid) {
+		if r.Loose.Has(oid) {
 			return true, nil
 		}
 		if !isWithout(r, string(oid), kind) && !slices.Contains(unknown, oid) {

@@ -14,7 +14,7 @@ const committerVar = "GIT_COMMITTER_IDENT"
 // Identity is the committer that git would use now, or "Unknown
 // <unknown@local>" without a time if none is configured.
 func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
-	if vars, err := r.Variables(ctx); err == nil {
+	if vars, err := r.Config.Variables(ctx); err == nil {
 		if by, ok := configuredCommitter(r, vars); ok {
 			return by, nil
 		}
@@ -34,7 +34,7 @@ func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
 // also if git would refuse to commit with it.
 func configuredCommitter(r *git.Repo, vars map[string][]string) (git.Signature, bool) {
 	given := func(env, key string) bool {
-		if value, found := r.LookupEnv(env); found {
+		if value, found := r.Config.LookupEnv(env); found {
 			return value != ""
 		}
 		return lastOf(vars["committer."+key]) != "" || lastOf(vars["user."+key]) != ""

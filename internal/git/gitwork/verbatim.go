@@ -93,8 +93,8 @@ type attributeFiles struct {
 // newAttributeFiles returns false where a setting converts files, where there are
 // attributes for all repositories or all of this one, and where that isn't known.
 func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool) {
-	vars, err := r.Variables(ctx)
-	_, fromTree := r.LookupEnv("GIT_ATTR_SOURCE")
+	vars, err := r.Config.Variables(ctx)
+	_, fromTree := r.Config.LookupEnv("GIT_ATTR_SOURCE")
 	if err != nil || fromTree || len(vars["attr.tree"]) > 0 {
 		return nil, false
 	}
@@ -126,9 +126,9 @@ func sharedAttributes(r *git.Repo, vars map[string][]string) (files []string, kn
 // userAttributes is the user's file with attributes, by git's rules: named by a setting, or
 // at its usual place.
 func userAttributes(r *git.Repo, named []string) (string, bool) {
-	home, _ := r.LookupEnv("HOME")
+	home, _ := r.Config.LookupEnv("HOME")
 	name := lastOf(named)
-	switch config, _ := r.LookupEnv("XDG_CONFIG_HOME"); {
+	switch config, _ := r.Config.LookupEnv("XDG_CONFIG_HOME"); {
 	case len(named) > 0 && filepath.IsAbs(name):
 		return name, true
 	case len(named) > 0 && strings.HasPrefix(name, "~/") && home != "":

@@ -181,7 +181,7 @@ func (w *capturing) reuses(s *observation) bool {
 func (w *capturing) holds(k *Captured) bool {
 	switch k.Omitted {
 	case "":
-		return k.Size <= w.Limits.File && k.Size <= w.room && w.Repo.Keep(git.OID(k.Blob))
+		return k.Size <= w.Limits.File && k.Size <= w.room && w.Repo.Loose.Keep(git.OID(k.Blob))
 	case recall.TooLarge:
 		return k.Size > w.Limits.File
 	case recall.Binary, recall.Link, recall.Gone, recall.Ignored, recall.BuildMade:

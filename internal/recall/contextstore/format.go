@@ -92,7 +92,7 @@ func (s Store) draftFiles(ctx context.Context, d *stored, files map[string]recal
 		if err != nil {
 			return err
 		}
-		if blob != "" && !s.Repo.Keep(git.OID(blob)) {
+		if blob != "" && !s.Repo.Loose.Keep(git.OID(blob)) {
 			loose = append(loose, git.OID(blob))
 		}
 		d.State.Files[f.Path] = storedFile{File: f, Blob: blob}
