@@ -53,7 +53,7 @@ func TestTakeOfLongPaths(t *testing.T) {
 				r.must(err)
 				_, err = io.WriteString(f, text)
 				r.must(err)
-				_ = dirfd.SetXattr(f, "user.mine", []byte(text))
+				_ = dirfd.FileXattrs(f).Set("user.mine", []byte(text))
 				r.must(f.Close())
 			}
 			_ = dir.Unlink("link")

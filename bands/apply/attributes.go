@@ -41,10 +41,7 @@ func (at attributes) settleFile(dir place, name, path string, f *os.File, e *tre
 }
 
 func (at attributes) fileXattrs(path string, f *os.File, want []tree.Xattr) error {
-	return at.setXattrs(path, want,
-		func() ([]dirfd.Xattr, error) { return dirfd.ListXattrs(f) },
-		func(name string, value []byte) error { return dirfd.SetXattr(f, name, value) },
-		func(name string) error { return dirfd.RemoveXattr(f, name) })
+	return at.setXattrs(path, want, dirfd.FileXattrs(f))
 }
 
 // settleFileOwner sets owner and mode where they differ. An owner that this user
@@ -137,10 +134,7 @@ func (at attributes) noteTime(path string, mtime time.Time, stat func(*dirfd.Sta
 
 // linkXattrs makes the extended attributes of a symlink those of the entry.
 func (at attributes) linkXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	return at.setXattrs(path, e.Attr.Xattrs,
-		func() ([]dirfd.Xattr, error) { return dir.EntryXattrs(name) },
-		func(attr string, value []byte) error { return dir.SetEntryXattr(name, attr, value) },
-		func(attr string) error { return dir.RemoveEntryXattr(name, attr) })
+	return at.setXattrs(path, e.Attr.Xattrs, dir.EntryXattrs(name))
 }
 
 // openXattrs makes the extended attributes of a file those of the entry.
@@ -155,10 +149,10 @@ func (at attributes) openXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry
 	return errors.Join(at.fileXattrs(path, f, e.Attr.Xattrs), f.Close())
 }
 
-// setXattrs makes the extended attributes those wanted. What the system doesn't
+// setXattrs makes to, the extended attributes of the file at path, those wanted. What the system doesn't
 // allow, or doesn't have there, is left and noted.
-func (at attributes) setXattrs(path string, want []tree.Xattr, list func() ([]dirfd.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
-	have, err := list()
+func (at attributes) setXattrs(path string, want []tree.Xattr, to dirfd.Xattrs) error {
+	have, err := to.List()
 	if err != nil {
 		return err
 	}
@@ -172,14 +166,14 @@ func (at attributes) setXattrs(path string, want []tree.Xattr, list func() ([]di
 		if ok && value == string(x.Value) {
 			continue
 		}
-		if err := set(x.Name, x.Value); refused(err) {
+		if err := to.Set(x.Name, x.Value); refused(err) {
 			at.noteUnset(path, err)
 		} else if err != nil {
 			return err
 		}
 	}
 	for name := range values {
-		if err := remove(name); refused(err) {
+		if err := to.Remove(name); refused(err) {
 			at.noteUnset(path, err)
 		} else if err != nil {
 			return err

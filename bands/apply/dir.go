@@ -119,7 +119,7 @@ func (a *Applier) settle(n *Spot) error {
 		return err
 	}
 	if len(want.Xattrs) > 0 || len(n.Change.Was.Xattrs) > 0 || n.Make != nil && !n.Parent.bare {
-		if err := a.setXattrs(tree.ShownPath(n.Path), want.Xattrs, n.fd.Xattrs, n.fd.SetXattr, n.fd.RemoveXattr); err != nil {
+		if err := a.setXattrs(tree.ShownPath(n.Path), want.Xattrs, n.fd.Xattrs()); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func (n *Spot) givesNothing() bool {
 	if n.Make != nil && n.Parent.bare {
 		return true
 	}
-	list, err := n.fd.Xattrs()
+	list, err := n.fd.Xattrs().List()
 	return err == nil && len(list) == 0
 }
 

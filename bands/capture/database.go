@@ -54,7 +54,7 @@ func (l *looker) database(ctx context.Context, main string) error {
 		c, err := l.readFrom(name, f)
 		if err == nil {
 			var unread error
-			if c.xattrs, unread = l.n.dir.EntryXattrs(name); unread == nil {
+			if c.xattrs, unread = l.n.dir.EntryXattrs(name).List(); unread == nil {
 				l.settled(&it, l.entryOf(name, c), c)
 			} else {
 				err = l.failed(&it, unread)

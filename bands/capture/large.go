@@ -28,7 +28,7 @@ func (fr *fileReader) readLarge(name string) (c content, err error) {
 		return content{}, err
 	}
 	disk.StartWriteback(f)
-	xattrs, err := dirfd.ListXattrs(f)
+	xattrs, err := dirfd.FileXattrs(f).List()
 	if err != nil {
 		return content{}, err
 	}

@@ -105,7 +105,7 @@ func (l *looker) symlink(it *item) error {
 		if !unmoved(&l.st, &l.after) {
 			continue
 		}
-		xattrs, err := l.n.dir.EntryXattrs(name)
+		xattrs, err := l.n.dir.EntryXattrs(name).List()
 		if err != nil {
 			return l.failed(it, err)
 		}

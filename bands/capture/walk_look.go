@@ -115,7 +115,7 @@ func (l *looker) own() error {
 		l.list.attr = l.list.before.dir.Attr
 		return nil
 	}
-	xattrs, err := l.n.dir.Xattrs()
+	xattrs, err := l.n.dir.Xattrs().List()
 	l.list.attr.Xattrs = xattrsOf(xattrs)
 	return err
 }

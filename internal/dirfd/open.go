@@ -142,7 +142,7 @@ func (d *Dir) ReadSmall(name string, buf []byte, before, after *Stat) (n int, er
 func (d *Dir) ReadSettled(name string, buf []byte, before, after *Stat) (n int, list []Xattr, err error) {
 	n, err = d.readSmall(name, buf, before, after, func(fd int) (err error) {
 		disk.StartWritebackFD(fd)
-		list, err = listXattrs(d.join(name), fdXattrs(fd))
+		list, err = Xattrs{path: d.join(name), fd: fd}.List()
 		return err
 	})
 	return n, list, err

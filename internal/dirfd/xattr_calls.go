@@ -16,124 +16,108 @@ import (
 // xattrRoom is enough for the names that most files have.
 const xattrRoom = 256
 
-// ListXattrs returns the extended attributes of an open file or directory, by
-// name; none where the file system has none. Labels that a security module
-// gives are not among them.
-func ListXattrs(f *os.File) ([]Xattr, error) {
-	list, err := listXattrs(f.Name(), fdXattrs(int(f.Fd())))
-	runtime.KeepAlive(f)
-	return list, err
+// Xattrs are the extended attributes of one file. Labels that a security module gives
+// are not among them. A Xattrs is used while its file or directory is open.
+type Xattrs struct {
+	path string   // by which it is reached unless fd is valid; for messages
+	via  string   // tried before path, if not empty
+	fd   int      // -1: by path
+	file *os.File // of fd, kept open; nil if a Dir has it
+	err  error    // of every call
 }
 
-// Xattrs is ListXattrs of the directory itself.
-func (d *Dir) Xattrs() ([]Xattr, error) { return listXattrs(d.path, fdXattrs(d.fd)) }
+// FileXattrs are those of an open file or directory.
+func FileXattrs(f *os.File) Xattrs { return Xattrs{path: f.Name(), fd: int(f.Fd()), file: f} }
 
-// LinkXattrs is ListXattrs of the file at path; of a symbolic link's own.
-func LinkXattrs(path string) ([]Xattr, error) { return listXattrs(path, pathXattrs(path)) }
+// LinkXattrs are those of the file at path; of a symbolic link its own.
+func LinkXattrs(path string) Xattrs { return Xattrs{path: path, fd: -1} }
 
-// EntryXattrs is ListXattrs of the entry name; of a symbolic link's own.
-func (d *Dir) EntryXattrs(name string) (list []Xattr, err error) {
-	err = d.byPath(name, func(path string) error {
-		list, err = LinkXattrs(path)
+// Xattrs are those of the directory itself.
+func (d *Dir) Xattrs() Xattrs { return Xattrs{path: d.path, fd: d.fd} }
+
+// EntryXattrs are those of the entry name; of a symbolic link its own. The system
+// offers these by path only: one that leads through the descriptor is tried first.
+func (d *Dir) EntryXattrs(name string) Xattrs {
+	if err := checkName(name); err != nil {
+		return Xattrs{err: d.fail("xattr", name, err)}
+	}
+	return Xattrs{path: d.join(name), via: procPath(d.fd, name), fd: -1}
+}
+
+// List returns the attributes by name; none where the file system has none.
+func (x Xattrs) List() (list []Xattr, err error) {
+	err = x.reach(func(path string) error {
+		list, err = x.listAt(path)
 		return err
 	})
 	return list, err
 }
 
-// SetEntryXattr sets one of the entry name; a symbolic link's own.
-func (d *Dir) SetEntryXattr(name, attr string, value []byte) error {
-	return d.byPath(name, func(path string) error { return SetLinkXattr(path, attr, value) })
+// Set sets an attribute. Where the file system has none the error is
+// errors.ErrUnsupported.
+func (x Xattrs) Set(name string, value []byte) error {
+	return x.change("setxattr", func(path string) error {
+		if x.fd >= 0 {
+			return unix.Fsetxattr(x.fd, name, value, 0)
+		}
+		return unix.Lsetxattr(path, name, value, 0)
+	})
 }
 
-// RemoveEntryXattr removes one of the entry name; a symbolic link's own.
-func (d *Dir) RemoveEntryXattr(name, attr string) error {
-	return d.byPath(name, func(path string) error { return RemoveLinkXattr(path, attr) })
+// Remove removes an attribute, if the file has it.
+func (x Xattrs) Remove(name string) error {
+	return x.change("removexattr", func(path string) error {
+		if x.fd >= 0 {
+			return unix.Fremovexattr(x.fd, name)
+		}
+		return unix.Lremovexattr(path, name)
+	})
 }
 
-// byPath calls do with a path of the entry, for what the system offers by path
-// only: one that leads through the descriptor, else the path for messages.
-func (d *Dir) byPath(name string, do func(path string) error) error {
-	if err := checkName(name); err != nil {
-		return d.fail("xattr", name, err)
+// reach calls do with the path of the file.
+func (x Xattrs) reach(do func(path string) error) error {
+	defer runtime.KeepAlive(x.file)
+	if x.err != nil {
+		return x.err
 	}
-	if path := procPath(d.fd, name); path != "" {
-		err := do(path)
-		if !errors.Is(err, fs.ErrNotExist) {
+	if x.via != "" {
+		if err := do(x.via); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		// It went, or /proc isn't mounted.
 	}
-	return do(d.join(name))
+	return do(x.path)
 }
 
-// SetXattr sets an extended attribute of an open file or directory. Where the
-// file system has none the error is errors.ErrUnsupported.
-func SetXattr(f *os.File, name string, value []byte) error {
-	defer runtime.KeepAlive(f)
-	return changeXattr("setxattr", f.Name(), func() error { return unix.Fsetxattr(int(f.Fd()), name, value, 0) })
+func (x Xattrs) change(op string, do func(path string) error) error {
+	return x.reach(func(path string) error {
+		if err := disk.Step(op, path); err != nil {
+			return err
+		}
+		err := disk.IgnoreEINTR(func() error { return do(path) })
+		if err == nil || op == "removexattr" && errors.Is(err, errNoXattr) {
+			return nil
+		}
+		return &fs.PathError{Op: op, Path: path, Err: err}
+	})
 }
 
-// SetXattr sets an extended attribute of the directory itself.
-func (d *Dir) SetXattr(name string, value []byte) error {
-	return changeXattr("setxattr", d.path, func() error { return unix.Fsetxattr(d.fd, name, value, 0) })
-}
-
-// SetLinkXattr sets one of the file at path; a symbolic link's own.
-func SetLinkXattr(path, name string, value []byte) error {
-	return changeXattr("setxattr", path, func() error { return unix.Lsetxattr(path, name, value, 0) })
-}
-
-// RemoveXattr removes an extended attribute of an open file or directory, if
-// it has it.
-func RemoveXattr(f *os.File, name string) error {
-	defer runtime.KeepAlive(f)
-	return changeXattr("removexattr", f.Name(), func() error { return unix.Fremovexattr(int(f.Fd()), name) })
-}
-
-// RemoveXattr removes an extended attribute of the directory itself, if it has
-// it.
-func (d *Dir) RemoveXattr(name string) error {
-	return changeXattr("removexattr", d.path, func() error { return unix.Fremovexattr(d.fd, name) })
-}
-
-// RemoveLinkXattr removes one of the file at path; a symbolic link's own.
-func RemoveLinkXattr(path, name string) error {
-	return changeXattr("removexattr", path, func() error { return unix.Lremovexattr(path, name) })
-}
-
-func changeXattr(op, path string, do func() error) error {
-	if err := disk.Step(op, path); err != nil {
-		return err
+func (x Xattrs) names(path string, to []byte) (int, error) {
+	if x.fd >= 0 {
+		return unix.Flistxattr(x.fd, to)
 	}
-	err := disk.IgnoreEINTR(do)
-	if err == nil || op == "removexattr" && errors.Is(err, errNoXattr) {
-		return nil
+	return unix.Llistxattr(path, to)
+}
+
+func (x Xattrs) value(path, name string, to []byte) (int, error) {
+	if x.fd >= 0 {
+		return unix.Fgetxattr(x.fd, name, to)
 	}
-	return &fs.PathError{Op: op, Path: path, Err: err}
+	return unix.Lgetxattr(path, name, to)
 }
 
-// xattrs reads the attributes of one file: the list of names, and a value.
-type xattrs struct {
-	list func(to []byte) (int, error)
-	get  func(name string, to []byte) (int, error)
-}
-
-func fdXattrs(fd int) xattrs {
-	return xattrs{
-		list: func(to []byte) (int, error) { return unix.Flistxattr(fd, to) },
-		get:  func(name string, to []byte) (int, error) { return unix.Fgetxattr(fd, name, to) },
-	}
-}
-
-func pathXattrs(path string) xattrs {
-	return xattrs{
-		list: func(to []byte) (int, error) { return unix.Llistxattr(path, to) },
-		get:  func(name string, to []byte) (int, error) { return unix.Lgetxattr(path, name, to) },
-	}
-}
-
-func listXattrs(path string, x xattrs) ([]Xattr, error) {
-	names, err := whole(x.list)
+func (x Xattrs) listAt(path string) ([]Xattr, error) {
+	names, err := whole(func(to []byte) (int, error) { return x.names(path, to) })
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, nil
@@ -147,7 +131,7 @@ func listXattrs(path string, x xattrs) ([]Xattr, error) {
 		if !ours(name) {
 			continue
 		}
-		value, err := whole(func(to []byte) (int, error) { return x.get(name, to) })
+		value, err := whole(func(to []byte) (int, error) { return x.value(path, name, to) })
 		switch {
 		case errors.Is(err, errNoXattr), errors.Is(err, errors.ErrUnsupported):
 			// It went meanwhile, or is a name without a value.

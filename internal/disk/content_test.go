@@ -54,7 +54,7 @@ func TestContentHere(t *testing.T) {
 	var st dirfd.Stat
 	must(t, dirfd.StatFile(f, &st))
 	punch := disk.PunchHole(f, 0, 1<<16) == nil
-	xattrs := dirfd.SetXattr(f, "user.x", nil) == nil
+	xattrs := dirfd.FileXattrs(f).Set("user.x", nil) == nil
 	must(t, f.Close(), os.Remove(f.Name()))
 	exercise(t, dir, abilities{linking, st.Blocks == 0, punch, xattrs})
 }
@@ -278,35 +278,35 @@ func exerciseXattrs(t *testing.T, dir string, has abilities) {
 			t.Errorf("attributes %v, %v", list, err)
 		}
 	}
-	none(dirfd.ListXattrs(f))
-	none(d.Xattrs())
+	none(dirfd.FileXattrs(f).List())
+	none(d.Xattrs().List())
 	if !has.xattrs {
-		if err := dirfd.SetXattr(f, "user.a", nil); !errors.Is(err, errors.ErrUnsupported) {
+		if err := dirfd.FileXattrs(f).Set("user.a", nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("set: %v", err)
 		}
 		return
 	}
 	long := random(600)
 	want := []dirfd.Xattr{{Name: "user.a", Value: []byte("1")}, {Name: "user.empty", Value: []byte{}}, {Name: "user.long", Value: long}}
-	must(t, dirfd.SetXattr(f, "user.long", long), dirfd.SetXattr(f, "user.a", []byte("0")), dirfd.SetXattr(f, "user.a", []byte("1")), dirfd.SetXattr(f, "user.empty", nil))
-	must(t, d.SetXattr("user.dir", []byte("d")))
-	got, err := dirfd.ListXattrs(f)
+	must(t, dirfd.FileXattrs(f).Set("user.long", long), dirfd.FileXattrs(f).Set("user.a", []byte("0")), dirfd.FileXattrs(f).Set("user.a", []byte("1")), dirfd.FileXattrs(f).Set("user.empty", nil))
+	must(t, d.Xattrs().Set("user.dir", []byte("d")))
+	got, err := dirfd.FileXattrs(f).List()
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	must(t, dirfd.RemoveXattr(f, "user.a"), dirfd.RemoveXattr(f, "user.a"), dirfd.RemoveXattr(f, "user.never"))
-	got, err = dirfd.LinkXattrs(f.Name())
+	must(t, dirfd.FileXattrs(f).Remove("user.a"), dirfd.FileXattrs(f).Remove("user.a"), dirfd.FileXattrs(f).Remove("user.never"))
+	got, err = dirfd.LinkXattrs(f.Name()).List()
 	if diff := cmp.Diff(want[1:], got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	got, err = d.Xattrs()
+	got, err = d.Xattrs().List()
 	if diff := cmp.Diff([]dirfd.Xattr{{Name: "user.dir", Value: []byte("d")}}, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	must(t, d.RemoveXattr("user.dir"), d.Symlink("file", "link"))
-	none(d.Xattrs())
+	must(t, d.Xattrs().Remove("user.dir"), d.Symlink("file", "link"))
+	none(d.Xattrs().List())
 	// A link's own: not those of the file. Only root may give it some.
-	none(dirfd.LinkXattrs(filepath.Join(sub, "link")))
+	none(dirfd.LinkXattrs(filepath.Join(sub, "link")).List())
 }
 
 func exerciseLocks(t *testing.T, dir string) {

@@ -83,21 +83,21 @@ func TestFSAttributesOfTheSystem(t *testing.T) {
 				{Name: "user.mine", Value: []byte("2")},
 			}
 			for _, x := range want {
-				must(t, dirfd.SetXattr(f, x.Name, x.Value))
+				must(t, dirfd.FileXattrs(f).Set(x.Name, x.Value))
 			}
-			must(t, dirfd.SetXattr(f, "security.selinux", []byte("label")))
-			got, err := dirfd.ListXattrs(f)
+			must(t, dirfd.FileXattrs(f).Set("security.selinux", []byte("label")))
+			got, err := dirfd.FileXattrs(f).List()
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v %s", err, diff)
 			}
 			link := f.Name() + ".link"
-			must(t, os.Symlink("file", link), dirfd.SetLinkXattr(link, "trusted.link", []byte("3")))
-			got, err = dirfd.LinkXattrs(link)
+			must(t, os.Symlink("file", link), dirfd.LinkXattrs(link).Set("trusted.link", []byte("3")))
+			got, err = dirfd.LinkXattrs(link).List()
 			if diff := cmp.Diff([]dirfd.Xattr{{Name: "trusted.link", Value: []byte("3")}}, got); err != nil || diff != "" {
 				t.Errorf("a link: %v %s", err, diff)
 			}
-			must(t, dirfd.RemoveLinkXattr(link, "trusted.link"))
-			if got, err = dirfd.LinkXattrs(link); err != nil || len(got) > 0 {
+			must(t, dirfd.LinkXattrs(link).Remove("trusted.link"))
+			if got, err = dirfd.LinkXattrs(link).List(); err != nil || len(got) > 0 {
 				t.Errorf("a link's attributes are still there: %v, %v", got, err)
 			}
 		})
