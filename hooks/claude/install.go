@@ -73,7 +73,8 @@ func (s Settings) file() edited {
 }
 
 // holdsOurs reports whether something of ours or of the existing tool is there.
-func holdsOurs(d *document) bool {
+func holdsOurs(doc *document) bool {
+	d := settingsDocument{doc}
 	hooks, _ := d.find("hooks")
 	return d.ownStatusLine() || slices.ContainsFunc(memberNames(hooks), func(event string) bool {
 		groups, _ := d.find("hooks", event)
@@ -83,7 +84,8 @@ func holdsOurs(d *document) bool {
 
 // stripSettings removes all hooks of ours, the existing tool's included. mayGo reports
 // which objects and arrays are removed, too, where they become empty.
-func stripSettings(d *document, rec record, mayGo func(string) bool) error {
+func stripSettings(doc *document, rec record, mayGo func(string) bool) error {
+	d := settingsDocument{doc}
 	hooks, _ := d.find("hooks")
 	for _, event := range memberNames(hooks) {
 		if err := d.removeEvent(event, func(handler) bool { return true }, mayGo); err != nil {

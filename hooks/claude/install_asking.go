@@ -70,7 +70,7 @@ func ownTool(hook hujson.Value) string {
 func (s Settings) InstallAsking() (changed bool, err error) {
 	return s.file().put(func(d *document, _ *record) (made []string, err error) {
 		for _, q := range questions() {
-			m, err := d.ensureQuestion(q)
+			m, err := settingsDocument{d}.ensureQuestion(q)
 			if err != nil {
 				return nil, err
 			}
@@ -84,7 +84,7 @@ func (s Settings) InstallAsking() (changed bool, err error) {
 func (s Settings) RemoveAsking() (changed bool, err error) {
 	return s.file().takeSome(func(d *document, _ record, mayGo func(string) bool) error {
 		for _, q := range questions() {
-			err := d.removeEvent(q.event, func(h handler) bool { return h.tool != "" }, mayGo)
+			err := settingsDocument{d}.removeEvent(q.event, func(h handler) bool { return h.tool != "" }, mayGo)
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (s Settings) Asking() (installed int, all bool, err error) {
 	return installed, installed == len(questions()), nil
 }
 
-func (d *document) ensureQuestion(q question) (made []string, err error) {
+func (d settingsDocument) ensureQuestion(q question) (made []string, err error) {
 	made, err = d.ensure([]string{"hooks", q.event})
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (d *document) ensureQuestion(q question) (made []string, err error) {
 }
 
 // renewAsking brings the questions that are there up to date.
-func (d *document) renewAsking() error {
+func (d settingsDocument) renewAsking() error {
 	for _, q := range questions() {
 		event, _ := d.find("hooks", q.event)
 		if !slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
@@ -142,7 +142,7 @@ func (d *document) renewAsking() error {
 }
 
 // renew gives a question the present input. Its other fields are the user's.
-func (d *document) renew(q question, h handler) error {
+func (d settingsDocument) renew(q question, h handler) error {
 	input, ok := member(h.hook, "input")
 	if !ok {
 		return d.add(h.hook, "input", q.input())

@@ -126,7 +126,8 @@ func elements(v hujson.Value) []hujson.Value {
 // installEntries puts what is missing into the document and brings what an
 // older version wrote up to date. It returns the objects and arrays that it
 // had to make, by path.
-func installEntries(d *document) (made []string, err error) {
+func installEntries(doc *document) (made []string, err error) {
+	d := settingsDocument{doc}
 	for _, e := range entries() {
 		m, err := d.ensureEntry(e)
 		if err != nil {
@@ -141,7 +142,11 @@ func installEntries(d *document) (made []string, err error) {
 	return append(made, m...), err
 }
 
-func (d *document) ensureEntry(e entry) (made []string, err error) {
+// settingsDocument is a document with the agent's settings: its hooks, permissions and
+// status line.
+type settingsDocument struct{ *document }
+
+func (d settingsDocument) ensureEntry(e entry) (made []string, err error) {
 	made, err = d.ensure([]string{"hooks", e.event})
 	if err != nil {
 		return nil, err
@@ -168,7 +173,7 @@ func (d *document) ensureEntry(e entry) (made []string, err error) {
 
 // ensureTimeout configures the time that the entry needs, unless the user has
 // configured another.
-func (d *document) ensureTimeout(e entry) error {
+func (d settingsDocument) ensureTimeout(e entry) error {
 	if e.timeout == 0 {
 		return nil
 	}
@@ -190,7 +195,7 @@ func (d *document) replaceString(v hujson.Value, text string) error {
 
 // ensureMatcher extends the matcher of a hook that the existing tool installed to all
 // tools that it is for. Where it shares a group with somebody else's it gets its own.
-func (d *document) ensureMatcher(e entry, h handler) error {
+func (d settingsDocument) ensureMatcher(e entry, h handler) error {
 	event, _ := d.find("hooks", e.event)
 	group := elements(event)[h.group]
 	matcher, _ := member(group, "matcher")
@@ -208,7 +213,7 @@ func (d *document) ensureMatcher(e entry, h handler) error {
 	return d.add(event, "", e.group())
 }
 
-func (d *document) ensureDenied() (made []string, err error) {
+func (d settingsDocument) ensureDenied() (made []string, err error) {
 	made, err = d.ensure([]string{"permissions", "deny"})
 	if err != nil {
 		return nil, err
@@ -272,7 +277,7 @@ func (d *document) find(path ...string) (hujson.Value, bool) {
 }
 
 // removeHandler takes a hook out, and its group with it if it was alone there.
-func (d *document) removeHandler(event string, h handler) error {
+func (d settingsDocument) removeHandler(event string, h handler) error {
 	groups, _ := d.find("hooks", event)
 	hooks, _ := member(elements(groups)[h.group], "hooks")
 	if len(elements(hooks)) == 1 {
@@ -281,7 +286,7 @@ func (d *document) removeHandler(event string, h handler) error {
 	return d.remove(hooks, h.index)
 }
 
-func (d *document) removeDenied(mayGo func(string) bool) error {
+func (d settingsDocument) removeDenied(mayGo func(string) bool) error {
 	deny, ok := d.find("permissions", "deny")
 	index := deniedAt(deny)
 	if !ok || index < 0 || !mayGo(deniedRead) {
@@ -294,7 +299,7 @@ func (d *document) removeDenied(mayGo func(string) bool) error {
 }
 
 // removeEvent takes those hooks of ours out of an event that which names.
-func (d *document) removeEvent(event string, which func(handler) bool, mayGo func(string) bool) error {
+func (d settingsDocument) removeEvent(event string, which func(handler) bool, mayGo func(string) bool) error {
 	groups, _ := d.find("hooks", event)
 	ours := slices.DeleteFunc(handlers(groups), func(h handler) bool { return !which(h) })
 	for _, h := range slices.Backward(ours) {

@@ -27,7 +27,7 @@ func (s Settings) InstallStatusLine() (changed bool, err error) {
 		case !there:
 			rec.StatusLine = nil
 			return nil, d.add(d.root, statusLineKey, `{"type":"command","command":`+quote(statusLineCommand)+`}`)
-		case d.ownStatusLine():
+		case settingsDocument{d}.ownStatusLine():
 			return nil, nil
 		}
 		rec.StatusLine = append([]byte{}, d.text[v.StartOffset:v.EndOffset]...)
@@ -40,7 +40,9 @@ func (s Settings) InstallStatusLine() (changed bool, err error) {
 
 // RemoveStatusLine puts back what was there before ours.
 func (s Settings) RemoveStatusLine() (changed bool, err error) {
-	return s.file().takeSome(func(d *document, rec record, _ func(string) bool) error { return d.removeStatusLine(rec) })
+	return s.file().takeSome(func(d *document, rec record, _ func(string) bool) error {
+		return settingsDocument{d}.removeStatusLine(rec)
+	})
 }
 
 // StatusLine returns the command of the file's status line, and whether that is
@@ -76,7 +78,7 @@ func statusCommand(v hujson.Value) (hujson.Value, bool) {
 	return command, ok && stringOf(kind) == "command" && stringOf(command) != ""
 }
 
-func (d *document) ownStatusLine() bool {
+func (d settingsDocument) ownStatusLine() bool {
 	v, _ := member(d.root, statusLineKey)
 	command, _ := statusCommand(v)
 	return ownStatusLineCommand(stringOf(command))
@@ -84,7 +86,7 @@ func (d *document) ownStatusLine() bool {
 
 // removeStatusLine puts the value back that ours replaced: only the command,
 // where that is all that we replaced.
-func (d *document) removeStatusLine(rec record) error {
+func (d settingsDocument) removeStatusLine(rec record) error {
 	if !d.ownStatusLine() {
 		return nil
 	}

@@ -39,10 +39,10 @@ func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journ
 	if d.ID == "" {
 		return co.journal.Remove(d)
 	}
-	if err := co.CheckTombstones(); err != nil {
+	if err := co.tombstones.Check(); err != nil {
 		return err
 	}
-	if err := co.LearnForgottenHere(ctx); err != nil {
+	if err := co.tombstones.LearnHere(ctx); err != nil {
 		return err
 	}
 	var p pendingCheckpoint

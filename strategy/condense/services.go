@@ -40,6 +40,7 @@ func New(w *workspace.Workspace) *Services {
 			links:       journalSvc.Links,
 			requests:    snapshotsSvc.Requests,
 			shadows:     turnSvc.Shadows,
+			tombstones:  workspaceSvc.Tombstones,
 			transcripts: trackingSvc.Transcripts,
 			turns:       turnSvc.Turns,
 		},
@@ -78,6 +79,7 @@ type Condenser struct {
 	links       *journal.Links
 	requests    *snapshots.Requests
 	shadows     *turn.Shadows
+	tombstones  *workspace.Tombstones
 	sharer      *Sharer
 	transcripts *tracking.Transcripts
 	turns       *turn.Turns

@@ -50,7 +50,7 @@ func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *trackin
 func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *tracking.Pending) (Step, error) {
 	known := sp.ReadSteps(ctx, s, n)
 	found := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
-	forgotten := sp.IsForgottenFile()
+	forgotten := sp.tombstones.FileMatcher()
 	for _, p := range s.FilesTouched[:min(len(s.FilesTouched), mostBefore)] {
 		last, at, ok := lastStep(known, p)
 		if !ok || last == UnknownBlob || forgotten(p) {
@@ -124,7 +124,7 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 	}
 	found := Step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
 	paths = paths[:min(len(paths), mostBefore)]
-	forgotten := sp.IsForgottenFile()
+	forgotten := sp.tombstones.FileMatcher()
 	for _, p := range paths {
 		if forgotten(p) {
 			continue

@@ -16,9 +16,10 @@ func New(w *workspace.Workspace) *Services {
 	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Steps: &Steps{
-			Workspace: w,
-			files:     workspaceSvc.Files,
-			snapshots: snapshotsSvc.Snapshots,
+			Workspace:  w,
+			files:      workspaceSvc.Files,
+			snapshots:  snapshotsSvc.Snapshots,
+			tombstones: workspaceSvc.Tombstones,
 		},
 	}
 	return s
@@ -28,6 +29,7 @@ func New(w *workspace.Workspace) *Services {
 type Steps struct {
 	*workspace.Workspace
 
-	files     *workspace.Files
-	snapshots *snapshots.Snapshots
+	files      *workspace.Files
+	tombstones *workspace.Tombstones
+	snapshots  *snapshots.Snapshots
 }

@@ -194,7 +194,7 @@ type contextWriter struct {
 // the lock, and writes the memory. If another hook wrote it meanwhile, it starts
 // again from that. It wraps session.ErrNotFound if the session has no state.
 func (sa *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
-	if err := sa.CheckTombstones(); err != nil {
+	if err := sa.tombstones.Check(); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {

@@ -21,9 +21,10 @@ type Services struct {
 func New(w *workspace.Workspace) *Services {
 	machine := lifecycle.New(w).Machine
 	marks := tracking.New(w).Marks
-	children := workspace.New(w).Children
+	local := workspace.New(w)
+	children := local.Children
 	recent := &recentSessions{Workspace: w}
-	saver := &Saver{Workspace: w, recent: recent}
+	saver := &Saver{Workspace: w, recent: recent, tombstones: local.Tombstones}
 	clearer := &Clearer{Workspace: w, children: children, saver: saver}
 	return &Services{
 		Saver:   saver,
@@ -41,7 +42,8 @@ func New(w *workspace.Workspace) *Services {
 type Saver struct {
 	*workspace.Workspace
 
-	recent *recentSessions
+	recent     *recentSessions
+	tombstones *workspace.Tombstones
 }
 
 // Clearer saves the context of a session that is cleared or ends, and applies the

@@ -77,7 +77,7 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := pu.LearnForgotten(ctx, theirs.Tree); err != nil { // before the branch lists it: a run may be killed
+		if err := pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // before the branch lists it: a run may be killed
 			return err
 		}
 		_, err = checkpoint.Merge(ctx, pu.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}})

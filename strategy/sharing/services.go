@@ -15,10 +15,12 @@ type Services struct {
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
 	commitsSvc := commits.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Pusher: &Pusher{
 			Workspace:  w,
 			operations: commitsSvc.Operations,
+			tombstones: workspaceSvc.Tombstones,
 		},
 	}
 	return s
@@ -29,4 +31,5 @@ type Pusher struct {
 	*workspace.Workspace
 
 	operations *commits.Operations
+	tombstones *workspace.Tombstones
 }

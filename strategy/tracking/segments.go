@@ -15,7 +15,7 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
 		return true, nil
 	}
-	if err := ts.CheckTombstones(); err != nil {
+	if err := ts.tombstones.Check(); err != nil {
 		return false, err
 	}
 	if s.LastInteraction != nil && ts.Env.Now().Sub(*s.LastInteraction) > rested {

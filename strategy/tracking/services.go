@@ -17,13 +17,15 @@ func New(w *workspace.Workspace) *Services {
 	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Transcripts: &Transcripts{
-			Workspace: w,
+			Workspace:  w,
+			tombstones: workspaceSvc.Tombstones,
 		},
 		Agents: &Agents{
 			Workspace: w,
 		},
 		States: &States{
-			Workspace: w,
+			Workspace:  w,
+			tombstones: workspaceSvc.Tombstones,
 		},
 		Marks: &Marks{
 			Workspace: w,
@@ -38,7 +40,8 @@ func New(w *workspace.Workspace) *Services {
 type Transcripts struct {
 	*workspace.Workspace
 
-	agents *Agents
+	agents     *Agents
+	tombstones *workspace.Tombstones
 }
 
 // Agents finds the transcripts of subagents.
@@ -49,6 +52,8 @@ type Agents struct {
 // States loads and saves the states of sessions.
 type States struct {
 	*workspace.Workspace
+
+	tombstones *workspace.Tombstones
 }
 
 // Marks records the progress of turns in files of the worktree.

@@ -14,7 +14,7 @@ import (
 // Load returns the session's state, a new one if there is none. One that can't be read
 // is set aside: most of it is in the transcript.
 func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State, error) {
-	if forgotten, err := st.IsForgotten(in.SessionID); err != nil || forgotten {
+	if forgotten, err := st.tombstones.HasSession(in.SessionID); err != nil || forgotten {
 		return nil, errors.Join(err, fmt.Errorf("session %s: %w", in.SessionID, workspace.ErrForgotten))
 	}
 	s, err := st.Sessions.Load(in.SessionID)

@@ -35,10 +35,10 @@ const (
 func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]gittree.Edit, error) {
 	edits := make(map[string]gittree.Edit, len(paths))
 	var regular []sizedFile
-	if err := fi.CheckTombstones(); err != nil {
+	if err := fi.tombstones.Check(); err != nil {
 		return nil, err
 	}
-	forgotten := fi.IsForgottenFile()
+	forgotten := fi.tombstones.FileMatcher()
 	for _, p := range paths {
 		if forgotten(p) {
 			continue

@@ -22,31 +22,31 @@ import (
 // even if it continues.
 var ErrForgotten = errors.New("the session was forgotten")
 
-// IsForgotten reports whether the session was forgotten in this repository, by
+// HasSession reports whether the session was forgotten in this repository, by
 // this clone or by one whose checkpoints were merged.
-func (w *Workspace) IsForgotten(session string) (bool, error) {
-	t, err := tombstone.Load(w.Repo.CommonDir)
+func (ts *Tombstones) HasSession(session string) (bool, error) {
+	t, err := tombstone.Load(ts.Repo.CommonDir)
 	return t.HasSession(session), err
 }
 
-// IsForgottenFile returns a predicate for the paths of files that were forgotten in
-// this repository. It matches none if the list can't be read: see CheckTombstones.
-func (w *Workspace) IsForgottenFile() func(path string) bool {
-	t, _ := tombstone.Load(w.Repo.CommonDir)
+// FileMatcher returns a predicate for the paths of files that were forgotten in
+// this repository. It matches none if the list can't be read: see Check.
+func (ts *Tombstones) FileMatcher() func(path string) bool {
+	t, _ := tombstone.Load(ts.Repo.CommonDir)
 	paths := t.FilePaths()
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
 
-// CheckTombstones returns an error if the list of what was forgotten can't be read.
+// Check returns an error if the list of what was forgotten can't be read.
 // What was recorded then could bring it back; the work stays due.
-func (w *Workspace) CheckTombstones() error {
-	_, err := tombstone.Load(w.Repo.CommonDir)
+func (ts *Tombstones) Check() error {
+	_, err := tombstone.Load(ts.Repo.CommonDir)
 	return err
 }
 
 // MaskForgotten makes w.Redact mask what is forgotten in the repository now. If the list
 // can't be read w.Redact masks what it did before, and counts as changed: see
-// CheckTombstones.
+// [Tombstones.Check].
 func (w *Workspace) MaskForgotten() error {
 	list, err := os.Lstat(tombstone.Path(w.Repo.CommonDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -82,58 +82,58 @@ func sameList(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// LearnForgotten adds what v1Tree, a tree of the metadata branch, lists as forgotten to
+// Learn adds what v1Tree, a tree of the metadata branch, lists as forgotten to
 // this repository's own list. Where files are new in it, quotes of them are masked in the
 // records of sessions, whose transcripts are stored anew with their next event, and in
-// what w records from then on. The caller holds the lock.
+// what the workspace records from then on. The caller holds the lock.
 //
 // The own list is written last: a run that was killed before is repeated by the next.
-func (w *Workspace) LearnForgotten(ctx context.Context, v1Tree git.OID) error {
-	unknown, err := w.unknownForgotten(ctx, v1Tree)
+func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) error {
+	unknown, err := ts.unknown(ctx, v1Tree)
 	if err != nil || unknown.Empty() {
 		return err
 	}
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := tombstone.Load(ts.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
 	t.Forgotten = t.With(unknown)
 	if len(unknown.Paths) > 0 {
-		quotes := transcript.NewQuotes(unknown.Paths, gitwork.Roots(w.Repo), nil)
-		if err := w.maskSessions(quotes); err != nil {
+		quotes := transcript.NewQuotes(unknown.Paths, gitwork.Roots(ts.Repo), nil)
+		if err := ts.maskSessions(quotes); err != nil {
 			return fmt.Errorf("mask what was forgotten: %w", err)
 		}
 	}
-	if err := t.Save(w.Repo.CommonDir); err != nil {
+	if err := t.Save(ts.Repo.CommonDir); err != nil {
 		return err
 	}
-	return w.MaskForgotten()
+	return ts.MaskForgotten()
 }
 
-// LearnForgottenHere is LearnForgotten of the metadata branch as it is here. It takes
+// LearnHere is Learn of the metadata branch as it is here. It takes
 // the lock, unless there is nothing to learn.
-func (w *Workspace) LearnForgottenHere(ctx context.Context) error {
-	tree, err := checkpoint.Tree(ctx, w.Repo)
+func (ts *Tombstones) LearnHere(ctx context.Context) error {
+	tree, err := checkpoint.Tree(ctx, ts.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if unknown, err := w.unknownForgotten(ctx, tree); err != nil || unknown.Empty() {
+	if unknown, err := ts.unknown(ctx, tree); err != nil || unknown.Empty() {
 		return err
 	}
-	return w.WithLock(ctx, func() error { return w.LearnForgotten(ctx, tree) })
+	return ts.WithLock(ctx, func() error { return ts.Learn(ctx, tree) })
 }
 
-// unknownForgotten returns what v1Tree lists as forgotten; nothing if this repository's own
+// unknown returns what v1Tree lists as forgotten; nothing if this repository's own
 // list has all of it.
-func (w *Workspace) unknownForgotten(ctx context.Context, v1Tree git.OID) (checkpoint.Forgotten, error) {
-	listed, err := checkpoint.ForgottenIn(ctx, w.Repo, v1Tree)
+func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.Forgotten, error) {
+	listed, err := checkpoint.ForgottenIn(ctx, ts.Repo, v1Tree)
 	if err != nil || listed.Empty() {
 		return checkpoint.Forgotten{}, err
 	}
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := tombstone.Load(ts.Repo.CommonDir)
 	if err != nil || t.Has(listed) {
 		return checkpoint.Forgotten{}, err
 	}
@@ -143,18 +143,18 @@ func (w *Workspace) unknownForgotten(ctx context.Context, v1Tree git.OID) (check
 // maskSessions masks what the states of sessions and the files beside them quote, and
 // makes every session store its transcript anew: the objects that it has stored quote
 // too.
-func (w *Workspace) maskSessions(quotes *transcript.Quotes) error {
-	states, _ := w.Sessions.All() // one that can't be read is masked as a file
+func (ts *Tombstones) maskSessions(quotes *transcript.Quotes) error {
+	states, _ := ts.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
 		if s.Recorder.Stored.Lines == 0 {
 			continue
 		}
 		s.Recorder.Stored = s.Recorder.Stored.Anew()
-		if err := w.Sessions.Save(s); err != nil {
+		if err := ts.Sessions.Save(s); err != nil {
 			return err
 		}
 	}
-	for _, dir := range []string{w.Sessions.SideDir(), w.Sessions.Dir()} {
+	for _, dir := range []string{ts.Sessions.SideDir(), ts.Sessions.Dir()} {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

@@ -2,8 +2,9 @@ package workspace
 
 // Services are the services of this package, for one worktree.
 type Services struct {
-	Files    *Files
-	Children *Children
+	Files      *Files
+	Children   *Children
+	Tombstones *Tombstones
 }
 
 // New returns the services of a worktree.
@@ -12,15 +13,27 @@ func New(w *Workspace) *Services {
 		Files: &Files{
 			Workspace: w,
 		},
+		Tombstones: &Tombstones{
+			Workspace: w,
+		},
 		Children: &Children{
 			Workspace: w,
 		},
 	}
+	s.Files.tombstones = s.Tombstones
 	return s
 }
 
 // Files reads and stores files of the worktree and of shadow trees.
 type Files struct {
+	*Workspace
+
+	tombstones *Tombstones
+}
+
+// Tombstones reads which sessions and files the user had forgotten in the repository,
+// and adds those that other clones had forgotten.
+type Tombstones struct {
 	*Workspace
 }
 
