@@ -71,8 +71,5 @@ func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base) (*Pr
 	return p, nil
 }
 
-// Parts are those of a file whose entry has Parts.
-func (p *Present) Parts(ref band.Ref) ([]band.Part, error) { return p.overlay.parts(ref) }
-
 // Close closes what the base has open.
 func (p *Present) Close() error { return p.base.close() }

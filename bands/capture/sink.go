@@ -256,13 +256,3 @@ func (o overlay) Header(ref band.Ref) (*tree.Directory, error) {
 	}
 	return o.base.Header(ref)
 }
-
-func (o overlay) parts(ref band.Ref) ([]band.Part, error) {
-	if data, found := o.record(ref); found {
-		return band.DecodeParts(data)
-	}
-	if o.base == nil {
-		return nil, fmt.Errorf("load list of parts %s: %w", ref.Hash, bands.ErrDamaged)
-	}
-	return o.base.Parts(ref)
-}

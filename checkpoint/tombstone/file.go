@@ -66,16 +66,6 @@ func (t *List) FilePaths() []string {
 	return paths
 }
 
-// FilePatterns returns patterns of bands.Options.Forgotten that match FilePaths.
-func (t *List) FilePatterns() []string {
-	escape := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
-	patterns := t.FilePaths()
-	for i, path := range patterns {
-		patterns[i] = "/" + escape.Replace(path)
-	}
-	return patterns
-}
-
 // Masker masks what was forgotten in what is recorded: texts, and what transcripts quote
 // of files.
 type Masker struct {

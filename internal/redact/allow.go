@@ -13,7 +13,7 @@ type candidate struct {
 }
 
 // isAllowed reports whether allowlist i holds the candidate.
-func (r *Redactor) isAllowed(i int, c *candidate, l *lines) bool {
+func (r *finder) isAllowed(i int, c *candidate, l *lines) bool {
 	list := &allowlists[i]
 	if len(list.stopwords) > 0 && hasStopword(list.stopwords, string(bytes.ToLower(c.secret))) {
 		return true
@@ -33,7 +33,7 @@ func (r *Redactor) isAllowed(i int, c *candidate, l *lines) bool {
 
 // lineAllowed asks about a line, or remembers what it was told last time: a
 // long line may hold many candidates.
-func (r *Redactor) lineAllowed(i int, c *candidate, l *lines) bool {
+func (r *finder) lineAllowed(i int, c *candidate, l *lines) bool {
 	if c.where.last {
 		return r.textAllowed(i, c, l)
 	}
@@ -53,7 +53,7 @@ func (r *Redactor) lineAllowed(i int, c *candidate, l *lines) bool {
 
 // textAllowed is lineAllowed for the last line, which begins where the text does and
 // may end somewhere else for each candidate. The text is searched once.
-func (r *Redactor) textAllowed(i int, c *candidate, l *lines) bool {
+func (r *finder) textAllowed(i int, c *candidate, l *lines) bool {
 	first, known := l.whole[i]
 	if !known {
 		if loc := r.allowed[i].get(allowlists[i].expr).FindIndex(l.text); loc != nil {

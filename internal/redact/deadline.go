@@ -67,7 +67,7 @@ func inTime[T any](ctx context.Context, size int, r *Redactor, do func(*Redactor
 	}
 	stopped := new(atomic.Bool)
 	if r != nil {
-		r = &Redactor{engine: r.engine, stopped: stopped}
+		r = &Redactor{finder{engine: r.engine, stopped: stopped}}
 	}
 	type result struct {
 		value    T

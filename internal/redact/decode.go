@@ -28,7 +28,7 @@ type encodedPart struct {
 // findDecoded lists the secrets in text that only show when its base64, hex and
 // percent-encoded parts are decoded, and those of our rules that are tried at runs
 // of such digits. An encoded part with a secret is a finding as a whole.
-func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
+func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	if len(text) < minBase64 || depth == 0 || r.isStopped() {
 		return nil
 	}

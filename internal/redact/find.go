@@ -21,7 +21,7 @@ type hit struct {
 
 // find lists the secrets in text by position: those of all rules, or only those
 // of gitleaks' rules in only, if that is not nil.
-func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
+func (r *finder) find(text []byte, only *ruleSet) []Finding {
 	if len(text) < shortestText {
 		return nil
 	}
@@ -61,7 +61,7 @@ func joined(listed, own []Finding) []Finding {
 }
 
 // listed lists what gitleaks' rules in active find in text, which was scanned.
-func (r *Redactor) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
+func (r *finder) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 	if *active == (ruleSet{}) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (r *Redactor) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 }
 
 // activeIn scans text and returns the rules that have a keyword in it.
-func (r *Redactor) activeIn(text []byte, sc *scratch) ruleSet {
+func (r *finder) activeIn(text []byte, sc *scratch) ruleSet {
 	a := r.automaton()
 	a.scan(text, sc)
 	if !sc.lower {
@@ -99,7 +99,7 @@ func (r *Redactor) activeIn(text []byte, sc *scratch) ruleSet {
 
 // judge turns a match of rule i into a hit, unless its secret is too regular
 // or on an allowlist.
-func (r *Redactor) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
+func (r *finder) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
 	rule := &rules[i]
 	whole := l.text[m[0]:m[1]]
 	match := bytes.Trim(whole, "\n")

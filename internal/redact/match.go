@@ -17,7 +17,7 @@ func (l *lazyRegexp) get(expr string) *regexp.Regexp {
 }
 
 // fullOf is rule i's expression.
-func (r *Redactor) fullOf(i int) *regexp.Regexp {
+func (r *finder) fullOf(i int) *regexp.Regexp {
 	return r.patterns[i].full.get(rules[i].expr)
 }
 
@@ -55,7 +55,7 @@ const (
 // leftmost match is at the first start at which the anchored expression
 // matches. The run before an identifier is lazy: from the leftmost place
 // possible it goes to the first identifier that the rest matches from.
-func (r *Redactor) matches(i int, text []byte, sc *scratch) [][]int {
+func (r *finder) matches(i int, text []byte, sc *scratch) [][]int {
 	rule, p := &rules[i], &r.patterns[i]
 	if rule.plan == planFull || sc.odd {
 		return r.fullOf(i).FindAllIndex(text, -1)
@@ -233,7 +233,7 @@ func (f *follow) secretAt(text []byte) bool {
 
 // submatch is FindSubmatchIndex of rule i's expression on a match by itself.
 // odd reports that the plan may not be used.
-func (r *Redactor) submatch(i int, m []byte, odd bool) []int {
+func (r *finder) submatch(i int, m []byte, odd bool) []int {
 	rule := &rules[i]
 	if rule.plan == planFull || rule.plan == planEither || odd {
 		return r.fullOf(i).FindSubmatchIndex(m)

@@ -147,14 +147,14 @@ func (w *writer) learn(r *Redactor, name []byte) *seenName {
 }
 
 // startsRule reports whether name has a keyword of one of gitleaks' rules.
-func (r *Redactor) startsRule(name []byte) bool {
+func (r *finder) startsRule(name []byte) bool {
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
 	return r.activeIn(name, sc) != ruleSet{}
 }
 
 // findNamed lists the secrets in a value that belongs to a name.
-func (r *Redactor) findNamed(name, value []byte, k nameKind) []Finding {
+func (r *finder) findNamed(name, value []byte, k nameKind) []Finding {
 	if k.kind == kindHeader {
 		if s := credentials(value, 0); s.end > s.begin {
 			return []Finding{ownFinding(ruleHeader, value, s)}

@@ -19,6 +19,11 @@ const longestPath = 4096
 // Redactor finds and replaces secrets. It may be used by several goroutines at
 // once. What it needs it builds on first use and keeps.
 type Redactor struct {
+	finder
+}
+
+// finder searches texts for secrets by gitleaks' rules and ours.
+type finder struct {
 	*engine
 	stopped *atomic.Bool // the search is to end; nil if it can't be stopped
 }
@@ -36,13 +41,13 @@ type engine struct {
 
 // New returns a Redactor. It costs next to nothing.
 func New() *Redactor {
-	return &Redactor{engine: &engine{
+	return &Redactor{finder{engine: &engine{
 		automaton: sync.OnceValue(newAutomaton),
 		known:     sync.OnceValue(knownRules),
 		values:    func() *knownValues { return nil },
 		scratch:   sync.Pool{New: func() any { return new(scratch) }},
 		writers:   sync.Pool{New: func() any { return new(writer) }},
-	}}
+	}}}
 }
 
 // WithFilesOf makes r replace what the files with secrets in a worktree hold,
@@ -104,7 +109,7 @@ func (r *Redactor) Line(line []byte) []byte {
 }
 
 // isStopped reports whether the search is to end, whatever it finds.
-func (r *Redactor) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
+func (r *finder) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
 
 // Path returns a file's path with the secrets in it replaced. It looks only for
 // patterns that tell a secret by themselves (a token's prefix and form), never
@@ -140,7 +145,7 @@ func (r *Redactor) Path(p string) string {
 }
 
 // startsIn reports whether s has a keyword of a rule that Path uses.
-func (r *Redactor) startsIn(s string) bool {
+func (r *finder) startsIn(s string) bool {
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
 	active := r.activeIn([]byte(s), sc)
@@ -148,7 +153,7 @@ func (r *Redactor) startsIn(s string) bool {
 	return active != ruleSet{}
 }
 
-func (r *Redactor) release(sc *scratch) {
+func (r *finder) release(sc *scratch) {
 	sc.reset()
 	r.scratch.Put(sc)
 }
