@@ -19,10 +19,10 @@ Installed 12 hooks for Claude Code
 Ready.
 
 Next:
-  git add .claude .entire  and commit them, so that whoever works here records too
-  claude                   work as usual: your commits are linked to the conversation
-  entire status            shows what is recorded
-  entire rewind            goes back to before or after any turn
+  git add .claude .entire  commit them, for everybody here
+  claude                   work and commit as usual
+  entire status            see what is recorded
+  entire rewind            go back to before any turn
 `
 
 func TestEnable(t *testing.T) {
@@ -278,6 +278,49 @@ func TestInteractiveEnableWithTheAgentsProgram(t *testing.T) {
 	}
 	check(t, "mcp add entire --scope local -- entire mcp\n", string(calls))
 	check(t, "?? .claude/settings.json\n?? .entire/.gitignore\n?? .entire/settings.json", d.git("status", "--porcelain", "-uall"))
+}
+
+// TestDefaultsOfEnable accepts every default: settings for everybody, the question before
+// /clear, and no status line.
+func TestDefaultsOfEnable(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
+	d.input = strings.NewReader("\n\n\n")
+	r := d.entire("enable")
+	if r.code != 0 || !strings.Contains(r.out, "asks before /clear") || strings.Contains(r.out, "Status line installed") ||
+		!strings.Contains(r.out, "(.entire/settings.json)") || strings.Contains(r.out, "entire enable --mcp") {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+	}
+	other := repoDesk(t)
+	other.env = d.env // has the agent's program
+	if out := other.must("enable", "--agent", "claude-code"); !strings.Contains(out, "entire enable --mcp      be asked before /clear") {
+		t.Error(out)
+	}
+	if out := other.must("enable", "--agent", "claude-code", "--mcp"); strings.Contains(out, "be asked before") {
+		t.Error(out)
+	}
+}
+
+// TestEnableAsksNothingThatItCannotDo leaves the question before /clear out where another
+// MCP server has the name.
+func TestEnableAsksNothingThatItCannotDo(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.write(".mcp.json", `{"mcpServers": {"entire": {"command": "another"}}}`)
+	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
+	d.input = strings.NewReader("\n\n\n")
+	if r := d.entire("enable"); r.code != 0 || strings.Contains(r.err, "/clear") || strings.Contains(r.out, "asks before /clear") {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+	}
 }
 
 func TestProposals(t *testing.T) {

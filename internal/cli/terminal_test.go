@@ -163,7 +163,7 @@ func TestMuteTerminal(t *testing.T) {
 	}
 }
 
-// TestEnableOnATerminal returns the real form.
+// TestEnableOnATerminal answers the questions on a terminal.
 func TestEnableOnATerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -171,8 +171,8 @@ func TestEnableOnATerminal(t *testing.T) {
 	cmd := exec.Command(program(t), "enable")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
 	s := start(t, cmd)
-	s.wait("the settings go")
-	s.pressAndSee("\x1b[B")
+	s.wait("Who is this for?")
+	s.pressAndSee("\x1b[C")
 	s.press("\r")
 	s.wait("Ready.")
 	if err := cmd.Wait(); err != nil {
@@ -191,7 +191,7 @@ func TestInterruptedOnATerminal(t *testing.T) {
 	cmd := exec.Command(program(t), "enable")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
 	s := start(t, cmd)
-	s.wait("the settings go")
+	s.wait("Who is this for?")
 	s.press("\x03")
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
@@ -229,6 +229,43 @@ func TestForgetOnATerminal(t *testing.T) {
 		if data, err := os.ReadFile(log); err != nil || string(data) != answer.left {
 			t.Errorf("after %s: %q, %v", answer.key, data, err)
 		}
+	}
+}
+
+// TestEnableInTmux shows all questions on one screen of two sizes, each with its default
+// chosen, and what to do next at the end.
+func TestEnableInTmux(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("no tmux")
+	}
+	bin := program(t)
+	for _, size := range []struct{ columns, rows int }{{80, 24}, {60, 20}} {
+		t.Run(fmt.Sprintf("%dx%d", size.columns, size.rows), func(t *testing.T) {
+			t.Parallel()
+			d := repoDesk(t)
+			d.write(".entire/settings.json", `{"strategy_options": {"push_remote": "https://example.com/x", "summarize": {"enabled": true}}}`)
+			agent := filepath.Join(filepath.Dir(d.home), "bin", "claude")
+			if err := os.WriteFile(agent, []byte("#!/bin/sh\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := startInTmux(t, d, bin+" enable; echo left $?", size.columns, size.rows)
+			s.wait("> Ask before /clear", "[yes]  no", "Read context usage", "push recorded sessions", "a summary of each session",
+				"for you only", "enter accept all · esc leave")
+			s.press("Down", "y")
+			s.wait("> Read context usage", "saved exactly when needed")
+			s.press("Up", "Right")
+			s.wait("> Ask before /clear", "yes  [no]")
+			s.press("Enter")
+			s.wait("a summary of each session at commit", "Status line installed", "Next:", "work and commit as usual", "left 0")
+			s.lacks("asks before /clear (")
+
+			s = startInTmux(t, repoDesk(t), bin+" enable; echo left $?", size.columns, size.rows)
+			s.wait("> Who is this for?", "[everybody here]  only me")
+			s.press("Escape")
+			s.wait("left 130")
+		})
 	}
 }
 

@@ -25,17 +25,29 @@ func (e *NoTerminalError) Error() string {
 }
 
 // Question is what is asked: one of several options, of which the first is the
-// default, or yes or no, where no is. Flag is the flag that answers it, named
-// where there is no terminal.
+// default, or yes or no, where no is unless Default is Yes. Flag is the flag that
+// answers it, named where there is no terminal.
 type Question struct {
 	Title   string
 	Help    string
 	Flag    string
 	Options []Option
+	Default string
 	// Then makes Help and Options, which count in place of the others, of the
 	// answers to the questions before. No options: the question isn't asked, and
 	// its answer is empty. It may be called more than once.
 	Then func(earlier []string) (help string, options []Option)
+}
+
+// fallback is the answer that a question has before somebody chose one.
+func (q Question) fallback() string {
+	switch {
+	case len(q.Options) > 0:
+		return q.Options[0].Value
+	case q.Default == Yes:
+		return Yes
+	}
+	return No
 }
 
 // Option is one of several answers: what it is called, and what it means to
@@ -173,11 +185,10 @@ func choicesOf(options []Option, on page) []huh.Option[string] {
 }
 
 func field(q Question, answer *string, on page) huh.Field { //nolint:ireturn // one of two kinds of field
+	*answer = q.fallback()
 	if len(q.Options) == 0 {
-		*answer = No
 		return huh.NewConfirm().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Accessor(&yesNo{answer})
 	}
-	*answer = q.Options[0].Value
 	return huh.NewSelect[string]().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Options(choicesOf(q.Options, on)...).Value(answer)
 }
 

@@ -35,6 +35,7 @@ type Env struct {
 type prompter interface {
 	Interactive() bool
 	Ask(ctx context.Context, questions ...ui.Question) ([]string, error)
+	AskTogether(ctx context.Context, heading string, questions ...ui.Question) ([]string, error)
 }
 
 // App is what all commands share. Nothing in it is opened before it is needed.

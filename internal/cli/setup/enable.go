@@ -45,7 +45,8 @@ func NewEnable(a *app.App) *cobra.Command {
 and a store for snapshots of the working tree, of which it takes the first.
 Hooks that are there already go on working: ours call them.
 
-On a terminal it asks what isn't given by flags; without one --agent is needed.
+On a terminal it asks what isn't given by flags, on one page, where Enter accepts
+the defaults; with --agent or --strategy, and without a terminal, it asks nothing.
 Settings go to .entire/settings.json, which is meant to be committed. With
 --local, and where the project has settings already, they go to
 .entire/settings.local.json, which git ignores; with --local the agent's hooks
@@ -95,8 +96,6 @@ EXIT STATUS
 	for _, name := range []string{"skip-push-sessions", "telemetry", "local-dev", "ignore-untracked"} {
 		f.Lookup(name).Hidden = true // scripts of the existing tool pass them
 	}
-	f.Lookup("local-dev").Hidden = true
-	f.Lookup("ignore-untracked").Hidden = true
 	return cmd
 }
 
@@ -133,6 +132,8 @@ type enabling struct {
 	agent install.AgentHooks
 	// shared reports whether the MCP server is to be everybody's.
 	shared bool
+	// asked reports that there were questions, and somebody to answer them.
+	asked bool
 	// accepted are the project's proposals that the user wants.
 	accepted []settings.Proposal
 }
@@ -201,11 +202,12 @@ func (e *enabling) questions() []choice {
 // choose asks the questions and acts on the answers.
 func (e *enabling) choose(ctx context.Context) error {
 	all := e.questions()
+	e.asked = len(all) > 0
 	questions := make([]ui.Question, len(all))
 	for i, c := range all {
 		questions[i] = c.Question
 	}
-	answers, err := e.Prompter.Ask(ctx, questions...)
+	answers, err := e.Prompter.AskTogether(ctx, "Record "+install.ClaudeLabel+" in this repository", questions...)
 	if err != nil {
 		return err
 	}

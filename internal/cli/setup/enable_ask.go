@@ -18,11 +18,10 @@ type choice struct {
 func placeChoice() choice {
 	return choice{
 		ui.Question{
-			Title: "Where should the settings go?", Flag: "--project or --local",
-			Options: []ui.Option{
-				{Label: "For everybody who works here (.entire/settings.json, to be committed)", Value: "project"},
-				{Label: "For me alone (.entire/settings.local.json, ignored by git)", Value: "local"},
-			},
+			Title: "Who is this for?", Flag: "--project or --local",
+			Help: "For everybody: .entire/settings.json and .claude/settings.json, which you commit. " +
+				"For you: files that git ignores.",
+			Options: []ui.Option{{Label: "everybody here", Value: "project"}, {Label: "only me", Value: "local"}},
 		},
 		func(e *enabling, answer string) error {
 			e.opts.project, e.opts.local = answer == "project", answer == "local"
@@ -37,12 +36,12 @@ func (e *enabling) extraChoices() []choice {
 		return nil
 	}
 	var all []choice
-	if !e.opts.mcp && !e.opts.noMCP {
+	if !e.opts.mcp && !e.opts.noMCP && e.canAsk() {
 		all = append(all, choice{
 			ui.Question{
-				Title: "Shall " + install.ClaudeLabel + " ask before /clear whether to keep a checkpoint of the context?",
-				Help:  "It is told of the MCP server `entire mcp`, for you alone. Without it each is kept, and announced afterwards.",
-				Flag:  "--mcp or --no-mcp",
+				Title: "Ask before /clear whether to save its context?", Default: ui.Yes, Flag: "--mcp or --no-mcp",
+				Help: "Yes registers the MCP server `entire mcp`, for you only. " +
+					"If no, every /clear saves the context and says so afterwards.",
 			},
 			func(e *enabling, answer string) error {
 				e.opts.mcp = answer == ui.Yes
@@ -53,9 +52,9 @@ func (e *enabling) extraChoices() []choice {
 	if !e.opts.line && !e.opts.noLine {
 		all = append(all, choice{
 			ui.Question{
-				Title: "Shall its status line tell us how full the context is?",
-				Help:  "A checkpoint is saved in time then, not by an estimate. A status line of yours goes on running.",
-				Flag:  "--statusline or --no-statusline",
+				Title: "Read context usage from its status line?", Flag: "--statusline or --no-statusline",
+				Help: "Contexts are then saved exactly when needed, not by estimate. " +
+					"A status line of yours goes on running.",
 			},
 			func(e *enabling, answer string) error {
 				e.opts.line = answer == ui.Yes
@@ -64,6 +63,12 @@ func (e *enabling) extraChoices() []choice {
 		})
 	}
 	return all
+}
+
+// canAsk reports whether the MCP server's name is free, or ours.
+func (e *enabling) canAsk() bool {
+	at, err := install.CheckAsking(e.App, e.repo)
+	return err == nil && (!at.Found || at.Server.Ours())
 }
 
 func proposalChoice(p settings.Proposal) choice {

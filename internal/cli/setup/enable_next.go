@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -16,12 +17,25 @@ import (
 func (e *enabling) printNext(ctx context.Context) {
 	var table ui.Table
 	if files := e.uncommitted(ctx); len(files) > 0 {
-		table.Row("  git add "+strings.Join(files, " "), "and commit them, so that whoever works here records too")
+		table.Row("  git add "+strings.Join(files, " "), "commit them, for everybody here")
 	}
-	table.Row("  "+install.ClaudeProgram, "work as usual: your commits are linked to the conversation")
-	table.Row("  entire status", "shows what is recorded")
-	table.Row("  entire rewind", "goes back to before or after any turn")
+	table.Row("  "+install.ClaudeProgram, "work and commit as usual")
+	if e.lacksQuestion() {
+		table.Row("  entire enable --mcp", "be asked before /clear")
+	}
+	table.Row("  entire status", "see what is recorded")
+	table.Row("  entire rewind", "go back to before any turn")
 	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table, nextWidth))
+}
+
+// lacksQuestion reports whether the agent could ask before /clear, and nobody was asked
+// whether it shall.
+func (e *enabling) lacksQuestion() bool {
+	if e.asked || e.opts.mcp || e.opts.noMCP || !app.OnPath(e.Getenv, install.ClaudeProgram) {
+		return false
+	}
+	at, err := install.CheckQuestions(e.repo)
+	return err == nil && at.Installed == 0
 }
 
 // nextWidth is the width of an explanation where there is no terminal.

@@ -1,0 +1,219 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// AskTogether is Ask with all questions on one page, each with its default chosen, so that
+// Enter alone accepts the defaults. It doesn't call Then.
+func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ...Question) ([]string, error) {
+	if len(questions) == 0 || !p.Interactive() || p.streams.Terminal.Accessible {
+		return p.Ask(ctx, questions...)
+	}
+	s := newSheet(heading, questions, p.streams.Terminal.Plain)
+	s.columns, s.rows = p.streams.Size()
+	ended, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(p.streams.In), tea.WithOutput(p.streams.Err)).Run()
+	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+		return nil, ErrAborted
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := ended.(*sheet); ok && s.accepted {
+		return s.answers(), nil
+	}
+	return nil, ErrAborted
+}
+
+// sheet is a page of questions.
+type sheet struct {
+	heading       string
+	questions     []Question // each with options
+	chosen        []int      // of each question's options
+	at            int        // the question that keys go to
+	columns, rows int
+	plain         bool
+	left          bool // the page was left, with or without accepting it
+	accepted      bool
+}
+
+func newSheet(heading string, questions []Question, plain bool) *sheet {
+	s := &sheet{heading: heading, questions: slices.Clone(questions), chosen: make([]int, len(questions)), plain: plain}
+	for i, q := range s.questions {
+		if len(q.Options) == 0 {
+			s.questions[i].Options = []Option{{"yes", Yes}, {"no", No}}
+		}
+		isDefault := func(o Option) bool { return o.Value == q.fallback() }
+		s.chosen[i] = max(slices.IndexFunc(s.questions[i].Options, isDefault), 0)
+	}
+	return s
+}
+
+func (s *sheet) answers() []string {
+	values := make([]string, len(s.questions))
+	for i, q := range s.questions {
+		values[i] = q.Options[s.chosen[i]].Value
+	}
+	return values
+}
+
+// Init is part of tea's model.
+func (s *sheet) Init() tea.Cmd { return nil }
+
+// Update is part of tea's model.
+func (s *sheet) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		s.columns, s.rows = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		s.press(msg.String())
+	}
+	if s.left {
+		return s, tea.Quit
+	}
+	return s, nil
+}
+
+func (s *sheet) press(key string) {
+	options := s.questions[s.at].Options
+	switch key {
+	case "enter":
+		s.left, s.accepted = true, true
+	case "esc", "q", "ctrl+c":
+		s.left = true
+	case "up", "k", "shift+tab":
+		s.at = max(s.at-1, 0)
+	case "down", "j", "tab":
+		s.at = min(s.at+1, len(s.questions)-1)
+	case "left", "h":
+		s.chosen[s.at] = max(s.chosen[s.at]-1, 0)
+	case "right", "l":
+		s.chosen[s.at] = min(s.chosen[s.at]+1, len(options)-1)
+	case "space":
+		s.chosen[s.at] = (s.chosen[s.at] + 1) % len(options)
+	case "y", "n":
+		value := map[string]string{"y": Yes, "n": No}[key]
+		if i := slices.IndexFunc(options, func(o Option) bool { return o.Value == value }); i >= 0 {
+			s.chosen[s.at] = i
+		}
+	}
+}
+
+// View is part of tea's model.
+func (s *sheet) View() tea.View {
+	if s.left {
+		return tea.NewView(s.summary())
+	}
+	return tea.NewView(s.render())
+}
+
+// summary stays on the terminal when the page is left: the answers, if they were accepted.
+func (s *sheet) summary() string {
+	if !s.accepted {
+		return ""
+	}
+	lines := make([]string, len(s.questions))
+	for i, q := range s.questions {
+		lines[i] = Wrap(Escape(q.Title)+" "+Escape(q.Options[s.chosen[i]].Label), max(s.columns, 1))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// render returns the page: at most rows lines of at most so many columns. The last row is
+// the cursor's.
+func (s *sheet) render() string {
+	help := s.help()
+	var body []string
+	first, last := 0, 0 // the lines of the question that keys go to
+	for i := range s.questions {
+		lines := s.lines(i)
+		if i == s.at {
+			first, last = len(body), len(body)+len(lines)
+		}
+		body = append(body, lines...)
+	}
+	room := max(s.rows-1-len(help)-4, 1) // heading, two empty lines, keys
+	if len(body) > room {
+		top := min(max(last-room, 0), first)
+		body = body[top:min(top+room, len(body))]
+	}
+	page := append([]string{s.paint(Bold, s.heading), ""}, body...)
+	page = append(page, "")
+	page = append(page, help...)
+	page = append(page, s.paint(Dim, "up/down · left/right change · enter accept all · esc leave"))
+	if most := max(s.rows-1, 1); len(page) > most {
+		page = page[:most]
+	}
+	for i, line := range page {
+		page[i] = strings.TrimRight(ansi.Truncate(line, s.columns, "…"), " ")
+	}
+	return strings.Join(page, "\n")
+}
+
+// help are the lines about the question that keys go to. There is room for those of the
+// longest help, so that the page doesn't move.
+func (s *sheet) help() []string {
+	most := 0
+	for i := range s.questions {
+		most = max(most, len(s.helpOf(i)))
+	}
+	lines := s.helpOf(s.at)
+	return append(lines, make([]string, most-len(lines))...)
+}
+
+func (s *sheet) helpOf(i int) []string {
+	if s.questions[i].Help == "" {
+		return nil
+	}
+	return append(strings.Split(Wrap(EscapePainted(s.questions[i].Help), max(s.columns, 1)), "\n"), "")
+}
+
+// lines are a question and its options, on one line where those of all questions fit.
+func (s *sheet) lines(i int) []string {
+	widest, room := 0, 0
+	for k, q := range s.questions {
+		widest = max(widest, ansi.StringWidth(Escape(q.Title)))
+		room = max(room, ansi.StringWidth(s.options(k)))
+	}
+	mark := "  "
+	if i == s.at {
+		mark = "> "
+	}
+	title := Escape(s.questions[i].Title)
+	if 2+widest+3+room <= s.columns {
+		return []string{mark + title + strings.Repeat(" ", widest-ansi.StringWidth(title)+3) + s.options(i)}
+	}
+	const indent = 2
+	lines := strings.Split(Wrap(title, max(s.columns-indent, 1)), "\n")
+	for k := range lines {
+		if k > 0 {
+			mark = "  "
+		}
+		lines[k] = mark + lines[k]
+	}
+	return append(lines, "    "+s.options(i))
+}
+
+// options are those of a question, the chosen one in brackets.
+func (s *sheet) options(i int) string {
+	parts := make([]string, len(s.questions[i].Options))
+	for k, o := range s.questions[i].Options {
+		if parts[k] = " " + Escape(o.Label) + " "; k == s.chosen[i] {
+			parts[k] = s.paint(Bold, "["+Escape(o.Label)+"]")
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func (s *sheet) paint(style Style, text string) string {
+	if s.plain {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}
