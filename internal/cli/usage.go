@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,15 +49,29 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 	case len(args) == 0 || strings.Contains(synopsis, "> <") && len(args) == 1:
 		return "an argument is missing", fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	case cmd.HasAvailableSubCommands():
-		cmd.SuggestionsMinimumDistance = mostTypos
-		if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
-			hint = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), names[0])
+		if name := suggestCommand(cmd, args[0]); name != "" {
+			hint = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
 		}
 		return fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()), hint
 	case synopsis != "":
 		hint = fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	}
 	return fmt.Sprintf("%q takes no argument %q", cmd.CommandPath(), args[len(args)-1]), hint
+}
+
+// suggestCommand is the command that a word is another name of, else the one whose name is
+// most like it, empty if none is.
+func suggestCommand(cmd *cobra.Command, word string) string {
+	for _, sub := range cmd.Commands() {
+		if slices.Contains(sub.SuggestFor, word) {
+			return sub.Name()
+		}
+	}
+	cmd.SuggestionsMinimumDistance = mostTypos
+	if names := cmd.SuggestionsFor(word); len(names) > 0 {
+		return names[0]
+	}
+	return ""
 }
 
 // suggestFlag is a hint at the flag whose name is most like one that a command doesn't

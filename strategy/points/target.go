@@ -18,6 +18,9 @@ import (
 // LeastPrefix is how much of an id names a point.
 const LeastPrefix = 7
 
+// leastShort is how much of an id names a point where no commit is called so.
+const leastShort = 4
+
 // FindPoint returns the point that a text names: a version (v12, 12), the beginning of
 // the last turn ("last") or of one before it ("last:2"), the id of a point or its
 // beginning, a checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or
@@ -56,7 +59,18 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if at, ok := parseTime(spec, pt.Env.Now()); ok {
 		return pt.pointBefore(spec, at)
 	}
-	return pt.pointOfCommit(ctx, spec, points)
+	p, err := pt.pointOfCommit(ctx, spec, points)
+	if err == nil || len(spec) < leastShort {
+		return p, err
+	}
+	switch found := byPrefix(points, strings.ToLower(spec)); len(found) {
+	case 0:
+		return p, err
+	case 1:
+		return found[0], nil
+	default:
+		return Point{}, &PointError{spec, "is the beginning of " + strings.Join(found.ids(), " and of ")}
+	}
 }
 
 // pointList is points of different ids.
@@ -76,6 +90,19 @@ func byID(points []Point, id string) pointList {
 	for _, p := range points {
 		is := p.ID == id || (len(id) >= LeastPrefix && strings.HasPrefix(p.ID, id)) || string(p.Checkpoint) == id
 		if is && !slices.ContainsFunc(found, func(q Point) bool { return q.ID == p.ID }) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// byPrefix finds the points whose id, or whose checkpoint's, begins with a text.
+func byPrefix(points []Point, text string) pointList {
+	var found pointList
+	for _, p := range points {
+		is := strings.HasPrefix(p.ID, text) || strings.HasPrefix(string(p.Checkpoint), text)
+		same := func(q Point) bool { return q.ID == p.ID || p.Checkpoint != "" && q.Checkpoint == p.Checkpoint }
+		if is && !slices.ContainsFunc(found, same) {
 			found = append(found, p)
 		}
 	}
@@ -239,7 +266,7 @@ func parseTime(text string, now time.Time) (time.Time, bool) {
 		n, _ := strconv.Atoi(m[1]) // digits
 		return before(now, n, m[2])
 	}
-	if m := regexp.MustCompile(`^(\d{1,6}|an?)[ .]*([a-z]+?)s?[ .]+ago$`).FindStringSubmatch(text); m != nil {
+	if m := regexp.MustCompile(`^(\d{1,6}|an?)[ .]*([a-z]+?)s?[ .]+ago$`).FindStringSubmatch(strings.Replace(text, "half an hour", "30 minutes", 1)); m != nil {
 		n, err := strconv.Atoi(m[1])
 		if err != nil {
 			n = 1

@@ -90,7 +90,7 @@ func (c *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
 		c.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Rescue.Short())
 	}
 	if p.Session != "" {
-		c.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, format.ID(p.ID)), p.Session)
+		c.Streams.Printf("%s. Continue the session: claude -r %s\n", rewoundTo(p, format.ID(p.ID)), p.Session)
 	} else {
 		c.Streams.Printf("%s.\n", rewoundTo(p, format.ID(p.ID)))
 	}

@@ -41,7 +41,7 @@ func NewCommand(a *app.App) *cobra.Command {
 	var opts rewindOptions
 	cmd := &cobra.Command{
 		Use:        "rewind [<point>]",
-		SuggestFor: []string{"undo", "back", "restore", "checkout", "revert"},
+		SuggestFor: []string{"undo", "back", "restore", "checkout", "revert", "rollback"},
 		Short:      "Go back to an earlier moment, and forward again",
 		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
 turn, a commit, or any snapshot. Where that moment has a snapshot, all of the

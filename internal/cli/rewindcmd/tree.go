@@ -181,7 +181,7 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 	r.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
 	r.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
 	if session != "" {
-		r.Streams.Printf("claude -r %s\n", session)
+		r.Streams.Printf("Continue the session: claude -r %s\n", session)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 func newFSDiffCmd(f *access.Command) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "diff [v1] [v2] [-- path...]",
 		Short: "Show what has changed since a checkpoint, or between two",
 		Long: `Lists the files that have changed since a checkpoint, by default the last one,
@@ -32,7 +32,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 		ValidArgsFunction: completeVersions(f, 2, ""),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if n := len(eachVersion(versionsOf(cmd, args))); n > 2 {
-				return fmt.Errorf("at most two versions, not %d; paths stand behind --", n)
+				return fmt.Errorf("at most two versions, not %d; paths go behind --", n)
 			}
 			return nil
 		},
@@ -41,6 +41,9 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 			return f.Explain(runFSDiff(cmd.Context(), f, eachVersion(versions), args[len(versions):]))
 		},
 	}
+	cmd.Flags().Bool("stat", true, "accepted, without effect: it is the default")
+	cmd.Flags().Lookup("stat").Hidden = true // people pass it, as to git
+	return cmd
 }
 
 // versionsOf are the arguments before "--".

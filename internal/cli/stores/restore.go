@@ -68,7 +68,7 @@ func restoreArgs(cmd *cobra.Command, args []string) error {
 	case before < 1:
 		return errors.New("which version? Name one, such as v3")
 	case before > 1 && !cmd.Flags().Changed("paths"):
-		return fmt.Errorf("%q is too much; paths stand behind --", args[1])
+		return fmt.Errorf("%q is too much; paths go behind --", args[1])
 	}
 	return nil
 }
