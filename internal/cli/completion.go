@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -86,7 +88,12 @@ EXIT STATUS
 			return s.write(cmd.Root(), a.Streams.Out)
 		},
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(newCompletionInstallCmd(a, names), newCompletionUninstallCmd(a, names))
+	return cmd
+}
+
+func newCompletionInstallCmd(a *app.App, names []string) *cobra.Command {
+	return &cobra.Command{
 		Use:   "install [" + strings.Join(names, " | ") + "]",
 		Short: "Put the script where the shell finds it",
 		Long: `Writes the script to your own folder of the shell's completions, of the shell that
@@ -103,12 +110,40 @@ EXIT STATUS
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && a.Getenv("SHELL") == "" {
-				return app.WithHint(app.Usagef("$SHELL names no shell"), "type "+cmd.CommandPath()+" "+synopsis)
+				return app.WithHint(app.Usagef("$SHELL names no shell"), "type "+cmd.CommandPath()+" <"+strings.Join(names, " | ")+">")
 			}
 			return installCompletion(a, cmd.Root(), append(args, filepath.Base(a.Getenv("SHELL")))[0])
 		},
-	})
-	return cmd
+	}
+}
+
+func newCompletionUninstallCmd(a *app.App, names []string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall [" + strings.Join(names, " | ") + "]",
+		Short: "Remove the script that install wrote",
+		Long: `Removes the scripts that ` + "`completion install`" + ` wrote, of all shells unless one is
+given. A file that another program wrote stays.
+
+EXIT STATUS
+  0  removed, or there is none
+  1  failure
+  2  wrong usage`,
+		Example:     "  entire completion uninstall\n  entire completion uninstall fish",
+		Args:        cobra.MaximumNArgs(1),
+		ValidArgs:   names,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			which := shells()
+			if len(args) > 0 {
+				s, err := shellNamed(args[0])
+				if err != nil {
+					return err
+				}
+				which = []shell{s}
+			}
+			return uninstallCompletion(a, cmd.Root(), which)
+		},
+	}
 }
 
 func shellNamed(name string) (shell, error) {
@@ -122,6 +157,51 @@ func shellNamed(name string) (shell, error) {
 	return shell{}, app.Usagef("no completion for the shell %q (known: %s)", name, strings.Join(names, ", "))
 }
 
+// path is where the shell finds the script of a program.
+func (s shell) path(a *app.App, program string) string {
+	folder := func(variable, otherwise string) string {
+		if dir := a.Getenv(variable); filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(a.Home, filepath.FromSlash(otherwise))
+	}
+	return s.file(folder("XDG_DATA_HOME", ".local/share"), folder("XDG_CONFIG_HOME", ".config"), program)
+}
+
+// uninstallCompletion removes the scripts of these shells. One is ours, of any version of
+// the program, if it begins as ours does.
+func uninstallCompletion(a *app.App, root *cobra.Command, which []shell) error {
+	if a.Home == "" {
+		return errors.New("there is no home directory")
+	}
+	removed := 0
+	for _, s := range which {
+		path := s.path(a, root.Name())
+		found, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var script bytes.Buffer
+		if err := errors.Join(err, s.write(root, &script)); err != nil {
+			return fmt.Errorf("uninstall completion: %w", err)
+		}
+		first, _, _ := bytes.Cut(script.Bytes(), []byte("\n"))
+		if !bytes.HasPrefix(found, first) {
+			a.Streams.Notef("%s was written by another program; it stays", format.Path(path))
+			continue
+		}
+		if err := disk.Remove(path); err != nil {
+			return fmt.Errorf("uninstall completion: %w", err)
+		}
+		a.Streams.Printf("Removed %s\n", format.Path(path))
+		removed++
+	}
+	if removed == 0 {
+		a.Streams.Printf("Nothing to remove.\n")
+	}
+	return nil
+}
+
 func installCompletion(a *app.App, root *cobra.Command, name string) error {
 	s, err := shellNamed(name)
 	if err != nil {
@@ -130,13 +210,7 @@ func installCompletion(a *app.App, root *cobra.Command, name string) error {
 	if a.Home == "" {
 		return errors.New("there is no home directory to write to")
 	}
-	folder := func(variable, otherwise string) string {
-		if dir := a.Getenv(variable); filepath.IsAbs(dir) {
-			return dir
-		}
-		return filepath.Join(a.Home, filepath.FromSlash(otherwise))
-	}
-	path := s.file(folder("XDG_DATA_HOME", ".local/share"), folder("XDG_CONFIG_HOME", ".config"), root.Name())
+	path := s.path(a, root.Name())
 	var script bytes.Buffer
 	if err := s.write(root, &script); err != nil {
 		return err

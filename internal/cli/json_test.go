@@ -19,7 +19,7 @@ var listsOfOtherTools = []string{
 
 // notJSON are the commands that inherit the flag from agentfs and print something else:
 // a file, a script, the version.
-var notJSON = []string{"agentfs version", "agentfs show", "entire fs show", "agentfs completion", "agentfs completion install"}
+var notJSON = []string{"agentfs version", "agentfs show", "entire fs show", "agentfs completion", "agentfs completion install", "agentfs completion uninstall"}
 
 // Every command with --json prints one value, an object that begins with "schema": in a
 // repository with snapshots, and as an error in a folder without anything.

@@ -26,12 +26,12 @@ func attackArgs() map[string]string {
 		"": "", "clean": "--force", "config": "", "config get": "strategy", "config set": "log_level debug --local", "config unset": "log_level --user", "disable": "--force", "doctor": "--fix --force", "enable": "--agent claude-code --force",
 		"explain": "HEAD", "link": "HEAD 0123", "unlink": "--force", "forget": "--text x --force", "redact": "", "redact check": "a.txt", "hooks": "claude-code stop", "mcp": "", "recall": "", "recall configure": "--session-only --mode auto",
 		"recall discard": "0123456789ab", "recall list": "", "recall resume": "0123456789ab", "recall save": "-m x", "recall search": "x",
-		"recall show": "0123456789ab", "reset": "--force", "resume": "--force HEAD", "rewind": "--list", "sessions": "", "completion": "bash", "completion install": "bash", "status": "", "statusline": "", "version": "",
+		"recall show": "0123456789ab", "reset": "--force", "resume": "--force HEAD", "rewind": "--list", "sessions": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash", "status": "", "statusline": "", "version": "",
 	}
 	stores := map[string]string{
 		"": "", "checkpoint": "", "checkpoint create": "x", "checkpoint delete": "-f v1", "checkpoint info": "v1", "checkpoint list": "",
 		"close": "", "delete": "-f x", "diff": "v1", "doctor": "", "du": "", "export": "v1 out", "init": "made", "list": "",
-		"manage": ".", "open": "", "prune": "", "restore": "-f v1", "show": "v1 a.txt", "status": "", "unmanage": "-f", "use": "x", "verify": "", "version": "", "completion": "bash", "completion install": "bash",
+		"manage": ".", "open": "", "prune": "", "restore": "-f v1", "show": "v1 a.txt", "status": "", "unmanage": "-f", "use": "x", "verify": "", "version": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash",
 	}
 	all := make(map[string]string)
 	for name, value := range args {

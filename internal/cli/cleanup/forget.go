@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -103,6 +104,8 @@ EXIT STATUS
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote, push_remote if none is named")
 	f.Lookup("push").NoOptDefVal = pushConfigured
+	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Sessions))
+	complete.Flag(cmd, "checkpoint", complete.FlagValue(a, complete.Checkpoints))
 	cmd.MarkFlagsOneRequired(append(forgetFlags(), "push")...)
 	cmd.MarkFlagsMutuallyExclusive(forgetFlags()...)
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
@@ -56,6 +57,7 @@ EXIT STATUS
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, also while an agent is at work")
 	f.StringVar(&opts.session, "session", "", "forget only this session; the beginning of its id is enough")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
+	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Sessions))
 	return cmd
 }
 

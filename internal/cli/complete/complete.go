@@ -9,6 +9,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
@@ -35,6 +38,24 @@ func Argument(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
 		if len(args) != at {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// Arguments offers values for every argument that isn't given yet.
+func Arguments(a *app.App, kinds ...Values) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found := slices.DeleteFunc(list(cmd, a, begun, kinds), func(v cobra.Completion) bool {
+			text, _, _ := strings.Cut(v, "\t")
+			return slices.Contains(args, text)
+		})
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// FlagValue offers values for a flag, whatever arguments there are.
+func FlagValue(a *app.App, kinds ...Values) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveNoFileComp
 	}
 }
@@ -108,6 +129,20 @@ func Checkpoints(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Compl
 	var found []cobra.Completion
 	for _, p := range l.Points[:min(len(l.Points), most)] {
 		found = append(found, value(p.ID, p.Prompt))
+	}
+	return found, nil
+}
+
+// Contexts lists the saved contexts of the worktree.
+func Contexts(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
+	rec := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	all, err := rec.SavedContexts().Saver.Contexts().List(ctx, contextstore.Filter{Worktree: repo.Root, Limit: most})
+	if err != nil {
+		return nil, err
+	}
+	var found []cobra.Completion
+	for _, e := range all {
+		found = append(found, value(e.ID, ui.Ago(a.Now(), e.CreatedAt)+" "+e.Summary))
 	}
 	return found, nil
 }

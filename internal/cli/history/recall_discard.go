@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -36,6 +37,7 @@ EXIT STATUS
 			return r.discard(ctx, args, discard)
 		}),
 	}
+	cmd.ValidArgsFunction = complete.Arguments(a, complete.Contexts)
 	f := cmd.Flags()
 	f.BoolVarP(&discard.force, "force", "f", false, "don't ask")
 	f.BoolVar(&discard.dryRun, "dry-run", false, "only say what would be removed")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
@@ -44,6 +45,7 @@ To have the conversation itself back, see ` + "`entire resume`" + ` and ` + "`cl
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", "full", "how much of it: full or short")
+	cmd.ValidArgsFunction = complete.Argument(a, 0, complete.Contexts)
 	return cmd
 }
 

@@ -60,6 +60,7 @@ brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
 	}
 	cmd.Flags().StringVar(&show.file, "file", "", "print the stored content of this file, and nothing else")
 	cmd.Flags().StringArrayVar(&show.sections, "section", nil, "print only this section of the brief; may be given several times")
+	cmd.ValidArgsFunction = complete.Argument(a, 0, complete.Contexts)
 	complete.Flag(cmd, "section", cobra.FixedCompletions(brief.SectionNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
