@@ -13,7 +13,8 @@ import (
 )
 
 // Changed lists the paths that changed from the snapshot, the shadow commit or the
-// commit before a point to it, at most so many.
+// commit before a point to it, at most so many. Directories of which only the attributes
+// changed are left out.
 func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, error) {
 	if p.Snapshot != 0 {
 		return pt.changedInSnapshot(ctx, p.Snapshot, most)
@@ -63,8 +64,11 @@ func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most i
 	to, _ := now.Tree.Ref()
 	from, _ := before.Tree.Ref()
 	err = tree.Diff(ctx, older, from, newer, to, func(c tree.Change) error {
-		if len(paths) == most {
+		switch {
+		case len(paths) == most:
 			return fs.SkipAll
+		case c.Kind == tree.Attributes && c.New.Kind == tree.Dir:
+			return nil // something in it changed
 		}
 		paths = append(paths, c.Path)
 		return nil
