@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -34,6 +35,9 @@ type Attribution struct {
 	// Estimated reports whether some files were too large or too many to follow their
 	// lines: all of such a file counts for whoever changed it last.
 	Estimated bool `json:"estimated,omitempty"`
+	// Turns and Writers are what Files refers to: docs/formats/authorship.md defines them.
+	Turns   []Turn   `json:"turns,omitempty"`
+	Writers []Writer `json:"writers,omitempty"`
 	// Files are the session's lines, left out where they are too many.
 	Files []FileAttribution `json:"files,omitempty"`
 }
@@ -48,6 +52,16 @@ type FileAttribution struct {
 	ModifiedRanges string `json:"modified_ranges,omitempty"`
 	// RemovedRanges are lines of the parent's file that the session removed.
 	RemovedRanges string `json:"removed_ranges,omitempty"`
+
+	// Blob is the commit's file, AddedRanges all lines that the commit adds to it, empty if
+	// they are AgentRanges, and Patch what PatchID returns for them.
+	Blob        git.OID `json:"blob,omitempty"`
+	AddedRanges string  `json:"added_ranges,omitempty"`
+	Patch       string  `json:"patch,omitempty"`
+	// Written are the lines of AgentRanges by writer, see FormatWritten.
+	Written string `json:"written,omitempty"`
+	// Estimated reports that the lines were not followed: all are whose the last state is.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // ParseAttribution reads SessionMeta.Attribution of any version; false if there

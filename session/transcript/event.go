@@ -62,23 +62,44 @@ type ToolUse struct {
 	Input    Value
 }
 
-// Written returns the file that an edit tool was given and the texts that it was to
-// write there; none of any other tool.
-func (u *ToolUse) Written() (path string, texts []string) {
+// TextEdit is a text that an edit tool was to put in the place of another; Old is empty
+// where it was to write the whole file.
+type TextEdit struct{ Old, New string }
+
+// Edits returns the file that an edit tool was given and what it was to do there; none of
+// any other tool.
+func (u *ToolUse) Edits() (path string, edits []TextEdit) {
 	if effectOf(u.Tool) != effectNamed {
 		return "", nil
 	}
+	old, single := "", -1
 	for key, value := range u.Input.Members() {
 		switch key {
 		case "file_path", "notebook_path":
 			path = value.Text()
+		case "old_string":
+			old = value.Text()
 		case "content", "new_string", "new_source":
-			texts = append(texts, value.Text())
+			single = len(edits)
+			edits = append(edits, TextEdit{New: value.Text()})
 		case "edits":
 			for edit := range value.Items() {
-				texts = append(texts, edit.Member("new_string").Text())
+				edits = append(edits, TextEdit{Old: edit.Member("old_string").Text(), New: edit.Member("new_string").Text()})
 			}
 		}
+	}
+	if single >= 0 {
+		edits[single].Old = old
+	}
+	return path, edits
+}
+
+// Written returns the file that an edit tool was given and the texts that it was to
+// write there; none of any other tool.
+func (u *ToolUse) Written() (path string, texts []string) {
+	path, edits := u.Edits()
+	for _, e := range edits {
+		texts = append(texts, e.New)
 	}
 	return path, texts
 }
@@ -96,6 +117,9 @@ func (r ToolResult) Reply() string { return reply(&block{result: r.Content, fail
 
 // Events reads lines one after another; it keeps only its buffers between them.
 type Events struct {
+	// Subagent reports that the transcript is a subagent's: its lines have events too.
+	Subagent bool
+
 	message message
 	event   Event
 }
@@ -113,7 +137,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 		return e, false
 	}
 	s.i++
-	h := eventHead{message: &r.message}
+	h := eventHead{message: &r.message, subagent: r.Subagent}
 	r.message = message{blocks: r.message.blocks[:0]}
 	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
 		if string(key) == "toolUseResult" && h.hasResult() {
@@ -205,6 +229,7 @@ type eventHead struct {
 
 	subtype, promptID, plan []byte
 	compaction, failed      bool
+	subagent                bool // lines of subagents count
 	message                 *message
 	// nothing reports whether the line has no event, whatever else it holds.
 	nothing bool
@@ -223,7 +248,7 @@ func (h *eventHead) field(s *scanner, key []byte) {
 	case "attachment", "data":
 		h.nothing = true
 	case "isSidechain":
-		h.nothing = s.truth() || h.nothing
+		h.nothing = s.truth() && !h.subagent || h.nothing
 	case "promptId":
 		h.promptID = s.str()
 	case "planContent":

@@ -35,6 +35,8 @@ type Known struct {
 	// Written are the authors of lines of the state. Those that it lacks are
 	// the step's author's.
 	Written map[int]Author
+	// Turns are the turns of lines in Written. Those that it lacks have the step's.
+	Turns map[int]string
 	// Modified are lines of the state that took the place of others.
 	Modified map[int]bool
 	// Removed are the authors of what became of lines of the base.
@@ -80,6 +82,25 @@ func (f File) Attribute() Lines {
 	h.continueFrom(addedBy(f.Hunks, len(h.final)))
 	h.run(func(State) {})
 	return h.reconcile(f.Hunks)
+}
+
+// Follow returns for each line of now which line of was it is, from 0; -1 for one that was
+// has not. Only equal lines are followed.
+func Follow(was, now []byte) []int {
+	t := &texts{known: map[string]int{}, trimmed: map[string]int{}}
+	a, b := t.split(was), t.split(now)
+	lines := make([]int, len(b))
+	at := gap{}
+	for _, g := range append(align(a, b), gap{len(a), len(a), len(b), len(b)}) {
+		for i := at.bEnd; i < g.b; i++ {
+			lines[i] = at.aEnd + i - at.bEnd
+		}
+		for i := g.b; i < g.bEnd; i++ {
+			lines[i] = none
+		}
+		at = g
+	}
+	return lines
 }
 
 // AllBy are the lines of a diff of which one author made all.

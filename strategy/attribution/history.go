@@ -207,6 +207,9 @@ func (h *history) change(olds []origin, g gap, s State, moved map[int]source) []
 			if by, ok := s.Known.Written[g.b+i]; ok {
 				o.by = by
 			}
+			if turn, ok := s.Known.Turns[g.b+i]; ok {
+				o.turn = turn
+			}
 		}
 		replacer := o.by
 		if from, ok := moved[g.b+i]; ok && s.Known == nil {

@@ -100,6 +100,7 @@ type attributing struct {
 	total    tally
 	own      map[string]tally
 	turns    []askedTurn // of each session in the order of time
+	writers  map[string]*slotWriters
 }
 
 // gatherRest adds what is known of a session's files that no step records.
@@ -181,15 +182,16 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		}
 	case f.Added+f.Removed == 0:
 	case counted:
-		a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
+		a.estimate(ctx, f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 	default:
 		file, ok := a.contents(ctx, f, steps)
 		if !ok {
-			a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
+			a.estimate(ctx, f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 			return
 		}
 		file.By, file.Turn = by, a.turnOf(by)
-		a.lines(f.Path, a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file)))
+		lines := a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file))
+		a.lines(ctx, authoredLines{diff: f, lines: lines, texts: splitLines(file.Final)})
 	}
 }
 
@@ -275,9 +277,16 @@ func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, er
 	for i, f := range out.Files {
 		out.Files[i].Path = session.Path(a.r.Redact.Path(string(f.Path)))
 	}
+	if w := a.writers[id]; w != nil && len(out.Files) > 0 {
+		out.Turns, out.Writers = w.turns, w.writers
+	}
 	raw, err := out.Raw()
 	if err == nil && len(raw) > mostRanges {
-		out.Files = nil
+		dropCalls(&out)
+		raw, err = out.Raw()
+	}
+	if err == nil && len(raw) > mostRanges {
+		out.Files, out.Turns, out.Writers = nil, nil, nil
 		return out.Raw()
 	}
 	return raw, err

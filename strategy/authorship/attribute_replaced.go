@@ -118,7 +118,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 // that records no lines at all, as other versions of the tool write it, has
 // those of its files.
 func (a *attributing) tell(s *attribution.State, old replacedCommit, path string, sameBase bool) {
-	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
+	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Turns: map[int]string{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	most := bytes.Count(s.Content, []byte{'\n'}) + 1
 	name := a.r.Redact.Path(path)
 	for _, slot := range old.slots {
@@ -133,6 +133,7 @@ func (a *attributing) tell(s *attribution.State, old replacedCommit, path string
 			for _, line := range rangeLines(f.AgentRanges, most) {
 				s.Known.Written[line] = by
 			}
+			slot.addTurns(s.Known.Turns, f, most)
 			for _, line := range rangeLines(f.ModifiedRanges, most) {
 				s.Known.Modified[line] = true
 			}
@@ -142,6 +143,22 @@ func (a *attributing) tell(s *attribution.State, old replacedCommit, path string
 			for _, line := range rangeLines(f.RemovedRanges, largestFile) {
 				s.Known.Removed[line] = by
 			}
+		}
+	}
+}
+
+// addTurns adds the turns of the file's lines, from 0, as far as the slot has them.
+func (slot replacedSlot) addTurns(turns map[int]string, f checkpoint.FileAttribution, most int) {
+	for writer, ranges := range checkpoint.ParseWritten(f.Written) {
+		if writer >= len(slot.told.Writers) {
+			continue
+		}
+		at := slot.told.Writers[writer].Turn
+		if at < 0 || at >= len(slot.told.Turns) || slot.told.Turns[at].ID == "" {
+			continue
+		}
+		for _, line := range rangeLines(ranges.String(), most) {
+			turns[line] = slot.told.Turns[at].ID
 		}
 	}
 }

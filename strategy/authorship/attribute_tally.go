@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // mostRanges is the length above which an attribution has no ranges of lines.
-const mostRanges = 64 << 10
+const mostRanges = 256 << 10
 
 // tally adds up lines.
 type tally struct {
@@ -25,34 +26,22 @@ type tally struct {
 }
 
 // lines adds those of a file.
-func (a *attributing) lines(path string, lines attribution.Lines) {
-	written, removed := map[string]ranges{}, map[string]ranges{}
-	var modified ranges
-	for _, l := range lines.Added {
-		a.addLine(l)
-		if l.By != attribution.Person {
-			written[string(l.By)] = written[string(l.By)].with(l.Number)
-		} else if l.Modified {
-			modified = modified.with(l.Number)
-		}
+func (a *attributing) lines(ctx context.Context, l authoredLines) {
+	for _, line := range l.lines.Added {
+		a.addLine(line)
 	}
-	for _, l := range lines.Removed {
-		a.removeLine(l.By, l.Modified)
-		if l.By != attribution.Person {
-			removed[string(l.By)] = removed[string(l.By)].with(l.Number)
-		}
+	for _, line := range l.lines.Removed {
+		a.removeLine(line.By, line.Modified)
 	}
 	for _, c := range a.sessions {
-		id := c.State.ID
-		own := a.own[id]
-		f := checkpoint.FileAttribution{
-			Path: session.Path(path), AgentRanges: written[id].String(),
-			ModifiedRanges: modified.String(), RemovedRanges: removed[id].String(),
+		f := a.record(ctx, c, l)
+		if f.Blob == "" && f.RemovedRanges == "" {
+			continue
 		}
-		if f.AgentRanges+f.ModifiedRanges+f.RemovedRanges != "" {
-			own.files = append(own.files, f)
-			a.own[id] = own
-		}
+		f.Path = session.Path(l.diff.Path)
+		own := a.own[c.State.ID]
+		own.files = append(own.files, f)
+		a.own[c.State.ID] = own
 	}
 }
 
@@ -88,7 +77,7 @@ func (a *attributing) removeLine(by attribution.Author, replaced bool) {
 }
 
 // estimate adds a file as if one author had done all of it.
-func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredStep, by attribution.Author) {
+func (a *attributing) estimate(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep, by attribution.Author) {
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
 		all := attribution.AllBy(by, f.Hunks)
@@ -96,7 +85,7 @@ func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredSt
 		for i := range all.Added {
 			all.Added[i].Turn = turn
 		}
-		a.lines(f.Path, all)
+		a.lines(ctx, authoredLines{diff: f, lines: all, estimated: true})
 		return
 	}
 	a.total.tooMany = true
@@ -106,33 +95,6 @@ func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredSt
 	for i := range f.Removed {
 		a.removeLine(by, i < f.Added)
 	}
-}
-
-// ranges are lines, from 0, in ascending order.
-type ranges []lineRange
-
-// lineRange is from the first to the last of a row of lines.
-type lineRange struct{ first, last int }
-
-// with is r and another line.
-func (r ranges) with(line int) ranges {
-	if n := len(r); n > 0 && r[n-1].last+1 == line {
-		r[n-1].last = line
-		return r
-	}
-	return append(r, lineRange{line, line})
-}
-
-// String writes the ranges, counted from 1: "1-4,9".
-func (r ranges) String() string {
-	parts := make([]string, len(r))
-	for i, one := range r {
-		parts[i] = strconv.Itoa(one.first + 1)
-		if one.last > one.first {
-			parts[i] += "-" + strconv.Itoa(one.last+1)
-		}
-	}
-	return strings.Join(parts, ",")
 }
 
 // rangeLines are the lines of written ranges, from 0, of a file with so many

@@ -2,6 +2,7 @@ package authorship
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
@@ -11,17 +12,21 @@ import (
 
 // askedTurn is a turn of a session with what was asked in it, or all turns of a replaced
 // commit with the title of its checkpoint.
-type askedTurn struct{ session, id, prompt string }
+type askedTurn struct {
+	session, id string
+	prompt      string // empty if it isn't known
+	line        int    // where it begins in the transcript
+}
 
 // addTurns adds the turns of a session, that which runs included.
 func (a *attributing) addTurns(s *session.State, steps []provenance.Step) {
 	for _, step := range steps {
-		if step.Prompt != "" {
-			a.turns = append(a.turns, askedTurn{s.ID, step.Turn, step.Prompt})
+		if step.Prompt != "" || step.Line > 0 {
+			a.turns = append(a.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line})
 		}
 	}
-	if title := provenance.TitleOf(s); title != "" && workspace.IsBusy(s) {
-		a.turns = append(a.turns, askedTurn{s.ID, s.TurnID, title})
+	if workspace.IsBusy(s) {
+		a.turns = append(a.turns, askedTurn{session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: s.Recorder.Turn.Line})
 	}
 }
 
@@ -30,7 +35,10 @@ func (a *attributing) addReplacedTurns() {
 	for _, old := range a.replaced {
 		for _, slot := range old.slots {
 			if slot.title != "" {
-				a.turns = append(a.turns, askedTurn{slot.session, old.turn(), slot.title})
+				a.turns = append(a.turns, askedTurn{session: slot.session, id: old.turn(), prompt: slot.title})
+			}
+			for _, t := range slot.told.Turns {
+				a.turns = append(a.turns, askedTurn{session: slot.session, id: t.ID, prompt: t.Title, line: t.Line})
 			}
 		}
 	}
@@ -38,7 +46,12 @@ func (a *attributing) addReplacedTurns() {
 
 // turn stands for the turns that wrote the commit's lines, which its checkpoint doesn't
 // tell apart.
-func (old replacedCommit) turn() string { return "commit " + string(old.commit.OID) }
+func (old replacedCommit) turn() string { return replacedPrefix + string(old.commit.OID) }
+
+const replacedPrefix = "commit "
+
+// isReplaced reports whether a turn stands for those of a replaced commit.
+func isReplaced(turn string) bool { return strings.HasPrefix(turn, replacedPrefix) }
 
 // turnOf returns the turn that made of a path what no step records, if it was the
 // author's.
@@ -69,7 +82,7 @@ func (a *attributing) lastTurn(steps []provenance.AuthoredStep, by attribution.A
 func (a *attributing) title(id string) string {
 	most, title := 1, ""
 	for _, turn := range a.turns {
-		if lines := a.own[id].turns[turn.id]; turn.session == id && lines >= most {
+		if lines := a.own[id].turns[turn.id]; turn.session == id && turn.prompt != "" && lines >= most {
 			most, title = lines, turn.prompt
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
 func TestRangesOfLines(t *testing.T) {
@@ -35,9 +37,9 @@ func TestRangesOfLines(t *testing.T) {
 
 // writtenRanges writes lines as ranges.
 func writtenRanges(lines []int) string {
-	var r ranges
+	var r checkpoint.LineRanges
 	for _, line := range lines {
-		r = r.with(line)
+		r = r.With(line + 1)
 	}
 	return r.String()
 }

@@ -27,6 +27,8 @@ import (
 type Step struct {
 	At   time.Time `json:"at"`
 	Turn string    `json:"turn,omitempty"`
+	// Line is where the turn begins in the transcript, from 0.
+	Line int `json:"line,omitempty"`
 	// Prompt is what was asked in the turn, redacted and cut.
 	Prompt string `json:"prompt,omitempty"`
 	// By is who made the files what they are.
@@ -159,7 +161,7 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 // AddTurn records what the turn made of the files that it touched, and before that
 // what persons had made of them since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
-	made := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, Prompt: TitleOf(s), By: byAgent}
+	made := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s), By: byAgent}
 	for _, p := range turn.Touched {
 		blob := UnknownBlob
 		if e, ok := turn.Entries[p]; ok {

@@ -1,0 +1,169 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Write is a call of an edit tool that wrote something to a file.
+type Write struct {
+	// Path is the file as the tool was given it, relative to the root where it is below that.
+	Path string
+	// Call is the id of the tool use, Subagent that of the subagent, empty for the main agent.
+	Call, Subagent string
+	// Line is the number of its line in its transcript, from 0.
+	Line int
+
+	failed bool
+}
+
+// Writes collects what the edit tools of transcripts wrote, by the text of each line.
+// Lines that an edit only repeats are left out. The zero value has nothing.
+type Writes struct {
+	// Root is the project's directory, empty if it isn't known; then it is the directory that
+	// the transcript's lines name.
+	Root string
+	// Subagent is the id of the subagent whose transcript's lines follow, empty for the main
+	// agent's.
+	Subagent string
+
+	events Events
+	calls  []Write
+	byCall map[string]int              // places in calls
+	lines  map[string]map[string][]int // by path and trimmed text: places in calls, in order
+	names  map[string][]string         // paths by their last part
+}
+
+// Line takes in the line n of a transcript.
+func (w *Writes) Line(raw []byte, n int) {
+	w.events.Subagent = w.Subagent != ""
+	e, ok := w.events.Line(raw)
+	if !ok {
+		return
+	}
+	for i := range e.Uses {
+		w.use(e, &e.Uses[i], n)
+	}
+	for _, r := range e.Results {
+		if at, known := w.byCall[r.Of]; known && r.Failed {
+			w.calls[at].failed = true
+		}
+	}
+}
+
+func (w *Writes) use(e *Event, use *ToolUse, n int) {
+	given, edits := use.Edits()
+	if given == "" || len(edits) == 0 {
+		return
+	}
+	if _, known := w.byCall[use.ID]; known && use.ID != "" {
+		return // the same message written once more
+	}
+	if w.byCall == nil {
+		w.byCall, w.lines, w.names = map[string]int{}, map[string]map[string][]int{}, map[string][]string{}
+	}
+	at := len(w.calls)
+	w.calls = append(w.calls, Write{Path: w.relative(given, e.Cwd), Call: use.ID, Subagent: w.Subagent, Line: n})
+	w.byCall[use.ID] = at
+	file := w.calls[at].Path
+	if w.lines[file] == nil {
+		w.lines[file] = map[string][]int{}
+		w.names[path.Base(file)] = append(w.names[path.Base(file)], file)
+	}
+	for _, edit := range edits {
+		kept := map[string]bool{}
+		for line := range strings.Lines(edit.Old) {
+			kept[strings.TrimSpace(line)] = true
+		}
+		for line := range strings.Lines(edit.New) {
+			text := strings.TrimSpace(line)
+			if places := w.lines[file][text]; !kept[text] && (len(places) == 0 || places[len(places)-1] != at) {
+				w.lines[file][text] = append(places, at)
+			}
+		}
+	}
+}
+
+// relative returns a path as it is seen from the root.
+func (w *Writes) relative(given, cwd string) string {
+	for _, root := range []string{w.Root, cwd} {
+		if rest, below := strings.CutPrefix(given, strings.TrimSuffix(root, "/")+"/"); root != "" && below {
+			return rest
+		}
+	}
+	return given
+}
+
+// Find returns the last of the calls that match which wrote a line of the text to the file
+// with that path from the root, white space around the text aside. Files that were written
+// on another machine count if their paths end with it.
+func (w *Writes) Find(file, text string, matches func(Write) bool) (Write, bool) {
+	text = strings.TrimSpace(text)
+	last := -1
+	for _, name := range w.names[path.Base(file)] {
+		if !isFile(name, file) {
+			continue
+		}
+		for _, at := range slices.Backward(w.lines[name][text]) {
+			if at > last && !w.calls[at].failed && matches(w.calls[at]) {
+				last = at
+				break
+			}
+		}
+	}
+	if last < 0 {
+		return Write{}, false
+	}
+	return w.calls[last], true
+}
+
+// Has reports whether an edit tool wrote anything to the file.
+func (w *Writes) Has(file string) bool {
+	return slices.ContainsFunc(w.names[path.Base(file)], func(name string) bool { return isFile(name, file) })
+}
+
+// isFile reports whether the path that a tool was given is that of a file, by its path from
+// the root of the project.
+func isFile(given, file string) bool {
+	return given == file || path.IsAbs(given) && strings.HasSuffix(given, "/"+file)
+}
+
+// ReadEnd takes in the lines of a transcript file from the line first on up to a cursor, but
+// not more than its last limit bytes.
+func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int, limit int64) (err error) {
+	f, info, err := open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	end := min(to.Offset, info.Size())
+	from := max(0, end-limit)
+	data := make([]byte, end-from)
+	if _, err := io.ReadFull(io.NewSectionReader(f, from, end-from), data); err != nil {
+		return err
+	}
+	line := to.Lines
+	begin := len(data)
+	// Backward to the first line, or to the first whole one of what was read.
+	for at := len(bytes.TrimSuffix(data, []byte{'\n'})); line > first && at >= 0; line-- {
+		cut := bytes.LastIndexByte(data[:at], '\n')
+		if cut < 0 && from > 0 {
+			break
+		}
+		begin, at = cut+1, cut
+	}
+	for n := line; begin < len(data) && ctx.Err() == nil; n++ {
+		row := data[begin:]
+		if cut := bytes.IndexByte(row, '\n'); cut >= 0 {
+			row = row[:cut]
+		}
+		w.Line(row, n)
+		begin += len(row) + 1
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,31 @@
+package attribution_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+// TestFollow holds which line of an earlier content a line is.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, was, now string
+		want           []int
+	}{
+		{"the same", "a b c", "a b c", []int{0, 1, 2}},
+		{"lines before", "a b", "x y a b", []int{-1, -1, 0, 1}},
+		{"lines gone", "a b c d", "a d", []int{0, 3}},
+		{"one changed", "a b c", "a B c", []int{0, -1, 2}},
+		{"nothing in common", "a", "b", []int{-1}},
+		{"from nothing", "", "a b", []int{-1, -1}},
+		{"to nothing", "a", "", []int{}},
+	}
+	for _, c := range cases {
+		if diff := cmp.Diff(c.want, attribution.Follow(text(c.was), text(c.now))); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package authorship
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+const (
+	// mostOfTranscript is how much of the end of a session's transcript is searched for the
+	// calls that wrote the lines, mostOfAgents that of its subagents' together.
+	mostOfTranscript = 1 << 20
+	mostOfAgents     = 4 << 20
+)
+
+// slotWriters are the turns and writers of a session, and what its edit tools wrote.
+type slotWriters struct {
+	turns    []checkpoint.Turn
+	writers  []checkpoint.Writer
+	turnAt   map[string]int
+	writerAt map[checkpoint.Writer]int
+	// writes are nil until they are needed.
+	writes *transcript.Writes
+	// starts are the lines of the transcript at which turns begin, sorted.
+	starts []int
+}
+
+// writersOf returns the writers of a session of the commit.
+func (a *attributing) writersOf(ctx context.Context, c Slot) *slotWriters {
+	w := a.writers[c.State.ID]
+	if w == nil {
+		w = &slotWriters{turnAt: map[string]int{}, writerAt: map[checkpoint.Writer]int{}}
+		for _, turn := range a.turns {
+			if turn.session == c.State.ID && turn.line > 0 {
+				w.starts = append(w.starts, turn.line)
+			}
+		}
+		slices.Sort(w.starts)
+		w.writes = a.r.writes(ctx, c.State)
+		if a.writers == nil {
+			a.writers = map[string]*slotWriters{}
+		}
+		a.writers[c.State.ID] = w
+	}
+	return w
+}
+
+// writes reads what the edit tools of a session and of its subagents wrote lately. What
+// can't be read is left out: those lines have no call.
+func (at *Attribution) writes(ctx context.Context, s *session.State) *transcript.Writes {
+	w := &transcript.Writes{Root: at.Repo.Root}
+	note := func(err error) {
+		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
+			at.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
+		}
+	}
+	if s.TranscriptPath == "" {
+		return w
+	}
+	note(w.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, s.TranscriptStart, mostOfTranscript))
+	room := int64(mostOfAgents)
+	for _, task := range s.Recorder.Tasks {
+		f, found := transcript.FindAgent(s.TranscriptPath, task.Agent)
+		if !found || f.Size > room {
+			continue
+		}
+		room -= f.Size
+		w.Subagent = task.Agent
+		note(w.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
+	}
+	return w
+}
+
+// turnInfo returns what is known of a turn of a session.
+func (a *attributing) turnInfo(session, id string) checkpoint.Turn {
+	info := checkpoint.Turn{ID: id}
+	for _, turn := range a.turns {
+		if turn.session == session && turn.id == id {
+			info.Line, info.Title = turn.line, cmp.Or(turn.prompt, info.Title)
+		}
+	}
+	return info
+}
+
+// place returns the place of a writer in the slot's list.
+func (w *slotWriters) place(by checkpoint.Writer) int {
+	at, known := w.writerAt[by]
+	if !known {
+		at = len(w.writers)
+		w.writers, w.writerAt[by] = append(w.writers, by), at
+	}
+	return at
+}
+
+// writer returns who wrote a line of a session, by its turn and text. The text is nil
+// where it isn't known.
+func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.Line, text []byte) checkpoint.Writer {
+	by := checkpoint.Writer{Turn: checkpoint.NoTurn}
+	turn := l.Turn
+	if isReplaced(turn) {
+		turn = ""
+	}
+	if turn != "" {
+		at, known := w.turnAt[turn]
+		if !known {
+			at = len(w.turns)
+			w.turns, w.turnAt[turn] = append(w.turns, a.turnInfo(c.State.ID, turn)), at
+		}
+		by.Turn = at
+	}
+	if text == nil {
+		return by
+	}
+	found, ok := w.writes.Find(path, string(text), func(call transcript.Write) bool {
+		if call.Subagent != "" {
+			task := c.State.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == call.Subagent })
+			return task == nil || turn == "" || task.Turn == "" || task.Turn == turn
+		}
+		return turn == "" || w.within(w.turns[by.Turn].Line, call.Line)
+	})
+	if !ok || !transcript.IsToolID(found.Call) {
+		return by
+	}
+	by.Call = found.Call
+	if task := c.State.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == found.Subagent }); found.Subagent != "" && task != nil {
+		by.Subagent, by.Type = found.Subagent, task.Type
+	}
+	return by
+}
+
+// within reports whether a line of the transcript is in the turn that begins at start.
+func (w *slotWriters) within(start, line int) bool {
+	next := slices.IndexFunc(w.starts, func(other int) bool { return other > start })
+	return line >= start && (next < 0 || line < w.starts[next])
+}
+
+// authoredLines are the lines that a commit adds to a file, with what a record of them is
+// bound to.
+type authoredLines struct {
+	diff  gitdiff.FileDiff
+	lines attribution.Lines
+	// texts are the lines of the commit's file, nil where they aren't known.
+	texts     [][]byte
+	estimated bool
+}
+
+// record returns what a session's slot keeps of the file, without its path.
+func (a *attributing) record(ctx context.Context, c Slot, l authoredLines) checkpoint.FileAttribution {
+	id := attribution.Author(c.State.ID)
+	var added, own, modified, removed checkpoint.LineRanges
+	written := map[int]checkpoint.LineRanges{}
+	var texts [][]byte
+	for _, line := range l.lines.Added {
+		var text []byte
+		if line.Number < len(l.texts) {
+			text = l.texts[line.Number]
+			texts = append(texts, text)
+		}
+		added = added.With(line.Number + 1)
+		switch {
+		case line.By == id:
+			own = own.With(line.Number + 1)
+			w := a.writersOf(ctx, c)
+			if by := a.writer(c, w, l.diff.Path, line, text); by != (checkpoint.Writer{Turn: checkpoint.NoTurn}) {
+				at := w.place(by)
+				written[at] = written[at].With(line.Number + 1)
+			}
+		case line.By == attribution.Person && line.Modified:
+			modified = modified.With(line.Number + 1)
+		}
+	}
+	for _, line := range l.lines.Removed {
+		if line.By == id {
+			removed = removed.With(line.Number + 1)
+		}
+	}
+	f := checkpoint.FileAttribution{
+		AgentRanges: own.String(), ModifiedRanges: modified.String(), RemovedRanges: removed.String(),
+		Written: checkpoint.FormatWritten(written), Estimated: l.estimated,
+	}
+	if f.AgentRanges+f.ModifiedRanges+f.RemovedRanges == "" && !l.estimated {
+		return f
+	}
+	f.Blob = l.diff.New
+	if all := added.String(); all != f.AgentRanges {
+		f.AddedRanges = all
+	}
+	if len(texts) == len(l.lines.Added) && len(texts) > 0 {
+		f.Patch = checkpoint.PatchID(texts)
+	}
+	return f
+}
+
+// dropCalls leaves out the calls of an attribution that would be too long with them.
+func dropCalls(out *checkpoint.Attribution) {
+	plain := make([]checkpoint.Writer, 0, len(out.Writers))
+	place := make([]int, len(out.Writers))
+	for i, w := range out.Writers {
+		w.Call = ""
+		at := slices.Index(plain, w)
+		if at < 0 {
+			at = len(plain)
+			plain = append(plain, w)
+		}
+		place[i] = at
+	}
+	out.Writers = plain
+	for i, f := range out.Files {
+		lines := map[int][]int{}
+		for writer, ranges := range checkpoint.ParseWritten(f.Written) {
+			for _, r := range ranges {
+				for line := r.First; line <= r.Last; line++ {
+					lines[place[writer]] = append(lines[place[writer]], line)
+				}
+			}
+		}
+		written := map[int]checkpoint.LineRanges{}
+		for writer, list := range lines {
+			slices.Sort(list)
+			for _, line := range list {
+				written[writer] = written[writer].With(line)
+			}
+		}
+		out.Files[i].Written = checkpoint.FormatWritten(written)
+	}
+}
+
+// splitLines returns the lines of a content, each with its newline.
+func splitLines(content []byte) [][]byte {
+	lines := bytes.SplitAfter(content, []byte{'\n'})
+	if n := len(lines); n > 0 && len(lines[n-1]) == 0 {
+		lines = lines[:n-1]
+	}
+	return lines
+}
