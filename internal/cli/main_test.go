@@ -203,7 +203,7 @@ func TestUsage(t *testing.T) {
 		{"rewnd", 2, "hint: did you mean `entire rewind`?"},
 		{"explane", 2, "hint: did you mean `entire explain`?"},
 		{"undo", 2, "hint: did you mean `entire rewind`?"},
-		{"log", 2, "hint: did you mean `entire explain`?"},
+		{"lgo", 2, "hint: did you mean `entire log`?"},
 		{"session", 2, "hint: did you mean `entire sessions`?"},
 		{"recall lsit", 2, "hint: did you mean `entire recall list`?"},
 		{"fs chekpoint list", 2, "hint: did you mean `entire fs checkpoint`?"},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/ask"
 	"github.com/seed-3aff656d/entire/internal/cli/cleanup"
 	"github.com/seed-3aff656d/entire/internal/cli/config"
 	"github.com/seed-3aff656d/entire/internal/cli/health"
@@ -37,7 +38,7 @@ type group struct {
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, history.NewLink, history.NewUnlink, config.NewCommand}},
-		{"Look:", []build{history.NewSessions, history.NewExplain}},
+		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage}},
 		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{

@@ -11,6 +11,7 @@ type entry struct {
 	uuid      []byte
 	timestamp []byte
 	cwd       []byte
+	branch    []byte
 	source    source
 	// silent reports whether no person wrote the line whatever it reads like.
 	silent bool
@@ -77,6 +78,8 @@ func (e *entry) field(s *scanner, key []byte) {
 		e.timestamp = s.str()
 	case "cwd":
 		e.cwd = s.str()
+	case "gitBranch":
+		e.branch = s.str()
 	case "message":
 		e.message = s.raw()
 	case "isSidechain":

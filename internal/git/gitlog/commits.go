@@ -28,6 +28,29 @@ func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, er
 	return parseLog(out)
 }
 
+// Difference returns the commits whose message contains a text and that the commits in
+// with reach and those in without don't. All of them must exist.
+func Difference(ctx context.Context, r *git.Repo, text string, with, without []git.OID) ([]git.Commit, error) {
+	if len(with) == 0 {
+		return nil, nil
+	}
+	var revs strings.Builder
+	for _, oid := range with {
+		revs.WriteString(string(oid) + "\n")
+	}
+	for _, oid := range without {
+		revs.WriteString("^" + string(oid) + "\n")
+	}
+	args := []string{
+		"-c", "log.showSignature=false", "log", "-z", "--no-color", "--no-notes", "--encoding=UTF-8", commitFormat, "--stdin", "-F", "--grep=" + text,
+	}
+	out, err := r.Do(ctx, git.Command{Args: args, Stdin: strings.NewReader(revs.String())})
+	if err != nil {
+		return nil, fmt.Errorf("compare histories: %w", err)
+	}
+	return parseLog(out)
+}
+
 // IsShallow reports whether the repository is a shallow clone, which lacks commits.
 func IsShallow(r *git.Repo) bool {
 	_, err := os.Lstat(filepath.Join(r.CommonDir, "shallow"))

@@ -1,0 +1,187 @@
+// Package ask has the commands that ask the index of what sessions did: search, log and
+// usage.
+//
+// Of internal/cli it imports app, complete and format.
+package ask
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// question is what all of these commands take.
+type question struct {
+	app    *app.App
+	filter index.Filter
+
+	since, until string
+	file         string
+	json         bool
+	noPager      bool
+	limit        int
+}
+
+// addFlags adds the flags that select turns.
+func (q *question) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&q.filter.Session, "session", "", "only of the session whose id begins so")
+	f.StringVar(&q.filter.Agent, "agent", "", "only of agents with this in their name")
+	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
+	f.StringVar(&q.filter.Author, "author", "", "only in commits of an author with this name or address, or a part of it")
+	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
+	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
+	f.StringVar(&q.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
+	f.StringVar(&q.until, "until", "", "only before this time")
+	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
+	f.BoolVar(&q.json, "json", false, "print JSON")
+	f.BoolVar(&q.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	complete.Flag(cmd, "session", complete.Argument(q.app, 0, q.names(index.Sessions)))
+	complete.Flag(cmd, "agent", complete.Argument(q.app, 0, q.names(index.Agents)))
+	complete.Flag(cmd, "branch", complete.Argument(q.app, 0, complete.Branches))
+	complete.Flag(cmd, "author", complete.Argument(q.app, 0, q.names(index.Authors)))
+	complete.Flag(cmd, "tool", complete.Argument(q.app, 0, q.names(index.Tools)))
+	times := []cobra.Completion{"1h", "today", "yesterday", "7d", "30d"}
+	complete.Flag(cmd, "since", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
+	complete.Flag(cmd, "until", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// names completes what the index has as it is; nothing is filled in meanwhile.
+func (q *question) names(kind index.NameKind) complete.Values {
+	return func(ctx context.Context, _ *app.App, repo *git.Repo) (list []cobra.Completion, err error) {
+		r, err := index.Open(ctx, index.At(recordsDir(repo)))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, r.Close()) }()
+		return r.Names(ctx, kind)
+	}
+}
+
+// ask opens the index, filled with what is new, and runs do with it.
+func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
+	now := q.app.Now()
+	for _, t := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"--since", q.since, &q.filter.Since}, {"--until", q.until, &q.filter.Until}} {
+		if *t.to, err = parseTime(t.text, now); err != nil {
+			return app.Usagef("%s: %v", t.flag, err)
+		}
+	}
+	repo, err := q.app.Repository()
+	if errors.Is(err, git.ErrNotRepository) {
+		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose sessions you want to ask about")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	if q.filter.File, err = q.filePath(repo); err != nil {
+		return err
+	}
+	r, err := q.open(ctx, repo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return do(repo, r)
+}
+
+// open opens the index, filled with what is new.
+func (q *question) open(ctx context.Context, repo *git.Repo) (r *index.Reader, err error) {
+	filler := q.app.Recorder(repo, q.app.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
+	err = q.app.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
+		r, err = filler.Open(ctx, reach)
+		return err
+	})
+	if errors.Is(err, index.ErrBusy) {
+		return nil, app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
+	}
+	return r, err
+}
+
+// filePath is what --file names, from the root of the worktree; as it is typed where that
+// is in none, as a path of another machine.
+func (q *question) filePath(repo *git.Repo) (string, error) {
+	if q.file == "" || repo.Root == "" {
+		return q.file, nil
+	}
+	paths, err := app.TreePaths(repo.Root, q.app.Dir, []string{q.file})
+	if err != nil {
+		return q.file, nil //nolint:nilerr // as it is typed
+	}
+	if len(paths) == 0 {
+		return "", nil // everything
+	}
+	return paths[0], nil
+}
+
+// parseTime reads a time, or how long ago it was; zero for an empty text.
+func parseTime(text string, now time.Time) (time.Time, error) {
+	const day = 24 * time.Hour
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "":
+		return time.Time{}, nil
+	case "now":
+		return now, nil
+	case "today":
+		return midnight, nil
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': day, 'w': 7 * day}
+	number := strings.TrimSuffix(strings.TrimSuffix(text, "ago"), " ")
+	if unit := units[number[max(len(number)-1, 0)]]; unit != 0 {
+		const most = 100_000
+		if n, err := strconv.ParseFloat(number[:len(number)-1], 64); err == nil && n >= 0 && n < most {
+			return now.Add(-time.Duration(n * float64(unit))), nil
+		}
+	}
+	return time.Time{}, errors.New("not a time: write 90m, 2d, 3w, today, 2026-01-15 or 2026-01-15T10:00")
+}
+
+// shown prints a text, a screen at a time where it is long.
+func (q *question) shown(text string) {
+	if q.noPager {
+		q.app.Streams.Printf("%s", text)
+		return
+	}
+	q.app.Page(text)
+}
+
+// commandOf is the command that shows more of a turn.
+func commandOf(r *index.Row) string {
+	if n := len(r.Checkpoints); n > 0 {
+		return "entire explain -c " + r.Checkpoints[n-1]
+	}
+	return "entire explain --session " + ui.Line(r.Session, 40)
+}
+
+// commitOf is the newest commit of a turn, as it is named in a line.
+func commitOf(r *index.Row) string {
+	if len(r.Commits) == 0 {
+		return ""
+	}
+	const digits = 7
+	newest := slices.MaxFunc(r.Commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
+	return newest.OID[:min(len(newest.OID), digits)]
+}

@@ -1,0 +1,163 @@
+package index
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Filter selects turns; an empty field selects all.
+type Filter struct {
+	// Agent is a part of the agent's name, Session the beginning of an id, Author a part of
+	// the name or address of the author of a commit of the turn.
+	Agent, Session, Author, Branch string
+	// File is a path from the root of the worktree, of a file or a directory, or the end of
+	// one. Tool is the name of a tool that the turn used.
+	File, Tool   string
+	Since, Until time.Time
+	// Failed selects turns with a command that failed, Uncommitted those that changed files
+	// and are in no checkpoint.
+	Failed, Uncommitted bool
+}
+
+// condition is what the filter selects, as SQL on turns t and sessions s.
+func (f *Filter) condition() (where string, args []any) {
+	var all []string
+	add := func(condition string, values ...any) {
+		all = append(all, condition)
+		args = append(args, values...)
+	}
+	if f.Agent != "" {
+		add("instr(lower(s.agent), ?) > 0", strings.ToLower(f.Agent))
+	}
+	if f.Session != "" {
+		add("substr(s.name, 1, ?) = ?", len(f.Session), f.Session)
+	}
+	if f.Branch != "" {
+		add("t.branch = ?", f.Branch)
+	}
+	if f.Author != "" {
+		name := strings.ToLower(f.Author)
+		add(`t.id IN (SELECT p.turn FROM commits c JOIN checkpoints k ON k.name = c.checkpoint JOIN parts p ON p.checkpoint = k.id
+    WHERE instr(lower(c.author), ?) > 0 OR instr(lower(c.email), ?) > 0)`, name, name)
+	}
+	if f.File != "" {
+		name := path.Clean(f.File)
+		add(`t.id IN (SELECT turn FROM files WHERE path IN
+    (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ? OR substr(path, -?) = ?))`,
+			name, utf8.RuneCountInString(name)+1, name+"/", utf8.RuneCountInString(name)+1, "/"+name)
+	}
+	if f.Tool != "" {
+		failed := ""
+		if f.Failed {
+			failed = " AND outcome = 2"
+		}
+		add("t.id IN (SELECT turn FROM calls WHERE tool = ? COLLATE NOCASE"+failed+")", f.Tool)
+	} else if f.Failed {
+		add("t.failed > 0")
+	}
+	if !f.Since.IsZero() {
+		add("t.ended >= ?", millis(f.Since))
+	}
+	if !f.Until.IsZero() {
+		add("t.at <= ?", millis(f.Until))
+	}
+	if f.Uncommitted {
+		add("t.files > 0 AND NOT EXISTS (SELECT 1 FROM parts WHERE turn = t.id)")
+	}
+	if len(all) == 0 {
+		return "1", nil
+	}
+	return strings.Join(all, " AND "), args
+}
+
+// Row is a turn as it is returned.
+type Row struct {
+	ID                               int64
+	Session, Agent, Worktree, Branch string
+	Prompt                           string
+	At, Ended                        time.Time
+	Line, End                        int
+	Commands, Failed                 int
+	Files, Added, Removed            int
+	// Tokens are those of the turn, Subagents those of its subagents beside them.
+	Tokens, Subagents Tokens
+	Checkpoints       []string
+	Commits           []Commit
+	// Base and Snapshot are the snapshots at its beginning and its end, 0 where there is none.
+	Base, Snapshot int
+}
+
+const rowColumns = `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed`
+
+func (r *Row) targets(at, ended *int64) []any {
+	return []any{
+		&r.ID, &r.Session, &r.Agent, &r.Worktree, &r.Branch, &r.Prompt, at, ended, &r.Line, &r.End,
+		&r.Commands, &r.Failed, &r.Files, &r.Added, &r.Removed,
+	}
+}
+
+// complete fills in what is in other tables than turns.
+func (r *Reader) complete(ctx context.Context, row *Row) error {
+	err := each(ctx, r.conn, "SELECT sub, sum(input), sum(cache_write), sum(cache_read), sum(output) FROM spent WHERE turn = ? GROUP BY sub", []any{row.ID}, func(rows scanner) error {
+		var sub bool
+		var t Tokens
+		if err := rows.Scan(&sub, &t.Input, &t.CacheWrite, &t.CacheRead, &t.Output); err != nil {
+			return err
+		}
+		if sub {
+			row.Subagents = t
+		} else {
+			row.Tokens = t
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = each(ctx, r.conn, "SELECT c.name FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE p.turn = ? ORDER BY c.at, c.name", []any{row.ID}, func(rows scanner) error {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		row.Checkpoints = append(row.Checkpoints, name)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range row.Checkpoints {
+		if err := r.addCommits(ctx, row, name); err != nil {
+			return err
+		}
+	}
+	return each(ctx, r.conn, "SELECT version, base FROM snapshots WHERE turn = ? ORDER BY version", []any{row.ID}, func(rows scanner) error {
+		version, base := 0, 0
+		if err := rows.Scan(&version, &base); err != nil {
+			return err
+		}
+		if row.Base == 0 {
+			row.Base = base
+		}
+		row.Snapshot = version
+		return nil
+	})
+}
+
+// scanner is what a row of a query is read from.
+type scanner interface{ Scan(to ...any) error }
+
+func (r *Reader) addCommits(ctx context.Context, row *Row, checkpoint string) error {
+	return each(ctx, r.conn, "SELECT oid, checkpoint, at, author, email, subject FROM commits WHERE checkpoint = ? ORDER BY at, oid", []any{checkpoint}, func(rows scanner) error {
+		var c Commit
+		var at int64
+		if err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject); err != nil {
+			return err
+		}
+		c.At = fromMillis(at)
+		row.Commits = append(row.Commits, c)
+		return nil
+	})
+}

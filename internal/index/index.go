@@ -1,0 +1,221 @@
+// Package index is the index of what sessions did: turns, commands, files, tokens,
+// commits, and the words of all of them, in an SQLite database of a repository. It is
+// derived from the record and may be lost at any time; see docs/formats/index.md.
+//
+// One [Writer] at a time fills it; a [Reader] returns what questions ask for. The package
+// knows nothing of transcripts, checkpoints and git.
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrLost means that there is no index, or none that can be used: it has to be made
+// anew from the record.
+var ErrLost = errors.New("there is no usable index")
+
+// ErrBusy means that other processes held the index until the deadline.
+var ErrBusy = errors.New("the index is in use by other processes")
+
+// patience is how long SQLite waits for another process's transaction, in milliseconds.
+const patience = "2000"
+
+// Files names the files of a repository's index.
+type Files struct{ dir string }
+
+// At returns the files of the index in a folder, <git common dir>/entire.
+func At(dir string) Files { return Files{dir} }
+
+func (f Files) database() string { return filepath.Join(f.dir, "index.db") }
+func (f Files) stamp() string    { return filepath.Join(f.dir, "index.stamp") }
+func (f Files) lock() string     { return filepath.Join(f.dir, "index.lock") }
+
+// writing is the stamp while a writer is at work.
+const writing = "writing"
+
+// state returns the stamp that fits the database as it is.
+func (f Files) state() (string, error) {
+	info, err := os.Lstat(f.database())
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s: not a regular file", f.database())
+	}
+	return fmt.Sprintf("%d %d %d %d %s", schemaVersion, info.Size(), info.ModTime().UnixNano(), disk.Changed(info).UnixNano(), disk.Inode(info)), nil
+}
+
+// readStamp returns the stamp, empty if there is none.
+func (f Files) readStamp() string {
+	data, err := disk.ReadFile(f.stamp())
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(data), "\n")
+}
+
+func (f Files) writeStamp(stamp string) error {
+	return disk.WriteCache(f.stamp(), []byte(stamp+"\n"), 0o600)
+}
+
+// remove removes the database and all that belongs to it but the lock. The stamp goes
+// first, so that no stamp fits what is left.
+func (f Files) remove() error {
+	for _, path := range []string{f.stamp(), f.database() + "-journal", f.database()} {
+		if err := disk.Step("remove", path); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove the index: %w", err)
+		}
+	}
+	return nil
+}
+
+// connect opens the database with one connection. mode is SQLite's: ro, or rwc.
+func (f Files) connect(ctx context.Context, mode string) (*sql.DB, *sql.Conn, error) {
+	slashed := filepath.ToSlash(f.database())
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	const cache = "cache_size(-16000)" // KiB
+	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(" + patience + ")", cache}}
+	if mode != "ro" {
+		query["_pragma"] = []string{"busy_timeout(" + patience + ")", "cache_size(-64000)", "page_size(8192)", "journal_mode(truncate)", "synchronous(off)", "temp_store(memory)"}
+	}
+	u := url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, conn, nil
+}
+
+// explain returns err as one of this package's errors where it is one.
+func explain(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return errors.Join(ErrBusy, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FORMAT:
+		return errors.Join(ErrLost, err)
+	}
+	return err
+}
+
+// Reader reads the index in one transaction: what it returns is of one moment. While it
+// is open no writer can commit. It is not safe for concurrent use.
+type Reader struct {
+	db   *sql.DB
+	conn *sql.Conn
+	// Writing reports that a writer is at work, or was killed.
+	Writing bool
+}
+
+// Open opens the index for reading: ErrLost if there is none that can be used.
+func Open(ctx context.Context, f Files) (*Reader, error) {
+	if _, err := os.Lstat(f.database()); err != nil {
+		return nil, errors.Join(ErrLost, err)
+	}
+	db, conn, err := f.connect(ctx, "ro")
+	if err != nil {
+		return nil, explain(err)
+	}
+	r := &Reader{db: db, conn: conn}
+	if err := r.begin(ctx, f); err != nil {
+		return nil, errors.Join(explain(err), r.Close())
+	}
+	return r, nil
+}
+
+// begin begins the transaction, and checks that the database is what its writer left.
+func (r *Reader) begin(ctx context.Context, f Files) error {
+	if _, err := r.conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	version := 0
+	if err := r.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	var tables int
+	if err := r.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	stamp := f.readStamp()
+	if r.Writing = stamp == writing; r.Writing && version == schemaVersion {
+		return nil
+	}
+	state, err := f.state()
+	switch {
+	case err != nil:
+		return errors.Join(ErrLost, err)
+	case version != schemaVersion || stamp != state:
+		return ErrLost
+	}
+	return nil
+}
+
+// Close ends the transaction.
+func (r *Reader) Close() error { return errors.Join(r.conn.Close(), r.db.Close()) }
+
+// Meta returns a value that the writer set, empty if there is none.
+func (r *Reader) Meta(ctx context.Context, key string) (string, error) { return meta(ctx, r.conn, key) }
+
+func meta(ctx context.Context, conn *sql.Conn, key string) (value string, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return value, explain(err)
+}
+
+// each runs a query and calls scan for each row.
+func each(ctx context.Context, conn *sql.Conn, query string, args []any, scan func(scanner) error) error {
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return explain(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return explain(err)
+		}
+	}
+	return explain(rows.Err())
+}
+
+// millis is a time as the index has it: milliseconds since 1970, 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n).UTC()
+}

@@ -1,0 +1,81 @@
+package index
+
+// schemaVersion is raised with every change of the tables or of what is filled in.
+const schemaVersion = 1
+
+// tables makes the tables of an empty database.
+const tables = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, worktree TEXT NOT NULL, live TEXT NOT NULL, cursor TEXT NOT NULL
+);
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key INTEGER NOT NULL, line INTEGER NOT NULL, ending INTEGER NOT NULL,
+    at INTEGER NOT NULL, ended INTEGER NOT NULL, branch TEXT NOT NULL, prompt TEXT NOT NULL,
+    commands INTEGER NOT NULL, failed INTEGER NOT NULL, files INTEGER NOT NULL, added INTEGER NOT NULL, removed INTEGER NOT NULL,
+    UNIQUE (session, key)
+);
+CREATE INDEX turns_at ON turns(at);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, z BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(prompt, answer, command, output, file, content = '', contentless_delete = 1, tokenize = ascii);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
+CREATE TABLE calls (
+    id INTEGER PRIMARY KEY, turn INTEGER NOT NULL, line INTEGER NOT NULL, at INTEGER NOT NULL, tool TEXT NOT NULL, text TEXT NOT NULL,
+    command INTEGER NOT NULL, outcome INTEGER NOT NULL, status INTEGER NOT NULL, agent TEXT NOT NULL
+);
+CREATE INDEX calls_turn ON calls(turn);
+CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE files (
+    turn INTEGER NOT NULL, path INTEGER NOT NULL, added INTEGER NOT NULL, removed INTEGER NOT NULL, source INTEGER NOT NULL,
+    before BLOB NOT NULL, after BLOB NOT NULL,
+    PRIMARY KEY (turn, path)
+) WITHOUT ROWID;
+CREATE INDEX files_path ON files(path);
+CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY, turn INTEGER NOT NULL, model INTEGER NOT NULL, sub INTEGER NOT NULL,
+    input INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_read INTEGER NOT NULL, output INTEGER NOT NULL
+);
+CREATE INDEX messages_turn ON messages(turn);
+CREATE TABLE spent (
+    turn INTEGER NOT NULL, model INTEGER NOT NULL, sub INTEGER NOT NULL,
+    input INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_read INTEGER NOT NULL, output INTEGER NOT NULL, messages INTEGER NOT NULL,
+    PRIMARY KEY (turn, model, sub)
+) WITHOUT ROWID;
+CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, branch TEXT NOT NULL);
+CREATE TABLE parts (checkpoint INTEGER NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (checkpoint, turn)) WITHOUT ROWID;
+CREATE INDEX parts_turn ON parts(turn);
+CREATE TABLE commits (
+    oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, author TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL,
+    PRIMARY KEY (oid, checkpoint)
+) WITHOUT ROWID;
+CREATE INDEX commits_checkpoint ON commits(checkpoint);
+CREATE TABLE snapshots (
+    version INTEGER PRIMARY KEY, turn INTEGER NOT NULL, cause TEXT NOT NULL, at INTEGER NOT NULL, base INTEGER NOT NULL
+);
+CREATE INDEX snapshots_turn ON snapshots(turn);
+CREATE TABLE blobs (id INTEGER PRIMARY KEY);
+`
+
+// Kind is what a text of a turn is.
+type Kind int
+
+// The kinds, in the order of the columns of words.
+const (
+	Prompt Kind = iota
+	Answer
+	Command
+	Output
+	File
+	kinds
+)
+
+// String is the kind's name.
+func (k Kind) String() string { return KindNames()[k] }
+
+// KindNames are the names of the kinds, in their order.
+func KindNames() []string { return []string{"prompt", "answer", "command", "output", "file"} }
+
+// textIDs is how many ids of texts a turn has, one for each kind and some for later: the
+// id of a text is that of its turn times this, and its kind.
+const textIDs = 8

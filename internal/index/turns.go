@@ -1,0 +1,123 @@
+package index
+
+import (
+	"context"
+	"time"
+)
+
+// Turns returns the turns that a filter selects, the newest first, at most limit, of which
+// each ended after the time after, unless that is zero.
+func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, more bool, err error) {
+	where, args := f.condition()
+	query := "SELECT " + rowColumns + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " ORDER BY t.at DESC, t.id DESC LIMIT ?"
+	err = each(ctx, r.conn, query, append(args, limit+1), func(rows scanner) error {
+		var row Row
+		var at, ended int64
+		if err := rows.Scan(row.targets(&at, &ended)...); err != nil {
+			return err
+		}
+		row.At, row.Ended = fromMillis(at), fromMillis(ended)
+		list = append(list, row)
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(list) > limit; more {
+		list = list[:limit]
+	}
+	for i := range list {
+		if err := r.complete(ctx, &list[i]); err != nil {
+			return nil, false, err
+		}
+	}
+	return list, more, nil
+}
+
+// Calls returns the commands of a turn, or with all set every use of a tool, in order.
+func (r *Reader) Calls(ctx context.Context, turn int64, all bool) (list []Call, err error) {
+	query := "SELECT line, at, tool, text, command, outcome, status, agent FROM calls WHERE turn = ?"
+	if !all {
+		query += " AND command"
+	}
+	err = each(ctx, r.conn, query+" ORDER BY id", []any{turn}, func(rows scanner) error {
+		var c Call
+		var at int64
+		if err := rows.Scan(&c.Line, &at, &c.Tool, &c.Text, &c.Command, &c.Outcome, &c.Status, &c.Agent); err != nil {
+			return err
+		}
+		c.At = fromMillis(at)
+		list = append(list, c)
+		return nil
+	})
+	return list, err
+}
+
+// ChangedFile is a file that a turn changed.
+type ChangedFile struct {
+	FileChange
+
+	// Reverted reports that a later turn gave the file the content back that it had before.
+	Reverted bool
+}
+
+// ChangedFiles returns the files of a turn, by path.
+func (r *Reader) ChangedFiles(ctx context.Context, turn int64) (list []ChangedFile, err error) {
+	err = each(ctx, r.conn, `SELECT p.path, f.added, f.removed, f.source, f.before, f.after,
+    length(f.before) > 0 AND EXISTS (SELECT 1 FROM files o JOIN turns l ON l.id = o.turn JOIN turns t ON t.id = f.turn
+        WHERE o.path = f.path AND o.turn <> f.turn AND l.at > t.at AND o.after = f.before)
+FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ? ORDER BY p.path`, []any{turn}, func(rows scanner) error {
+		var f ChangedFile
+		source := 0
+		if err := rows.Scan(&f.Path, &f.Added, &f.Removed, &source, &f.Before, &f.After, &f.Reverted); err != nil {
+			return err
+		}
+		f.Edited, f.Observed = source&sourceEdit != 0, source&sourceSnapshot != 0
+		list = append(list, f)
+		return nil
+	})
+	return list, err
+}
+
+// Names are the values that filters take, the most frequent first.
+func (r *Reader) Names(ctx context.Context, what NameKind) (list []string, err error) {
+	query := map[NameKind]string{
+		Agents:   "SELECT agent FROM sessions WHERE agent <> '' GROUP BY agent ORDER BY count(*) DESC",
+		Branches: "SELECT branch FROM turns WHERE branch <> '' GROUP BY branch ORDER BY count(*) DESC",
+		Tools:    "SELECT tool FROM calls WHERE tool <> '' GROUP BY tool ORDER BY count(*) DESC",
+		Authors:  "SELECT author FROM commits WHERE author <> '' GROUP BY author ORDER BY count(*) DESC",
+		Sessions: "SELECT s.name FROM sessions s JOIN turns t ON t.session = s.id GROUP BY s.id ORDER BY max(t.at) DESC",
+	}[what]
+	err = each(ctx, r.conn, query+" LIMIT 50", nil, func(rows scanner) error {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		list = append(list, name)
+		return nil
+	})
+	return list, err
+}
+
+// NameKind is what Names lists.
+type NameKind int
+
+// The kinds of names.
+const (
+	Agents NameKind = iota
+	Branches
+	Tools
+	Authors
+	Sessions
+)
+
+// Span returns the times of the first and the last turn; zero if there is none.
+func (r *Reader) Span(ctx context.Context) (first, last time.Time, err error) {
+	err = each(ctx, r.conn, "SELECT ifnull(min(at), 0), ifnull(max(ended), 0) FROM turns", nil, func(rows scanner) error {
+		var a, b int64
+		err := rows.Scan(&a, &b)
+		first, last = fromMillis(a), fromMillis(b)
+		return err
+	})
+	return first, last, err
+}

@@ -1,0 +1,143 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Group is by what tokens are added up.
+type Group string
+
+// The groups.
+const (
+	BySession Group = "session"
+	ByBranch  Group = "branch"
+	ByCommit  Group = "commit"
+	ByDay     Group = "day"
+	ByModel   Group = "model"
+	ByAgent   Group = "agent"
+	ByFile    Group = "file"
+	ByPrompt  Group = "prompt"
+)
+
+// Groups are all groups.
+func Groups() []Group {
+	return []Group{BySession, ByBranch, ByCommit, ByDay, ByModel, ByAgent, ByFile, ByPrompt}
+}
+
+// Spent is what one member of a group used of one model.
+type Spent struct {
+	// Key names the member: an id, a name, a path, a day; empty where the turns have none.
+	// Label describes it: a prompt, the subject of a commit.
+	Key, Label string
+	// Last is the time of its last turn.
+	Last  time.Time
+	Model string
+	// Subagent reports that subagents used it.
+	Subagent bool
+	Messages int64
+	Tokens
+}
+
+// shares is how the tokens of a turn are divided among several members of a group, evenly
+// and without a rest: member n of m gets x(n+1)/m - xn/m.
+const shares = `WITH members AS (SELECT turn, name, label, row_number() OVER (PARTITION BY turn ORDER BY name) - 1 AS n, count(*) OVER (PARTITION BY turn) AS m FROM (`
+
+// Usage returns what the turns used that a filter selects, by group, model and whether
+// subagents did: the members of the group in the order of their last turns.
+func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Location) ([]Spent, error) {
+	where, args := f.condition()
+	from := " FROM spent u JOIN turns t ON t.id = u.turn JOIN sessions s ON s.id = t.session JOIN models o ON o.id = u.model"
+	sums := "sum(u.input), sum(u.cache_write), sum(u.cache_read), sum(u.output), sum(u.messages)"
+	prefix, key, label := "", "''", "''"
+	switch by {
+	case BySession:
+		key, label = "s.name", "s.agent"
+	case ByBranch:
+		key = "t.branch"
+	case ByDay:
+		key = "t.at / 900000" // quarters of an hour: offsets of time zones are multiples of one
+	case ByModel:
+		key = "o.name"
+	case ByAgent:
+		key = "s.agent"
+	case ByPrompt:
+		key, label = "t.id", "t.prompt"
+	case ByFile:
+		prefix = shares + "SELECT f.turn, p.path AS name, '' AS label FROM files f JOIN paths p ON p.id = f.path))\n"
+	case ByCommit:
+		prefix = shares + `SELECT p.turn, max(c.oid) AS name, c.subject AS label FROM parts p JOIN checkpoints k ON k.id = p.checkpoint
+    JOIN commits c ON c.checkpoint = k.name GROUP BY p.turn, k.id))` + "\n"
+	}
+	if prefix != "" {
+		from += " LEFT JOIN members x ON x.turn = t.id"
+		key, label = "ifnull(x.name, '')", "ifnull(x.label, '')"
+		share := func(column string) string {
+			c := "u." + column
+			return "sum(CASE WHEN x.m IS NULL THEN " + c + " ELSE " + c + " * (x.n + 1) / x.m - " + c + " * x.n / x.m END)"
+		}
+		sums = share("input") + ", " + share("cache_write") + ", " + share("cache_read") + ", " + share("output") + ", " + share("messages")
+	}
+	query := prefix + "SELECT " + key + " AS key, max(" + label + "), max(t.ended), o.name, u.sub, " + sums + from + " WHERE " + where + " GROUP BY key, o.id, u.sub"
+	var list []Spent
+	err := each(ctx, r.conn, query, args, func(rows scanner) error {
+		var s Spent
+		var last int64
+		if err := rows.Scan(&s.Key, &s.Label, &last, &s.Model, &s.Subagent, &s.Input, &s.CacheWrite, &s.CacheRead, &s.Output, &s.Messages); err != nil {
+			return err
+		}
+		s.Last = fromMillis(last)
+		if by == ByDay {
+			s.Key = day(s.Key, local)
+		}
+		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return joined(list), nil
+}
+
+// day is the local day of a quarter of an hour, counted from 1970.
+func day(quarter string, local *time.Location) string {
+	n, err := strconv.ParseInt(quarter, 10, 64)
+	if err != nil {
+		return ""
+	}
+	return time.Unix(n*900, 0).In(local).Format(time.DateOnly)
+}
+
+// joined adds up rows of the same member, model and kind, and sorts them.
+func joined(list []Spent) []Spent {
+	type id struct {
+		key, model string
+		sub        bool
+	}
+	at, last := map[id]int{}, map[string]time.Time{}
+	out := make([]Spent, 0, len(list))
+	for _, s := range list {
+		if s.Last.After(last[s.Key]) {
+			last[s.Key] = s.Last
+		}
+		name := id{s.Key, s.Model, s.Subagent}
+		i, known := at[name]
+		if !known {
+			at[name] = len(out)
+			out = append(out, s)
+			continue
+		}
+		out[i].Tokens = out[i].Plus(s.Tokens)
+		out[i].Messages += s.Messages
+		if s.Last.After(out[i].Last) {
+			out[i].Last = s.Last
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Spent) int {
+		return cmp.Or(last[b.Key].Compare(last[a.Key]), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Model, b.Model))
+	})
+	return out
+}

@@ -1,0 +1,68 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Head is what surrounds the content of a line in the conversation.
+type Head struct {
+	UUID, Branch, Cwd string
+	Time              time.Time
+	// Sidechain reports whether the line is a subagent's.
+	Sidechain bool
+	// MessageID, Model and Usage are those of a message of a model; empty for other lines.
+	MessageID, Model string
+	Usage            Usage
+}
+
+// Heads reads the heads of lines one after another.
+type Heads struct{ message message }
+
+// Line returns the head of a line; false if the line is no part of the conversation.
+func (h *Heads) Line(line []byte) (Head, bool) {
+	e, ok := parseEntry(line)
+	if !ok || !isChain(e.kind) {
+		return Head{}, false
+	}
+	head := Head{UUID: Unquoted(e.uuid), Branch: Unquoted(e.branch), Cwd: Unquoted(e.cwd), Time: e.time(), Sidechain: e.sidechain}
+	if string(e.kind) == "assistant" {
+		h.message.parse(e.message)
+		if string(h.message.model) != synthetic {
+			head.MessageID, head.Model, head.Usage = Unquoted(h.message.id), Unquoted(h.message.model), h.message.usage
+		}
+	}
+	return head, true
+}
+
+// CursorAt returns the cursor of a place in a transcript at which a line begins: offset,
+// with so many lines before it.
+func CursorAt(path string, offset int64, lines int) (_ Cursor, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return Cursor{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	at := Cursor{Offset: offset, Lines: lines}
+	at.Device, at.Inode = identity(info)
+	if at.Tail, _, err = tail(f, offset); err != nil {
+		return Cursor{}, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	return at, nil
+}
+
+// Fit returns the cursor if it fits the transcript, else that of its beginning, and the
+// length of the transcript in bytes.
+func Fit(path string, c Cursor) (at Cursor, size int64, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return Cursor{}, 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	at, _, err = resume(file{src: f, info: info}, c)
+	if err != nil {
+		return Cursor{}, 0, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	return at, info.Size(), nil
+}

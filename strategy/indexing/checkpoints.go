@@ -1,0 +1,345 @@
+package indexing
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// checkpoints reads the checkpoints that are new, or have changed, since the last time.
+func (r *run) checkpoints(ctx context.Context) error {
+	if r.known.Refs == r.now.Refs {
+		return nil
+	}
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	text, err := r.w.Meta(ctx, treesKey)
+	if err != nil {
+		return err
+	}
+	var before []git.OID
+	if text != "" && json.Unmarshal([]byte(text), &before) != nil {
+		return index.ErrLost
+	}
+	if slices.Equal(before, trees) {
+		return nil
+	}
+	found, err := r.changedCheckpoints(ctx, before, trees)
+	if err != nil {
+		return err
+	}
+	slots, err := r.readSlots(ctx, trees, found)
+	if err != nil {
+		return err
+	}
+	for i, s := range slots {
+		r.progress("checkpoints", int64(i), int64(len(slots)))
+		if err := r.slot(ctx, s); err != nil {
+			return err
+		}
+		if err := r.done(ctx); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(trees)
+	if err != nil {
+		return err
+	}
+	return r.w.SetMeta(ctx, treesKey, string(data))
+}
+
+// changedCheckpoints returns the checkpoints in which the trees of the metadata branches
+// differ from those of before.
+func (r *run) changedCheckpoints(ctx context.Context, before, trees []git.OID) ([]checkpoint.ID, error) {
+	changed := map[checkpoint.ID]bool{}
+	if len(before) == len(trees) {
+		for i := range trees {
+			if before[i] == trees[i] {
+				continue
+			}
+			list, err := gitdiff.Changes(ctx, r.Repo, before[i], trees[i])
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil { // the former tree is gone
+				return nil, errors.Join(errReplaced, err)
+			}
+			for _, c := range list {
+				if parts := strings.SplitN(c.Path, "/", 3); len(parts) == 3 {
+					if id, err := checkpoint.ParseID(parts[0] + parts[1]); err == nil {
+						changed[id] = true
+					}
+				}
+			}
+		}
+	} else {
+		for _, tree := range trees {
+			ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				changed[id] = true
+			}
+		}
+		if len(before) > len(trees) {
+			return nil, errReplaced
+		}
+	}
+	list := make([]checkpoint.ID, 0, len(changed))
+	for id := range changed {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// slot is a session's part of a checkpoint.
+type slot struct {
+	checkpoint.Stored
+
+	id      checkpoint.ID
+	branch  string
+	session string
+	// first is the time of the session's first checkpoint among those that are read.
+	first int64
+}
+
+// readSlots reads the metadata of checkpoints, and returns their slots: sessions one after
+// another, of each the oldest first. Checkpoints that are gone are errReplaced.
+func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.ID) ([]slot, error) {
+	var slots []slot
+	first := map[string]int64{}
+	for i, id := range ids {
+		r.progress("metadata of checkpoints", int64(i), int64(len(ids)))
+		c, err := r.readCheckpoint(ctx, trees, id)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, checkpoint.ErrNotFound):
+			return nil, errReplaced
+		case err != nil:
+			r.skip(ctx, "checkpoint "+string(id), err)
+			continue
+		}
+		if err := r.w.DropCheckpoint(ctx, string(id)); err != nil {
+			return nil, err
+		}
+		for _, s := range c.Sessions {
+			name := transcript.SessionID(s.Meta.SessionID)
+			if session.CheckID(name) != nil {
+				continue
+			}
+			at := s.Meta.CreatedAt.UnixMilli()
+			if known, found := first[name]; !found || at < known {
+				first[name] = at
+			}
+			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name})
+		}
+	}
+	for i := range slots {
+		slots[i].first = first[slots[i].session]
+	}
+	slices.SortStableFunc(slots, func(a, b slot) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), strings.Compare(a.session, b.session), a.Meta.CreatedAt.Compare(b.Meta.CreatedAt), strings.Compare(string(a.id), string(b.id)))
+	})
+	return slots, nil
+}
+
+func (r *run) readCheckpoint(ctx context.Context, trees []git.OID, id checkpoint.ID) (c checkpoint.Checkpoint, err error) {
+	err = checkpoint.ErrNotFound
+	for _, tree := range trees {
+		if c, err = checkpoint.ReadAvailable(ctx, r.Repo, tree, id); !errors.Is(err, checkpoint.ErrNotFound) {
+			return c, err
+		}
+	}
+	return c, err
+}
+
+// slot reads the transcript of a slot as far as the index doesn't have it, and notes which
+// turns are in the checkpoint.
+func (r *run) slot(ctx context.Context, s slot) error {
+	agent := s.Meta.Agent
+	if !transcript.IsAgentName(agent) {
+		agent = ""
+	}
+	row, err := r.w.PutSession(ctx, index.Session{Name: s.session, Agent: agent})
+	if err != nil {
+		return err
+	}
+	stored, err := segments.Unhashed(ctx, r.Repo, s.Dir)
+	if err != nil {
+		return r.skipped(ctx, s, err)
+	}
+	had, _, err := r.w.FindSession(ctx, s.session)
+	if err != nil {
+		return err
+	}
+	part := index.Part{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, From: s.Meta.TranscriptStart, To: s.Meta.TranscriptEnd, Session: row}
+	at := decodePlace(had.Cursor)
+	covered, err := r.covered(ctx, s, stored)
+	if err != nil {
+		return err
+	}
+	if covered && s.Meta.TranscriptLines > 0 {
+		return r.w.PutPart(ctx, part)
+	}
+	drafts, lines, from, err := r.readStored(ctx, s, stored, at)
+	if err != nil {
+		return r.skipped(ctx, s, err)
+	}
+	ids, err := r.putTurns(ctx, row, drafts)
+	if err != nil {
+		return err
+	}
+	if from == 0 { // the lines that the index has of the session may be those of another transcript
+		part.Session = 0
+		if part.Turns, err = r.partOf(ctx, s, row, drafts, ids); err != nil {
+			return err
+		}
+	}
+	if err := r.w.PutPart(ctx, part); err != nil {
+		return err
+	}
+	if agent == "" && len(drafts) > 0 {
+		_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.ClaudeCode})
+	}
+	if err == nil {
+		err = r.storedSubagents(ctx, s, had.Live, ids)
+	}
+	if err != nil || len(drafts) == 0 || at.Lines > lines {
+		return err
+	}
+	last := drafts[len(drafts)-1]
+	return r.setPlace(ctx, s.session, place{Line: last.Line, Key: last.Key, Lines: lines, Live: at.Live})
+}
+
+// skipped logs why a slot isn't in the index.
+func (r *run) skipped(ctx context.Context, s slot, err error) error {
+	if ctx.Err() == nil && !errors.Is(err, index.ErrLost) && !errors.Is(err, index.ErrBusy) {
+		r.skip(ctx, "transcript of "+s.session+" in "+string(s.id), err)
+		return nil
+	}
+	return err
+}
+
+// covered reports whether all blobs of a transcript have been read for its session, and
+// notes them.
+func (r *run) covered(ctx context.Context, s slot, stored segments.Transcript) (bool, error) {
+	covered := true
+	for _, blob := range stored.Segments {
+		seen, err := r.w.SeenBlobs(ctx, hashOf(s.session+" "+string(blob)))
+		if err != nil {
+			return false, err
+		}
+		covered = covered && seen
+	}
+	return covered, nil
+}
+
+// readStored reads the turns of a stored transcript: from the last turn on that the index
+// has of the session, where that is in the same line of the transcript, else all. from is
+// the first line that was read.
+func (r *run) readStored(ctx context.Context, s slot, stored segments.Transcript, at place) (_ []*turnDraft, lines, from int, err error) {
+	if at.Line > 0 && s.Meta.TranscriptLines > at.Line {
+		drafts, lines, err := r.readSpan(ctx, stored, segments.Span{From: at.Line, Total: s.Meta.TranscriptLines})
+		if err != nil || len(drafts) > 0 && drafts[0].Key == at.Key {
+			return drafts, lines, at.Line, err
+		}
+	}
+	drafts, lines, err := r.readSpan(ctx, stored, segments.Span{})
+	return drafts, lines, 0, err
+}
+
+func (r *run) readSpan(ctx context.Context, stored segments.Transcript, span segments.Span) (_ []*turnDraft, lines int, err error) {
+	if len(stored.Segments) > 0 && span.From == 0 {
+		first, err := segments.ReadBlob(ctx, r.Repo, stored.Segments[0])
+		if err != nil {
+			return nil, 0, err
+		}
+		if begins := bytes.TrimLeft(first, " \t\r\n"); len(begins) > 0 && begins[0] == '{' && transcript.IsDocument(first) {
+			return r.readDocuments(ctx, stored)
+		}
+	}
+	t := turnReader{}
+	err = stored.Lines(ctx, r.Repo, span, func(line []byte, n int) error {
+		t.line(line, n, 0)
+		lines = n + 1
+		return nil
+	})
+	return t.finished(), lines, err
+}
+
+// readDocuments reads the turns of a transcript that consists of documents.
+func (r *run) readDocuments(ctx context.Context, stored segments.Transcript) (_ []*turnDraft, lines int, err error) {
+	c := transcript.Conversation{}
+	for _, oid := range stored.Segments {
+		document, err := segments.ReadBlob(ctx, r.Repo, oid)
+		if err != nil {
+			return nil, 0, err
+		}
+		lines += c.Document(document, lines)
+	}
+	t := turnReader{}
+	for _, item := range c.Items {
+		t.item(item)
+	}
+	return t.finished(), lines, nil
+}
+
+// partOf returns the turns that are in a checkpoint's part of a transcript that was read
+// whole. Where the part isn't stored, or not in the lines of the transcript, it is what no
+// other checkpoint has.
+func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft, ids []int64) (turns []int64, err error) {
+	end := s.Meta.TranscriptEnd
+	for i, d := range drafts {
+		if (end == 0 || d.Line < end) && d.End > s.Meta.TranscriptStart {
+			turns = append(turns, ids[i])
+		}
+	}
+	if len(turns) > 0 && (s.Meta.TranscriptStart > 0 || s.Meta.TranscriptLines > 0) {
+		return turns, nil
+	}
+	linked, err := r.w.Linked(ctx, row, string(s.id))
+	if err != nil {
+		return nil, err
+	}
+	turns = nil
+	for _, id := range ids {
+		if !linked[id] {
+			turns = append(turns, id)
+		}
+	}
+	if len(turns) == 0 && len(ids) > 0 { // the turn of the checkpoint before went on
+		turns = ids[len(ids)-1:]
+	}
+	return turns, nil
+}
+
+// storedSubagents notes what the subagents of a checkpoint used, of whom nothing else is
+// stored. Those of a live session are known by their transcripts.
+func (r *run) storedSubagents(ctx context.Context, s slot, live string, ids []int64) error {
+	if live != "" || len(ids) == 0 || s.Meta.TokenUsage == nil || s.Meta.TokenUsage.Subagents == nil {
+		return nil
+	}
+	t := s.Meta.TokenUsage.Subagents
+	m := index.Message{
+		ID: hashOf("subagents " + string(s.id) + " " + s.session), Subagent: true,
+		Tokens: index.Tokens{Input: t.Input, CacheWrite: t.CacheCreation, CacheRead: t.CacheRead, Output: t.Output},
+	}
+	return r.w.PutSubagent(ctx, ids[len(ids)-1], "stored", nil, []index.Message{m})
+}

@@ -1,0 +1,176 @@
+package indexing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/index"
+)
+
+// Progress is told how far the index is filled: of what, how much is done, and of how much.
+type Progress func(what string, done, total int64)
+
+const (
+	// batch is how many transcripts are read between two commits to the index.
+	batch = 200
+	// lockWait is how long a question waits for another filler of the index.
+	lockWait = 10 * time.Minute
+	// childWait is how long a detached child does.
+	childWait = time.Minute
+)
+
+// sourcesKey and the others are the keys of what the index keeps for its filler.
+const (
+	sourcesKey  = "sources"
+	treesKey    = "trees"
+	tipsKey     = "tips"
+	snapshotKey = "snapshot"
+)
+
+func (f *Filler) indexFiles() index.Files { return index.At(f.RecordsDir()) }
+
+// Open returns the index for a question, filled with what is new in the record. What
+// can't be read of the record is left out, and logged.
+func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, error) {
+	if err := f.tombstones.Check(); err != nil {
+		return nil, err
+	}
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
+		r, current, err := f.openCurrent(ctx)
+		if err == nil && current {
+			return r, nil
+		}
+		if err == nil {
+			err = r.Close()
+		}
+		if err != nil && !errors.Is(err, index.ErrLost) {
+			return nil, err
+		}
+		if err := f.Fill(ctx, lockWait, progress); err != nil && !errors.Is(err, index.ErrLost) {
+			return nil, err
+		}
+		r, err = index.Open(ctx, f.indexFiles())
+		if err == nil || !errors.Is(err, index.ErrLost) || attempt == attempts {
+			return r, err
+		}
+	}
+}
+
+// openCurrent opens the index, and reports whether it has all of the record.
+func (f *Filler) openCurrent(ctx context.Context) (r *index.Reader, current bool, err error) {
+	r, err = index.Open(ctx, f.indexFiles())
+	if err != nil || r.Writing {
+		return r, false, err
+	}
+	text, err := r.Meta(ctx, sourcesKey)
+	if err != nil {
+		return nil, false, errors.Join(err, r.Close())
+	}
+	known := decodeSources(text)
+	return r, known.equal(f.look(&known)), nil
+}
+
+// Drop removes the index: what was forgotten must not stay in it.
+func (f *Filler) Drop(ctx context.Context) error { return index.Remove(ctx, f.indexFiles()) }
+
+// Refill is Fill for a detached child: another one that is at work does the same.
+func (f *Filler) Refill(ctx context.Context) error {
+	err := f.Fill(ctx, childWait, func(string, int64, int64) {})
+	if errors.Is(err, index.ErrBusy) {
+		return nil
+	}
+	return err
+}
+
+// Fill brings the index up to date with the record. It waits for another filler at most
+// for a time: index.ErrBusy then.
+func (f *Filler) Fill(ctx context.Context, wait time.Duration, progress Progress) error {
+	err := f.fill(ctx, wait, progress)
+	if errors.Is(err, index.ErrLost) && ctx.Err() == nil { // it is removed: make it anew
+		err = f.fill(ctx, wait, progress)
+	}
+	return err
+}
+
+func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress) (err error) {
+	if err := f.tombstones.Check(); err != nil {
+		return err
+	}
+	if err := f.MaskForgotten(); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	w, err := index.OpenWriter(waiting, f.indexFiles())
+	if err != nil {
+		return err
+	}
+	defer func() { err = w.Close(ctx, err) }()
+	text, err := w.Meta(ctx, sourcesKey)
+	if err != nil {
+		return err
+	}
+	known := decodeSources(text)
+	now := f.look(&known)
+	if known.equal(now) {
+		return nil
+	}
+	if known.Refs != "" && known.Forgotten != now.Forgotten {
+		if err := w.Anew(ctx); err != nil {
+			return err
+		}
+		known = sources{}
+		now = f.look(&known)
+	}
+	r := &run{Filler: f, w: w, known: &known, now: now, progress: progress}
+	err = r.all(ctx)
+	if errors.Is(err, errReplaced) {
+		if err := w.Anew(ctx); err != nil {
+			return err
+		}
+		known = sources{}
+		r = &run{Filler: f, w: w, known: &known, now: f.look(&known), progress: progress}
+		err = r.all(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return w.SetMeta(ctx, sourcesKey, r.now.encode())
+}
+
+// errReplaced means that the index has checkpoints that the record doesn't have any more.
+var errReplaced = errors.New("checkpoints are gone from the record")
+
+// run fills the index once.
+type run struct {
+	*Filler
+
+	w          *index.Writer
+	known, now *sources
+	progress   Progress
+	put        int // transcripts since the last commit to the index
+}
+
+func (r *run) all(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.commits, r.snapshots} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// done commits to the index now and then.
+func (r *run) done(ctx context.Context) error {
+	if r.put++; r.put%batch != 0 {
+		return ctx.Err()
+	}
+	return r.w.Commit(ctx)
+}
+
+// skip logs what can't be read of the record.
+func (r *run) skip(ctx context.Context, what string, err error) {
+	r.Log.WarnContext(ctx, "not indexed", "what", what, "error", r.Redact.Text(err.Error()))
+}

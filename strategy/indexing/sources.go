@@ -1,0 +1,105 @@
+package indexing
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// sources is what the record was when the index was filled from it. Equal sources have
+// nothing new. All of it is found without a git process.
+type sources struct {
+	// Refs changes with every branch, Snapshots with every snapshot, Forgotten with the
+	// list of what was forgotten.
+	Refs      string `json:"refs"`
+	Snapshots string `json:"snapshots"`
+	Forgotten string `json:"forgotten"`
+	// States are the files of session states, Live the transcripts of sessions that have
+	// not ended, and those of their subagents.
+	States map[string]string `json:"states"`
+	Live   map[string]string `json:"live"`
+	// Open are the transcripts of sessions that have not ended, by the names of states.
+	Open map[string]string `json:"open"`
+}
+
+func (s *sources) encode() string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return "" // as good as unknown
+	}
+	return string(data)
+}
+
+func decodeSources(text string) (s sources) {
+	if json.Unmarshal([]byte(text), &s) != nil {
+		return sources{}
+	}
+	return s
+}
+
+func (s *sources) equal(o *sources) bool {
+	return s.Refs == o.Refs && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
+}
+
+// stampOf changes when a file does.
+func stampOf(info fs.FileInfo) string {
+	return fmt.Sprintf("%d.%d", info.Size(), info.ModTime().UnixNano())
+}
+
+func stampAt(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	return stampOf(info)
+}
+
+// look returns the sources as they are. known are those of the last time, which name the
+// transcripts to look at.
+func (f *Filler) look(known *sources) *sources {
+	now := &sources{
+		Refs: gitref.Fingerprint(f.Repo), Snapshots: stampAt(filepath.Join(registry.RepositoryDir(f.Repo.CommonDir), "checkpoints")),
+		Forgotten: stampAt(tombstone.Path(f.Repo.CommonDir)),
+		States:    map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
+	}
+	entries, err := os.ReadDir(f.Sessions.Dir())
+	if err != nil {
+		return now // there is none
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || filepath.Ext(name) != ".json" || strings.HasPrefix(name, ".") {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			now.States[name] = stampOf(info)
+		}
+	}
+	for name, path := range now.Open {
+		if now.States[name] != "" {
+			now.addLive(path)
+		}
+	}
+	return now
+}
+
+// addLive adds a transcript and those of its subagents.
+func (s *sources) addLive(path string) {
+	s.Live[path] = stampAt(path)
+	files, err := transcript.AgentFiles(path)
+	if err != nil {
+		return
+	}
+	for _, file := range files {
+		s.Live[file.Path] = fmt.Sprintf("%d.%d", file.Size, file.Changed.UnixNano())
+	}
+}

@@ -1,0 +1,406 @@
+package indexing
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/linediff"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+const (
+	// maxAnswers is how much of a turn's answers is kept, maxText of its other texts,
+	// maxEnd how much of the beginning and of the end of an output.
+	maxAnswers = 48 << 10
+	maxText    = 32 << 10
+	maxEnd     = 400
+	// maxCommand is how much of a command is kept, maxDetail of what else describes a use
+	// of a tool, maxPrompt of the line of a prompt.
+	maxCommand = 2000
+	maxDetail  = 200
+	maxPrompt  = 300
+)
+
+// turnReader makes turns of the lines of a transcript. The lines are redacted.
+type turnReader struct {
+	root string // of the worktree, empty if it isn't known
+	// subagent reports whether the transcript is a subagent's, all of which is one turn.
+	subagent bool
+	turns    []*turnDraft
+
+	cwd    string
+	events transcript.Events
+	heads  transcript.Heads
+	calls  map[string]callPlace
+	// messages are the places of the messages of turns by id.
+	messages map[string]*index.Message
+}
+
+// turnDraft is a turn that is being read.
+type turnDraft struct {
+	index.Turn
+
+	id     string // of its first line
+	offset int64  // of its first line, in bytes, where that is known
+	texts  [5]strings.Builder
+	files  map[string]*index.FileChange
+	order  []string // the messages, by id
+}
+
+// callPlace is where a use of a tool is.
+type callPlace struct {
+	turn *turnDraft
+	call int
+	// edit is the change that an edit tool is to make, nil for other tools.
+	edit  *index.FileChange
+	judge shellcmd.Judge
+}
+
+// line takes in the line n, which begins at an offset in bytes.
+func (t *turnReader) line(raw []byte, n int, offset int64) {
+	head, ok := t.heads.Line(raw)
+	if !ok {
+		return
+	}
+	if t.cwd == "" {
+		t.cwd = head.Cwd
+	}
+	t.events.Subagent = t.subagent
+	head.Sidechain = head.Sidechain || t.subagent
+	if !head.Sidechain || t.subagent {
+		t.event(raw, n, offset, &head)
+	}
+	turn := t.current(n, offset, &head)
+	turn.End = max(turn.End, n+1)
+	if head.Time.After(turn.Ended) {
+		turn.Ended = head.Time
+	}
+	if turn.Branch == "" {
+		turn.Branch = head.Branch
+	}
+	t.count(turn, &head)
+}
+
+// current returns the turn that runs; before the first prompt there is one without.
+func (t *turnReader) current(n int, offset int64, head *transcript.Head) *turnDraft {
+	if len(t.turns) == 0 {
+		t.begin(n, offset, head, "")
+	}
+	return t.turns[len(t.turns)-1]
+}
+
+func (t *turnReader) begin(n int, offset int64, head *transcript.Head, prompt string) {
+	id := head.UUID
+	if id == "" {
+		id = head.Time.Format(time.RFC3339Nano) + " " + prompt
+	}
+	turn := &turnDraft{id: id, offset: offset, files: map[string]*index.FileChange{}}
+	turn.Turn = index.Turn{Key: hashOf(id), Line: n, End: n + 1, At: head.Time, Ended: head.Time, Branch: head.Branch, Prompt: oneLine(prompt, maxPrompt)}
+	turn.say(index.Prompt, prompt, maxText)
+	t.turns = append(t.turns, turn)
+}
+
+// hashOf is 64 bits of a hash of a text.
+func hashOf(text string) int64 {
+	sum := sha256.Sum256([]byte(text))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// say adds to a text of the turn.
+func (d *turnDraft) say(kind index.Kind, text string, limit int) {
+	b := &d.texts[kind]
+	room := limit - b.Len()
+	if text == "" || room <= 0 {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(head(text, room))
+}
+
+// count takes in the tokens of a line.
+func (t *turnReader) count(turn *turnDraft, head *transcript.Head) {
+	if head.MessageID == "" {
+		return
+	}
+	tokens := index.Tokens{Input: head.Usage.Input, CacheWrite: head.Usage.CacheCreation, CacheRead: head.Usage.CacheRead, Output: head.Usage.Output}
+	if m := t.messages[head.MessageID]; m != nil {
+		if tokens.Output >= m.Output {
+			m.Tokens = tokens
+		}
+		return
+	}
+	if t.messages == nil {
+		t.messages = map[string]*index.Message{}
+	}
+	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: head.Model, Subagent: head.Sidechain, Tokens: tokens}
+	turn.order = append(turn.order, head.MessageID)
+}
+
+// event takes in what a line of the session itself records.
+func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Head) {
+	e, ok := t.events.Line(raw)
+	if !ok {
+		return
+	}
+	switch e.Kind {
+	case transcript.UserEvent:
+		if prompt := promptOf(e); prompt != "" && (!t.subagent || len(t.turns) == 0) {
+			t.begin(n, offset, head, prompt)
+		}
+		for _, r := range e.Results {
+			t.result(e, r)
+		}
+	case transcript.AgentEvent:
+		turn := t.current(n, offset, head)
+		if len(e.Raw()) > 0 && !e.Failed {
+			turn.say(index.Answer, e.Said(), maxAnswers)
+		}
+		for i := range e.Uses {
+			t.use(turn, &e.Uses[i], n, head.Time)
+		}
+	case transcript.CompactEvent, transcript.TitleEvent, transcript.QueueEvent, transcript.LinkEvent:
+	}
+}
+
+// promptOf returns what a person asked with a line.
+func promptOf(e *transcript.Event) string {
+	switch {
+	case e.Plan != "":
+		return "Implement the following plan:\n" + e.Plan
+	case e.Command != "":
+		return strings.TrimSpace("/" + e.Command + " " + e.Prompt)
+	}
+	return e.Prompt
+}
+
+// use takes in a use of a tool.
+func (t *turnReader) use(turn *turnDraft, use *transcript.ToolUse, n int, at time.Time) {
+	if _, known := t.calls[use.ID]; known && use.ID != "" {
+		return
+	}
+	call := index.Call{Line: n, At: at, Tool: use.Tool, Status: -1}
+	place := callPlace{turn: turn, call: len(turn.Calls)}
+	call.Text, call.Command = describe(use)
+	if call.Command {
+		place.judge = shellcmd.Split(call.Text).Judge()
+		turn.say(index.Command, call.Text, maxText)
+	}
+	if name, texts := use.Written(); name != "" {
+		call.Text = t.relative(name)
+		added, removed := linesOf(use, texts)
+		place.edit = &index.FileChange{Path: call.Text, Added: added, Removed: removed, Edited: true}
+	} else if !call.Command {
+		call.Text = t.relative(call.Text)
+	}
+	turn.Calls = append(turn.Calls, call)
+	if place.edit != nil {
+		turn.edited(place.edit, 1)
+	}
+	if use.ID == "" {
+		return
+	}
+	if t.calls == nil {
+		t.calls = map[string]callPlace{}
+	}
+	t.calls[use.ID] = place
+}
+
+// describe returns the command of a use of a tool, or else the part of its input that
+// describes it.
+func describe(use *transcript.ToolUse) (text string, isCommand bool) {
+	found := map[string]string{}
+	for key, value := range use.Input.Members() {
+		switch key {
+		case "command":
+			if command := value.Text(); command != "" {
+				return head(command, maxCommand), true
+			}
+		case "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt", "skill":
+			found[key] = value.Text()
+		}
+	}
+	for _, key := range []string{"file_path", "notebook_path", "pattern", "path", "url", "query", "description", "skill", "prompt"} {
+		if found[key] != "" {
+			return oneLine(found[key], maxDetail), false
+		}
+	}
+	return "", false
+}
+
+// linesOf counts the lines that an edit tool is to add and to remove.
+func linesOf(use *transcript.ToolUse, texts []string) (added, removed int) {
+	count := func(before, after string) {
+		const most = 64 << 10
+		if len(before)+len(after) > most {
+			added, removed = added+linediff.Count(after), removed+linediff.Count(before)
+			return
+		}
+		a, r := linediff.Totals(linediff.Compare(before, after, linediff.Quick))
+		added, removed = added+a, removed+r
+	}
+	if edits := use.Input.Member("edits"); edits != nil {
+		for edit := range edits.Items() {
+			count(edit.Member("old_string").Text(), edit.Member("new_string").Text())
+		}
+		return added, removed
+	}
+	count(use.Input.Member("old_string").Text(), strings.Join(texts, "\n"))
+	return added, removed
+}
+
+// edited adds a change to the turn's files, or with a sign of -1 takes it back.
+func (d *turnDraft) edited(change *index.FileChange, sign int) {
+	f := d.files[change.Path]
+	if f == nil {
+		f = &index.FileChange{Path: change.Path, Edited: true}
+		d.files[change.Path] = f
+	}
+	f.Added += sign * change.Added
+	f.Removed += sign * change.Removed
+	if sign < 0 && f.Added <= 0 && f.Removed <= 0 {
+		delete(d.files, change.Path)
+	}
+}
+
+// result takes in the result of a use of a tool.
+func (t *turnReader) result(e *transcript.Event, r transcript.ToolResult) {
+	place, known := t.calls[r.Of]
+	if !known {
+		return
+	}
+	delete(t.calls, r.Of)
+	call := &place.turn.Calls[place.call]
+	if place.edit != nil {
+		place.turn.patched(place.edit, e, r)
+	}
+	if !call.Command && !r.Failed {
+		call.Outcome = index.Passed
+		return
+	}
+	output := r.Content.Said()
+	call.Outcome, call.Status = outcomeOf(r, output, place.judge)
+	if call.Command || call.Outcome == index.Failed {
+		place.turn.say(index.Output, ends(output), maxText)
+	}
+}
+
+// patched corrects the lines of an edit by what the agent recorded of its result.
+func (d *turnDraft) patched(change *index.FileChange, e *transcript.Event, r transcript.ToolResult) {
+	if r.Failed {
+		d.edited(change, -1)
+		return
+	}
+	patch := e.Detail().Member("structuredPatch")
+	added, removed, lines := 0, 0, 0
+	for hunk := range patch.Items() {
+		for line := range hunk.Member("lines").Items() {
+			lines++
+			switch text := line.Text(); {
+			case strings.HasPrefix(text, "+"):
+				added++
+			case strings.HasPrefix(text, "-"):
+				removed++
+			}
+		}
+	}
+	if lines > 0 {
+		f := d.files[change.Path]
+		f.Added += added - change.Added
+		f.Removed += removed - change.Removed
+	}
+}
+
+// outcomeOf returns how a use of a tool ended, and its exit status, -1 if that isn't known.
+func outcomeOf(r transcript.ToolResult, output string, judge shellcmd.Judge) (index.Outcome, int) {
+	if !r.Failed {
+		switch judge.Outcome(output) {
+		case recall.Passed:
+			return index.Passed, 0
+		case recall.Failed:
+			return index.Failed, 0
+		}
+		return index.Unknown, 0
+	}
+	if r.Reply() != "" || strings.HasPrefix(output, "The user doesn't want") {
+		return index.Unknown, -1
+	}
+	text := strings.TrimPrefix(strings.TrimPrefix(output, "<tool_use_error>"), "Error: ")
+	if rest, found := strings.CutPrefix(text, "Exit code "); found {
+		digits, _, _ := strings.Cut(rest, "\n")
+		if status, err := strconv.Atoi(strings.TrimSpace(digits)); err == nil {
+			return index.Failed, status
+		}
+	}
+	return index.Failed, -1
+}
+
+// relative is a path as it is seen from the root of the worktree.
+func (t *turnReader) relative(name string) string {
+	for _, dir := range []string{t.root, t.cwd} {
+		if rest, below := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/"); below && dir != "" && rest != "" {
+			return path.Clean(rest)
+		}
+	}
+	return name
+}
+
+// finished returns the turns, without those in which nothing was said or done.
+func (t *turnReader) finished() []*turnDraft {
+	t.turns = slices.DeleteFunc(t.turns, func(d *turnDraft) bool {
+		return len(d.order)+len(d.Calls)+d.texts[index.Prompt].Len()+d.texts[index.Answer].Len() == 0
+	})
+	for _, d := range t.turns {
+		d.Messages, d.Files = nil, nil
+		for _, id := range d.order {
+			d.Messages = append(d.Messages, *t.messages[id])
+		}
+		for _, f := range d.files {
+			f.Added, f.Removed = max(f.Added, 0), max(f.Removed, 0)
+			d.Files = append(d.Files, *f)
+		}
+		slices.SortFunc(d.Files, func(a, b index.FileChange) int { return strings.Compare(a.Path, b.Path) })
+		for kind := range d.texts {
+			d.Texts[kind] = d.texts[kind].String()
+		}
+	}
+	return t.turns
+}
+
+// item takes in a thing that was said or done in a transcript without lines.
+func (t *turnReader) item(item transcript.Item) {
+	head := transcript.Head{Time: item.Time}
+	if item.By == transcript.User || len(t.turns) == 0 {
+		prompt := ""
+		if item.By == transcript.User {
+			prompt = item.Text
+		}
+		head.UUID = strconv.Itoa(item.Line) + " " + prompt
+		t.begin(item.Line, 0, &head, prompt)
+	}
+	turn := t.current(item.Line, 0, &head)
+	turn.End = max(turn.End, item.Line+1)
+	if item.Time.After(turn.Ended) {
+		turn.Ended = item.Time
+	}
+	switch item.By {
+	case transcript.User:
+	case transcript.Assistant:
+		turn.say(index.Answer, item.Text, maxAnswers)
+	case transcript.Tool:
+		call := index.Call{Line: item.Line, At: item.Time, Tool: item.Tool, Text: oneLine(item.Text, maxDetail), Status: -1}
+		if item.Failed {
+			call.Outcome = index.Failed
+		}
+		turn.Calls = append(turn.Calls, call)
+	}
+}
