@@ -22,7 +22,7 @@ type Held struct {
 }
 
 // Hold takes the store's lock, and waits for it until ctx ends: then the error
-// is filelock.ErrLocked. A store that went meanwhile is ErrNoStore, and is not made
+// is filelock.ErrLocked. A store that was removed meanwhile is ErrNoStore, and is not made
 // again.
 func (s *Store) Hold(ctx context.Context) (*Held, error) {
 	if _, err := os.Stat(s.Path(InfoFile)); err != nil {

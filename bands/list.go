@@ -67,7 +67,7 @@ type Described struct {
 // have pages, which older programs can't read.
 const SnapshotFormat = 2
 
-// Snapshots are all that can be read, ascending. Those that can't are told by
+// Snapshots are all that can be read, ascending. Those that can't are named by
 // the error, which joins one for each.
 func (s *Store) Snapshots() ([]Snapshot, error) {
 	versions, err := s.Versions()

@@ -29,7 +29,7 @@ func (s *Store) Size() (int64, error) {
 	return z.sum, nil
 }
 
-// QuickSize is Size without a look at every snapshot: most of what a store
+// QuickSize is Size without reading every snapshot: most of what a store
 // takes is in its bands.
 func (s *Store) QuickSize() (int64, error) {
 	if s.Linking() == disk.Copy {
@@ -48,7 +48,7 @@ func (s *Store) QuickSize() (int64, error) {
 // small file.
 const SnapshotRoom = 8 << 10
 
-// inode tells files apart.
+// inode identifies a file.
 type inode struct{ dev, ino uint64 }
 
 // sizer adds up files.

@@ -98,7 +98,7 @@ func (s *Store) create() error {
 }
 
 // Open opens the store in dir: ErrNoStore if there is none, ErrDamaged if it
-// can't be told what it is.
+// can't be determined what it is.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}
 	info, err := s.Info()

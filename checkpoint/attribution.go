@@ -26,14 +26,14 @@ type Attribution struct {
 	SessionLines int `json:"session_lines"`
 	AgentRemoved int `json:"agent_removed"`
 	// AgentReplaced and HumanReplaced are removed lines in whose place another
-	// line stands.
+	// line is.
 	AgentReplaced int `json:"agent_replaced"`
 	HumanReplaced int `json:"human_replaced"`
 	// AgentFiles and HumanFiles count binary files.
 	AgentFiles int `json:"agent_files,omitempty"`
 	HumanFiles int `json:"human_files,omitempty"`
 	// Estimated reports whether some files were too large or too many to follow their
-	// lines: all of such a file counts for whoever changed it last.
+	// lines: all of such a file counts for the one who changed it last.
 	Estimated bool `json:"estimated,omitempty"`
 	// Turns and Writers are what Files refers to: docs/formats/authorship.md defines them.
 	Turns   []Turn   `json:"turns,omitempty"`
@@ -42,7 +42,7 @@ type Attribution struct {
 	Files []FileAttribution `json:"files,omitempty"`
 }
 
-// FileAttribution tells by ranges of lines, from 1, like "1-4,9", what a session
+// FileAttribution lists by ranges of lines, from 1, like "1-4,9", what a session
 // did to a file of the commit.
 type FileAttribution struct {
 	Path session.Path `json:"path"`

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// retries is how often an update is made again after somebody else moved
+	// retries is how often an update is made again after another process moved
 	// the branch.
 	retries = 5
 	// backoff is the longest wait before the first of them; it doubles.
@@ -55,7 +55,7 @@ func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 // Update makes the changes, one commit for each, and moves the metadata branch
 // to the last of them in one transaction with the extra ref updates. A change
 // that returns the tree it was given makes no commit; without any commit the
-// branch stays, and is not created. If somebody else moved the branch the
+// branch stays, and is not created. If another process moved the branch the
 // changes are made again upon it, at most five times; if they moved one of the
 // extra refs it is gitref.ErrMoved at once, nothing having moved.
 //

@@ -28,7 +28,7 @@ type slotDir struct {
 	index   int
 	oid     git.OID
 	entries []git.TreeEntry
-	meta    SessionMeta // as it stands there, unchecked
+	meta    SessionMeta // as it is stored, unchecked
 	absent  bool        // its metadata is not in this repository
 }
 

@@ -67,7 +67,7 @@ func (f Forgotten) With(other Forgotten) Forgotten {
 
 // ForgottenIn reads the list from v1Tree, the tree of the metadata branch. Ids
 // that are not well formed are dropped. A list that can't be read is an error:
-// whoever took it for empty would bring back what it names.
+// a program that took it for empty would bring back what it names.
 func ForgottenIn(ctx context.Context, repo *git.Repo, v1Tree git.OID) (Forgotten, error) {
 	entries, err := repo.Tree(ctx, v1Tree)
 	if err != nil {

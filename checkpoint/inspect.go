@@ -129,7 +129,7 @@ func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed
 	}
 }
 
-// slot looks at one session of the checkpoint.
+// slot checks one session of the checkpoint.
 func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing map[git.OID]bool) error {
 	lost := func(what string) { i.Lost = append(i.Lost, fmt.Sprintf("session %d: %s", s.index, what)) }
 	entries, err := from.repo.Tree(ctx, s.oid)
@@ -146,7 +146,7 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	data, err := from.metadata(ctx, entries)
 	switch {
 	case errors.Is(err, git.ErrMissing):
-		return nil // told above
+		return nil // reported above
 	case errors.Is(err, git.ErrTooMuch):
 		lost("its " + metadataFile + " is too large to be read")
 		i.Unreadable = append(i.Unreadable, s.name()+"/"+metadataFile)
@@ -224,7 +224,7 @@ func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, 
 }
 
 // prefetch reads the trees and metadata files of all checkpoints below shards,
-// level by level. What can't be read is left out, for whoever needs it to find.
+// level by level. What can't be read is left out: who needs it will find that.
 func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, missing map[git.OID]bool) (source, error) {
 	const levels = 3 // shard, checkpoint, session
 	from := source{repo: repo, missing: missing, blobs: map[git.OID][]byte{}}

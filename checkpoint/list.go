@@ -19,7 +19,7 @@ func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 		return nil, err
 	}
 	trees := make([]git.OID, 0, len(refs))
-	for _, ref := range refs { // by name: refs/heads stands before refs/remotes
+	for _, ref := range refs { // by name: refs/heads is before refs/remotes
 		tip, err := repo.Commit(ctx, string(ref.OID))
 		if err != nil && ref.Name != MetadataBranch {
 			continue // what others have there is no branch of checkpoints

@@ -33,7 +33,7 @@ import (
 // histories: the commits that are merged are the rewritten ones.
 //
 // It returns the branch's commit. Like [Update] it begins anew, at most five
-// times, if somebody else moves the branch.
+// times, if another process moves the branch.
 func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
 	their, err := repo.Commit(ctx, string(theirs))
 	if err != nil {
@@ -75,7 +75,7 @@ func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Com
 
 // withoutForgotten returns both sides without what either lists as forgotten, and
 // the two lists as one. A side that lists all of it was rewritten already; only
-// theirs may come from a program that knows no such list.
+// theirs may come from a program without such a list.
 func withoutForgotten(ctx context.Context, repo *git.Repo, ours, theirs git.Commit) (git.Commit, git.Commit, Forgotten, error) {
 	our, err := ForgottenIn(ctx, repo, ours.Tree)
 	if err != nil {

@@ -113,7 +113,7 @@ func decodeSummary(data []byte) (Summary, error) {
 	return s, err
 }
 
-// checked is m without the values that could lead astray whoever uses them as
+// checked is m without the values that are not safe to use as
 // part of a path or a command.
 func (m SessionMeta) checked() SessionMeta {
 	if session.CheckID(m.SessionID) != nil {

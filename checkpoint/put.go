@@ -24,7 +24,7 @@ type Slot struct {
 // WrittenPrompts are prompts whose files are in the repository.
 type WrittenPrompts struct{ entries []git.TreeEntry }
 
-// SummaryInfo is what a checkpoint's summary says that its sessions don't. An
+// SummaryInfo is what a checkpoint's summary has and its sessions don't. An
 // empty value leaves that of an existing summary as it is.
 type SummaryInfo struct {
 	Branch     string // empty on a detached HEAD
@@ -38,7 +38,7 @@ type SummaryInfo struct {
 // made. The summary is made anew from all sessions.
 //
 // What other versions added to the metadata stays, as do the slot's summary
-// and attribution unless slot has its own. The same Put again answers the same
+// and attribution unless slot has its own. The same Put again returns the same
 // tree, and so does one of a session or checkpoint that the branch lists as
 // forgotten. Only objects are written.
 func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (git.OID, error) {

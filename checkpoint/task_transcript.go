@@ -15,7 +15,7 @@ import (
 
 // StoreAgent stores the first size bytes of a subagent's transcript, redacted,
 // as blobs of whole lines that other versions can read. What ctx has no time
-// for is left out, and a last line says so.
+// for is left out, and a last line notes that.
 func StoreAgent(ctx context.Context, repo *git.Repo, redact segments.Redactor, path string, size int64) ([]git.OID, error) {
 	var chunks []git.OID
 	var text bytes.Buffer

@@ -7,7 +7,7 @@ import (
 
 // Keys of the trailers in commit messages.
 const (
-	// TrailerKey stands in the user's commits, the others only in ours.
+	// TrailerKey is in the user's commits, the others only in ours.
 	TrailerKey  = "Entire-Checkpoint"
 	SessionKey  = "Entire-Session"
 	StrategyKey = "Entire-Strategy"
@@ -24,7 +24,7 @@ const noLink = "none"
 const scissors = " ------------------------ >8 ------------------------"
 
 // IDs returns the checkpoint ids of a commit message in order, each once. A
-// line counts wherever it stands, indented or not, if it has the key, 12 hex
+// line counts wherever it is, indented or not, if it has the key, 12 hex
 // digits, and then nothing or a space. Commented lines don't count, nor what
 // follows git's scissors line.
 func IDs(message string) []ID {

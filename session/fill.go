@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Fill is how full a session's context is, as the agent itself told: the side
+// Fill is how full a session's context is, as the agent itself reported: the side
 // file of kind ContextKind.
 type Fill struct {
 	SessionID string `json:"session_id"`
@@ -31,7 +31,7 @@ func (s *Store) Fill(id string) (Fill, bool) {
 	return f, true
 }
 
-// SetFill writes the fill of a session that has a state, unless it stands there
+// SetFill writes the fill of a session that has a state, unless it is recorded
 // already, and reports whether it wrote.
 func (s *Store) SetFill(f Fill) (bool, error) {
 	if err := CheckID(f.SessionID); err != nil {

@@ -108,9 +108,9 @@ func (s *State) Renew(kind string) {
 const (
 	// RecallKind is what is known of the session's context.
 	RecallKind = "recall"
-	// ContextKind is how full the context is, as the agent's status line was told.
+	// ContextKind is how full the context is, as the agent's status line was given it.
 	ContextKind = "context"
-	// OpeningKind is what the session was told when it started.
+	// OpeningKind is what the session was given when it started.
 	OpeningKind = "opening"
 	// PromptBriefKind is the saved context whose brief is due with the session's first
 	// prompt; the file exists until then.

@@ -59,7 +59,7 @@ type Recorder struct {
 	Cursor transcript.Cursor `json:"cursor,omitzero"`
 	// LastUUID is that of the last line scanned which had one.
 	LastUUID string `json:"last_uuid,omitempty"`
-	// Expect is a digest of the last message that a stop told of and the
+	// Expect is a digest of the last message that a stop reported and the
 	// transcript didn't have yet, Said of the last one that it has.
 	Expect string `json:"expect,omitempty"`
 	Said   string `json:"said,omitempty"`

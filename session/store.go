@@ -1,4 +1,4 @@
-// Package session knows the conversations with agents: the state machine, as a
+// Package session records the conversations with agents: the state machine, as a
 // pure table, and the state of each session between two hooks.
 //
 // It writes nothing but <git common dir>/entire-sessions and never looks at

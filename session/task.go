@@ -24,7 +24,7 @@ type Task struct {
 	Answer string `json:"answer,omitempty"`
 }
 
-// TaskPhase is where a task stands.
+// TaskPhase is the phase of a task.
 type TaskPhase string
 
 // The phases of a task.

@@ -92,7 +92,7 @@ func (h header) appendTo(buf, stored []byte) []byte {
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf[start:], stored))
 }
 
-// parseHeader reads a header; what is empty, or says what is wrong with it.
+// parseHeader reads a header; what is empty, or describes what is wrong with it.
 func parseHeader(data []byte) (h header, what string) {
 	if len(data) < recordHeader {
 		return h, "the band ends before it"

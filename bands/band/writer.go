@@ -124,7 +124,7 @@ func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 	return w.append(head, stored)
 }
 
-// find looks for a record of that content. One that this writer has not written
+// find searches for a record of that content. One that this writer has not written
 // is read whole: a record that lost its content must not be referred to anew.
 // Where the record isn't whole the place that it had is returned, with false.
 func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {

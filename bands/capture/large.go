@@ -61,7 +61,7 @@ type source struct {
 	file   *os.File
 	size   int64
 	before []band.Part
-	layout []segment // where the holes are; nil: the file knows
+	layout []segment // where the holes are; nil: the file has them
 	most   int64     // how many bytes may differ from before, 0: any number; beyond it is errMuch
 }
 

@@ -19,10 +19,10 @@ type TakeOptions struct {
 	// Force ignores floor and cap: for snapshots that the user asked for, and rescues.
 	Force bool
 	// MostFiles and MostBytes are how much may have to be read, 0 for any amount;
-	// beyond that the error is ErrTooMuch. For snapshots that somebody waits for.
+	// beyond that the error is ErrTooMuch. For snapshots that a user waits for.
 	MostFiles, MostBytes int64
-	// Progress is told how many entries of how many have been read; of 0 where
-	// that isn't known. nil: nobody is.
+	// Progress is called with how many entries of how many have been read; of 0 where
+	// that isn't known. It may be nil.
 	Progress func(done, total int64)
 	// Beside runs beside the waits for the disk, with the snapshot, which has no
 	// version yet and may not come to be; its records can be read. Take returns

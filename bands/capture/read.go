@@ -212,7 +212,7 @@ func (fr *fileReader) read(name string) (content, error) {
 // sparse reports whether the file may have holes.
 func sparse(st *dirfd.Stat) bool { return st.Size >= 4096 && st.Blocks*512 < st.Size }
 
-// unmoved reports whether two looks at a file saw the same.
+// unmoved reports whether two stats of a file are the same.
 func unmoved(a, b *dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Mode == b.Mode
 }

@@ -58,7 +58,7 @@ func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	rec, notes := top.settled(), w.told()
+	rec, notes := top.settled(), w.sortedNotes()
 	p := &Present{
 		Tree: rec.Ref, Totals: rec.Totals, Entries: w.entries.Load(), Walk: set.Now().Sub(began),
 		Moving: notes.moving, Unreadable: notes.unreadable, LeftOut: notes.leftOut,

@@ -167,7 +167,7 @@ var errFull = fmt.Errorf("%w: the store is at its cap", bands.ErrNoRoom)
 // nowhere is the band of what isn't stored.
 const nowhere = math.MaxUint32
 
-// observer is the sink that stores nothing: it knows what would be stored by
+// observer is the sink that stores nothing: it records what would be stored by
 // its hash. It keeps directories and pages encoded, as a tree of which every file
 // changed has hundreds of thousands of entries.
 type observer struct {

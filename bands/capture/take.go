@@ -71,7 +71,7 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	if err := t.read(ctx); err != nil {
 		return Taken{}, err
 	}
-	taken = t.told()
+	taken = t.result()
 	if t.unchanged() {
 		if repaired := t.keep.repaired(); len(repaired) > 0 {
 			if err := errors.Join(t.keep.Finish(), t.NoteRepaired(repaired)); err != nil {
@@ -172,9 +172,9 @@ func (t *taking) once(ctx context.Context, left leftOut) error {
 	return nil
 }
 
-// told is what the walk has to tell.
-func (t *taking) told() Taken {
-	notes := t.walk.told()
+// result is what the walk has found.
+func (t *taking) result() Taken {
+	notes := t.walk.sortedNotes()
 	return Taken{
 		Entries: t.walk.entries.Load(), Walk: t.walk.took, Moving: notes.moving, Unreadable: notes.unreadable,
 	}
@@ -239,7 +239,7 @@ func (t *taking) publish() (bands.Snapshot, error) {
 	t.remember(snap.Version)
 	// What stays on the list by mistake is found to be whole the next time.
 	_ = t.NoteRepaired(t.keep.repaired())
-	// Who reads the link looks at the reservation first: the next snapshot makes
+	// A reader of the link reads the reservation first: the next snapshot makes
 	// it, if this can't.
 	_ = t.Link(t.set.Lineage, snap.Version)
 	return snap, nil
@@ -252,7 +252,7 @@ func (t *taking) describe(rec tree.Stored) bands.Snapshot {
 		Root: t.set.Root, Lineage: t.set.Lineage,
 		Tree:   bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset},
 		Totals: rec.Totals, Added: t.keep.added(), Late: t.o.Late,
-		LeftOut: t.walk.told().leftOut, Causality: t.o.Causality,
+		LeftOut: t.walk.sortedNotes().leftOut, Causality: t.o.Causality,
 	}
 }
 

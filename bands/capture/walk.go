@@ -177,8 +177,8 @@ func (w *walk) note(add func(n *notes)) {
 	add(&w.notes)
 }
 
-// told are the notes of a walk that has ended, sorted.
-func (w *walk) told() notes {
+// sortedNotes are the notes of a walk that has ended, sorted.
+func (w *walk) sortedNotes() notes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, list := range []*[]string{&w.notes.moving, &w.notes.unreadable, &w.notes.leftOut} {

@@ -27,7 +27,7 @@ func HeadBelow(root, path string) []byte {
 	return head
 }
 
-// headLength is how much of a file tells whether it is a database.
+// headLength is how much of a file shows whether it is a database.
 const headLength = 16
 
 // OpenBelow opens a directory below root without following symbolic links.

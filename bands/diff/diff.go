@@ -142,7 +142,7 @@ func isStill(f *os.File, e *tree.Entry) error {
 var errEnough = errors.New("enough")
 
 // limited takes n bytes. The buffer is not embedded: io.Copy would find its
-// ReadFrom, which knows no limit.
+// ReadFrom, which has no limit.
 type limited struct {
 	buf bytes.Buffer
 	n   int
@@ -254,7 +254,7 @@ func differences(ctx context.Context, old, now Side, o Options) ([]File, error) 
 	return list, nil
 }
 
-// diffKind is "" for what isn't told.
+// diffKind is "" for what isn't reported.
 func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
 	switch c.Kind {
 	case tree.Modified:

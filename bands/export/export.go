@@ -28,7 +28,7 @@ var ErrNotEmpty = errors.New("not empty")
 // ErrIsDirectory means that a directory was asked for as a file.
 var ErrIsDirectory = errors.New("is a directory")
 
-// ErrNotHeld means that the snapshot knows of a path but doesn't hold it.
+// ErrNotHeld means that the snapshot names a path but doesn't hold its content.
 var ErrNotHeld = errors.New("not held by the snapshot")
 
 // Options say what an export holds.
@@ -37,7 +37,7 @@ type Options struct {
 	// Directories end in "/", and nothing below one that is ignored is asked for.
 	// nil: nothing is left out.
 	Ignored func(ctx context.Context, paths []string) ([]string, error)
-	// Progress is told how many files are done; nil: nobody is.
+	// Progress is called with the number of files that are done, unless it is nil.
 	Progress func(stage string, done, total int)
 }
 

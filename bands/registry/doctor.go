@@ -28,7 +28,7 @@ type Report struct {
 // Doctor makes the catalog anew from the stores: those below Home, those that
 // were made on this machine and those in the folders also. A damaged catalog is
 // set aside. Left-overs of killed processes are removed, two stores of one name
-// are told apart, and no store will use a version again that the catalog knew.
+// are distinguished, and no store will use a version again that the catalog knew.
 func (r *Registry) Doctor(ctx context.Context, also ...string) (Report, error) {
 	d := doctor{Registry: r, report: Report{Mended: []string{}, Problems: []string{}}}
 	err := r.alone(ctx, func() error { return d.run(ctx, also) })
@@ -49,7 +49,7 @@ func (d *doctor) problem(format string, args ...any) {
 }
 
 func (d *doctor) run(ctx context.Context, also []string) error {
-	cfg, _ := d.readConfig() // what is wrong with it is told by Config
+	cfg, _ := d.readConfig() // Config reports what is wrong with it
 	base := cfg.BasePath
 	if err := d.checkCatalog(ctx); err != nil {
 		return err

@@ -118,7 +118,7 @@ func (m maker) replaced(root string) (Entry, bool, error) {
 	if err != nil {
 		return Entry{}, false, err
 	}
-	list, _ := loadEntries(dirs) // one that can't be read is somebody else's
+	list, _ := loadEntries(dirs) // one that can't be read belongs to another user
 	for _, e := range list {
 		if e.Root == root && e.Replaced() {
 			return e, true, nil
@@ -303,7 +303,7 @@ const (
 )
 
 // sweepMade removes what a killed process left of a store that it made or
-// deleted in the folder. The caller runs alone, so nobody is at it.
+// deleted in the folder. The caller runs alone, so no process uses it.
 func sweepMade(folder string) {
 	for _, prefix := range []string{newStorePrefix, oldStorePrefix} {
 		left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(folder), prefix+"*"))

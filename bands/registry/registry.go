@@ -33,7 +33,7 @@ var (
 	ErrNoHome = errors.New("there is no home directory for stores")
 )
 
-// Registry knows the stores of this machine by their names. What is true stands
+// Registry lists the stores of this machine by their names. The truth is
 // in each store's store.json; the catalog is an index that may be missing, late
 // or damaged without harm.
 type Registry struct {
@@ -49,7 +49,7 @@ type Registry struct {
 	Defaults func(error)
 }
 
-// Entry is a store that the registry knows.
+// Entry is a store in the registry.
 type Entry struct {
 	// ID is the same as long as the store's folder isn't moved.
 	ID   string
@@ -121,7 +121,7 @@ func (r *Registry) alone(ctx context.Context, work func() error) error {
 const maxName = 100
 
 // CheckName describes why name can't be a store's: ErrBadName. A name is also that
-// of a folder, and a line of .agentfs where a path is told by its slash.
+// of a folder, and a line of .agentfs where a path is recognized by its slash.
 func CheckName(name string) error {
 	bad := func(why string) error { return fmt.Errorf("%w: %q: %s", ErrBadName, name, why) }
 	switch {

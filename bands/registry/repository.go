@@ -16,7 +16,7 @@ func RepositoryDir(commonDir string) string { return filepath.Join(commonDir, "e
 
 // RepositoryStore is the repository's own store, made if there is none; root is
 // the main worktree. It is named after root's folder, with -2, -3 and so on if
-// that is taken. If the repository has been moved, the store is told.
+// that is taken. If the repository has been moved, the store records that.
 func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) (Entry, error) {
 	root, err := r.checkRoot(root)
 	if err != nil {

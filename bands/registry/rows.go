@@ -49,7 +49,7 @@ func (r Rows) Check(ctx context.Context) error {
 	return r.with(ctx, func(c *catalog.Catalog) error { return c.Check(ctx) })
 }
 
-// note writes the store's row. It is no harm if that fails: what is true stands
+// note writes the store's row. A failure does no harm: the truth is
 // in the store, and the next snapshot or Doctor writes the row.
 func (r Rows) note(ctx context.Context, e Entry) {
 	_ = r.with(ctx, func(c *catalog.Catalog) error { return addStore(ctx, c, e) })
@@ -60,7 +60,7 @@ func (r Rows) drop(ctx context.Context, id string) {
 	_ = r.with(ctx, func(c *catalog.Catalog) error { return c.DeleteStore(ctx, id) })
 }
 
-// find is the store that the catalog knows by name, if it is still so called.
+// find returns the store that the catalog has under a name, if that is still its name.
 func (r Rows) find(ctx context.Context, name string) (e Entry, ok bool) {
 	if isMissing(r.path) {
 		return Entry{}, false
@@ -76,7 +76,7 @@ func (r Rows) find(ctx context.Context, name string) (e Entry, ok bool) {
 	return e, err == nil && e.Name == name
 }
 
-// dirs are the folders of the stores that the catalog knows.
+// dirs are the folders of the stores in the catalog.
 func (r Rows) dirs(ctx context.Context) []string {
 	if isMissing(r.path) {
 		return nil

@@ -25,7 +25,7 @@ const (
 // shared is the holder of a record that several snapshots need.
 const shared = -1
 
-// ledger knows the records that snapshots need. Directories that snapshots
+// ledger holds the records that snapshots need. Directories that snapshots
 // share are read once, with countSharing twice.
 type ledger struct {
 	store    *bands.Store

@@ -110,7 +110,7 @@ const (
 
 func (w *pruning) over() bool { return w.policy.Cap > 0 && w.size > w.policy.Cap }
 
-// plan is what run would remove, as far as can be told.
+// plan is what run would remove, as far as can be determined.
 func (w *pruning) plan(ctx context.Context) ([]bands.Version, error) {
 	gone := thin(w.snaps, w.worth, w.policy)
 	if !w.over() {

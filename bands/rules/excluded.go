@@ -5,7 +5,7 @@ import "strings"
 // longestPath is more bytes than a file's path can have.
 const longestPath = 4096
 
-// Exclusion knows which paths patterns leave out, as Options.Exclude does.
+// Exclusion matches the paths that patterns leave out, as Options.Exclude does.
 type Exclusion struct{ rules *Rules }
 
 // NewExclusion takes the patterns apart.

@@ -15,7 +15,7 @@ import (
 type Place struct{ Dir, Main string }
 
 // InUse reports whether another process has the database main in the directory
-// dir open, or one of its companions. Processes that this one may not look at
+// dir open, or one of its companions. Processes that this one may not inspect
 // are found only by the locks they hold.
 func InUse(dir, main string) (bool, error) {
 	used, err := Used([]Place{{Dir: dir, Main: main}})
@@ -51,7 +51,7 @@ func Used(places []Place) ([]Place, error) {
 	return used, nil
 }
 
-// inspect returns the files of a database, and whether somebody holds a lock.
+// inspect returns the files of a database, and whether a process holds a lock.
 func inspect(at Place) (files []proc.FileID, held bool, err error) {
 	dir, err := dirfd.OpenRoot(at.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func inspect(at Place) (files []proc.FileID, held bool, err error) {
 	return files, held, nil
 }
 
-// anyLock reports whether somebody holds a lock on the file name of the database
+// anyLock reports whether a process holds a lock on the file name of the database
 // main. A file that can't be read has nothing to tell.
 func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 	var start, n int64

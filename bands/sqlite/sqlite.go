@@ -38,7 +38,7 @@ func Companions(main string) [3]string {
 
 // Unit returns the main file whose companion name is, if exists says that there
 // is one of that name. It goes by names alone: whether the main file is a
-// database, IsDatabase knows.
+// database, IsDatabase reports.
 func Unit(exists func(name string) bool, name string) (main string, ok bool) {
 	for _, suffix := range [...]string{journalSuffix, logSuffix, sharedSuffix} {
 		main, ok = strings.CutSuffix(name, suffix)

@@ -28,7 +28,7 @@ const (
 	sharedLocks    = connectedLock - writeLock + 1
 )
 
-// watch knows whether a unit stood still while it was copied.
+// watch finds out whether a unit was written to while it was copied.
 //
 // In rollback mode it does where nobody was writing to the main file, which is
 // what the locks PENDING and EXCLUSIVE are for: a journal that is being filled
@@ -66,7 +66,7 @@ func (u *unit) watch() (*watch, error) {
 	return w, nil
 }
 
-// quiet asks whether nobody may be writing to the main file.
+// quiet reports whether no process can be writing to the main file.
 func (u *unit) quiet() error {
 	f := u.parts[mainPart].file
 	for _, lock := range [...]struct{ start, n int64 }{{pendingByte, 1}, {sharedFirst, sharedSize}} {
@@ -157,7 +157,7 @@ func (w *watch) lock(name string) error {
 	return errMoved
 }
 
-// connected reports whether somebody is connected in WAL mode.
+// connected reports whether a process is connected in WAL mode.
 func connected(shm *os.File) (bool, error) {
 	live, err := filelock.OFDTest(shm, true, connectedLock, 1)
 	if err != nil && !cannotLock(err) {
@@ -213,7 +213,7 @@ func (w *watch) check() error {
 	return w.checkMain()
 }
 
-// checkMain looks whether the main file was written to.
+// checkMain checks whether the main file was written to.
 func (w *watch) checkMain() error {
 	p := &w.u.parts[mainPart]
 	head, err := readHead(p.file, headSize)
@@ -229,7 +229,7 @@ func (w *watch) checkMain() error {
 	return p.sameContent()
 }
 
-// checkLog looks whether the log was begun anew, or somebody has connected.
+// checkLog checks whether the log was begun anew, or a process has connected.
 func (w *watch) checkLog() error {
 	u := w.u
 	if log := &u.parts[logPart]; log.exists() {

@@ -40,7 +40,7 @@ type Change struct {
 	Old, New *Entry
 }
 
-// parts is a Loader that knows the parts of large files. Where both have it,
+// parts is a Loader that can load the parts of large files. Where both have it,
 // files are compared by their parts; else by where those parts are stored.
 type parts interface {
 	Parts(ref band.Ref) ([]band.Part, error)
@@ -70,7 +70,7 @@ func rootEntry(ref band.Ref) *Entry {
 // side is one of the two trees.
 type side struct {
 	loader Loader
-	parts  parts // nil if the loader knows none
+	parts  parts // nil if the loader has none
 }
 
 // open loads the header of the directory that e is, and returns a copy of e with

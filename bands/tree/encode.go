@@ -101,7 +101,7 @@ func (e *encoder) entries(entries []Entry) {
 	}
 }
 
-// encoder appends values to buf. Entries are told by their difference from the
+// encoder appends values to buf. Entries are written as their difference from the
 // one before.
 type encoder struct {
 	buf     []byte
@@ -170,7 +170,7 @@ func (e *encoder) table(entries []Entry) {
 	}
 	e.uvarint(uint64(len(e.owners)))
 	e.buf = append(e.buf, table...)
-	// The first entry is told by its difference from the first owner.
+	// The first entry is written as its difference from the first owner.
 	for i := range entries {
 		if entries[i].Kind != Dir {
 			e.last = ownerOf(&entries[i].Attr)

@@ -50,7 +50,7 @@ const (
 )
 
 // Unheld reports whether a path that is unknown for the reason has a content that
-// a snapshot should hold and doesn't, so that it can't be told whether it changed.
+// a snapshot should hold and doesn't, so that it is unknown whether it changed.
 func (r Reason) Unheld() bool {
 	switch r {
 	case Socket, Device, FIFO, OtherFileSystem, Excluded, Worktree:

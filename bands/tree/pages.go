@@ -236,7 +236,7 @@ type pager interface {
 }
 
 // Header loads a directory without the entries that are in pages. Of a Loader
-// that knows no pages it is the whole directory.
+// without pages it is the whole directory.
 func Header(l Loader, ref band.Ref) (*Directory, error) {
 	if ref.IsZero() {
 		return &Directory{}, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrUnknown means that a path is below one that is Unknown: whether there was
-// such a path can't be told.
+// such a path is undefined.
 var ErrUnknown = errors.New("not held by the snapshot")
 
 // Lookup finds the entry of a path, whose names are parted by slashes; "" is the

@@ -32,7 +32,7 @@ type extension struct {
 	before int
 	ids    []git.OID
 	sum    hash.Hash
-	// text is the stored text of the open segment, begun says that it has a
+	// text is the stored text of the open segment, begun reports that it has a
 	// line (which may be empty), dirty that its blob is not written.
 	text         bytes.Buffer
 	begun, dirty bool

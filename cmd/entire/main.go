@@ -44,7 +44,7 @@ func run() int {
 	defer stop()
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "" // it is gone; whoever needs it says so
+		dir = "" // it is gone; commands that need it report that
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

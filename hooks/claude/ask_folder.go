@@ -59,7 +59,7 @@ func askFolder(environ []string) (dir string, remove func() error, err error) {
 	return dir, func() error { return os.RemoveAll(dir) }, nil
 }
 
-// closedToOthers is an error if somebody else could put a file into the folder.
+// closedToOthers returns an error if another user could put a file into the folder.
 func closedToOthers(folder string) error {
 	info, err := os.Stat(folder)
 	switch {

@@ -33,7 +33,7 @@ const (
 	askSeconds = 45
 )
 
-// input is what the tool is told, as compact JSON: the agent fills it in.
+// input is the tool's input, as compact JSON: the agent fills it in.
 func (question) input() string {
 	names := []string{"session_id", "prompt_id", "transcript_path", "cwd"}
 	for i, name := range names {

@@ -23,14 +23,14 @@ type edited struct {
 	strip func(d *document, rec record, mayGo func(path string) bool) error
 }
 
-// errChanged means that somebody wrote the file while we worked on it.
+// errChanged means that another program wrote the file while it was edited.
 var errChanged = errors.New("the file is being changed by another program")
 
-// attempts is how often an edit begins anew when somebody else writes the file
+// attempts is how often an edit begins anew when another program writes the file
 // at the same moment.
 const attempts = 5
 
-// retry does an edit again where somebody else was faster.
+// retry repeats an edit if another program wrote the file meanwhile.
 func (e edited) retry(edit func() (bool, error)) (changed bool, err error) {
 	for range attempts {
 		if changed, err = edit(); !errors.Is(err, errChanged) {

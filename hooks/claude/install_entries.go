@@ -90,7 +90,7 @@ type handler struct {
 }
 
 // handlers returns the hooks of ours among an event's groups. What isn't
-// shaped like a group is somebody else's and is passed over.
+// shaped like a group belongs to another program and is skipped.
 func handlers(event hujson.Value) []handler {
 	var found []handler
 	for g, group := range elements(event) {
@@ -194,7 +194,7 @@ func (d *document) replaceString(v hujson.Value, text string) error {
 }
 
 // ensureMatcher extends the matcher of a hook that the existing tool installed to all
-// tools that it is for. Where it shares a group with somebody else's it gets its own.
+// tools that it is for. Where it shares a group with another program's hook it gets its own.
 func (d settingsDocument) ensureMatcher(e entry, h handler) error {
 	event, _ := d.find("hooks", e.event)
 	group := elements(event)[h.group]

@@ -62,7 +62,7 @@ func followLinks(path string) (string, error) {
 	return "", fmt.Errorf("follow %s: %w", path, syscall.ELOOP)
 }
 
-// replace gives the file new content in one step, unless somebody has written
+// replace gives the file new content in one step, unless another program has written
 // it since it was read: then the error is errChanged.
 func (f target) replace(data []byte) error {
 	if err := f.makeDir(); err != nil {

@@ -72,7 +72,7 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 }
 
 // isOwn reports whether the hooks directory is inside the git directory: it may
-// be a symbolic link to a folder of somebody else's, or no directory at all.
+// be a symbolic link to a folder of another user, or no directory at all.
 func isOwn(common, hooks string) bool {
 	if _, err := os.Lstat(hooks); errors.Is(err, os.ErrNotExist) {
 		return true

@@ -236,8 +236,8 @@ const (
 	nobody  origin = iota // there is none
 	current               // ours, as it should be
 	ours                  // ours or the existing tool's, to be replaced
-	edited                // ours with somebody's changes
-	foreign               // somebody else's
+	edited                // ours, changed by the user
+	foreign               // another program's
 )
 
 // originOf returns whose text a file for the hook name has.

@@ -1,6 +1,6 @@
 // Package catalog is the index of stores and their snapshots: an SQLite
 // database, by default ~/.agentfs/agentfs.db. It is derived: everything in it
-// also stands in the stores' own folders, and deleting it loses nothing. It is
+// is also in the stores' own folders, and deleting it loses nothing. It is
 // the only package with SQL. The format is in docs/formats/catalog.md.
 package catalog
 

@@ -15,7 +15,7 @@ type Context struct {
 	// checkpoint's ref names it.
 	OID     string
 	Summary string
-	// Created is to the second; Order tells which of one second is the newest.
+	// Created is to the second; Order sorts those of one second.
 	Created             time.Time
 	Order               int64
 	Status, Cause, Mode string
@@ -78,7 +78,7 @@ func (c *Catalog) readContexts(ctx context.Context, what string, work func(ctx c
 }
 
 // ContextStamp is what the rows of a repository were last found to agree with,
-// as SetContexts was told; empty if that isn't known.
+// as SetContexts was given it; empty if that isn't known.
 func (c *Catalog) ContextStamp(ctx context.Context, repository string) (string, error) {
 	stamp := ""
 	err := c.readContexts(ctx, "read stamp", func(ctx context.Context) error {

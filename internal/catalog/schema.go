@@ -11,7 +11,7 @@ import (
 func migrations() []string {
 	return []string{
 		// The tables as agentfs has always had them; a database that it made
-		// stands at version 0 and has them.
+		// is at version 0 and has them.
 		`CREATE TABLE IF NOT EXISTS stores (
     id TEXT PRIMARY KEY,
     name TEXT UNIQUE NOT NULL,

@@ -145,7 +145,7 @@ func guard(a *app.App, cmd *cobra.Command) error {
 	}
 	repo, err := a.Repository()
 	if err != nil {
-		return nil //nolint:nilerr // the command itself says what it needs
+		return nil //nolint:nilerr // the command itself reports what it needs
 	}
 	s := a.Settings(repo)
 	if !s.Configured || s.Enabled {

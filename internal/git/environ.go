@@ -105,7 +105,7 @@ func (p *processes) explicitEnviron() []string {
 	}
 }
 
-// hookEnviron is what git told its hook about the repository.
+// hookEnviron is what git passes to its hook about the repository.
 func (p *processes) hookEnviron() []string {
 	var env []string
 	if p.locate.getenv("GIT_COMMON_DIR") != "" {

@@ -1,4 +1,4 @@
-// Package git is the one door to git. It finds the repository by reading files, reads
+// Package git is the program's only access to git. It finds the repository by reading files, reads
 // and writes loose objects itself, reads others through one `git cat-file --batch`, and
 // starts git for the packages below it: refs are in gitref, trees in gittree, differences
 // in gitdiff, history in gitlog, the working tree in gitwork, remotes in gitremote.

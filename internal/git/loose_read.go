@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// errAskGit means that what files have is not enough: git has to be asked.
+// errAskGit means that the files don't suffice: git has to read it.
 var errAskGit = errors.New("git has to be asked")
 
 // read reads the file of an object: ErrTooMuch above limit bytes, errAskGit if there is

@@ -74,7 +74,7 @@ func (r *Repo) StoreTree(entries []TreeEntry) (OID, error) {
 	b.Grow(len(entries) * (r.Format.size() + 24))
 	for _, e := range entries {
 		if _, twice := names[e.Name]; twice {
-			return "", fmt.Errorf("write tree: %q stands twice", e.Name)
+			return "", fmt.Errorf("write tree: %q is there twice", e.Name)
 		}
 		names[e.Name] = struct{}{}
 		if !r.Format.Valid(e.OID) {

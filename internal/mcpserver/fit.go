@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// clientTokens is what Claude Code takes as one answer unless told otherwise.
+	// clientTokens is what Claude Code takes as one result unless configured otherwise.
 	clientTokens = 25000
 	// maxNamed is how many left out files an answer names.
 	maxNamed = 20
@@ -22,7 +22,7 @@ const (
 
 // fitted is a checkpoint of which something may be left out.
 type fitted struct {
-	// Message is what a person is told of it, if that is the point of the answer:
+	// Message is what a person is shown of it, if that is the point of the result:
 	// of an answer with fields a client may show nothing else.
 	Message string `json:"message,omitempty"`
 

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// callTime bounds a call, and graceTime what a server that is told to end
+	// callTime bounds a call, and graceTime what a server that is asked to end
 	// waits for those that run.
 	callTime  = 30 * time.Second
 	graceTime = time.Second
@@ -120,7 +120,7 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // watch ends the server when the process that started it is gone, though
-// somebody else may still have the other end of its standard input.
+// another process may still have the other end of its standard input.
 func (s *Server) watch(ctx context.Context, gone context.CancelFunc) {
 	parent := s.Parent()
 	tick := time.NewTicker(watchTime)

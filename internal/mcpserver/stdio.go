@@ -40,7 +40,7 @@ type connection struct {
 	messages chan jsonrpc.Message // closed when the stream ends
 	closed   chan struct{}
 	once     sync.Once
-	answered chan struct{} // somebody may have been waiting for the last answer
+	answered chan struct{} // the client may have been waiting for the last response
 
 	mu   sync.Mutex // guards what follows
 	out  io.Writer

@@ -46,15 +46,15 @@ func (s *Server) offer(to *mcp.Server) {
 	again := hints{IdempotentHint: true}
 	add(to, tool("checkpoint_save", "Save a context checkpoint", `Saves the state of the work before the context is cleared: task, next steps, decisions, `+
 		`blockers, recent commands and the contents of the files that this session changed. Secrets are redacted. Call it when the user asks to save, keep or `+
-		`hand over the work, or before /clear or compaction; a summary in your own words helps whoever goes on.`, saveSchema, write), s.save)
+		`hand over the work, or before /clear or compaction; a summary in your own words helps the one who continues.`, saveSchema, write), s.save)
 	add(to, tool("checkpoint_list", "List context checkpoints", `Lists the context checkpoints of this worktree, the newest first: `+
 		`id, summary, when and why it was saved, branch, number of files.`, listSchema, read), s.list)
 	add(to, tool("checkpoint_search", "Search context checkpoints", `Finds context checkpoints of this repository, in all its worktrees, by words: `+
 		`what earlier sessions worked on, decided or left open.`, searchSchema, read), s.search)
-	add(to, tool("checkpoint_resume", "Read a context checkpoint", `Answers what a context checkpoint recorded, so that the work can go on where it was left: `+
+	add(to, tool("checkpoint_resume", "Read a context checkpoint", `Returns what a context checkpoint recorded, so that the work can go on where it was left: `+
 		`after /clear, in a new session, or when the user refers to earlier work.`, resumeSchema, read), s.resume)
 	add(to, tool("checkpoint_configure", "Configure context checkpoints", `Changes when context checkpoints are saved and resumed by themselves, in the user's own settings, `+
-		`and answers the values in force. Without input it only answers them. Change them only if the user asks for it.`, configureSchema, again), s.configure)
+		`and returns the values in force. Without input it only returns them. Change them only if the user asks for it.`, configureSchema, again), s.configure)
 	addHook(to, tool("checkpoint_before_clear", "Before /clear", forHooks+`Saves what /clear would lose, and asks the user whether to keep it.`, hookSchema, again), s.beforeClear)
 	addHook(to, tool("checkpoint_after_clear", "After /clear", forHooks+`Asks the user whether the new session goes on from the last checkpoint.`, hookSchema, read), s.afterClear)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Look returns what the system tells of the process pid; false if it has
+// Look returns what the system reports of the process pid; false if it has
 // ended, or on a system that doesn't tell.
 func Look(pid int) (Info, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns what the system tells of the process pid; false if it has
+// Look returns what the system reports of the process pid; false if it has
 // ended.
 func Look(pid int) (Info, bool) {
 	kernel, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
@@ -24,7 +24,7 @@ func Look(pid int) (Info, bool) {
 // zombie is the state of a process that has ended and was not waited for.
 const zombie = 5
 
-// arguments reads what the kernel tells of a process's arguments: their number,
+// arguments reads what the kernel has of a process's arguments: their number,
 // the path of the program, zeros, and then each with a zero behind it, followed
 // by the environment.
 func arguments(data []byte) []string {

@@ -10,7 +10,7 @@ import (
 
 // Openers returns which processes other than this one have some of the files
 // open, by their numbers; known is false where the system doesn't tell. The
-// processes that this one may not look at, those of other users, are not among
+// processes that this one may not inspect, those of other users, are not among
 // them.
 func Openers(files ...FileID) (pids map[FileID][]int, known bool) {
 	wanted := make(map[FileID]bool, len(files))
@@ -44,7 +44,7 @@ func Openers(files ...FileID) (pids map[FileID][]int, known bool) {
 func addOpened(pid int, wanted map[FileID]bool, pids map[FileID][]int) {
 	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
-		return // it has ended, or is somebody else's
+		return // it has ended, or is another user's
 	}
 	defer func() { _ = dir.Close() }()
 	names, err := dir.Readdirnames(-1)

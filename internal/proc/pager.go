@@ -14,7 +14,7 @@ type Pager struct {
 	Out, Err io.Writer
 }
 
-// Exit codes of a shell that can't start what it was told to.
+// Exit codes of a shell that can't start its command.
 const (
 	notExecutable = 126
 	notFound      = 127

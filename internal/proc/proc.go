@@ -1,4 +1,4 @@
-// Package proc starts every process that is not git, and knows about the
+// Package proc starts every process that is not git, and reports on the
 // processes around this one.
 package proc
 
@@ -39,10 +39,10 @@ func (d Detached) Start() error {
 	return cmd.Process.Release()
 }
 
-// Info is what the system tells of a process.
+// Info is what the system reports of a process.
 type Info struct {
 	PID, Parent int
-	Start       uint64 // in the system's own units, zero where it isn't told
+	Start       uint64 // in the system's own units, zero where the system doesn't report it
 	Args        []string
 }
 
@@ -79,7 +79,7 @@ func Alive(pid int, start uint64) bool {
 }
 
 // Ancestors are the processes above this one, its parent first, as far as the
-// system tells, at most six.
+// system reports, at most six.
 func Ancestors() []Info {
 	const most = 6
 	var list []Info

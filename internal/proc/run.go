@@ -43,7 +43,7 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s: exit status %d: %s", e.Program, e.Code, line)
 }
 
-// endDelay is how long a program has to end after it was told to.
+// endDelay is how long a program has to end after SIGTERM.
 const endDelay = 2 * time.Second
 
 // Output runs the program and returns what it printed, also beside an error. It
@@ -82,7 +82,7 @@ func (r Run) Output(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// bounded keeps the beginning of what is written to it, and tells once there
+// bounded keeps the beginning of what is written to it, and reports once there
 // is no more room.
 type bounded struct {
 	buf  bytes.Buffer

@@ -31,7 +31,7 @@ func (r *finder) isAllowed(i int, c *candidate, l *lines) bool {
 	}
 }
 
-// lineAllowed asks about a line, or remembers what it was told last time: a
+// lineAllowed checks a line, or returns the result of the last time: a
 // long line may hold many candidates.
 func (r *finder) lineAllowed(i int, c *candidate, l *lines) bool {
 	if c.where.last {

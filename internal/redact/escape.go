@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescape appends to dst what the inside of a JSON string says. Escapes that
+// unescape appends to dst the text of the inside of a JSON string. Escapes that
 // are not JSON's are kept as they are, and so is invalid UTF-8.
 func unescape(dst, src []byte) []byte {
 	for i := 0; i < len(src); {

@@ -113,7 +113,7 @@ func (s *secretFiles) list(dir string) (dirs []string) {
 	return dirs
 }
 
-// isBulk reports whether a folder holds what somebody else wrote or a program made.
+// isBulk reports whether a folder holds what others wrote or a program made.
 func isBulk(name string) bool {
 	switch name {
 	case ".git", "node_modules", "vendor", "target", "dist", "build", ".venv", "venv", "__pycache__", ".entire", ".cache":

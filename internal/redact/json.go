@@ -266,7 +266,7 @@ func (p *parser) text() bool {
 }
 
 // plainEnd returns the first place from i on of a quote, a backslash or a control
-// character. It looks at eight bytes at a time.
+// character. It tests eight bytes at a time.
 func plainEnd(src []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(src); i += 8 {

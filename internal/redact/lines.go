@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// lines knows the lines of a text in which something matched.
+// lines finds the lines of a text in which something matched.
 type lines struct {
 	text   []byte
 	breaks []int
 
-	// The last answer about a line, for many findings in one long line.
+	// The last result for a line, for many findings in one long line.
 	asked  span
 	list   int
 	answer bool

@@ -38,7 +38,7 @@ func (u *rule) planned() string {
 }
 
 const (
-	// slack is added to a rule's reach, so that what ends a match is in sight.
+	// slack is added to a rule's reach, so that it includes what ends a match.
 	slack = 8
 	// maxWindow bounds what is looked at to find how far a match can reach.
 	maxWindow = 2048

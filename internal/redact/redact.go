@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Mark stands where a secret was.
+// Mark replaces a secret.
 const Mark = "REDACTED"
 
 // longestPath is more bytes than a file's path can have.
@@ -112,7 +112,7 @@ func (r *Redactor) Line(line []byte) []byte {
 func (r *finder) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
 
 // Path returns a file's path with the secrets in it replaced. It looks only for
-// patterns that tell a secret by themselves (a token's prefix and form), never
+// patterns that identify a secret by themselves (a token's prefix and form), never
 // for values that are suspect because of a name before them. Each part of the
 // path is also looked at by itself and without what follows its first dot. What is
 // too long to be a path is treated as text.

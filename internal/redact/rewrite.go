@@ -29,7 +29,7 @@ type segment struct {
 	before int32 // the string before it in an array
 }
 
-// read is what the segment says, without escapes. It may use buf.
+// read returns the segment's text without escapes. It may use buf.
 func (g segment) read(text, buf []byte) []byte {
 	if !g.escaped {
 		return text[g.begin:g.end]

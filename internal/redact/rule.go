@@ -26,7 +26,7 @@ type rule struct {
 	plan     plan
 	boundary bool // planStart: the pattern begins with \b
 	generic  bool // gives way to a finding of another rule on the same line
-	known    bool // the pattern alone, not its surroundings, tells a secret
+	known    bool // the pattern alone, without its surroundings, identifies a secret
 	lead     int  // planTail: longest leading run in bytes
 	reach    int  // longest match of the anchored pattern in bytes, 0 for no limit
 	group    int  // the group that is the secret, 0 for the first that is not empty

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// pieceLen is how much of a literal the automaton knows; the rest is compared.
+// pieceLen is how much of a literal the automaton matches; the rest is compared.
 const pieceLen = 4
 
 const (
@@ -349,7 +349,7 @@ func (s *ruleSet) and(o *ruleSet) {
 	}
 }
 
-// knownRules is the set of rules whose pattern alone tells a secret.
+// knownRules is the set of rules whose pattern alone identifies a secret.
 func knownRules() *ruleSet {
 	var set ruleSet
 	for i := range rules {

@@ -79,7 +79,7 @@ func (a *attempts) read(text []byte) int {
 	return loc[1]
 }
 
-// runes reads a text and knows how far it got.
+// runes reads a text and records how far it got.
 type runes struct {
 	text []byte
 	at   int

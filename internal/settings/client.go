@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// clientFile returns the file of the worktree in which the agent's client is told
+// clientFile returns the file of the worktree in which the agent's client is configured
 // to set a variable for all that it runs, or "". Such a variable is the
 // repository's word, although it arrives in the environment.
 func (l *loader) clientFile(variable string) string {

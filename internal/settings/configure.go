@@ -133,10 +133,10 @@ func Preset(name string) ([]Change, bool) {
 	return nil, false
 }
 
-// Presets are the names that Preset knows.
+// Presets are the names that Preset accepts.
 func Presets() []string { return []string{"auto", "prompt", "manual"} }
 
-// attempts bounds how often an edit begins anew because somebody else wrote the
+// attempts bounds how often an edit begins anew because another process wrote the
 // file meanwhile.
 const attempts = 20
 

@@ -42,7 +42,7 @@ func edit(path string, perm modes, changes []Change) (bool, error) {
 			return written, err
 		}
 	}
-	return false, fmt.Errorf("%s is being written by somebody else", path)
+	return false, fmt.Errorf("%s is being written by another program", path)
 }
 
 func editOnce(path string, perm modes, changes []Change) (written, again bool, err error) {

@@ -171,7 +171,7 @@ func (r raw) number() (int64, bool) {
 	return n, err == nil
 }
 
-// rawOf is a value of a key as raw: what a field's get answers, or what a
+// rawOf is a value of a key as raw: what a field's get returns, or what a
 // Change holds.
 func rawOf(value any) (raw, bool) {
 	switch v := value.(type) {

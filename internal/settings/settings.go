@@ -121,7 +121,7 @@ type File struct {
 	Enabled bool
 }
 
-// UnknownKey is a key that no version of the program knows. In contextd's file
+// UnknownKey is a key that no version of the program has. In contextd's file
 // that is no mistake: Foreign.
 type UnknownKey struct {
 	Key, File string

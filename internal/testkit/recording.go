@@ -88,7 +88,7 @@ func (r Recording) hook(session *Session, s step) {
 	session.Hook(verbs[s.Hook], rawObject(session.TB, payload))
 }
 
-// rawObject is a payload as it stands, in its own order.
+// rawObject is a payload as it is, in its own order.
 func rawObject(tb TB, payload string) Object {
 	tb.Helper()
 	decoder := json.NewDecoder(strings.NewReader(payload))
@@ -118,7 +118,7 @@ func (r Recording) fill(session *Session, text string) string {
 	).Replace(text)
 }
 
-// quoted is a path as it stands within a JSON string.
+// quoted is a path as it is written within a JSON string.
 func quoted(path string) string {
 	text, err := encode(path)
 	if err != nil {

@@ -209,7 +209,7 @@ func (s *Session) Brief(source string) Result {
 	return s.Hook("session-brief", append(s.common("SessionStart"), "source", source))
 }
 
-// Compact is what the agent tells when it compacts: before, the start of what it
+// Compact is what the agent sends when it compacts: before, the start of what it
 // goes on with, and after, with its summary.
 func (s *Session) Compact(summary string) Result {
 	s.TB.Helper()

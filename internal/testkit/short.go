@@ -2,7 +2,7 @@ package testkit
 
 import "testing"
 
-// Long skips a test under -short; why says what takes long.
+// Long skips a test under -short; why names what takes long.
 func Long(tb testing.TB, why string) {
 	tb.Helper()
 	if testing.Short() {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// State is what the tests look at in a session's state file.
+// State is what the tests read of a session's state file.
 type State struct {
 	SessionID     string   `json:"session_id"`
 	Phase         string   `json:"phase"`
@@ -51,7 +51,7 @@ func (r *Repo) State(session string) State {
 	return state
 }
 
-// HasState tells whether the session has a state.
+// HasState reports whether the session has a state.
 func (r *Repo) HasState(session string) bool {
 	r.TB.Helper()
 	_, err := os.Stat(r.StatePath(session))

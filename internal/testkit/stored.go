@@ -109,7 +109,7 @@ func (r *Repo) Trailers(rev string) []string {
 	return strings.Fields(r.Git("log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)", rev, "--"))
 }
 
-// HasBranch tells whether there are committed checkpoints.
+// HasBranch reports whether there are committed checkpoints.
 func (r *Repo) HasBranch() bool {
 	r.TB.Helper()
 	return r.TryGit("rev-parse", "-q", "--verify", Branch).Code == 0

@@ -96,7 +96,7 @@ func (a *Subagent) result(response Object) Result {
 	return result
 }
 
-// Notification is what the client tells the agent when one in the background
+// Notification is what the client sends the agent when one in the background
 // has ended.
 func (a *Subagent) Notification() string {
 	return "<task-notification>\n<task-id>" + a.ID + "</task-id>\n<tool-use-id>" + a.Tool + "</tool-use-id>\n<status>completed</status>\n</task-notification>"

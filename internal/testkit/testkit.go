@@ -3,7 +3,7 @@
 // Claude Code against the built binary, readers for what the binary stored,
 // and Check, which holds a repository against the rules of the format.
 //
-// It knows the formats from their description only and imports none of the
+// It implements the formats from their description only and imports none of the
 // packages under test, so that a test never agrees with a bug.
 package testkit
 

@@ -66,7 +66,7 @@ type Prompter struct{ streams Streams }
 // NewPrompter asks on the streams. It doesn't touch them before a question.
 func NewPrompter(s Streams) *Prompter { return &Prompter{streams: s} }
 
-// Interactive reports whether there is somebody to ask.
+// Interactive reports whether questions can be asked: there is a terminal.
 func (p *Prompter) Interactive() bool {
 	return p.streams.Terminal.In && p.streams.Terminal.Err
 }

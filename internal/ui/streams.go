@@ -1,9 +1,9 @@
-// Package ui is how the program talks to a person: streams, colour, tables,
+// Package ui is the program's user interface: streams, colour, tables,
 // times, progress, questions.
 //
 // Results go to Out, everything else to Err. Nothing here asks the terminal
 // anything before a question is really shown, so that a start costs nothing and
-// a terminal that doesn't answer delays nobody. It knows nothing of git,
+// a terminal that doesn't reply causes no delay. It doesn't depend on git,
 // sessions or commands.
 package ui
 

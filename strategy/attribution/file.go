@@ -66,9 +66,9 @@ type Line struct {
 	By     Author
 	// Turn is that of the state which added the line, if it is known.
 	Turn string
-	// Modified says of an added line that it stands where somebody else's
+	// Modified reports of an added line that it is where another author's
 	// line stood, or one of the base; of a removed one that another line
-	// stands in its place.
+	// is in its place.
 	Modified bool
 }
 

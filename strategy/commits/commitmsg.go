@@ -13,7 +13,7 @@ import (
 // CommitMsg checks the message that the editor left. If there is nothing in
 // it but our trailer, the trailer goes too, so that git aborts the commit as
 // it would have without us. If the trailer was lost with the whole text, not
-// taken out, it is put back, and the user is told how to take it off.
+// taken out, it is put back, and the user is shown how to remove it.
 func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	d, ok := pr.current(ctx)
 	if !ok {

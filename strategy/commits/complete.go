@@ -35,7 +35,7 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 	}
 	before := c.Redactions()
 	// The long part, redacting, is done without the lock: pieces come out the
-	// same whoever makes them.
+	// same in every process.
 	_, failed := c.transcripts.StoreTranscript(ctx, s, tracking.NoLimit)
 	if err := c.Repo.SyncObjects(); err != nil { // the state counts on them
 		return errors.Join(failed, err)

@@ -21,7 +21,7 @@ import (
 )
 
 // Log is the stored transcript of a session, and the place in which the agent
-// looks for it here.
+// searches for it here.
 type Log struct {
 	Session, Prompt string
 	Path            string
@@ -50,7 +50,7 @@ func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log,
 }
 
 // RestoreLogs writes the stored transcripts of a checkpoint's sessions to where
-// the agent looks for them, over what is there, which is kept as a copy. One
+// the agent expects them, over what is there, which is kept as a copy. One
 // that is the same stays.
 func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, []Skipped, error) {
 	logs, skipped, err := lo.PreviewLogs(ctx, id)
@@ -179,7 +179,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 }
 
 // Resumable reports whether a session's id can be given on a command line as it is.
-// Whoever can write to the metadata branch chooses it.
+// Everybody who can write to the metadata branch can choose it.
 func Resumable(id string) bool {
 	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
@@ -195,7 +195,7 @@ func (lo *Logs) livePath(id string) (string, error) {
 	return lo.agentPath(id)
 }
 
-// agentPath is where the agent looks for a session when it is started in this
+// agentPath is where the agent expects a session when it is started in this
 // worktree, whatever the metadata has.
 func (lo *Logs) agentPath(id string) (string, error) {
 	dir := transcript.SessionDir(lo.Env.Getenv, lo.Env.Home, lo.Repo.Root)

@@ -164,7 +164,7 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 	return tip.OID, dirs, nil
 }
 
-// hold makes a ref for every commit that the backup speaks of and that is there.
+// hold makes a ref for every commit that the backup names and that is there.
 func (d *Doctor) hold(ctx context.Context, b *Backup, tip git.OID) error {
 	commits := make([]git.OID, 0, len(b.Refs)+1)
 	commits = append(commits, tip)

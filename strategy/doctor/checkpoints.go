@@ -157,7 +157,7 @@ func (cc checkpointChecks) damaged(ctx context.Context, c *checkpoint.Inspected)
 }
 
 // absent are the findings of checkpoints with objects that are not here. They are
-// never repaired: whoever has the objects can bring them, as long as the checkpoint
+// never repaired: a clone that has the objects can restore them, as long as the checkpoint
 // refers to them.
 func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspected) ([]Finding, error) {
 	if len(gone) == 0 {

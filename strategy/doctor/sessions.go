@@ -274,7 +274,7 @@ func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
 				What: "what the session's files were at its stops is lost",
-				Why:  "who wrote their lines is told less exactly by the next commit",
+				Why:  "the next commit attributes their lines less exactly",
 			})
 		}
 	}

@@ -147,7 +147,7 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	case dir == r.rec.TranscriptCopies(), filepath.Base(dir) == "tmp":
 		return c, true
 	case dir == r.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
-		return c, true // what another session was told of it; both can be lost
+		return c, true // what another session was given of it; both can be lost
 	case name == "made" || name == "made.old":
 		c.data = withoutLines(data, id)
 	case name == "sessions.json":

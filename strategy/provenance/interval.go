@@ -21,7 +21,7 @@ type Interval struct {
 	OthersUnknown bool
 	// Between reports whether no turn was under way: what still runs in the background
 	// proves nothing. late reports whether the snapshot was taken after the turn began
-	// which it stands before.
+	// which it precedes.
 	Between, Late bool
 	// Begun is the turn before which the later snapshot was taken or meant to be,
 	// snapped the turns of whose changes there is a snapshot.

@@ -225,7 +225,7 @@ func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) er
 	return nil
 }
 
-// nameOf returns the id by which the agent knows a session, empty if it can't be one.
+// nameOf returns the agent's own id of a session, empty if it can't be one.
 func nameOf(stored string) string {
 	id := transcript.SessionID(stored)
 	if session.CheckID(id) != nil {

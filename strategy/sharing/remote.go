@@ -29,7 +29,7 @@ func (e *RemoteRefusedError) Hint() string {
 // CheckRemote refuses push_remote if it is neither the name of a configured
 // remote nor a URL with an allowed transport. A path counts only if it is the
 // user's own setting. Nothing inside the worktree counts, as a repository there
-// has hooks that whoever made the worktree's files has written.
+// has hooks written by the author of the worktree's files.
 func (pu *Pusher) CheckRemote(p gitremote.Destination) error {
 	refuse := func(reason string) error { return &RemoteRefusedError{Remote: pu.Options.PushRemote, Reason: reason} }
 	if !p.Configured && !settings.IsRemoteURL(p.URL) {

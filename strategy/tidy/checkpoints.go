@@ -85,7 +85,7 @@ func made(ctx context.Context, repo *git.Repo) ([]checkpoint.ID, error) {
 	return ids, nil
 }
 
-// linkedIDs are the ids that any commit names which a ref or a reflog knows, in
+// linkedIDs are the ids that any commit names which a ref or a reflog reaches, in
 // any worktree.
 func linkedIDs(ctx context.Context, repo *git.Repo) (map[checkpoint.ID]bool, error) {
 	messages, err := gitlog.Messages(ctx, repo, checkpoint.TrailerKey, "--all", "--reflog")

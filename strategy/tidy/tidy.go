@@ -223,7 +223,7 @@ func (c Cleaner) look(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// heads returns HEAD of every worktree that git knows of.
+// heads returns HEAD of every worktree that git lists.
 func heads(ctx context.Context, repo *git.Repo) ([]head, error) {
 	specs := map[string]string{"": "main-worktree/HEAD", repo.WorktreeID: "HEAD"}
 	linked, err := os.ReadDir(filepath.Join(repo.CommonDir, "worktrees"))

@@ -167,7 +167,7 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 }
 
 // statusDeadline leaves, in a repository that is too large for git's status,
-// the time to look at the files that edit tools named.
+// the time to read the files that edit tools named.
 func (ob *Observer) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok {

@@ -105,7 +105,7 @@ func autoName(s *session.State, t workspace.TaskEvent) string {
 }
 
 // lastSeen is the snapshot of this worktree that goes with what the session
-// knows of git's status, 0 if there is none.
+// has of git's status, 0 if there is none.
 func (ob *Observer) lastSeen(s *session.State) bands.Version {
 	if s.Recorder.Seen.Lineage != ob.snapshots.Lineage() {
 		return 0

@@ -73,7 +73,7 @@ func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEn
 	return entries, nil
 }
 
-// answered is the directory of a task with the line that answers its call.
+// answered is the directory of a task with the line of its call's result.
 func (sh *Shadows) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
 	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
 	entry, err := end.Entry(sh.Repo)

@@ -234,7 +234,7 @@ func decodeKnown(data []byte) map[string]bool {
 	return known
 }
 
-// DropCommitted takes the committed paths from what the session knows to be
+// DropCommitted takes the committed paths from what the session has recorded as
 // untracked or deleted, so that a later turn that does it again is seen.
 func (tu *Turns) DropCommitted(s *session.State, n *tracking.Pending, changes journal.Changes) error {
 	data, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()

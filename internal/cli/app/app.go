@@ -43,7 +43,7 @@ type App struct {
 	Env
 
 	Prompter prompter
-	// OnBadDefaults is set in hooks: what is told of a config.toml of stores that
+	// OnBadDefaults is set in hooks: what is reported of a config.toml of stores that
 	// can't be read, instead of failing.
 	OnBadDefaults func(error)
 	// Parsed is set once arguments and flags are parsed: errors after it

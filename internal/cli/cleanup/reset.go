@@ -102,7 +102,7 @@ func sureToReset(ctx context.Context, a *app.App, opts resetOptions, plan tidy.R
 		Help:  resetHelp(plan),
 		Flag:  "--force",
 	}
-	if opts.json { // for a program, which answers nothing
+	if opts.json { // for a program, which can't be asked
 		return false, &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
 	}
 	answers, err := a.Prompter.Ask(ctx, q)

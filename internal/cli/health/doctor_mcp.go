@@ -24,7 +24,7 @@ const (
 // server that no hook asks.
 func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	if _, err := install.CheckQuestions(repo); err != nil {
-		return nil, nil //nolint:nilerr // checkAgentHooks can't read them either, and says so
+		return nil, nil //nolint:nilerr // checkAgentHooks can't read them either, and reports that
 	}
 	at, err := install.CheckAsking(a, repo)
 	switch {

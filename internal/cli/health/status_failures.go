@@ -18,7 +18,7 @@ const (
 	tailSize = 1 << 20
 	recent   = 7 * 24 * time.Hour
 	// seenName is the file beside the log that holds the time of the last
-	// failure that somebody was shown.
+	// failure that a user was shown.
 	seenName = "seen"
 )
 

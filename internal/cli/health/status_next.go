@@ -41,7 +41,7 @@ func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Sett
 	return func(r *statusReport) {
 		<-done
 		if err != nil {
-			r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "What the next commit would be linked to can't be told: " + err.Error()})
+			r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "What the next commit would be linked to isn't known: " + err.Error()})
 			return
 		}
 		if next.Staged == 0 && len(next.Shares) == 0 {

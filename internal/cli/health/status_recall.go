@@ -32,7 +32,7 @@ type contextEntryJSON struct {
 	Status    string    `json:"status"`
 }
 
-// contextCheckpoints looks for the saved contexts while others look
+// contextCheckpoints reads the saved contexts while others read
 // elsewhere.
 func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
 	if !s.Configured {

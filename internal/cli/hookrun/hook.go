@@ -90,7 +90,7 @@ type hook struct {
 }
 
 // runHook runs one hook. Whatever goes wrong ends in the log, and where
-// somebody waits for a commit in a line for them.
+// a user waits for a commit in a line for them.
 func runHook(ctx context.Context, a *app.App, args []string) {
 	if a.Getenv(claude.Summarizing) != "" {
 		return // the program that writes a summary is no session
@@ -202,7 +202,7 @@ func (h *hook) git(ctx context.Context) error {
 }
 
 // gitTimeout is how long a git hook may take: a push and a question take
-// longer than what nobody knows of.
+// longer than what no command lists.
 func (h *hook) gitTimeout() time.Duration {
 	switch {
 	case h.name == "pre-push":

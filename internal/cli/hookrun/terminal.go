@@ -42,7 +42,7 @@ func (h *hook) confirm(ctx context.Context, question string) bool {
 	defer func() { _ = tty.Close() }()
 	fmt.Fprintf(tty, "%s [Y/n] ", question)
 	answer := make(chan string, 1)
-	go func() { // ends with the process if nobody answers
+	go func() { // ends with the process if the terminal doesn't reply
 		line, _ := bufio.NewReader(tty).ReadString('\n')
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()

@@ -183,7 +183,7 @@ func digest(data []byte) string {
 }
 
 // TakeBack gives every file its former bytes, or takes out only what the
-// program put in where somebody else has changed the file since, and removes
+// program put in where another program has changed the file since, and removes
 // what has come to .entire.
 func (f *Footprint) TakeBack() error {
 	if _, err := os.Stat(f.Worktree); errors.Is(err, fs.ErrNotExist) {

@@ -81,7 +81,7 @@ func (p *Project) keepBrought(path string, changes []settings.Change) error {
 		return nil
 	}
 	if data, err = settings.Apply(data, changes...); err != nil {
-		return nil //nolint:nilerr // the edit says so
+		return nil //nolint:nilerr // the edit reports it
 	}
 	return settings.NoteBrought(p.repo.CommonDir, data)
 }

@@ -45,7 +45,7 @@ const nextWidth = 80
 func (e *enabling) uncommitted(ctx context.Context) []string {
 	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json")
 	if err != nil {
-		return nil // git says so when the user commits
+		return nil // git reports it when the user commits
 	}
 	var names []string
 	for _, entry := range entries {

@@ -107,7 +107,7 @@ func (c calls) Read([]byte) (int, error) {
 }
 
 // refDirs are the directories whose names change with the refs. Git syncs the
-// files of refs if it is told to, and never the directories.
+// files of refs if it is configured to, and never the directories.
 func refDirs(r *git.Repo, updates []Change) []string {
 	if r.RefStorage == "reftable" {
 		return []string{filepath.Join(r.CommonDir, "reftable")}

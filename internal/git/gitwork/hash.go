@@ -197,7 +197,7 @@ func hashSome(ctx context.Context, r *git.Repo, how hashing, paths []string, oid
 		done++
 	}
 	if err == nil && done < len(paths) {
-		return done, fmt.Errorf("git hash-object: %d of %d answers", done, len(paths))
+		return done, fmt.Errorf("git hash-object: %d of %d results", done, len(paths))
 	}
 	return done, err
 }

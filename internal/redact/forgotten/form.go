@@ -1,5 +1,5 @@
 // Package forgotten finds and masks texts, and lines of files, that a user wants gone.
-// It knows them by salted hashes, so that what says what to mask doesn't hold it.
+// It has them as salted hashes, so that the list of what to mask doesn't contain it.
 package forgotten
 
 import (

@@ -82,7 +82,7 @@ func (b *bench) agentfs(args ...string) command {
 	return command{b.work, env, b.bin, args}
 }
 
-// take takes a snapshot of ours and tells its version.
+// take takes a snapshot of ours and returns its version.
 func (b *bench) take() string {
 	b.Helper()
 	b.do(b.agentfs("checkpoint", "create", "bench"))

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// inodeOf tells the names of one file from those of others; 0 if it can't.
+// inodeOf returns the inode number, to recognize names of one file; 0 if there is none.
 func inodeOf(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Ino) //nolint:unconvert // 32 bits on some systems

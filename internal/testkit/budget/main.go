@@ -97,7 +97,7 @@ func measure(o options, out, progress io.Writer) error {
 // Helper is part of testkit.TB.
 func (b *bench) Helper() {}
 
-// Logf tells whoever waits how far it is.
+// Logf reports progress.
 func (b *bench) Logf(format string, args ...any) {
 	fmt.Fprintf(b.progress, format+"\n", args...)
 }

@@ -13,7 +13,7 @@ func peak(p *os.ProcessState) int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return usage.Maxrss >> 10 // told in bytes there
+		return usage.Maxrss >> 10 // in bytes there
 	}
 	return usage.Maxrss
 }

@@ -6,7 +6,7 @@ import "maps"
 // target itself, but for what snapshots don't hold. Such a path, and its
 // directories, stay as they are present; what the target had there stays away,
 // and where that was no directory, all that is in it now stays. Loose are paths
-// of which only the kind can be told.
+// of which only the kind is known.
 func Restored(target, present Model) (want Model, loose []string) {
 	want = maps.Clone(target)
 	open := map[string]bool{}
@@ -64,7 +64,7 @@ func stay(want, present Model, path string, open map[string]bool) {
 	}
 }
 
-// regroup tells again which names are one file, after names have gone.
+// regroup computes again which names are one file, after names were removed.
 func regroup(m Model) {
 	groups := map[string][]string{}
 	for _, path := range m.Paths() {

@@ -1,7 +1,7 @@
 // Package browse shows a list on the whole screen, what is known of the chosen item
 // beside it, and what can be done with it below.
 //
-// It knows nothing of what the items are. Only this package and its parent import the
+// It doesn't depend on what the items are. Only this package and its parent import the
 // terminal libraries.
 package browse
 
@@ -39,10 +39,10 @@ type Choice struct{ Label, Value string }
 type Page struct {
 	Title string
 	Items []Item
-	// More returns all items, when somebody has come to the last of Items; nil: there
+	// More returns all items, when the user has come to the last of Items; nil: there
 	// are no others.
 	More func(context.Context) ([]Item, error)
-	// Words are further words of an item, asked for when somebody filters; nil: none.
+	// Words are further words of an item, asked for when the user filters; nil: none.
 	Words func(ctx context.Context, id string) []string
 	// Preview is what is known of an item, in lines.
 	Preview func(ctx context.Context, id string) string

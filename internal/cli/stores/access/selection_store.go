@@ -79,7 +79,7 @@ func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capt
 func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause, prune func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
 	config, err := s.Registry.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
-		return nil //nolint:nilerr // status tells of a bad config.toml; a snapshot doesn't fail by it
+		return nil //nolint:nilerr // status reports a bad config.toml; a snapshot doesn't fail by it
 	}
 	pruned, err := prune(ctx, held, s.Policy(config.Keep))
 	s.Forget(ctx, pruned.Versions)
