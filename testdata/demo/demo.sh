@@ -168,7 +168,7 @@ event stop
 event session-end ',"reason":"clear"'
 begin 5e551011-0000-4000-8000-000000000003
 printf '%sthe next session begins with:%s\n' "$dim" "$plain"
-answer session-start ',"source":"clear"' | sed 's/\\n/\n/g'
+answer session-start ',"source":"clear"' | sed 's/.*"additionalContext":"//; s/"}}$//; s/\\n/\n/g; s/\\"/"/g'
 echo
 run entire recall list
 
@@ -180,7 +180,7 @@ The repository stays at $project
     export PATH="$(dirname "$(command -v entire)"):\$PATH"
     entire status
     entire explain                          # what each commit came out of
-    entire explain --commit HEAD~1          # one of them, with its conversation
+    entire explain HEAD~1                   # one of them, with its conversation
     entire doctor                           # is all well?
     entire rewind                           # pick a moment
     entire recall                           # what the next session would be given

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// cmdGuide runs the commands of a page, those in its blocks marked sh, one after another:
+// guide PAGE [OLD=NEW]... replaces what the page has for an example, such as an id.
+// "cd DIR" holds for the rest of its block. Each
+// must succeed, or ask what nobody can be asked here. Commands of others that a test can't
+// run (make, claude, export) are left out.
+func cmdGuide(s *story, args []string) {
+	page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(arg(args, 0, ""))))
+	s.ts.Check(err)
+	var replace []string
+	for _, pair := range args[1:] {
+		from, to, _ := strings.Cut(pair, "=")
+		replace = append(replace, from, to)
+	}
+	example := strings.NewReplacer(replace...)
+	others := regexp.MustCompile(`^(make|claude|export|[A-Z_]+=\S+ claude)\b`)
+	ran := 0
+	here := s.ts.MkAbs(".")
+	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		for line := range strings.Lines(block[1]) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") || others.MatchString(line) {
+				continue
+			}
+			ran++
+			line = example.Replace(line)
+			if dir, found := strings.CutPrefix(line, "cd "); found {
+				s.ts.Check(s.ts.Chdir(strings.Replace(dir, "~", s.ts.Getenv("HOME"), 1)))
+				continue
+			}
+			if err := s.ts.Exec("sh", "-c", line); err != nil && !strings.Contains(s.ts.ReadFile("stderr"), "no terminal to ask") {
+				s.ts.Fatalf("%s: %s: %v\n%s", args[0], line, err, s.ts.ReadFile("stderr"))
+			}
+		}
+		s.ts.Check(s.ts.Chdir(here))
+	}
+	if ran == 0 {
+		s.ts.Fatalf("%s: no commands", args[0])
+	}
+}
