@@ -20,6 +20,9 @@ type Options struct {
 	// is about names at any depth, any other about paths from the root; one that
 	// ends in a slash only about directories; ** is any number of directories.
 	Exclude []string
+	// Only are the paths from the root that are captured, with the directories above
+	// them; whatever else is there is left out. None: the whole tree.
+	Only Paths
 	// Forgotten are paths from the root, of files that were forgotten. They are left out
 	// with a reason of their own.
 	Forgotten []string

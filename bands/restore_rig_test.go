@@ -135,15 +135,13 @@ func steps(p plan.Plan) []string {
 }
 
 // planned does what is planned and checks that it is that.
-func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store, *capture.Present, restore.Options) (plan.Plan, error),
+func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store, restore.Options) (plan.Plan, error),
 	do func(context.Context, *bands.Held, restore.Options) (restore.Result, error),
 ) restore.Result {
 	r.t.Helper()
 	o := restore.Options{Options: r.opts, Scope: in}
-	present, err := capture.Scan(r.t.Context(), r.store, r.opts)
+	before, err := preview(r.t.Context(), r.store, o)
 	r.must(err)
-	before, err := preview(r.t.Context(), r.store, present, o)
-	r.must(errors.Join(err, present.Close()))
 	h := r.hold()
 	done, err := do(r.t.Context(), h, o)
 	r.must(errors.Join(err, h.Release()))

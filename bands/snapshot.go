@@ -1,14 +1,18 @@
 package bands
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/cquote"
 )
 
 // The errors that callers tell apart; they come wrapped.
@@ -104,12 +108,46 @@ type Snapshot struct {
 	// Late reports whether what the snapshot stands for may have been changed before
 	// it was taken.
 	Late bool `json:"late,omitempty"`
+	// Only are the paths that a partial snapshot is of; none: it is of the whole
+	// tree. One that isn't in the tree was not there.
+	Only Paths `json:"only,omitempty"`
 	// LeftOut are directories that the cap left no room for.
 	LeftOut   []string  `json:"left_out,omitempty"`
 	Causality Causality `json:"causality,omitzero"`
 	// Pairs are the checkpoints that the snapshot stands for, read from files
 	// beside snapshot.json.
 	Pairs []Pair `json:"-"`
+}
+
+// Paths are paths from the root of a tree. In JSON one that isn't UTF-8, or that
+// begins with a quote, is quoted as git does.
+type Paths []string
+
+// MarshalJSON encodes the paths.
+func (p Paths) MarshalJSON() ([]byte, error) {
+	list := slices.Clone([]string(p))
+	for i, path := range list {
+		if !utf8.ValidString(path) || strings.HasPrefix(path, `"`) {
+			list[i] = cquote.Quote(path)
+		}
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON decodes them.
+func (p *Paths) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*[]string)(p)); err != nil {
+		return err
+	}
+	for i, path := range *p {
+		if !strings.HasPrefix(path, `"`) {
+			continue
+		}
+		if plain, err := strconv.Unquote(path); err == nil { // git's escapes are a part of Go's
+			(*p)[i] = plain
+		}
+	}
+	return nil
 }
 
 // TreeRef is a band.Ref in JSON.

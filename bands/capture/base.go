@@ -22,9 +22,12 @@ type base struct {
 }
 
 // openBase finds the stat cache and checks that what it was written for is still
-// there.
+// there. A partial snapshot has none.
 func openBase(s *bands.Store, set bands.Settings) *base {
 	b := &base{rules: rules.New(set.Options, s.Dir())}
+	if len(set.Only) > 0 {
+		return b
+	}
 	cache, err := statcache.Read(s.Path(bands.StatPrefix + set.Lineage))
 	if err != nil {
 		return b

@@ -191,6 +191,8 @@ func (t *taking) unchanged() bool {
 func (t *taking) remember(v bands.Version) {
 	ref, _ := t.parent.Tree.Ref()
 	switch {
+	case len(t.set.Only) > 0:
+		return // see openBase
 	case v == t.parent.Version && (t.top.out.state == asBefore || t.top.out.record.Ref != ref):
 		return // it is right, or would tell of records that no snapshot holds
 	case t.top.out.state == asBefore && t.base.cache == nil:
@@ -252,7 +254,7 @@ func (t *taking) describe(rec tree.Stored) bands.Snapshot {
 		Root: t.set.Root, Lineage: t.set.Lineage,
 		Tree:   bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset},
 		Totals: rec.Totals, Added: t.keep.added(), Late: t.o.Late,
-		LeftOut: t.walk.sortedNotes().leftOut, Causality: t.o.Causality,
+		Only: t.set.Only, LeftOut: t.walk.sortedNotes().leftOut, Causality: t.o.Causality,
 	}
 }
 

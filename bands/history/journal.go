@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -72,8 +73,19 @@ func Interrupted(s *bands.Store, lineage string) (Journal, bool) {
 // Other reports whether another version of the program wrote the journal.
 func (j *Journal) Other() bool { return j.Format != journalFormat }
 
+const journalPrefix = "journal-"
+
 func journalPath(s *bands.Store, lineage string) string {
-	return filepath.Join(s.Dir(), "journal-"+lineage+".json")
+	return filepath.Join(s.Dir(), journalPrefix+lineage+".json")
+}
+
+// Lineages returns the lineages whose journals are in the store.
+func Lineages(s *bands.Store) []string {
+	list, _ := filepath.Glob(filepath.Join(bands.EscapeGlob(s.Dir()), journalPrefix+"*.json")) // the pattern is right
+	for i, path := range list {
+		list[i] = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), journalPrefix), ".json")
+	}
+	return list
 }
 
 // ErrOtherJournal means that another version of the program wrote the journal of

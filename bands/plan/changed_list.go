@@ -76,6 +76,15 @@ func (c *ChangedList) at(path string) (states []StateID) {
 	return states
 }
 
+// Made reports whether the restore made of the path what is there now; nil is
+// nothing. Of a file in parts, whose content isn't compared, it reports true.
+func (c *ChangedList) Made(path string, is *tree.Entry) bool {
+	now, known := stateOf(path, is, nil)
+	return slices.ContainsFunc(c.at(path), func(s StateID) bool {
+		return s.kind == now.kind && (!known || s.content == now.content)
+	})
+}
+
 // reaches reports whether the path or something below it is in the list.
 func (c *ChangedList) reaches(path string) bool {
 	if path == "" {

@@ -122,6 +122,9 @@ type Selection struct {
 	At          time.Time // the present time; zero in a preview
 	folds       *bool     // whether the file system ignores case; nil: not known yet
 	Undo        *Undoing  // nil: whatever the target has comes back
+	// Only are the paths of a partial target, and the directories above them; nil: it
+	// is of the whole tree. Nothing is known of other paths.
+	Only map[string]bool
 }
 
 // Compile checks the paths. hidden are never touched, nor are the tree's own
@@ -165,6 +168,18 @@ func (s *Selection) Relate(p string) Relation {
 		return Above
 	}
 	return Outside
+}
+
+// Limit limits the selection to the paths of a partial target.
+func (s *Selection) Limit(only bands.Paths) {
+	if len(only) > 0 {
+		s.Only = map[string]bool{}
+	}
+	for _, p := range only {
+		for ; p != ""; p = tree.ParentPath(p) {
+			s.Only[p] = true
+		}
+	}
 }
 
 // names reports whether a path of the scope is at or below p. What a restore

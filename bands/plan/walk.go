@@ -140,7 +140,7 @@ func pairs(was, want *tree.Directory) []pair {
 
 // entry plans one path. It reports whether nothing is there in the end.
 func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
-	if p.Scope.Hides(path) {
+	if p.Scope.Hides(path) || p.Scope.Only != nil && !p.Scope.Only[path] {
 		return false, nil
 	}
 	rel := p.Scope.Relate(path)

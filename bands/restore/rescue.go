@@ -21,7 +21,7 @@ import (
 // damaged, the rescue is taken once more by reading the whole tree.
 func rescued(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, done *Result) error {
 	for again := false; ; again = true {
-		taken, err := rescue(ctx, h, j, content, in, o)
+		taken, err := rescue(ctx, h, j, content, in, o, done.Target)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 // Package restore makes a tree what a snapshot has, and takes that back: Run, Undo,
 // Redo and Finish take a rescue snapshot, plan, write the journal and apply the
-// plan. The order of these steps is what keeps a tree from being lost.
+// plan. The order of these steps is what keeps a tree from being lost. Of a partial
+// snapshot they restore its paths, and the rescue is of the same paths.
 package restore
 
 import (
@@ -40,6 +41,7 @@ type Options struct {
 
 // Result is what a restore did.
 type Result struct {
+	Op     history.Operation
 	Target bands.Snapshot
 	// Rescue is the tree as it was before.
 	Rescue bands.Snapshot
@@ -47,6 +49,8 @@ type Result struct {
 	// an interrupted operation was completed, the rescue of that.
 	Origin bands.Version
 	Plan   plan.Plan
+	// TakenBack reports whether it undid what was interrupted, which can't be redone.
+	TakenBack bool
 	// Verified is how many files and symlinks were written, and their content
 	// checked against its hash on the way.
 	Verified int
@@ -61,6 +65,7 @@ type Result struct {
 type job struct {
 	op     history.Operation
 	target bands.Version
+	only   bands.Paths // of the target
 	scope  plan.Scope
 	note   string
 	again  *history.Journal // of what was interrupted, if this completes it or takes it back
@@ -73,11 +78,15 @@ type job struct {
 func (j *job) compile(o Options) (*plan.Selection, error) {
 	in := j.scope
 	in.Root = o.Options.Root
+	if len(in.Paths) == 0 && j.undo == nil {
+		in.Paths = j.only
+	}
 	compiled, err := in.Compile(o.Hidden)
 	if err != nil {
 		return nil, err
 	}
 	compiled.Undo, compiled.At = j.undo, o.Now()
+	compiled.Limit(j.only)
 	return compiled, nil
 }
 
@@ -106,11 +115,12 @@ func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (R
 
 // execute does the work of Restore, Undo, Redo and Finish.
 func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, error) {
-	var done Result
+	done := Result{Op: j.op, TakenBack: j.again != nil && j.target == j.again.Rescue}
 	var err error
 	if done.Target, err = h.Snapshot(j.target); err != nil {
 		return done, err
 	}
+	j.only = done.Target.Only
 	in, err := j.compile(o)
 	if err != nil {
 		return done, err
@@ -226,9 +236,9 @@ func journalOf(j job, o Options, done *Result) history.Journal {
 // rescue takes the snapshot that a restore can be taken back by. Where the disk
 // has no room for all that changed since the last one, it leaves out what the
 // restore doesn't touch.
-func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options) (capture.Taken, error) {
+func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, target bands.Snapshot) (capture.Taken, error) {
 	take := capture.TakeOptions{
-		Options: o.Options, Message: rescueMessage(j), Cause: bands.Rescue, Causality: o.Causality, Force: true,
+		Options: partly(o.Options, target), Message: rescueMessage(j), Cause: bands.Rescue, Causality: o.Causality, Force: true,
 	}
 	take.Causality.Restores = j.target
 	if o.Progress != nil {
@@ -257,6 +267,15 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader,
 		return capture.Taken{}, fmt.Errorf("rescue snapshot of what would change: %w", err)
 	}
 	return taken, nil
+}
+
+// partly are the options by which the tree is captured to be compared with the target:
+// of a partial one only its paths, in its lineage.
+func partly(o bands.Options, target bands.Snapshot) bands.Options {
+	if len(target.Only) > 0 {
+		o.Only, o.Lineage, o.Exclude = target.Only, target.Lineage, nil
+	}
+	return o
 }
 
 func rescueMessage(j job) string {

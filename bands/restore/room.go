@@ -15,15 +15,15 @@ import (
 // untouched are patterns of the files that a rescue would have to store though
 // the restore neither overwrites nor deletes them.
 func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options) ([]string, error) {
-	present, err := capture.Scan(ctx, h.Store, o.Options)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = present.Close() }()
 	target, err := h.Snapshot(j.target)
 	if err != nil {
 		return nil, err
 	}
+	present, err := capture.Scan(ctx, h.Store, partly(o.Options, target))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = present.Close() }()
 	plan, err := plan.Compare(ctx, h.Store, plan.Sides{Now: present.Loader, NowRef: present.Tree, Target: target}, content, in)
 	if err != nil {
 		return nil, err

@@ -43,34 +43,39 @@ func Redo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	return execute(ctx, h, j, o)
 }
 
-// PlanUndo returns what Undo would do to the tree that present was read from. It
-// writes nothing and needs no lock.
-func PlanUndo(ctx context.Context, s *bands.Store, present *capture.Present, o Options) (plan.Plan, error) {
+// PlanUndo returns what Undo would do. It writes nothing and needs no lock.
+func PlanUndo(ctx context.Context, s *bands.Store, o Options) (plan.Plan, error) {
 	j, err := undoJob(ctx, s, o)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	return planJob(ctx, s, present, j, o)
+	return planJob(ctx, s, j, o)
 }
 
 // PlanRedo returns what Redo would do, as PlanUndo does.
-func PlanRedo(ctx context.Context, s *bands.Store, present *capture.Present, o Options) (plan.Plan, error) {
+func PlanRedo(ctx context.Context, s *bands.Store, o Options) (plan.Plan, error) {
 	j, err := redoJob(ctx, s, o)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	return planJob(ctx, s, present, j, o)
+	return planJob(ctx, s, j, o)
 }
 
-func planJob(ctx context.Context, s *bands.Store, present *capture.Present, j job, o Options) (plan.Plan, error) {
+func planJob(ctx context.Context, s *bands.Store, j job, o Options) (_ plan.Plan, err error) {
 	target, err := s.Snapshot(j.target)
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	j.only = target.Only
 	in, err := j.compile(o)
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	present, err := capture.Scan(ctx, s, partly(o.Options, target))
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("read the working tree: %w", err)
+	}
+	defer func() { err = errors.Join(err, present.Close()) }()
 	return plan.ForTarget(ctx, s, present, target, in)
 }
 
@@ -151,7 +156,7 @@ func turnBack(ctx context.Context, s *bands.Store, op history.Operation, last hi
 	if err != nil {
 		return job{}, err
 	}
-	j := job{op: op, target: last.Rescue, scope: o.Scope, note: o.Message, undo: undo}
+	j := job{op: op, target: last.Rescue, only: target.Only, scope: o.Scope, note: o.Message, undo: undo}
 	j.scope.Delete = nil
 	in, err := j.compile(o)
 	if err != nil {

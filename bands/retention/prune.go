@@ -52,7 +52,7 @@ func Prune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 		return Pruned{}, fmt.Errorf("measure store: %w", err)
 	}
 	snaps, _ := h.Snapshots() // one that can't be read stays
-	w := pruning{Held: h, policy: p, snaps: snaps, worth: ranks(snaps, p.Now, needed(h, snaps)), size: before}
+	w := pruning{Held: h, policy: p, snaps: snaps, worth: ranks(snaps, p.Now, needed(h)), size: before}
 	if p.DryRun {
 		gone, err := w.plan(ctx)
 		if err != nil {
@@ -74,15 +74,10 @@ func MakeRoom(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 }
 
 // needed are the versions that an interrupted restore needs.
-func needed(h *bands.Held, snaps []bands.Snapshot) map[bands.Version]bool {
+func needed(h *bands.Held) map[bands.Version]bool {
 	list := map[bands.Version]bool{}
-	seen := map[string]bool{}
-	for _, snap := range snaps {
-		if seen[snap.Lineage] {
-			continue
-		}
-		seen[snap.Lineage] = true
-		if j, err := history.ReadJournal(h.Store, snap.Lineage); err == nil && j != nil {
+	for _, lineage := range history.Lineages(h.Store) {
+		if j, err := history.ReadJournal(h.Store, lineage); err == nil && j != nil {
 			list[j.Target], list[j.Rescue], list[j.Changed] = true, true, true
 		}
 	}
@@ -241,7 +236,7 @@ func MaybePrune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	due, err := pruneDue(h, latest, p)
 	if !due && err == nil && p.Keep > 0 && len(versions) > p.Keep {
 		snaps, _ := h.Snapshots() // one that can't be read stays
-		due = len(thin(snaps, ranks(snaps, p.Now, needed(h, snaps)), p)) > 0
+		due = len(thin(snaps, ranks(snaps, p.Now, needed(h)), p)) > 0
 	}
 	if err != nil || !due {
 		return Pruned{}, err

@@ -21,6 +21,8 @@ import (
 type Rules struct {
 	exclude []pattern
 	literal map[string]bool // whole paths that are excluded
+	// only are the paths that are captured, and the directories above them; nil: all are.
+	only map[string]bool
 	// forgotten are whole paths that are excluded because they were forgotten.
 	forgotten map[string]bool
 	// Names by the directory they are in.
@@ -51,6 +53,15 @@ func New(o bands.Options, store string) *Rules {
 	}
 	for _, p := range o.Forgotten {
 		r.forgotten[p] = true
+	}
+	if len(o.Only) > 0 {
+		r.only = map[string]bool{}
+		text += fmt.Sprintf(" %q", o.Only)
+	}
+	for _, p := range o.Only {
+		for ; p != ""; p = tree.ParentPath(p) {
+			r.only[p] = true
+		}
 	}
 	r.Print = sha256.Sum256([]byte(text))
 	return r
@@ -94,10 +105,13 @@ func (r *Rules) Reason(dir, name string, isDir bool) tree.Reason {
 	if isDir && slices.Contains(r.worktrees[dir], name) {
 		return tree.Worktree
 	}
-	if len(r.exclude)+len(r.literal)+len(r.forgotten) == 0 {
+	if len(r.exclude)+len(r.literal)+len(r.forgotten)+len(r.only) == 0 {
 		return 0
 	}
 	whole := tree.JoinPath(dir, name)
+	if r.only != nil && !r.only[whole] {
+		return tree.Excluded
+	}
 	if r.forgotten[whole] && !isDir {
 		return tree.Forgotten
 	}

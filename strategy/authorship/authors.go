@@ -34,8 +34,8 @@ type WorktreeAuthors struct {
 	newest  bands.Snapshot
 	tree    tree.Loader // of the newest snapshot
 	close   []func() error
-	Sparse  map[string]bool           // tracked files of a sparse checkout: git brings and takes them
-	code    []rewindstate.CodeChanged // rewinds without snapshots since
+	Sparse  map[string]bool // tracked files of a sparse checkout: git brings and takes them
+	partial []partialRewind // since target
 }
 
 // AuthorsSince reads the snapshots that came after target in its worktree.
@@ -54,14 +54,19 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 	if a.Records, err = au.steps.ActivitySince(ctx, target); err != nil {
 		return nil, err
 	}
-	a.code = au.codeSince(target.Created)
 	var later []bands.Snapshot
+	partly := rewindstate.PartialLineage(au.Repo.WorktreeID)
 	for _, v := range versions {
 		if v <= target.Version {
 			continue
 		}
-		if s, err := store.Snapshot(v); err == nil && s.Lineage == target.Lineage {
+		s, err := store.Snapshot(v)
+		switch {
+		case err != nil:
+		case s.Lineage == target.Lineage:
 			later = append(later, s)
+		case s.Lineage == partly:
+			a.addPartial(ctx, s)
 		}
 	}
 	for _, s := range append([]bands.Snapshot{target}, later...) {

@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // restoredBy is the tree that the rewind made whose rescue a snapshot is, nil if
@@ -32,32 +30,30 @@ func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot)
 	return &provenance.RestoredTree{Version: v, Root: tree.Entry{Kind: tree.Dir, Content: root}, Records: records}
 }
 
-// codeSince are the rewinds without snapshots since a time, and one that was
-// interrupted.
-func (au *Authors) codeSince(since time.Time) []rewindstate.CodeChanged {
-	h, err := rewindstate.ReadCodeHistory(au.Repo.CommonDir, au.snapshots.Lineage())
-	if err != nil {
-		return nil
-	}
-	done := h.Done
-	if h.Begun != nil {
-		done = append(done, rewindstate.ChangedBy(h.Begun.Changes(), h.Begun.Started, time.Time{}))
-	}
-	return slices.DeleteFunc(done, func(d rewindstate.CodeChanged) bool { return !d.End.IsZero() && d.End.Before(since) })
+// partialRewind is a rewind, undo or redo of the files of a partial snapshot.
+type partialRewind struct {
+	at      time.Time
+	changed *plan.ChangedList
 }
 
-// byCode reports whether a rewind without snapshots, in the interval, made a path what
-// it was at the end of that: what it wrote has the time of the rewind.
-func (a *WorktreeAuthors) byCode(st *provenance.Interval, name string, is *tree.Entry) bool {
-	return slices.ContainsFunc(a.code, func(d rewindstate.CodeChanged) bool {
-		whole := provenance.Span{Start: d.Start, End: d.End}
-		if !whole.Within(st) {
-			return false
-		}
-		if is == nil {
-			return slices.Contains(d.Gone, session.Path(name))
-		}
-		return slices.Contains(d.Wrote, session.Path(name)) && whole.Covers(is.Attr.Mtime, workspace.ClockSlack)
+// addPartial takes up the rewind whose rescue a partial snapshot is.
+func (a *WorktreeAuthors) addPartial(ctx context.Context, rescue bands.Snapshot) {
+	if rescue.Causality.Restores == 0 {
+		return
+	}
+	changed, err := plan.ReadChanged(ctx, a.Store, rescue.Version, rescue.Version, nil, nil)
+	if err != nil {
+		a.R.Log.InfoContext(ctx, "what a rewind restored isn't known", "version", rescue.Version.String(), "error", err.Error())
+		return
+	}
+	a.partial = append(a.partial, partialRewind{rescue.Created, changed})
+}
+
+// byPartial reports whether such a rewind, in the interval, made a path what it was at
+// the end of that.
+func (a *WorktreeAuthors) byPartial(st *provenance.Interval, name string, is *tree.Entry) bool {
+	return slices.ContainsFunc(a.partial, func(p partialRewind) bool {
+		return provenance.Span{Start: p.at, End: p.at}.Within(st) && p.changed.Made(name, is)
 	})
 }
 

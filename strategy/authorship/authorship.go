@@ -74,7 +74,7 @@ func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is
 			back = st.Restored.Version
 		}
 	}
-	if a.byCode(st, name, is) {
+	if a.byPartial(st, name, is) {
 		// What was done before it in the interval is known by name alone.
 		before := *st
 		before.Turn = ""

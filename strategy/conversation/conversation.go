@@ -47,7 +47,7 @@ type noteReplaced func(rewindstate.ReplacedTranscript) error
 // beside notes it in the folder of a rescue snapshot, if there is one.
 func (c *Conversations) beside(rescue bands.Version) noteReplaced {
 	return func(t rewindstate.ReplacedTranscript) error {
-		store, err := c.snapshots.Store()
+		store, err := c.snapshots.OpenStore()
 		if rescue == 0 || errors.Is(err, snapshots.ErrNoBands) {
 			return nil
 		}
@@ -79,7 +79,7 @@ func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 			return copyHead(w, conv.Path, end)
 		})
 	}
-	store, none := c.snapshots.Store()
+	store, none := c.snapshots.OpenStore()
 	if err != nil || none != nil || rescue == 0 {
 		return conv, err
 	}
@@ -187,7 +187,7 @@ func (c *Conversations) UndoConversations(ctx context.Context, rescue, now bands
 // with the copies of what they were, but for those that are as they were then.
 // Changed reports of each whether it can be put back: nothing was added to it since.
 func (c *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversation, error) {
-	store, err := c.snapshots.Store()
+	store, err := c.snapshots.OpenStore()
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // damaged finds what is wrong with the snapshots, short of reading all of them.
@@ -84,13 +85,15 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 		lineage := checkpoint.WorktreeHash(w.ID)
 		if noStore == nil {
 			if j, found := history.Interrupted(store, lineage); found {
-				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
+				list = append(list, interruptedFinding(w.Root, rewindstate.TargetName(store, j.Target), j.Other()))
 			} else if stopped, found := rewind.FindUnfinished(store, sc.rec.Sessions, w.ID); found {
 				list = append(list, unfinishedRewindFinding(w.Root, stopped))
 			}
 		}
-		if target, other := rewind.InterruptedCode(sc.rec.Repo.CommonDir, lineage); target != "" || other {
-			list = append(list, interruptedFinding(w.Root, target.Short(), other))
+		if former, found := rewindstate.ReadFormer(sc.rec.Repo.CommonDir, lineage); found && former.Interrupted {
+			f := interruptedFinding(w.Root, former.To.Short(), false)
+			f.Hint = former.Hint()
+			list = append(list, f)
 		}
 	}
 	return list, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -168,6 +169,9 @@ func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
 	s, err := store.Snapshot(v)
 	if err != nil {
 		return Point{}, err
+	}
+	if len(s.Only) > 0 {
+		return Point{}, &PointError{spec, "has only what a rewind changed; its point is " + rewindstate.TargetName(store, v)}
 	}
 	if s.Lineage != pt.snapshots.Lineage() {
 		return Point{}, &PointError{spec, "is a snapshot of the worktree " + s.Root}

@@ -4,109 +4,108 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// CodePlan is what going back to a shadow checkpoint without a snapshot
-// changes: only files that sessions have touched are in such a checkpoint.
+// CodePlan is what going back to a point without a snapshot changes: only files that
+// sessions have touched are in a turn checkpoint.
 type CodePlan struct {
-	Steps []CodeStep
-	// Skipped can't be restored: the path leads through a symlink, or is a
+	Steps []plan.Step // created, rewritten or deleted
+	// Skipped can't be restored: the path leads through a link or a file, or is a
 	// directory now.
 	Skipped []string
-	// ChangedSince are paths of an undo or redo that were changed since.
-	ChangedSince []string
+
+	touched []string // all paths that were compared
+	wanted  []gittree.Edit
 }
 
-// CodeStep is a path, and what becomes of it.
-type CodeStep struct {
-	Path string
-	Kind plan.StepKind // StepCreate, StepRewrite or StepDelete
-
-	was           dirfd.Stat // what is there, which the rescue holds
-	before, after rewindstate.CodeFile
-}
-
-func newCodeStep(name string, now codePresent, after rewindstate.CodeFile) CodeStep {
-	s := CodeStep{Path: name, Kind: plan.StepRewrite, was: now.stat, before: now.file, after: after}
-	switch {
-	case now.file == rewindstate.CodeFile{}:
-		s.Kind = plan.StepCreate
-	case after == rewindstate.CodeFile{}:
-		s.Kind = plan.StepDelete
-	}
-	return s
-}
-
-// CodeRewound is what a code-only rewind, undo or redo did. Target is the commit
-// that it went to. Rescue is one that holds what was there before, and is itself a
-// point.
+// CodeRewound is what going back to a point without a snapshot did.
 type CodeRewound struct {
-	Plan   CodePlan
-	Target git.OID
-	Rescue git.OID
-	// Failed are the paths that could not be restored, if the error is
-	// bands.ErrIncomplete.
-	Failed []apply.Failure
-	// TakenBack is set if it took back what was interrupted, which can't be redone.
-	TakenBack bool
+	Rewound
+
+	Skipped []string
+	// Before is a commit with what was there before, which is itself a point; empty if
+	// nothing was changed.
+	Before git.OID
 }
 
-// PreviewCode returns what RewindCodeOnly would change, and writes nothing.
-func (r *CodeRewinder) PreviewCode(ctx context.Context, p points.Point) (CodePlan, error) {
-	plan, _, err := r.planCode(ctx, p)
-	return plan, err
-}
-
-// planCode compares the touched files with a point. It returns their paths, too.
-func (r *CodeRewinder) planCode(ctx context.Context, p points.Point) (plan CodePlan, paths []string, err error) {
+// PreviewCode returns what RewindCode would change, and writes nothing.
+func (r *Rewinder) PreviewCode(ctx context.Context, p points.Point) (planned CodePlan, err error) {
 	c, err := r.Repo.Commit(ctx, string(p.Shadow))
 	if err != nil {
-		return plan, nil, fmt.Errorf("read shadow checkpoint: %w", err)
+		return planned, fmt.Errorf("read turn checkpoint: %w", err)
 	}
-	if paths, err = r.codePaths(ctx, c); err != nil {
-		return plan, nil, err
+	if planned.touched, err = r.touchedPaths(ctx, c); err != nil {
+		return planned, err
 	}
-	present, err := r.code.presentCode(ctx, paths)
+	present, err := r.presentFiles(ctx, planned.touched)
 	if err != nil {
-		return plan, nil, err
+		return planned, err
 	}
-	for _, name := range paths {
+	removed := map[string]bool{}
+	var steps []plan.Step
+	for _, name := range planned.touched {
 		wanted, _, err := r.Lookup(ctx, c.Tree, name)
 		if err != nil {
-			return plan, nil, err
+			return planned, err
 		}
-		after, now := rewindstate.CodeFile{Mode: wanted.Mode, OID: wanted.OID}, present[name]
+		now, after := present[name], gittree.Edit{Path: name, Mode: wanted.Mode, OID: wanted.OID}
+		step := plan.Step{Path: name, Kind: plan.StepRewrite}
 		switch {
 		case now.blocked || after.Mode == git.ModeModule:
-			plan.Skipped = append(plan.Skipped, name)
-		case now.file != after:
-			plan.Steps = append(plan.Steps, newCodeStep(name, now, after))
+			planned.Skipped = append(planned.Skipped, name)
+			continue
+		case now.Mode == after.Mode && now.OID == after.OID:
+			continue
+		case now.Mode == 0:
+			step.Kind = plan.StepCreate
+		case after.Mode == 0:
+			step.Kind, removed[name] = plan.StepDelete, true
+		}
+		steps = append(steps, step)
+		if after.Mode != 0 {
+			planned.wanted = append(planned.wanted, after)
 		}
 	}
-	return plan, paths, nil
+	inTheWay := func(name string) bool {
+		return slices.ContainsFunc(present[name].files, func(above string) bool { return !removed[above] })
+	}
+	for _, s := range steps {
+		if inTheWay(s.Path) {
+			planned.Skipped = append(planned.Skipped, s.Path)
+		} else {
+			planned.Steps = append(planned.Steps, s)
+		}
+	}
+	planned.wanted = slices.DeleteFunc(planned.wanted, func(e gittree.Edit) bool { return inTheWay(e.Path) })
+	return planned, nil
 }
 
-// codePaths are the files that the checkpoint, its branch or a session knows as
+// touchedPaths are the files that the checkpoint, its branch or a session has as
 // touched.
-func (r *CodeRewinder) codePaths(ctx context.Context, c git.Commit) ([]string, error) {
+func (r *Rewinder) touchedPaths(ctx context.Context, c git.Commit) ([]string, error) {
 	head, born, err := r.Head(ctx)
 	if err != nil || !born {
 		return nil, err
@@ -133,151 +132,160 @@ func (r *CodeRewinder) codePaths(ctx context.Context, c git.Commit) ([]string, e
 	return slices.Compact(paths), nil
 }
 
-// RewindCodeOnly goes back to a shadow checkpoint that has no snapshot. What it
-// overwrites or removes is in a commit of its own first. A code-only rewind that was
-// interrupted becomes a part of it, so both are taken back together; an undo or redo
-// that was interrupted, and went to this commit, is completed.
-func (r *CodeRewinder) RewindCodeOnly(ctx context.Context, p points.Point) (done CodeRewound, err error) {
-	err = r.journal.withCode(ctx, func(h *rewindstate.CodeHistory) error {
-		if h.Begun != nil && h.Begun.Op != history.OpRestore && h.Begun.Turn.To == p.Shadow {
-			done, err = r.finishCode(ctx, h)
-			return err
+// presentFile is what is at a path now, as git has it.
+type presentFile struct {
+	gittree.Edit
+
+	blocked bool     // it can't be restored
+	files   []string // files that are where a folder of the path would be
+}
+
+// presentFiles reads what is at the paths.
+func (r *Rewinder) presentFiles(ctx context.Context, paths []string) (map[string]presentFile, error) {
+	present := make(map[string]presentFile, len(paths))
+	var regular []string
+	for _, name := range paths {
+		now := presentFile{}
+		full := filepath.Join(r.Repo.Root, filepath.FromSlash(name))
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir)))
+			if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				now.blocked = true
+			} else if err == nil && !info.IsDir() {
+				now.files = append(now.files, dir)
+			}
 		}
-		done, err = r.rewindCode(ctx, h, p)
-		return err
+		info, err := os.Lstat(full)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || workspace.IsNotDir(err) || now.blocked:
+		case err != nil:
+			return nil, err
+		case info.Mode().IsRegular():
+			now.Mode = workspace.GitMode(info)
+			regular = append(regular, name)
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(full)
+			if err != nil {
+				return nil, err
+			}
+			now.Mode, now.OID = git.ModeLink, r.Repo.Format.HashBlob([]byte(target))
+		default:
+			now.blocked = true
+		}
+		present[name] = now
+	}
+	oids, err := gitwork.HashFiles(ctx, r.Repo, gitwork.HashOnly, regular)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range regular {
+		now := present[name]
+		now.OID = oids[name]
+		now.blocked = now.OID == ""
+		present[name] = now
+	}
+	return present, nil
+}
+
+// RewindCode goes back to a point that has no snapshot. Its files become a partial
+// snapshot in the store, which is restored as any other: so the store is made where
+// snapshots are disabled, too. What was interrupted on the way to the same commit is
+// completed.
+func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (done CodeRewound, err error) {
+	store, err := r.snapshots.MakeStore(ctx)
+	if err != nil {
+		return done, err
+	}
+	if _, _, err := r.finisher.finish(ctx, store); err != nil {
+		return done, err
+	}
+	done.Rewound, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
+		opts := r.restoreOptions(o)
+		opts.Message = "before rewind to " + p.Shadow.Short()
+		if left, found := interruptedAt(store, opts.Lineage, p); found {
+			if before, err := store.Snapshot(left.Rescue); err == nil {
+				done.Before = git.OID(before.Causality.Shadow)
+			}
+			opts.Causality.Shadow = string(done.Before)
+			if left.Op == history.OpRestore {
+				return restore.Run(ctx, held, left.Target, opts)
+			}
+			opts.Follow = withoutConversation(left.Op, nil)
+			return restore.Finish(ctx, held, opts)
+		}
+		planned, err := r.PreviewCode(ctx, p)
+		if done.Skipped = planned.Skipped; err != nil || len(planned.Steps) == 0 {
+			return restore.Result{}, err
+		}
+		target, err := r.importCode(ctx, held, p, planned)
+		if err == nil {
+			done.Before, err = r.rescueCode(ctx, p, planned)
+		}
+		if err != nil {
+			return restore.Result{}, fmt.Errorf("nothing changed: %w", err)
+		}
+		opts.Causality.Shadow = string(done.Before)
+		return restore.Run(ctx, held, target.Version, opts)
 	})
+	former, found := rewindstate.ReadFormer(r.Repo.CommonDir, r.snapshots.Lineage())
+	if err == nil && found && (p.Shadow == former.From || p.Shadow == former.To) {
+		err = disk.Remove(rewindstate.FormerPath(r.Repo.CommonDir, r.snapshots.Lineage()))
+	}
 	return done, err
 }
 
-func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistory, p points.Point) (CodeRewound, error) {
-	done := CodeRewound{Target: p.Shadow}
-	if err := r.code.recoverCode(ctx, h); err != nil {
-		return done, err
+// interruptedAt returns what was interrupted on the way to the files of a point without
+// a snapshot.
+func interruptedAt(store *bands.Store, lineage string, p points.Point) (history.Journal, bool) {
+	left, found := history.Interrupted(store, lineage)
+	if !found || left.Other() {
+		return left, false
 	}
-	plan, paths, err := r.planCode(ctx, p)
-	if done.Plan = plan; err != nil || len(plan.Steps) == 0 && h.Begun == nil {
-		return done, err
-	}
-	if done.Rescue, err = r.rescueCode(ctx, p, plan, paths); err != nil {
-		return done, fmt.Errorf("nothing changed: %w", err)
-	}
-	if err := r.code.stageCode(ctx, plan.Steps); err != nil {
-		return done, err
-	}
-	turn := rewindstate.CodeTurn{From: done.Rescue, To: p.Shadow, At: r.Env.Now()}
-	for _, s := range plan.Steps {
-		turn.Changes = append(turn.Changes, rewindstate.CodeChange{Path: session.Path(s.Path), Before: s.before, After: s.after})
-	}
-	again := h.Begun != nil
-	if again {
-		if err := r.mergeBegun(ctx, &turn, h.Begun.Turn); err != nil {
-			return done, err
-		}
-	} else {
-		turn.Before = r.currentSessions(ctx)
-	}
-	h.Begun = &rewindstate.CodeOperation{Op: history.OpRestore, Turn: turn}
-	if err := r.journal.saveCodeHistory(h); err != nil {
-		return done, err
-	}
-	if done.Failed, err = r.code.applyCode(ctx, plan.Steps); err != nil {
-		return done, err
-	}
-	err = r.WithLock(ctx, func() error {
-		if again { // it may have come to some of the sessions
-			if err := r.moveSessions(ctx, nil, turn.Before); err != nil {
-				return err
-			}
-		}
-		c, err := r.Repo.Commit(ctx, string(p.Shadow))
-		if err != nil {
-			return err
-		}
-		return r.alignCode(ctx, h, c, p)
-	})
-	if err != nil {
-		return done, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
-	}
-	turn.After = r.currentSessions(ctx)
-	h.End(turn.Changes, r.Env.Now())
-	h.Redo, h.Rewound = nil, r.Env.Now()
-	if turn.Changes = withoutFailed(turn.Changes, done.Failed, nil); len(turn.Changes) > 0 {
-		h.Undo = append(h.Undo, turn)
-	}
-	return done, errors.Join(incompleteCode(done), r.journal.saveCodeHistory(h))
+	target, err := store.Snapshot(left.Target)
+	return left, err == nil && len(target.Only) > 0 && target.Causality.Shadow == string(p.Shadow)
 }
 
-// mergeBegun makes a turn start where an interrupted one did: what that changed and
-// nobody changed since was before what it was before that.
-func (r *CodeRewinder) mergeBegun(ctx context.Context, turn *rewindstate.CodeTurn, begun rewindstate.CodeTurn) error {
-	turn.From, turn.Before = begun.From, begun.Before
-	at := map[session.Path]int{}
-	for i, c := range turn.Changes {
-		at[c.Path] = i
+// importCode makes a partial snapshot of what a plan wants, which git writes beside
+// the tree, through its filters.
+func (r *Rewinder) importCode(ctx context.Context, held *bands.Held, p points.Point, planned CodePlan) (_ bands.Snapshot, err error) {
+	stage := filepath.Join(r.Repo.GitDir, "entire-checkout")
+	if err := os.RemoveAll(stage); err != nil { // a run that was killed has left it
+		return bands.Snapshot{}, err
 	}
-	present, err := r.code.presentCode(ctx, pathsOfChanges(begun.Changes))
-	if err != nil {
-		return err
+	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	files := filepath.Join(stage, "files")
+	if err := gitwork.CheckoutInto(ctx, r.Repo, files, planned.wanted); err != nil {
+		return bands.Snapshot{}, err
 	}
-	for _, c := range begun.Changes {
-		i, planned := at[c.Path]
-		switch now := present[string(c.Path)]; {
-		case now.blocked || now.file != c.After:
-		case planned:
-			turn.Changes[i].Before = c.Before
-		default:
-			turn.Changes = append(turn.Changes, c)
-		}
+	take := capture.TakeOptions{
+		Options: r.snapshots.TreeOptions(), Message: "files of " + p.Shadow.Short(), Cause: bands.Rescue, Force: true,
+		Causality: bands.Causality{Action: "rewind", Session: p.Session, Shadow: string(p.Shadow)},
 	}
-	turn.Changes = slices.DeleteFunc(turn.Changes, func(c rewindstate.CodeChange) bool { return c.Before == c.After })
-	return nil
+	take.Root, take.Lineage, take.Exclude = files, rewindstate.PartialLineage(r.Repo.WorktreeID), nil
+	for _, s := range planned.Steps {
+		take.Only = append(take.Only, s.Path)
+	}
+	taken, err := capture.Take(ctx, held, take)
+	return taken.Snapshot, err
 }
 
-// incompleteCode is bands.ErrIncomplete if some paths could not be restored.
-func incompleteCode(done CodeRewound) error {
-	if len(done.Failed) == 0 {
-		return nil
-	}
-	return apply.ErrIncomplete
-}
-
-// withoutFailed are the changes that were carried out.
-func withoutFailed(changes []rewindstate.CodeChange, failed []apply.Failure, left []string) []rewindstate.CodeChange {
-	return slices.DeleteFunc(slices.Clone(changes), func(c rewindstate.CodeChange) bool {
-		return slices.Contains(left, string(c.Path)) || slices.ContainsFunc(failed, func(f apply.Failure) bool { return f.Path == string(c.Path) })
-	})
-}
-
-func pathsOfChanges(changes []rewindstate.CodeChange) []string {
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = string(c.Path)
-	}
-	return paths
-}
-
-// rescueCode makes a commit of the files as they are, under a ref that keeps it.
-// It holds all touched files and not only those of the plan: as a point it would
-// make the others what HEAD has of them.
-func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan CodePlan, paths []string) (git.OID, error) {
+// rescueCode makes a commit of the touched files as they are, under a ref that keeps
+// it. It holds all of them and not only those of the plan: as a point it would make
+// the others what HEAD has of them.
+func (r *Rewinder) rescueCode(ctx context.Context, p points.Point, planned CodePlan) (git.OID, error) {
 	head, _, err := r.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	entries, err := r.files.StoreContents(ctx, paths)
+	entries, err := r.files.StoreContents(ctx, planned.touched)
 	if err != nil {
 		return "", err
-	}
-	for _, s := range plan.Steps {
-		if e, kept := entries[s.Path]; !kept || (rewindstate.CodeFile{Mode: e.Mode, OID: e.OID}) != s.before {
-			return "", fmt.Errorf("%s can't be kept, or changed meanwhile", r.Redact.Path(s.Path))
-		}
 	}
 	by, err := r.Identity(ctx)
 	if err != nil {
 		return "", err
 	}
-	tree, err := gittree.Apply(ctx, r.Repo, head.Tree, workspace.EditsOf(entries, paths))
+	tree, err := gittree.Apply(ctx, r.Repo, head.Tree, workspace.EditsOf(entries, planned.touched))
 	if err != nil {
 		return "", err
 	}
@@ -290,59 +298,4 @@ func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan Code
 	}
 	name := rewindstate.HeldRefs + r.snapshots.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
 	return oid, gitref.Update(ctx, r.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
-}
-
-// alignCode aligns the sessions with a shadow checkpoint: the branch ends
-// there, and what no longer differs from HEAD isn't pending. At a rescue they are
-// what they were when it was made.
-func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory, c git.Commit, p points.Point) error {
-	head, _, err := r.Head(ctx)
-	if err != nil {
-		return err
-	}
-	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
-	log, err := gitlog.Last(ctx, r.Repo, branch, points.PointCommits)
-	if err != nil {
-		log = nil // there is no such branch
-	}
-	at := slices.IndexFunc(log, func(o git.Commit) bool { return o.OID == c.OID })
-	if at < 0 { // a rescue, not a checkpoint of the branch
-		if sessions := h.SessionsAt(c.OID); sessions != nil {
-			return r.moveSessions(ctx, nil, sessions)
-		}
-		states := r.AllSessions(ctx)
-		var pending []string
-		for _, s := range states {
-			pending = append(pending, s.FilesTouched...)
-		}
-		if len(pending) > 0 {
-			_, err = r.aligner.dropClean(ctx, states, pending)
-		}
-		return err
-	}
-	refs := workspace.NewRefTransaction(r.Repo)
-	if err := errors.Join(refs.Set(ctx, branch, p.Shadow), refs.Set(ctx, rewindstate.HeldRefs+r.snapshots.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
-		return err
-	}
-	if err := gitref.Update(ctx, r.Repo, "entire: rewind", refs.Updates()); err != nil {
-		return err
-	}
-	counts := map[string]int{}
-	for _, o := range log[:at] {
-		counts[points.Trailer(o.Message, checkpoint.SessionKey)]++
-	}
-	for _, s := range r.AllSessions(ctx) {
-		entries, err := gitdiff.Changes(ctx, r.Repo, head.OID, c.OID)
-		if err != nil {
-			return err
-		}
-		s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(f string) bool {
-			return !slices.ContainsFunc(entries, func(ch gitdiff.Change) bool { return ch.Path == f })
-		}))
-		s.CheckpointCount = max(0, s.CheckpointCount-counts[s.ID])
-		if err := r.Sessions.Save(s); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -8,12 +8,16 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -22,6 +26,9 @@ import (
 // what it is now again: their pending files, their count and the shadow branch.
 // What they were until now is kept beside the rescue snapshot. It returns the
 // sessions that it changed.
+//
+// A session that has worked since what an undo or redo takes back keeps its work: what
+// was pending is pending again beside it.
 //
 // Where only paths were restored, these alone are examined: those that are
 // what HEAD has are no longer pending.
@@ -42,11 +49,20 @@ func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore
 			changed, err = al.dropClean(ctx, states, paths)
 			return err
 		}
+		var err error
+		if len(done.Target.Only) > 0 && done.Target.Causality.Restores == 0 {
+			changed, err = al.alignWithCommit(ctx, store, git.OID(done.Target.Causality.Shadow), states)
+			return err
+		}
 		if done.Target.Cause == bands.Rescue && !rewindstate.HasSessionsBefore(store, done.Target.Version) {
 			return nil // the restore that took it never came to the sessions
 		}
 		wanted, err := al.sessionsAt(ctx, store, done.Target, states)
 		if err != nil {
+			return err
+		}
+		if done.Op != history.OpRestore && al.workedSince(ctx, states, wanted) {
+			changed, err = al.addPending(ctx, states, wanted)
 			return err
 		}
 		changed, err = al.restoreSessions(ctx, states, wanted)
@@ -174,16 +190,11 @@ func (p pendingWork) equal(s *session.State) bool {
 // what it was then, else those of them that differ from HEAD now.
 func (al *Aligner) restoreSession(ctx context.Context, s *session.State, m rewindstate.Session, same bool) error {
 	files := []string(m.Files)
-	if !same && len(files) > 0 {
-		entries, err := gitwork.Status(ctx, al.Repo, files...)
-		if err != nil {
+	if !same {
+		var err error
+		if files, err = al.differing(ctx, files); err != nil {
 			return err
 		}
-		listed := map[string]bool{}
-		for _, e := range entries {
-			listed[e.Path] = true
-		}
-		files = slices.DeleteFunc(slices.Clone(files), func(p string) bool { return !listed[p] })
 	}
 	var added []string
 	for _, p := range files {
@@ -289,4 +300,149 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 // belowAny reports whether p is one of the paths, or below one.
 func belowAny(p string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+}
+
+// alignWithCommit aligns the sessions with a turn checkpoint of the shadow branch: the
+// branch ends there, and what no longer differs from HEAD isn't pending. With the commit
+// of a rescue they are what they were when it was made.
+func (al *Aligner) alignWithCommit(ctx context.Context, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
+	head, _, err := al.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	branch := checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID)
+	log, err := gitlog.Last(ctx, al.Repo, branch, points.PointCommits)
+	if err != nil {
+		log = nil // there is no such branch
+	}
+	at := slices.IndexFunc(log, func(c git.Commit) bool { return c.OID == commit })
+	if at < 0 {
+		return al.alignWithRescue(ctx, store, commit, states)
+	}
+	refs := workspace.NewRefTransaction(al.Repo)
+	if err := refs.Set(ctx, branch, commit); err != nil {
+		return nil, err
+	}
+	if err := gitref.Update(ctx, al.Repo, "entire: rewind", refs.Updates()); err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for _, c := range log[:at] {
+		counts[points.Trailer(c.Message, checkpoint.SessionKey)]++
+	}
+	entries, err := gitdiff.Changes(ctx, al.Repo, head.OID, commit)
+	if err != nil {
+		return nil, err
+	}
+	differs := map[string]bool{}
+	for _, ch := range entries {
+		differs[ch.Path] = true
+	}
+	var changed []string
+	for _, s := range states {
+		before := pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
+		s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(f string) bool { return !differs[f] }))
+		s.CheckpointCount = max(0, s.CheckpointCount-counts[s.ID])
+		if before.equal(s) {
+			continue
+		}
+		if err := al.Sessions.Save(s); err != nil {
+			return nil, err
+		}
+		changed = append(changed, s.ID)
+	}
+	return changed, nil
+}
+
+// alignWithRescue makes the sessions what they were when the commit of a rescue was made;
+// if that isn't known, what doesn't differ from HEAD isn't pending.
+func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
+	past, err := history.Read(store, al.snapshots.Lineage())
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range slices.Concat(past.Undo, past.Redo) {
+		rescue, err := store.Snapshot(t.Rescue)
+		if err != nil || rescue.Causality.Shadow != string(commit) || !rewindstate.HasSessionsBefore(store, t.Rescue) {
+			continue
+		}
+		wanted, err := al.sessionsAt(ctx, store, rescue, states)
+		if err != nil {
+			return nil, err
+		}
+		return al.restoreSessions(ctx, states, wanted)
+	}
+	var pending []string
+	for _, s := range states {
+		pending = append(pending, s.FilesTouched...)
+	}
+	if len(pending) == 0 {
+		return nil, nil
+	}
+	return al.dropClean(ctx, states, pending)
+}
+
+// workedSince reports whether a session has begun a turn, or HEAD has moved, since the
+// sessions were what is wanted.
+func (al *Aligner) workedSince(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) bool {
+	return slices.ContainsFunc(states, func(s *session.State) bool {
+		is, was := al.reader.Current(ctx, s), wanted[s.ID]
+		return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
+	})
+}
+
+// addPending makes files of other session states pending again that differ from HEAD, on a
+// shadow commit that follows the present ones. It returns the sessions that changed.
+func (al *Aligner) addPending(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
+	head, born, err := al.Head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	var again []*session.State
+	counts := map[string]int{}
+	for _, s := range states {
+		files := slices.DeleteFunc(slices.Clone([]string(wanted[s.ID].Files)), func(p string) bool { return workspace.ContainsPath(s.FilesTouched, p) })
+		if files, err = al.differing(ctx, files); err != nil {
+			return nil, err
+		}
+		if len(files) > 0 {
+			s.Touched(files)
+			again, counts[s.ID] = append(again, s), s.CheckpointCount+1
+		}
+	}
+	if len(again) == 0 {
+		return nil, nil
+	}
+	shadow, err := workspace.NewRefTransaction(al.Repo).Get(ctx, checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID))
+	if err != nil {
+		return nil, err
+	}
+	if err := al.moveTip(ctx, head, shadow, again); err != nil {
+		return nil, err
+	}
+	var changed []string
+	for _, s := range again {
+		s.CheckpointCount = counts[s.ID]
+		if err := al.Sessions.Save(s); err != nil {
+			return nil, err
+		}
+		changed = append(changed, s.ID)
+	}
+	return changed, nil
+}
+
+// differing returns those of the files that differ from HEAD.
+func (al *Aligner) differing(ctx context.Context, files []string) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	entries, err := gitwork.Status(ctx, al.Repo, files...)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]bool{}
+	for _, e := range entries {
+		listed[e.Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(p string) bool { return !listed[p] }), nil
 }

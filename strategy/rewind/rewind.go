@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
@@ -58,6 +59,9 @@ type Rewound struct {
 	Plan Plan
 	// Sessions are those whose state agrees with the point now.
 	Sessions []string
+	// Name is what --to takes for the target of an undo or redo, TakesBack for that of
+	// the rewind that it takes back, empty if it isn't known.
+	Name, TakesBack string
 	// Conversations are the conversations that an undo or redo is about.
 	Conversations []conversation.Conversation
 }
@@ -124,9 +128,6 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 	if choice != nil {
 		done.Plan = choice.plan(done.Result.Plan)
 	}
-	if err == nil && done.Rescue.Version != 0 {
-		err = r.journal.forgetCode(ctx, o.Scope == RewindAll)
-	}
 	return done, err
 }
 
@@ -156,17 +157,21 @@ func (r *Rewinder) PreviewRedo(ctx context.Context, o Options) (plan.Plan, error
 	return r.previewMove(ctx, o, restore.PlanRedo)
 }
 
-func (r *Rewinder) previewMove(ctx context.Context, o Options, how func(context.Context, *bands.Store, *capture.Present, restore.Options) (plan.Plan, error)) (_ plan.Plan, err error) {
-	store, err := r.snapshots.Store()
+func (r *Rewinder) previewMove(ctx context.Context, o Options, how func(context.Context, *bands.Store, restore.Options) (plan.Plan, error)) (plan.Plan, error) {
+	store, err := r.movable()
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	present, err := capture.Scan(ctx, store, r.snapshots.TreeOptions())
-	if err != nil {
-		return plan.Plan{}, fmt.Errorf("read the working tree: %w", err)
+	return how(ctx, store, r.moveOptions(o))
+}
+
+// movable opens the store for an undo or redo: [history.ErrEmpty] if there is none.
+func (r *Rewinder) movable() (*bands.Store, error) {
+	store, err := r.snapshots.OpenStore()
+	if errors.Is(err, snapshots.ErrNoBands) {
+		err = fmt.Errorf("%w: %w", history.ErrEmpty, err)
 	}
-	defer func() { err = errors.Join(err, present.Close()) }()
-	return how(ctx, store, present, r.moveOptions(o))
+	return store, err
 }
 
 // UndoRewind takes the last rewind back: what it changed and nobody changed
@@ -181,7 +186,7 @@ func (r *Rewinder) RedoRewind(ctx context.Context, o Options) (Rewound, error) {
 }
 
 func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, how func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) (Rewound, error) {
-	store, err := r.snapshots.Store()
+	store, err := r.movable()
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -193,8 +198,13 @@ func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, ho
 	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
 		opts := r.moveOptions(o)
 		opts.Follow, opts.Always = follow, follow == followRestore
+		opts.Causality.Shadow = shadowLeft(store, opts.Lineage, op)
 		return how(ctx, held, opts)
 	})
+	done.Name = rewindstate.TargetName(store, done.Target.Version)
+	if v := done.Target.Causality.Restores; v != 0 {
+		done.TakesBack = rewindstate.TargetName(store, v)
+	}
 	if (err == nil || errors.Is(err, apply.ErrIncomplete)) && len(o.Paths) == 0 {
 		convs, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {
@@ -205,6 +215,24 @@ func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, ho
 	return done, err
 }
 
+// shadowLeft is the commit with the files of a partial snapshot that an undo or redo
+// leaves, empty if it leaves another.
+func shadowLeft(store *bands.Store, lineage string, op history.Operation) string {
+	past, err := history.Read(store, lineage)
+	turns := past.Undo
+	if op == history.OpRedo {
+		turns = past.Redo
+	}
+	if err != nil || len(turns) == 0 {
+		return ""
+	}
+	left, err := store.Snapshot(turns[len(turns)-1].Target)
+	if err != nil || len(left.Only) == 0 {
+		return ""
+	}
+	return left.Causality.Shadow
+}
+
 // moveOptions are those of an undo or redo.
 func (r *Rewinder) moveOptions(o Options) restore.Options {
 	opts := r.restoreOptions(o)
@@ -213,7 +241,7 @@ func (r *Rewinder) moveOptions(o Options) restore.Options {
 }
 
 func (r *Rewinder) restoreOptions(o Options) restore.Options {
-	follow := withScope(followSessions, o.Paths)
+	follow := withoutConversation(history.OpRestore, o.Paths)
 	if o.Conversation {
 		follow = followTruncate
 	}

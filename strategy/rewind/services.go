@@ -13,11 +13,9 @@ import (
 
 // Services are the services of this package, for one worktree.
 type Services struct {
-	Rewinder     *Rewinder
-	Finisher     *Finisher
-	Aligner      *Aligner
-	CodeJournal  *CodeJournal
-	CodeRewinder *CodeRewinder
+	Rewinder *Rewinder
+	Finisher *Finisher
+	Aligner  *Aligner
 }
 
 // New returns the services of a worktree.
@@ -28,12 +26,12 @@ func New(w *workspace.Workspace) *Services {
 	pointsSvc := points.New(w)
 	snapshotsSvc := snapshots.New(w)
 	workspaceSvc := workspace.New(w)
-	code := &codeFiles{Workspace: w}
 	s := &Services{
 		Rewinder: &Rewinder{
 			Workspace:     w,
 			authors:       authorshipSvc.Authors,
 			conversations: conversationSvc.Conversations,
+			files:         workspaceSvc.Files,
 			points:        pointsSvc.Points,
 			snapshots:     snapshotsSvc.Snapshots,
 		},
@@ -48,25 +46,10 @@ func New(w *workspace.Workspace) *Services {
 			reader:    rewindstateSvc.Reader,
 			snapshots: snapshotsSvc.Snapshots,
 		},
-		CodeJournal: &CodeJournal{
-			Workspace: w,
-			code:      code,
-			snapshots: snapshotsSvc.Snapshots,
-		},
-		CodeRewinder: &CodeRewinder{
-			Workspace: w,
-			code:      code,
-			files:     workspaceSvc.Files,
-			reader:    rewindstateSvc.Reader,
-			snapshots: snapshotsSvc.Snapshots,
-		},
 	}
 	s.Rewinder.aligner = s.Aligner
-	s.Rewinder.journal = s.CodeJournal
 	s.Rewinder.finisher = s.Finisher
 	s.Finisher.aligner = s.Aligner
-	s.CodeRewinder.aligner = s.Aligner
-	s.CodeRewinder.journal = s.CodeJournal
 	return s
 }
 
@@ -76,7 +59,7 @@ type Rewinder struct {
 
 	aligner       *Aligner
 	authors       *authorship.Authors
-	journal       *CodeJournal
+	files         *workspace.Files
 	conversations *conversation.Conversations
 	points        *points.Points
 	snapshots     *snapshots.Snapshots
@@ -97,31 +80,6 @@ type Finisher struct {
 type Aligner struct {
 	*workspace.Workspace
 
-	files     *workspace.Files
-	reader    *rewindstate.Reader
-	snapshots *snapshots.Snapshots
-}
-
-// codeFiles reads and writes the files of rewinds without snapshots.
-type codeFiles struct {
-	*workspace.Workspace
-}
-
-// CodeJournal keeps the history of rewinds without snapshots and runs one at a time.
-type CodeJournal struct {
-	*workspace.Workspace
-
-	code      *codeFiles
-	snapshots *snapshots.Snapshots
-}
-
-// CodeRewinder restores files from turn checkpoints.
-type CodeRewinder struct {
-	*workspace.Workspace
-
-	aligner   *Aligner
-	code      *codeFiles
-	journal   *CodeJournal
 	files     *workspace.Files
 	reader    *rewindstate.Reader
 	snapshots *snapshots.Snapshots

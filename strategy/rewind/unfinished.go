@@ -31,8 +31,12 @@ const (
 	pathsSuffix = "-of-paths"
 )
 
-// withScope is what follows files where no conversation is concerned.
-func withScope(follow string, paths []string) string {
+// withoutConversation is what follows files where no conversation is concerned.
+func withoutConversation(op history.Operation, paths []string) string {
+	follow := followSessions
+	if op == history.OpRedo {
+		follow = followSessionsRedo
+	}
 	if len(paths) > 0 {
 		return follow + pathsSuffix
 	}
@@ -44,6 +48,8 @@ func withScope(follow string, paths []string) string {
 // sessions don't agree with the files. The files are restored.
 type Unfinished struct {
 	Target bands.Version
+	// Name is what --to takes for it.
+	Name string
 	// Sessions reports whether only the sessions are left to be aligned.
 	Sessions bool
 	// Op is bands.OpRestore if the conversation was to be cut back, else what was to
@@ -59,14 +65,14 @@ func (u Unfinished) Explain() (what, hint string) {
 	if u.Sessions {
 		const left = "the files are restored, the sessions don't agree with them yet"
 		if u.Op == history.OpRestore {
-			return fmt.Sprintf("the rewind to %s was interrupted: %s", u.Target, left),
-				"`entire rewind --undo` takes it back, `entire rewind --to " + u.Target.String() + "` completes it"
+			return fmt.Sprintf("the rewind to %s was interrupted: %s", u.Name, left),
+				"`entire rewind --undo` takes it back, `entire rewind --to " + u.Name + "` completes it"
 		}
 		return fmt.Sprintf("the %s of a rewind was interrupted: %s", u.Op, left), "`entire rewind --" + string(u.Op) + "` completes it"
 	}
 	if u.Op == history.OpRestore {
-		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", u.Target),
-			"`entire rewind --undo` takes it back, `entire rewind --to " + u.Target.String() + " --conversation` completes it"
+		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", u.Name),
+			"`entire rewind --undo` takes it back, `entire rewind --to " + u.Name + " --conversation` completes it"
 	}
 	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, the conversation is not put back", u.Op),
 		"`entire rewind --" + string(u.Op) + "` completes it"
@@ -88,7 +94,7 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 	if kept, err := rewindstate.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Completed {
 		return stopped, false
 	}
-	stopped = Unfinished{Target: turn.Target, Op: op, rescue: turn.Rescue}
+	stopped = Unfinished{Target: turn.Target, Name: rewindstate.TargetName(store, turn.Target), Op: op, rescue: turn.Rescue}
 	switch follow, some := strings.CutSuffix(turn.Follow, pathsSuffix); follow {
 	case followSessions, followSessionsRedo:
 		stopped.Sessions = true
@@ -158,7 +164,7 @@ func (f *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopp
 	if done.Rescue, err = store.Snapshot(stopped.rescue); err != nil {
 		return done, err
 	}
-	done.Origin = stopped.rescue
+	done.Origin, done.Op = stopped.rescue, stopped.Op
 	done.Sessions, err = f.aligner.realign(ctx, store, done.Result, stopped.paths)
 	return done, err
 }
@@ -169,15 +175,15 @@ func (f *Finisher) followUp(store *bands.Store, op history.Operation, paths []st
 	if _, unfinished := history.Interrupted(store, f.snapshots.Lineage()); err != nil || unfinished {
 		return "" // what takes it back adds no turn, what completes it has one
 	}
-	turns, sessions := past.Undo, followSessions
+	turns := past.Undo
 	if op == history.OpRedo {
-		turns, sessions = past.Redo, followSessionsRedo
+		turns = past.Redo
 	}
 	if len(turns) == 0 {
 		return ""
 	}
 	if kept, err := rewindstate.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
-		return withScope(sessions, paths)
+		return withoutConversation(op, paths)
 	}
 	return followRestore
 }

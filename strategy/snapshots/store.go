@@ -31,6 +31,12 @@ func (sn *Snapshots) Store() (*bands.Store, error) {
 	if !sn.Options.Bands.Enabled {
 		return nil, ErrNoBands
 	}
+	return sn.OpenStore()
+}
+
+// OpenStore opens the repository's store, also where snapshots are disabled: it holds
+// what rewinds have replaced. It returns [ErrNoBands] if there is none.
+func (sn *Snapshots) OpenStore() (*bands.Store, error) {
 	store, err := bands.Open(sn.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, ErrNoBands

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // NoteInterruptedRewind names a rewind of the worktree that was interrupted, until
@@ -36,7 +37,12 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 	switch {
 	case other:
 		return "A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.", ""
-	case target != "":
+	case target == "":
+		former, found := rewindstate.ReadFormer(repo.CommonDir, checkpoint.WorktreeHash(repo.WorktreeID))
+		if found && former.Interrupted {
+			return "The rewind to " + former.To.Short() + ", by an earlier version of entire, was interrupted: some files are from it, some are not.", former.Hint()
+		}
+	default:
 		return fmt.Sprintf("The rewind to %s was interrupted: some files are from %s, some are not.", target, target),
 			"`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it"
 	}
@@ -63,12 +69,11 @@ func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
 	store := bands.At(registry.RepositoryDir(repo.CommonDir))
 	if j, found := history.Interrupted(store, lineage); found && !j.Other() {
-		return j.Target.String(), false
+		return rewindstate.TargetName(store, j.Target), false
 	} else if found {
 		return "", true
 	}
-	code, other := rewind.InterruptedCode(repo.CommonDir, lineage)
-	return code.Short(), other
+	return "", false
 }
 
 // NoteConversation reports what was done with a transcript.

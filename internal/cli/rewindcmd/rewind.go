@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -23,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 type rewindOptions struct {
@@ -189,19 +191,23 @@ func (r *rewinding) noPaths(err error) error {
 	return err
 }
 
-// undo takes back the last rewind, or the last undo, of a snapshot or of code only.
+// undo takes back the last rewind, or the last undo.
 func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
-	code, err := r.rec.Rewind().CodeJournal.CodeIsNext(op)
-	switch {
-	case err != nil:
-		return err
-	case code:
-		return (&codeRewind{r}).codeStep(ctx, op)
-	case op == history.OpRedo:
-		return r.step(ctx, string(op), r.rec.Rewind().Rewinder.PreviewRedo, r.rec.Rewind().Rewinder.RedoRewind)
-	default:
-		return r.step(ctx, string(op), r.rec.Rewind().Rewinder.PreviewUndo, r.rec.Rewind().Rewinder.UndoRewind)
+	var err error
+	if op == history.OpRedo {
+		err = r.step(ctx, op, r.rec.Rewind().Rewinder.PreviewRedo, r.rec.Rewind().Rewinder.RedoRewind)
+	} else {
+		err = r.step(ctx, op, r.rec.Rewind().Rewinder.PreviewUndo, r.rec.Rewind().Rewinder.UndoRewind)
 	}
+	if !errors.Is(err, history.ErrEmpty) {
+		return err
+	}
+	err = fmt.Errorf("nothing to %s", op)
+	former, found := rewindstate.ReadFormer(r.repo.CommonDir, checkpoint.WorktreeHash(r.repo.WorktreeID))
+	if found && op == history.OpUndo {
+		return app.WithHint(fmt.Errorf("%w: the rewind to %s was made by an earlier version of entire", err, former.To.Short()), former.Hint())
+	}
+	return err
 }
 
 func (r *rewinding) noPoint(err error) error {
@@ -235,7 +241,7 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 		}
 	}
 	if p.Snapshot == 0 {
-		return (&codeRewind{r}).codeOnly(ctx, p)
+		return (&codeRewind{r}).goTo(ctx, p)
 	}
 	o, err := r.scope(p)
 	if err != nil {

@@ -41,7 +41,7 @@ func rewoundTo(p points.Point, name string) string {
 }
 
 // step undoes or redoes.
-func (r *rewinding) step(ctx context.Context, what string,
+func (r *rewinding) step(ctx context.Context, op history.Operation,
 	look func(context.Context, rewind.Options) (plan.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
 ) error {
 	o, err := r.scope(points.Point{})
@@ -49,7 +49,7 @@ func (r *rewinding) step(ctx context.Context, what string,
 		return err
 	}
 	if r.opts.preview {
-		return r.previewStep(ctx, what, look, o)
+		return r.previewStep(ctx, look, o)
 	}
 	if err := r.confirm(ctx, points.Point{}); err != nil {
 		return err
@@ -60,33 +60,30 @@ func (r *rewinding) step(ctx context.Context, what string,
 		done, err = do(ctx, o)
 		return err
 	})
-	switch {
-	case errors.Is(err, history.ErrEmpty):
-		return fmt.Errorf("nothing to %s", what)
-	case err != nil && !errors.Is(err, apply.ErrIncomplete):
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return r.stopped(ctx, err, points.Point{}, done)
 	}
+	what := string(op)
 	line := "%s: what %s changed is as in %s again (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
 		line = "%s: what %s changed, and nobody since, is as in %s again (%s)."
 	}
-	r.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack(what, done.Target), done.Target.Version, format.Took(r.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	r.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack(op, done), done.Name, format.Took(r.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
 	r.reporter().noteConversations(done.Conversations)
 	return r.incomplete(err, done)
 }
 
-// takenBack names what an undo or redo takes back, by the snapshot that was made before that.
-func takenBack(what string, rescue bands.Snapshot) string {
-	to := rescue.Causality.Restores
+// takenBack names what an undo or redo takes back.
+func takenBack(op history.Operation, done rewind.Rewound) string {
 	switch {
-	case what == string(history.OpRedo):
+	case op == history.OpRedo:
 		return "the undo"
-	case to == 0:
+	case done.TakesBack == "":
 		return "the rewind"
-	case rescue.Causality.Action == "rewind":
-		return "the rewind to " + to.String()
+	case done.Target.Causality.Action == "rewind":
+		return "the rewind to " + done.TakesBack
 	}
-	return "the restore of " + to.String()
+	return "the restore of " + done.TakesBack
 }
 
 // noteConversations names the conversations that an undo or redo put back, or left.
@@ -102,18 +99,16 @@ func (r *reporter) noteConversations(convs []conversation.Conversation) {
 }
 
 // previewStep prints what an undo or redo would change.
-func (r *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
+func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
 	var planned plan.Plan
 	err := r.Streams.Progress("Comparing", func() (err error) {
 		planned, err = look(ctx, o)
 		return err
 	})
-	switch {
-	case errors.Is(err, history.ErrEmpty):
-		return fmt.Errorf("nothing to %s", what)
-	case err != nil:
+	if err != nil {
 		return err
-	case r.opts.json:
+	}
+	if r.opts.json {
 		return r.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
 	}
 	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
@@ -135,8 +130,11 @@ func (r *rewinding) stopped(ctx context.Context, err error, p points.Point, done
 		return err
 	}
 	hint := "`entire rewind --undo` goes back to what was there before"
-	if p.Snapshot != 0 {
+	switch {
+	case p.Snapshot != 0:
 		hint += ", `entire rewind --to " + p.Snapshot.String() + "` goes on"
+	case p.Shadow != "":
+		hint += ", `entire rewind --to " + p.Shadow.Short() + "` goes on"
 	}
 	if ctx.Err() != nil { // of which nothing but "Cancelled." is printed
 		r.NoteInterruptedRewind(r.repo)
@@ -179,7 +177,13 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 		return
 	}
 	r.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
-	r.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
+	switch {
+	case done.TakenBack:
+	case len(done.Rescue.Only) > 0:
+		r.Streams.Printf("To take it back: entire rewind --%s\n", back)
+	default:
+		r.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
+	}
 	if session != "" {
 		r.Streams.Printf("Continue the session: claude -r %s\n", session)
 	}
@@ -242,7 +246,7 @@ func nothingChanges(p plan.Plan, same string) string {
 // preview prints what would change, by kind.
 func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
-		return (&codeRewind{r}).previewCode(ctx, p)
+		return (&codeRewind{r}).preview(ctx, p)
 	}
 	planned, err := r.planTo(ctx, p)
 	if err != nil {

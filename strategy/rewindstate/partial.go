@@ -1,0 +1,70 @@
+package rewindstate
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// PartialLineage is the lineage of the partial snapshots of a worktree: what a rewind
+// to a point without a snapshot restores, and its rescues.
+func PartialLineage(worktreeID string) string {
+	return checkpoint.WorktreeHash(worktreeID + "\x00partial")
+}
+
+// TargetName returns what `rewind --to` takes for a version: of a partial snapshot the
+// commit that has its files.
+func TargetName(store *bands.Store, v bands.Version) string {
+	if s, err := store.Snapshot(v); err == nil && len(s.Only) > 0 {
+		return git.OID(s.Causality.Shadow).Short()
+	}
+	return v.String()
+}
+
+// FormerRewind is the last rewind without a snapshot in the file in which versions of
+// the program before partial snapshots recorded them.
+type FormerRewind struct {
+	From git.OID `json:"from"`
+	To   git.OID `json:"to"`
+	// Interrupted reports whether it didn't end.
+	Interrupted bool `json:"-"`
+}
+
+// Hint names the commands that undo and complete it.
+func (f FormerRewind) Hint() string {
+	hint := "`entire rewind --to " + f.From.Short() + "` restores what was there before"
+	if f.Interrupted {
+		hint += ", `entire rewind --to " + f.To.Short() + "` completes it"
+	}
+	return hint
+}
+
+// FormerPath is that file, of a worktree.
+func FormerPath(commonDir, lineage string) string {
+	return filepath.Join(commonDir, "entire", "code-rewinds-"+lineage+".json")
+}
+
+// ReadFormer returns the last rewind of such a file; false if there is none.
+func ReadFormer(commonDir, lineage string) (last FormerRewind, found bool) {
+	var h struct {
+		Undo  []FormerRewind `json:"undo"`
+		Begun *struct {
+			Turn FormerRewind `json:"turn"`
+		} `json:"begun"`
+	}
+	data, err := disk.ReadFile(FormerPath(commonDir, lineage))
+	if err != nil || json.Unmarshal(data, &h) != nil {
+		return last, false
+	}
+	if h.Begun != nil {
+		last = h.Begun.Turn
+		last.Interrupted = true
+	} else if n := len(h.Undo); n > 0 {
+		last = h.Undo[n-1]
+	}
+	return last, last.From != ""
+}
