@@ -140,17 +140,27 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 // WriteBlob stores data as it is, without filters.
 func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.Loose.write("blob", data) }
 
-// WriteInBulk runs do. A commit that it writes does not give the pending objects their
-// names, as it does elsewhere: all that do writes gets them with SyncObjects, or before
-// another process may read it. Until then it is kept in memory; above 48 MiB or 16,384
-// objects the names are given earlier.
-func (r *Repo) WriteInBulk(do func() error) error {
-	set := func(on bool) {
-		r.Loose.pending.setBulk(on)
-		r.trees.setBulk(on)
-	}
-	set(true)
-	defer set(false)
+// Batch is how many objects wait for their names in WriteTogether.
+type Batch int
+
+const (
+	// SmallBatch is 256 objects or 8 MiB, for hooks.
+	SmallBatch Batch = iota + 1
+	// LargeBatch is 16,384 objects or 48 MiB, which are kept in memory until they have
+	// their names, and synced with the whole file system: for commands.
+	LargeBatch
+)
+
+// WriteTogether runs do. A commit that it writes does not give the pending objects their
+// names, as it does elsewhere: all that do writes gets them with SyncObjects, before
+// another process may read it, or when a batch is full.
+func (r *Repo) WriteTogether(b Batch, do func() error) error {
+	r.Loose.pending.setBatch(b)
+	r.trees.setBulk(b == LargeBatch)
+	defer func() {
+		r.Loose.pending.setBatch(0)
+		r.trees.setBulk(false)
+	}()
 	return do()
 }
 

@@ -25,12 +25,12 @@ type pendingObjects struct {
 	named map[OID]bool
 	// dirs are directories with names that aren't synced.
 	dirs map[string]bool
-	// bulk reports that WriteInBulk runs.
-	bulk bool
+	// batch is that of WriteTogether while it runs, else 0.
+	batch Batch
 }
 
 // pendingObject is an object in a temporary file. The data of trees and commits
-// is kept, as it is often read again at once; in bulk also that of blobs.
+// is kept, as it is often read again at once; in a LargeBatch also that of blobs.
 type pendingObject struct {
 	temp   string
 	object Object
@@ -40,20 +40,20 @@ const (
 	// maxPending and maxPendingBytes are how many objects wait for their names.
 	maxPending      = 256
 	maxPendingBytes = 8 << 20
-	// maxBulk and maxBulkBytes are the same within WriteInBulk.
-	maxBulk      = 16 << 10
-	maxBulkBytes = 48 << 20
+	// maxLarge and maxLargeBytes are the same of a LargeBatch.
+	maxLarge      = 16 << 10
+	maxLargeBytes = 48 << 20
 	// syncEach is how many files are synced one by one rather than with the whole
 	// file system.
 	syncEach = 1024
 )
 
 // publishCommit gives the pending objects their names once a commit is written,
-// except in bulk.
+// except within WriteTogether.
 func (p *pendingObjects) publishCommit() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bulk {
+	if p.batch != 0 {
 		return nil
 	}
 	return p.publishLocked()
@@ -70,13 +70,13 @@ func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) 
 		p.objects = map[OID]pendingObject{}
 	}
 	o := pendingObject{temp: temp, object: Object{OID: oid, Type: kind}}
-	if kind != "blob" || p.bulk && data != nil {
+	if kind != "blob" || p.batch == LargeBatch && data != nil {
 		o.object.Data = slices.Clone(data)
 	}
 	p.objects[oid] = o
 	most, mostBytes := maxPending, maxPendingBytes
-	if p.bulk {
-		most, mostBytes = maxBulk, maxBulkBytes
+	if p.batch == LargeBatch {
+		most, mostBytes = maxLarge, maxLargeBytes
 	}
 	if p.bytes += size; len(p.objects) > most || p.bytes > mostBytes {
 		return p.publishLocked()
@@ -202,10 +202,10 @@ func (p *pendingObjects) sync() error {
 	return nil
 }
 
-func (p *pendingObjects) setBulk(on bool) {
+func (p *pendingObjects) setBatch(b Batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bulk = on
+	p.batch = b
 }
 
 // discard removes the objects that have got no names.

@@ -105,16 +105,16 @@ func TestHashedFilesAreStoredBesideTheOthers(t *testing.T) {
 	}
 }
 
-// TestWriteInBulk holds that objects written in bulk, commits included, are read
+// TestWriteTogether holds that objects written together, commits included, are read
 // before they have names, and have them once they are synced.
-func TestWriteInBulk(t *testing.T) {
+func TestWriteTogether(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)
 	before := len(loose(s, dir))
 	var tip git.OID
-	err := r.WriteInBulk(func() error {
+	err := r.WriteTogether(git.LargeBatch, func() error {
 		for _, text := range []string{"", "one", "two"} {
 			blob := gittest.Must[git.OID](t)(r.WriteBlob([]byte(text)))
 			if o := gittest.Must[git.Object](t)(r.Read(t.Context(), string(blob))); text != "" && string(o.Data) != text {

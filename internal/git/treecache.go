@@ -6,7 +6,7 @@ import (
 )
 
 // maxTreeEntries bounds the entries of the trees that are kept in memory within
-// WriteInBulk.
+// a LargeBatch.
 const maxTreeEntries = 200_000
 
 // treeCache keeps the entries of trees. Its methods may be called at the same time.
@@ -14,7 +14,7 @@ type treeCache struct {
 	mu      sync.Mutex // guards what follows
 	trees   map[OID][]TreeEntry
 	entries int  // of all trees
-	bulk    bool // WriteInBulk runs
+	bulk    bool // within a LargeBatch
 }
 
 // get returns the entries of a tree, which must not be changed.

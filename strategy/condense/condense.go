@@ -160,7 +160,7 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	}
 	if len(p.puts) > 0 {
 		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: co.Env.Now()}
-		err := co.Repo.WriteInBulk(func() error {
+		err := co.Repo.WriteTogether(git.SmallBatch, func() error {
 			_, err := checkpoint.Update(ctx, co.Repo, by, p.puts, refs.Updates())
 			return err
 		})

@@ -55,7 +55,7 @@ const (
 
 // plan rewrites the history of every ref of ours that has something of it.
 func (r *refs) plan(ctx context.Context) (p refPlan, err error) {
-	err = r.rec.Repo.WriteInBulk(func() error {
+	err = r.rec.Repo.WriteTogether(git.LargeBatch, func() error {
 		p, err = r.planned(ctx)
 		return err
 	})

@@ -53,7 +53,7 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	}
 	var oid git.OID
 	var made bool
-	err = sh.Repo.WriteInBulk(func() (err error) { oid, made, err = sh.writeCommit(ctx, s, c, at, edits); return err })
+	err = sh.Repo.WriteTogether(git.SmallBatch, func() (err error) { oid, made, err = sh.writeCommit(ctx, s, c, at, edits); return err })
 	if err != nil {
 		return nil, err
 	}
