@@ -60,7 +60,7 @@ install:
 	go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/entire ./cmd/agentfs
 
 man:
-	go run -ldflags '$(LDFLAGS)' ./cmd/manpages bin/man
+	go run -ldflags '$(LDFLAGS) -X main.date=$(shell git show -s --format=%cs)' ./cmd/manpages bin/man
 
 # Each hook by one of two versions, by chance: OLD=folder with an older entire.
 mixed: build

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// version is set by the linker.
-var version = "dev"
+// version and date are set by the linker.
+var version, date = "dev", "1970-01-01"
 
 func main() {
 	if len(os.Args) != 2 {
@@ -28,5 +28,5 @@ func run(dir string) error {
 	if err := disk.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return cli.WriteManPages(app.Env{Getenv: func(string) string { return "" }, Version: version}, dir)
+	return cli.WriteManPages(app.Env{Getenv: func(string) string { return "" }, Version: version}, date, dir)
 }

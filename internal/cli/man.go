@@ -12,16 +12,17 @@ import (
 )
 
 // WriteManPages writes a manual page of section 1 for each command of entire and agentfs,
-// named as git names its own (entire-fs-restore.1), into a folder that is there. The text is
+// named as git names its own (entire-fs-restore.1), into a folder that is there. date is
+// the pages', as YYYY-MM-DD. The text is
 // that of the help. No program of the user calls it: `make man` does.
-func WriteManPages(env app.Env, dir string) error {
+func WriteManPages(env app.Env, date, dir string) error {
 	a := app.New(env)
 	var write func(cmd *cobra.Command) error
 	write = func(cmd *cobra.Command) error {
 		if cmd.Hidden || cmd.Name() == "help" {
 			return nil
 		}
-		if err := disk.WriteDurable(filepath.Join(dir, manName(cmd)+".1"), []byte(manPage(cmd, env.Version)), 0o644); err != nil {
+		if err := disk.WriteDurable(filepath.Join(dir, manName(cmd)+".1"), []byte(manPage(cmd, env.Version, date)), 0o644); err != nil {
 			return err
 		}
 		for _, below := range cmd.Commands() {
@@ -43,10 +44,10 @@ func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandP
 
 // manPage is the page of a command, in the man macros of groff(7). Text is not filled: it
 // is laid out as the help shows it.
-func manPage(cmd *cobra.Command, version string) string {
+func manPage(cmd *cobra.Command, version, date string) string {
 	var b strings.Builder
 	name := manName(cmd)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s \"Entire\"\n.nh\n", roffWord(strings.ToUpper(name)), roffWord("entire "+version))
+	fmt.Fprintf(&b, ".TH %s 1 %s %s \"Entire\"\n.nh\n", roffWord(strings.ToUpper(name)), date, roffWord("entire "+version))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
 	section := func(title, text string) {
 		if text = strings.Trim(text, "\n"); text != "" {

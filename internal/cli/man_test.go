@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,7 +15,7 @@ import (
 func TestManPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := cli.WriteManPages(app.Env{Getenv: func(string) string { return "" }, Version: "1.2.3"}, dir); err != nil {
+	if err := cli.WriteManPages(app.Env{Getenv: func(string) string { return "" }, Version: "1.2.3"}, "2026-01-31", dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range cli.CommandPaths() {
@@ -27,7 +28,7 @@ func TestManPages(t *testing.T) {
 			continue
 		}
 		text := string(data)
-		if !strings.HasPrefix(text, `.TH "`+strings.ToUpper(strings.ReplaceAll(name, "-", `\-`))+`" 1 "" "entire 1.2.3" "Entire"`) {
+		if !strings.HasPrefix(text, `.TH "`+strings.ToUpper(strings.ReplaceAll(name, "-", `\-`))+`" 1 2026-01-31 "entire 1.2.3" "Entire"`) {
 			t.Errorf("%s begins with %.80q", name, text)
 		}
 		for _, line := range regexp.MustCompile(`(?m)^[.'].*`).FindAllString(text, -1) {
@@ -37,6 +38,11 @@ func TestManPages(t *testing.T) {
 		}
 		if strings.Contains(text, "\t") {
 			t.Errorf("%s has a tab", name)
+		}
+		if lint, err := exec.LookPath("mandoc"); err == nil {
+			if out, err := exec.Command(lint, "-T", "lint", "-W", "warning", filepath.Join(dir, name+".1")).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", name, err, out)
+			}
 		}
 	}
 }
