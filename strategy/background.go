@@ -54,3 +54,14 @@ func (b *Background) ServeSnapshots(ctx context.Context) error {
 func (b *Background) FinishRecall(ctx context.Context, id string) error {
 	return b.rec.SavedContexts().Ender.FinishRecall(ctx, id)
 }
+
+// HasIndex reports whether there is an index of turns.
+func (b *Background) HasIndex() bool { return b.rec.Indexing().Filler.Exists() }
+
+// indexChild is the name of the children that fill the index; no session has it.
+const indexChild = "/index"
+
+// FillIndex brings the index of turns up to date. One child runs at a time.
+func (b *Background) FillIndex(ctx context.Context) error {
+	return b.rec.Local().Children.RunAsChild(ctx, indexChild, func() error { return b.rec.Indexing().Filler.Refill(ctx) })
+}

@@ -43,6 +43,12 @@ func (f Files) database() string { return filepath.Join(f.dir, "index.db") }
 func (f Files) stamp() string    { return filepath.Join(f.dir, "index.stamp") }
 func (f Files) lock() string     { return filepath.Join(f.dir, "index.lock") }
 
+// Exist reports whether there is a database, whatever its state.
+func (f Files) Exist() bool {
+	_, err := os.Lstat(f.database())
+	return err == nil
+}
+
 // writing is the stamp while a writer is at work.
 const writing = "writing"
 
@@ -94,7 +100,7 @@ func (f Files) connect(ctx context.Context, mode string) (*sql.DB, *sql.Conn, er
 	const cache = "cache_size(-16000)" // KiB
 	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(" + patience + ")", cache}}
 	if mode != "ro" {
-		query["_pragma"] = []string{"busy_timeout(" + patience + ")", "cache_size(-64000)", "page_size(8192)", "journal_mode(truncate)", "synchronous(off)", "temp_store(memory)"}
+		query["_pragma"] = []string{"busy_timeout(" + patience + ")", "cache_size(-24000)", "page_size(8192)", "journal_mode(truncate)", "synchronous(off)", "temp_store(memory)"}
 	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", u.String())

@@ -524,3 +524,44 @@ func (w *Writer) SeenBlobs(ctx context.Context, hash int64) (seen bool, err erro
 	n, err := result.RowsAffected()
 	return n == 0, err
 }
+
+// DropUnlinked removes the turns of a session that are in no checkpoint: its state is gone.
+func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
+	_, session, err := w.FindSession(ctx, name)
+	if err != nil || session == 0 {
+		return err
+	}
+	var turns []int64
+	for {
+		var turn int64
+		found, err := w.row(ctx, "SELECT id FROM turns WHERE session = ? AND id > ? AND NOT EXISTS (SELECT 1 FROM parts WHERE turn = turns.id) ORDER BY id LIMIT 1",
+			[]any{session, lastOf(turns)}, &turn)
+		if err != nil {
+			return err
+		}
+		if !found {
+			break
+		}
+		turns = append(turns, turn)
+	}
+	for _, turn := range turns {
+		for _, query := range []string{
+			"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",
+			"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM turns WHERE id = ?",
+			"DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
+		} {
+			if _, err := w.exec(ctx, query, turn); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = w.exec(ctx, "UPDATE sessions SET live = '', cursor = '' WHERE id = ?", session)
+	return err
+}
+
+func lastOf(turns []int64) int64 {
+	if len(turns) == 0 {
+		return 0
+	}
+	return turns[len(turns)-1]
+}

@@ -22,12 +22,13 @@ func (r *Reader) similar(ctx context.Context, terms []term) (_ []term, instead m
 				return nil, nil, err
 			}
 			if len(near) == 0 {
-				near = []string{word}
-			} else if instead == nil {
-				instead = map[string]string{word: strings.Join(near, " ")}
-			} else {
-				instead[word] = strings.Join(near, " ")
+				other.words = append(other.words, word)
+				continue
 			}
+			if instead == nil {
+				instead = map[string]string{}
+			}
+			instead[word] = strings.Join(near, " ")
 			other.words = append(other.words, near...)
 		}
 		out = append(out, other)

@@ -327,6 +327,9 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.snapshots.clean(ctx); err != nil {
 		return err
 	}
+	if err := f.rec.Indexing().Filler.Drop(ctx); err != nil {
+		return err
+	}
 	f.catalog.remake(ctx)
 	if err := f.refs.expire(ctx, j); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,46 +67,48 @@ func (r *run) checkpoints(ctx context.Context) error {
 // differ from those of before.
 func (r *run) changedCheckpoints(ctx context.Context, before, trees []git.OID) ([]checkpoint.ID, error) {
 	changed := map[checkpoint.ID]bool{}
-	if len(before) == len(trees) {
-		for i := range trees {
-			if before[i] == trees[i] {
-				continue
-			}
-			list, err := gitdiff.Changes(ctx, r.Repo, before[i], trees[i])
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil { // the former tree is gone
-				return nil, errors.Join(errReplaced, err)
-			}
-			for _, c := range list {
-				if parts := strings.SplitN(c.Path, "/", 3); len(parts) == 3 {
-					if id, err := checkpoint.ParseID(parts[0] + parts[1]); err == nil {
-						changed[id] = true
-					}
-				}
-			}
+	switch {
+	case len(before) > len(trees):
+		return nil, errReplaced
+	case len(before) < len(trees):
+		before = make([]git.OID, len(trees)) // all that they have
+	}
+	for i := range trees {
+		if before[i] == trees[i] {
+			continue
 		}
-	} else {
-		for _, tree := range trees {
-			ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range ids {
+		if err := r.addChanged(ctx, before[i], trees[i], changed); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Sorted(maps.Keys(changed)), nil
+}
+
+// addChanged adds the checkpoints in which two trees differ; with no former one, all.
+func (r *run) addChanged(ctx context.Context, before, tree git.OID, changed map[checkpoint.ID]bool) error {
+	if before == "" {
+		ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
+		for _, id := range ids {
+			changed[id] = true
+		}
+		return err
+	}
+	list, err := gitdiff.Changes(ctx, r.Repo, before, tree)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // the former tree is gone
+		return errors.Join(errReplaced, err)
+	}
+	const parts = 3
+	for _, c := range list {
+		if path := strings.SplitN(c.Path, "/", parts); len(path) == parts {
+			if id, err := checkpoint.ParseID(path[0] + path[1]); err == nil {
 				changed[id] = true
 			}
 		}
-		if len(before) > len(trees) {
-			return nil, errReplaced
-		}
 	}
-	list := make([]checkpoint.ID, 0, len(changed))
-	for id := range changed {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	return list, nil
+	return nil
 }
 
 // slot is a session's part of a checkpoint.

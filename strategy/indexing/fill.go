@@ -72,6 +72,9 @@ func (f *Filler) openCurrent(ctx context.Context) (r *index.Reader, current bool
 	return r, known.equal(f.look(&known)), nil
 }
 
+// Exists reports whether there is an index.
+func (f *Filler) Exists() bool { return f.indexFiles().Exist() }
+
 // Drop removes the index: what was forgotten must not stay in it.
 func (f *Filler) Drop(ctx context.Context) error { return index.Remove(ctx, f.indexFiles()) }
 

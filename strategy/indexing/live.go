@@ -47,6 +47,14 @@ func (r *run) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for name := range r.known.States {
+		if r.now.States[name] != "" {
+			continue
+		}
+		if err := r.w.DropUnlinked(ctx, strings.TrimSuffix(name, filepath.Ext(name))); err != nil {
+			return err
+		}
+	}
 	names := slices.Sorted(maps.Keys(r.now.States))
 	r.now.Open = map[string]string{}
 	for i, name := range names {

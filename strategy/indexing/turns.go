@@ -328,6 +328,7 @@ func outcomeOf(r transcript.ToolResult, output string, judge shellcmd.Judge) (in
 			return index.Passed, 0
 		case recall.Failed:
 			return index.Failed, 0
+		case recall.Unknown:
 		}
 		return index.Unknown, 0
 	}

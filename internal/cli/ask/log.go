@@ -79,7 +79,7 @@ func (l *log) run(ctx context.Context) error {
 	}
 	var turns []entry
 	more := false
-	err := l.ask(ctx, func(repo *git.Repo, r *index.Reader) (err error) {
+	err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
 		turns, more, err = l.read(ctx, r)
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 )
 
 //go:embed prices.json
-var ownPrices []byte //nolint:gochecknoglobals // a file that is embedded has to be one
+var ownPrices []byte
 
 // prices is a table of prices: for a million tokens each.
 type prices struct {

@@ -78,6 +78,9 @@ func (h *hook) agent(ctx context.Context) error {
 	if err == nil || errors.Is(err, claude.ErrContext) {
 		err = errors.Join(err, h.commitTurn(whole, &answer))
 	}
+	if h.name == "stop" || h.name == "stop-failure" {
+		err = errors.Join(err, h.startIndexing())
+	}
 	return errors.Join(err, h.reply(answer), h.finish(ctx))
 }
 

@@ -55,6 +55,8 @@ const childSummarize = "summarize"
 
 const childRecall = "recall"
 
+const childIndex = "index"
+
 // NewHooks is what installed hooks call. It takes any arguments, as a hook
 // must end well whatever it is called with.
 func NewHooks(a *app.App) *cobra.Command {
@@ -86,6 +88,7 @@ type hook struct {
 	commit   int        // git processes that the commit of a turn took
 	mended   int        // git processes that it took to put git's hooks back in place
 	later    [][]string // children to run here, where none may be detached
+	started  bool       // a child was started
 	rec      *strategy.Recorder
 }
 
@@ -103,7 +106,7 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 		h.kind, h.name, h.args = "git", args[1], args[2:]
 	case len(args) >= 2 && args[0] == install.ClaudeName:
 		h.kind, h.name, h.args = "agent", args[1], args[2:]
-	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall}, args[0]):
+	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
 	default:
 		return
@@ -198,6 +201,9 @@ func (h *hook) git(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, h.gitTimeout())
 	defer cancel()
 	err = githook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, h.args, h.app.Streams.In)
+	if h.name == "post-commit" {
+		err = errors.Join(err, h.startIndexing())
+	}
 	return errors.Join(err, h.finish(ctx))
 }
 
@@ -251,7 +257,13 @@ func (h *hook) work(ctx context.Context) error {
 	if _, err := tombstone.Load(h.repo.CommonDir); err != nil {
 		return err // what is due stays due
 	}
+	return errors.Join(h.workOf(ctx), h.fillIndex(ctx))
+}
+
+func (h *hook) workOf(ctx context.Context) error {
 	switch h.name {
+	case childIndex:
+		return nil
 	case childSnapshot:
 		return h.recorder(app.ChildLock).Background().ServeSnapshots(ctx)
 	case childSummarize:
@@ -266,6 +278,24 @@ func (h *hook) work(ctx context.Context) error {
 	rec := h.recorder(app.ChildLock)
 	rec.Options.LineTimeout = lineTimeout
 	return rec.Background().Complete(ctx, h.session)
+}
+
+// startIndexing leaves the index to a child, unless one was started that will fill it.
+func (h *hook) startIndexing() error {
+	if h.started {
+		return nil
+	}
+	return h.detach("hooks", childIndex)
+}
+
+// fillIndex brings the index up to date, which every child does in the end. Where children
+// aren't detached somebody waits for it: then only an index that somebody asked is kept up.
+func (h *hook) fillIndex(ctx context.Context) error {
+	background := h.recorder(app.ChildLock).Background()
+	if !h.isDetached() && !background.HasIndex() {
+		return nil
+	}
+	return background.FillIndex(ctx)
 }
 
 // recorder is the service that does the work.

@@ -65,7 +65,8 @@ func (h *hook) detach(args ...string) error {
 		return fmt.Errorf("find own program: %w", err)
 	}
 	child := proc.Detached{Path: self, Args: args, Dir: h.repo.Root, Env: h.childEnviron()}
-	if h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
+	h.started = true
+	if h.isDetached() {
 		return child.Start()
 	}
 	if !slices.ContainsFunc(h.later, func(o []string) bool { return slices.Equal(o, args[1:]) }) {
@@ -73,6 +74,9 @@ func (h *hook) detach(args ...string) error {
 	}
 	return nil
 }
+
+// isDetached reports whether children run by themselves, and not in this process.
+func (h *hook) isDetached() bool { return h.app.Getenv("ENTIRE_NO_DETACH") != "1" }
 
 // childEnviron is the environment without what git set for its hook: the child
 // finds the repository by its folder.
