@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
@@ -38,6 +39,7 @@ type fake struct {
 	wanted      bool
 	err         error // of everything
 	panics      bool
+	history     index.Files
 	log         strings.Builder
 }
 
@@ -131,6 +133,7 @@ func (f *fake) server() *mcpserver.Server {
 			}
 			return &mcpserver.Project{
 				Root: at.Dir, Work: f, Store: f, Sessions: f, Settings: f.settings,
+				History: func(ctx context.Context) (*index.Reader, error) { return index.Open(ctx, f.history) },
 				CheckTranscript: func(_, path string) error {
 					if path == "" || strings.HasPrefix(path, "/home") {
 						return nil

@@ -90,7 +90,7 @@ func FuzzStdio(f *testing.F) {
 func FuzzCall(f *testing.F) {
 	tools := []string{
 		"checkpoint_save", "checkpoint_list", "checkpoint_search", "checkpoint_resume", "checkpoint_configure",
-		"checkpoint_before_clear", "checkpoint_after_clear", "checkpoint_none",
+		"checkpoint_before_clear", "checkpoint_after_clear", "checkpoint_none", "history_search", "history_log",
 	}
 	for i := range tools {
 		for _, args := range []string{

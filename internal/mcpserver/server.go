@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
@@ -59,6 +60,8 @@ type Project struct {
 	Store    Store
 	Sessions Sessions
 	Settings settings.Recall
+	// History opens the index of turns, filled with what is new.
+	History func(ctx context.Context) (*index.Reader, error)
 	// CheckTranscript refuses a path that can't be a transcript of the session's.
 	CheckTranscript func(sessionID, path string) error
 	Log             *slog.Logger
@@ -92,7 +95,8 @@ type Sessions interface {
 const instructions = `Context checkpoints: the state of the work in this repository (task, next steps, decisions, changed files), ` +
 	`kept in git so that it survives /clear, compaction and the end of a session. ` +
 	`Save one before the context is cleared or when the user asks to keep the state; ` +
-	`list, search and resume them to learn what earlier sessions were doing.`
+	`list, search and resume them to learn what earlier sessions were doing. ` +
+	`history_search and history_log: what was asked, done and changed in any turn of any session here.`
 
 // Run serves the client at the other end of the streams until it closes its
 // end, or is gone, or ctx ends; none of these is an error.

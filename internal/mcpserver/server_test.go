@@ -73,7 +73,7 @@ func TestTools(t *testing.T) {
 		}
 		want := []string{
 			"checkpoint_after_clear", "checkpoint_before_clear", "checkpoint_configure", "checkpoint_list",
-			"checkpoint_resume", "checkpoint_save", "checkpoint_search",
+			"checkpoint_resume", "checkpoint_save", "checkpoint_search", "history_log", "history_search",
 		}
 		slices.Sort(names)
 		if diff := cmp.Diff(want, names); diff != "" {
@@ -433,6 +433,11 @@ func TestBadInput(t *testing.T) {
 		{"checkpoint_search", `{"query":"x","limit":101}`, `limit is 101, allowed: 1 to 100`},
 		{"checkpoint_search", `{"query":" "}`, `query is empty`},
 		{"checkpoint_search", `{"query":"` + strings.Repeat("x", 2000) + `"}`, `query has 2000 bytes`},
+		{"history_search", `{"query":""}`, `query is empty`},
+		{"history_search", `{"query":"x","kind":"verse"}`, `kind is "verse", allowed: prompt, answer, command, output, file`},
+		{"history_log", `{"limit":31}`, `limit is 31, allowed: 1 to 30`},
+		{"history_log", `{"hours":-1}`, `hours is -1, allowed: more than 0`},
+		{"history_log", `{"query":"x"}`, `invalid input: unknown field "query"`},
 		{"checkpoint_resume", `{"level":"half"}`, `level is "half", allowed: "summary", "context" or "full"`},
 		{"checkpoint_resume", `{"sections":["steps"]}`, `unknown section "steps"; the sections are: requests, state, decisions, todo, files, file contents, commands, compaction`},
 		{"checkpoint_resume", `{"sections":["state"],"level":"full"}`, `level, sections, file and decision exclude each other`},

@@ -33,6 +33,21 @@ const (
 "auto_resume_on_start":{"enum":[true,false,"prompt"],"description":"Begin a session with the last checkpoint: always, never, or after a question."},
 "checkpoint_threshold":{"type":"integer","minimum":70,"maximum":95,"description":"Save when the context is this full, in percent."},
 "verify_before_clear":{"type":"boolean","description":"Save or ask before /clear only if work changed since the last checkpoint."}}}`
+	historySearchSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{
+"query":{"type":"string","description":"Words that all have to occur in one turn; \"phrases\" and prefix* are understood, rateLimit finds rate_limit."},
+"kind":{"enum":["prompt","answer","command","output","file"],"description":"Search only what was asked, answered, run, printed, or the paths of changed files."},
+` + historyProperties + `}}`
+	historyLogSchema = `{"type":"object","additionalProperties":false,"properties":{
+"session":{"type":"string","description":"Only turns of the session whose id begins so."},
+"uncommitted":{"type":"boolean","description":"Only turns that changed files and that no commit has taken up."},
+"commands":{"type":"boolean","description":"List the shell commands of each turn, with how they ended."},
+` + historyProperties + `}}`
+	historyProperties = `"file":{"type":"string","description":"Only turns that changed this file or directory, by its path from the root of the worktree."},
+"branch":{"type":"string","description":"Only turns on this branch."},
+"tool":{"type":"string","description":"Only turns that used this tool."},
+"hours":{"type":"number","exclusiveMinimum":0,"description":"Only turns of so many hours before now."},
+"failed":{"type":"boolean","description":"Only turns in which a command failed."},
+"limit":{"type":"integer","minimum":1,"maximum":30,"description":"How many turns at most."}`
 	hookSchema = `{"type":"object","properties":{
 "session_id":{"type":"string"},"prompt_id":{"type":"string"},"transcript_path":{"type":"string"},"cwd":{"type":"string"}}}`
 )
@@ -55,6 +70,12 @@ func (s *Server) offer(to *mcp.Server) {
 		`after /clear, in a new session, or when the user refers to earlier work.`, resumeSchema, read), s.resume)
 	add(to, tool("checkpoint_configure", "Configure context checkpoints", `Changes when context checkpoints are saved and resumed by themselves, in the user's own settings, `+
 		`and returns the values in force. Without input it only returns them. Change them only if the user asks for it.`, configureSchema, again), s.configure)
+	add(to, tool("history_search", "Search what was said and done", `Finds turns of all sessions in this repository by words of prompts, answers, commands, outputs and paths: `+
+		`why something was done, whether an error was seen before, how a command was used. At most 1,500 tokens; entire explain -c CHECKPOINT has the conversation.`,
+		historySearchSchema, read), s.historySearch)
+	add(to, tool("history_log", "List what was done", `Lists turns of all sessions in this repository, the newest first: when, what was asked, what changed, the commit. `+
+		`With file: every turn that changed it, also what was reverted or never committed. Call it before you change code whose history matters. At most 1,500 tokens.`,
+		historyLogSchema, read), s.historyLog)
 	addHook(to, tool("checkpoint_before_clear", "Before /clear", forHooks+`Saves what /clear would lose, and asks the user whether to keep it.`, hookSchema, again), s.beforeClear)
 	addHook(to, tool("checkpoint_after_clear", "After /clear", forHooks+`Asks the user whether the new session goes on from the last checkpoint.`, hookSchema, read), s.afterClear)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -97,6 +98,9 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	rec.Env.Terminal = func() bool { return false } // the terminal is the agent's
 	return &mcpserver.Project{
 		Root: repo.Root, Work: newContextWork(rec.SavedContexts()), Store: rec.SavedContexts().Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
+		History: func(ctx context.Context) (*index.Reader, error) {
+			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
+		},
 		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, id, path) },
 		Close: func() error {
 			err := h.finish(ctx)
