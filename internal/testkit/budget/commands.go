@@ -26,6 +26,11 @@ func readings() []command {
 		{"clean, preview", []string{"clean"}, 62},
 		{"doctor", []string{"doctor"}, 230},
 		{"resume without checkout", []string{"resume", "ID"}, 46},
+		{"search", []string{"search", "--no-pager", "change", "parser"}, 40},
+		{"log", []string{"log", "--no-pager", "--commands"}, 40},
+		{"log --file", []string{"log", "--no-pager", "--file", "pkg01"}, 40},
+		{"usage", []string{"usage", "--no-pager"}, 40},
+		{"usage --by file", []string{"usage", "--no-pager", "--by", "file"}, 40},
 	}
 }
 
