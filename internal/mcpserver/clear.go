@@ -102,21 +102,26 @@ func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result,
 		if err != nil || !unsaved.Ask || !canAsk(c.request) {
 			return said(""), err
 		}
-		return ask(question(unsaved, p.Settings.VerifyBeforeClear, s.Now())), nil
+		return ask(question(unsaved, s.Now())), nil
 	})
 }
 
-// question is the text of the dialog before a clear.
-func question(u savedcontext.Unsaved, verified bool, now time.Time) string {
-	text := "Auto-checkpoint enabled. Save current session?"
-	if verified {
-		text = "Work changed since last checkpoint. Save new checkpoint?"
+// question is the text of the dialog before a clear. It has no number of files if none
+// changed.
+func question(u savedcontext.Unsaved, now time.Time) string {
+	changed := ""
+	switch u.Files {
+	case 0:
+	case 1:
+		changed = fmt.Sprintf("1 file changed, +%d lines. ", u.Added)
+	default:
+		changed = fmt.Sprintf("%d files changed, +%d lines. ", u.Files, u.Added)
 	}
-	last := "none"
+	last := "Not saved before."
 	if !u.Last.IsZero() {
-		last = brief.Ago(now, u.Last)
+		last = "Last saved: " + brief.Ago(now, u.Last)
 	}
-	return fmt.Sprintf("%s\nFiles changed: %d, Lines added: %d\nLast checkpoint: %s", text, u.Files, u.Added, last)
+	return "Save this session's context before clearing?\n" + changed + last
 }
 
 // afterClear is checkpoint_after_clear: called when a session begins after a

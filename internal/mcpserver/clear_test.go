@@ -30,11 +30,11 @@ func TestBeforeClear(t *testing.T) {
 		"nothing changed":            {unsaved: savedcontext.Unsaved{}, answer: says("accept"), want: []string{before}},
 		"saved without asking":       {unsaved: savedcontext.Unsaved{ID: "3f9a1c-77b0e2"}, answer: says("accept"), want: []string{before}},
 		"a client that can't":        {unsaved: asks, want: []string{before}},
-		"yes":                        {unsaved: asks, answer: says("accept"), question: "Work changed since last checkpoint. Save new checkpoint?\nFiles changed: 3, Lines added: 127\nLast checkpoint: 45 minutes ago", want: []string{before, `answer "s1" 1`}},
-		"no":                         {unsaved: asks, answer: says("decline"), question: "Work changed since last checkpoint. Save new checkpoint?\nFiles changed: 3, Lines added: 127\nLast checkpoint: 45 minutes ago", want: []string{before, `answer "s1" 2`}},
-		"cancelled":                  {unsaved: first, answer: says("cancel"), question: "Work changed since last checkpoint. Save new checkpoint?\nFiles changed: 3, Lines added: 127\nLast checkpoint: none", want: []string{before, `answer "s1" 0`}},
-		"asked at every clear":       {unsaved: first, always: true, answer: says("accept"), question: "Auto-checkpoint enabled. Save current session?\nFiles changed: 3, Lines added: 127\nLast checkpoint: none", want: []string{before, `answer "s1" 1`}},
-		"an answer of no known kind": {unsaved: first, answer: says("maybe"), question: "Work changed since last checkpoint. Save new checkpoint?\nFiles changed: 3, Lines added: 127\nLast checkpoint: none", want: []string{before, `answer "s1" 0`}},
+		"yes":                        {unsaved: asks, answer: says("accept"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Last saved: 45 minutes ago", want: []string{before, `answer "s1" 1`}},
+		"no":                         {unsaved: asks, answer: says("decline"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Last saved: 45 minutes ago", want: []string{before, `answer "s1" 2`}},
+		"cancelled":                  {unsaved: first, answer: says("cancel"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 0`}},
+		"asked at every clear":       {unsaved: first, always: true, answer: says("accept"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 1`}},
+		"an answer of no known kind": {unsaved: first, answer: says("maybe"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 0`}},
 	}
 	for name, test := range tests {
 		for _, version := range versions() {
