@@ -195,6 +195,8 @@ type Analysis struct {
 	// OpenQuestion is the question that the agent's last message ends with, empty if a
 	// prompt followed.
 	OpenQuestion string `json:"open_question,omitempty"`
+	// OpenOptions are the alternatives that the question lets the person choose from.
+	OpenOptions []string `json:"open_options,omitempty"`
 }
 
 // Request is a prompt, an accepted plan or a command with its arguments.
@@ -216,6 +218,8 @@ type Progress struct {
 	// PullRequests are those that the session created or worked on, the most recent
 	// first: numbers or URLs.
 	PullRequests []string `json:"pull_requests,omitempty"`
+	// Opened is the URL of the pull request that the session created last.
+	Opened string `json:"opened,omitempty"`
 	// Reported is what the agent wrote at the end of its turn, empty if the turn did not
 	// end.
 	Reported string `json:"reported,omitempty"`
@@ -269,6 +273,20 @@ type Context struct {
 	// FileNotes are what the transcript has about the files that the session edited, the
 	// most recently edited first.
 	FileNotes []FileNote `json:"file_notes,omitempty"`
+	// FileUses are how often the session used its files, the most recently used first.
+	FileUses []FileUse `json:"file_uses,omitempty"`
+}
+
+// FileUse is how often and how long ago a session used a file.
+type FileUse struct {
+	Path  string `json:"path"` // as in State.Files
+	Edits int    `json:"edits,omitempty"`
+	Reads int    `json:"reads,omitempty"`
+	// RequestsSince is the number of requests after the last use.
+	RequestsSince int `json:"requests_since,omitempty"`
+	// Lately reports whether the file was used, or its name was in the conversation, in
+	// the last 100 lines of the transcript.
+	Lately bool `json:"lately,omitempty"`
 }
 
 // FileNote is what a transcript has about an edited file.

@@ -47,6 +47,16 @@ func (sa *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts 
 	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
 }
 
+// briefFor makes the whole brief for a session whose first prompt is known, in one part.
+func (sa *Saver) briefFor(ctx context.Context, id, prompt string) (Recalled, error) {
+	m, err := sa.material(ctx, id, brief.Full)
+	if err != nil {
+		return Recalled{}, err
+	}
+	m.Parts, m.Prompt = 1, prompt
+	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
+}
+
 // material reads what a brief of the checkpoint id needs.
 func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
 	store := sa.Contexts()
@@ -76,6 +86,9 @@ func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brie
 		if m.Base, err = sa.baseOf(ctx, c, base); err != nil {
 			return m, err
 		}
+	}
+	if kind != brief.Drift {
+		sa.addCommits(ctx, &m, c, base)
 	}
 	m.Others = sa.othersSince(ctx, c)
 	m.Checkpoint = c

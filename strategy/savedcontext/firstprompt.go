@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/relate"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
@@ -95,7 +94,7 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 	if !verdict.Related {
 		return "", nil
 	}
-	recalled, err := ij.saver.briefIn(ctx, c.ID, brief.Full, 1)
+	recalled, err := ij.saver.briefFor(ctx, c.ID, in.Prompt)
 	if err != nil {
 		return "", fmt.Errorf("brief of context checkpoint %s: %w", c.ID, err)
 	}

@@ -67,8 +67,17 @@ type Material struct {
 	// Branch and Commit are the present HEAD, Subject is the redacted first line of its
 	// message if it was committed after the checkpoint.
 	Branch, Commit, Subject string
+	// Commits are those of the repository that have work of the session, the most recent
+	// first. Remote is the remote-tracking branch that has the session's last commit, and
+	// Unpushed is set if there are such branches and none has it.
+	Commits  []recall.Commit
+	Remote   string
+	Unpushed bool
 	// Others are changes of other sessions to the same files.
 	Others []Other
+	// Prompt is the first prompt of the session that is given the brief, empty if it is not
+	// known.
+	Prompt string
 	// Parts is the number of strings that can be injected, 1 or 2.
 	Parts int
 }
@@ -168,14 +177,18 @@ func resumed(m Material) Brief {
 	if m.Kind == Short {
 		w.cost, w.contents = shortCost, 0
 	}
-	files := views(m)
-	w.write(&b, sections(m, files), files)
+	choice := choiceOf(m)
+	files := slices.DeleteFunc(views(m), func(v view) bool { return !choice.edited(v) })
+	w.write(&b, sections(m, files, choice), files)
 	return b
 }
 
-// sections returns the sections in the order in which a brief has them.
-func sections(m Material, files []view) []section {
+// sections returns the sections in the order in which a brief has them, with the chosen
+// files.
+func sections(m Material, files []view, choice choice) []section {
 	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
+	changed := fileLines(m, files).limited(900)
+	changed.over = len(m.Checkpoint.State.Files) - len(files)
 	list := []section{requests(a, newestWidth, newWidth, newWidth, newWidth, oldWidth).limited(1500)}
 	if m.Kind != Short {
 		for _, s := range told(m.Checkpoint) {
@@ -183,10 +196,10 @@ func sections(m Material, files []view) []section {
 		}
 	}
 	list = append(list,
-		progress(m).limited(400), decided(a).limited(700), steps(a).limited(350), question(a).limited(140),
-		bullets("**Blockers**:\n", a.Blockers).limited(250), others(m).limited(150), fileLines(m, files).limited(900))
+		progress(m).limited(400), decided(a).limited(700), steps(a).limited(350), question(a).limited(240),
+		bullets("**Blockers**:\n", a.Blockers).limited(250), others(m).limited(150), changed)
 	if m.Kind != Short {
-		list = append(list, readFiles(c).limited(350),
+		list = append(list, readFiles(c, choice.read).limited(350),
 			rows("**Docs**:\n", unnamedDocs(m)).limited(100), compaction(m.Checkpoint).limited(700).atMost(1100))
 	}
 	return append(list, where(m).limited(200), commands(c.Commands).limited(250))

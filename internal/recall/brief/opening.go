@@ -1,6 +1,9 @@
 package brief
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The lengths of requests in an Opening, in bytes.
 const (
@@ -17,20 +20,21 @@ func opening(m Material) Brief {
 	m.Kind = Short
 	files := views(m)
 	a := m.Checkpoint.State.Analysis
-	asked := requests(a, openingNewest, openingOlder).limited(160)
+	asked := requests(a, openingNewest, openingOlder).limited(110)
 	if len(a.Requests) == 0 {
 		asked = told(m.Checkpoint)[0]
 	}
-	// The names of files are chosen first: a long request would take their room.
-	list := []section{fileRows(files).limited(90), asked, progress(m).limited(100)}
+	// The names of files and the state are chosen first: a long request would take their room.
+	choice := choiceOf(m)
+	files = slices.DeleteFunc(files, func(v view) bool { return !choice.edited(v) })
+	list := []section{fileRows(files).limited(80), progress(m).limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
 	picked := choose(list, room)
-	for i := range picked[1:] {
-		text.WriteString(picked[1+i].text())
+	for _, i := range []int{2, 1, 0, 3} {
+		text.WriteString(picked[i].text())
 	}
-	text.WriteString(picked[0].text())
 	text.WriteString(more)
 	b.Parts = []string{text.String()}
 	return b

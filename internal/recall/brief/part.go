@@ -44,7 +44,7 @@ func Section(m Material, name string, limit int) (string, error) {
 	case todoPart:
 		list = []section{steps(a), question(a), bullets("**Blockers**:\n", a.Blockers)}
 	case filesPart:
-		list = []section{fileLines(m, views(m)), readFiles(c), rows("**Docs**:\n", unnamedDocs(m)), others(m)}
+		list = []section{fileLines(m, views(m)), readFiles(c, func(string) bool { return true }), rows("**Docs**:\n", unnamedDocs(m)), others(m)}
 	case contentsPart:
 		return contents(m, limit), nil
 	case commandsPart:

@@ -3,6 +3,7 @@ package brief
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func progress(m Material) section {
 	if subject := shownLine(m.Subject, summaryWidth); subject != "" && m.Commit != m.Checkpoint.State.Context.GitCommit {
 		add("committed after the checkpoint as `%s`: %s", shortHash(m.Commit), subject)
 	}
-	for _, c := range p.Commits[:min(len(p.Commits), listWidth)] {
+	for _, c := range commits(m) {
 		of := ""
 		if c.Request > 0 && len(a.Requests) > 0 {
 			of = ", for request " + strconv.Itoa(c.Request)
@@ -68,8 +69,16 @@ func progress(m Material) section {
 		}
 		add("committed%s: %s%s", as, shownLine(c.Subject, summaryWidth), of)
 	}
-	if p.Pushed {
+	switch {
+	case m.Remote != "":
+		add("pushed: `%s` has the last commit", shownLine(m.Remote, pathWidth))
+	case m.Unpushed:
+		add("no push: no remote-tracking branch has the last commit")
+	case p.Pushed:
 		add("pushed after the last commit")
+	}
+	if url := shownLine(p.Opened, pathWidth); url != "" {
+		add("pull request opened: %s", url)
 	}
 	if left := uncommitted(m); len(left) > 0 {
 		add("not committed: %s", strings.Join(left, ", "))
@@ -78,6 +87,29 @@ func progress(m Material) section {
 		add("the agent reported at the end: %s", text)
 	}
 	return s
+}
+
+// commits returns the commits of the session, the most recent first: those of its
+// transcript, with hashes that git has, and those of the repository that it does not have.
+func commits(m Material) []recall.Commit {
+	said := m.Checkpoint.State.Analysis.Progress.Commits
+	said = slices.Clone(said[:min(len(said), listWidth)])
+	var more []recall.Commit
+	for _, c := range m.Commits[:min(len(m.Commits), listWidth)] {
+		i := slices.IndexFunc(said, func(s recall.Commit) bool {
+			return s.Hash != "" && (strings.HasPrefix(c.Hash, s.Hash) || strings.HasPrefix(s.Hash, c.Hash)) || s.Subject == c.Subject
+		})
+		switch {
+		case i < 0:
+			more = append(more, c)
+		default:
+			said[i].Hash = shortHash(c.Hash)
+		}
+	}
+	for i := range more {
+		more[i].Hash = shortHash(more[i].Hash)
+	}
+	return append(more, said...)
 }
 
 func after(call string) string {

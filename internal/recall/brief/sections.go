@@ -103,11 +103,11 @@ func decided(a recall.Analysis) section {
 }
 
 // readFiles returns the files that were only read, those of the worktree that are not
-// installed or built.
-func readFiles(c recall.Context) section {
+// installed or built, as far as they are wanted.
+func readFiles(c recall.Context, wanted func(name string) bool) section {
 	names := slices.Clone(c.FilesRead[:min(len(c.FilesRead), listWidth)])
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return path.IsAbs(name) || strings.Contains("/"+name, "/node_modules/") || strings.Contains("/"+name, "/vendor/") || strings.Contains("/"+name, "/dist/")
+		return path.IsAbs(name) || strings.Contains("/"+name, "/node_modules/") || strings.Contains("/"+name, "/vendor/") || strings.Contains("/"+name, "/dist/") || !wanted(name)
 	})
 	return rows("**Files Read** (not changed, latest first):\n", names)
 }
@@ -136,6 +136,9 @@ func question(a recall.Analysis) section {
 	var items []string
 	if a.OpenQuestion != "" {
 		items = append(items, a.OpenQuestion)
+		for _, option := range a.OpenOptions[:min(len(a.OpenOptions), listWidth)] {
+			items = append(items, "alternative: "+option)
+		}
 	}
 	return bullets("**Open Question** (the agent's last words; no reply followed):\n", items)
 }

@@ -74,6 +74,7 @@ func (r *reader) use(use transcript.ToolUse) {
 			r.Plan.At = r.Prompts
 		}
 	case "AskUserQuestion":
+		r.askedBack(use.Input)
 	default:
 		return
 	}

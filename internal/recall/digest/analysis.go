@@ -47,7 +47,7 @@ type report struct {
 // "agent: ", "plan accepted: ", "plan: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) recall.Analysis {
 	r := report{d, src}
-	return recall.Analysis{
+	a := recall.Analysis{
 		CurrentTask:  r.task(),
 		NextSteps:    notNil(firstOnes(r.steps(), maxSteps)),
 		Decisions:    notNil(r.decisions()),
@@ -56,8 +56,9 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 		Requests:     slices.Clone(r.Requests),
 		Progress:     r.progress(),
 		Todo:         r.todo(),
-		OpenQuestion: lastQuestion(r.lastSaid()),
 	}
+	a.OpenQuestion, a.OpenOptions = r.openQuestion()
+	return a
 }
 
 // task returns the current task: the task in progress, else the plan, each with what

@@ -45,7 +45,7 @@ func (d *Digest) Context(src Sources) recall.Context {
 	for _, command := range c.Commands {
 		c.RecentCommands = append(c.RecentCommands, command.Text)
 	}
-	c.FileNotes = report{d, src}.notes()
+	c.FileNotes, c.FileUses = report{d, src}.notes(), report{d, src}.uses()
 	changed := map[string]bool{}
 	for _, file := range src.Files {
 		changed[file] = true

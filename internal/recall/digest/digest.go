@@ -38,6 +38,10 @@ type Digest struct {
 	// session read, the most recent last.
 	Edited []string `json:"edited,omitempty"`
 	Read   []string `json:"read,omitempty"`
+	// Uses are the files of both, with how often they were used, Lines the number of lines
+	// of the conversation.
+	Uses  []Use `json:"uses,omitempty"`
+	Lines int   `json:"lines,omitempty"`
 	// Compaction is the agent's summary at the last compaction, CompactedAt the number of
 	// requests before it.
 	Compaction  string `json:"compaction,omitempty"`
@@ -65,16 +69,20 @@ type Digest struct {
 	Ended    bool   `json:"ended,omitempty"`
 	LastCall string `json:"last_call,omitempty"`
 	// Commits are those that the session made, Pushed is set when a push followed them,
-	// Pulls are pull requests, Staged the arguments of git add since the last commit.
+	// Pulls are pull requests, Opened is the URL of the last one that the session created,
+	// Staged the arguments of git add since the last commit.
 	Commits []recall.Commit `json:"commits,omitempty"`
 	Pushed  bool            `json:"pushed,omitempty"`
 	Pulls   []string        `json:"pulls,omitempty"`
+	Opened  string          `json:"opened,omitempty"`
 	Staged  []string        `json:"staged,omitempty"`
 	// Notes are about edited files, the most recently edited last.
 	Notes []Note `json:"notes,omitempty"`
 	// Said is the agent's last text, SaidAt the number of prompts before it.
 	Said   string `json:"said,omitempty"`
 	SaidAt int    `json:"said_at,omitempty"`
+	// Question is the last one that the agent's tool asked, until there is a reply.
+	Question Question `json:"question,omitzero"`
 	// Tasks is the agent's list of tasks.
 	Tasks Tasks `json:"tasks,omitempty"`
 	// Plan is the last plan that was offered.
@@ -117,7 +125,7 @@ type Call struct {
 }
 
 // format is the version of the form of a digest.
-const format = 2
+const format = 3
 
 // Catch reads the new lines of the transcript at path, up to the end of the line at
 // limit bytes (0: all); rest reports whether there are more. If the transcript was
@@ -158,6 +166,7 @@ func (d *Digest) Line(raw []byte, redact plain.Redactor) {
 func (d *Digest) clone() Digest {
 	c := *d
 	c.Edited, c.Read, c.Docs = slices.Clone(d.Edited), slices.Clone(d.Read), slices.Clone(d.Docs)
+	c.Uses = slices.Clone(d.Uses)
 	c.Asked, c.Tasks, c.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
 	c.Answers, c.Chosen = slices.Clone(d.Answers), slices.Clone(d.Chosen)
 	c.Troubles, c.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)

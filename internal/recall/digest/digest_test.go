@@ -172,6 +172,10 @@ func TestAnalysis(t *testing.T) {
 			lines: all(first, asked("no, use RS256 for the tokens"), asked("now write tests for it all")),
 			want:  recall.Analysis{CurrentTask: "now write tests for it all", Decisions: []string{"user: no, use RS256 for the tokens"}},
 		},
+		"an instruction that holds": {
+			lines: all(asked("please add tokens. Use HS256 for now."), asked("now write tests for it all")),
+			want:  recall.Analysis{CurrentTask: "now write tests for it all", Decisions: []string{"user: Use HS256 for now."}},
+		},
 		"a refusal with a reason": {
 			lines: all(first, used("e", "Edit", `{"file_path":"/w/a.go"}`), failed("e", rejectedBy)), src: digest.Sources{Root: "/w"},
 			want: recall.Analysis{CurrentTask: "please add a token refresh", Decisions: []string{"user: put it into another package please"}},
@@ -260,6 +264,13 @@ func TestContext(t *testing.T) {
 		},
 		FilesRead: []string{"sub/c.go", "go.mod", "/etc/x.conf", "a.go"},
 		FileNotes: []recall.FileNote{{Path: "b.go"}},
+		FileUses: []recall.FileUse{
+			{Path: "sub/c.go", Reads: 1, Lately: true},
+			{Path: "go.mod", Reads: 1, Lately: true},
+			{Path: "b.go", Edits: 1, Reads: 1, Lately: true},
+			{Path: "/etc/x.conf", Reads: 1, Lately: true},
+			{Path: "a.go", Reads: 1, Lately: true},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -451,7 +462,7 @@ func TestADigestIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(stored) > 128<<10 {
+	if len(stored) > 140<<10 {
 		t.Errorf("%d bytes", len(stored))
 	}
 	a := d.Analysis(digest.Sources{Root: "/w"})

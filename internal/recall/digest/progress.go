@@ -163,7 +163,7 @@ func staged(arguments []string, path string) bool {
 }
 
 // pulls adds the pull requests that a command worked on.
-func (r *reader) pulls(call Call, output string) {
+func (r *reader) pulls(call Call, output string, failed bool) {
 	if call.Pull == "" {
 		return
 	}
@@ -174,6 +174,9 @@ func (r *reader) pulls(call Call, output string) {
 	const most = 8 << 10
 	if found := pullURL().FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
 		r.pull(found[len(found)-1])
+		if call.Pull == shellcmd.NewPull && !failed {
+			r.Opened = plain.Line(found[len(found)-1], maxItem, r.redact)
+		}
 	}
 }
 
@@ -203,7 +206,7 @@ func (r *reader) pullsOf(prompt string) {
 
 // progress returns how far the last request is.
 func (r report) progress() recall.Progress {
-	p := recall.Progress{Pushed: r.Pushed && len(r.Commits) > 0, Commits: slices.Clone(r.Commits), PullRequests: slices.Clone(r.Pulls)}
+	p := recall.Progress{Pushed: r.Pushed && len(r.Commits) > 0, Commits: slices.Clone(r.Commits), PullRequests: slices.Clone(r.Pulls), Opened: r.Opened}
 	slices.Reverse(p.Commits)
 	slices.Reverse(p.PullRequests)
 	p.PastCompaction = r.Compaction != "" && (r.Asks > r.CompactedAt || r.Ended || r.src.Said != "")

@@ -39,6 +39,10 @@ func (r *reader) line(raw []byte) {
 	if e.Cwd != "" && plain.JSONSize(e.Cwd) <= maxPath {
 		r.Cwd = r.redact.Path(e.Cwd)
 	}
+	if e.Kind == transcript.UserEvent || e.Kind == transcript.AgentEvent {
+		r.Lines++
+		r.named(raw)
+	}
 	switch e.Kind {
 	case transcript.UserEvent:
 		r.user(e)
@@ -96,7 +100,7 @@ func (r *reader) user(e *transcript.Event) {
 // beginTurn removes the troubles of the turn before, except checks that still fail.
 func (r *reader) beginTurn() {
 	r.PlanOffered, r.Acted, r.Ended = false, false, false
-	r.LastCall, r.call = "", lastCall{}
+	r.LastCall, r.call, r.Question = "", lastCall{}, Question{}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind != FailedCommand })
 }
 

@@ -155,6 +155,9 @@ func (q *quotation) cuts(sentence string) bool {
 // it is of the first prompt, asks for something another way.
 func corrects(sentence string, first bool) bool {
 	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'")) + " "
+	if strings.HasPrefix(low, " use ") && strings.Contains(low, " for now") {
+		return true // holds until it is taken back
+	}
 	if containsAny(low, " don't know", " dont know", " don't think", " don't see", " don't have", " don't understand", " don't we ", " don't you ",
 		" do not see", " -> ", " for now", " just validate ", " just continue", " never mind", " no idea", " don't worry", " no need to worry") {
 		return false

@@ -18,6 +18,9 @@ func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 		return
 	}
 	call := r.Open[i]
+	if call.Tool == "AskUserQuestion" {
+		r.Question = Question{}
+	}
 	r.Open = slices.Delete(r.Open, i, i+1)
 	said := ""
 	if res.Failed {
@@ -139,7 +142,7 @@ func (r *reader) effects(res transcript.ToolResult, call Call) {
 	}
 	output := res.Content.Said()
 	r.gitRan(call, output, res.Failed)
-	r.pulls(call, output)
+	r.pulls(call, output, res.Failed)
 }
 
 // outcome returns how a command ended whose result is no error.
@@ -198,6 +201,7 @@ func (r *reader) edited(e *transcript.Event, call Call, said string) {
 	if !ownFile(call.Text) {
 		r.note(call, e.Detail().Member("type").Text() == "create")
 		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
+		r.useFile(call.Text, 1, 0)
 		r.Plan.Begun = r.Plan.Accepted
 	}
 	r.Troubles.drop(func(t Trouble) bool {
@@ -208,6 +212,7 @@ func (r *reader) edited(e *transcript.Event, call Call, said string) {
 func (r *reader) read(path string) {
 	if path != "" && !ownFile(path) {
 		r.Read = plain.Append(r.Read, path, readBound())
+		r.useFile(path, 0, 1)
 	}
 }
 

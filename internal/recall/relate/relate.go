@@ -51,6 +51,7 @@ const (
 	wordScore       = 1.0
 	commonScore     = 0.25 // a word that most requests to an agent could have
 	branchScore     = 0.5  // a word of the branch, beside the score of the word
+	sameBranchScore = 1.0  // the branch of the context, unless most repositories have one of that name
 	todoShare       = 0.6  // the share of a todo item's words that makes a prompt its text
 
 	threshold = 2.0
@@ -95,6 +96,9 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 		return Verdict{Related: true, Reason: NamesCommit}
 	}
 	score, least := k.score(t, l, p.Branch), typedThreshold
+	if p.Branch != "" && p.Branch == c.State.Context.GitBranch && !isTrunk(p.Branch) {
+		score += sameBranchScore
+	}
 	if IsPlan(p.Text) {
 		least = threshold
 	}
@@ -192,14 +196,23 @@ func (k *vocabulary) pathScore(path string) float64 {
 // repositories have.
 func (l *lexicon) branchWords(branch string) map[string]bool {
 	words := map[string]bool{}
-	switch branch {
-	case "main", "master", "develop", "dev", "trunk":
+	if isTrunk(branch) {
 		return words
 	}
 	for _, w := range l.parse(strings.NewReplacer("/", " ", "-", " ", "_", " ", ".", " ").Replace(branch)).words {
 		words[w] = true
 	}
 	return words
+}
+
+// isTrunk reports whether most repositories have a branch of that name, so that all work is
+// done on it.
+func isTrunk(branch string) bool {
+	switch branch {
+	case "main", "master", "develop", "development", "dev", "trunk", "default", "next", "staging", "gh-pages":
+		return true
+	}
+	return strings.HasPrefix(branch, "release")
 }
 
 // vocabulary is what a context has that a prompt may refer to.
@@ -280,8 +293,7 @@ func (k *vocabulary) addPath(path string) {
 	}
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	stem, _, _ := strings.Cut(base, ".")
-	const least = 4
-	if len(stem) >= least && !isGeneric(base) {
+	if len(stem) >= leastOfName && !isGeneric(base) {
 		k.identifiers[stem] = true
 		if !strings.ContainsAny(stem, "-_") {
 			k.words[stemmed(stem)] = true
@@ -296,13 +308,15 @@ func (k *vocabulary) addPath(path string) {
 	}
 }
 
+// leastOfName is the least length of a word of a file's name that is compared, in bytes.
+const leastOfName = 4
+
 // addWordsOf adds the words of which a file's name is composed: those of InvoiceList.tsx are
 // invoice and list.
 func (k *vocabulary) addWordsOf(base string) {
-	const least = 4
 	stem, _, _ := strings.Cut(base, ".")
 	for _, part := range parts(stem) {
-		if part = strings.ToLower(part); len(part) >= least && !isGeneric(part) {
+		if part = strings.ToLower(part); len(part) >= leastOfName && !isGeneric(part) {
 			k.words[stemmed(part)] = true
 		}
 	}

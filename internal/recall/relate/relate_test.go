@@ -155,3 +155,20 @@ func BenchmarkJudge(b *testing.B) {
 		relate.Judge(p, c)
 	}
 }
+
+// TestJudgeSameBranch takes a typed prompt on the branch of the context for its
+// continuation, unless all work is done on a branch of that name.
+func TestJudgeSameBranch(t *testing.T) {
+	t.Parallel()
+	for branch, want := range map[string]bool{"ann/invoices": true, "ann/other": false, "main": false, "release/1.2": false, "": false} {
+		c := recall.Checkpoint{}
+		c.State.Context.GitBranch = branch
+		if branch == "ann/other" {
+			c.State.Context.GitBranch = "ann/invoices"
+		}
+		v := relate.Judge(relate.Prompt{Text: "Why is the table so slow?", Branch: branch}, c)
+		if v.Related != want {
+			t.Errorf("%q: %+v", branch, v)
+		}
+	}
+}

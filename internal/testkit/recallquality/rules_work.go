@@ -71,13 +71,14 @@ func (j *judge) step(text string) string {
 
 // question checks that an open question is one that the session ended with.
 func (j *judge) question(text string) string {
+	text, isOption := strings.CutPrefix(text, "alternative: ")
 	at := j.lastOf(text, reply, toolCall)
 	switch {
 	case at < 0:
 		return "the agent didn't ask it"
 	case j.repliedAfter(at):
 		return "the person replied to it"
-	case !strings.Contains(text, "?"):
+	case !isOption && !strings.Contains(text, "?"):
 		return "not a question"
 	}
 	return ""

@@ -27,9 +27,11 @@ type score struct {
 	// why names what the two have in common.
 	why                          string
 	wanted, known, named, inFull []string // of the first files
-	listed, touched              []string // files that the brief names, and those of them that the second session touched
-	tokens, code, atStart, total int
-	err                          error
+	// Files that are listed in what was given and in the whole brief, and those of them that
+	// the second session touched.
+	listed, touched, listedInFull, touchedInFull []string
+	tokens, code, atStart, total                 int
+	err                                          error
 }
 
 // measure repeats a pair and scores what the second session was given. A brief that is
@@ -46,6 +48,7 @@ func measure(ctx context.Context, p pair, rare func(word string) bool, o options
 	s.statements()
 	s.files()
 	s.related, s.why = related(p, rare)
+
 	_, code := statements(s.given.whole)
 	s.tokens, s.code = brief.CountTokens(s.given.whole), brief.CountTokens(code)
 	s.atStart, s.total = brief.CountTokens(s.given.start), brief.CountTokens(s.given.text())
@@ -134,12 +137,11 @@ func (s *score) files() {
 		default:
 		}
 	}
-	for _, file := range listed(s.given.whole) {
-		s.listed = append(s.listed, file)
-		if slices.Contains(all, file) || names(used.String(), file) {
-			s.touched = append(s.touched, file)
-		}
+	touched := func(files []string) []string {
+		return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !slices.Contains(all, file) && !names(used.String(), file) })
 	}
+	s.listed, s.listedInFull = listed(s.given.text()), listed(s.given.whole)
+	s.touched, s.touchedInFull = touched(s.listed), touched(s.listedInFull)
 }
 
 var pathLike = regexp.MustCompile(`^[\w@.+/()\[\]-]+\.\w+$|^[\w.-]+/[\w./-]+$|^[A-Z]\w*file$`)

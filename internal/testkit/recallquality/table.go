@@ -39,8 +39,11 @@ func table(w io.Writer, halves []half) {
 	row("of these, named in the whole brief", func(h half) string {
 		return share(h.sum(func(s score) int { return len(s.inFull) }), h.sum(func(s score) int { return len(s.known) }))
 	})
-	row("files named that B touches (related pairs)", func(h half) string {
+	row("files listed in what was given that B touches (related pairs)", func(h half) string {
 		return share(h.sum(func(s score) int { return s.ifRelated(len(s.touched)) }), h.sum(func(s score) int { return s.ifRelated(len(s.listed)) }))
+	})
+	row("files listed in the whole brief that B touches (related pairs)", func(h half) string {
+		return share(h.sum(func(s score) int { return s.ifRelated(len(s.touchedInFull)) }), h.sum(func(s score) int { return s.ifRelated(len(s.listedInFull)) }))
 	})
 	for _, class := range classes {
 		row("false: "+class, func(h half) string {

@@ -1,0 +1,88 @@
+package digest
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Question is a question that the agent asked by its tool for questions, without a reply.
+type Question struct {
+	Text    string   `json:"text"`
+	Options []string `json:"options,omitempty"`
+}
+
+// maxOptions is the limit of the alternatives of a question.
+const maxOptions = 8
+
+// askedBack records the last question of a call of the tool for questions.
+func (r *reader) askedBack(input transcript.Value) {
+	r.Question = Question{}
+	for question := range input.Member("questions").Items() {
+		q := Question{Text: r.item(question.Member("question").Text())}
+		for option := range question.Member("options").Items() {
+			label, about := option.Member("label").Text(), option.Member("description").Text()
+			if label != "" && about != "" {
+				label += ": " + about
+			}
+			if label = r.item(label); label != "" && len(q.Options) < maxOptions {
+				q.Options = append(q.Options, label)
+			}
+		}
+		r.Question = q
+	}
+}
+
+// openQuestion returns the question that nobody replied to, and its alternatives.
+func (r report) openQuestion() (question string, options []string) {
+	if r.Question.Text != "" {
+		return r.Question.Text, r.Question.Options
+	}
+	said := r.lastSaid()
+	if question = lastQuestion(said); question != "" {
+		options = alternatives(said, question)
+	}
+	return question, options
+}
+
+// alternatives returns the items of the last list of a text, if the question that the text
+// ends with asks to choose among them: it has a word for that, and the items are numbered
+// or stand below a line that has one.
+func alternatives(said, question string) []string {
+	low := " " + strings.ToLower(question)
+	if !containsAny(low, " which ", " option", " approach", " alternative", " prefer", " either ", " or ", " these ", " of them") {
+		return nil
+	}
+	var items []string
+	above, chooses := "", false
+	for line := range strings.SplitSeq(said, "\n") {
+		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
+		line = strings.TrimSpace(line)
+		item, isItem := listItem(line)
+		bare := strings.Trim(line, "#* ")
+		isOption := strings.HasPrefix(bare, "Option ")
+		switch {
+		case isOption:
+			item, isItem = bare, true
+		case !isItem:
+			item, isItem = listItem(bare)
+		}
+		switch {
+		case line == "", indented && len(items) > 0:
+		case isItem && item != "":
+			if above != "" && !(isOption && len(items) > 0) {
+				items, chooses = nil, containsAny(strings.ToLower(above), "option", "approach", "alternative", "choice", "choose", "possib", "could", "ways")
+				above = ""
+			}
+			chooses = chooses || isOption || line[0] != '-' && line[0] != '*' && line[0] != '+'
+			items = append(items, oneLine(item, maxItem))
+		case !isItem:
+			above = line
+		}
+	}
+	const least = 2
+	if !chooses || len(items) < least || len(items) > maxOptions {
+		return nil
+	}
+	return items
+}

@@ -1,0 +1,85 @@
+package digest
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+)
+
+// Use is how often the session edited and read a file.
+type Use struct {
+	Path  string `json:"path"`
+	Edits int    `json:"edits,omitempty"`
+	Reads int    `json:"reads,omitempty"`
+	// Request is the number of requests at the last use, Line the number of lines of the
+	// conversation at the last use or the last line with the file's name.
+	Request int `json:"request,omitempty"`
+	Line    int `json:"line,omitempty"`
+}
+
+func useBound() plain.Bound { return plain.Bound{Items: 80, Bytes: 8 << 10} }
+
+// useFile records that the session edited or read a file.
+func (d *Digest) useFile(path string, edits, reads int) {
+	u := Use{Path: path}
+	if i := slices.IndexFunc(d.Uses, func(u Use) bool { return u.Path == path }); i >= 0 {
+		u = d.Uses[i]
+		d.Uses = slices.Delete(d.Uses, i, i+1)
+	}
+	u.Edits, u.Reads, u.Request, u.Line = u.Edits+edits, u.Reads+reads, d.Asks, d.Lines
+	const fields = 80 // their names, and the numbers
+	d.Uses = plain.Last(append(d.Uses, u), useBound(), func(u Use) int { return plain.JSONSize(u.Path) + fields })
+}
+
+// named records the files whose names are in a line of the conversation, which is read up
+// to a limit. A name without a dot is not found.
+func (d *Digest) named(line []byte) {
+	const longest = 6 << 10
+	if len(d.Uses) == 0 {
+		return
+	}
+	line = line[:min(len(line), longest)]
+	for at := 0; ; {
+		dot := bytes.IndexByte(line[at:], '.')
+		if dot < 0 {
+			return
+		}
+		begin, end := at+dot, at+dot+1
+		for begin > at && isNameByte(line[begin-1]) {
+			begin--
+		}
+		if begin > at && begin > 0 && line[begin-1] == '\\' {
+			begin++ // the letter of an escape
+		}
+		for end < len(line) && (isNameByte(line[end]) || line[end] == '.') {
+			end++
+		}
+		at = end
+		name := string(bytes.TrimRight(line[begin:end], "."))
+		for i := range d.Uses {
+			if filepath.Base(d.Uses[i].Path) == name {
+				d.Uses[i].Line = d.Lines
+			}
+		}
+	}
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// uses returns how often the session used its files, the most recently used first.
+func (r report) uses() []recall.FileUse {
+	const lately = 100 // lines: about fifty calls with their results
+	list := make([]recall.FileUse, 0, len(r.Uses))
+	for _, u := range slices.Backward(r.Uses) {
+		list = append(list, recall.FileUse{
+			Path: r.src.relative(u.Path), Edits: u.Edits, Reads: u.Reads,
+			RequestsSince: r.Asks - u.Request, Lately: r.Lines-u.Line < lately,
+		})
+	}
+	return list
+}

@@ -1,0 +1,37 @@
+package relate
+
+import "strings"
+
+// Named returns the paths that a prompt may be about: those whose base name it has, and
+// those that have a word of the prompt which few of the others have.
+func Named(prompt string, paths []string) map[string]bool {
+	l := newLexicon()
+	t := l.parse(withoutNote(prompt[:min(len(prompt), maxPrompt)]))
+	lower := strings.ToLower(prompt)
+	words := make([]map[string]bool, len(paths))
+	counts := map[string]int{}
+	for i, path := range paths {
+		words[i] = map[string]bool{}
+		for _, part := range parts(path) {
+			if w := strings.ToLower(part); len(w) >= leastOfName && !l.common[stemmed(w)] && !isGeneric(w) {
+				words[i][stemmed(w)] = true
+			}
+		}
+		for w := range words[i] {
+			counts[w]++
+		}
+	}
+	const share, more = 3, 2 // a third of the paths may have the word, of few of them more
+	named := map[string]bool{}
+	for i, path := range paths {
+		if strings.Contains(lower, strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])) {
+			named[path] = true
+		}
+		for w := range words[i] {
+			if t.has(w) && counts[w]*share <= len(paths)+more {
+				named[path] = true
+			}
+		}
+	}
+	return named
+}
