@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -75,6 +76,8 @@ type Causality struct {
 	// Commit is HEAD when the snapshot was taken.
 	Commit string `json:"commit,omitempty"`
 	Branch string `json:"branch,omitempty"`
+	// Metadata is what the caller added: see CheckMetadata. It is redacted.
+	Metadata map[string]string `json:"metadata,omitempty"`
 	// Shadow is the session's shadow commit of the same stop.
 	Shadow string `json:"shadow,omitempty"`
 	// TranscriptPath, TranscriptBytes and TranscriptLines say how far the transcript went.
@@ -84,6 +87,37 @@ type Causality struct {
 	// Restores is the version that a restore made the tree, of the rescue that it
 	// took before.
 	Restores Version `json:"restores,omitempty"`
+}
+
+// Bounds of Causality.Metadata.
+const (
+	maxMetadata      = 32   // entries
+	maxMetadataKey   = 64   // bytes
+	maxMetadataValue = 1024 // bytes
+)
+
+// CheckMetadata returns what is wrong with metadata: it has at most 32 entries; a key
+// has 1 to 64 letters of ASCII, digits, ".", "_" and "-"; a value is UTF-8 of at most
+// 1,024 bytes without control characters.
+func CheckMetadata(m map[string]string) error {
+	if len(m) > maxMetadata {
+		return fmt.Errorf("%d entries of metadata; at most %d are kept", len(m), maxMetadata)
+	}
+	for key, value := range m {
+		switch {
+		case key == "" || len(key) > maxMetadataKey || strings.IndexFunc(key, isNoKeyRune) >= 0:
+			return fmt.Errorf("%q is no key of metadata: 1 to %d letters, digits, \".\", \"_\" and \"-\"", key, maxMetadataKey)
+		case len(value) > maxMetadataValue:
+			return fmt.Errorf("the value of %s has %d bytes; at most %d are kept", key, len(value), maxMetadataValue)
+		case !utf8.ValidString(value) || strings.IndexFunc(value, unicode.IsControl) >= 0:
+			return fmt.Errorf("the value of %s has control characters, or isn't UTF-8", key)
+		}
+	}
+	return nil
+}
+
+func isNoKeyRune(r rune) bool {
+	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }
 
 // Snapshot is what snapshot.json records of one version.

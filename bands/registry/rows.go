@@ -2,10 +2,14 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/catalog"
@@ -179,11 +183,37 @@ func rowOf(s *bands.Store, snap bands.Snapshot) catalog.Checkpoint {
 		Lineage: snap.Lineage, Root: snap.Root, Agent: snap.Causality.Agent, Session: snap.Causality.Session, Turn: snap.Causality.Turn,
 		Action: snap.Causality.Action, Prompt: snap.Causality.Prompt, Commit: snap.Causality.Commit, Late: snap.Late,
 		Files: snap.Totals.Files, Bytes: snap.Totals.Bytes, Bands: len(snap.Bands), Stamp: stampOf(s, snap.Version),
+		Branch: snap.Causality.Branch, Metadata: metadataText(snap.Causality.Metadata), Tree: treeText(snap.Tree),
 	}
 	for _, p := range snap.Pairs {
 		c.Pairs = append(c.Pairs, pairRow(p))
 	}
 	return c
+}
+
+// metadataText is the column of a map, empty for none.
+func metadataText(m map[string]string) string {
+	if len(m) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(m) // strings can't fail
+	return string(text)
+}
+
+func treeText(t bands.TreeRef) string {
+	return fmt.Sprintf("%s:%d:%d", t.Hash, t.Band, t.Offset)
+}
+
+// treeOf is the reference of treeText, the zero one for any other text.
+func treeOf(text string) bands.TreeRef {
+	hash, place, _ := strings.Cut(text, ":")
+	number, at, _ := strings.Cut(place, ":")
+	bandNumber, err := strconv.ParseUint(number, 10, 32)
+	offset, err2 := strconv.ParseUint(at, 10, 32)
+	if errors.Join(err, err2) != nil {
+		return bands.TreeRef{}
+	}
+	return bands.TreeRef{Hash: hash, Band: uint32(bandNumber), Offset: uint32(offset)}
 }
 
 func pairRow(p bands.Pair) catalog.Pair {
@@ -193,8 +223,13 @@ func pairRow(p bands.Pair) catalog.Pair {
 func fromRow(c catalog.Checkpoint) bands.Snapshot {
 	snap := bands.Snapshot{
 		Version: bands.Version(c.Version), Message: c.Message, Cause: bands.Cause(c.Kind), Created: c.Created, Parent: bands.Version(c.Parent),
-		Root: c.Root, Lineage: c.Lineage, Late: c.Late,
-		Causality: bands.Causality{Agent: c.Agent, Session: c.Session, Turn: c.Turn, Action: c.Action, Prompt: c.Prompt, Commit: c.Commit},
+		Root: c.Root, Lineage: c.Lineage, Late: c.Late, Tree: treeOf(c.Tree),
+		Causality: bands.Causality{
+			Agent: c.Agent, Session: c.Session, Turn: c.Turn, Action: c.Action, Prompt: c.Prompt, Commit: c.Commit, Branch: c.Branch,
+		},
+	}
+	if c.Metadata != "" {
+		_ = json.Unmarshal([]byte(c.Metadata), &snap.Causality.Metadata) // derived: a bad one is none
 	}
 	snap.Totals.Files, snap.Totals.Bytes = c.Files, c.Bytes
 	for _, p := range c.Pairs {
@@ -204,11 +239,11 @@ func fromRow(c catalog.Checkpoint) bands.Snapshot {
 }
 
 // Checkpoints are the store's snapshots as the catalog has them, the newest
-// first, at most limit (0: all): without Tree and Bands, with files and bytes of
-// the Totals, with times to the second, and of Causality what has a column. Rows
-// that don't agree with the store are written anew; without a catalog that can
-// be used the snapshots are read from the store. A snapshot that can't be read
-// is in the joined error.
+// first, at most limit (0: all): without Bands, with files and bytes of the Totals,
+// with times to the second, and of Causality what has a column. Rows that don't
+// agree with the store are written anew; without a catalog that can be used the
+// snapshots are read from the store. A snapshot that can't be read is in the joined
+// error.
 func (r Rows) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]bands.Snapshot, error) {
 	versions, err := s.Versions()
 	if err != nil {
@@ -234,6 +269,52 @@ func (r Rows) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]ban
 	return readSnapshots(s, versions)
 }
 
+// chunk is how many snapshots Each reads at a time, at first; each time twice as
+// many, up to maxChunk.
+const (
+	chunk    = 64
+	maxChunk = 4096
+)
+
+// Each calls visit with the store's snapshots, as Checkpoints returns them, until it
+// returns false. It reads as many rows as are visited, and some more.
+func (r Rows) Each(ctx context.Context, s *bands.Store, visit func(bands.Snapshot) bool) error {
+	left, err := s.Versions()
+	if err != nil {
+		return err
+	}
+	slices.Reverse(left)
+	var bad []error
+	pass := func(list []bands.Snapshot, unreadable error) (more bool) {
+		bad = append(bad, unreadable)
+		for _, snap := range list {
+			if !visit(snap) {
+				return false
+			}
+		}
+		return ctx.Err() == nil
+	}
+	ended := false
+	_ = r.with(ctx, func(c *catalog.Catalog) error { // what it can't do is done without it
+		for n := chunk; len(left) > 0 && !ended; n = min(2*n, maxChunk) {
+			part := left[:min(n, len(left))]
+			rows, err := c.CheckpointsBetween(ctx, bands.StoreID(s.Dir()), int(part[len(part)-1]), int(part[0]))
+			if err != nil {
+				return err
+			}
+			left = left[len(part):]
+			ended = !pass(agree(ctx, c, s, rows, part))
+		}
+		return nil
+	})
+	for len(left) > 0 && !ended {
+		part := left[:min(chunk, len(left))]
+		left = left[len(part):]
+		ended = !pass(readSnapshots(s, part))
+	}
+	return errors.Join(append(bad, ctx.Err())...)
+}
+
 // agree is what the rows tell of the versions, both descending, with those read
 // anew whose row is missing or late.
 func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catalog.Checkpoint, versions []bands.Version) ([]bands.Snapshot, error) {
@@ -245,7 +326,7 @@ func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catal
 	var fresh []catalog.Checkpoint
 	var bad []error
 	for _, v := range versions {
-		if had, ok := known[v]; ok && had.Stamp == stampOf(s, v) {
+		if had, ok := known[v]; ok && had.Tree != "" && had.Stamp == stampOf(s, v) {
 			list = append(list, fromRow(had))
 		} else if snap, err := s.Snapshot(v); err == nil {
 			list = append(list, snap)

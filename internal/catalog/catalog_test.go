@@ -45,7 +45,7 @@ func app() catalog.Store {
 func full(version int) catalog.Checkpoint {
 	return catalog.Checkpoint{
 		Version: version, Message: "before 'risky' refactor", Kind: "auto", Created: at(int64(version)), Parent: version - 1, Lineage: "e3b0c4",
-		Root: "/projects/app", Agent: "claude-code", Session: "s", Turn: "t", Action: "Edit", Prompt: "do it\x00 \xff", Commit: "c0ffee",
+		Root: "/projects/app", Agent: "claude-code", Session: "s", Turn: "t", Action: "Edit", Prompt: "do it\x00 \xff", Commit: "c0ffee", Branch: "main", Metadata: `{"ticket":"A-1"}`, Tree: "aa:1:2",
 		Late: true, Files: 7, Bytes: 8, Bands: 9, Stamp: 1_700_000_000_123_456_789,
 		Pairs: []catalog.Pair{{Checkpoint: "aabbccddeeff", Commit: "c0ffee", Created: at(3)}, {Checkpoint: "bb", Commit: "d", Created: at(4), Late: true}},
 	}

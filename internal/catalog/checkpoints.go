@@ -25,7 +25,13 @@ type Checkpoint struct {
 	Action  string
 	Prompt  string
 	Commit  string
-	Late    bool
+	Branch  string
+	// Metadata is a JSON object of strings, empty for none.
+	Metadata string
+	// Tree is the reference to the root directory: its hash, band and offset, joined
+	// by colons.
+	Tree string
+	Late bool
 	// Files, Bytes and Bands count what it holds.
 	Files, Bytes int64
 	Bands        int
@@ -54,13 +60,15 @@ func (c *Catalog) AddCheckpoints(ctx context.Context, storeID string, list ...Ch
 
 const (
 	insertCheckpoint = `INSERT INTO checkpoints (store_id, version, message, created_at, kind, parent, lineage, root, agent,
-    session_id, turn_id, action, prompt, commit_oid, late, files, bytes, band_count, stamp)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    session_id, turn_id, action, prompt, commit_oid, late, files, bytes, band_count, stamp,
+    branch, metadata, tree)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (store_id, version) DO UPDATE SET message = excluded.message, created_at = excluded.created_at, kind = excluded.kind,
     parent = excluded.parent, lineage = excluded.lineage, root = excluded.root, agent = excluded.agent,
     session_id = excluded.session_id, turn_id = excluded.turn_id, action = excluded.action, prompt = excluded.prompt,
     commit_oid = excluded.commit_oid, late = excluded.late, files = excluded.files, bytes = excluded.bytes,
-    band_count = excluded.band_count, stamp = excluded.stamp`
+    band_count = excluded.band_count, stamp = excluded.stamp, branch = excluded.branch, metadata = excluded.metadata,
+    tree = excluded.tree`
 	deletePairs  = `DELETE FROM pairs WHERE store_id = ? AND version = ?`
 	raiseVersion = `UPDATE stores SET last_version = max(last_version, ?) WHERE id = ?`
 )
@@ -105,6 +113,7 @@ func (p *Checkpoint) values(storeID string) []any {
 		sql.NullInt64{Int64: int64(p.Parent), Valid: p.Parent > 0},
 		text(p.Lineage), text(p.Root), text(p.Agent), text(p.Session), text(p.Turn), text(p.Action), text(p.Prompt), text(p.Commit),
 		p.Late, p.Files, p.Bytes, p.Bands, p.Stamp,
+		text(p.Branch), text(p.Metadata), text(p.Tree),
 	}
 }
 

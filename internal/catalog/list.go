@@ -3,13 +3,15 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"math"
 	"time"
 )
 
 const selectCheckpoints = `SELECT version, ifnull(message, ''), created_at, kind, ifnull(parent, 0), ifnull(lineage, ''), ifnull(root, ''),
     ifnull(agent, ''), ifnull(session_id, ''), ifnull(turn_id, ''), ifnull(action, ''), ifnull(prompt, ''), ifnull(commit_oid, ''),
-    late, ifnull(files, 0), ifnull(bytes, 0), ifnull(band_count, 0), ifnull(stamp, 0)
-FROM checkpoints WHERE store_id = ? ORDER BY version DESC LIMIT ?`
+    late, ifnull(files, 0), ifnull(bytes, 0), ifnull(band_count, 0), ifnull(stamp, 0), ifnull(branch, ''), ifnull(metadata, ''),
+    ifnull(tree, '')
+FROM checkpoints WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC LIMIT ?`
 
 // Checkpoints are the store's snapshots, the newest first, at most limit; 0 is
 // all.
@@ -17,10 +19,19 @@ func (c *Catalog) Checkpoints(ctx context.Context, storeID string, limit int) ([
 	if limit <= 0 {
 		limit = -1
 	}
+	return c.checkpoints(ctx, storeID, 0, math.MaxInt32, limit)
+}
+
+// CheckpointsBetween are those of the versions from low to high, the newest first.
+func (c *Catalog) CheckpointsBetween(ctx context.Context, storeID string, low, high int) ([]Checkpoint, error) {
+	return c.checkpoints(ctx, storeID, low, high, -1)
+}
+
+func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, limit int) ([]Checkpoint, error) {
 	var list []Checkpoint
 	err := c.read(ctx, "list checkpoints", func(ctx context.Context) error {
 		list = nil
-		rows, err := c.db.QueryContext(ctx, selectCheckpoints, storeID, limit)
+		rows, err := c.db.QueryContext(ctx, selectCheckpoints, storeID, low, high, limit)
 		if err != nil {
 			return err
 		}
@@ -39,7 +50,7 @@ func scanCheckpoints(rows *sql.Rows) ([]Checkpoint, error) {
 		var p Checkpoint
 		var created int64
 		err := rows.Scan(&p.Version, &p.Message, &created, &p.Kind, &p.Parent, &p.Lineage, &p.Root, &p.Agent, &p.Session, &p.Turn,
-			&p.Action, &p.Prompt, &p.Commit, &p.Late, &p.Files, &p.Bytes, &p.Bands, &p.Stamp)
+			&p.Action, &p.Prompt, &p.Commit, &p.Late, &p.Files, &p.Bytes, &p.Bands, &p.Stamp, &p.Branch, &p.Metadata, &p.Tree)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +63,8 @@ func scanCheckpoints(rows *sql.Rows) ([]Checkpoint, error) {
 // addPairs fills in the pairs of list, which is not empty and descends.
 func (c *Catalog) addPairs(ctx context.Context, storeID string, list []Checkpoint) error {
 	rows, err := c.db.QueryContext(ctx, `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
-WHERE store_id = ? AND version >= ? ORDER BY version DESC, created_at, checkpoint_id`, storeID, list[len(list)-1].Version)
+WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC, created_at, checkpoint_id`,
+		storeID, list[len(list)-1].Version, list[0].Version)
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,10 @@ CREATE TABLE pairs (
     FOREIGN KEY (store_id, version) REFERENCES checkpoints(store_id, version) ON DELETE CASCADE
 );
 CREATE INDEX idx_pairs_checkpoint ON pairs(checkpoint_id);`,
+		// What searches and comparisons of snapshots need of snapshot.json.
+		`ALTER TABLE checkpoints ADD COLUMN branch TEXT;
+ALTER TABLE checkpoints ADD COLUMN metadata TEXT;
+ALTER TABLE checkpoints ADD COLUMN tree TEXT;`,
 	}
 }
 

@@ -29,7 +29,7 @@ func attackArgs() map[string]string {
 		"recall show": "0123456789ab", "reset": "--force", "resume": "--force HEAD", "rewind": "--list", "sessions": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash", "status": "", "statusline": "", "version": "",
 	}
 	stores := map[string]string{
-		"": "", "checkpoint": "", "checkpoint create": "x", "checkpoint delete": "-f v1", "checkpoint info": "v1", "checkpoint list": "",
+		"": "", "blame": "a.txt", "log": "", "search": "x", "timeline": "", "checkpoint": "", "checkpoint create": "x", "checkpoint delete": "-f v1", "checkpoint info": "v1", "checkpoint list": "",
 		"close": "", "delete": "-f x", "diff": "v1", "doctor": "", "du": "", "export": "v1 out", "init": "made", "list": "",
 		"manage": ".", "open": "", "prune": "", "restore": "-f v1", "show": "v1 a.txt", "status": "", "unmanage": "-f", "use": "x", "verify": "", "version": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash",
 	}

@@ -17,22 +17,23 @@ type CheckpointJSON struct {
 	Message   string    `json:"message"`
 	CreatedAt time.Time `json:"created_at"`
 
-	Cause   string     `json:"cause"`
-	Parent  string     `json:"parent,omitempty"`
-	Root    string     `json:"root"`
-	Late    bool       `json:"late,omitempty"`
-	Files   int64      `json:"files"`
-	Dirs    int64      `json:"dirs"`
-	Unknown int64      `json:"unknown"`
-	Bytes   int64      `json:"bytes"`
-	Added   int64      `json:"added_bytes"`
-	Agent   string     `json:"agent,omitempty"`
-	Session string     `json:"session_id,omitempty"`
-	Action  string     `json:"action,omitempty"`
-	Prompt  string     `json:"prompt,omitempty"`
-	Commit  string     `json:"commit,omitempty"`
-	Branch  string     `json:"branch,omitempty"`
-	Pairs   []pairJSON `json:"pairs"`
+	Cause    string            `json:"cause"`
+	Parent   string            `json:"parent,omitempty"`
+	Root     string            `json:"root"`
+	Late     bool              `json:"late,omitempty"`
+	Files    int64             `json:"files"`
+	Dirs     int64             `json:"dirs"`
+	Unknown  int64             `json:"unknown"`
+	Bytes    int64             `json:"bytes"`
+	Added    int64             `json:"added_bytes"`
+	Agent    string            `json:"agent,omitempty"`
+	Session  string            `json:"session_id,omitempty"`
+	Action   string            `json:"action,omitempty"`
+	Prompt   string            `json:"prompt,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Commit   string            `json:"commit,omitempty"`
+	Branch   string            `json:"branch,omitempty"`
+	Pairs    []pairJSON        `json:"pairs"`
 }
 
 type pairJSON struct {
@@ -52,7 +53,7 @@ func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
 		Cause: string(s.Cause), Root: s.Root, Late: s.Late,
 		Files: s.Totals.Files, Dirs: s.Totals.Dirs, Unknown: s.Totals.Unknown, Bytes: s.Totals.Bytes, Added: s.Added,
 		Agent: s.Causality.Agent, Session: s.Causality.Session, Action: s.Causality.Action, Prompt: s.Causality.Prompt,
-		Commit: s.Causality.Commit, Branch: s.Causality.Branch, Pairs: pairs,
+		Metadata: s.Causality.Metadata, Commit: s.Causality.Commit, Branch: s.Causality.Branch, Pairs: pairs,
 	}
 	if s.Parent != 0 {
 		c.Parent = s.Parent.String()

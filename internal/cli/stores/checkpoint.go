@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -24,13 +25,14 @@ const autoMessage = "auto"
 type fsCheckpointOptions struct {
 	auto                           bool
 	agent, action, session, prompt string
+	meta                           []string // key=value
 }
 
 func newFSCheckpointCmd(f *access.Command) *cobra.Command {
 	var opts fsCheckpointOptions
 	cmd := &cobra.Command{
 		Use:        "checkpoint",
-		SuggestFor: []string{"log", "snapshot", "snapshots", "history"},
+		SuggestFor: []string{"snapshot", "snapshots", "history"},
 		Short:      "Create, list, show and delete checkpoints",
 		Long: `Creates a checkpoint of the tree, as "checkpoint create" does, or works on those
 there are.
@@ -60,6 +62,7 @@ func causalityFlags(cmd *cobra.Command, opts *fsCheckpointOptions) {
 	flags.StringVar(&opts.action, "action", "", "what it does, such as Edit")
 	flags.StringVar(&opts.session, "session", "", "its session id")
 	flags.StringVar(&opts.prompt, "prompt", "", "what it was asked")
+	flags.StringArrayVar(&opts.meta, "meta", nil, "a `KEY=VALUE` to keep with it; may be given several times")
 }
 
 func newFSCreateCmd(f *access.Command) *cobra.Command {
@@ -101,11 +104,15 @@ func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOption
 	if err := s.InTree(); err != nil {
 		return err
 	}
+	by, err := causalityOf(f, opts)
+	if err != nil {
+		return err
+	}
 	f.Say("Creating checkpoint...")
 	began := f.Now()
 	taken, err := s.Take(ctx, capture.TakeOptions{
 		Options: s.Options, Message: message, Cause: bands.Named, Force: true,
-		Causality: causality(f, opts),
+		Causality: by,
 	})
 	if err != nil {
 		return err
@@ -129,18 +136,44 @@ func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOption
 	return nil
 }
 
-// causality is what the flags have, and the environment that an agent gives its
+// causalityOf is what the flags have, and the environment that an agent gives its
 // hooks.
-func causality(f *access.Command, opts fsCheckpointOptions) bands.Causality {
+func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, error) {
 	if opts.auto && opts.session == "" && f.Getenv("CLAUDECODE") == "1" {
 		opts.session = f.Getenv("CLAUDE_CODE_SESSION_ID")
 		if opts.agent == "" {
 			opts.agent = install.ClaudeName
 		}
 	}
+	meta, err := metadata(f, opts.meta)
 	return bands.Causality{
-		Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.Redact(opts.prompt),
+		Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.Redact(opts.prompt), Metadata: meta,
+	}, err
+}
+
+// metadata is the map of key=value arguments, redacted. Of a key that is given twice the
+// last value counts.
+func metadata(f *access.Command, args []string) (map[string]string, error) {
+	if len(args) == 0 {
+		return nil, nil //nolint:nilnil // none
 	}
+	meta := make(map[string]string, len(args))
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, app.Usagef("--meta %q is not like key=value", arg)
+		}
+		// Together, as the name of a value tells what it is.
+		redacted, ok := strings.CutPrefix(access.Redact(arg), key+"=")
+		if !ok {
+			redacted = access.Redact(value)
+		}
+		meta[key] = redacted
+	}
+	if err := bands.CheckMetadata(meta); err != nil {
+		return nil, app.Usagef("--meta: %v", err)
+	}
+	return meta, nil
 }
 
 // notePaths describes paths that aren't as one might think.
@@ -177,9 +210,13 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 			return err
 		}
 	}
+	by, err := causalityOf(f, opts)
+	if err != nil {
+		return err
+	}
 	_, err = s.Take(ctx, capture.TakeOptions{
 		Options: s.Options, Message: autoMessage, Cause: bands.Auto, SkipUnchanged: true,
-		Causality: causality(f, opts),
+		Causality: by,
 	})
 	if errors.Is(err, bands.ErrNoRoom) {
 		return nil // status reports it

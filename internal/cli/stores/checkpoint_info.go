@@ -2,6 +2,8 @@ package stores
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,6 +86,9 @@ func infoLines(f *access.Command, s *access.Selection, v bands.Snapshot) [][2]st
 	add("Action", v.Causality.Action)
 	add("Session", v.Causality.Session)
 	add("Prompt", v.Causality.Prompt)
+	for _, key := range slices.Sorted(maps.Keys(v.Causality.Metadata)) {
+		add("Metadata", key+"="+v.Causality.Metadata[key])
+	}
 	add("HEAD", strings.TrimSpace(v.Causality.Commit+" "+v.Causality.Branch))
 	for _, p := range v.Pairs {
 		late := ""

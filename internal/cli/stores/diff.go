@@ -157,9 +157,9 @@ func (c *comparison) report() error {
 	slices.Sort(c.unheld)
 	c.unheld = slices.Compact(c.unheld)
 	if f.JSON {
-		list := newDiffJSON(c.files)
+		list := access.NewDiffJSON(c.files)
 		for _, path := range slices.Concat(c.unheld, c.unread) {
-			list = append(list, diffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
+			list = append(list, access.DiffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
 		}
 		return f.PrintJSON(list)
 	}
@@ -237,35 +237,6 @@ func side(s *access.Selection, v bands.Version) (diff.Side, error) {
 		return diff.Side{}, err
 	}
 	return diff.SnapshotSide(s.Store, snapshot)
-}
-
-// diffJSON is an element of what `diff --json` prints.
-type diffJSON struct {
-	Path     string `json:"path"`
-	Bytes    []byte `json:"path_bytes,omitempty"`
-	OldPath  string `json:"old_path,omitempty"`
-	OldBytes []byte `json:"old_path_bytes,omitempty"`
-	Kind     string `json:"kind"`
-	// Added and Removed are absent where lines aren't counted.
-	Added   *int `json:"added,omitempty"`
-	Removed *int `json:"removed,omitempty"`
-	Binary  bool `json:"binary,omitempty"`
-}
-
-func newDiffJSON(files []diff.File) []diffJSON {
-	list := make([]diffJSON, 0, len(files))
-	for i := range files {
-		d := &files[i]
-		one := diffJSON{
-			Path: d.Path, Bytes: format.PathBytes(d.Path), OldPath: d.OldPath, OldBytes: format.PathBytes(d.OldPath),
-			Kind: string(d.Kind), Binary: d.Binary,
-		}
-		if d.Counted {
-			one.Added, one.Removed = &d.Added, &d.Removed
-		}
-		list = append(list, one)
-	}
-	return list
 }
 
 // diffWord is the name of a kind of difference, and where it is in the list.

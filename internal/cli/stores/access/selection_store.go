@@ -163,8 +163,11 @@ func (c *Command) Redact(prompt string) string {
 	if prompt == "" {
 		return ""
 	}
-	return checkpoint.FirstPrompt(redact.New().Text(prompt))
+	return checkpoint.FirstPrompt(Redact(prompt))
 }
+
+// Redact is a text without secrets.
+func Redact(text string) string { return redact.New().Text(text) }
 
 // Next is the version that the next snapshot will get: the store's file
 // "version" begins with the highest that was ever given out.

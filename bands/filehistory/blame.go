@@ -1,0 +1,316 @@
+package filehistory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/linediff"
+)
+
+const (
+	// maxText is the size of the largest file whose lines are compared, in bytes.
+	maxText = 4 << 20
+	// binaryHead is how much of a file is searched for a NUL, as git does.
+	binaryHead = 8000
+)
+
+// The errors that callers tell apart; they come wrapped.
+var (
+	// ErrNoText means that a file is binary, larger than 4 MiB, or no regular file.
+	ErrNoText = errors.New("not a text of at most 4 MiB")
+	// ErrNoFile means that there is no such file.
+	ErrNoFile = errors.New("no such file")
+)
+
+// Range is a run of lines that appeared in the same snapshot.
+type Range struct {
+	First, Last int // from 1
+	// Snapshot is the oldest one that has the lines; nil if none has.
+	Snapshot *bands.Snapshot
+	// Path is the file's path in it.
+	Path string
+}
+
+// Blame is who wrote the lines of a file.
+type Blame struct {
+	Ranges []Range
+	Lines  int // of the whole file
+	// Unread are the versions whose content of the file is damaged. Lines that
+	// appeared in one of them count for the next one that can be read.
+	Unread []bands.Version
+}
+
+// ReadPresent reads a file of the tree below root for BlameFile.
+func ReadPresent(root, path string) ([]byte, error) {
+	dir, err := contents.OpenBelow(root, tree.ParentPath(path))
+	if err != nil {
+		return nil, noFile(err)
+	}
+	f, err := dir.OpenFile(tree.BasePath(path))
+	err = errors.Join(err, dir.Close())
+	if err != nil {
+		return nil, noFile(err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	return data, errors.Join(err, f.Close())
+}
+
+// noFile is ErrNoFile for a path that isn't there.
+func noFile(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNoFile
+	}
+	return err
+}
+
+// state is a content that a file had in one or more snapshots in a row.
+type state struct {
+	snapshot *bands.Snapshot // the oldest of them
+	path     string
+	entry    *tree.Entry
+}
+
+// blamer finds the lines of one file.
+type blamer struct {
+	*Reader
+
+	states   []state           // newest first
+	earliest map[band.Hash]int // of each content the last place in states
+	out      *Blame
+	origin   []int // by line, from 0: the place in states, -1 in none, unknown for now
+}
+
+const unknown = -2
+
+// BlameFile finds the snapshots in which the lines from first to last (0: all) of a file
+// appeared. history are the snapshots of one lineage, the newest first. present is the
+// file's content now; nil stands for its content in the newest snapshot. A content that
+// the file had before, as after a restore, has the lines of then. Renames are followed.
+// The time depends on how many contents the file had since the oldest line appeared,
+// beside a look at each snapshot.
+func (r *Reader) BlameFile(ctx context.Context, history []bands.Snapshot, path string, present []byte, first, last int) (*Blame, error) {
+	b := &blamer{Reader: r, out: &Blame{}, earliest: map[band.Hash]int{}}
+	if err := b.find(ctx, history, path, present == nil); err != nil {
+		return nil, err
+	}
+	at := -1
+	text := present
+	if present == nil {
+		if len(b.states) == 0 {
+			return nil, ErrNoFile
+		}
+		var err error
+		if text, err = b.text(b.states[0]); err != nil {
+			return nil, err
+		}
+		at = 0
+	}
+	if isBinary(text) {
+		return nil, ErrNoText
+	}
+	b.out.Lines = linediff.Count(string(text))
+	if last == 0 {
+		last = b.out.Lines
+	}
+	if first > b.out.Lines || last > b.out.Lines {
+		return nil, fmt.Errorf("it has %d lines, not %d: %w", b.out.Lines, max(first, last), fs.ErrInvalid)
+	}
+	first = max(first, 1)
+	b.origin = make([]int, b.out.Lines)
+	lines := make([]int, b.out.Lines)
+	for i := range lines {
+		b.origin[i], lines[i] = unknown, i
+		if i+1 < first || i+1 > last {
+			lines[i] = -1
+		}
+	}
+	if err := b.walk(ctx, string(text), lines, at); err != nil {
+		return nil, err
+	}
+	b.ranges(path, first, last)
+	return b.out, nil
+}
+
+// find lists the contents of the file. The newest snapshot has to have it if must.
+func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string, must bool) error {
+	var newer *bands.Snapshot // the snapshot after, if it has the file
+	for i := range history {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		snap := &history[i]
+		e, err := b.entry(*snap, path)
+		if damaged(err) || errors.Is(err, bands.ErrDamaged) {
+			b.out.Unread = append(b.out.Unread, snap.Version)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if e == nil && newer != nil {
+			if from := b.renamed(ctx, *snap, *newer, path); from != "" {
+				path = from
+				if e, err = b.entry(*snap, path); err != nil {
+					return err
+				}
+			}
+		}
+		if must && i == 0 && e == nil {
+			return ErrNoFile
+		}
+		if newer = nil; e == nil {
+			continue
+		}
+		newer = snap
+		if e.Kind != tree.File || e.Size > maxText {
+			if must && i == 0 {
+				return ErrNoText
+			}
+			continue
+		}
+		if n := len(b.states); n > 0 && b.states[n-1].path == path && sameContent(b.states[n-1].entry, e) {
+			b.states[n-1].snapshot = snap
+			continue
+		}
+		b.earliest[e.Content.Hash] = len(b.states)
+		b.states = append(b.states, state{snap, path, e})
+	}
+	return nil
+}
+
+// renamed is the path that a file had before a snapshot in which it is new; "" if it
+// was none.
+func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path string) string {
+	old, err := diff.SnapshotSide(b.store, older)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = old.Close() }()
+	now, err := diff.SnapshotSide(b.store, newer)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = now.Close() }()
+	files, err := diff.Stat(ctx, old, now, diff.Options{NoCounts: true})
+	if err != nil {
+		return "" // then its history begins there
+	}
+	for i := range files {
+		if files[i].Path == path && files[i].Kind == diff.Renamed {
+			return files[i].OldPath
+		}
+	}
+	return ""
+}
+
+// text reads the content of a state; ErrNoText if it is binary.
+func (b *blamer) text(s state) ([]byte, error) {
+	var out bytes.Buffer
+	err := b.try(*s.snapshot, func(c *contents.Reader) error {
+		out.Reset()
+		return c.CopyTo(&out, s.entry)
+	})
+	if err == nil && isBinary(out.Bytes()) {
+		err = ErrNoText
+	}
+	return out.Bytes(), err
+}
+
+func isBinary(data []byte) bool {
+	return len(data) > maxText || bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0
+}
+
+// walk goes from text, the content of the state at, -1 for the tree's, to older ones
+// until all lines are found. lines are the lines of the text: which line of the file
+// each is, -1 if it doesn't matter.
+func (b *blamer) walk(ctx context.Context, text string, lines []int, at int) error {
+	for slices.ContainsFunc(lines, func(line int) bool { return line >= 0 }) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if at >= 0 {
+			at = b.earliest[b.states[at].entry.Content.Hash]
+		}
+		older, next, err := b.next(at)
+		if err != nil {
+			return err
+		}
+		if next == len(b.states) {
+			b.found(lines, at)
+			return nil
+		}
+		text, lines = older, b.compare(older, text, lines, at)
+		at = next
+	}
+	return nil
+}
+
+// next reads the content before the one at, and returns its place; len(states) if there
+// is none.
+func (b *blamer) next(at int) (text string, place int, err error) {
+	for place = at + 1; place < len(b.states); place++ {
+		data, err := b.text(b.states[place])
+		switch {
+		case err == nil:
+			return string(data), place, nil
+		case damaged(err):
+			b.out.Unread = append(b.out.Unread, b.states[place].snapshot.Version)
+		case !errors.Is(err, ErrNoText):
+			return "", 0, err
+		}
+	}
+	return "", place, nil
+}
+
+// compare returns the lines of the older text, as walk has them. Those that it lacks
+// appeared in the state at.
+func (b *blamer) compare(older, text string, lines []int, at int) []int {
+	before := make([]int, 0, linediff.Count(older))
+	for _, op := range linediff.Compare(older, text, linediff.Thorough) {
+		switch op.Kind {
+		case linediff.Kept:
+			before = append(before, lines[:op.Lines]...)
+			lines = lines[op.Lines:]
+		case linediff.Added:
+			b.found(lines[:op.Lines], at)
+			lines = lines[op.Lines:]
+		case linediff.Removed:
+			before = append(before, slices.Repeat([]int{-1}, op.Lines)...)
+		}
+	}
+	return before
+}
+
+func (b *blamer) found(lines []int, at int) {
+	for _, line := range lines {
+		if line >= 0 {
+			b.origin[line] = at
+		}
+	}
+}
+
+// ranges joins the lines from first to last.
+func (b *blamer) ranges(path string, first, last int) {
+	for line := first; line <= last; line++ {
+		at := b.origin[line-1]
+		if n := len(b.out.Ranges); line > first && at == b.origin[line-2] {
+			b.out.Ranges[n-1].Last = line
+			continue
+		}
+		r := Range{First: line, Last: line, Path: path}
+		if at >= 0 {
+			r.Snapshot, r.Path = b.states[at].snapshot, b.states[at].path
+		}
+		b.out.Ranges = append(b.out.Ranges, r)
+	}
+}

@@ -1,0 +1,156 @@
+// Package filehistory finds the snapshots of a lineage in which paths changed, and the
+// snapshot in which each line of a file appeared.
+package filehistory
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Reader reads the trees of many snapshots of a store through one set of open bands,
+// so that what they have in common is read once. It isn't safe for concurrent use.
+type Reader struct {
+	store   *bands.Store
+	content *contents.Reader
+}
+
+// Open returns a Reader. newest is one of the latest snapshots to be read. The caller
+// closes the Reader.
+func Open(s *bands.Store, newest bands.Snapshot) *Reader {
+	records, reader := s.Loader(newest)
+	return &Reader{store: s, content: &contents.Reader{Bands: reader, Records: records}}
+}
+
+// Close closes the bands.
+func (r *Reader) Close() error { return r.content.Bands.Close() }
+
+// damaged reports whether an error means that a record is damaged or missing, rather
+// than that a snapshot has no such path.
+func damaged(err error) bool {
+	if found, ok := errors.AsType[*fs.PathError](err); ok && found.Op == "find" {
+		return false
+	}
+	return err != nil && tree.IsDamaged(err)
+}
+
+// try calls read with the common Reader, and where that finds damage with one that
+// reads the snapshot's own bands first.
+func (r *Reader) try(snap bands.Snapshot, read func(*contents.Reader) error) error {
+	err := read(r.content)
+	if !damaged(err) {
+		return err
+	}
+	own, openErr := contents.Open(r.store, snap)
+	if openErr != nil {
+		return err
+	}
+	return errors.Join(read(own), own.Bands.Close())
+}
+
+// entry is the entry of a path; nil if the snapshot has or holds none.
+func (r *Reader) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
+	root, ok := snap.Tree.Ref()
+	if !ok {
+		return nil, bands.ErrDamaged
+	}
+	var e tree.Entry
+	err := r.try(snap, func(c *contents.Reader) (err error) {
+		e, err = tree.Lookup(c.Records, root, path)
+		return err
+	})
+	if found, ok := errors.AsType[*fs.PathError](err); ok && found.Op == "find" {
+		return nil, nil //nolint:nilnil // no entry is an answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind == tree.Unknown {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return &e, nil
+}
+
+// Changed returns the paths that differ between two snapshots, directories and
+// attributes left out, sorted. A nil old has nothing in it. Those that match is false
+// for are left out; with most above 0 it ends when so many were found.
+func (r *Reader) Changed(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, most int, match func(path string) bool) ([]string, error) {
+	after, ok := now.Tree.Ref()
+	if !ok {
+		return nil, bands.ErrDamaged
+	}
+	var before band.Ref
+	if old != nil {
+		if before, ok = old.Tree.Ref(); !ok {
+			return nil, bands.ErrDamaged
+		}
+	}
+	if before == after {
+		return nil, nil
+	}
+	var found []string
+	err := r.try(now, func(c *contents.Reader) error {
+		found = nil
+		return tree.Diff(ctx, c.Records, before, c.Records, after, func(d tree.Change) error {
+			if d.Kind == tree.Attributes || d.Kind == tree.UnknownChange || onlyDirs(d) || !match(d.Path) {
+				return nil
+			}
+			found = append(found, d.Path)
+			if most > 0 && len(found) == most {
+				return fs.SkipAll
+			}
+			return nil
+		})
+	})
+	return found, err
+}
+
+func onlyDirs(d tree.Change) bool {
+	return (d.Old == nil || d.Old.Kind == tree.Dir) && (d.New == nil || d.New.Kind == tree.Dir)
+}
+
+// Touches reports whether a file, or something below a directory, differs between two
+// snapshots other than in its attributes. A nil old has nothing in it.
+func (r *Reader) Touches(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, path string) (bool, error) {
+	after, err := r.entry(now, path)
+	if err != nil {
+		return false, err
+	}
+	var before *tree.Entry
+	if old != nil {
+		if before, err = r.entry(*old, path); err != nil {
+			return false, err
+		}
+	}
+	if !tree.IsDir(before) && !tree.IsDir(after) {
+		return !sameContent(before, after), nil
+	}
+	var from, to bands.Snapshot
+	for _, side := range []struct {
+		to *bands.Snapshot
+		e  *tree.Entry
+	}{{&from, before}, {&to, after}} {
+		if tree.IsDir(side.e) {
+			side.to.Tree = bands.TreeRef{Hash: side.e.Content.Hash.String(), Band: side.e.Content.Band, Offset: side.e.Content.Offset}
+		}
+	}
+	if from.Tree.Hash == "" || to.Tree.Hash == "" {
+		return true, nil // a directory is new, gone, or was a file
+	}
+	from.Version, to.Version = old.Version, now.Version
+	found, err := r.Changed(ctx, &from, to, 1, func(string) bool { return true })
+	return len(found) > 0, err
+}
+
+// sameContent compares files and symlinks, either of which may be nil.
+func sameContent(a, b *tree.Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Kind == b.Kind && a.Size == b.Size && a.Target == b.Target && a.Content.Hash == b.Content.Hash
+}

@@ -1,0 +1,248 @@
+package causality
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// NewBlameCmd is `blame`.
+func NewBlameCmd(f *access.Command) *cobra.Command {
+	lines := ""
+	cmd := &cobra.Command{
+		Use:   "blame <file>",
+		Short: "Show in which checkpoint the lines of a file appeared, and who wrote them",
+		Long: `Shows for each run of lines of a file the first checkpoint that has them, with its
+age, who was at work, and its message or prompt. Lines that no checkpoint has yet
+are named so. With v3:path the file as it was then; that path is relative to the
+tree's root.
+
+A renamed file is followed if its content stayed, or its name and half of its
+lines did. Content that a restore brought back counts as of when it was new.
+
+With --json it prints an object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Example: "  " + f.Program + " blame src/auth.ts\n  " + f.Program + " blame -L 10,20 src/auth.ts\n  " + f.Program + " blame v3:src/auth.ts",
+		Args:    cobra.ExactArgs(1),
+		RunE:    f.Run(func(ctx context.Context, args []string) error { return runBlame(ctx, f, args[0], lines) }),
+	}
+	cmd.Flags().StringVarP(&lines, "lines", "L", "", "only these lines: `A,B`, A,+COUNT, A, or ,B")
+	return cmd
+}
+
+// blamed is what is asked: a file of the tree, or of a checkpoint.
+type blamed struct {
+	path    string
+	version bands.Version // 0: the tree
+}
+
+// blameJSON is what `blame --json` prints.
+type blameJSON struct {
+	Path    string      `json:"path"`
+	Bytes   []byte      `json:"path_bytes,omitempty"`
+	Version string      `json:"version,omitempty"`
+	Lines   int         `json:"lines"`
+	Ranges  []rangeJSON `json:"ranges"`
+	Unread  []string    `json:"unread"`
+}
+
+type rangeJSON struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+	// Path is the file's path then, if it was another one.
+	Path  string `json:"path,omitempty"`
+	Bytes []byte `json:"path_bytes,omitempty"`
+	// Checkpoint is absent for lines that none has.
+	Checkpoint *format.CheckpointJSON `json:"checkpoint,omitempty"`
+}
+
+func runBlame(ctx context.Context, f *access.Command, file, lines string) error {
+	first, last, err := lineRange(lines)
+	if err != nil {
+		return err
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	what, err := whatToBlame(s, file)
+	if err != nil {
+		return err
+	}
+	result, err := blame(ctx, s, what, first, last)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return f.PrintJSON(blameOut(s, what, result))
+	}
+	var table ui.Table
+	for _, r := range result.Ranges {
+		span := fmt.Sprintf("L%d-%d", r.First, r.Last)
+		if r.First == r.Last {
+			span = fmt.Sprintf("L%d", r.First)
+		}
+		if r.Snapshot == nil {
+			table.Row("-", "now", span, "", "not in a checkpoint yet")
+			continue
+		}
+		text := about(*r.Snapshot)
+		if r.Path != what.path {
+			text += " (as " + format.Path(r.Path) + ")"
+		}
+		table.Row(r.Snapshot.Version.String(), age(f.Now(), r.Snapshot.Created), span, actor(*r.Snapshot), text)
+	}
+	f.Streams.Printf("%s", f.Streams.Table(&table, 2*format.MessageWidth))
+	for _, v := range result.Unread {
+		f.Streams.Notef("%s can't be read; its lines count for the next checkpoint.", v)
+	}
+	return nil
+}
+
+// whatToBlame reads the argument.
+func whatToBlame(s *access.Selection, file string) (blamed, error) {
+	if version, path, ok := strings.Cut(file, ":"); ok && path != "" {
+		if v, err := bands.ParseVersion(version); err == nil {
+			return blamed{path: strings.Trim(path, "/"), version: v}, nil
+		}
+	}
+	paths, err := s.TreePaths(file)
+	if err != nil {
+		return blamed{}, err
+	}
+	if len(paths) != 1 {
+		return blamed{}, app.Usagef("%s is the tree itself, not a file", format.Path(file))
+	}
+	return blamed{path: paths[0]}, nil
+}
+
+func blame(ctx context.Context, s *access.Selection, what blamed, first, last int) (result *filehistory.Blame, err error) {
+	lineage := s.Options.Lineage
+	var present []byte
+	if what.version == 0 {
+		if err := s.CheckThere(); err != nil {
+			return nil, err
+		}
+		if present, err = filehistory.ReadPresent(s.Options.Root, what.path); err != nil {
+			return nil, unblamed(s, what, err)
+		}
+		present = append(make([]byte, 0, len(present)), present...) // not nil
+	} else {
+		snap, err := s.Snapshot(what.version)
+		if err != nil {
+			return nil, err
+		}
+		lineage = snap.Lineage
+	}
+	var history []bands.Snapshot
+	s.Options.Lineage = lineage
+	err = each(ctx, s, func(snap bands.Snapshot) bool {
+		if what.version == 0 || snap.Version <= what.version {
+			history = append(history, snap)
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	var newest bands.Snapshot
+	if len(history) > 0 {
+		newest = history[0]
+	}
+	r := filehistory.Open(s.Store, newest)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	err = s.Command.Streams.Progress("Comparing", func() error {
+		result, err = r.BlameFile(ctx, history, what.path, present, first, last)
+		return err
+	})
+	return result, unblamed(s, what, err)
+}
+
+// unblamed is an error with the file's name, and with advice.
+func unblamed(s *access.Selection, what blamed, err error) error {
+	name := format.Path(what.path)
+	if what.version != 0 {
+		name = what.version.String() + ":" + name
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrInvalid):
+		return app.Usagef("-L: %s: %v", name, strings.TrimSuffix(err.Error(), ": "+fs.ErrInvalid.Error()))
+	case errors.Is(err, filehistory.ErrNoFile) && what.version == 0:
+		return app.WithHint(fmt.Errorf("%s: %w", name, err), fmt.Sprintf("`%s blame v3:path` shows a file as it was at a checkpoint", s.Command.Program))
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// lineRange reads -L; 0 is an end that isn't given.
+func lineRange(text string) (first, last int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	bad := app.Usagef("-L %q is not like 10,20", text)
+	from, to, two := strings.Cut(text, ",")
+	if from != "" {
+		if first, err = strconv.Atoi(from); err != nil || first < 1 {
+			return 0, 0, bad
+		}
+	}
+	if !two {
+		return first, first, nil
+	}
+	if to == "" {
+		return first, 0, nil
+	}
+	count, counted := strings.CutPrefix(to, "+")
+	if last, err = strconv.Atoi(count); err != nil || last < 1 {
+		return 0, 0, bad
+	}
+	if counted {
+		last += max(first, 1) - 1
+	}
+	if last < first {
+		return 0, 0, bad
+	}
+	return first, last, nil
+}
+
+func blameOut(s *access.Selection, what blamed, result *filehistory.Blame) blameJSON {
+	out := blameJSON{
+		Path: what.path, Bytes: format.PathBytes(what.path), Lines: result.Lines, Ranges: make([]rangeJSON, 0, len(result.Ranges)), Unread: []string{},
+	}
+	if what.version != 0 {
+		out.Version = what.version.String()
+	}
+	known := map[bands.Version]*format.CheckpointJSON{}
+	for _, r := range result.Ranges {
+		one := rangeJSON{First: r.First, Last: r.Last}
+		if r.Snapshot != nil {
+			v := r.Snapshot.Version
+			if known[v] == nil {
+				full := whole(s, *r.Snapshot)
+				known[v] = &full
+			}
+			one.Checkpoint = known[v]
+		}
+		if r.Path != what.path {
+			one.Path, one.Bytes = r.Path, format.PathBytes(r.Path)
+		}
+		out.Ranges = append(out.Ranges, one)
+	}
+	for _, v := range result.Unread {
+		out.Unread = append(out.Unread, v.String())
+	}
+	return out
+}

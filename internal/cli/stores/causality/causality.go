@@ -1,0 +1,126 @@
+// Package causality has the commands that ask what changed, and because of whom: blame,
+// timeline, search and log, of `entire fs` and agentfs.
+//
+// Of internal/cli it imports access, app and format.
+package causality
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// defaultLimit is how many checkpoints a command lists without --limit.
+const defaultLimit = 20
+
+// each calls visit with the checkpoints of the selected tree, the newest first, until
+// it returns false. Those that can't be read are named.
+func each(ctx context.Context, s *access.Selection, visit func(bands.Snapshot) bool) error {
+	f, seen := s.Command, false
+	err := s.Registry.Rows().Each(ctx, s.Store, func(snap bands.Snapshot) bool {
+		if snap.Lineage != s.Options.Lineage {
+			return true
+		}
+		seen = true
+		return visit(snap)
+	})
+	if ctx.Err() != nil || err != nil && !seen {
+		return cmp.Or(ctx.Err(), err)
+	}
+	if err != nil {
+		f.Streams.Notef("%v", err)
+		f.Streams.Hint("`" + f.Program + " verify` names what is damaged")
+	}
+	if !seen && !f.JSON {
+		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
+	}
+	return nil
+}
+
+// eachPair is each, with the checkpoint before each; nil before the first.
+func eachPair(ctx context.Context, s *access.Selection, visit func(now bands.Snapshot, old *bands.Snapshot) bool) error {
+	var last *bands.Snapshot
+	more := true
+	err := each(ctx, s, func(snap bands.Snapshot) bool {
+		if last != nil {
+			more = visit(*last, &snap)
+		}
+		last = &snap
+		return more
+	})
+	if err == nil && last != nil && more {
+		visit(*last, nil)
+	}
+	return err
+}
+
+// actor is who made what is new in a checkpoint, as agent/action. What is new at a
+// prompt was made before it, by a person.
+func actor(s bands.Snapshot) string {
+	by := s.Causality
+	if s.Cause == bands.Prompt || by.Agent == "" && by.Action == "" {
+		return "manual"
+	}
+	if by.Action == "" || by.Agent == "" {
+		return ui.Line(cmp.Or(by.Agent, by.Action), format.MessageWidth)
+	}
+	return ui.Line(by.Agent+"/"+by.Action, format.MessageWidth)
+}
+
+// about is what a checkpoint was taken for: its turn, or its message in quotes.
+func about(s bands.Snapshot) string {
+	return cmp.Or(format.TurnText(s), strings.TrimSpace(format.Quoted(s.Message)))
+}
+
+// age is how old something is, without "ago".
+func age(now, t time.Time) string {
+	return strings.TrimPrefix(strings.TrimSuffix(ui.Ago(now, t), " ago"), "just ")
+}
+
+// whole is the JSON of a checkpoint, of which a row of the catalog has less than its
+// description.
+func whole(s *access.Selection, snap bands.Snapshot) format.CheckpointJSON {
+	if full, err := s.Snapshot(snap.Version); err == nil {
+		snap = full
+	}
+	return format.NewCheckpointJSON(snap)
+}
+
+// since is the time of --since: a duration before now in m, h, d or w, or a date.
+func since(now time.Time, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	const day = 24 * time.Hour
+	units := map[byte]time.Duration{'d': day, 'w': 7 * day}
+	if unit, ok := units[text[len(text)-1]]; ok {
+		if n, err := strconv.ParseUint(text[:len(text)-1], 10, 16); err == nil {
+			return now.Add(-time.Duration(n) * unit), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, app.Usagef("--since %q is neither a time such as 30m, 2h, 3d or 1w, nor a date such as 2026-01-31", text)
+}
+
+// limited is an error unless a limit can be one; 0 is none.
+func limited(limit int) error {
+	if limit < 0 {
+		return app.Usagef("--limit is less than 0")
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package causality
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+type logOptions struct {
+	agent, action, session, since string
+	paths, meta                   []string
+	limit                         int
+}
+
+// NewLogCmd is `log`.
+func NewLogCmd(f *access.Command) *cobra.Command {
+	var opts logOptions
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "List checkpoints with who made them, the newest first",
+		Long: `Lists the checkpoints of this tree, the newest first, each with the agent and its
+action. Several filters have to hold together. With --path only those in which
+the file, or something below the folder, was changed.
+
+With --json it prints an object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Example: "  " + f.Program + " log --agent claude-code --limit 10\n  " + f.Program + " log --path src/auth.ts --since 2d\n  " +
+			f.Program + " log --meta ticket=AUTH-1",
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runLog(ctx, f, opts) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.agent, "agent", "", "only those of this agent")
+	flags.StringVar(&opts.action, "action", "", "only those of this action, such as Edit")
+	flags.StringVar(&opts.session, "session", "", "only those of this session; the beginning of its id is enough")
+	flags.StringArrayVar(&opts.paths, "path", nil, "only those that changed this file or folder; may be given several times")
+	flags.StringArrayVar(&opts.meta, "meta", nil, "only those with this `KEY=VALUE`, or with a KEY; may be given several times")
+	flags.StringVar(&opts.since, "since", "", "only those since then: 30m, 2h, 3d, 1w or a date")
+	flags.IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	return cmd
+}
+
+// logJSON is what `log --json` prints.
+type logJSON struct {
+	Checkpoints []format.CheckpointJSON `json:"checkpoints"`
+}
+
+func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
+	from, err := since(f.Now(), opts.since)
+	if err = errors.Join(err, limited(opts.limit)); err != nil {
+		return err
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	paths, err := s.TreePaths(opts.paths...)
+	if err != nil {
+		return err
+	}
+	var list []bands.Snapshot
+	take := func(snap bands.Snapshot) bool {
+		list = append(list, snap)
+		return opts.limit == 0 || len(list) < opts.limit
+	}
+	if len(paths) == 0 {
+		err = each(ctx, s, func(snap bands.Snapshot) bool {
+			return !opts.accept(snap) || snap.Created.Before(from) || take(snap)
+		})
+	} else {
+		err = eachTouching(ctx, s, paths, opts, from, take)
+	}
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		out := logJSON{Checkpoints: make([]format.CheckpointJSON, 0, len(list))}
+		for _, snap := range list {
+			out.Checkpoints = append(out.Checkpoints, whole(s, snap))
+		}
+		return f.PrintJSON(out)
+	}
+	var table ui.Table
+	for _, snap := range list {
+		table.Row(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
+	}
+	f.Streams.Printf("%s", f.Streams.Table(&table, 2*format.MessageWidth))
+	return nil
+}
+
+// eachTouching visits the accepted checkpoints that changed one of the paths.
+func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, take func(bands.Snapshot) bool) (err error) {
+	var r *filehistory.Reader
+	defer func() {
+		if r != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	var failed error
+	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
+		if r == nil {
+			r = filehistory.Open(s.Store, now)
+		}
+		if !opts.accept(now) || now.Created.Before(from) {
+			return true
+		}
+		for _, path := range paths {
+			touched, err := r.Touches(ctx, old, now, path)
+			if err != nil {
+				if failed = ctx.Err(); failed != nil {
+					return false
+				}
+				s.Command.Streams.Notef("%s can't be compared: %v", now.Version, err)
+				return true
+			}
+			if touched {
+				return take(now)
+			}
+		}
+		return true
+	})
+	return errors.Join(failed, err)
+}
+
+// accept reports whether the filters hold that need nothing but the row.
+func (o *logOptions) accept(s bands.Snapshot) bool {
+	by := s.Causality
+	if o.agent != "" && !strings.EqualFold(o.agent, by.Agent) || o.action != "" && !strings.EqualFold(o.action, by.Action) ||
+		!strings.HasPrefix(by.Session, o.session) {
+		return false
+	}
+	for _, want := range o.meta {
+		key, value, valued := strings.Cut(want, "=")
+		if got, ok := by.Metadata[key]; !ok || valued && got != value {
+			return false
+		}
+	}
+	return true
+}

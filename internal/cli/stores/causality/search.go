@@ -1,0 +1,206 @@
+package causality
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// maxHitPaths is how many paths of a checkpoint a search returns, shownPaths how many
+// paths are printed.
+const (
+	maxHitPaths = 100
+	shownPaths  = 3
+)
+
+// NewSearchCmd is `search`.
+func NewSearchCmd(f *access.Command) *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use:   "search <text>...",
+		Short: "Find checkpoints by message, prompt, agent, metadata or path",
+		Long: `Finds the checkpoints of this tree that have all of the words, the newest first,
+in upper or lower case: in the message, the prompt, the agent, its action and
+session, the branch, the metadata, the linked commits, or in a path that was
+changed. Contents of files aren't searched.
+
+With --json it prints an object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Example: "  " + f.Program + ` search "auth"` + "\n  " + f.Program + " search src/auth.ts --limit 5",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    f.Run(func(ctx context.Context, args []string) error { return runSearch(ctx, f, args, limit) }),
+	}
+	cmd.Flags().IntVarP(&limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	return cmd
+}
+
+// hit is a checkpoint that a search has found.
+type hit struct {
+	snapshot bands.Snapshot
+	matched  []field
+	paths    []string
+}
+
+// field is a text of a checkpoint that is searched.
+type field struct{ name, value string }
+
+// hitJSON is an element of what `search --json` prints.
+type hitJSON struct {
+	format.CheckpointJSON
+
+	Matched []string `json:"matched"`
+	Paths   []string `json:"paths"`
+}
+
+type searchJSON struct {
+	Checkpoints []hitJSON `json:"checkpoints"`
+}
+
+func runSearch(ctx context.Context, f *access.Command, args []string, limit int) (err error) {
+	if err := limited(limit); err != nil {
+		return err
+	}
+	var words []string
+	for _, arg := range args {
+		if word := strings.ToLower(strings.TrimSpace(arg)); word != "" {
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return app.Usagef("nothing to search for")
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var hits []hit
+	err = f.Streams.Progress("Searching", func() error {
+		hits, err = search(ctx, s, words, limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		out := searchJSON{Checkpoints: make([]hitJSON, 0, len(hits))}
+		for _, h := range hits {
+			one := hitJSON{CheckpointJSON: whole(s, h.snapshot), Matched: []string{}, Paths: format.NotNil(h.paths)}
+			for _, m := range h.matched {
+				one.Matched = append(one.Matched, m.name)
+			}
+			out.Checkpoints = append(out.Checkpoints, one)
+		}
+		return f.PrintJSON(out)
+	}
+	var table ui.Table
+	for _, h := range hits {
+		table.Row(h.snapshot.Version.String(), about(h.snapshot), h.why())
+	}
+	f.Streams.Printf("%s", f.Streams.Table(&table, 2*format.MessageWidth))
+	return nil
+}
+
+func search(ctx context.Context, s *access.Selection, words []string, limit int) (hits []hit, err error) {
+	var r *filehistory.Reader
+	defer func() {
+		if r != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
+		if r == nil {
+			r = filehistory.Open(s.Store, now)
+		}
+		h := hit{snapshot: now}
+		left := h.match(words)
+		if len(left) > 0 {
+			h.paths, err = r.Changed(ctx, old, now, maxHitPaths, func(path string) bool { return hasAll(path, left) })
+			if err != nil && ctx.Err() == nil {
+				s.Command.Streams.Notef("the paths of %s can't be searched: %v", now.Version, err)
+			}
+			if len(h.paths) == 0 {
+				return ctx.Err() == nil
+			}
+			h.matched = append(h.matched, field{"path", ""})
+		}
+		hits = append(hits, h)
+		return limit == 0 || len(hits) < limit
+	})
+	return hits, err
+}
+
+// match notes the fields that have one of the words, and returns the words that none has.
+func (h *hit) match(words []string) (left []string) {
+	by := h.snapshot.Causality
+	fields := []field{
+		{"message", h.snapshot.Message}, {"prompt", by.Prompt}, {"agent", by.Agent}, {"action", by.Action}, {"session_id", by.Session},
+		{"branch", by.Branch}, {"commit", by.Commit},
+	}
+	for _, key := range slices.Sorted(maps.Keys(by.Metadata)) {
+		fields = append(fields, field{"metadata", key + "=" + by.Metadata[key]})
+	}
+	for _, p := range h.snapshot.Pairs {
+		fields = append(fields, field{"commit", p.Commit}, field{"checkpoint_id", p.Checkpoint})
+	}
+	for i := range fields {
+		fields[i].value = strings.TrimSpace(fields[i].value)
+	}
+	found := map[string]bool{}
+	for _, one := range fields {
+		text := strings.ToLower(one.value)
+		any := false
+		for _, word := range words {
+			if strings.Contains(text, word) {
+				any, found[word] = true, true
+			}
+		}
+		if any {
+			h.matched = append(h.matched, one)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return found[word] })
+}
+
+func hasAll(text string, words []string) bool {
+	text = strings.ToLower(text)
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+}
+
+// why is where the words were found, but in the message, which is shown anyway.
+func (h *hit) why() string {
+	var parts []string
+	shown := about(h.snapshot)
+	for _, m := range h.matched {
+		switch {
+		case m.name == "path" || m.value == h.snapshot.Message || m.name == "prompt" && format.TurnText(h.snapshot) == shown && shown != "":
+		case m.name == "metadata":
+			parts = append(parts, ui.Line(m.value, format.MessageWidth))
+		default:
+			parts = append(parts, strings.TrimSuffix(m.name, "_id")+": "+ui.Line(m.value, format.MessageWidth))
+		}
+	}
+	return strings.Join(append(parts, shortPaths(h.paths)...), ", ")
+}
+
+// shortPaths are the first paths, and how many more there are.
+func shortPaths(paths []string) []string {
+	var list []string
+	for i, path := range paths {
+		if i == shownPaths {
+			return append(list, "and "+ui.Plural(len(paths)-i, "more path"))
+		}
+		list = append(list, format.Path(path))
+	}
+	return list
+}

@@ -1,0 +1,212 @@
+package causality
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// countedFiles is up to how many changed files their lines are counted.
+const countedFiles = 500
+
+type timelineOptions struct {
+	since string
+	limit int
+}
+
+// NewTimelineCmd is `timeline`.
+func NewTimelineCmd(f *access.Command) *cobra.Command {
+	var opts timelineOptions
+	cmd := &cobra.Command{
+		Use:   "timeline",
+		Short: "Show what changed from checkpoint to checkpoint, the newest first",
+		Long: `Shows what changed from checkpoint to checkpoint, the newest first: when, the lines
+added and removed, who did it, and the files with the most changes. Checkpoints in
+which nothing changed are left out; "log" lists them.
+
+Times of today are times of day. Lines are counted for up to 500 changed files.
+
+With --json it prints an object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Example: "  " + f.Program + " timeline --since 1h\n  " + f.Program + " timeline --limit 5 --json",
+		Args:    cobra.NoArgs,
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runTimeline(ctx, f, opts) }),
+	}
+	cmd.Flags().StringVar(&opts.since, "since", "", "only what changed since then: 30m, 2h, 3d, 1w or a date")
+	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	return cmd
+}
+
+// moment is a checkpoint with what is new in it.
+type moment struct {
+	snapshot bands.Snapshot
+	first    bool // there is none before it
+	counted  bool
+	files    []diff.File
+	err      error // why they can't be compared
+}
+
+// momentJSON is an element of what `timeline --json` prints.
+type momentJSON struct {
+	format.CheckpointJSON
+
+	First bool `json:"first,omitempty"`
+	// Added and Removed are absent where lines weren't counted.
+	Added   *int              `json:"added,omitempty"`
+	Removed *int              `json:"removed,omitempty"`
+	Changes []access.DiffJSON `json:"changes"`
+	Error   string            `json:"compare_error,omitempty"`
+}
+
+type timelineJSON struct {
+	Checkpoints []momentJSON `json:"checkpoints"`
+}
+
+func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) error {
+	from, err := since(f.Now(), opts.since)
+	if err = errors.Join(err, limited(opts.limit)); err != nil {
+		return err
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var list []moment
+	same := 0
+	err = f.Streams.Progress("Comparing", func() error {
+		list, same, err = timeline(ctx, s, from, opts.limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return f.PrintJSON(timelineOut(s, list))
+	}
+	var table ui.Table
+	for i := range list {
+		m := &list[i]
+		added, removed, files := m.cells()
+		table.Row(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
+	}
+	f.Streams.Printf("%s", f.Streams.Table(&table, 2*format.MessageWidth))
+	if same > 0 {
+		f.Streams.Notef("%s without changes left out.", ui.Plural(same, "checkpoint"))
+	}
+	return nil
+}
+
+// timeline returns the checkpoints since a time in which something changed, at most
+// limit, and how many others were passed.
+func timeline(ctx context.Context, s *access.Selection, from time.Time, limit int) (list []moment, same int, err error) {
+	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
+		if now.Created.Before(from) {
+			return false // versions are given out in the order of time
+		}
+		m := moment{snapshot: now, first: old == nil}
+		if old != nil {
+			m.err = m.compare(ctx, s, *old)
+		}
+		if m.err == nil && !m.first && len(m.files) == 0 {
+			same++
+			return ctx.Err() == nil
+		}
+		list = append(list, m)
+		return ctx.Err() == nil && (limit == 0 || len(list) < limit)
+	})
+	return list, same, errors.Join(err, ctx.Err())
+}
+
+func (m *moment) compare(ctx context.Context, s *access.Selection, old bands.Snapshot) (err error) {
+	if old.Tree == m.snapshot.Tree {
+		m.counted = true
+		return nil
+	}
+	before, err := diff.SnapshotSide(s.Store, old)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, before.Close()) }()
+	now, err := diff.SnapshotSide(s.Store, m.snapshot)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, now.Close()) }()
+	if m.files, err = diff.Stat(ctx, before, now, diff.Options{NoCounts: true}); err != nil || len(m.files) > countedFiles {
+		return err
+	}
+	m.counted = true
+	m.files, err = diff.Stat(ctx, before, now, diff.Options{})
+	return err
+}
+
+// totals are the lines added and removed.
+func (m *moment) totals() (added, removed int) {
+	for i := range m.files {
+		added += m.files[i].Added
+		removed += m.files[i].Removed
+	}
+	return added, removed
+}
+
+// cells are the columns of lines added and removed, and of files.
+func (m *moment) cells() (added, removed, files string) {
+	switch {
+	case m.err != nil:
+		return "", "", "can't be compared: " + m.err.Error()
+	case m.first:
+		return "", "", "the first, with " + ui.Plural(int(m.snapshot.Totals.Files), "file")
+	}
+	if m.counted {
+		plus, minus := m.totals()
+		added, removed = fmt.Sprintf("+%d", plus), fmt.Sprintf("-%d", minus)
+	}
+	most := slices.Clone(m.files)
+	slices.SortStableFunc(most, func(a, b diff.File) int { return cmp.Compare(b.Added+b.Removed, a.Added+a.Removed) })
+	paths := make([]string, len(most))
+	for i := range most {
+		paths[i] = most[i].Path
+	}
+	return added, removed, strings.Join(shortPaths(paths), ", ")
+}
+
+func timelineOut(s *access.Selection, list []moment) timelineJSON {
+	out := timelineJSON{Checkpoints: make([]momentJSON, 0, len(list))}
+	for i := range list {
+		m := &list[i]
+		one := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: access.NewDiffJSON(m.files)}
+		if m.counted {
+			added, removed := m.totals()
+			one.Added, one.Removed = &added, &removed
+		}
+		if m.err != nil {
+			one.Error = m.err.Error()
+		}
+		out.Checkpoints = append(out.Checkpoints, one)
+	}
+	return out
+}
+
+// clock is the time of day, with the day if it isn't today.
+func clock(now, t time.Time) string {
+	t = t.In(now.Location())
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format("15:04")
+	case t.Year() == now.Year():
+		return t.Format("Jan 2 15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
