@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // Turn is a turn that wrote lines of a commit.
@@ -160,4 +162,17 @@ func PatchID(added [][]byte) string {
 		h.Write(line)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:digits]
+}
+
+// SlotName is the name, as git takes one, of the metadata of a session in a checkpoint, by
+// the number of its slot. v1Tree is a tree of the metadata branch.
+func SlotName(v1Tree git.OID, id ID, slot int) string {
+	return string(v1Tree) + ":" + id.Dir() + "/" + strconv.Itoa(slot) + "/" + metadataFile
+}
+
+// ParseSession reads the metadata of a session that SlotName names. Its ids are well formed
+// or empty.
+func ParseSession(data []byte) (SessionMeta, error) {
+	m, err := decodeSession(data)
+	return m.checked(), err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/health"
 	"github.com/seed-3aff656d/entire/internal/cli/history"
 	"github.com/seed-3aff656d/entire/internal/cli/hookrun"
+	"github.com/seed-3aff656d/entire/internal/cli/lines"
 	"github.com/seed-3aff656d/entire/internal/cli/rewindcmd"
 	"github.com/seed-3aff656d/entire/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/internal/cli/stores"
@@ -38,7 +39,7 @@ type group struct {
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, history.NewLink, history.NewUnlink, config.NewCommand}},
-		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage}},
+		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, lines.NewBlame, lines.NewWhy}},
 		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{

@@ -71,7 +71,7 @@ func isCommand(r rune) bool {
 
 // styleAt is the length of the style that Paint writes, if text begins with one.
 func styleAt(text string) int {
-	for _, s := range []Style{Bold, Dim, Red, Green, Yellow, "0"} {
+	for _, s := range []Style{Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan, "0"} {
 		if code := "\x1b[" + string(s) + "m"; strings.HasPrefix(text, code) {
 			return len(code)
 		}

@@ -63,6 +63,10 @@ const (
 	Red    Style = "31"
 	Green  Style = "32"
 	Yellow Style = "33"
+	Blue   Style = "34"
+
+	Magenta Style = "35"
+	Cyan    Style = "36"
 )
 
 // Paint sets text off on Out, if that is a terminal with colours.

@@ -48,3 +48,7 @@ func toolName(s string) string {
 	}
 	return s[:min(len(s), longest)]
 }
+
+// IsCommand reports whether a tool may write files without naming them, as a shell does. A
+// tool that starts a subagent is none.
+func IsCommand(tool string) bool { return effectOf(tool) == effectAny && !IsTask(tool) }

@@ -37,6 +37,13 @@ type Writes struct {
 	byCall map[string]int              // places in calls
 	lines  map[string]map[string][]int // by path and trimmed text: places in calls, in order
 	names  map[string][]string         // paths by their last part
+	parts  map[string][]part           // by path: what edits put into lines, in order
+}
+
+// part is the beginning or the end of what an edit wrote, which may be in the middle of a line.
+type part struct {
+	text string
+	at   int // the place in calls
 }
 
 // Line takes in the line n of a transcript.
@@ -76,6 +83,7 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 		w.names[path.Base(file)] = append(w.names[path.Base(file)], file)
 	}
 	for _, edit := range edits {
+		w.addParts(file, edit, at)
 		kept := map[string]bool{}
 		for line := range strings.Lines(edit.Old) {
 			kept[strings.TrimSpace(line)] = true
@@ -87,6 +95,46 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 			}
 		}
 	}
+}
+
+// addParts adds the first and the last line of what an edit wrote.
+func (w *Writes) addParts(file string, edit TextEdit, at int) {
+	if edit.Old == "" {
+		return
+	}
+	if w.parts == nil {
+		w.parts = map[string][]part{}
+	}
+	lines := strings.Split(edit.New, "\n")
+	for _, text := range slices.Compact([]string{lines[0], lines[len(lines)-1]}) {
+		if text = strings.TrimSpace(text); text != "" {
+			w.parts[file] = append(w.parts[file], part{text, at})
+		}
+	}
+}
+
+// FindPart is Find, but also finds the last call whose edit put something into the middle of
+// the line.
+func (w *Writes) FindPart(file, text string, matches func(Write) bool) (Write, bool) {
+	if found, ok := w.Find(file, text, matches); ok {
+		return found, true
+	}
+	last := -1
+	for _, name := range w.names[path.Base(file)] {
+		if !isFile(name, file) {
+			continue
+		}
+		for _, p := range slices.Backward(w.parts[name]) {
+			if p.at > last && strings.Contains(text, p.text) && !w.calls[p.at].failed && matches(w.calls[p.at]) {
+				last = p.at
+				break
+			}
+		}
+	}
+	if last < 0 {
+		return Write{}, false
+	}
+	return w.calls[last], true
 }
 
 // relative returns a path as it is seen from the root.
@@ -134,7 +182,8 @@ func isFile(given, file string) bool {
 }
 
 // ReadEnd takes in the lines of a transcript file from the line first on up to a cursor, but
-// not more than its last limit bytes.
+// not more than its last limit bytes. A cursor without Lines is one into a file of which all
+// is taken in.
 func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int, limit int64) (err error) {
 	f, info, err := open(name)
 	if err != nil {
@@ -148,6 +197,12 @@ func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int,
 		return err
 	}
 	line := to.Lines
+	if line == 0 && from == 0 {
+		line = bytes.Count(data, []byte{'\n'}) + 1
+		if bytes.HasSuffix(data, []byte{'\n'}) {
+			line--
+		}
+	}
 	begin := len(data)
 	// Backward to the first line, or to the first whole one of what was read.
 	for at := len(bytes.TrimSuffix(data, []byte{'\n'})); line > first && at >= 0; line-- {

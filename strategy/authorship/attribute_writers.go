@@ -120,7 +120,7 @@ func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.
 	if text == nil {
 		return by
 	}
-	found, ok := w.writes.Find(path, string(text), func(call transcript.Write) bool {
+	found, ok := w.writes.FindPart(path, string(text), func(call transcript.Write) bool {
 		if call.Subagent != "" {
 			task := c.State.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == call.Subagent })
 			return task == nil || turn == "" || task.Turn == "" || task.Turn == turn

@@ -37,6 +37,8 @@ func New(w *workspace.Workspace) *Services {
 			files:     workspaceSvc.Files,
 			links:     journalSvc.Links,
 			steps:     provenanceSvc.Steps,
+
+			transcripts: trackingSvc.Transcripts,
 		},
 	}
 	return s
@@ -59,4 +61,6 @@ type Attribution struct {
 	files *workspace.Files
 	links *journal.Links
 	steps *provenance.Steps
+
+	transcripts *tracking.Transcripts
 }

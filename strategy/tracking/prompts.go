@@ -100,3 +100,19 @@ func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *P
 	}
 	return ts.Prompts(s, n)
 }
+
+// TurnNumbers returns a function that counts, from 1, which of the session's prompts is the
+// first at a line of the transcript or behind it; 0 if there is none there.
+func (ts *Transcripts) TurnNumbers(s *session.State, n *Pending) func(line int) int {
+	data, err := n.prompts.Read(ts.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
+	var lines []int
+	for record := range bytes.Lines(data) {
+		var p promptRecord
+		if err == nil && json.Unmarshal(record, &p) == nil {
+			lines = append(lines, p.Line)
+		}
+	}
+	return func(line int) int {
+		return 1 + slices.IndexFunc(lines, func(l int) bool { return l >= line })
+	}
+}

@@ -34,7 +34,7 @@ func NewExplain(a *app.App) *cobra.Command {
 	var opts explainOptions
 	cmd := &cobra.Command{
 		Use:        "explain [<what>]",
-		SuggestFor: []string{"show", "blame", "why"},
+		SuggestFor: []string{"show"},
 		Short:      "Show what was asked, said and done for a commit",
 		Long: `Lists the checkpoints of the branch that is checked out: on the default branch
 of its last 500 commits, on another one of its own commits. Turns that no commit

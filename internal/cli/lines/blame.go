@@ -1,0 +1,218 @@
+package lines
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+)
+
+type blameOptions struct {
+	ranges                   []string
+	json, porcelain, noPager bool
+}
+
+// NewBlame returns the command that shows who wrote the lines of a file.
+func NewBlame(a *app.App) *cobra.Command {
+	var opts blameOptions
+	cmd := &cobra.Command{
+		Use:        "blame [<rev>] <file>",
+		SuggestFor: []string{"annotate", "praise", "authors"},
+		Short:      "Show which commit, author and prompt each line of a file is of",
+		Long: `Shows each line of a file with the commit that added it, who wrote it, and what was
+asked in the turn that did. Lines of one author and commit are a group, which is named
+once. git finds the commits, through renames, moved and copied blocks and new
+indentation (git blame -M -C -w); the record of the commit's checkpoint says whose the
+line is. That holds through amend, rebase, squash and cherry-pick, and for what isn't
+committed yet.
+
+A "~" before the prompt: the checkpoint has no record of the line, as those of earlier
+versions; an edit tool wrote a line of this text to the file. "unknown" is a line of
+which nothing certain is known.
+
+EXIT STATUS
+  0  shown
+  1  no such file or revision, or another failure
+  2  wrong usage`,
+		Example: `  entire blame src/auth.go
+  entire blame -L 40,60 src/auth.go
+  entire blame HEAD~5 src/auth.go
+  entire blame --json src/auth.go`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rev := ""
+			if len(args) > 1 {
+				rev = args[0]
+				if rev == "" || strings.HasPrefix(rev, "-") {
+					return app.Usagef("%q is no revision", rev)
+				}
+			}
+			return read(a, func(r *reading) error { return r.blame(cmd.Context(), rev, args[len(args)-1], opts) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&opts.ranges, "lines", "L", nil, "only these lines: 40,60 or 40,+20 or :function, as git takes them; may be given again")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.porcelain, "porcelain", false, "print a form for scripts, like git's")
+	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	cmd.MarkFlagsMutuallyExclusive("json", "porcelain")
+	cmd.ValidArgsFunction = complete.ArgumentOrFile(a, 0, complete.Branches)
+	return cmd
+}
+
+func (r *reading) blame(ctx context.Context, rev, typed string, opts blameOptions) error {
+	path, err := r.path(typed)
+	if err != nil {
+		return err
+	}
+	rev = r.rev(rev)
+	f, err := r.reader.File(ctx, gitblame.Request{Rev: rev, Path: path, Ranges: opts.ranges})
+	switch {
+	case err != nil:
+		return explained(err, rev, path)
+	case opts.json:
+		return r.Streams.JSON(newBlameJSON(&f))
+	case opts.porcelain:
+		r.Streams.Printf("%s", porcelain(&f))
+		return nil
+	}
+	r.show(r.table(&f), opts.noPager)
+	return nil
+}
+
+const (
+	// widths of the columns before a line's text, in characters.
+	whoseWidth, aboutWidth = 28, 34
+	leastAbout             = 12
+	// halfScreen is the part of a terminal's width that the text is to have at least.
+	halfScreen = 2
+)
+
+// palette is the styles of authors, in the order in which they appear.
+func palette() []ui.Style {
+	return []ui.Style{ui.Green, ui.Yellow, ui.Cyan, ui.Magenta, ui.Blue}
+}
+
+// table is the file, group by group.
+func (r *reading) table(f *blame.File) string {
+	who, why := 0, 0
+	for _, l := range f.Lines {
+		who = max(who, min(utf8.RuneCountInString(whose(l.Author)), whoseWidth))
+		why = max(why, min(utf8.RuneCountInString(about(f, l.Author)), aboutWidth))
+	}
+	if r.Streams.Terminal.Out {
+		width, _ := r.Streams.Size()
+		why = max(leastAbout, min(why, width/halfScreen-who-len("a1b2c3d    1234 ")))
+	}
+	number := 1
+	if n := len(f.Lines); n > 0 {
+		number = len(strconv.Itoa(f.Lines[n-1].Number))
+	}
+	styles := map[string]ui.Style{}
+	var b strings.Builder
+	var before [3]string
+	last := 0
+	for i, l := range f.Lines {
+		if i > 0 && last+1 != l.Number {
+			b.WriteString("...\n")
+		}
+		group := [...]string{commitName(l.Commit), whose(l.Author), ui.Line(about(f, l.Author), why)}
+		oid, name, text := group[0], group[1], group[2]
+		if group == before && l.Number == last+1 {
+			oid, name, text = "", "", ""
+		}
+		before, last = group, l.Number
+		fmt.Fprintf(&b, "%s %s  %s %s  %s\n",
+			r.Streams.Paint(ui.Dim, pad(oid, len("a1b2c3d"))), r.Streams.Paint(styleOf(styles, l.Author), pad(ui.Line(name, who), who)),
+			pad(text, why), r.Streams.Paint(ui.Dim, fmt.Sprintf("%*d", number, l.Number)), l.Text)
+	}
+	if len(f.Lines) == 0 {
+		return "The file is empty.\n"
+	}
+	return b.String()
+}
+
+// styleOf returns the style of an author: one for each session and person, in the order in
+// which they appear.
+func styleOf(styles map[string]ui.Style, a *blame.Author) ui.Style {
+	if a.Kind == blame.Unknown {
+		return ui.Dim
+	}
+	key := string(a.Kind) + a.Session + a.Name
+	if _, known := styles[key]; !known {
+		styles[key] = palette()[len(styles)%len(palette())]
+	}
+	return styles[key]
+}
+
+// pad fills a text up to a width in characters.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+}
+
+// porcelain is the file as git blame --porcelain prints it, with the author in headers:
+// docs/formats/blame.md.
+func porcelain(f *blame.File) string {
+	var b strings.Builder
+	told := map[*blame.Author]bool{}
+	header := func(key, value string) {
+		if value != "" {
+			b.WriteString(key + " " + ui.Line(value, maxHeader) + "\n")
+		}
+	}
+	for i, l := range f.Lines {
+		oid := string(l.Commit)
+		if oid == "" {
+			oid = strings.Repeat("0", oidLen(f))
+		}
+		fmt.Fprintf(&b, "%s %d %d", oid, l.Orig, l.Number)
+		if i == 0 || f.Lines[i-1].Author != l.Author || f.Lines[i-1].Path != l.Path {
+			n := 1
+			for i+n < len(f.Lines) && f.Lines[i+n].Author == l.Author && f.Lines[i+n].Path == l.Path {
+				n++
+			}
+			fmt.Fprintf(&b, " %d", n)
+		}
+		b.WriteString("\n")
+		if a := l.Author; !told[a] {
+			told[a] = true
+			header("kind", string(a.Kind))
+			header("author", whose(a))
+			header("session", a.Session)
+			header("checkpoint", string(a.Checkpoint))
+			header("turn", a.Turn.ID)
+			header("prompt", a.Turn.Title)
+			header("call", a.Call)
+			header("subagent", a.Subagent)
+			if a.Derived {
+				b.WriteString("derived\n")
+			}
+			if a.Commit != "" {
+				header("summary", strings.SplitN(f.Commits[a.Commit].Message, "\n", 2)[0]) //nolint:mnd // the first line
+			}
+			header("filename", l.Path)
+		}
+		b.WriteString("\t" + l.Text + "\n")
+	}
+	return b.String()
+}
+
+// maxHeader bounds a header's value.
+const maxHeader = 500
+
+func oidLen(f *blame.File) int {
+	for oid := range f.Commits {
+		return len(oid)
+	}
+	return git.SHA1.HexLen()
+}

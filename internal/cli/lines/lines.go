@@ -1,0 +1,158 @@
+// Package lines has the commands about who wrote the lines of a file, and why: blame and why.
+//
+// Of internal/cli it imports app, complete and format.
+package lines
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+)
+
+// reading is one run of a command.
+type reading struct {
+	*app.App
+
+	reader blame.Reader
+}
+
+// read opens the repository and calls do.
+func read(a *app.App, do func(*reading) error) (err error) {
+	repo, err := a.Repository()
+	if errors.Is(err, git.ErrNotRepository) {
+		return app.WithHint(errors.New("not a git repository"), "run it in the repository that has the file")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	rec := a.Recorder(repo, is, log.With("component", "blame"))
+	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Uncommitted: rec.Authorship().Attribution}})
+}
+
+// path returns a path from the root of the worktree.
+func (r *reading) path(typed string) (string, error) {
+	if r.reader.Repo.Root == "" {
+		return filepath.ToSlash(filepath.Clean(typed)), nil
+	}
+	paths, err := app.TreePaths(r.reader.Repo.Root, r.Dir, []string{typed})
+	if err != nil {
+		return "", err
+	}
+	if len(paths) == 0 {
+		return "", app.Usagef("%s is a directory", format.Path(typed))
+	}
+	return paths[0], nil
+}
+
+// rev returns the revision for a file that isn't in the worktree's hands: HEAD in a bare
+// repository.
+func (r *reading) rev(given string) string {
+	if given == "" && r.reader.Repo.Root == "" {
+		return "HEAD"
+	}
+	return given
+}
+
+// explained gives the errors of blame a hint.
+func explained(err error, rev, path string) error {
+	exit, isExit := errors.AsType[*git.ExitError](err)
+	shown := format.Path(path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, blame.ErrBinary):
+		return app.WithHint(fmt.Errorf("%s is binary: it has no lines", shown), "`entire explain "+shown+"` lists the checkpoints that changed it")
+	case errors.Is(err, git.ErrTooMuch):
+		return fmt.Errorf("%s is too large", shown)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, os.ErrNotExist):
+		return app.WithHint(fmt.Errorf("no file %s in the worktree", shown), "name a revision before it that has it: `entire blame HEAD~1 "+shown+"`")
+	case errors.Is(err, git.ErrMissing):
+		return app.WithHint(fmt.Errorf("%s has no file %s", ui.Line(rev, format.NameWidth), shown), "a revision is named as git does it: HEAD~2, a branch, the beginning of an id")
+	case isExit && strings.Contains(exit.Stderr, "no such path"):
+		return app.WithHint(fmt.Errorf("git has no file %s", shown), "a file that was never added has no history: `git add -N "+shown+"` makes it known")
+	case isExit && (strings.Contains(exit.Stderr, "has only") || strings.Contains(exit.Stderr, "-L")):
+		return app.WithHint(errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), format.LineWidth)), "lines count from 1: -L 10,20")
+	case isExit && strings.Contains(exit.Stderr, "bad revision"):
+		return app.WithHint(fmt.Errorf("unknown revision %s", ui.Line(rev, format.NameWidth)), "a revision is named as git does it: HEAD~2, a branch, the beginning of an id")
+	}
+	return err
+}
+
+// show prints a text, through the pager unless that isn't wanted.
+func (r *reading) show(text string, plain bool) {
+	if plain {
+		r.Streams.Printf("%s", text)
+		return
+	}
+	r.Page(text)
+}
+
+// whose names an author in a few words.
+func whose(a *blame.Author) string {
+	switch a.Kind {
+	case blame.Agent:
+		name := a.Agent
+		if name == "" {
+			name = "agent"
+		}
+		if a.Type != "" {
+			name += "/" + a.Type
+		} else if a.Subagent != "" {
+			name += "/subagent"
+		}
+		return ui.Line(name, format.NameWidth)
+	case blame.Person:
+		if a.Name == "" {
+			return "you"
+		}
+		return ui.Line(a.Name, format.NameWidth)
+	case blame.Unknown:
+	}
+	return "unknown"
+}
+
+// about is what is known of why an author wrote: the request, or a commit's subject.
+func about(f *blame.File, a *blame.Author) string {
+	var text string
+	switch {
+	case a.Kind == blame.Agent:
+		text = a.Turn.Title
+	case a.Commit != "":
+		text = format.Subject(f.Commits[a.Commit].Message)
+	}
+	if a.Commit == "" {
+		note := "not committed"
+		if a.Number > 0 {
+			note = fmt.Sprintf("turn %d, not committed", a.Number)
+		}
+		if text != "" {
+			return note + ": " + text
+		}
+		return note
+	}
+	if a.Derived {
+		return "~ " + text
+	}
+	return text
+}
+
+// commitName is the beginning of a commit's id.
+func commitName(oid git.OID) string {
+	if oid == "" {
+		return "-------"
+	}
+	return oid.Short()
+}

@@ -1,0 +1,181 @@
+// Package gitblame finds the commit that added each line of a file, with git blame, and
+// resolves many names of objects at once.
+package gitblame
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Line is where a line of a file comes from. Lines count from 1.
+type Line struct {
+	// Final is the line of the file that was asked about.
+	Final int
+	// Commit added the line as the line Orig of Path; it is empty for a line that isn't
+	// committed.
+	Commit git.OID
+	Path   string
+	Orig   int
+}
+
+// Request is what is asked about.
+type Request struct {
+	// Rev is the revision, empty for the file of the working tree.
+	Rev string
+	// Path is from the root of the worktree.
+	Path string
+	// Ranges are as git's -L takes them; none: the whole file.
+	Ranges []string
+}
+
+// Lines returns the lines of the file in order, as git blame -M -C -w finds them: moved and
+// copied lines, and lines of which only white space changed, belong to the commit that they
+// come from. The user's blame.ignoreRevsFile counts.
+func Lines(ctx context.Context, r *git.Repo, q Request) ([]Line, error) {
+	args := []string{"-c", "core.quotePath=false", "blame", "--incremental", "-M", "-C", "-w"}
+	for _, lines := range q.Ranges {
+		args = append(args, "-L", lines)
+	}
+	if q.Rev != "" {
+		args = append(args, q.Rev)
+	}
+	args = append(args, "--", q.Path)
+	var lines []Line
+	err := r.Stream(ctx, git.Command{Args: args}, func(out io.Reader) (err error) {
+		lines, err = parse(bufio.NewReaderSize(out, 64<<10), r.Format)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(lines, func(a, b Line) int { return a.Final - b.Final })
+	return lines, nil
+}
+
+// maxLines bounds the lines of a file.
+const maxLines = 10_000_000
+
+// parse reads "<commit> <orig> <final> <count>", headers, and "filename <path>", again and
+// again.
+func parse(in *bufio.Reader, format git.Format) ([]Line, error) {
+	var lines []Line
+	var at Line
+	count := 0
+	for {
+		row, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) && row == "" {
+			return lines, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		key, value, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
+		if key == "filename" {
+			if at.Path = value; strings.HasPrefix(value, `"`) {
+				if path, err := strconv.Unquote(value); err == nil {
+					at.Path = path
+				}
+			}
+			if len(lines)+count > maxLines {
+				return nil, git.ErrTooMuch
+			}
+			for i := range count {
+				lines = append(lines, Line{Final: at.Final + i, Commit: at.Commit, Path: at.Path, Orig: at.Orig + i})
+			}
+			count = 0
+			continue
+		}
+		oid := git.OID(key)
+		if !format.Valid(oid) {
+			continue // a header
+		}
+		if _, err := fmt.Sscanf(value, "%d %d %d", &at.Orig, &at.Final, &count); err != nil {
+			return nil, fmt.Errorf("blame: unknown line %q", row)
+		}
+		if at.Commit = oid; oid == format.Zero() {
+			at.Commit = ""
+		}
+	}
+}
+
+// Resolve returns the objects that names such as "<commit>:<path>" stand for, in one git
+// process; empty for those that stand for none, and for names with a line break.
+func Resolve(ctx context.Context, r *git.Repo, names []string) ([]git.OID, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	var in strings.Builder
+	for _, name := range names {
+		if strings.ContainsAny(name, "\n\x00") {
+			name = string(r.Format.Zero())
+		}
+		in.WriteString(name + "\n")
+	}
+	out, err := r.Do(ctx, git.Command{Args: []string{"cat-file", "--batch-check=%(objectname)", "--buffer"}, Stdin: strings.NewReader(in.String())})
+	if err != nil {
+		return nil, fmt.Errorf("resolve names: %w", err)
+	}
+	found := make([]git.OID, 0, len(names))
+	for row := range strings.Lines(string(out)) {
+		oid := git.OID(strings.TrimSuffix(row, "\n"))
+		if !r.Format.Valid(oid) {
+			oid = "" // missing, ambiguous, or excluded
+		}
+		found = append(found, oid)
+	}
+	if len(found) != len(names) {
+		return nil, errors.New("resolve names: " + strconv.Itoa(len(found)) + " replies to " + strconv.Itoa(len(names)) + " names")
+	}
+	return found, nil
+}
+
+// Search returns the lines of the worktree's tracked files that contain a text, at most limit
+// of them: "path" and number. No line is an empty list.
+func Search(ctx context.Context, r *git.Repo, text string, limit int) ([]Line, error) {
+	args := []string{"-c", "core.quotePath=false", "-c", "grep.fallbackToNoIndex=false", "grep", "-z", "-n", "-I", "-F", "--no-color", "--full-name", "-m", strconv.Itoa(limit), "-e", text}
+	out, err := r.Run(ctx, args...)
+	if exit, isExit := errors.AsType[*git.ExitError](err); isExit && exit.Code == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []Line
+	rest := string(out)
+	for rest != "" && len(found) < limit {
+		path, tail, okA := strings.Cut(rest, "\x00")
+		number, tail, okB := strings.Cut(tail, "\x00")
+		_, tail, okC := strings.Cut(tail, "\n")
+		n, err := strconv.Atoi(number)
+		if !okA || !okB || !okC && tail != "" || err != nil {
+			break
+		}
+		found = append(found, Line{Final: n, Path: path})
+		rest = tail
+	}
+	return found, nil
+}
+
+// Pickaxe returns the newest commit that added or removed a text, with the path of a file
+// where it did: false if none did.
+func Pickaxe(ctx context.Context, r *git.Repo, text string) (commit git.OID, path string, found bool, err error) {
+	out, err := r.Run(ctx, "-c", "core.quotePath=false", "log", "-1", "-z", "--format=%H", "--name-only", "--no-renames", "-S"+text, "HEAD", "--")
+	if err != nil {
+		return "", "", false, err
+	}
+	head, rest, _ := strings.Cut(string(out), "\n")
+	oid := git.OID(strings.Trim(head, "\x00\n"))
+	if !r.Format.Valid(oid) {
+		return "", "", false, nil
+	}
+	path, _, _ = strings.Cut(strings.TrimLeft(rest, "\n\x00"), "\x00")
+	return oid, path, true, nil
+}

@@ -1,0 +1,121 @@
+package authorship
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// UncommittedLine is who wrote a line of the worktree that HEAD doesn't have.
+type UncommittedLine struct {
+	// Session is empty for a person.
+	Session, Agent string
+	Turn           checkpoint.Turn
+	// Number is which turn of the session that is, from 1; 0 if it isn't known.
+	Number int
+	Writer checkpoint.Writer
+}
+
+// WorktreeFile is a file of the worktree.
+type WorktreeFile struct {
+	Path    string
+	Content []byte
+	// Added are the lines that HEAD doesn't have.
+	Added checkpoint.LineRanges
+}
+
+// Uncommitted returns who wrote the lines of a file that HEAD doesn't have, by their numbers
+// from 1. It changes nothing.
+func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int]UncommittedLine, error) {
+	if len(f.Content) > largestFile {
+		return nil, nil //nolint:nilnil // it isn't known
+	}
+	a := &attributing{r: at, steps: provenance.PathSteps{}, room: mostContent, own: map[string]tally{}}
+	if head, ok, err := at.Head(ctx); err != nil {
+		return nil, err
+	} else if ok {
+		a.base = head
+	}
+	prompts := map[string]func(line int) int{}
+	for _, s := range at.PendingSessions(ctx) {
+		notes := new(tracking.Pending)
+		if err := at.transcripts.CatchUp(ctx, s, notes); err != nil {
+			at.Log.InfoContext(ctx, "session not brought up to date", "session_id", s.ID, "error", err.Error())
+		}
+		steps := at.steps.ReadSteps(ctx, s, notes)
+		c := Slot{State: s, Notes: notes, Pending: s.FilesTouched, Files: s.FilesTouched}
+		a.sessions = append(a.sessions, c)
+		a.addTurns(s, steps)
+		a.steps.AddSession(s.ID, steps)
+		prompts[s.ID] = at.transcripts.TurnNumbers(s, notes)
+	}
+	for _, c := range a.sessions {
+		a.gatherRest(ctx, c)
+	}
+	file, ok := a.worktreeFile(ctx, f)
+	if !ok {
+		return nil, nil //nolint:nilnil // it isn't known
+	}
+	texts := splitLines(f.Content)
+	found := map[int]UncommittedLine{}
+	for _, l := range file.Attribute().Added {
+		var line UncommittedLine
+		for _, c := range a.sessions {
+			if attribution.Author(c.State.ID) != l.By {
+				continue
+			}
+			w := a.writersOf(ctx, c)
+			var text []byte
+			if l.Number < len(texts) {
+				text = texts[l.Number]
+			}
+			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writer(c, w, f.Path, l, text)}
+			if at := line.Writer.Turn; at >= 0 {
+				line.Turn = w.turns[at]
+				line.Number = prompts[c.State.ID](line.Turn.Line)
+			}
+		}
+		found[l.Number+1] = line
+	}
+	return found, nil
+}
+
+// worktreeFile is a file on its way from HEAD to what the worktree has; false if that can't
+// be followed.
+func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribution.File, bool) {
+	file := attribution.File{Final: f.Content}
+	if a.base.Tree != "" {
+		was, found, err := a.r.Lookup(ctx, a.base.Tree, f.Path)
+		if err != nil || found && !workspace.IsBlob(was.Mode) {
+			return file, false
+		}
+		var ok bool
+		if file.Base, ok = a.read(ctx, was.OID); found && !ok {
+			return file, false
+		}
+	}
+	steps := a.steps.Of(f.Path, "")
+	newest := git.OID("")
+	for _, s := range steps {
+		data, ok := a.read(ctx, s.Blob)
+		if s.Blob == provenance.UnknownBlob || !ok {
+			continue
+		}
+		newest = s.Blob
+		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw})
+	}
+	if newest != a.r.Repo.Format.HashBlob(f.Content) { // somebody has changed it since
+		file.By = a.author(f.Path)
+		file.Turn = a.turnOf(file.By)
+	}
+	for _, r := range f.Added {
+		file.Hunks = append(file.Hunks, gitdiff.Hunk{Old: 1, New: r.First, NewLines: r.Last - r.First + 1})
+	}
+	return file, true
+}

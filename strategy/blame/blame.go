@@ -1,0 +1,242 @@
+// Package blame finds who wrote the lines of a file, and what led to them: git finds the
+// commit of each line, the records of its checkpoints whose it is. docs/formats/authorship.md
+// defines the result.
+//
+// It writes nothing.
+package blame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+)
+
+// Reader reads the authors of lines in a worktree's repository.
+type Reader struct {
+	Repo *git.Repo
+	// Uncommitted finds the authors of what isn't committed.
+	Uncommitted *authorship.Attribution
+}
+
+// Kind is what an author is.
+type Kind string
+
+// The kinds.
+const (
+	Agent   Kind = "agent"
+	Person  Kind = "person"
+	Unknown Kind = "unknown"
+)
+
+// Author is who wrote lines of one commit. Authors are compared by value.
+type Author struct {
+	Kind Kind
+	// Commit is the commit that has the lines, empty where they aren't committed.
+	Commit git.OID
+	// Checkpoint has the record of the session. It is empty for a person, and for lines
+	// that aren't committed.
+	Checkpoint checkpoint.ID
+	// Name is that of a person, Agent that of an agent.
+	Name, Agent string
+	Session     string
+	// Turn is the turn, as far as it is known, and Number which turn of the session that is,
+	// from 1; 0 if that isn't known.
+	Turn   checkpoint.Turn
+	Number int
+	// Call is the tool use that wrote the lines; Subagent and Type are the subagent's.
+	Call, Subagent, Type string
+	// Derived reports that the record doesn't have the lines: their texts are those of an edit.
+	Derived bool
+}
+
+// Line is a line of a file.
+type Line struct {
+	// Number counts from 1. Text is without the line's end.
+	Number int
+	Text   string
+	// Commit added it as the line Orig of Path; empty if it isn't committed.
+	Commit git.OID
+	Path   string
+	Orig   int
+	Author *Author
+}
+
+// File is a file with the authors of its lines.
+type File struct {
+	// Rev is empty for the file of the worktree.
+	Rev, Path string
+	Lines     []Line
+	Commits   map[git.OID]git.Commit
+}
+
+// maxFile is the size of a file up to which its lines are shown.
+const maxFile = 64 << 20
+
+// ErrBinary means that a file has no lines.
+var ErrBinary = errors.New("binary file")
+
+// File finds the authors of the lines of a file.
+func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
+	f := File{Rev: q.Rev, Path: q.Path, Commits: map[git.OID]git.Commit{}}
+	content, err := r.content(ctx, q)
+	if err != nil {
+		return f, err
+	}
+	found, err := gitblame.Lines(ctx, r.Repo, q)
+	if err != nil {
+		return f, err
+	}
+	texts := bytes.Split(content, []byte{'\n'})
+	f.Lines = make([]Line, len(found))
+	groups := map[groupKey]*group{}
+	var order []*group
+	for i, l := range found {
+		f.Lines[i] = Line{Number: l.Final, Commit: l.Commit, Path: l.Path, Orig: l.Orig}
+		if l.Final <= len(texts) {
+			f.Lines[i].Text = string(bytes.TrimSuffix(texts[l.Final-1], []byte{'\r'}))
+		}
+		key := groupKey{l.Commit, l.Path}
+		g := groups[key]
+		if g == nil {
+			g = &group{groupKey: key}
+			groups[key], order = g, append(order, g)
+		}
+		g.lines = append(g.lines, &f.Lines[i])
+	}
+	a := &attributing{Reader: r, commits: f.Commits, authors: map[Author]*Author{}}
+	if err := a.attribute(ctx, order); err != nil {
+		return f, err
+	}
+	return f, a.uncommitted(ctx, q.Path, content, order)
+}
+
+// content reads the file that is asked about.
+func (r Reader) content(ctx context.Context, q gitblame.Request) ([]byte, error) {
+	var data []byte
+	if q.Rev == "" {
+		name := filepath.Join(r.Repo.Root, filepath.FromSlash(q.Path))
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is no file", q.Path)
+		case info.Size() > maxFile:
+			return nil, git.ErrTooMuch
+		}
+		if data, err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+	} else {
+		object, err := r.Repo.ReadWithin(ctx, q.Rev+":"+q.Path, maxFile)
+		if err != nil {
+			return nil, err
+		}
+		data = object.Data
+	}
+	const sniffed = 8000 // as git does
+	if bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0 {
+		return nil, ErrBinary
+	}
+	return data, nil
+}
+
+// groupKey names a file of a commit.
+type groupKey struct {
+	commit git.OID
+	path   string
+}
+
+// group is the lines that come from one file of a commit.
+type group struct {
+	groupKey
+
+	lines []*Line
+	blob  git.OID // of the commit's file; empty if it isn't known
+	ids   []checkpoint.ID
+}
+
+// attributing finds the authors of lines.
+type attributing struct {
+	Reader
+
+	commits map[git.OID]git.Commit
+	authors map[Author]*Author
+	records map[checkpoint.ID]*record
+	trees   []git.OID
+	derived derivation
+	blobs   map[git.OID][]byte
+	follows map[[2]git.OID][]int
+	patches map[git.OID]map[string]patch
+	asked   int // commits whose diff was read
+}
+
+// author returns the one Author that is equal to a.
+func (at *attributing) author(a Author) *Author {
+	known := at.authors[a]
+	if known == nil {
+		known = &a
+		at.authors[a] = known
+	}
+	return known
+}
+
+// attribute finds the authors of what is committed.
+func (at *attributing) attribute(ctx context.Context, groups []*group) error {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g.commit == "" })
+	if err := at.readCommits(ctx, groups); err != nil {
+		return err
+	}
+	if err := at.readRecords(ctx, groups); err != nil {
+		return err
+	}
+	if err := at.readBlobs(ctx, groups); err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := at.group(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCommits reads the commits of the groups and the ids in their messages.
+func (at *attributing) readCommits(ctx context.Context, groups []*group) error {
+	var oids []git.OID
+	for _, g := range groups {
+		if _, known := at.commits[g.commit]; !known {
+			at.commits[g.commit] = git.Commit{}
+			oids = append(oids, g.commit)
+		}
+	}
+	err := at.Repo.ReadMany(ctx, oids, func(o git.Object) error {
+		c, err := git.ParseCommit(o)
+		if err == nil {
+			at.commits[o.OID] = c
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		g.ids = checkpoint.IDs(at.commits[g.commit].Message)
+		slices.Reverse(g.ids)
+	}
+	return nil
+}
+
+// person is the author of a commit as a person.
+func (at *attributing) person(commit git.OID) Author {
+	return Author{Kind: Person, Commit: commit, Name: at.commits[commit].Author.Name}
+}

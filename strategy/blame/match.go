@@ -1,0 +1,267 @@
+package blame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+const (
+	// mostPatches is of how many commits the diff is read, maxPatch up to which size.
+	mostPatches = 100
+	maxPatch    = 16 << 20
+)
+
+// source is a file's record in one slot, and which line of it each line of the commit's file
+// is, from 1; nil for the same number.
+type source struct {
+	id    checkpoint.ID
+	slot  *slot
+	file  file
+	lines []int
+}
+
+// line returns the record's number of a line of the commit's file; 0 if it has none.
+func (s source) line(number int) int {
+	if s.lines == nil {
+		return number
+	}
+	if number > len(s.lines) {
+		return 0
+	}
+	return s.lines[number-1]
+}
+
+// group finds the authors of the lines of one file of a commit.
+func (at *attributing) group(ctx context.Context, g *group) error {
+	sources, all, err := at.sources(ctx, g)
+	if err != nil {
+		return err
+	}
+	isComplete, isRecorded := true, false
+	for _, id := range g.ids {
+		isComplete = isComplete && at.records[id].complete
+		isRecorded = isRecorded || at.records[id].tree != ""
+	}
+	for _, l := range g.lines {
+		author := Author{Kind: Unknown, Commit: g.commit}
+		found := false
+		for _, s := range sources {
+			if found = at.fromRecord(&author, s, l.Orig, sources); found {
+				break
+			}
+		}
+		switch {
+		case found:
+		case len(g.ids) == 0:
+			author = at.person(g.commit)
+		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1):
+			// No checkpoint lists the file; or the commit folds others, and the line is of one
+			// that had no session.
+			author = at.person(g.commit)
+		case isRecorded:
+			if author, err = at.derive(ctx, g, l, author); err != nil {
+				return err
+			}
+		}
+		l.Author = at.author(author)
+	}
+	return nil
+}
+
+// fromRecord sets the author of a line by a record; false if that doesn't have the line.
+func (at *attributing) fromRecord(author *Author, s source, number int, all []source) bool {
+	line := s.line(number)
+	if line == 0 || !s.file.added.Has(line) {
+		return false
+	}
+	a := Author{Commit: author.Commit, Checkpoint: s.id}
+	for _, other := range all { // the sessions of one checkpoint
+		if other.id != s.id || !other.file.own.Has(other.line(number)) {
+			continue
+		}
+		if other.file.Estimated {
+			*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id}
+			return true
+		}
+		*author = other.slot.writer(other.file, other.line(number), a)
+		return true
+	}
+	if s.file.Estimated {
+		*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id}
+		return true
+	}
+	*author = at.person(author.Commit)
+	return true
+}
+
+// sources returns the records of a commit's file that apply to it exactly, those of the newest
+// checkpoint first, and whether all that list it do.
+func (at *attributing) sources(ctx context.Context, g *group) (found []source, all bool, err error) {
+	all = true
+	for _, id := range g.ids {
+		rec := at.records[id]
+		for i := range rec.slots {
+			s := &rec.slots[i]
+			f, ok := s.bound(g.path, g.blob)
+			if !ok {
+				continue
+			}
+			lines, applies, err := at.apply(ctx, g, f)
+			if err != nil {
+				return nil, false, err
+			}
+			if all = all && applies; applies {
+				found = append(found, source{id: id, slot: s, file: f, lines: lines})
+			}
+		}
+	}
+	return found, all, nil
+}
+
+// apply finds which lines of a record the lines of the commit's file are.
+func (at *attributing) apply(ctx context.Context, g *group, f file) (lines []int, applies bool, err error) {
+	if g.blob != "" && f.Blob == g.blob {
+		return nil, true, nil
+	}
+	was, isA := at.blobs[f.Blob]
+	now, isB := at.blobs[g.blob]
+	if !isA || !isB {
+		return at.byPatch(ctx, g, f)
+	}
+	key := [2]git.OID{f.Blob, g.blob}
+	if lines, known := at.follows[key]; known {
+		return lines, true, nil
+	}
+	lines = attribution.Follow(was, now)
+	for i := range lines {
+		lines[i]++
+	}
+	if at.follows == nil {
+		at.follows = map[[2]git.OID][]int{}
+	}
+	at.follows[key] = lines
+	return lines, true, nil
+}
+
+// readBlobs reads the contents that records have to be compared with: those of files which
+// another commit has otherwise than the one that the record was made for.
+func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
+	at.blobs = map[git.OID][]byte{}
+	var wanted []git.OID
+	want := func(oid git.OID) {
+		if _, known := at.blobs[oid]; !known && at.Repo.Format.Valid(oid) {
+			at.blobs[oid] = nil
+			wanted = append(wanted, oid)
+		}
+	}
+	for _, g := range groups {
+		for _, id := range g.ids {
+			for i := range at.records[id].slots {
+				if f, ok := at.records[id].slots[i].bound(g.path, g.blob); ok && g.blob != "" && f.Blob != g.blob {
+					want(f.Blob)
+					want(g.blob)
+				}
+			}
+		}
+	}
+	at.blobs = map[git.OID][]byte{}
+	return at.Repo.ReadMany(ctx, wanted, func(o git.Object) error {
+		if o.Type == "blob" {
+			at.blobs[o.OID] = o.Data
+		}
+		return nil
+	})
+}
+
+// patch is what a commit adds to a file.
+type patch struct {
+	id    string
+	added checkpoint.LineRanges
+}
+
+// byPatch finds the lines of a record whose blob isn't here, if the commit adds the same
+// lines as the one that the record was made for.
+func (at *attributing) byPatch(ctx context.Context, g *group, f file) (lines []int, applies bool, err error) {
+	if f.Patch == "" {
+		return nil, false, nil
+	}
+	p, ok, err := at.patch(ctx, g)
+	if err != nil || !ok || p.id != f.Patch {
+		return nil, false, err
+	}
+	for _, r := range p.added {
+		for line := r.First; line <= r.Last; line++ {
+			place, _ := p.added.Place(line)
+			was, found := f.added.At(place)
+			if !found {
+				return nil, false, nil
+			}
+			for len(lines) < line {
+				lines = append(lines, 0)
+			}
+			lines[line-1] = was
+		}
+	}
+	return lines, true, nil
+}
+
+// patch reads what a commit adds to the group's file; false if that isn't known.
+func (at *attributing) patch(ctx context.Context, g *group) (patch, bool, error) {
+	files, known := at.patches[g.commit]
+	if !known {
+		if at.patches == nil {
+			at.patches = map[git.OID]map[string]patch{}
+		}
+		files = map[string]patch{}
+		at.patches[g.commit] = files
+		if at.asked++; at.asked > mostPatches {
+			return patch{}, false, nil
+		}
+		var parent git.OID
+		if c := at.commits[g.commit]; len(c.Parents) > 0 {
+			parent = c.Parents[0]
+		}
+		diffs, err := gitdiff.Hunks(ctx, at.Repo, parent, g.commit, maxPatch)
+		if err != nil {
+			if ctx.Err() != nil || !errors.Is(err, git.ErrTooMuch) {
+				err = errors.Join(ctx.Err())
+			}
+			return patch{}, false, ctx.Err()
+		}
+		for _, d := range diffs {
+			if p, ok := at.read(ctx, d); ok {
+				files[d.Path] = p
+			}
+		}
+	}
+	p, ok := files[g.path]
+	return p, ok, nil
+}
+
+func (at *attributing) read(ctx context.Context, d gitdiff.FileDiff) (patch, bool) {
+	const largest = 4 << 20
+	if d.Binary || d.Added == 0 {
+		return patch{}, false
+	}
+	object, err := at.Repo.ReadWithin(ctx, string(d.New), largest)
+	if err != nil {
+		return patch{}, false
+	}
+	texts := bytes.SplitAfter(object.Data, []byte{'\n'})
+	var p patch
+	var added [][]byte
+	for _, h := range d.Hunks {
+		for line := h.New; line < h.New+h.NewLines && line <= len(texts); line++ {
+			p.added = p.added.With(line)
+			added = append(added, texts[line-1])
+		}
+	}
+	p.id = checkpoint.PatchID(added)
+	return p, true
+}

@@ -1,0 +1,211 @@
+package blame
+
+import (
+	"bytes"
+	"context"
+	"path"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+)
+
+// record is what a checkpoint has of the lines of its commit.
+type record struct {
+	tree  git.OID // of the metadata branch that has it
+	slots []slot
+	// complete reports that every file of which a session wrote something is in it.
+	complete bool
+}
+
+// slot is a session of a checkpoint.
+type slot struct {
+	meta checkpoint.SessionMeta
+	told checkpoint.Attribution
+	// files are by path; those of earlier versions, which are bound to no blob, are left out.
+	files map[string]file
+}
+
+// file is a file's record.
+type file struct {
+	checkpoint.FileAttribution
+
+	own, added checkpoint.LineRanges
+	written    map[int]checkpoint.LineRanges
+}
+
+// mostSlots is how many sessions of each checkpoint are asked for at once.
+const mostSlots = 3
+
+// readRecords reads the records of all checkpoints that the groups' commits name.
+func (at *attributing) readRecords(ctx context.Context, groups []*group) (err error) {
+	at.records = map[checkpoint.ID]*record{}
+	var ids []checkpoint.ID
+	for _, g := range groups {
+		for _, id := range g.ids {
+			if at.records[id] == nil {
+				at.records[id] = &record{}
+				ids = append(ids, id)
+			}
+		}
+	}
+	if at.trees, err = checkpoint.Trees(ctx, at.Repo); err != nil {
+		return err
+	}
+	names := make([]string, 0, len(groups))
+	for _, g := range groups {
+		names = append(names, string(g.commit)+":"+g.path)
+	}
+	for n, tree := range at.trees {
+		if len(ids) == 0 && n > 0 {
+			break
+		}
+		for _, id := range ids {
+			for i := range mostSlots {
+				names = append(names, checkpoint.SlotName(tree, id, i))
+			}
+		}
+		oids, err := gitblame.Resolve(ctx, at.Repo, names)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			for i, g := range groups {
+				g.blob = oids[i]
+			}
+			oids = oids[len(groups):]
+		}
+		if ids, err = at.readSlots(ctx, tree, ids, oids); err != nil {
+			return err
+		}
+		names = nil
+	}
+	if len(at.trees) == 0 {
+		oids, err := gitblame.Resolve(ctx, at.Repo, names)
+		for i := range oids {
+			groups[i].blob = oids[i]
+		}
+		return err
+	}
+	return nil
+}
+
+// readSlots reads the slots of checkpoints from a tree; the objects are mostSlots for each
+// id. It returns the ids that the tree doesn't have.
+func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkpoint.ID, oids []git.OID) (missing []checkpoint.ID, err error) {
+	place := map[git.OID][]checkpoint.ID{}
+	var wanted []git.OID
+	for i, id := range ids {
+		of := oids[i*mostSlots : (i+1)*mostSlots]
+		if of[mostSlots-1] != "" {
+			if err := at.readWhole(ctx, tree, id); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		found := false
+		for _, oid := range of {
+			if oid == "" {
+				continue
+			}
+			found = true
+			if place[oid] == nil {
+				wanted = append(wanted, oid)
+			}
+			place[oid] = append(place[oid], id)
+		}
+		if !found {
+			missing = append(missing, id)
+			continue
+		}
+		at.records[id].tree = tree
+	}
+	err = at.Repo.ReadMany(ctx, wanted, func(o git.Object) error {
+		if meta, err := checkpoint.ParseSession(o.Data); err == nil {
+			for _, id := range place[o.OID] {
+				at.records[id].add(meta)
+			}
+		}
+		return nil
+	})
+	for _, id := range ids {
+		at.records[id].judge()
+	}
+	return missing, err
+}
+
+// readWhole reads a checkpoint of many sessions.
+func (at *attributing) readWhole(ctx context.Context, tree git.OID, id checkpoint.ID) error {
+	at.records[id].tree = tree
+	c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id)
+	if err != nil {
+		return nil //nolint:nilerr // it is as if it were not here
+	}
+	for _, s := range c.Sessions {
+		at.records[id].add(s.Meta)
+	}
+	return nil
+}
+
+func (rec *record) add(meta checkpoint.SessionMeta) {
+	s := slot{meta: meta, files: map[string]file{}}
+	s.told, _ = checkpoint.ParseAttribution(meta.Attribution)
+	for _, f := range s.told.Files {
+		if f.Blob == "" {
+			continue
+		}
+		one := file{FileAttribution: f, own: checkpoint.ParseRanges(f.AgentRanges), written: checkpoint.ParseWritten(f.Written)}
+		if one.added = one.own; f.AddedRanges != "" {
+			one.added = checkpoint.ParseRanges(f.AddedRanges)
+		}
+		s.files[string(f.Path)] = one
+	}
+	rec.slots = append(rec.slots, s)
+}
+
+// judge finds out whether the record is complete: whatever a session wrote is in its files.
+func (rec *record) judge() {
+	rec.complete = len(rec.slots) > 0
+	for _, s := range rec.slots {
+		isOurs := bytes.Contains(s.meta.Attribution, []byte(`"session_lines"`))
+		isBound := len(s.files) == len(s.told.Files) && (s.told.SessionLines == 0 || len(s.files) > 0)
+		rec.complete = rec.complete && isOurs && isBound && !s.told.Estimated
+	}
+}
+
+// bound returns the record of a file in a slot: that of the blob, else that of the path,
+// else that of the only one with its base name.
+func (s *slot) bound(name string, blob git.OID) (file, bool) {
+	if f, ok := s.files[name]; ok {
+		return f, true
+	}
+	var same []file
+	for other, f := range s.files {
+		if blob != "" && f.Blob == blob {
+			return f, true
+		}
+		if path.Base(other) == path.Base(name) {
+			same = append(same, f)
+		}
+	}
+	if len(same) == 1 {
+		return same[0], true
+	}
+	return file{}, false
+}
+
+// writer returns what the slot has of the line's writer.
+func (s *slot) writer(f file, line int, a Author) Author {
+	a.Kind, a.Agent, a.Session = Agent, s.meta.Agent, s.meta.SessionID
+	for i, r := range f.written {
+		if i >= len(s.told.Writers) || !r.Has(line) {
+			continue
+		}
+		w := s.told.Writers[i]
+		if w.Turn >= 0 && w.Turn < len(s.told.Turns) {
+			a.Turn = s.told.Turns[w.Turn]
+		}
+		a.Call, a.Subagent, a.Type = w.Call, w.Subagent, w.Type
+	}
+	return a
+}

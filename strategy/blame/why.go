@@ -1,0 +1,265 @@
+package blame
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Act is a use of a tool.
+type Act struct {
+	Tool, Detail, Call string
+	Failed             bool
+	// Guessed reports that nothing records that it was this one.
+	Guessed bool
+}
+
+// Story is what led to lines. Its texts are redacted.
+type Story struct {
+	Author Author
+	// Prompt is what was asked, Said what the agent said last before the edit.
+	Prompt, Said string
+	// Edit wrote the lines; nil if that isn't known.
+	Edit *Act
+	// After are the commands that ran after it in the turn.
+	After []Act
+	// Turn is the whole turn.
+	Turn []transcript.Item
+}
+
+// Story finds what led to lines of an author in a file. Where the conversation isn't here,
+// only the author and what its record says is known.
+func (r Reader) Story(ctx context.Context, a Author, file string) (Story, error) {
+	story := Story{Author: a, Prompt: a.Turn.Title}
+	if a.Kind != Agent {
+		return story, nil
+	}
+	conversation := &turnReader{Conversation: transcript.Conversation{Root: r.Repo.Root}}
+	var err error
+	if a.Checkpoint == "" {
+		err = r.live(ctx, a, conversation)
+	} else {
+		err = r.stored(ctx, a, conversation)
+	}
+	if err != nil {
+		if errors.Is(err, git.ErrMissing) || errors.Is(err, checkpoint.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return story, err
+	}
+	items, edit := conversation.turn(a, file)
+	for i := range items {
+		if a.Checkpoint == "" {
+			if items[i].Text, err = r.Uncommitted.RedactText(ctx, items[i].Text); err != nil {
+				return story, err
+			}
+		}
+	}
+	story.tell(items, edit, a)
+	return story, nil
+}
+
+// tell takes what is of interest from a turn whose edit is at a place, -1 if it isn't known.
+func (s *Story) tell(items []transcript.Item, edit int, a Author) {
+	s.Turn = items
+	asked := slices.IndexFunc(items, func(i transcript.Item) bool { return i.By == transcript.User })
+	if asked >= 0 {
+		s.Prompt = items[asked].Text
+	}
+	if edit < 0 {
+		return
+	}
+	at := act(items[edit])
+	at.Guessed = at.Call != a.Call
+	s.Edit = &at
+	for _, item := range slices.Backward(items[:edit]) {
+		if item.By == transcript.Assistant {
+			s.Said = item.Text
+			break
+		}
+		if item.By == transcript.User {
+			break
+		}
+	}
+	for _, item := range items[edit+1:] {
+		if item.By == transcript.Tool && transcript.IsCommand(item.Tool) {
+			s.After = append(s.After, act(item))
+		}
+	}
+}
+
+func act(item transcript.Item) Act {
+	return Act{Tool: item.Tool, Detail: item.Text, Call: item.ID, Failed: item.Failed}
+}
+
+// turnReader reads a conversation and where its turns begin.
+type turnReader struct {
+	transcript.Conversation
+
+	events transcript.Events
+	begins []int // lines of prompts
+}
+
+func (t *turnReader) line(raw []byte, n int) {
+	t.Line(raw, n)
+	if e, ok := t.events.Line(raw); ok && e.Kind == transcript.UserEvent && e.Prompt+e.Plan+e.Command != "" {
+		t.begins = append(t.begins, n)
+	}
+}
+
+// turn returns the items of the author's turn, and which of them made the edit: -1 if that
+// isn't known.
+func (t *turnReader) turn(a Author, file string) (items []transcript.Item, edit int) {
+	anchor := a.Turn.Line
+	if i := slices.IndexFunc(t.Items, func(i transcript.Item) bool { return a.Call != "" && i.ID == a.Call }); i >= 0 {
+		anchor = t.Items[i].Line
+	} else if next := slices.IndexFunc(t.begins, func(line int) bool { return line >= anchor }); next >= 0 {
+		anchor = t.begins[next] // the prompt is behind the line at which its hook ran
+	}
+	from, to := 0, -1
+	for _, line := range t.begins {
+		if line <= anchor {
+			from = line
+		} else if to < 0 {
+			to = line
+		}
+	}
+	for _, item := range t.Items {
+		if item.Line >= from && (to < 0 || item.Line < to) {
+			items = append(items, item)
+		}
+	}
+	return items, editOf(items, a, file)
+}
+
+// editOf finds the use of a tool that wrote the lines: the author's call; else, for a
+// subagent's, the last that started one; else the last command that names the file, or the
+// only one.
+func editOf(items []transcript.Item, a Author, file string) int {
+	if i := slices.IndexFunc(items, func(i transcript.Item) bool { return a.Call != "" && i.ID == a.Call }); i >= 0 {
+		return i
+	}
+	named, only, commands := -1, -1, 0
+	for i, item := range items {
+		switch {
+		case item.By != transcript.Tool:
+		case a.Subagent != "":
+			if transcript.IsTask(item.Tool) {
+				named = i
+			}
+		case transcript.IsCommand(item.Tool):
+			only = i
+			commands++
+			if file != "" && strings.Contains(item.Text, path.Base(file)) {
+				named = i
+			}
+		}
+	}
+	if named < 0 && commands == 1 {
+		return only
+	}
+	return named
+}
+
+// stored reads the conversation of a checkpoint from the author's turn on.
+func (r Reader) stored(ctx context.Context, a Author, into *turnReader) error {
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	for _, tree := range trees {
+		c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, a.Checkpoint)
+		if err != nil {
+			if errors.Is(err, checkpoint.ErrNotFound) {
+				continue
+			}
+			return err
+		}
+		for _, s := range c.Sessions {
+			if s.Meta.SessionID != a.Session {
+				continue
+			}
+			t, err := segments.Unhashed(ctx, r.Repo, s.Dir)
+			if err != nil {
+				return err
+			}
+			span := segments.Span{From: a.Turn.Line, To: s.Meta.TranscriptEnd, Total: s.Meta.TranscriptLines}
+			if span.To <= span.From {
+				span.To = 0
+			}
+			return t.Lines(ctx, r.Repo, span, func(line []byte, n int) error {
+				into.line(line, n)
+				return nil
+			})
+		}
+	}
+	return checkpoint.ErrNotFound
+}
+
+// live reads the conversation of a session that goes on.
+func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
+	s, err := session.Open(r.Repo.CommonDir).Load(a.Session)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(s.TranscriptPath)
+	if err != nil {
+		return err
+	}
+	n := 0
+	return transcript.Lines(ctx, s.TranscriptPath, 0, info.Size(), func(line []byte, _ int64) error {
+		if n >= a.Turn.Line {
+			into.line(line, n)
+		}
+		n++
+		return nil
+	})
+}
+
+// OfCommit returns the author of most of the lines that a commit added, as the records of its
+// checkpoints have them, and the file of most of these; false if it has no checkpoint here.
+func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
+	at := &attributing{Reader: r, commits: map[git.OID]git.Commit{commit.OID: commit}, authors: map[Author]*Author{}}
+	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDs(commit.Message)}
+	slices.Reverse(g.ids)
+	if err := at.readRecords(ctx, []*group{g}); err != nil {
+		return a, "", false, err
+	}
+	most := 0
+	for _, id := range g.ids {
+		rec := at.records[id]
+		for i := range rec.slots {
+			s := &rec.slots[i]
+			base := Author{
+				Kind: Agent, Commit: commit.OID, Checkpoint: id, Agent: s.meta.Agent, Session: s.meta.SessionID,
+				Turn: checkpoint.Turn{Title: s.meta.Title, Line: s.meta.TranscriptStart},
+			}
+			if !found {
+				a, found = base, true
+			}
+			for name, f := range s.files {
+				for _, ranges := range f.written {
+					lines := 0
+					for _, one := range ranges {
+						lines += one.Last - one.First + 1
+					}
+					if lines > most || lines == most && name < file {
+						most, file = lines, name
+						a = s.writer(f, ranges[0].First, Author{Commit: commit.OID, Checkpoint: id})
+					}
+				}
+			}
+		}
+	}
+	return a, file, found, nil
+}
