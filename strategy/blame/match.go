@@ -3,7 +3,6 @@ package blame
 import (
 	"bytes"
 	"context"
-	"errors"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -215,33 +214,37 @@ func (at *attributing) byPatch(ctx context.Context, g *group, f file) (lines []i
 func (at *attributing) patch(ctx context.Context, g *group) (patch, bool, error) {
 	files, known := at.patches[g.commit]
 	if !known {
+		files = at.readPatches(ctx, g.commit)
 		if at.patches == nil {
 			at.patches = map[git.OID]map[string]patch{}
 		}
-		files = map[string]patch{}
 		at.patches[g.commit] = files
-		if at.asked++; at.asked > mostPatches {
-			return patch{}, false, nil
-		}
-		var parent git.OID
-		if c := at.commits[g.commit]; len(c.Parents) > 0 {
-			parent = c.Parents[0]
-		}
-		diffs, err := gitdiff.Hunks(ctx, at.Repo, parent, g.commit, maxPatch)
-		if err != nil {
-			if ctx.Err() != nil || !errors.Is(err, git.ErrTooMuch) {
-				err = errors.Join(ctx.Err())
-			}
-			return patch{}, false, ctx.Err()
-		}
-		for _, d := range diffs {
-			if p, ok := at.read(ctx, d); ok {
-				files[d.Path] = p
-			}
-		}
 	}
 	p, ok := files[g.path]
-	return p, ok, nil
+	return p, ok, ctx.Err()
+}
+
+// readPatches reads what a commit adds to each file; nothing where that can't be read, or of
+// too many commits.
+func (at *attributing) readPatches(ctx context.Context, commit git.OID) map[string]patch {
+	files := map[string]patch{}
+	if at.asked++; at.asked > mostPatches {
+		return files
+	}
+	var parent git.OID
+	if c := at.commits[commit]; len(c.Parents) > 0 {
+		parent = c.Parents[0]
+	}
+	diffs, err := gitdiff.Hunks(ctx, at.Repo, parent, commit, maxPatch)
+	if err != nil {
+		return files
+	}
+	for _, d := range diffs {
+		if p, ok := at.read(ctx, d); ok {
+			files[d.Path] = p
+		}
+	}
+	return files
 }
 
 func (at *attributing) read(ctx context.Context, d gitdiff.FileDiff) (patch, bool) {

@@ -82,10 +82,13 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 	}
 	if len(at.trees) == 0 {
 		oids, err := gitblame.Resolve(ctx, at.Repo, names)
-		for i := range oids {
-			groups[i].blob = oids[i]
+		if err != nil {
+			return err
 		}
-		return err
+		for i, g := range groups {
+			g.blob = oids[i]
+		}
+		return nil
 	}
 	return nil
 }
@@ -98,9 +101,7 @@ func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkp
 	for i, id := range ids {
 		of := oids[i*mostSlots : (i+1)*mostSlots]
 		if of[mostSlots-1] != "" {
-			if err := at.readWhole(ctx, tree, id); err != nil {
-				return nil, err
-			}
+			at.readWhole(ctx, tree, id)
 			continue
 		}
 		found := false
@@ -134,17 +135,17 @@ func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkp
 	return missing, err
 }
 
-// readWhole reads a checkpoint of many sessions.
-func (at *attributing) readWhole(ctx context.Context, tree git.OID, id checkpoint.ID) error {
+// readWhole reads a checkpoint of many sessions; one that can't be read is as if it were not
+// here.
+func (at *attributing) readWhole(ctx context.Context, tree git.OID, id checkpoint.ID) {
 	at.records[id].tree = tree
 	c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id)
 	if err != nil {
-		return nil //nolint:nilerr // it is as if it were not here
+		return
 	}
 	for _, s := range c.Sessions {
 		at.records[id].add(s.Meta)
 	}
-	return nil
 }
 
 func (rec *record) add(meta checkpoint.SessionMeta) {
