@@ -154,8 +154,8 @@ func Search(ctx context.Context, r *git.Repo, text string, limit int) ([]Line, e
 		path, tail, okA := strings.Cut(rest, "\x00")
 		number, tail, okB := strings.Cut(tail, "\x00")
 		_, tail, okC := strings.Cut(tail, "\n")
-		n, wrong := strconv.Atoi(number)
-		if !okA || !okB || !okC && tail != "" || wrong != nil {
+		n, _ := strconv.Atoi(number) // 0 if it is none
+		if !okA || !okB || !okC && tail != "" || n < 1 {
 			break
 		}
 		found = append(found, Line{Final: n, Path: path})
