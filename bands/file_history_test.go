@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,10 +20,10 @@ import (
 )
 
 // put writes a file of so many lines, and takes a snapshot.
-func (s *shelf) put(t *testing.T, path, text string) bands.Version {
+func (s *shelf) put(t *testing.T, path, text string) {
 	t.Helper()
 	putFile(t, filepath.Join(s.root, path), text)
-	return s.take(t, bands.Named, 0)
+	s.take(t, bands.Named, 0)
 }
 
 // newestFirst are all snapshots as BlameFile takes them.
@@ -271,7 +272,7 @@ func TestCheckMetadata(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}
 	for i := range 33 {
-		many[fmt.Sprint(i)] = ""
+		many[strconv.Itoa(i)] = ""
 	}
 	tests := []struct {
 		meta map[string]string

@@ -158,11 +158,8 @@ func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string
 			return err
 		}
 		if e == nil && newer != nil {
-			if from := b.renamed(ctx, *snap, *newer, path); from != "" {
-				path = from
-				if e, err = b.entry(*snap, path); err != nil {
-					return err
-				}
+			if path, e, err = b.followRename(ctx, *snap, *newer, path); err != nil {
+				return err
 			}
 		}
 		if must && i == 0 && e == nil {
@@ -186,6 +183,17 @@ func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string
 		b.states = append(b.states, state{snap, path, e})
 	}
 	return nil
+}
+
+// followRename returns the path and the entry in the older snapshot of a file that is new
+// in the newer one: a nil entry and the same path if it was not renamed.
+func (b *blamer) followRename(ctx context.Context, older, newer bands.Snapshot, path string) (string, *tree.Entry, error) {
+	from := b.renamed(ctx, older, newer, path)
+	if from == "" {
+		return path, nil, nil
+	}
+	e, err := b.entry(older, from)
+	return from, e, err
 }
 
 // renamed is the path that a file had before a snapshot in which it is new; "" if it

@@ -445,7 +445,7 @@ func (w *Writer) DropCheckpoint(ctx context.Context, name string) error {
 
 // Linked returns the turns of a session that are in a checkpoint other than name.
 func (w *Writer) Linked(ctx context.Context, session int64, name string) (turns map[int64]bool, err error) {
-	s, err := w.prepared(ctx, `SELECT p.turn FROM parts p JOIN turns t ON t.id = p.turn JOIN checkpoints c ON c.id = p.checkpoint WHERE t.session = ? AND c.name <> ?`)
+	s, err := w.prepared(ctx, `SELECT p.turn FROM parts p JOIN turns t ON t.id = p.turn JOIN checkpoints c ON c.id = p.checkpoint WHERE t.session = ? AND c.name <> ?`) //nolint:sqlclosecheck // the Writer closes it
 	if err != nil {
 		return nil, err
 	}

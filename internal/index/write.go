@@ -216,7 +216,7 @@ func (w *Writer) prepared(ctx context.Context, query string) (*sql.Stmt, error) 
 
 // exec runs a statement that returns no rows.
 func (w *Writer) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s, err := w.prepared(ctx, query)
+	s, err := w.prepared(ctx, query) //nolint:sqlclosecheck // Close closes it
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (w *Writer) exec(ctx context.Context, query string, args ...any) (sql.Resul
 
 // row runs a query of one row; found is false if there is none.
 func (w *Writer) row(ctx context.Context, query string, args []any, to ...any) (found bool, err error) {
-	s, err := w.prepared(ctx, query)
+	s, err := w.prepared(ctx, query) //nolint:sqlclosecheck // Close closes it
 	if err != nil {
 		return false, err
 	}

@@ -89,9 +89,7 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	if q.filter.File, err = q.filePath(repo); err != nil {
-		return err
-	}
+	q.filter.File = q.filePath(repo)
 	r, err := q.open(ctx, repo)
 	if err != nil {
 		return err
@@ -115,18 +113,18 @@ func (q *question) open(ctx context.Context, repo *git.Repo) (r *index.Reader, e
 
 // filePath is what --file names, from the root of the worktree; as it is typed where that
 // is in none, as a path of another machine.
-func (q *question) filePath(repo *git.Repo) (string, error) {
+func (q *question) filePath(repo *git.Repo) string {
 	if q.file == "" || repo.Root == "" {
-		return q.file, nil
+		return q.file
 	}
 	paths, err := app.TreePaths(repo.Root, q.app.Dir, []string{q.file})
 	if err != nil {
-		return q.file, nil //nolint:nilerr // as it is typed
+		return q.file
 	}
 	if len(paths) == 0 {
-		return "", nil // everything
+		return "" // everything
 	}
-	return paths[0], nil
+	return paths[0]
 }
 
 // parseTime reads a time, or how long ago it was; zero for an empty text.

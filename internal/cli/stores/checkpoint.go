@@ -145,7 +145,7 @@ func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, 
 			opts.agent = install.ClaudeName
 		}
 	}
-	meta, err := metadata(f, opts.meta)
+	meta, err := metadata(opts.meta)
 	return bands.Causality{
 		Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.Redact(opts.prompt), Metadata: meta,
 	}, err
@@ -153,7 +153,7 @@ func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, 
 
 // metadata is the map of key=value arguments, redacted. Of a key that is given twice the
 // last value counts.
-func metadata(f *access.Command, args []string) (map[string]string, error) {
+func metadata(args []string) (map[string]string, error) {
 	if len(args) == 0 {
 		return nil, nil //nolint:nilnil // none
 	}

@@ -1,7 +1,6 @@
 package brief_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -43,7 +42,7 @@ func TestWriteChoosesFiles(t *testing.T) {
 		text := strings.Join(brief.Write(m).Parts, "\n")
 		for _, u := range uses {
 			name := u.Path[4 : len(u.Path)-len(".go")]
-			if got := strings.Contains(text, fmt.Sprintf("%s.go", u.Path[:4]+name)); got != strings.Contains(" "+want+" ", " "+name+" ") {
+			if got := strings.Contains(text, u.Path[:4]+name+".go"); got != strings.Contains(" "+want+" ", " "+name+" ") {
 				t.Errorf("%q: %s is named: %v", prompt, name, got)
 			}
 		}

@@ -70,7 +70,7 @@ func alternatives(said, question string) []string {
 		switch {
 		case line == "", indented && len(items) > 0:
 		case isItem && item != "":
-			if above != "" && !(isOption && len(items) > 0) {
+			if above != "" && (!isOption || len(items) == 0) {
 				items, chooses = nil, containsAny(strings.ToLower(above), "option", "approach", "alternative", "choice", "choose", "possib", "could", "ways")
 				above = ""
 			}

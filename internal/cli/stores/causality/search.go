@@ -143,10 +143,9 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int)
 // match notes the fields that have one of the words, and returns the words that none has.
 func (h *hit) match(words []string) (left []string) {
 	by := h.snapshot.Causality
-	fields := []field{
-		{"message", h.snapshot.Message}, {"prompt", by.Prompt}, {"agent", by.Agent}, {"action", by.Action}, {"session_id", by.Session},
-		{"branch", by.Branch}, {"commit", by.Commit},
-	}
+	fields := make([]field, 0, 7+len(by.Metadata)+2*len(h.snapshot.Pairs))
+	fields = append(fields, field{"message", h.snapshot.Message}, field{"prompt", by.Prompt}, field{"agent", by.Agent},
+		field{"action", by.Action}, field{"session_id", by.Session}, field{"branch", by.Branch}, field{"commit", by.Commit})
 	for _, key := range slices.Sorted(maps.Keys(by.Metadata)) {
 		fields = append(fields, field{"metadata", key + "=" + by.Metadata[key]})
 	}
@@ -159,13 +158,13 @@ func (h *hit) match(words []string) (left []string) {
 	found := map[string]bool{}
 	for _, one := range fields {
 		text := strings.ToLower(one.value)
-		any := false
+		matches := false
 		for _, word := range words {
 			if strings.Contains(text, word) {
-				any, found[word] = true, true
+				matches, found[word] = true, true
 			}
 		}
-		if any {
+		if matches {
 			h.matched = append(h.matched, one)
 		}
 	}
