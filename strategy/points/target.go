@@ -32,7 +32,7 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		return Point{}, &PointError{spec, "names nothing"}
 	}
 	if v, err := bands.ParseVersion(spec); err == nil && (spec[0] == 'v' || len(spec) < LeastPrefix) {
-		return pt.pointAt(spec, v)
+		return pt.pointOfNumber(ctx, spec, v)
 	}
 	if n, ok := parseTurn(spec); ok {
 		return pt.pointBeforeTurn(spec, n)
@@ -158,6 +158,23 @@ func (pt *Points) pointBeforeTurn(spec string, n int) (Point, error) {
 		}
 	}
 	return Point{}, &PointError{spec, "there is no snapshot from before that turn"}
+}
+
+// pointOfNumber is the point of a version or, if there is none and the digits are the
+// beginning of one id, the point with that.
+func (pt *Points) pointOfNumber(ctx context.Context, spec string, v bands.Version) (Point, error) {
+	p, err := pt.pointAt(spec, v)
+	if !errors.Is(err, bands.ErrNoSnapshot) || spec[0] == 'v' || len(spec) < leastShort {
+		return p, err
+	}
+	points, listErr := pt.Points(ctx, MaxPoints)
+	if listErr != nil {
+		return Point{}, listErr
+	}
+	if found := byPrefix(points, spec); len(found) == 1 {
+		return found[0], nil
+	}
+	return p, err
 }
 
 // pointAt is the point of a version.
