@@ -40,6 +40,8 @@ type fake struct {
 	err         error // of everything
 	panics      bool
 	history     index.Files
+	runs        []mcpserver.Run
+	reason      mcpserver.Reason
 	log         strings.Builder
 }
 
@@ -134,6 +136,12 @@ func (f *fake) server() *mcpserver.Server {
 			return &mcpserver.Project{
 				Root: at.Dir, Work: f, Store: f, Sessions: f, Settings: f.settings,
 				History: func(ctx context.Context) (*index.Reader, error) { return index.Open(ctx, f.history) },
+				Blame: func(_ context.Context, of mcpserver.Lines) ([]mcpserver.Run, error) {
+					return f.runs, f.note("blame %+v", of)
+				},
+				Why: func(_ context.Context, q mcpserver.Question) (mcpserver.Reason, error) {
+					return f.reason, f.note("why %+v", q)
+				},
 				CheckTranscript: func(_, path string) error {
 					if path == "" || strings.HasPrefix(path, "/home") {
 						return nil

@@ -91,12 +91,14 @@ func FuzzCall(f *testing.F) {
 	tools := []string{
 		"checkpoint_save", "checkpoint_list", "checkpoint_search", "checkpoint_resume", "checkpoint_configure",
 		"checkpoint_before_clear", "checkpoint_after_clear", "checkpoint_none", "history_search", "history_log",
+		"history_blame", "history_why",
 	}
 	for i := range tools {
 		for _, args := range []string{
 			`{}`, `null`, `[]`, `{"limit":1e99}`, `{"query":"x"}`, `{"id":"3f9a","level":"full"}`, `{"level":"summary"}`,
 			`{"checkpoint_threshold":96}`, `{"auto_checkpoint_on_clear":{}}`, `{"session_id":"s","prompt_id":7}`, `{"session_id":"s"}`,
 			`{"session_id":"\u0000"}`, `{"tags":[null,""],"mode":"stateful"}`, `{"summary":"\ud800"}`,
+			`{"path":"../a","start":2}`, `{"file":"a","line":1}`, `{"commit":"-x"}`, `{"text":"x"}`,
 		} {
 			f.Add(byte(i), []byte(args))
 		}

@@ -62,6 +62,10 @@ type Project struct {
 	Settings settings.Recall
 	// History opens the index of turns, filled with what is new.
 	History func(ctx context.Context) (*index.Reader, error)
+	// Blame finds who wrote lines, in their order; Why what led to some. A path outside of the
+	// worktree is an error.
+	Blame func(ctx context.Context, lines Lines) ([]Run, error)
+	Why   func(ctx context.Context, q Question) (Reason, error)
 	// CheckTranscript refuses a path that can't be a transcript of the session's.
 	CheckTranscript func(sessionID, path string) error
 	Log             *slog.Logger
@@ -96,7 +100,8 @@ const instructions = `Context checkpoints: the state of the work in this reposit
 	`kept in git so that it survives /clear, compaction and the end of a session. ` +
 	`Save one before the context is cleared or when the user asks to keep the state; ` +
 	`list, search and resume them to learn what earlier sessions were doing. ` +
-	`history_search and history_log: what was asked, done and changed in any turn of any session here.`
+	`history_search and history_log: what was asked, done and changed in any turn of any session here. ` +
+	`history_blame and history_why: who wrote the lines of a file, and what led to them.`
 
 // Run serves the client at the other end of the streams until it closes its
 // end, or is gone, or ctx ends; none of these is an error.

@@ -73,7 +73,8 @@ func TestTools(t *testing.T) {
 		}
 		want := []string{
 			"checkpoint_after_clear", "checkpoint_before_clear", "checkpoint_configure", "checkpoint_list",
-			"checkpoint_resume", "checkpoint_save", "checkpoint_search", "history_log", "history_search",
+			"checkpoint_resume", "checkpoint_save", "checkpoint_search",
+			"history_blame", "history_log", "history_search", "history_why",
 		}
 		slices.Sort(names)
 		if diff := cmp.Diff(want, names); diff != "" {
@@ -438,6 +439,19 @@ func TestBadInput(t *testing.T) {
 		{"history_log", `{"limit":31}`, `limit is 31, allowed: 1 to 30`},
 		{"history_log", `{"hours":-1}`, `hours is -1, allowed: more than 0`},
 		{"history_log", `{"query":"x"}`, `invalid input: unknown field "query"`},
+		{"history_blame", `{}`, `path is empty, allowed: a path from the root of the worktree`},
+		{"history_blame", `{"path":"a\u0000b"}`, `path has a line break or a NUL`},
+		{"history_blame", `{"path":"` + strings.Repeat("x", 5000) + `"}`, `path has 5000 bytes, allowed: at most 4096`},
+		{"history_blame", `{"path":"a","rev":"--output=x"}`, `rev is "--output=x", allowed: a revision as git names it`},
+		{"history_blame", `{"path":"a","start":0}`, `start is 0, allowed: 1 to `},
+		{"history_blame", `{"path":"a","start":9,"end":3}`, `the last line is 3, allowed: 9 and more`},
+		{"history_why", `{}`, `one of these is needed: file and line, commit, text`},
+		{"history_why", `{"line":1,"text":"x"}`, `one of these is needed: file and line, commit, text`},
+		{"history_why", `{"file":"a"}`, `file needs a line: history_blame lists the authors of all`},
+		{"history_why", `{"line":3}`, `path is empty`},
+		{"history_why", `{"file":"a","line":3,"end":2}`, `the last line is 2, allowed: 3 and more`},
+		{"history_why", `{"commit":"a b"}`, `commit is "a b", allowed: a revision as git names it`},
+		{"history_why", `{"text":"a\nb"}`, `text has 3 bytes, allowed: words of one line`},
 		{"checkpoint_resume", `{"level":"half"}`, `level is "half", allowed: "summary", "context" or "full"`},
 		{"checkpoint_resume", `{"sections":["steps"]}`, `unknown section "steps"; the sections are: requests, state, decisions, todo, files, file contents, commands, compaction`},
 		{"checkpoint_resume", `{"sections":["state"],"level":"full"}`, `level, sections, file and decision exclude each other`},

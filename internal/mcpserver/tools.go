@@ -48,6 +48,17 @@ const (
 "hours":{"type":"number","exclusiveMinimum":0,"description":"Only turns of so many hours before now."},
 "failed":{"type":"boolean","description":"Only turns in which a command failed."},
 "limit":{"type":"integer","minimum":1,"maximum":30,"description":"How many turns at most."}`
+	historyBlameSchema = `{"type":"object","additionalProperties":false,"required":["path"],"properties":{
+"path":{"type":"string","description":"The file, by its path from the root of the worktree."},
+"rev":{"type":"string","description":"The revision, as git names it. Default: the worktree's file, with what isn't committed."},
+"start":{"type":"integer","minimum":1,"description":"The first line. Default: 1."},
+"end":{"type":"integer","minimum":1,"description":"The last line. Default: the file's."}}}`
+	historyWhySchema = `{"type":"object","additionalProperties":false,"properties":{
+"file":{"type":"string","description":"The file of a line, by its path from the root of the worktree."},
+"line":{"type":"integer","minimum":1,"description":"The line of the file."},
+"end":{"type":"integer","minimum":1,"description":"The last line, if there is more than one."},
+"commit":{"type":"string","description":"In place of a line: a commit, as git names it."},
+"text":{"type":"string","description":"In place of a line: a text of one. The newest line that has it counts, also one that is gone."}}}`
 	hookSchema = `{"type":"object","properties":{
 "session_id":{"type":"string"},"prompt_id":{"type":"string"},"transcript_path":{"type":"string"},"cwd":{"type":"string"}}}`
 )
@@ -76,6 +87,11 @@ func (s *Server) offer(to *mcp.Server) {
 	add(to, tool("history_log", "List what was done", `Lists turns of all sessions in this repository, the newest first: when, what was asked, what changed, the commit. `+
 		`With file: every turn that changed it, also what was reverted or never committed. Call it before you change code whose history matters. At most 1,500 tokens.`,
 		historyLogSchema, read), s.historyLog)
+	add(to, tool("history_blame", "Show who wrote lines", `Returns who wrote the lines of a file, committed or not: agent, subagent or person, what was asked in the turn, the commit. `+
+		`At most 1,500 tokens; history_why has what led to a line.`, historyBlameSchema, read), s.historyBlame)
+	add(to, tool("history_why", "Show what led to a line", `Returns what led to a line, a commit or a text: what was asked, what the agent said before the edit, `+
+		`the edit, the commands after it and whether they failed, the commit, and how to take the session up. Call it before you change code whose reason isn't clear. At most 1,500 tokens.`,
+		historyWhySchema, read), s.historyWhy)
 	addHook(to, tool("checkpoint_before_clear", "Before /clear", forHooks+`Saves what /clear would lose, and asks the user whether to keep it.`, hookSchema, again), s.beforeClear)
 	addHook(to, tool("checkpoint_after_clear", "After /clear", forHooks+`Asks the user whether the new session goes on from the last checkpoint.`, hookSchema, read), s.afterClear)
 }

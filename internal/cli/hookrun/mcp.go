@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
@@ -96,11 +97,13 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	}
 	rec := h.recorder(h.settings.LockTimeout)
 	rec.Env.Terminal = func() bool { return false } // the terminal is the agent's
+	lines := mcpLines{reader: blame.Reader{Repo: repo, Uncommitted: rec.Authorship().Attribution}, now: a.Now}
 	return &mcpserver.Project{
 		Root: repo.Root, Work: newContextWork(rec.SavedContexts()), Store: rec.SavedContexts().Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
 		History: func(ctx context.Context) (*index.Reader, error) {
 			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 		},
+		Blame: lines.blame, Why: lines.why,
 		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, id, path) },
 		Close: func() error {
 			err := h.finish(ctx)

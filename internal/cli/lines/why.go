@@ -2,6 +2,7 @@ package lines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/blame"
@@ -59,16 +59,6 @@ EXIT STATUS
 	return cmd
 }
 
-// reason is what a question is about, and what led to it.
-type reason struct {
-	file  *blame.File // nil for a commit
-	lines []blame.Line
-	// commit is that of the lines, or the one that was asked about.
-	commit git.Commit
-	story  blame.Story
-	others int
-}
-
 func (r *reading) why(ctx context.Context, what string, opts whyOptions) error {
 	found, err := r.reason(ctx, what)
 	if err != nil {
@@ -82,20 +72,20 @@ func (r *reading) why(ctx context.Context, what string, opts whyOptions) error {
 }
 
 // reason finds what is asked about.
-func (r *reading) reason(ctx context.Context, what string) (reason, error) {
+func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error) {
 	if path, from, to, ok := splitPlace(what); ok {
 		if rel, err := r.path(path); err == nil && r.isFile(rel) {
 			return r.ofLines(ctx, rel, from, to)
 		} else if !strings.ContainsAny(path, " \t") && (strings.Contains(path, "/") || filepath.Ext(path) != "") {
-			return reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(path)), "a text in quotes is searched for: entire why \"retry\"")
+			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(path)), "a text in quotes is searched for: entire why \"retry\"")
 		}
 	}
 	if rel, err := r.path(what); err == nil && r.isFile(rel) {
-		return reason{}, app.WithHint(app.Usagef("%s needs a line", format.Path(what)), fmt.Sprintf("entire why %s:1; `entire blame %s` shows all of them", what, what))
+		return blame.Reason{}, app.WithHint(app.Usagef("%s needs a line", format.Path(what)), fmt.Sprintf("entire why %s:1; `entire blame %s` shows all of them", what, what))
 	}
 	if !strings.HasPrefix(what, "-") && !strings.ContainsAny(what, " \t\n") {
 		if commit, err := r.reader.Repo.Commit(ctx, what+"^{commit}"); err == nil {
-			return r.ofCommit(ctx, commit)
+			return r.reader.WhyCommit(ctx, commit)
 		}
 	}
 	return r.ofText(ctx, what)
@@ -124,93 +114,21 @@ func (r *reading) isFile(rel string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (r *reading) ofLines(ctx context.Context, path string, from, to int) (reason, error) {
+func (r *reading) ofLines(ctx context.Context, path string, from, to int) (blame.Reason, error) {
 	rev := r.rev("")
-	f, err := r.reader.File(ctx, gitblame.Request{Rev: rev, Path: path, Ranges: []string{fmt.Sprintf("%d,%d", from, to)}})
-	if err != nil {
-		return reason{}, explained(err, rev, path)
+	found, err := r.reader.WhyLines(ctx, gitblame.Request{Rev: rev, Path: path, Ranges: []string{fmt.Sprintf("%d,%d", from, to)}})
+	if errors.Is(err, blame.ErrEmpty) {
+		return found, fmt.Errorf("%s is empty", format.Path(path))
 	}
-	if len(f.Lines) == 0 {
-		return reason{}, fmt.Errorf("%s is empty", format.Path(path))
-	}
-	return r.reasonOf(ctx, &f)
+	return found, explained(err, rev, path)
 }
 
-// reasonOf tells of the author of most of a file's lines, of equals the first.
-func (r *reading) reasonOf(ctx context.Context, f *blame.File) (found reason, err error) {
-	counts, most := map[*blame.Author]int{}, f.Lines[0].Author
-	for _, l := range f.Lines {
-		counts[l.Author]++
+func (r *reading) ofText(ctx context.Context, text string) (blame.Reason, error) {
+	found, err := r.reader.WhyText(ctx, text)
+	if errors.Is(err, blame.ErrNoText) {
+		return found, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(text), format.LineWidth)), "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD")
 	}
-	for _, l := range f.Lines {
-		if counts[l.Author] > counts[most] {
-			most = l.Author
-		}
-	}
-	found = reason{file: f, others: len(counts) - 1, commit: f.Commits[most.Commit]}
-	name := f.Path
-	for _, l := range f.Lines {
-		if l.Author == most {
-			found.lines = append(found.lines, l)
-			name = l.Path
-		}
-	}
-	found.story, err = r.reader.Story(ctx, *most, name)
 	return found, err
-}
-
-func (r *reading) ofCommit(ctx context.Context, commit git.Commit) (reason, error) {
-	author, file, known, err := r.reader.OfCommit(ctx, commit)
-	if err != nil {
-		return reason{}, err
-	}
-	if !known {
-		author = blame.Author{Kind: blame.Person, Commit: commit.OID, Name: commit.Author.Name}
-	}
-	found := reason{commit: commit}
-	found.story, err = r.reader.Story(ctx, author, file)
-	return found, err
-}
-
-// mostHits is how many lines with a text are asked about.
-const mostHits = 10
-
-func (r *reading) ofText(ctx context.Context, text string) (reason, error) {
-	var newest *blame.File
-	if r.reader.Repo.Root != "" {
-		hits, err := gitblame.Search(ctx, r.reader.Repo, text, mostHits)
-		if err != nil {
-			return reason{}, err
-		}
-		for _, hit := range hits {
-			f, err := r.reader.File(ctx, gitblame.Request{Path: hit.Path, Ranges: []string{fmt.Sprintf("%d,%d", hit.Final, hit.Final)}})
-			if err == nil && len(f.Lines) > 0 && (newest == nil || isNewer(&f, newest)) {
-				newest = &f
-			}
-		}
-	}
-	if newest != nil {
-		return r.reasonOf(ctx, newest)
-	}
-	oid, _, known, err := gitblame.Pickaxe(ctx, r.reader.Repo, text)
-	if err != nil || !known {
-		return reason{}, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(text), format.LineWidth)), "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD")
-	}
-	commit, err := r.reader.Repo.Commit(ctx, string(oid))
-	if err != nil {
-		return reason{}, err
-	}
-	return r.ofCommit(ctx, commit)
-}
-
-// isNewer reports whether the first line of a is newer than that of b; what isn't committed
-// is the newest.
-func isNewer(a, b *blame.File) bool {
-	left, right := a.Lines[0].Commit, b.Lines[0].Commit
-	if left == "" || right == "" {
-		return left == "" && right != ""
-	}
-	return a.Commits[left].Committer.When.After(b.Commits[right].Committer.When)
 }
 
 const (
@@ -219,38 +137,38 @@ const (
 	longestText, mostAfter = 600, 6
 )
 
-func (r *reading) whyText(w reason, full bool) string {
+func (r *reading) whyText(w blame.Reason, full bool) string {
 	var b strings.Builder
 	fact := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%s %s\n", r.Streams.Paint(ui.Bold, pad(name, len("Commit:  "))), text)
 		}
 	}
-	if w.file != nil {
-		first, last := w.lines[0], w.lines[len(w.lines)-1]
-		place := fmt.Sprintf("%s:%d", format.Path(w.file.Path), first.Number)
+	if w.File != nil {
+		first, last := w.Lines[0], w.Lines[len(w.Lines)-1]
+		place := fmt.Sprintf("%s:%d", format.Path(w.File.Path), first.Number)
 		if last.Number > first.Number {
 			place += fmt.Sprintf("-%d", last.Number)
 		}
 		fact("Line:", place+"  "+ui.Line(first.Text, format.LineWidth))
-		if w.others > 0 {
-			fact("", "("+ui.Plural(w.others, "other author")+" in this range: `entire blame` shows them)")
+		if w.Others > 0 {
+			fact("", "("+ui.Plural(w.Others, "other author")+" in this range: `entire blame` shows them)")
 		}
 	}
-	s := &w.story
+	s := &w.Story
 	author := whose(&s.Author)
 	if s.Author.Derived {
 		author += " (derived from the text of an edit)"
 	}
 	fact("By:", author)
-	if w.commit.OID != "" {
-		fact("Commit:", w.commit.OID.Short()+" "+format.Subject(w.commit.Message)+", "+ui.Ago(r.Now(), w.commit.Committer.When))
+	if w.Commit.OID != "" {
+		fact("Commit:", w.Commit.OID.Short()+" "+format.Subject(w.Commit.Message)+", "+ui.Ago(r.Now(), w.Commit.Committer.When))
 	} else {
 		fact("Commit:", "not committed yet")
 	}
 	switch s.Author.Kind {
 	case blame.Unknown:
-		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.commit.OID) + "` shows the conversation of the commit.\n")
+		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit.\n")
 		return b.String()
 	case blame.Person:
 		b.WriteString("\nNo agent wrote it.\n")
@@ -345,19 +263,19 @@ type itemJSON struct {
 	Line   int    `json:"line"`
 }
 
-func newWhyJSON(w reason, full bool) whyJSON {
-	s := &w.story
-	out := whyJSON{What: "commit", Prompt: s.Prompt, Said: s.Said, After: []actJSON{}, Others: w.others}
-	if s.Author.Kind != blame.Person || w.file != nil {
+func newWhyJSON(w blame.Reason, full bool) whyJSON {
+	s := &w.Story
+	out := whyJSON{What: "commit", Prompt: s.Prompt, Said: s.Said, After: []actJSON{}, Others: w.Others}
+	if s.Author.Kind != blame.Person || w.File != nil {
 		author := newAuthorJSON(&s.Author)
 		out.Author = &author
 	}
-	if w.file != nil {
-		first, last := w.lines[0], w.lines[len(w.lines)-1]
-		out.What, out.Path, out.Line, out.EndLine, out.Text = "line", w.file.Path, first.Number, last.Number, first.Text
+	if w.File != nil {
+		first, last := w.Lines[0], w.Lines[len(w.Lines)-1]
+		out.What, out.Path, out.Line, out.EndLine, out.Text = "line", w.File.Path, first.Number, last.Number, first.Text
 	}
-	if w.commit.OID != "" {
-		commit := newCommitJSON(w.commit)
+	if w.Commit.OID != "" {
+		commit := newCommitJSON(w.Commit)
 		out.Commit = &commit
 	}
 	if s.Edit != nil {

@@ -1,0 +1,155 @@
+package hookrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/mcpserver"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+)
+
+// mcpLines finds the authors of lines for the MCP server.
+type mcpLines struct {
+	reader blame.Reader
+	now    func() time.Time
+}
+
+// request returns the request for lines of a file in the worktree.
+func (m mcpLines) request(of mcpserver.Lines) (gitblame.Request, error) {
+	root := m.reader.Repo.Root
+	paths, err := app.TreePaths(root, root, []string{of.Path})
+	if err != nil {
+		return gitblame.Request{}, err
+	}
+	if len(paths) == 0 {
+		return gitblame.Request{}, errors.New("path is the worktree, allowed: a file in it")
+	}
+	q := gitblame.Request{Rev: of.Rev, Path: paths[0]}
+	switch {
+	case of.Last > 0:
+		q.Ranges = []string{fmt.Sprintf("%d,%d", max(of.First, 1), of.Last)}
+	case of.First > 1:
+		q.Ranges = []string{fmt.Sprintf("%d,", of.First)}
+	}
+	return q, nil
+}
+
+func (m mcpLines) blame(ctx context.Context, of mcpserver.Lines) ([]mcpserver.Run, error) {
+	q, err := m.request(of)
+	if err != nil {
+		return nil, err
+	}
+	f, err := m.reader.File(ctx, q)
+	if err != nil {
+		return nil, linesError(err, q)
+	}
+	writers := map[*blame.Author]*mcpserver.Writer{}
+	var runs []mcpserver.Run
+	for i, l := range f.Lines {
+		if i > 0 && f.Lines[i-1].Author == l.Author {
+			runs[len(runs)-1].Last = l.Number
+			continue
+		}
+		if writers[l.Author] == nil {
+			w := m.writer(l.Author, f.Commits[l.Commit])
+			writers[l.Author] = &w
+		}
+		runs = append(runs, mcpserver.Run{First: l.Number, Last: l.Number, Writer: writers[l.Author]})
+	}
+	return runs, nil
+}
+
+func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reason, error) {
+	w, err := m.reason(ctx, q)
+	if err != nil {
+		return mcpserver.Reason{}, err
+	}
+	s := &w.Story
+	out := mcpserver.Reason{
+		Writer: m.writer(&s.Author, w.Commit), Others: w.Others, Prompt: s.Prompt, Said: s.Said, After: []mcpserver.Act{},
+	}
+	out.Writer.Prompt = "" // the whole prompt is there
+	if len(w.Lines) > 0 {
+		first := w.Lines[0]
+		out.Path, out.Line, out.End, out.Text = w.File.Path, first.Number, w.Lines[len(w.Lines)-1].Number, first.Text
+	}
+	if s.Edit != nil {
+		edit := mcpAct(*s.Edit)
+		out.Edit = &edit
+	}
+	for _, a := range s.After {
+		out.After = append(out.After, mcpAct(a))
+	}
+	if s.Author.Session != "" {
+		out.Resume = "claude -r " + s.Author.Session
+	}
+	return out, nil
+}
+
+func (m mcpLines) reason(ctx context.Context, q mcpserver.Question) (blame.Reason, error) {
+	switch {
+	case q.Commit != "":
+		commit, err := m.reader.Repo.Commit(ctx, q.Commit)
+		if err != nil {
+			return blame.Reason{}, fmt.Errorf("no commit %s", ui.Line(q.Commit, format.NameWidth))
+		}
+		return m.reader.WhyCommit(ctx, commit)
+	case q.Text != "":
+		return m.reader.WhyText(ctx, q.Text)
+	}
+	lines, err := m.request(q.Lines)
+	if err != nil {
+		return blame.Reason{}, err
+	}
+	w, err := m.reader.WhyLines(ctx, lines)
+	return w, linesError(err, lines)
+}
+
+func mcpAct(a blame.Act) mcpserver.Act {
+	return mcpserver.Act{Tool: a.Tool, Text: a.Detail, Failed: a.Failed, Guessed: a.Guessed}
+}
+
+func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
+	w := mcpserver.Writer{
+		Kind: string(a.Kind), Name: cmp.Or(a.Agent, a.Name), Subagent: cmp.Or(a.Type, a.Subagent), Derived: a.Derived,
+		Prompt: a.Turn.Title, Session: a.Session, Checkpoint: string(a.Checkpoint), Uncommitted: commit.OID == "",
+	}
+	if commit.OID != "" {
+		w.Commit, w.Subject, w.When = commit.OID.Short(), format.Subject(commit.Message), brief.Ago(m.now(), commit.Committer.When)
+	}
+	return w
+}
+
+// linesError describes an error of lines to the model.
+func linesError(err error, q gitblame.Request) error {
+	exit, isExit := errors.AsType[*git.ExitError](err)
+	path := format.Path(q.Path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, blame.ErrBinary), errors.Is(err, blame.ErrEmpty):
+		return fmt.Errorf("%s has no lines: %w", path, err)
+	case errors.Is(err, git.ErrTooMuch):
+		return fmt.Errorf("%s is too large", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no file %s in the worktree: history_blame with a rev has one that is gone", path)
+	case errors.Is(err, git.ErrMissing):
+		return fmt.Errorf("%s has no file %s", ui.Line(q.Rev, format.NameWidth), path)
+	case isExit && strings.Contains(exit.Stderr, "no such path"):
+		return fmt.Errorf("git has no file %s: it was never added", path)
+	case isExit:
+		return errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), format.LineWidth))
+	}
+	return err
+}

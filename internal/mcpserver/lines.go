@@ -1,0 +1,300 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxPath and maxRev bound what names a file and a revision, in bytes.
+	maxPath, maxRev = 4096, 256
+	// maxRuns is how many groups of lines an answer has at most.
+	maxRuns = 500
+	// whyText is how many bytes of a prompt and of what was said history_why returns, whyActs
+	// how many commands.
+	whyText, whyActs = 1200, 10
+	// leastText is the length below which a text is not cut any more.
+	leastText = 40
+)
+
+// Lines names lines of a file. They count from 1.
+type Lines struct {
+	// Rev is empty for the file of the worktree. Path is from its root.
+	Rev, Path string
+	// First is 0 for the file's first line, Last for its last.
+	First, Last int
+}
+
+// Question names lines, or a commit, or a text.
+type Question struct {
+	Lines
+
+	Commit, Text string
+}
+
+// Writer is who wrote lines, and what is known of why. What isn't known is empty.
+type Writer struct {
+	// Kind is agent, person or unknown; Name the agent's or the person's.
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"`
+	// Subagent is the kind of a subagent, or its id.
+	Subagent string `json:"subagent,omitempty"`
+	// Derived reports that the text of an edit names the author, and no record.
+	Derived bool `json:"derived,omitempty"`
+	// Prompt is the title of the turn.
+	Prompt string `json:"prompt,omitempty"`
+	// Commit and Subject are empty where the lines aren't committed.
+	Commit      string `json:"commit,omitempty"`
+	Subject     string `json:"subject,omitempty"`
+	When        string `json:"when,omitempty"`
+	Uncommitted bool   `json:"uncommitted,omitempty"`
+	Session     string `json:"session,omitempty"`
+	Checkpoint  string `json:"checkpoint,omitempty"`
+}
+
+// Run is lines that follow one another and are of one writer. Runs of the same writer share it.
+type Run struct {
+	First, Last int
+	Writer      *Writer
+}
+
+// Act is a use of a tool.
+type Act struct {
+	Tool   string `json:"tool"`
+	Text   string `json:"text"`
+	Failed bool   `json:"failed"`
+	// Guessed reports that nothing records that it was this one.
+	Guessed bool `json:"guessed,omitempty"`
+}
+
+// Reason is what led to lines, or to a commit.
+type Reason struct {
+	Path string `json:"path,omitempty"`
+	Line int    `json:"line,omitempty"`
+	End  int    `json:"end,omitempty"`
+	// Text is that of the first line.
+	Text   string `json:"text,omitempty"`
+	Writer Writer `json:"author"`
+	// Others is how many more authors the lines have.
+	Others int    `json:"others,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+	Said   string `json:"said,omitempty"`
+	Edit   *Act   `json:"edit,omitempty"`
+	After  []Act  `json:"after"`
+	// More reports that some commands or a part of a text did not fit.
+	More   bool   `json:"more"`
+	Resume string `json:"resume,omitempty"`
+}
+
+// check returns an error for lines that can't be.
+func (l Lines) check() error {
+	switch {
+	case l.Path == "":
+		return errors.New("path is empty, allowed: a path from the root of the worktree")
+	case len(l.Path) > maxPath:
+		return fmt.Errorf("path has %d bytes, allowed: at most %d", len(l.Path), maxPath)
+	case strings.ContainsAny(l.Path, "\x00\r\n"):
+		return errors.New("path has a line break or a NUL")
+	case l.Last != 0 && l.Last < l.First:
+		return fmt.Errorf("the last line is %d, allowed: %d and more", l.Last, l.First)
+	}
+	return checkRev("rev", l.Rev)
+}
+
+// checkRev returns an error for a text that no revision is called.
+func checkRev(field, rev string) error {
+	if strings.HasPrefix(rev, "-") || len(rev) > maxRev || strings.ContainsFunc(rev, func(c rune) bool { return c <= ' ' || c == 0x7f }) { //nolint:mnd // DEL
+		return fmt.Errorf("%s is %.40q, allowed: a revision as git names it", field, rev)
+	}
+	return nil
+}
+
+// lineNumber returns a number of a line; 0 if there is none.
+func lineNumber(field string, n *int) (int, error) {
+	const most = 10_000_000
+	switch {
+	case n == nil:
+		return 0, nil
+	case *n < 1 || *n > most:
+		return 0, fmt.Errorf("%s is %d, allowed: 1 to %d", field, *n, most)
+	}
+	return *n, nil
+}
+
+// historyBlameInput is the input of history_blame.
+type historyBlameInput struct {
+	Path  string `json:"path"`
+	Rev   string `json:"rev"`
+	Start *int   `json:"start"`
+	End   *int   `json:"end"`
+}
+
+// blamed is the result of history_blame.
+type blamed struct {
+	Path    string        `json:"path"`
+	Rev     string        `json:"rev,omitempty"`
+	Authors []blamedLines `json:"authors"`
+	// Next is the first line that did not fit, 0 if all did.
+	Next int `json:"next,omitempty"`
+}
+
+// blamedLines is all lines of a writer.
+type blamedLines struct {
+	Lines string `json:"lines"`
+
+	*Writer
+}
+
+// historyBlame is history_blame.
+func (s *Server) historyBlame(ctx context.Context, c call, in historyBlameInput) (result, error) {
+	first, errFirst := lineNumber("start", in.Start)
+	last, errLast := lineNumber("end", in.End)
+	lines := Lines{Rev: in.Rev, Path: in.Path, First: max(first, 1), Last: last}
+	if err := errors.Join(errFirst, errLast); err != nil {
+		return nil, err
+	}
+	if err := lines.check(); err != nil {
+		return nil, err
+	}
+	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
+		runs, err := c.project.Blame(ctx, lines)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			shortWriter(r.Writer)
+		}
+		n := sort.Search(min(len(runs), maxRuns), func(n int) bool { return tokens(blamedOf(lines, runs, n+1)) > historyTokens })
+		return data(blamedOf(lines, runs, n))
+	})
+}
+
+// blamedOf is the first n runs, those of one writer together.
+func blamedOf(of Lines, runs []Run, n int) blamed {
+	out := blamed{Path: shortLine(of.Path, historyText), Rev: of.Rev, Authors: []blamedLines{}}
+	places := map[*Writer]int{}
+	for _, r := range runs[:n] {
+		place, known := places[r.Writer]
+		if !known {
+			place = len(out.Authors)
+			places[r.Writer] = place
+			out.Authors = append(out.Authors, blamedLines{Writer: r.Writer})
+		}
+		text := strconv.Itoa(r.First)
+		if r.Last > r.First {
+			text = fmt.Sprintf("%d-%d", r.First, r.Last)
+		}
+		if known {
+			text = ", " + text
+		}
+		out.Authors[place].Lines += text
+	}
+	if n < len(runs) {
+		out.Next = runs[n].First
+	}
+	return out
+}
+
+// shortWriter cuts the texts of a writer.
+func shortWriter(w *Writer) {
+	const name = 60
+	w.Name, w.Subagent = shortLine(w.Name, name), shortLine(w.Subagent, name)
+	w.Prompt, w.Subject = shortLine(w.Prompt, historyPrompt), shortLine(w.Subject, historyPrompt)
+}
+
+// historyWhyInput is the input of history_why.
+type historyWhyInput struct {
+	File   string `json:"file"`
+	Line   *int   `json:"line"`
+	End    *int   `json:"end"`
+	Commit string `json:"commit"`
+	Text   string `json:"text"`
+}
+
+// question returns what the input asks, an error if that isn't one thing.
+func (in *historyWhyInput) question() (q Question, err error) {
+	named := 0
+	for _, given := range []bool{in.File != "" || in.Line != nil || in.End != nil, in.Commit != "", in.Text != ""} {
+		if given {
+			named++
+		}
+	}
+	if named != 1 {
+		return q, errors.New("one of these is needed: file and line, commit, text")
+	}
+	switch {
+	case in.Commit != "":
+		return Question{Commit: in.Commit}, checkRev("commit", in.Commit)
+	case in.Text != "":
+		if strings.TrimSpace(in.Text) == "" || len(in.Text) > maxQuery || strings.ContainsAny(in.Text, "\x00\r\n") {
+			return q, fmt.Errorf("text has %d bytes, allowed: words of one line, at most %d bytes", len(in.Text), maxQuery)
+		}
+		return Question{Text: in.Text}, nil
+	case in.Line == nil:
+		return q, errors.New("file needs a line: history_blame lists the authors of all")
+	}
+	first, errFirst := lineNumber("line", in.Line)
+	last, errLast := lineNumber("end", in.End)
+	if last == 0 {
+		last = first
+	}
+	q.Lines = Lines{Path: in.File, First: first, Last: last}
+	return q, errors.Join(errFirst, errLast, q.check())
+}
+
+// historyWhy is history_why.
+func (s *Server) historyWhy(ctx context.Context, c call, in historyWhyInput) (result, error) {
+	q, err := in.question()
+	if err != nil {
+		return nil, err
+	}
+	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
+		out, err := c.project.Why(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out.fit()
+		return data(out)
+	})
+}
+
+// fit cuts a reason to the budget: the last commands are left out first, then the longest text
+// is halved.
+func (out *Reason) fit() {
+	shortWriter(&out.Writer)
+	out.Path = shortLine(out.Path, historyText)
+	texts := []*string{&out.Prompt, &out.Said, &out.Text}
+	if len(out.After) > whyActs {
+		out.After, out.More = out.After[:whyActs], true
+	}
+	for i := range out.After {
+		out.After[i].Text = shortLine(out.After[i].Text, historyText)
+	}
+	if out.Edit != nil {
+		texts = append(texts, &out.Edit.Text)
+	}
+	for _, text := range texts {
+		*text = shortLine(*text, whyText)
+	}
+	for tokens(out) > historyTokens {
+		out.More = true
+		if n := len(out.After); n > 0 {
+			out.After = out.After[:n-1]
+			continue
+		}
+		longest := texts[0]
+		for _, text := range texts {
+			if len(*text) > len(*longest) {
+				longest = text
+			}
+		}
+		if len(*longest) < leastText {
+			return
+		}
+		*longest = shortLine(*longest, len(*longest)/2) //nolint:mnd // half
+	}
+}
