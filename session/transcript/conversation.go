@@ -26,6 +26,12 @@ type Item struct {
 	// Tool is the tool's name, ID that of its use, Failed that its result is an error.
 	Tool, ID string
 	Failed   bool
+	// Command is the whole command where Text is a part of it and the conversation Full.
+	Command string
+	// ExitStatus is a failed command's, nil if the transcript has none. It and Output are
+	// only set if the conversation has Outputs.
+	ExitStatus *int
+	Output     Output
 	// Line is the number of its line, or of its message in a document.
 	Line int
 	Time time.Time
@@ -43,9 +49,12 @@ type Conversation struct {
 	// Subagent reports whether the transcript is a subagent's: what it said is in.
 	Subagent bool
 	Items    []Item
+	// Outputs requests the results of tool uses, Full more lines of them and whole commands.
+	Outputs, Full bool
 
 	cwd     string
 	uses    map[string]int // tool uses by id, as places in Items
+	kept    int            // bytes of outputs in Items
 	message message
 }
 
@@ -93,8 +102,8 @@ func (c *Conversation) question(e *entry, n int) {
 			continue
 		}
 		results = true
-		if at, known := c.uses[string(b.of)]; known && b.failed {
-			c.Items[at].Failed = true
+		if at, known := c.uses[string(b.of)]; known {
+			c.result(at, b, Value(b.result).Said)
 		}
 		c.say(Item{By: User, Text: reply(b), Line: n, Time: e.time()})
 	}
@@ -121,6 +130,6 @@ func (c *Conversation) use(b *block, item Item) {
 		c.uses[string(b.id)] = len(c.Items)
 	}
 	item.Tool, item.ID = toolName(text(b.name)), text(b.id)
-	item.Text = c.detail(b.input)
+	item.Text, item.Command = c.detail(b.input)
 	c.Items = append(c.Items, item)
 }

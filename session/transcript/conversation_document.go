@@ -1,6 +1,9 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // The agents whose transcripts can be read.
 const (
@@ -138,6 +141,8 @@ func (c *Conversation) documentCalls(raw []byte, item Item) {
 				b.name = in.str()
 			case "args":
 				b.input = in.raw()
+			case "result":
+				b.result = in.raw()
 			case "status":
 				status := in.str()
 				b.failed = len(status) > 0 && string(status) != "success"
@@ -147,5 +152,20 @@ func (c *Conversation) documentCalls(raw []byte, item Item) {
 		}
 		item.Failed = b.failed
 		c.use(&b, item)
+		c.result(len(c.Items)-1, &b, func() string { return functionOutput(b.result) })
 	}
+}
+
+// functionOutput returns what the function responses of a call say.
+func functionOutput(result Value) string {
+	var parts []string
+	for item := range result.Items() {
+		response := item.Member("functionResponse").Member("response")
+		for _, key := range []string{"output", "error"} {
+			if said := response.Member(key).Text(); said != "" {
+				parts = append(parts, said)
+			}
+		}
+	}
+	return strings.Join(parts, "\n")
 }

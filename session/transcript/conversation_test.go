@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,4 +156,53 @@ func FuzzConversation(f *testing.F) {
 		c.Document(data, 2)
 		transcript.IsDocument(data)
 	})
+}
+
+func TestWhatCameOfATool(t *testing.T) {
+	t.Parallel()
+	result := func(content, failed string) string {
+		return `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":` + content + `,"is_error":` + failed + `}]}}`
+	}
+	numbered := func(from, to int) []string {
+		var lines []string
+		for n := from; n <= to; n++ {
+			lines = append(lines, strconv.Itoa(n))
+		}
+		return lines
+	}
+	hundred := `"` + strings.Join(numbered(1, 100), `\n`) + `\n"`
+	two := 2
+	const command = `{"command":"make\nmake test"}`
+	tests := map[string]struct {
+		tool, input, result string
+		full                bool
+		want                transcript.Item
+	}{
+		"little output":     {"Bash", command, result(`"ok\n"`, "false"), false, transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{"ok"}}}},
+		"no output":         {"Bash", command, result(`"\n"`, "false"), false, transcript.Item{Text: "make …"}},
+		"blocks":            {"Bash", command, result(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, "false"), false, transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{"a", "b"}}}},
+		"much output":       {"Bash", command, result(hundred, "false"), false, transcript.Item{Text: "make …", Output: transcript.Output{Head: numbered(1, 3), Tail: numbered(98, 100), Omitted: 94}}},
+		"in full":           {"Bash", command, result(hundred, "false"), true, transcript.Item{Text: "make …", Command: "make\nmake test", Output: transcript.Output{Head: numbered(1, 40), Tail: numbered(61, 100), Omitted: 20}}},
+		"a file, in full":   {"Read", `{"file_path":"a"}`, result(hundred, "false"), true, transcript.Item{Text: "a", Output: transcript.Output{Head: numbered(1, 3), Tail: numbered(98, 100), Omitted: 94}}},
+		"an exit status":    {"Bash", command, result(`"Exit code 2\nno rule"`, "true"), false, transcript.Item{Text: "make …", Failed: true, ExitStatus: &two, Output: transcript.Output{Head: []string{"no rule"}}}},
+		"none of a success": {"Bash", command, result(`"Exit code 2\nno rule"`, "false"), false, transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{"Exit code 2", "no rule"}}}},
+		"no number":         {"Bash", command, result(`"Exit code x"`, "true"), false, transcript.Item{Text: "make …", Failed: true, Output: transcript.Output{Head: []string{"Exit code x"}}}},
+		"an edit":           {"Write", `{"file_path":"a"}`, result(`"File created"`, "false"), false, transcript.Item{Text: "a"}},
+		"an edit that fails": {"Write", `{"file_path":"a"}`, result(`"not read"`, "true"), false,
+			transcript.Item{Text: "a", Failed: true, Output: transcript.Output{Head: []string{"not read"}}}},
+		"a long line": {"Bash", command, result(`"`+strings.Repeat("ä", 300)+`"`, "false"), false,
+			transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{strings.Repeat("ä", 200) + " …"}}}},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := transcript.Conversation{Outputs: true, Full: c.full}
+			read.Line([]byte(toolUse(c.tool, c.input)), 0)
+			read.Line([]byte(c.result), 1)
+			c.want.By, c.want.Tool, c.want.ID = transcript.Tool, c.tool, "t1"
+			if diff := cmp.Diff([]transcript.Item{c.want}, read.Items); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 }

@@ -24,8 +24,9 @@ func telling() []string {
 	}
 }
 
-// detail is the part of a tool's input that describes its use best, in one line.
-func (c *Conversation) detail(raw []byte) string {
+// detail is the part of a tool's input that describes its use best, in one line, and the
+// command, if that is a part of it and the conversation is Full.
+func (c *Conversation) detail(raw []byte) (line, command string) {
 	d := parseDoing(raw)
 	for _, key := range telling() {
 		value := d.named[key]
@@ -42,12 +43,15 @@ func (c *Conversation) detail(raw []byte) string {
 		case "taskId":
 			value += " " + d.named["status"]
 		}
-		return firstLine(value)
+		if line = firstLine(value); key == "command" && c.Full && line != value {
+			command = value
+		}
+		return line, command
 	}
 	if d.todos > 0 {
-		return strconv.Itoa(d.todos) + " todos"
+		return strconv.Itoa(d.todos) + " todos", ""
 	}
-	return firstLine(d.other)
+	return firstLine(d.other), ""
 }
 
 func parseDoing(raw []byte) doing {

@@ -67,7 +67,7 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
 		}
 		if o.Subagents {
-			t.Subagents = sessionReader{r.Repo}.subagents(ctx, c.Tasks, t.Items)
+			t.Subagents = sessionReader{r.Repo}.subagents(ctx, c.Tasks, t.Items, t.full)
 		}
 		sessions = append(sessions, t)
 	}

@@ -106,6 +106,7 @@ type Session struct {
 
 	stored   segments.Transcript
 	subagent bool // it is a subagent's own
+	full     bool // [transcript.Conversation.Full]
 }
 
 // Scope is how much of the conversations a Detail has.

@@ -11,8 +11,8 @@ import (
 
 // subagents reads the conversations of the subagents that were started among the items of
 // a session, by tool use. tasks is [checkpoint.Checkpoint.Tasks]. What can't be read is
-// left out.
-func (sr sessionReader) subagents(ctx context.Context, tasks git.OID, items []transcript.Item) map[string][]transcript.Item {
+// left out. full is [transcript.Conversation.Full].
+func (sr sessionReader) subagents(ctx context.Context, tasks git.OID, items []transcript.Item, full bool) map[string][]transcript.Item {
 	found := map[string][]transcript.Item{}
 	if tasks == "" {
 		return found
@@ -25,7 +25,7 @@ func (sr sessionReader) subagents(ctx context.Context, tasks git.OID, items []tr
 		if err != nil {
 			continue
 		}
-		c := transcript.Conversation{Root: sr.repo.Root, Subagent: true}
+		c := transcript.Conversation{Root: sr.repo.Root, Subagent: true, Outputs: true, Full: full}
 		if sr.lines(ctx, &c, stored, segments.Span{}) == nil {
 			found[item.ID] = c.Items
 		}

@@ -121,7 +121,7 @@ func (sh shadowReader) temporary(ctx context.Context, prefix string, o Options) 
 	if d.Files, err = sh.changed(ctx, since.files, c); err != nil {
 		return Detail{}, err
 	}
-	part := Session{Session: id, Created: d.Created, Files: d.Files}
+	part := Session{Session: id, Created: d.Created, Files: d.Files, full: o.Scope == Whole}
 	if s, err := session.Open(sh.repo.CommonDir).Load(id); err == nil {
 		part.Agent = s.AgentType
 	}

@@ -44,7 +44,7 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 			t.Recorder = cmp.Or(m.CLIVersion, "unknown")
 		}
 	}
-	if o.Scope == Whole {
+	if t.full = o.Scope == Whole; t.full {
 		t.Lines = segments.Span{}
 	}
 	var err error
@@ -107,7 +107,7 @@ func (sr sessionReader) readShadow(ctx context.Context, t *Session, dir, earlier
 
 // readTranscript reads a span of a transcript into t, and what that was about.
 func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored segments.Transcript, span segments.Span) error {
-	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent}
+	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent, Outputs: true, Full: t.full}
 	listen := sr.lines
 	document, err := sr.recognize(ctx, t, stored)
 	if err != nil {

@@ -335,12 +335,8 @@ func outcomeOf(r transcript.ToolResult, output string, judge shellcmd.Judge) (in
 	if r.Reply() != "" || strings.HasPrefix(output, "The user doesn't want") {
 		return index.Unknown, -1
 	}
-	text := strings.TrimPrefix(strings.TrimPrefix(output, "<tool_use_error>"), "Error: ")
-	if rest, found := strings.CutPrefix(text, "Exit code "); found {
-		digits, _, _ := strings.Cut(rest, "\n")
-		if status, err := strconv.Atoi(strings.TrimSpace(digits)); err == nil {
-			return index.Failed, status
-		}
+	if status, _, ok := transcript.ExitStatus(output); ok {
+		return index.Failed, status
 	}
 	return index.Failed, -1
 }

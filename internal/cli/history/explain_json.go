@@ -101,10 +101,20 @@ type explainItemJSON struct {
 	Tool   string             `json:"tool,omitempty"`
 	Text   string             `json:"text"`
 	Failed bool               `json:"failed,omitempty"`
-	Line   int                `json:"line"`
-	Time   *time.Time         `json:"time,omitempty"`
+	// Command is whole, with --full.
+	Command    string             `json:"command,omitempty"`
+	ExitStatus *int               `json:"exit_status,omitempty"`
+	Output     *explainOutputJSON `json:"output,omitempty"`
+	Line       int                `json:"line"`
+	Time       *time.Time         `json:"time,omitempty"`
 	// Subagent is the conversation of the subagent that a tool's use started.
 	Subagent []explainItemJSON `json:"subagent,omitempty"`
+}
+
+type explainOutputJSON struct {
+	Head    []string `json:"head"`
+	Tail    []string `json:"tail,omitempty"`
+	Omitted int      `json:"omitted_lines"`
 }
 
 func newExplainListJSON(l explain.List, session string) explainListJSON {
@@ -171,7 +181,10 @@ func newExplainSession(t explain.Session) explainSessionJSON {
 func newExplainItems(items []transcript.Item) []explainItemJSON {
 	list := make([]explainItemJSON, 0, len(items))
 	for _, item := range items {
-		i := explainItemJSON{Role: item.By, Tool: item.Tool, Text: item.Text, Failed: item.Failed, Line: item.Line}
+		i := explainItemJSON{Role: item.By, Tool: item.Tool, Text: item.Text, Failed: item.Failed, Command: item.Command, ExitStatus: item.ExitStatus, Line: item.Line}
+		if o := item.Output; len(o.Head) > 0 {
+			i.Output = &explainOutputJSON{Head: o.Head, Tail: o.Tail, Omitted: o.Omitted}
+		}
 		if !item.Time.IsZero() {
 			i.Time = &item.Time
 		}

@@ -314,15 +314,39 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 const subagentIndent = "    "
 
 func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent string) {
-	text := item.Text
+	text := cmp.Or(item.Command, item.Text)
 	if cut := mostSaid; len(text) > cut && !e.opts.full {
 		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
 	}
 	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
 	text = strings.ReplaceAll(ui.Text(text), "\n", "\n"+indent)
 	b.WriteString(indent + e.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + text)
-	if item.Failed {
+	switch {
+	case item.ExitStatus != nil:
+		b.WriteString(e.Streams.Paint(ui.Red, " (failed, exit status "+strconv.Itoa(*item.ExitStatus)+")"))
+	case item.Failed:
 		b.WriteString(e.Streams.Paint(ui.Red, " (failed)"))
 	}
 	b.WriteByte('\n')
+	if item.Failed || e.opts.full {
+		e.writeOutput(b, item.Output, indent+outputIndent)
+	}
+}
+
+// outputIndent is before each line of what a tool returned.
+const outputIndent = "  | "
+
+func (e *explaining) writeOutput(b *strings.Builder, o transcript.Output, indent string) {
+	write := func(line string) {
+		b.WriteString(e.Streams.Paint(ui.Dim, strings.TrimRight(indent+ui.Text(line), " ")) + "\n")
+	}
+	for _, line := range o.Head {
+		write(line)
+	}
+	if o.Omitted > 0 {
+		write("… (" + ui.Plural(o.Omitted, "more line") + ")")
+	}
+	for _, line := range o.Tail {
+		write(line)
+	}
 }

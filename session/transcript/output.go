@@ -1,0 +1,109 @@
+package transcript
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Output is the result of a tool use by lines, of which those in the middle may be left
+// out. Lines that are longer than 200 characters are cut, and end with " …" then.
+type Output struct {
+	Head, Tail []string
+	// Omitted is the number of lines between Head and Tail that are left out.
+	Omitted int
+}
+
+const (
+	// fewLines is how many lines at each end of a result are kept by default, and of
+	// those that only repeat what is stored elsewhere: the contents of files.
+	fewLines = 3
+	// manyLines is how many of a command's are kept in a Full conversation.
+	manyLines = 40
+	// manyOutputs is how many bytes of results a Full conversation keeps before it
+	// goes on with fewLines.
+	manyOutputs = 16 << 20
+)
+
+// ExitStatus returns the exit status that the result of a failed command begins with, and
+// the rest of the result. ok is false if it has none.
+func ExitStatus(result string) (status int, rest string, ok bool) {
+	text := strings.TrimPrefix(strings.TrimPrefix(result, "<tool_use_error>"), "Error: ")
+	text, ok = strings.CutPrefix(text, "Exit code ")
+	if !ok {
+		return 0, result, false
+	}
+	digits, rest, _ := strings.Cut(text, "\n")
+	status, err := strconv.Atoi(strings.TrimSpace(digits))
+	if err != nil {
+		return 0, result, false
+	}
+	return status, rest, true
+}
+
+// result sets what came of the use that is the item at a place: failed or not, and what
+// the output is, which is only called if it is needed.
+func (c *Conversation) result(at int, b *block, said func() string) {
+	item := &c.Items[at]
+	item.Failed = item.Failed || b.failed
+	if !c.Outputs || reply(b) != "" {
+		return
+	}
+	output := said()
+	if b.failed && effectOf(item.Tool) == effectAny {
+		if status, rest, ok := ExitStatus(output); ok {
+			item.ExitStatus, output = &status, rest
+		}
+	}
+	lines := fewLines
+	switch effect := effectOf(item.Tool); {
+	case effect == effectNamed && !b.failed:
+		return // it only confirms the input
+	case effect == effectAny && c.Full && c.kept < manyOutputs:
+		lines = manyLines
+	}
+	item.Output = outputOf(output, lines)
+	for _, line := range item.Output.Head {
+		c.kept += len(line)
+	}
+	for _, line := range item.Output.Tail {
+		c.kept += len(line)
+	}
+}
+
+// outputOf keeps a number of lines at each end of a text.
+func outputOf(text string, keep int) (o Output) {
+	text = strings.TrimRight(text, " \t\r\n")
+	for text != "" && len(o.Head) < keep {
+		line, rest, _ := strings.Cut(text, "\n")
+		o.Head, text = append(o.Head, cutLine(line)), rest
+	}
+	if text == "" {
+		return o
+	}
+	o.Omitted = strings.Count(text, "\n") + 1
+	tail := make([]string, 0, keep)
+	for len(tail) < keep && o.Omitted > 0 {
+		at := strings.LastIndexByte(text, '\n')
+		tail = append(tail, cutLine(text[at+1:]))
+		text = text[:max(at, 0)]
+		o.Omitted--
+	}
+	for i := range tail {
+		o.Tail = append(o.Tail, tail[len(tail)-1-i])
+	}
+	return o
+}
+
+// cutLine is a line of 200 characters at most. It is a copy, which keeps nothing of the
+// text in memory.
+func cutLine(line string) string {
+	line = strings.TrimRight(line, "\r")
+	n := 0
+	for i := range line {
+		if n == longestDetail {
+			return line[:i] + " …"
+		}
+		n++
+	}
+	return strings.Clone(line)
+}
