@@ -42,6 +42,9 @@ func (sh shadowReader) temporaryPoints(ctx context.Context) ([]Point, error) {
 	for _, c := range commits {
 		id, dir := sessionOf(c)
 		p := Point{ID: string(c.OID), Temporary: true, Date: c.Committer.When, Commits: []git.Commit{c}, Sessions: []string{id}}
+		if s, err := session.Open(sh.repo.CommonDir).Load(id); err == nil {
+			p.Agent = s.AgentType
+		}
 		p.Task = trailer(c, checkpoint.TaskKey) != ""
 		if p.Prompt = subject(c); !p.Task {
 			p.Prompt = sh.shadowPrompt(ctx, c, dir)
