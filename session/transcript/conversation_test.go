@@ -188,10 +188,14 @@ func TestWhatCameOfATool(t *testing.T) {
 		"none of a success": {"Bash", command, result(`"Exit code 2\nno rule"`, "false"), false, transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{"Exit code 2", "no rule"}}}},
 		"no number":         {"Bash", command, result(`"Exit code x"`, "true"), false, transcript.Item{Text: "make …", Failed: true, Output: transcript.Output{Head: []string{"Exit code x"}}}},
 		"an edit":           {"Write", `{"file_path":"a"}`, result(`"File created"`, "false"), false, transcript.Item{Text: "a"}},
-		"an edit that fails": {"Write", `{"file_path":"a"}`, result(`"not read"`, "true"), false,
-			transcript.Item{Text: "a", Failed: true, Output: transcript.Output{Head: []string{"not read"}}}},
-		"a long line": {"Bash", command, result(`"`+strings.Repeat("ä", 300)+`"`, "false"), false,
-			transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{strings.Repeat("ä", 200) + " …"}}}},
+		"an edit that fails": {
+			"Write", `{"file_path":"a"}`, result(`"not read"`, "true"), false,
+			transcript.Item{Text: "a", Failed: true, Output: transcript.Output{Head: []string{"not read"}}},
+		},
+		"a long line": {
+			"Bash", command, result(`"`+strings.Repeat("ä", 300)+`"`, "false"), false,
+			transcript.Item{Text: "make …", Output: transcript.Output{Head: []string{strings.Repeat("ä", 200) + " …"}}},
+		},
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
