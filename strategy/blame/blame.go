@@ -124,7 +124,7 @@ func (r Reader) content(ctx context.Context, q gitblame.Request) ([]byte, error)
 	var data []byte
 	if q.Rev == "" {
 		name := filepath.Join(r.Repo.Root, filepath.FromSlash(q.Path))
-		info, err := os.Stat(name)
+		info, err := os.Lstat(name) // a link may lead out of the worktree
 		switch {
 		case err != nil:
 			return nil, err
