@@ -67,7 +67,7 @@ func TestThePluginsFiles(t *testing.T) {
 			t.Errorf("%s begins %.80q", skill.Name(), text)
 		}
 	}
-	if d := cmp.Diff([]string{"checkpoint", "recall"}, found); d != "" {
+	if d := cmp.Diff([]string{"checkpoint", "history", "recall"}, found); d != "" {
 		t.Error(d)
 	}
 }

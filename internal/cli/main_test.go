@@ -217,7 +217,6 @@ func TestUsage(t *testing.T) {
 		{"snapshot", 2, "hint: did you mean `entire fs`?"},
 		{"checkpoint", 2, "hint: did you mean `entire fs`?"},
 		{"diff", 2, "hint: did you mean `entire fs`?"},
-		{"fs log", 2, "hint: did you mean `entire fs checkpoint`?"},
 		{"link HEAD", 2, "hint: type entire link <commit> <session>"},
 		{"unlink a b", 2, "hint: type entire unlink [<commit>]"},
 		{"completion nosh", 2, `Error: Invalid usage: no completion for the shell "nosh" (known: bash, zsh, fish, powershell)`},
