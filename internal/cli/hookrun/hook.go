@@ -280,19 +280,20 @@ func (h *hook) workOf(ctx context.Context) error {
 	return rec.Background().Complete(ctx, h.session)
 }
 
-// startIndexing leaves the index to a child, unless one was started that will fill it.
+// startIndexing leaves the index to a child, unless one was started that will fill it or
+// nobody has asked a question yet.
 func (h *hook) startIndexing() error {
-	if h.started {
+	if h.started || !h.rec.Background().HasIndex() {
 		return nil
 	}
 	return h.detach("hooks", childIndex)
 }
 
-// fillIndex brings the index up to date, which every child does in the end. Where children
-// aren't detached somebody waits for it: then only an index that somebody asked is kept up.
+// fillIndex brings an index that is there up to date, which every child does in the end. The
+// first question makes it, as that may take a minute and 100 MB.
 func (h *hook) fillIndex(ctx context.Context) error {
 	background := h.recorder(app.ChildLock).Background()
-	if !h.isDetached() && !background.HasIndex() {
+	if !background.HasIndex() {
 		return nil
 	}
 	return background.FillIndex(ctx)
