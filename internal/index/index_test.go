@@ -62,12 +62,12 @@ func put(ctx context.Context, w *index.Writer) error {
 			return err
 		}
 		for n := range turns {
-			if _, err := w.PutTurn(ctx, row, turn(s, n)); err != nil {
+			if _, err := w.Turns.Put(ctx, row, turn(s, n)); err != nil {
 				return err
 			}
 		}
 		part := index.Part{Checkpoint: fmt.Sprintf("%012d", s), Session: row, At: noon(), Branch: "main", To: turns * 5}
-		if err := w.PutPart(ctx, part); err != nil {
+		if err := w.Checkpoints.Put(ctx, part); err != nil {
 			return err
 		}
 		for _, oid := range []string{"aaaa", "bbbb"} {
@@ -154,7 +154,7 @@ func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 	fine(t, err)
 	again := turn(1, 1) // a session that goes on from another one has its messages, too
 	again.Key = 77
-	_, err = w.PutTurn(ctx, row, again)
+	_, err = w.Turns.Put(ctx, row, again)
 	fine(t, err)
 	fine(t, w.Close(ctx, nil))
 

@@ -8,24 +8,21 @@ import (
 	"os"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Writer fills the index. There is one at a time; it is not safe for concurrent use.
 type Writer struct {
+	*statements
+
+	Turns       TurnRows
+	Checkpoints CheckpointRows
+
 	files Files
 	lock  *filelock.Lock
 	db    *sql.DB
-	conn  *sql.Conn
 	made  bool // by this writer
-	open  bool // a transaction is
-	stmts map[string]*sql.Stmt
-	zip   *zstd.Encoder
-	unzip *zstd.Decoder
-	ids   map[string]map[string]int64 // of names, by table
 }
 
 // OpenWriter takes the index over for writing, waiting for another writer until ctx ends:
@@ -42,7 +39,8 @@ func OpenWriter(ctx context.Context, f Files) (*Writer, error) {
 		}
 		return nil, fmt.Errorf("open index: %w", err)
 	}
-	w := &Writer{files: f, lock: lock}
+	s := &statements{}
+	w := &Writer{statements: s, Turns: TurnRows{statements: s}, Checkpoints: CheckpointRows{s}, files: f, lock: lock}
 	if err := w.take(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index: %w", err), w.disconnect(), lock.Unlock())
 	}
@@ -60,7 +58,7 @@ func (w *Writer) take(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return w.anew(ctx)
+	return w.Anew(ctx)
 }
 
 // usable reports whether the database has the tables of now and, where a writer was
@@ -74,33 +72,33 @@ func (w *Writer) usable(ctx context.Context, check bool) bool {
 	return err == nil && version == schemaVersion && result == "ok"
 }
 
-func (w *Writer) connect(ctx context.Context) (err error) {
+func (w *Writer) connect(ctx context.Context) error {
 	if err := disk.Step("write", w.files.stamp()); err != nil {
 		return err
 	}
 	if err := w.files.writeStamp(writing); err != nil {
 		return err
 	}
-	w.stmts, w.ids = map[string]*sql.Stmt{}, map[string]map[string]int64{}
-	w.db, w.conn, err = w.files.connect(ctx, "rwc")
-	return err
+	db, conn, err := w.files.connect(ctx, "rwc")
+	if err != nil {
+		return err
+	}
+	w.db = db
+	w.use(conn)
+	return nil
 }
 
 func (w *Writer) disconnect() error {
-	var failed []error
-	for _, s := range w.stmts {
-		failed = append(failed, s.Close())
+	err := w.close()
+	if w.db != nil {
+		err = errors.Join(err, w.db.Close())
+		w.db = nil
 	}
-	w.stmts = nil
-	if w.conn != nil {
-		failed = append(failed, w.conn.Close(), w.db.Close())
-	}
-	w.conn, w.db, w.open = nil, nil, false
-	return errors.Join(failed...)
+	return err
 }
 
-// anew makes an empty database in the place of what is there.
-func (w *Writer) anew(ctx context.Context) error {
+// Anew makes an empty database in the place of what is there.
+func (w *Writer) Anew(ctx context.Context) error {
 	if err := errors.Join(w.disconnect(), w.files.remove()); err != nil {
 		return err
 	}
@@ -124,9 +122,6 @@ func (w *Writer) anew(ctx context.Context) error {
 // Made reports whether the writer made the index anew, so that all of the record is to be
 // filled in.
 func (w *Writer) Made() bool { return w.made }
-
-// Anew empties the index.
-func (w *Writer) Anew(ctx context.Context) error { return w.anew(ctx) }
 
 // Commit makes what was put so far visible to readers.
 func (w *Writer) Commit(ctx context.Context) error {
@@ -193,77 +188,6 @@ func Remove(ctx context.Context, f Files) error {
 	}
 	defer func() { _ = lock.Unlock() }()
 	return f.remove()
-}
-
-// prepared returns a prepared statement, in a transaction.
-func (w *Writer) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	if !w.open {
-		if _, err := w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-			return nil, explain(err)
-		}
-		w.open = true
-	}
-	s := w.stmts[query]
-	if s == nil {
-		var err error
-		if s, err = w.conn.PrepareContext(ctx, query); err != nil {
-			return nil, explain(err)
-		}
-		w.stmts[query] = s
-	}
-	return s, nil
-}
-
-// exec runs a statement that returns no rows.
-func (w *Writer) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s, err := w.prepared(ctx, query) //nolint:sqlclosecheck // Close closes it
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.ExecContext(ctx, args...)
-	return result, explain(err)
-}
-
-// row runs a query of one row; found is false if there is none.
-func (w *Writer) row(ctx context.Context, query string, args []any, to ...any) (found bool, err error) {
-	s, err := w.prepared(ctx, query) //nolint:sqlclosecheck // Close closes it
-	if err != nil {
-		return false, err
-	}
-	err = s.QueryRowContext(ctx, args...).Scan(to...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, explain(err)
-}
-
-// idOf returns the id of a name in a table of names, which has it from then on.
-func (w *Writer) idOf(ctx context.Context, table, column, name string) (int64, error) {
-	known := w.ids[table]
-	if known == nil {
-		known = map[string]int64{}
-		w.ids[table] = known
-	}
-	if id, found := known[name]; found {
-		return id, nil
-	}
-	var id int64
-	found, err := w.row(ctx, "SELECT id FROM "+table+" WHERE "+column+" = ?", []any{name}, &id)
-	if err == nil && !found {
-		var result sql.Result
-		if result, err = w.exec(ctx, "INSERT INTO "+table+"("+column+") VALUES (?)", name); err == nil {
-			id, err = result.LastInsertId()
-		}
-	}
-	if err != nil {
-		return 0, err
-	}
-	const most = 100_000
-	if len(known) > most {
-		clear(known)
-	}
-	known[name] = id
-	return id, nil
 }
 
 // Meta returns a value that was set, empty if there is none.

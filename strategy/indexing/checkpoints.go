@@ -139,7 +139,7 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			r.skip(ctx, "checkpoint "+string(id), err)
 			continue
 		}
-		if err := r.w.DropCheckpoint(ctx, string(id)); err != nil {
+		if err := r.w.Checkpoints.Drop(ctx, string(id)); err != nil {
 			return nil, err
 		}
 		for _, s := range c.Sessions {
@@ -199,7 +199,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 		return err
 	}
 	if covered && s.Meta.TranscriptLines > 0 {
-		return r.w.PutPart(ctx, part)
+		return r.w.Checkpoints.Put(ctx, part)
 	}
 	drafts, lines, from, err := r.readStored(ctx, s, stored, at)
 	if err != nil {
@@ -215,7 +215,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 			return err
 		}
 	}
-	if err := r.w.PutPart(ctx, part); err != nil {
+	if err := r.w.Checkpoints.Put(ctx, part); err != nil {
 		return err
 	}
 	if agent == "" && len(drafts) > 0 {
@@ -245,7 +245,7 @@ func (r *run) skipped(ctx context.Context, s slot, err error) error {
 func (r *run) covered(ctx context.Context, s slot, stored segments.Transcript) (bool, error) {
 	covered := true
 	for _, blob := range stored.Segments {
-		seen, err := r.w.SeenBlobs(ctx, hashOf(s.session+" "+string(blob)))
+		seen, err := r.w.Checkpoints.SeenBlobs(ctx, hashOf(s.session+" "+string(blob)))
 		if err != nil {
 			return false, err
 		}
@@ -317,7 +317,7 @@ func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft
 	if len(turns) > 0 && (s.Meta.TranscriptStart > 0 || s.Meta.TranscriptLines > 0) {
 		return turns, nil
 	}
-	linked, err := r.w.Linked(ctx, row, string(s.id))
+	linked, err := r.w.Checkpoints.Linked(ctx, row, string(s.id))
 	if err != nil {
 		return nil, err
 	}
@@ -344,5 +344,5 @@ func (r *run) storedSubagents(ctx context.Context, s slot, live string, ids []in
 		ID: hashOf("subagents " + string(s.id) + " " + s.session), Subagent: true,
 		Tokens: index.Tokens{Input: t.Input, CacheWrite: t.CacheCreation, CacheRead: t.CacheRead, Output: t.Output},
 	}
-	return r.w.PutSubagent(ctx, ids[len(ids)-1], "stored", nil, []index.Message{m})
+	return r.w.Turns.PutSubagent(ctx, ids[len(ids)-1], "stored", nil, []index.Message{m})
 }

@@ -146,7 +146,7 @@ func (r *run) setPlace(ctx context.Context, name string, p place) error {
 func (r *run) putTurns(ctx context.Context, row int64, drafts []*turnDraft) ([]int64, error) {
 	ids := make([]int64, 0, len(drafts))
 	for _, d := range drafts {
-		id, err := r.w.PutTurn(ctx, row, &d.Turn)
+		id, err := r.w.Turns.Put(ctx, row, &d.Turn)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +229,7 @@ func (r *run) subagents(ctx context.Context, row int64, path string) error {
 		if len(all) == 0 {
 			continue
 		}
-		turn, err := r.w.TurnBy(ctx, row, all[0].At)
+		turn, err := r.w.Turns.By(ctx, row, all[0].At)
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (r *run) subagents(ctx context.Context, row int64, path string) error {
 			continue
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(file.Name, "agent-"), filepath.Ext(file.Name))
-		if err := r.w.PutSubagent(ctx, turn, name, all[0].Calls, all[0].Messages); err != nil {
+		if err := r.w.Turns.PutSubagent(ctx, turn, name, all[0].Calls, all[0].Messages); err != nil {
 			return err
 		}
 	}

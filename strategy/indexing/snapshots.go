@@ -94,10 +94,10 @@ func (sr *snapshotReader) snapshot(ctx context.Context, v bands.Version) error {
 	}
 	turn := int64(0)
 	if c.TranscriptLines > 0 {
-		turn, err = sr.w.TurnAt(ctx, row, c.TranscriptLines)
+		turn, err = sr.w.Turns.At(ctx, row, c.TranscriptLines)
 	}
 	if turn == 0 && err == nil {
-		turn, err = sr.w.TurnBy(ctx, row, s.Created)
+		turn, err = sr.w.Turns.By(ctx, row, s.Created)
 	}
 	if err != nil || turn == 0 {
 		return err
@@ -117,7 +117,7 @@ func (sr *snapshotReader) snapshot(ctx context.Context, v bands.Version) error {
 		}
 		return ctx.Err()
 	}
-	return sr.w.AddFiles(ctx, turn, files)
+	return sr.w.Turns.AddFiles(ctx, turn, files)
 }
 
 // before returns the snapshot that the turn of s began with: the one before all that were

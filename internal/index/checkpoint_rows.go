@@ -1,0 +1,94 @@
+package index
+
+import (
+	"context"
+	"time"
+)
+
+// CheckpointRows writes checkpoints, and which turns are in them.
+type CheckpointRows struct{ *statements }
+
+// Part is what a checkpoint has of a session: its turns.
+type Part struct {
+	Checkpoint, Branch string
+	At                 time.Time
+	// Session is the row's id; the part begins at the line From and ends before To, 0 for
+	// the end.
+	Session  int64
+	From, To int
+	// Turns are the rows of turns that are in it besides.
+	Turns []int64
+}
+
+// Put writes a part of a checkpoint.
+func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
+	checkpoint, err := r.putCheckpoint(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, turn := range p.Turns {
+		if _, err := r.exec(ctx, "INSERT OR IGNORE INTO parts VALUES (?, ?)", checkpoint, turn); err != nil {
+			return err
+		}
+	}
+	if p.Session == 0 {
+		return nil
+	}
+	if p.To == 0 {
+		p.To = 1 << 40
+	}
+	_, err = r.exec(ctx, "INSERT OR IGNORE INTO parts SELECT ?, id FROM turns WHERE session = ? AND line < ? AND ending > ?", checkpoint, p.Session, p.To, p.From)
+	return err
+}
+
+func (r *CheckpointRows) putCheckpoint(ctx context.Context, p Part) (id int64, err error) {
+	_, err = r.exec(ctx, "INSERT INTO checkpoints(name, at, branch) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, branch = excluded.branch",
+		p.Checkpoint, millis(p.At), utf8Of(p.Branch))
+	if err != nil {
+		return 0, err
+	}
+	_, err = r.row(ctx, "SELECT id FROM checkpoints WHERE name = ?", []any{p.Checkpoint}, &id)
+	return id, err
+}
+
+// Drop removes a checkpoint and its parts; turns stay.
+func (r *CheckpointRows) Drop(ctx context.Context, name string) error {
+	for _, query := range []string{"DELETE FROM parts WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)", "DELETE FROM checkpoints WHERE name = ?"} {
+		if _, err := r.exec(ctx, query, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Linked returns the turns of a session that are in a checkpoint other than name.
+func (r *CheckpointRows) Linked(ctx context.Context, session int64, name string) (turns map[int64]bool, err error) {
+	s, err := r.prepare(ctx, `SELECT p.turn FROM parts p JOIN turns t ON t.id = p.turn JOIN checkpoints c ON c.id = p.checkpoint WHERE t.session = ? AND c.name <> ?`) //nolint:sqlclosecheck // statements.close closes it
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(ctx, session, name)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer func() { _ = rows.Close() }()
+	turns = map[int64]bool{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, explain(err)
+		}
+		turns[id] = true
+	}
+	return turns, explain(rows.Err())
+}
+
+// SeenBlobs reports whether a set of blobs is noted as read, and notes it.
+func (r *CheckpointRows) SeenBlobs(ctx context.Context, hash int64) (seen bool, err error) {
+	result, err := r.exec(ctx, "INSERT OR IGNORE INTO blobs VALUES (?)", hash)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n == 0, err
+}

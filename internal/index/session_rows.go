@@ -1,0 +1,109 @@
+package index
+
+import (
+	"context"
+	"time"
+)
+
+// Session is what the index has of a session.
+type Session struct {
+	// Name is the agent's id of it.
+	Name, Agent, Worktree string
+	// Live is the path of its live transcript, empty if there is none, and Cursor how far
+	// that is read, in the words of who fills the index.
+	Live, Cursor string
+}
+
+// FindSession returns a session and its row's id; 0 if there is none.
+func (w *Writer) FindSession(ctx context.Context, name string) (s Session, id int64, err error) {
+	_, err = w.row(ctx, "SELECT id, name, agent, worktree, live, cursor FROM sessions WHERE name = ?", []any{name}, &id, &s.Name, &s.Agent, &s.Worktree, &s.Live, &s.Cursor)
+	return s, id, err
+}
+
+// PutSession writes a session and returns its row's id. What is empty in it stays as it
+// was.
+func (w *Writer) PutSession(ctx context.Context, s Session) (id int64, err error) {
+	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET
+    agent = CASE excluded.agent WHEN '' THEN agent ELSE excluded.agent END, worktree = CASE excluded.worktree WHEN '' THEN worktree ELSE excluded.worktree END,
+    live = CASE excluded.live WHEN '' THEN live ELSE excluded.live END, cursor = CASE excluded.cursor WHEN '' THEN cursor ELSE excluded.cursor END`,
+		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor)
+	if err != nil {
+		return 0, err
+	}
+	_, err = w.row(ctx, "SELECT id FROM sessions WHERE name = ?", []any{s.Name}, &id)
+	return id, err
+}
+
+// DropUnlinked removes the turns of a session that are in no checkpoint: its state is gone.
+func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
+	_, session, err := w.FindSession(ctx, name)
+	if err != nil || session == 0 {
+		return err
+	}
+	var turns []int64
+	for {
+		var turn int64
+		found, err := w.row(ctx, "SELECT id FROM turns WHERE session = ? AND id > ? AND NOT EXISTS (SELECT 1 FROM parts WHERE turn = turns.id) ORDER BY id LIMIT 1",
+			[]any{session, lastOf(turns)}, &turn)
+		if err != nil {
+			return err
+		}
+		if !found {
+			break
+		}
+		turns = append(turns, turn)
+	}
+	for _, turn := range turns {
+		if err := w.Turns.drop(ctx, turn); err != nil {
+			return err
+		}
+	}
+	_, err = w.exec(ctx, "UPDATE sessions SET live = '', cursor = '' WHERE id = ?", session)
+	return err
+}
+
+func lastOf(turns []int64) int64 {
+	if len(turns) == 0 {
+		return 0
+	}
+	return turns[len(turns)-1]
+}
+
+// Commit is a commit that names a checkpoint.
+type Commit struct {
+	OID, Checkpoint        string
+	At                     time.Time
+	Author, Email, Subject string
+}
+
+// PutCommit writes a commit.
+func (w *Writer) PutCommit(ctx context.Context, c Commit) error {
+	_, err := w.exec(ctx, "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?)", c.OID, c.Checkpoint, millis(c.At), utf8Of(c.Author), utf8Of(c.Email), utf8Of(c.Subject))
+	return err
+}
+
+// DropCommit removes a commit, all if oid is empty.
+func (w *Writer) DropCommit(ctx context.Context, oid string) error {
+	if oid == "" {
+		_, err := w.exec(ctx, "DELETE FROM commits")
+		return err
+	}
+	_, err := w.exec(ctx, "DELETE FROM commits WHERE oid = ?", oid)
+	return err
+}
+
+// Snapshot is a snapshot of a turn.
+type Snapshot struct {
+	Version int
+	Cause   string
+	At      time.Time
+	// Base is the snapshot that the turn began with, 0 if there is none.
+	Base int
+}
+
+// PutSnapshot writes a snapshot of a turn.
+func (w *Writer) PutSnapshot(ctx context.Context, turn int64, s Snapshot) error {
+	_, err := w.exec(ctx, "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", s.Version, turn, s.Cause, millis(s.At), s.Base)
+	return err
+}

@@ -1,0 +1,105 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// statements runs prepared statements on the connection of a Writer, in transactions that
+// begin with the first of them.
+type statements struct {
+	conn     *sql.Conn
+	open     bool // a transaction is
+	prepared map[string]*sql.Stmt
+	ids      map[string]map[string]int64 // of names, by table
+}
+
+// use lets the statements run on a connection.
+func (s *statements) use(conn *sql.Conn) {
+	s.conn, s.prepared, s.ids = conn, map[string]*sql.Stmt{}, map[string]map[string]int64{}
+}
+
+// close closes the statements and the connection; what is not committed is rolled back.
+func (s *statements) close() error {
+	var failed []error
+	for _, p := range s.prepared {
+		failed = append(failed, p.Close())
+	}
+	if s.conn != nil {
+		failed = append(failed, s.conn.Close())
+	}
+	s.conn, s.open, s.prepared = nil, false, nil
+	return errors.Join(failed...)
+}
+
+// prepare returns a prepared statement, in a transaction.
+func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if !s.open {
+		if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+			return nil, explain(err)
+		}
+		s.open = true
+	}
+	prepared := s.prepared[query]
+	if prepared == nil {
+		var err error
+		if prepared, err = s.conn.PrepareContext(ctx, query); err != nil {
+			return nil, explain(err)
+		}
+		s.prepared[query] = prepared
+	}
+	return prepared, nil
+}
+
+// exec runs a statement that returns no rows.
+func (s *statements) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // close closes it
+	if err != nil {
+		return nil, err
+	}
+	result, err := statement.ExecContext(ctx, args...)
+	return result, explain(err)
+}
+
+// row runs a query of one row; found is false if there is none.
+func (s *statements) row(ctx context.Context, query string, args []any, to ...any) (found bool, err error) {
+	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // close closes it
+	if err != nil {
+		return false, err
+	}
+	err = statement.QueryRowContext(ctx, args...).Scan(to...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, explain(err)
+}
+
+// idOf returns the id of a name in a table of names, which has it from then on.
+func (s *statements) idOf(ctx context.Context, table, column, name string) (int64, error) {
+	known := s.ids[table]
+	if known == nil {
+		known = map[string]int64{}
+		s.ids[table] = known
+	}
+	if id, found := known[name]; found {
+		return id, nil
+	}
+	var id int64
+	found, err := s.row(ctx, "SELECT id FROM "+table+" WHERE "+column+" = ?", []any{name}, &id)
+	if err == nil && !found {
+		var result sql.Result
+		if result, err = s.exec(ctx, "INSERT INTO "+table+"("+column+") VALUES (?)", name); err == nil {
+			id, err = result.LastInsertId()
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	const most = 100_000
+	if len(known) > most {
+		clear(known)
+	}
+	known[name] = id
+	return id, nil
+}

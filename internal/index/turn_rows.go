@@ -1,0 +1,319 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"time"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// TurnRows writes turns, with what belongs to them.
+type TurnRows struct {
+	*statements
+
+	zip   *zstd.Encoder
+	unzip *zstd.Decoder
+}
+
+// Put writes a turn of a session in the place of what there was of it, unless that had
+// more lines, and returns its row's id.
+func (r *TurnRows) Put(ctx context.Context, session int64, t *Turn) (id int64, err error) {
+	var line, end int
+	found, err := r.row(ctx, "SELECT id, line, ending FROM turns WHERE session = ? AND key = ?", []any{session, t.Key}, &id, &line, &end)
+	if err != nil || found && end-line > t.End-t.Line {
+		return id, err
+	}
+	branch := utf8Of(t.Branch)
+	if found {
+		_, err = r.exec(ctx, "UPDATE turns SET line = ?, ending = ?, at = ?, ended = ?, branch = ?, prompt = ? WHERE id = ?",
+			t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), id)
+	} else {
+		var result sql.Result
+		result, err = r.exec(ctx, `INSERT INTO turns(session, key, line, ending, at, ended, branch, prompt, commands, failed, files, added, removed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt))
+		if err == nil {
+			id, err = result.LastInsertId()
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, put := range []func(context.Context, int64, *Turn, bool) error{r.putCalls, r.putEdits, r.putMessages} {
+		if err := put(ctx, id, t, found); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.sum(ctx, id); err != nil {
+		return 0, err
+	}
+	return id, r.putTexts(ctx, id, t.Texts, found)
+}
+
+func utf8Of(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
+}
+
+func (r *TurnRows) putCalls(ctx context.Context, turn int64, t *Turn, replace bool) error {
+	if replace {
+		if _, err := r.exec(ctx, "DELETE FROM calls WHERE turn = ? AND agent = ''", turn); err != nil {
+			return err
+		}
+	}
+	return r.addCalls(ctx, turn, t.Calls, "")
+}
+
+func (r *TurnRows) addCalls(ctx context.Context, turn int64, calls []Call, agent string) error {
+	for _, c := range calls {
+		_, err := r.exec(ctx, "INSERT INTO calls(turn, line, at, tool, text, command, outcome, status, agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			turn, c.Line, millis(c.At), utf8Of(c.Tool), utf8Of(c.Text), c.Command, int(c.Outcome), c.Status, agent)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putEdits writes the files that edit tools named; what snapshots have of files stays.
+func (r *TurnRows) putEdits(ctx context.Context, turn int64, t *Turn, replace bool) error {
+	if replace {
+		for _, query := range []string{"DELETE FROM files WHERE turn = ? AND source = 1", "UPDATE files SET source = 2 WHERE turn = ?"} {
+			if _, err := r.exec(ctx, query, turn); err != nil {
+				return err
+			}
+		}
+	}
+	return r.putFiles(ctx, turn, t.Files)
+}
+
+// putFiles adds files to a turn. The lines that snapshots count stand above those of edits.
+func (r *TurnRows) putFiles(ctx context.Context, turn int64, files []FileChange) error {
+	for i := range files {
+		f := &files[i]
+		path, err := r.idOf(ctx, "paths", "path", utf8Of(f.Path))
+		if err != nil {
+			return err
+		}
+		_, err = r.exec(ctx, `INSERT INTO files(turn, path, added, removed, source, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (turn, path) DO UPDATE SET source = source | excluded.source,
+    added = CASE WHEN excluded.source & 2 OR NOT source & 2 THEN excluded.added ELSE added END,
+    removed = CASE WHEN excluded.source & 2 OR NOT source & 2 THEN excluded.removed ELSE removed END,
+    before = CASE WHEN excluded.source & 2 THEN excluded.before ELSE before END, after = CASE WHEN excluded.source & 2 THEN excluded.after ELSE after END`,
+			turn, path, f.Added, f.Removed, f.source(), notNil(f.Before), notNil(f.After))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// AddFiles adds to a turn the files in which snapshots differ.
+func (r *TurnRows) AddFiles(ctx context.Context, turn int64, files []FileChange) error {
+	if len(files) == 0 {
+		return nil
+	}
+	if err := r.putFiles(ctx, turn, files); err != nil {
+		return err
+	}
+	if err := r.sum(ctx, turn); err != nil {
+		return err
+	}
+	texts, err := r.textsOf(ctx, turn)
+	if err != nil {
+		return err
+	}
+	return r.putTexts(ctx, turn, texts, true)
+}
+
+// sum writes the counts of a turn.
+func (r *TurnRows) sum(ctx context.Context, turn int64) error {
+	_, err := r.exec(ctx, `UPDATE turns SET
+    (commands, failed) = (SELECT count(*), ifnull(sum(outcome = 2), 0) FROM calls WHERE turn = ?1 AND command),
+    (files, added, removed) = (SELECT count(*), ifnull(sum(added), 0), ifnull(sum(removed), 0) FROM files WHERE turn = ?1)
+WHERE id = ?1`, turn)
+	return err
+}
+
+// putMessages writes the tokens of a turn. A message that another turn has stays that one's.
+func (r *TurnRows) putMessages(ctx context.Context, turn int64, t *Turn, replace bool) error {
+	if replace {
+		if _, err := r.exec(ctx, "DELETE FROM messages WHERE turn = ? AND NOT sub", turn); err != nil {
+			return err
+		}
+	}
+	return r.addMessages(ctx, turn, t.Messages)
+}
+
+// PutSubagent writes what a subagent of a turn did and used, in the place of what there was.
+func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, agent string, calls []Call, messages []Message) error {
+	if _, err := r.exec(ctx, "DELETE FROM calls WHERE turn = ? AND agent = ?", turn, agent); err != nil {
+		return err
+	}
+	if err := r.addCalls(ctx, turn, calls, agent); err != nil {
+		return err
+	}
+	if err := r.addMessages(ctx, turn, messages); err != nil {
+		return err
+	}
+	return r.sum(ctx, turn)
+}
+
+func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Message) error {
+	touched := map[int64]bool{turn: true}
+	for _, m := range messages {
+		model, err := r.idOf(ctx, "models", "name", utf8Of(m.Model))
+		if err != nil {
+			return err
+		}
+		result, err := r.exec(ctx, "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			m.ID, turn, model, m.Subagent, m.Input, m.CacheWrite, m.CacheRead, m.Output)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n > 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		var owner int64
+		if _, err := r.row(ctx, `UPDATE messages SET input = ?, cache_write = ?, cache_read = ?, output = ? WHERE id = ? AND output < ? RETURNING turn`,
+			[]any{m.Input, m.CacheWrite, m.CacheRead, m.Output, m.ID, m.Output}, &owner); err != nil {
+			return err
+		}
+		touched[owner] = true
+	}
+	delete(touched, 0)
+	for id := range touched {
+		if err := r.sumTokens(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *TurnRows) sumTokens(ctx context.Context, turn int64) error {
+	if _, err := r.exec(ctx, "DELETE FROM spent WHERE turn = ?", turn); err != nil {
+		return err
+	}
+	_, err := r.exec(ctx, `INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
+FROM messages WHERE turn = ? GROUP BY model, sub`, turn)
+	return err
+}
+
+// putTexts writes the texts of a turn, and its words.
+func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string, replace bool) error {
+	paths, err := r.pathsOf(ctx, turn)
+	if err != nil {
+		return err
+	}
+	texts[File] = paths
+	if replace {
+		for _, query := range []string{"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7"} {
+			if _, err := r.exec(ctx, query, turn); err != nil {
+				return err
+			}
+		}
+	}
+	args := []any{turn}
+	for kind, text := range texts {
+		args = append(args, normal(text))
+		if text == "" {
+			continue
+		}
+		if _, err := r.exec(ctx, "INSERT INTO texts VALUES (?, ?)", turn*textIDs+int64(kind), r.compress(text)); err != nil {
+			return err
+		}
+	}
+	_, err = r.exec(ctx, "INSERT INTO words(rowid, prompt, answer, command, output, file) VALUES (?, ?, ?, ?, ?, ?)", args...)
+	return err
+}
+
+func (r *TurnRows) pathsOf(ctx context.Context, turn int64) (string, error) {
+	var paths sql.NullString
+	_, err := r.row(ctx, "SELECT group_concat(p.path, char(10)) FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ?", []any{turn}, &paths)
+	return cut(paths.String, maxText), err
+}
+
+// maxText is how many bytes of the paths of a turn are searched.
+const maxText = 32 << 10
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+func (r *TurnRows) textsOf(ctx context.Context, turn int64) (texts [kinds]string, err error) {
+	for kind := range texts {
+		var z []byte
+		found, err := r.row(ctx, "SELECT z FROM texts WHERE id = ?", []any{turn*textIDs + int64(kind)}, &z)
+		if err != nil {
+			return texts, err
+		}
+		if !found {
+			continue
+		}
+		if r.unzip == nil {
+			if r.unzip, err = newDecoder(); err != nil {
+				return texts, err
+			}
+		}
+		if texts[kind], err = decompress(r.unzip, z); err != nil {
+			return texts, err
+		}
+	}
+	return texts, nil
+}
+
+// At returns the turn of a session that a line before end belongs to, 0 if there is none.
+func (r *TurnRows) At(ctx context.Context, session int64, end int) (id int64, err error) {
+	_, err = r.row(ctx, "SELECT id FROM turns WHERE session = ? AND line < ? ORDER BY line DESC LIMIT 1", []any{session, end}, &id)
+	return id, err
+}
+
+// By returns the last turn of a session that began by a time, 0 if there is none.
+func (r *TurnRows) By(ctx context.Context, session int64, at time.Time) (id int64, err error) {
+	_, err = r.row(ctx, "SELECT id FROM turns WHERE session = ? AND at <= ? ORDER BY at DESC LIMIT 1", []any{session, millis(at)}, &id)
+	return id, err
+}
+
+// drop removes a turn and all of it.
+func (r *TurnRows) drop(ctx context.Context, turn int64) error {
+	for _, query := range []string{
+		"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",
+		"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM turns WHERE id = ?",
+		"DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
+	} {
+		if _, err := r.exec(ctx, query, turn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *TurnRows) compress(text string) []byte {
+	if r.zip == nil {
+		zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(128<<10))
+		if err != nil {
+			panic(err) // the options are valid
+		}
+		r.zip = zip
+	}
+	return r.zip.EncodeAll([]byte(text), nil)
+}
