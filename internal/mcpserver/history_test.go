@@ -30,7 +30,7 @@ func past(t *testing.T, turns int) index.Files {
 		for i := range 40 {
 			turn.Calls = append(turn.Calls, index.Call{Tool: "Bash", Text: fmt.Sprintf("go test -run %d %s", i, strings.Repeat("x", 300)), Command: true, Outcome: index.Failed, Status: 1})
 		}
-		_, err = w.PutTurn(ctx, row, turn)
+		_, err = w.Turns.Put(ctx, row, turn)
 	}
 	if err := w.Close(ctx, err); err != nil {
 		t.Fatal(err)
