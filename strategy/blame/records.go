@@ -3,7 +3,9 @@ package blame
 import (
 	"bytes"
 	"context"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -20,8 +22,8 @@ type record struct {
 
 // slot is a session of a checkpoint.
 type slot struct {
-	meta checkpoint.SessionMeta
-	told checkpoint.Attribution
+	meta     checkpoint.SessionMeta
+	recorded checkpoint.Attribution
 	// files are by path; those of earlier versions, which are bound to no blob, are left out.
 	files map[string]file
 }
@@ -155,8 +157,8 @@ func (at *attributing) readWhole(ctx context.Context, tree git.OID, id checkpoin
 
 func (rec *record) add(meta checkpoint.SessionMeta) {
 	s := slot{meta: meta, files: map[string]file{}}
-	s.told, _ = checkpoint.ParseAttribution(meta.Attribution)
-	for _, f := range s.told.Files {
+	s.recorded, _ = checkpoint.ParseAttribution(meta.Attribution)
+	for _, f := range s.recorded.Files {
 		if f.Blob == "" {
 			continue
 		}
@@ -174,8 +176,8 @@ func (rec *record) judge() {
 	rec.complete = len(rec.slots) > 0
 	for _, s := range rec.slots {
 		isOurs := bytes.Contains(s.meta.Attribution, []byte(`"session_lines"`))
-		isBound := len(s.files) == len(s.told.Files) && (s.told.SessionLines == 0 || len(s.files) > 0)
-		rec.complete = rec.complete && isOurs && isBound && !s.told.Estimated
+		isBound := len(s.files) == len(s.recorded.Files) && (s.recorded.SessionLines == 0 || len(s.files) > 0)
+		rec.complete = rec.complete && isOurs && isBound && !s.recorded.Estimated
 	}
 }
 
@@ -186,7 +188,8 @@ func (s *slot) bound(name string, blob git.OID) (file, bool) {
 		return f, true
 	}
 	var same []file
-	for other, f := range s.files {
+	for _, other := range slices.Sorted(maps.Keys(s.files)) { // of equal ones the first
+		f := s.files[other]
 		if blob != "" && f.Blob == blob {
 			return f, true
 		}
@@ -204,12 +207,12 @@ func (s *slot) bound(name string, blob git.OID) (file, bool) {
 func (s *slot) writer(f file, line int, a Author) Author {
 	a.Kind, a.Agent, a.Session = Agent, s.meta.Agent, s.meta.SessionID
 	for i, r := range f.written {
-		if i >= len(s.told.Writers) || !r.Has(line) {
+		if i >= len(s.recorded.Writers) || !r.Has(line) {
 			continue
 		}
-		w := s.told.Writers[i]
-		if w.Turn >= 0 && w.Turn < len(s.told.Turns) {
-			a.Turn = s.told.Turns[w.Turn]
+		w := s.recorded.Writers[i]
+		if w.Turn >= 0 && w.Turn < len(s.recorded.Turns) {
+			a.Turn = s.recorded.Turns[w.Turn]
 		}
 		a.Call, a.Subagent, a.Type = w.Call, w.Subagent, w.Type
 	}

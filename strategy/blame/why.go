@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -65,12 +66,12 @@ func (r Reader) Story(ctx context.Context, a Author, file string) (Story, error)
 			}
 		}
 	}
-	story.tell(items, edit, a)
+	story.fill(items, edit, a)
 	return story, nil
 }
 
-// tell takes what is of interest from a turn whose edit is at a place, -1 if it isn't known.
-func (s *Story) tell(items []transcript.Item, edit int, a Author) {
+// fill takes what is of interest from a turn whose edit is at a place, -1 if it isn't known.
+func (s *Story) fill(items []transcript.Item, edit int, a Author) {
 	s.Turn = items
 	asked := slices.IndexFunc(items, func(i transcript.Item) bool { return i.By == transcript.User })
 	if asked >= 0 {
@@ -248,7 +249,8 @@ func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file
 				a, found = base, true
 			}
 			for name, f := range s.files {
-				for _, ranges := range f.written {
+				for _, writer := range slices.Sorted(maps.Keys(f.written)) { // of equal ones the first
+					ranges := f.written[writer]
 					lines := 0
 					for _, one := range ranges {
 						lines += one.Last - one.First + 1
