@@ -9,8 +9,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,7 +75,7 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 		flag, text string
 		to         *time.Time
 	}{{"--since", q.since, &q.filter.Since}, {"--until", q.until, &q.filter.Until}} {
-		if *t.to, err = parseTime(t.text, now); err != nil {
+		if *t.to, err = app.ParseTime(t.text, now); err != nil {
 			return app.Usagef("%s: %v", t.flag, err)
 		}
 	}
@@ -125,36 +123,6 @@ func (q *question) filePath(repo *git.Repo) string {
 		return "" // everything
 	}
 	return paths[0]
-}
-
-// parseTime reads a time, or how long ago it was; zero for an empty text.
-func parseTime(text string, now time.Time) (time.Time, error) {
-	const day = 24 * time.Hour
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	switch text {
-	case "":
-		return time.Time{}, nil
-	case "now":
-		return now, nil
-	case "today":
-		return midnight, nil
-	case "yesterday":
-		return midnight.AddDate(0, 0, -1), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': day, 'w': 7 * day}
-	number := strings.TrimSuffix(strings.TrimSuffix(text, "ago"), " ")
-	if unit := units[number[max(len(number)-1, 0)]]; unit != 0 {
-		const most = 100_000
-		if n, err := strconv.ParseFloat(number[:len(number)-1], 64); err == nil && n >= 0 && n < most {
-			return now.Add(-time.Duration(n * float64(unit))), nil
-		}
-	}
-	return time.Time{}, errors.New("not a time: write 90m, 2d, 3w, today, 2026-01-15 or 2026-01-15T10:00")
 }
 
 // shown prints a text, a screen at a time where it is long.

@@ -7,7 +7,6 @@ package causality
 import (
 	"cmp"
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -94,27 +93,13 @@ func whole(s *access.Selection, snap bands.Snapshot) format.CheckpointJSON {
 	return format.NewCheckpointJSON(snap)
 }
 
-// since is the time of --since: a duration before now in m, h, d or w, or a date.
+// since is the time of --since.
 func since(now time.Time, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
+	t, err := app.ParseTime(text, now)
+	if err != nil {
+		return t, app.Usagef("--since %q is neither a time such as 30m, 2h, 3d or 1w, nor a date such as 2026-01-31", text)
 	}
-	const day = 24 * time.Hour
-	units := map[byte]time.Duration{'d': day, 'w': 7 * day}
-	if unit, ok := units[text[len(text)-1]]; ok {
-		if n, err := strconv.ParseUint(text[:len(text)-1], 10, 16); err == nil {
-			return now.Add(-time.Duration(n) * unit), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, app.Usagef("--since %q is neither a time such as 30m, 2h, 3d or 1w, nor a date such as 2026-01-31", text)
+	return t, nil
 }
 
 // limited is an error unless a limit can be one; 0 is none.
