@@ -170,7 +170,7 @@ crash:
 	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 60m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
-	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall/contextstore
+	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall/contextstore ./internal/index
 
 # Of the trees that power cuts leave in a model, so many of each scene, and so many
 # disks of each of ext4, XFS and Btrfs: POWER=1000 IMAGES=1000 for a long run.

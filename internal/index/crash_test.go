@@ -23,9 +23,8 @@ func TestCrashChild(t *testing.T) {
 	fill(t, index.At(dir))
 }
 
-// A writer that is killed at any of its writes leaves an index that the next one makes
-// whole.
-func TestAWriterMayBeKilledAnywhere(t *testing.T) {
+// TestCrashWriter kills a writer at each of its writes: the next one makes the index whole.
+func TestCrashWriter(t *testing.T) {
 	t.Parallel()
 	_, _, want := made(t)
 	n := 1
