@@ -43,8 +43,8 @@ type App struct {
 	Env
 
 	Prompter prompter
-	// OnBadDefaults is set in hooks: what is reported of a config.toml of stores that
-	// can't be read, instead of failing.
+	// OnBadDefaults is set for automatic snapshots: it reports a config.toml of
+	// stores that can't be read, instead of failing.
 	OnBadDefaults func(error)
 	// Parsed is set once arguments and flags are parsed: errors after it
 	// are failures, errors before it wrong usage.

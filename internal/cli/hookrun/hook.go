@@ -301,9 +301,9 @@ func (h *hook) fillIndex(ctx context.Context) error {
 
 // recorder is the service that does the work.
 func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
-	h.app.OnBadDefaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
 	h.rec = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
 	h.rec.Options.LockTimeout = lock
+	h.rec.Env.Registry.Defaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
 	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = h.terminal, h.confirm, h.detach
 	return h.rec
 }
