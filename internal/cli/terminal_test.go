@@ -143,7 +143,13 @@ func TestMuteTerminal(t *testing.T) {
 	d := repoDesk(t)
 	bin := program(t)
 	for _, args := range [][]string{{"version"}, {"status"}, {"help"}} {
-		best := time.Hour
+		began := time.Now()
+		quiet := exec.Command(bin, args...)
+		quiet.Dir, quiet.Env = d.root, d.with("TERM=xterm-256color")
+		if out, err := quiet.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+		alone, best := time.Since(began), time.Hour
 		for range 5 {
 			cmd := exec.Command(bin, args...)
 			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
@@ -157,8 +163,9 @@ func TestMuteTerminal(t *testing.T) {
 				t.Errorf("%q asks the terminal: %q", args, text)
 			}
 		}
-		if best > 100*time.Millisecond {
-			t.Errorf("%q takes %v on a terminal that doesn't answer", args, best)
+		// A query that nobody answers ends after seconds, however fast the machine is.
+		if best > alone+time.Second {
+			t.Errorf("%q takes %v on a terminal that doesn't answer, %v without one", args, best, alone)
 		}
 	}
 }
