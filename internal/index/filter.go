@@ -78,10 +78,13 @@ type Row struct {
 	ID                               int64
 	Session, Agent, Worktree, Branch string
 	Prompt                           string
-	At, Ended                        time.Time
-	Line, End                        int
-	Commands, Failed                 int
-	Files, Added, Removed            int
+	// Context is the id of the saved context that the row is made of, empty if it is a turn
+	// of a transcript.
+	Context               string
+	At, Ended             time.Time
+	Line, End             int
+	Commands, Failed      int
+	Files, Added, Removed int
 	// Tokens are those of the turn, Subagents those of its subagents beside them.
 	Tokens, Subagents Tokens
 	Checkpoints       []string
@@ -90,11 +93,11 @@ type Row struct {
 	Base, Snapshot int
 }
 
-const rowColumns = `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed`
+const rowColumns = `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.context, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed`
 
 func (r *Row) targets(at, ended *int64) []any {
 	return []any{
-		&r.ID, &r.Session, &r.Agent, &r.Worktree, &r.Branch, &r.Prompt, at, ended, &r.Line, &r.End,
+		&r.ID, &r.Session, &r.Agent, &r.Worktree, &r.Branch, &r.Prompt, &r.Context, at, ended, &r.Line, &r.End,
 		&r.Commands, &r.Failed, &r.Files, &r.Added, &r.Removed,
 	}
 }

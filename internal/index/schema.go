@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is raised with every change of the tables or of what is filled in.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // tables makes the tables of an empty database.
 const tables = `
@@ -11,11 +11,12 @@ CREATE TABLE sessions (
 );
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key INTEGER NOT NULL, line INTEGER NOT NULL, ending INTEGER NOT NULL,
-    at INTEGER NOT NULL, ended INTEGER NOT NULL, branch TEXT NOT NULL, prompt TEXT NOT NULL,
+    at INTEGER NOT NULL, ended INTEGER NOT NULL, branch TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL,
     commands INTEGER NOT NULL, failed INTEGER NOT NULL, files INTEGER NOT NULL, added INTEGER NOT NULL, removed INTEGER NOT NULL,
     UNIQUE (session, key)
 );
 CREATE INDEX turns_at ON turns(at);
+CREATE INDEX turns_context ON turns(context) WHERE context <> '';
 CREATE TABLE texts (id INTEGER PRIMARY KEY, z BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5(prompt, answer, command, output, file, content = '', contentless_delete = 1, tokenize = ascii);
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);

@@ -55,7 +55,7 @@ func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
 		turns = append(turns, turn)
 	}
 	for _, turn := range turns {
-		if err := w.Turns.drop(ctx, turn); err != nil {
+		if err := w.Turns.Drop(ctx, turn); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,10 @@ type Turn struct {
 	At, Ended time.Time
 	Branch    string
 	// Prompt is in one line.
-	Prompt   string
+	Prompt string
+	// Context is the id of the saved context that the turn is made of, empty if it is of a
+	// transcript.
+	Context  string
 	Calls    []Call
 	Files    []FileChange
 	Messages []Message

@@ -31,8 +31,8 @@ func (r *TurnRows) Put(ctx context.Context, session int64, t *Turn) (id int64, e
 			t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), id)
 	} else {
 		var result sql.Result
-		result, err = r.exec(ctx, `INSERT INTO turns(session, key, line, ending, at, ended, branch, prompt, commands, failed, files, added, removed)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt))
+		result, err = r.exec(ctx, `INSERT INTO turns(session, key, line, ending, at, ended, branch, prompt, context, commands, failed, files, added, removed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), t.Context)
 		if err == nil {
 			id, err = result.LastInsertId()
 		}
@@ -293,8 +293,27 @@ func (r *TurnRows) By(ctx context.Context, session int64, at time.Time) (id int6
 	return id, err
 }
 
-// drop removes a turn and all of it.
-func (r *TurnRows) drop(ctx context.Context, turn int64) error {
+// HasTranscript reports whether a session has turns of a transcript.
+func (r *TurnRows) HasTranscript(ctx context.Context, session string) (bool, error) {
+	var id int64
+	return r.row(ctx, "SELECT t.id FROM turns t JOIN sessions s ON s.id = t.session WHERE s.name = ? AND t.context = '' LIMIT 1", []any{session}, &id)
+}
+
+// OfContexts returns the turns that are made of saved contexts, by the ids of these.
+func (r *TurnRows) OfContexts(ctx context.Context) (turns map[string]int64, err error) {
+	turns = map[string]int64{}
+	for after := int64(0); ; {
+		var name string
+		found, err := r.row(ctx, "SELECT id, context FROM turns WHERE context <> '' AND id > ? ORDER BY id LIMIT 1", []any{after}, &after, &name)
+		if err != nil || !found {
+			return turns, err
+		}
+		turns[name] = after
+	}
+}
+
+// Drop removes a turn and all of it.
+func (r *TurnRows) Drop(ctx context.Context, turn int64) error {
 	for _, query := range []string{
 		"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",
 		"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM turns WHERE id = ?",

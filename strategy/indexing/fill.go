@@ -25,6 +25,7 @@ const (
 	sourcesKey  = "sources"
 	treesKey    = "trees"
 	tipsKey     = "tips"
+	contextsKey = "contexts"
 	snapshotKey = "snapshot"
 )
 
@@ -157,7 +158,7 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.commits, r.snapshots} {
+	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.contexts, r.commits, r.snapshots} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -12,15 +12,17 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // sources is what the record was when the index was filled from it. Equal sources have
 // nothing new. All of it is found without a git process.
 type sources struct {
-	// Refs changes with every branch, Snapshots with every snapshot, Forgotten with the
-	// list of what was forgotten.
+	// Refs changes with every branch, Contexts with every saved context, Snapshots with
+	// every snapshot, Forgotten with the list of what was forgotten.
 	Refs      string `json:"refs"`
+	Contexts  string `json:"contexts"`
 	Snapshots string `json:"snapshots"`
 	Forgotten string `json:"forgotten"`
 	// States are the files of session states, Live the transcripts of sessions that have
@@ -47,7 +49,7 @@ func decodeSources(text string) (s sources) {
 }
 
 func (s *sources) equal(o *sources) bool {
-	return s.Refs == o.Refs && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
+	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
 }
 
 // stampOf changes when a file does.
@@ -67,7 +69,8 @@ func stampAt(path string) string {
 // transcripts to look at.
 func (f *Filler) look(known *sources) *sources {
 	now := &sources{
-		Refs: gitref.Fingerprint(f.Repo), Snapshots: stampAt(filepath.Join(registry.RepositoryDir(f.Repo.CommonDir), "checkpoints")),
+		Refs: gitref.Fingerprint(f.Repo), Contexts: stampAt(filepath.Join(f.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
+		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(f.Repo.CommonDir), "checkpoints")),
 		Forgotten: stampAt(tombstone.Path(f.Repo.CommonDir)),
 		States:    map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
 	}

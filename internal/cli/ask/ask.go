@@ -136,6 +136,9 @@ func (q *question) shown(text string) {
 
 // commandOf is the command that shows more of a turn.
 func commandOf(r *index.Row) string {
+	if r.Context != "" {
+		return "entire recall show " + r.Context
+	}
 	if n := len(r.Checkpoints); n > 0 {
 		return "entire explain -c " + r.Checkpoints[n-1]
 	}

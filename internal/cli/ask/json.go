@@ -20,6 +20,7 @@ type turnJSON struct {
 	At          time.Time    `json:"at,omitzero"`
 	Ended       time.Time    `json:"ended,omitzero"`
 	Prompt      string       `json:"prompt"`
+	Context     string       `json:"context,omitempty"`
 	Line        int          `json:"line"`
 	EndLine     int          `json:"end_line"`
 	Files       int          `json:"files"`
@@ -57,7 +58,7 @@ func newTokensJSON(t index.Tokens) tokensJSON {
 
 func newTurnJSON(r *index.Row) turnJSON {
 	j := turnJSON{
-		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt,
+		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
 		Line: r.Line, EndLine: r.End, Files: r.Files, Added: r.Added, Removed: r.Removed, Commands: r.Commands, Failed: r.Failed,
 		Tokens: newTokensJSON(r.Tokens), Subagents: newTokensJSON(r.Subagents), Checkpoints: format.NotNil(r.Checkpoints), Commits: []commitJSON{},
 		Before: version(r.Base), Version: version(r.Snapshot), Command: commandOf(r),
