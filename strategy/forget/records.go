@@ -210,21 +210,33 @@ func withoutSession(data []byte, id string) []byte {
 	return append(out, '\n')
 }
 
-// withoutPrompt is the description of a snapshot without the prompt, if it was
-// taken for the session.
+// withoutPrompt is the description of a snapshot with neither the prompt nor the values of
+// metadata, if it was taken for the session.
 func withoutPrompt(data []byte, id string) []byte {
 	var d struct {
 		Causality bands.Causality `json:"causality"`
 	}
-	if json.Unmarshal(data, &d) != nil || d.Causality.Session != id || d.Causality.Prompt == "" {
+	if json.Unmarshal(data, &d) != nil || d.Causality.Session != id {
 		return nil
 	}
-	prompt, err := json.Marshal(d.Causality.Prompt)
-	if err != nil {
+	out := data
+	drop := func(key, value string) {
+		name, nameErr := json.Marshal(key)
+		text, err := json.Marshal(value)
+		if value == "" || errors.Join(nameErr, err) != nil {
+			return
+		}
+		name = append(name, ": "...)
+		out = bytes.Replace(out, slices.Concat(name, text), slices.Concat(name, []byte(`""`)), 1)
+	}
+	drop("prompt", d.Causality.Prompt)
+	for key, value := range d.Causality.Metadata {
+		drop(key, value)
+	}
+	if bytes.Equal(out, data) {
 		return nil
 	}
-	member := append([]byte(`"prompt": `), prompt...)
-	return bands.Reseal(bytes.Replace(data, member, []byte(`"prompt": ""`), 1))
+	return bands.Reseal(out)
 }
 
 // named are the objects that files of the records name.
