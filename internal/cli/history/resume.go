@@ -31,7 +31,7 @@ func NewResume(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "resume [<branch | commit | checkpoint | session>]",
 		SuggestFor: []string{"continue"},
-		Short:      "Take up a session, or the one that a branch or commit came out of",
+		Short:      "Continue a session, or the one that a branch or commit came from",
 		Long: `Brings the transcripts of a checkpoint back to where the agent looks for them
 here, and prints the command that goes on with each session.
 
@@ -41,9 +41,9 @@ here, and prints the command that goes on with each session.
   a session     its id, or at least 4 characters of it, of ` + "`entire sessions`" + `;
                 its newest checkpoint counts, if its transcript is not here
 
-Without any of them you choose a session. Checkpoints that are not here are fetched, beside those that are. Where a
-transcript names files of the project in which it was written, it names those of
-this one afterwards. A transcript that goes on where the stored one ends stays,
+Without any of them you choose a session. Checkpoints that are not here are
+fetched. Where a transcript names files of the project in which it was written,
+it names those of this one afterwards. A transcript that goes on where the stored one ends stays,
 unless --force is given; what is replaced is kept as a copy.
 
 EXIT STATUS

@@ -32,7 +32,7 @@ func NewWhy(a *app.App) *cobra.Command {
 		Short:      "Show the prompt and the edit that led to a line",
 		Long: `Shows what led to a line, to the lines of a range, or to a commit: what was asked,
 what the agent said before it edited, the edit or the command, what ran after it in the
-turn and whether it failed, the commit, and how to take the session up. Of a text it is
+turn and whether it failed, the commit, and how to continue the session. Of a text it is
 the newest line that has it, also one that is gone from the files.
 
 EXIT STATUS
