@@ -17,20 +17,22 @@ type Tokens = session.Tokens
 // SessionMeta is a session's metadata.json in a checkpoint, its fields in the
 // order in which they are written.
 type SessionMeta struct {
-	CLIVersion          string        `json:"cli_version,omitempty"`
-	CheckpointID        ID            `json:"checkpoint_id"`
-	SessionID           string        `json:"session_id"`
-	Strategy            string        `json:"strategy"`
-	CreatedAt           time.Time     `json:"created_at"`
-	Branch              string        `json:"branch,omitempty"`
-	CheckpointsCount    int           `json:"checkpoints_count"`
-	FilesTouched        session.Paths `json:"files_touched"`
-	Agent               string        `json:"agent,omitempty"`
-	TurnID              string        `json:"turn_id,omitempty"`
-	IsTask              bool          `json:"is_task,omitempty"`
-	ToolUseID           string        `json:"tool_use_id,omitempty"`
-	TranscriptIDAtStart string        `json:"transcript_identifier_at_start,omitempty"`
-	TranscriptStart     int           `json:"checkpoint_transcript_start,omitempty"`
+	CLIVersion       string        `json:"cli_version,omitempty"`
+	CheckpointID     ID            `json:"checkpoint_id"`
+	SessionID        string        `json:"session_id"`
+	Strategy         string        `json:"strategy"`
+	CreatedAt        time.Time     `json:"created_at"`
+	Branch           string        `json:"branch,omitempty"`
+	CheckpointsCount int           `json:"checkpoints_count"`
+	FilesTouched     session.Paths `json:"files_touched"`
+	Agent            string        `json:"agent,omitempty"`
+	// Model is the one that the agent used last, empty if that isn't known.
+	Model               string `json:"model,omitempty"`
+	TurnID              string `json:"turn_id,omitempty"`
+	IsTask              bool   `json:"is_task,omitempty"`
+	ToolUseID           string `json:"tool_use_id,omitempty"`
+	TranscriptIDAtStart string `json:"transcript_identifier_at_start,omitempty"`
+	TranscriptStart     int    `json:"checkpoint_transcript_start,omitempty"`
 	// LinesAtStart is the deprecated name of TranscriptStart. It is written as
 	// a copy of that.
 	LinesAtStart int `json:"transcript_lines_at_start,omitempty"`

@@ -57,6 +57,8 @@ type Recorder struct {
 	Background bool `json:"background,omitempty"`
 	// Cursor is where the next scan of the transcript begins.
 	Cursor transcript.Cursor `json:"cursor,omitzero"`
+	// Model is the name of the model of the agent's last message.
+	Model string `json:"model,omitempty"`
 	// LastUUID is that of the last line scanned which had one.
 	LastUUID string `json:"last_uuid,omitempty"`
 	// Expect is a digest of the last message that a stop reported and the

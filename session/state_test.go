@@ -254,6 +254,7 @@ func TestRecorderSurvives(t *testing.T) {
 		Agent:      session.Process{PID: 12, Start: 345},
 		Background: true,
 		Cursor:     transcript.Cursor{Offset: 1 << 40, Lines: 9, Device: 1, Inode: 1<<64 - 1, Tail: "0123456789abcdef"},
+		Model:      "m-1",
 		LastUUID:   "u",
 		Turn: session.Turn{
 			Start: start, Line: 3, Edits: []string{"/a"}, Timed: true, Prompts: []string{"p <q>"}, Summary: "s",

@@ -40,6 +40,17 @@ func (s Streams) Size() (width, height int) {
 	return columns, lines
 }
 
+// Room is how many columns the terminal behind Out leaves beside used ones; where there is
+// none, a fixed number.
+func (s Streams) Room(fixed, used int) int {
+	const least = 16
+	width, _, ok := s.outSize()
+	if !ok {
+		return fixed
+	}
+	return max(width-used, least)
+}
+
 // WrapOut is Wrap to the width of the terminal behind Out, and text itself where there
 // is none.
 func (s Streams) WrapOut(text string) string {

@@ -82,6 +82,7 @@ func (c *collector) assistant(e *entry, at moment) {
 	genuine := string(m.model) != synthetic
 	if genuine {
 		c.count(m)
+		c.model(e, m)
 	}
 	for i := range m.blocks {
 		b := &m.blocks[i]
@@ -91,6 +92,13 @@ func (c *collector) assistant(e *entry, at moment) {
 		case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
 			c.lastText = append(c.lastText[:0], b.text...)
 		}
+	}
+}
+
+// model notes the model of a message of the agent's own.
+func (c *collector) model(e *entry, m *message) {
+	if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
+		c.scan.Model = text(m.model)
 	}
 }
 

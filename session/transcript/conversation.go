@@ -28,6 +28,8 @@ type Item struct {
 	Failed   bool
 	// Command is the whole command where Text is a part of it and the conversation Full.
 	Command string
+	// Edits are what an edit tool was to do in the file, if the conversation is Full.
+	Edits []TextEdit
 	// ExitStatus is a failed command's, nil if the transcript has none. It and Output are
 	// only set if the conversation has Outputs.
 	ExitStatus *int
@@ -49,12 +51,13 @@ type Conversation struct {
 	// Subagent reports whether the transcript is a subagent's: what it said is in.
 	Subagent bool
 	Items    []Item
-	// Outputs requests the results of tool uses, Full more lines of them and whole commands.
+	// Outputs requests the results of tool uses, Full more lines of them, whole commands and
+	// edits.
 	Outputs, Full bool
 
 	cwd     string
 	uses    map[string]int // tool uses by id, as places in Items
-	kept    int            // bytes of outputs in Items
+	kept    int            // bytes of outputs and edits in Items
 	message message
 }
 
@@ -131,5 +134,12 @@ func (c *Conversation) use(b *block, item Item) {
 	}
 	item.Tool, item.ID = toolName(text(b.name)), text(b.id)
 	item.Text, item.Command = c.detail(b.input)
+	if c.Full && c.kept < manyOutputs {
+		used := ToolUse{Tool: item.Tool, Input: b.input}
+		_, item.Edits = used.Edits()
+		for _, e := range item.Edits {
+			c.kept += len(e.Old) + len(e.New)
+		}
+	}
 	c.Items = append(c.Items, item)
 }

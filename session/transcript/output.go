@@ -19,8 +19,8 @@ const (
 	fewLines = 3
 	// manyLines is how many of a command's are kept in a Full conversation.
 	manyLines = 40
-	// manyOutputs is how many bytes of results a Full conversation keeps before it
-	// goes on with fewLines.
+	// manyOutputs is how many bytes of results and edits a Full conversation keeps before
+	// it goes on with fewLines, and without edits.
 	manyOutputs = 16 << 20
 )
 

@@ -53,7 +53,7 @@ func TestReadTellsWhatASessionDid(t *testing.T) {
 			{ID: "m-t3"},
 			{ID: "m-end", Usage: transcript.Usage{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4}},
 		},
-		LastAssistant: `a "done" ü`, LastUUID: "last",
+		Model: "x", LastAssistant: `a "done" ü`, LastUUID: "last",
 		FirstTime: at("05.678"), LastTime: at("09.5"),
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(transcript.Cursor{}, "Device", "Inode", "Tail")); diff != "" {

@@ -125,6 +125,9 @@ type Scan struct {
 	// id of the use: those of subagents' tasks and those of earlier scans.
 	Answers map[string]string
 
+	// Model is the name of the model of the last message, empty if there is none.
+	Model string
+
 	// LastAssistant is the last text that the agent itself, no subagent, wrote.
 	LastAssistant string
 	// LastUUID is the last line's of the conversation, subagents left out.

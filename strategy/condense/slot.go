@@ -30,7 +30,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	branch = co.Redact.Path(branch)
 	slot.Written = c.Written
 	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
-	slot.Meta.CheckpointsCount, slot.Meta.TurnID = s.CheckpointCount, s.TurnID
+	slot.Meta.CheckpointsCount, slot.Meta.TurnID, slot.Meta.Model = s.CheckpointCount, s.TurnID, co.Redact.Path(s.Recorder.Model)
 	for _, p := range c.Files {
 		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, co.Redact.Path(p))
 	}

@@ -78,7 +78,9 @@ type Session struct {
 	Session string
 	// Agent is as it was recorded, or where it was not, the one whose form the
 	// transcript has; empty if that is not known either.
-	Agent   string
+	Agent string
+	// Model is the one that the agent used last, empty if that isn't known.
+	Model   string
 	Created time.Time
 	Files   []string
 	Tokens  *checkpoint.Tokens

@@ -37,7 +37,8 @@ type Point struct {
 	ID              string
 	Temporary, Task bool
 	Sessions        []string
-	Agent           string
+	// Agent and Model are the main session's, empty if they aren't known.
+	Agent, Model string
 	// Prompt is what its main session was about: the stored summary's intent, or a
 	// request.
 	Prompt string
@@ -171,6 +172,7 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 		p.Task = p.Task || s.Meta.IsTask
 	}
 	if main, ok := c.Main(); ok {
+		p.Model = main.Meta.Model
 		p.Agent, p.Prompt = (sessionReader{r.Repo}).agent(ctx, main), (sessionReader{r.Repo}).title(ctx, main)
 		if a, known := checkpoint.ParseAttribution(main.Meta.Attribution); known && isOurs(main.Meta) {
 			p.Attribution = &a

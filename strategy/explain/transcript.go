@@ -35,7 +35,7 @@ func isOurs(m checkpoint.SessionMeta) bool {
 func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
 	m := s.Meta
 	t := Session{
-		Session: m.SessionID, Agent: m.Agent, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
+		Session: m.SessionID, Agent: m.Agent, Model: m.Model, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
 		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(),
 	}
 	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {

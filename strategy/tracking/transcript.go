@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -127,11 +129,24 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 			return err
 		}
 	}
+	if scan.Model != "" {
+		rec.Model = modelName(scan.Model)
+	}
 	rec.Cursor = scan.Cursor
 	if scan.LastUUID != "" {
 		rec.LastUUID = scan.LastUUID
 	}
 	return nil
+}
+
+// modelName is a model's name as it is recorded: one word of at most 100 bytes, empty if it
+// is none.
+func modelName(name string) string {
+	const most = 100
+	if len(name) > most || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return ""
+	}
+	return name
 }
 
 // forgetTranscript removes from the state what came from the transcript. New side

@@ -26,6 +26,7 @@ type explainPointJSON struct {
 	Task      bool                `json:"task"`
 	Sessions  []string            `json:"sessions"`
 	Agent     string              `json:"agent,omitempty"`
+	Model     string              `json:"model,omitempty"`
 	Prompt    string              `json:"prompt,omitempty"`
 	Absent    bool                `json:"absent,omitempty"`
 	CreatedAt time.Time           `json:"created_at,omitzero"`
@@ -81,6 +82,7 @@ type explainEditedJSON struct {
 type explainSessionJSON struct {
 	ID          string                     `json:"id"`
 	Agent       string                     `json:"agent,omitempty"`
+	Model       string                     `json:"model,omitempty"`
 	CreatedAt   time.Time                  `json:"created_at,omitzero"`
 	Files       []string                   `json:"files_touched"`
 	Tokens      *checkpoint.Tokens         `json:"token_usage,omitempty"`
@@ -127,7 +129,7 @@ func newExplainPoints(points []explain.Point) []explainPointJSON {
 	list := make([]explainPointJSON, 0, len(points))
 	for _, p := range points {
 		j := explainPointJSON{
-			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Prompt: p.Prompt, Absent: p.Absent,
+			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Model: p.Model, Prompt: p.Prompt, Absent: p.Absent,
 			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Tokens: p.Tokens, Commits: newExplainCommits(p.Commits),
 		}
 		if a := p.Attribution; a != nil {
@@ -164,7 +166,7 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 
 func newExplainSession(t explain.Session) explainSessionJSON {
 	s := explainSessionJSON{
-		ID: t.Session, Agent: t.Agent, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
+		ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
 		Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
 	}
 	s.NothingNew, s.RecordedBy = t.NothingNew, t.Recorder

@@ -119,6 +119,9 @@ func namesOf(ids []checkpoint.ID) string {
 	return b.String()
 }
 
+// listedMarks is the width of what a point's line has beside its id and its prompt.
+const listedMarks = len(`[] [temporary] ""`)
+
 func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
 	id := p.ID
 	if p.Temporary {
@@ -131,7 +134,7 @@ func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
 	if p.Temporary {
 		b.WriteString(" [temporary]")
 	}
-	if prompt := ui.Line(p.Prompt, format.ListedWidth); prompt != "" {
+	if prompt := ui.Line(p.Prompt, e.Streams.Room(format.ListedWidth, len(id)+listedMarks)); prompt != "" {
 		b.WriteString(` "` + prompt + `"`)
 	}
 	b.WriteByte('\n')
@@ -140,11 +143,12 @@ func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
 	}
 	for _, c := range p.Commits {
 		when := c.Committer.When.In(e.Now().Location()).Format("01-02 15:04")
-		fmt.Fprintf(b, "  %s (%s) %s\n", when, c.OID.Short(), ui.Line(format.Subject(c.Message), format.SubjectWidth))
+		fmt.Fprintf(b, "  %s (%s) %s\n", when, c.OID.Short(), ui.Line(format.Subject(c.Message), e.Streams.Room(format.SubjectWidth, len("  01-02 15:04 () ")+len(c.OID.Short()))))
 	}
 }
 
-// factsText is how large a checkpoint is: its files, its tokens, and who wrote its lines.
+// factsText is how large a checkpoint is: its files, its tokens, who wrote its lines, and the
+// model.
 func factsText(p explain.Point) string {
 	var facts []string
 	if len(p.Files) > 0 {
@@ -155,6 +159,9 @@ func factsText(p explain.Point) string {
 	}
 	if p.Attribution != nil && p.Attribution.TotalCommitted > 0 {
 		facts = append(facts, format.WrittenBy(*p.Attribution))
+	}
+	if model := ui.Line(p.Model, format.NameWidth); model != "" {
+		facts = append(facts, model)
 	}
 	return strings.Join(facts, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/explain"
@@ -136,6 +137,7 @@ func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
 		fact("Created", d.Created.In(e.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(e.Now(), d.Created)+")")
 	}
 	fact("Author", authorText(d.Author))
+	fact("Model", modelsText(d.Sessions))
 	fact("Tokens", tokensText(d.Tokens))
 	fact("Attribution", attributionText(d))
 	if d.Edited != nil {
@@ -158,6 +160,17 @@ func sessionText(t explain.Session) string {
 		return ui.Line(t.Session, format.NameWidth)
 	}
 	return ui.Line(t.Session, format.NameWidth) + " (" + ui.Line(t.Agent, format.NameWidth) + ")"
+}
+
+// modelsText names the models of the sessions, each once.
+func modelsText(sessions []explain.Session) string {
+	var models []string
+	for _, t := range sessions {
+		if name := ui.Line(t.Model, format.NameWidth); name != "" && !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	return strings.Join(models, ", ")
 }
 
 func authorText(s git.Signature) string {
@@ -319,7 +332,11 @@ func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent 
 		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
 	}
 	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
-	text = strings.ReplaceAll(ui.Text(text), "\n", "\n"+indent)
+	text = ui.Text(text)
+	if item.By != transcript.Tool {
+		text = e.Streams.Markdown(text)
+	}
+	text = strings.ReplaceAll(text, "\n", "\n"+indent)
 	b.WriteString(indent + e.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + text)
 	switch {
 	case item.ExitStatus != nil:
@@ -328,6 +345,9 @@ func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent 
 		b.WriteString(e.Streams.Paint(ui.Red, " (failed)"))
 	}
 	b.WriteByte('\n')
+	for _, edit := range item.Edits {
+		e.writeEdit(b, edit, indent+outputIndent)
+	}
 	if item.Failed || e.opts.full {
 		e.writeOutput(b, item.Output, indent+outputIndent)
 	}
@@ -335,6 +355,30 @@ func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent 
 
 // outputIndent is before each line of what a tool returned.
 const outputIndent = "  | "
+
+// writeEdit shows an edit as a diff. Where in the file it was made is not known.
+func (e *explaining) writeEdit(b *strings.Builder, edit transcript.TextEdit, indent string) {
+	before, after := wholeLines(edit.Old), wholeLines(edit.New)
+	first := true
+	for h := range linediff.Hunks(before, after, linediff.Compare(before, after, linediff.Quick)) {
+		if !first {
+			b.WriteString(e.Streams.Paint(ui.Dim, indent+"…") + "\n")
+		}
+		first = false
+		for _, line := range h.Lines {
+			style := map[byte]ui.Style{'+': ui.Green, '-': ui.Red}[line[0]]
+			b.WriteString(e.Streams.Paint(ui.Dim, indent) + e.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
+		}
+	}
+}
+
+// wholeLines is a text with a newline at its end, unless it is empty.
+func wholeLines(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
 
 func (e *explaining) writeOutput(b *strings.Builder, o transcript.Output, indent string) {
 	write := func(line string) {

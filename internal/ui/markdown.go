@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Markdown is a text of several lines with its headings, strong text and code set off and
+// their marks left out, if Out is a terminal with colours; else the text itself. Everything
+// else stays as it is written.
+func (s Streams) Markdown(text string) string {
+	if !s.Terminal.Out || s.Terminal.Plain {
+		return text
+	}
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(text) {
+		body, newline := strings.CutSuffix(line, "\n")
+		mark := fenceOf(body)
+		switch {
+		case fence == "" && mark != "":
+			fence = mark
+			body = s.Paint(Dim, body)
+		case fence != "" && mark != "" && strings.HasPrefix(mark, fence) && strings.TrimSpace(body) == mark:
+			fence = ""
+			body = s.Paint(Dim, body)
+		case fence != "":
+			body = s.Paint(Cyan, body)
+		default:
+			body = s.markdownLine(body)
+		}
+		b.WriteString(body)
+		if newline {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// fenceOf is the fence of code that a line begins with, empty if it has none.
+func fenceOf(line string) string {
+	const least = 3
+	line = strings.TrimLeft(line, " ")
+	for _, char := range []string{"`", "~"} {
+		if rest := strings.TrimLeft(line, char); len(line)-len(rest) >= least {
+			return line[:len(line)-len(rest)]
+		}
+	}
+	return ""
+}
+
+// markdownLine is a line outside of a block of code.
+func (s Streams) markdownLine(line string) string {
+	const levels = 6
+	title := strings.TrimLeft(line, "#")
+	if level := len(line) - len(title); level > 0 && level <= levels && strings.HasPrefix(title, " ") {
+		return s.Paint(Bold, strings.NewReplacer("**", "", "`", "").Replace(strings.TrimSpace(title)))
+	}
+	return s.spans(line)
+}
+
+// spans paints the code and the strong text in a line.
+func (s Streams) spans(line string) string {
+	var b strings.Builder
+	for line != "" {
+		at := strings.IndexAny(line, "`*")
+		if at < 0 {
+			break
+		}
+		b.WriteString(line[:at])
+		line = line[at:]
+		mark, style := "**", Bold
+		if line[0] == '`' {
+			mark, style = line[:len(line)-len(strings.TrimLeft(line, "`"))], Cyan
+		}
+		inner, rest, closed := strings.Cut(strings.TrimPrefix(line, mark), mark)
+		if !closed || !strings.HasPrefix(line, mark) || !isSpan(inner, style) {
+			n := len(line) - len(strings.TrimLeft(line, line[:1]))
+			b.WriteString(line[:n])
+			line = line[n:]
+			continue
+		}
+		b.WriteString(s.Paint(style, inner))
+		line = rest
+	}
+	return b.String() + line
+}
+
+// isSpan reports whether a text between two marks is what they set off: strong text has no
+// white space at its ends.
+func isSpan(inner string, style Style) bool {
+	if inner == "" {
+		return false
+	}
+	return style == Cyan || strings.TrimFunc(inner, unicode.IsSpace) == inner
+}
