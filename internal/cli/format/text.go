@@ -84,11 +84,34 @@ func Sessions(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Session returns a prefix of a session's id that distinguishes it from others.
-func Session(id string) string {
-	const digits = 7
+// sessionDigits is how many characters of a session's id are shown.
+const sessionDigits = 7
+
+// Session returns a prefix of a session's id that mostly distinguishes it from others.
+func Session(id string) string { return sessionPrefix(id, sessionDigits) }
+
+func sessionPrefix(id string, digits int) string {
 	runes := []rune(ui.Line(id, MaxNameWidth))
 	return string(runes[:min(len(runes), digits)])
+}
+
+// UniqueSessions returns prefixes of different sessions' ids, as short as [Session] has
+// them, or as long as all of them must be to differ.
+func UniqueSessions(ids []string) []string {
+	short := make([]string, len(ids))
+	for digits := sessionDigits; ; digits++ {
+		seen, longer := map[string]bool{}, false
+		unique := true
+		for i, id := range ids {
+			short[i] = sessionPrefix(id, digits)
+			unique = unique && !seen[short[i]]
+			seen[short[i]] = true
+			longer = longer || len(short[i]) < len(sessionPrefix(id, digits+1))
+		}
+		if unique || !longer {
+			return short
+		}
+	}
 }
 
 // How much is shown of what a list or a detail has: of a prompt, a commit's

@@ -3,7 +3,27 @@ package format
 import (
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+func TestUniqueSessions(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ ids, want []string }{
+		"short":     {[]string{"7124b161-4779", "8124b161-4779"}, []string{"7124b16", "8124b16"}},
+		"longer":    {[]string{"2026-02-20-a1b2", "2026-02-21-c3d4", "x"}, []string{"2026-02-20", "2026-02-21", "x"}},
+		"beginning": {[]string{"abcdefg", "abcdefgh"}, []string{"abcdefg", "abcdefgh"}},
+		"equal":     {[]string{"abc", "abc"}, []string{"abc", "abc"}},
+		"none":      {[]string{}, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(test.want, UniqueSessions(test.ids)); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
 
 func TestShortSize(t *testing.T) {
 	t.Parallel()

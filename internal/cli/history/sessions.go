@@ -164,12 +164,17 @@ func newSessionsJSON(list []sessions.Session, more int) sessionsJSON {
 func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
 	table := &ui.Table{}
 	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
+	ids := make([]string, 0, len(list))
 	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	ids = format.UniqueSessions(ids)
+	for i, s := range list {
 		when := "-"
 		if !s.LastActive.IsZero() {
 			when = ui.Ago(now, s.LastActive)
 		}
-		table.Row(format.Session(s.ID), string(s.Phase), when, orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
+		table.Row(ids[i], string(s.Phase), when, orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
 			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
 	}
 	return table
