@@ -69,7 +69,7 @@ func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpoi
 		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
 		return nil
 	}
-	f.Streams.Printf("%s", checkpointTable(list, opts.all, f.Now()))
+	f.Page(checkpointTable(list, opts.all, f.Now()))
 	return nil
 }
 
