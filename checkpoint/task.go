@@ -85,24 +85,39 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 // subagent's transcript, and the session's as it is now. It returns the edits
 // for [Task.Files].
 func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main segments.Transcript) ([]gittree.Edit, error) {
-	dir := TaskDir(end.Session, end.ToolUse)
-	entry, err := end.Entry(repo)
+	edits, err := end.files(repo, TaskDir(end.Session, end.ToolUse), agent)
 	if err != nil {
 		return nil, err
-	}
-	edits := []gittree.Edit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
-	for i, oid := range agent {
-		name := "agent-" + end.Agent + ".jsonl"
-		if i > 0 {
-			name = fmt.Sprintf("%s.%03d", name, i)
-		}
-		edits = append(edits, gittree.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
 	}
 	parts, err := main.Entries()
 	for _, e := range parts {
 		edits = append(edits, gittree.Edit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
+}
+
+// FilesOfTask writes what a checkpoint of a commit keeps of a task: how it ended, and the
+// subagent's transcript. It returns the edits for [PutTasks].
+func FilesOfTask(repo *git.Repo, end TaskEnd, agent []git.OID) ([]gittree.Edit, error) {
+	return end.files(repo, end.ToolUse, agent)
+}
+
+// files writes the file of a task's end and returns the edits that put it and the
+// subagent's transcript into dir.
+func (e TaskEnd) files(repo *git.Repo, dir string, agent []git.OID) ([]gittree.Edit, error) {
+	entry, err := e.Entry(repo)
+	if err != nil {
+		return nil, err
+	}
+	edits := []gittree.Edit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
+	for i, oid := range agent {
+		name := "agent-" + e.Agent + ".jsonl"
+		if i > 0 {
+			name = fmt.Sprintf("%s.%03d", name, i)
+		}
+		edits = append(edits, gittree.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
+	}
+	return edits, nil
 }
 
 // TaskStep is what a checkpoint within a task says: what the subagent noted of

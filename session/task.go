@@ -22,6 +22,9 @@ type Task struct {
 	Phase TaskPhase `json:"phase,omitempty"`
 	// Answer is the uuid of the transcript's line with the call's result.
 	Answer string `json:"answer,omitempty"`
+	// Stored are the ids of the blobs with the subagent's transcript, redacted, as it was
+	// when the task ended. Git may remove them before a checkpoint has them.
+	Stored []string `json:"stored,omitempty"`
 }
 
 // TaskPhase is the phase of a task.

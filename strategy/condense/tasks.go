@@ -7,20 +7,23 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // maxTaskBlob is the size of a file beyond which a task goes without it.
 const maxTaskBlob = 95 << 20
 
-// tasks returns the session's task checkpoints since its last commit, where the
-// strategy keeps them with the checkpoint of the commit. They are redacted once
-// more: another version of the tool doesn't do it on shadow branches.
+// tasks returns the files of the session's tasks since its last commit. With auto-commit
+// they are those of the task checkpoints, steps too, redacted once more: another version of
+// the tool doesn't do it on shadow branches. Else they are the ends of the tasks, and what
+// this program stored of the subagents' transcripts: nothing large is read or redacted.
 func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
 	if co.Options.Strategy != workspace.AutoCommit {
-		return nil, nil
+		return co.storedTasks(ctx, s)
 	}
 	tree, err := co.files.ShadowTree(ctx, s)
 	if err != nil {
@@ -52,6 +55,46 @@ func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edi
 		kept = append(kept, f)
 	}
 	return kept, nil
+}
+
+// storedTasks returns the files of the tasks whose transcripts are stored.
+func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
+	var files []gittree.Edit
+	for i := range s.Recorder.Tasks {
+		task := &s.Recorder.Tasks[i]
+		agent, whole := co.agentBlobs(ctx, task)
+		if !whole {
+			co.Log.WarnContext(ctx, "transcript of a subagent is lost", "session_id", s.ID)
+		}
+		if len(agent) == 0 || task.Phase != session.TaskDone || !transcript.IsToolID(task.ToolUse) || session.CheckID(task.Agent) != nil {
+			continue
+		}
+		end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+		edits, err := checkpoint.FilesOfTask(co.Repo, end, agent)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, edits...)
+	}
+	return files, nil
+}
+
+// agentBlobs returns the blobs of a task's transcript, none and false if one of them is not
+// there any more.
+func (co *Condenser) agentBlobs(ctx context.Context, task *session.Task) (blobs []git.OID, whole bool) {
+	for _, id := range task.Stored {
+		oid := git.OID(id)
+		if !co.Repo.Format.Valid(oid) {
+			return nil, false
+		}
+		if !co.Repo.Loose.Has(oid) {
+			if object, err := co.Repo.ReadWithin(ctx, id, maxTaskBlob); err != nil || object.Type != "blob" {
+				return nil, false
+			}
+		}
+		blobs = append(blobs, oid)
+	}
+	return blobs, true
 }
 
 // redactFile redacts a file of JSON, or of lines of it.

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -54,6 +55,9 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 		}
 	}
 	if task.Phase == session.TaskStopped {
+		if !keep {
+			tt.storeAgent(ctx, s, task, tracking.RedactNow)
+		}
 		task.Phase = session.TaskDone
 	}
 	tt.shadows.annotate(ctx, s, n, seen, changes)
@@ -109,7 +113,7 @@ func (tt *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.
 		Subject: checkpoint.EndSubject(task.Type, task.Description, task.ToolUse),
 	}
 	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	t.Files, err = checkpoint.EndOfTask(tt.Repo, end, tt.agentTranscript(ctx, s, task.Agent), main)
+	t.Files, err = checkpoint.EndOfTask(tt.Repo, end, tt.storeAgent(ctx, s, task, math.MaxInt64), main)
 	if err != nil {
 		return err
 	}
@@ -136,11 +140,11 @@ func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *se
 	return nil
 }
 
-// agentTranscript stores what a subagent wrote. A checkpoint without it is
-// better than none.
-func (tt *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agent string) []git.OID {
-	file, found := transcript.FindAgent(s.TranscriptPath, agent)
-	if !found {
+// storeAgent stores what a subagent wrote, unless that is more than so many bytes, and
+// notes it in the task. A checkpoint without it is better than none.
+func (tt *TaskTurns) storeAgent(ctx context.Context, s *session.State, task *session.Task, most int64) []git.OID {
+	file, found := transcript.FindAgent(s.TranscriptPath, task.Agent)
+	if !found || file.Size > most {
 		return nil
 	}
 	soon, cancel := context.WithTimeout(ctx, agentTime)
@@ -148,6 +152,10 @@ func (tt *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agen
 	chunks, err := checkpoint.StoreAgent(soon, tt.Repo, tt.Redact, file.Path, file.Size)
 	if err != nil {
 		tt.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
+	}
+	task.Stored = nil
+	for _, oid := range chunks {
+		task.Stored = append(task.Stored, string(oid))
 	}
 	return chunks
 }
