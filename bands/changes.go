@@ -3,9 +3,7 @@ package bands
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -33,32 +31,4 @@ const lateName = "late"
 // MarkLate makes Late true in a snapshot that is there already.
 func (h *Held) MarkLate(v Version) error {
 	return disk.WriteCache(filepath.Join(h.SnapshotDir(v), lateName), nil, 0o600)
-}
-
-// markedLate reports whether MarkLate was called.
-func (s *Store) markedLate(v Version) bool {
-	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), lateName))
-	return err == nil
-}
-
-// Paired is the newest snapshot of the lineage that stands for a checkpoint, 0
-// if none does.
-func (s *Store) Paired(checkpoint, lineage string) (Version, error) {
-	versions, err := s.Versions()
-	if err != nil {
-		return 0, err
-	}
-	for _, v := range slices.Backward(versions) {
-		if _, err := os.Lstat(s.pairPath(v, checkpoint)); err != nil {
-			continue
-		}
-		if snap, err := s.Snapshot(v); err == nil && snap.Lineage == lineage {
-			return v, nil
-		}
-	}
-	return 0, nil
-}
-
-func (s *Store) pairPath(v Version, checkpoint string) string {
-	return filepath.Join(s.SnapshotDir(v), "pair-"+checkpoint+".json")
 }

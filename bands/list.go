@@ -113,8 +113,11 @@ func (s *Store) Snapshot(v Version) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: no tree: %w", v, ErrDamaged)
 	}
 	snap := d.Snapshot
-	snap.Late = snap.Late || s.markedLate(v)
-	snap.Pairs, err = s.pairs(v)
+	if !snap.Late {
+		_, err := os.Lstat(filepath.Join(dir, lateName))
+		snap.Late = err == nil // MarkLate was called
+	}
+	snap.Pairs, err = readPairs(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrNoSnapshot // it was deleted meanwhile
 	}
@@ -124,24 +127,24 @@ func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	return snap, nil
 }
 
-// pairs reads the pairs of a version, oldest first. One that is damaged is left
-// out: git has the checkpoint.
-func (s *Store) pairs(v Version) ([]Pair, error) {
-	dir, err := os.Open(s.SnapshotDir(v))
+// readPairs reads the pairs in a snapshot's folder, oldest first. One that is damaged
+// is left out: git has the checkpoint.
+func readPairs(dir string) ([]Pair, error) {
+	opened, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	names, err := dir.Readdirnames(-1)
-	if err := errors.Join(err, dir.Close()); err != nil {
+	names, err := opened.Readdirnames(-1)
+	if err := errors.Join(err, opened.Close()); err != nil {
 		return nil, err
 	}
 	var list []Pair
 	for _, name := range names {
 		id, ok := strings.CutPrefix(strings.TrimSuffix(name, ".json"), pairPrefix)
-		if !ok || name != filepath.Base(s.pairPath(v, id)) {
+		if !ok || name != filepath.Base(pairPath(dir, id)) {
 			continue
 		}
-		data, err := disk.ReadFile(filepath.Join(s.SnapshotDir(v), name))
+		data, err := disk.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
@@ -159,6 +162,11 @@ func (s *Store) pairs(v Version) ([]Pair, error) {
 	return list, nil
 }
 
+// pairPath is the path of the pair with a checkpoint in a snapshot's folder.
+func pairPath(dir, checkpoint string) string {
+	return filepath.Join(dir, pairPrefix+checkpoint+".json")
+}
+
 // AddPair notes that the version stands for a checkpoint. A pair that is there
 // already is replaced.
 func (h *Held) AddPair(v Version, p Pair) error {
@@ -172,7 +180,7 @@ func (h *Held) AddPair(v Version, p Pair) error {
 	if err != nil {
 		return fmt.Errorf("pair snapshot %s: %w", v, err)
 	}
-	if err := disk.WriteDurable(h.pairPath(v, p.Checkpoint), data, 0o600); err != nil {
+	if err := disk.WriteDurable(pairPath(h.SnapshotDir(v), p.Checkpoint), data, 0o600); err != nil {
 		return fmt.Errorf("pair snapshot %s: %w", v, err)
 	}
 	return nil

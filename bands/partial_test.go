@@ -62,7 +62,7 @@ func TestPartialSnapshot(t *testing.T) {
 	if diff := cmp.Diff(want, done.Rescue.Only); diff != "" || done.Rescue.Totals.Files != 2 || done.Rescue.Lineage != "aaaaaa" {
 		t.Errorf("the rescue has %d files of the lineage %s: %s", done.Rescue.Totals.Files, done.Rescue.Lineage, diff)
 	}
-	if last, _, err := r.store.Latest(bands.PlainLineage); err != nil || last.Version != whole {
+	if last, _, err := r.store.Lineage(bands.PlainLineage).Latest(); err != nil || last.Version != whole {
 		t.Errorf("the last snapshot of the tree is %v, %v", last.Version, err)
 	}
 

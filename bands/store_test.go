@@ -129,7 +129,7 @@ func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 			first := r.model()
 			r.take()
 			leave(r)
-			last, found, err := r.store.Latest(r.opts.Lineage)
+			last, found, err := r.store.Lineage(r.opts.Lineage).Latest()
 			r.must(err)
 			if !found {
 				t.Fatal("the last snapshot is lost")
@@ -327,7 +327,7 @@ func TestTheLatestOfEachLineage(t *testing.T) {
 	r := rigWithFiles(t)
 	at := func(lineage string) bands.Version {
 		t.Helper()
-		snapshot, _, err := r.store.Latest(lineage)
+		snapshot, _, err := r.store.Lineage(lineage).Latest()
 		r.must(err)
 		return snapshot.Version
 	}

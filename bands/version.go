@@ -88,74 +88,10 @@ func (s *Store) Versions() ([]Version, error) {
 	return versions, nil
 }
 
-// Latest is the lineage's last snapshot that can be read; false if it has none.
-func (s *Store) Latest(lineage string) (Snapshot, bool, error) {
-	v, err := s.latest(lineage)
-	if err != nil || v == 0 {
-		return Snapshot{}, false, err
-	}
-	snap, err := s.Snapshot(v)
-	if errors.Is(err, ErrDamaged) || err == nil && snap.Lineage != lineage {
-		if v, err = s.highest(lineage); err != nil || v == 0 {
-			return Snapshot{}, false, err
-		}
-		snap, err = s.Snapshot(v)
-	}
-	if err != nil {
-		return Snapshot{}, false, err
-	}
-	return snap, true, nil
-}
-
-// latest is the lineage's last version, 0 if it has none. A process that was
-// killed after it made a snapshot and before it linked it is the last that
-// reserved a version.
-func (s *Store) latest(lineage string) (Version, error) {
-	if last := s.Reserved(); last.Lineage == lineage && s.Has(last.Version) {
-		return last.Version, nil
-	}
-	if v := s.Linked(lineage); v != 0 && s.Has(v) {
-		return v, nil
-	}
-	return s.highest(lineage)
-}
-
 // Has reports whether the version has a snapshot.
 func (s *Store) Has(v Version) bool {
 	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), SnapshotFile))
 	return err == nil
-}
-
-// Linked is the version that the lineage's link names, 0 if there is no link.
-func (s *Store) Linked(lineage string) Version {
-	link := s.Path(latestPrefix + lineage)
-	target, err := os.Readlink(link)
-	if err != nil {
-		data, err := disk.ReadFile(link) // where there are no symlinks
-		if err != nil {
-			return 0
-		}
-		target = string(data)
-	}
-	v, err := ParseVersion(filepath.Base(target))
-	if err != nil {
-		return 0
-	}
-	return v
-}
-
-// highest finds the lineage's last version among all snapshots.
-func (s *Store) highest(lineage string) (Version, error) {
-	versions, err := s.Versions()
-	if err != nil {
-		return 0, err
-	}
-	for _, v := range slices.Backward(versions) {
-		if snap, err := s.Snapshot(v); err == nil && snap.Lineage == lineage {
-			return v, nil
-		}
-	}
-	return 0, nil
 }
 
 // Link makes the lineage's link name v; 0 removes it.

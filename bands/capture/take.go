@@ -97,7 +97,7 @@ func (t *taking) prepare() error {
 	if err := mend(t.Held); err != nil {
 		return err
 	}
-	parent, _, err := t.Latest(t.set.Lineage)
+	parent, _, err := t.Lineage(t.set.Lineage).Latest()
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *taking) prepare() error {
 // mend links the last snapshot, if its maker was killed before it could.
 func mend(h *bands.Held) error {
 	last := h.Reserved()
-	if last.Version == 0 || !h.Has(last.Version) || h.Linked(last.Lineage) >= last.Version {
+	if last.Version == 0 || !h.Has(last.Version) || h.Lineage(last.Lineage).Linked() >= last.Version {
 		return nil
 	}
 	return h.Link(last.Lineage, last.Version)

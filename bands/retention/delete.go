@@ -52,7 +52,7 @@ func removedDir(h *bands.Held, v bands.Version) string {
 // hide renames a snapshot that is deleted, along with others.
 func hide(h *bands.Held, v bands.Version, others []bands.Version) error {
 	snap, err := h.Snapshot(v)
-	if err == nil && h.Linked(snap.Lineage) == v {
+	if err == nil && h.Lineage(snap.Lineage).Linked() == v {
 		if err := relink(h, snap.Lineage, others); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	snap, found, err := store.Latest(checkpoint.WorktreeHash(s.WorktreeID))
+	snap, found, err := store.Lineage(checkpoint.WorktreeHash(s.WorktreeID)).Latest()
 	for range most {
 		if err != nil || !found {
 			break

@@ -224,7 +224,7 @@ func (pt *Points) pairedWith(id checkpoint.ID) (bands.Version, bool) {
 	if err != nil {
 		return 0, false
 	}
-	v, err := store.Paired(string(id), pt.snapshots.Lineage())
+	v, err := store.Lineage(pt.snapshots.Lineage()).Paired(string(id))
 	return v, err == nil && v != 0
 }
 

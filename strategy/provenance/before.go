@@ -193,7 +193,7 @@ func settledBefore(steps []AuthoredStep, at time.Time) bool {
 // one before. A turn that was interrupted has several prompts.
 func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
 	var first bands.Snapshot
-	snap, found, err := store.Latest(sp.snapshots.Lineage())
+	snap, found, err := store.Lineage(sp.snapshots.Lineage()).Latest()
 	for range oldestBefore {
 		if err != nil || !found {
 			break

@@ -42,7 +42,7 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 		return nil
 	}
 	cause := ob.snapshots.Causality(s, in)
-	if _, found, err := store.Latest(ob.snapshots.Lineage()); err == nil && found {
+	if _, found, err := store.Lineage(ob.snapshots.Lineage()).Latest(); err == nil && found {
 		b := &bandScan{store: store}
 		look := func(of bands.Snapshot) {
 			failed := workspace.Recover(func() error {

@@ -70,7 +70,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 }
 
 func (j *snapshotsJSON) addLatest(store *bands.Store, lineage string) error {
-	last, found, err := store.Latest(lineage)
+	last, found, err := store.Lineage(lineage).Latest()
 	if err != nil || !found {
 		return err
 	}

@@ -47,7 +47,7 @@ func (e *enabling) firstSnapshot(ctx context.Context) (taken capture.Taken, err 
 	if err != nil {
 		return taken, err
 	}
-	if _, found, err := store.Latest(r.Snapshots().Snapshots.Lineage()); err != nil || found {
+	if _, found, err := store.Lineage(r.Snapshots().Snapshots.Lineage()).Latest(); err != nil || found {
 		return taken, err
 	}
 	err = e.Streams.Count("Taking the first snapshot", func(tick func(done, total int64)) (err error) {

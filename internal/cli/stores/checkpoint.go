@@ -231,7 +231,7 @@ func wanted(s *access.Selection, action string) (bool, error) {
 	if !slices.Contains(config.CheckpointOn, action) {
 		return false, nil
 	}
-	last, ok, err := s.Latest(s.Options.Lineage)
+	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
 	if err != nil || !ok {
 		return err == nil, err
 	}

@@ -193,7 +193,7 @@ func (t *twoTrees) close() error {
 // trees are one or two versions, or the last one, and the tree as it is now.
 func trees(ctx context.Context, s *access.Selection, versions []bands.Version) (*twoTrees, error) {
 	if len(versions) == 0 {
-		last, ok, err := s.Latest(s.Options.Lineage)
+		last, ok, err := s.Lineage(s.Options.Lineage).Latest()
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func runFSStatus(ctx context.Context, f *access.Command) error {
 		Store: s.Entry.Name, Mount: s.Options.Root, Mounted: s.Entry.Active() && s.CheckThere() == nil, Checkpoints: len(versions),
 		Linking: string(s.Linking()), Bundle: s.Dir(), Size: s.Cap(), LeftOut: []string{}, Notes: []app.Note{},
 	}
-	last, ok, err := s.Latest(s.Options.Lineage)
+	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
 	if err != nil {
 		report.Notes = append(report.Notes, app.Note{
 			Code: "damaged", Message: "The last checkpoint can't be read: " + err.Error(), Hint: "run `" + f.Program + " verify`",

@@ -201,7 +201,7 @@ func (s *Selection) CheckThere() error {
 		return nil
 	}
 	hint := fmt.Sprintf("if it was moved, run `%s manage <dir>` on it", s.Command.Program)
-	if last, ok, err := s.Latest(s.Options.Lineage); err == nil && ok {
+	if last, ok, err := s.Lineage(s.Options.Lineage).Latest(); err == nil && ok {
 		hint += fmt.Sprintf("; `%s export %s <dir> --store %s` writes the last checkpoint into a new folder",
 			s.Command.Program, last.Version, s.Entry.Name)
 	}

@@ -1,0 +1,101 @@
+package bands
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Lineage is the snapshots of one worktree among those of a store.
+type Lineage struct {
+	store *Store
+	name  string
+}
+
+// Lineage returns the lineage of that name, which may have no snapshots.
+func (s *Store) Lineage(name string) Lineage { return Lineage{store: s, name: name} }
+
+// Latest is the lineage's last snapshot that can be read; false if it has none.
+func (l Lineage) Latest() (Snapshot, bool, error) {
+	v, err := l.latest()
+	if err != nil || v == 0 {
+		return Snapshot{}, false, err
+	}
+	snap, err := l.store.Snapshot(v)
+	if errors.Is(err, ErrDamaged) || err == nil && snap.Lineage != l.name {
+		if v, err = l.highest(); err != nil || v == 0 {
+			return Snapshot{}, false, err
+		}
+		snap, err = l.store.Snapshot(v)
+	}
+	if err != nil {
+		return Snapshot{}, false, err
+	}
+	return snap, true, nil
+}
+
+// latest is the lineage's last version, 0 if it has none. A process that was
+// killed after it made a snapshot and before it linked it is the last that
+// reserved a version.
+func (l Lineage) latest() (Version, error) {
+	if last := l.store.Reserved(); last.Lineage == l.name && l.store.Has(last.Version) {
+		return last.Version, nil
+	}
+	if v := l.Linked(); v != 0 && l.store.Has(v) {
+		return v, nil
+	}
+	return l.highest()
+}
+
+// Linked is the version that the lineage's link names, 0 if there is no link.
+func (l Lineage) Linked() Version {
+	link := l.store.Path(latestPrefix + l.name)
+	target, err := os.Readlink(link)
+	if err != nil {
+		data, err := disk.ReadFile(link) // where there are no symlinks
+		if err != nil {
+			return 0
+		}
+		target = string(data)
+	}
+	v, err := ParseVersion(filepath.Base(target))
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// highest finds the lineage's last version among all snapshots.
+func (l Lineage) highest() (Version, error) {
+	return l.last(func(Version) bool { return true })
+}
+
+// Paired is the newest snapshot of the lineage that stands for a checkpoint, 0
+// if none does.
+func (l Lineage) Paired(checkpoint string) (Version, error) {
+	return l.last(func(v Version) bool {
+		_, err := os.Lstat(pairPath(l.store.SnapshotDir(v), checkpoint))
+		return err == nil
+	})
+}
+
+// last finds the last version that matches and whose snapshot is the lineage's, 0
+// if there is none.
+func (l Lineage) last(matches func(Version) bool) (Version, error) {
+	versions, err := l.store.Versions()
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range slices.Backward(versions) {
+		if !matches(v) {
+			continue
+		}
+		if snap, err := l.store.Snapshot(v); err == nil && snap.Lineage == l.name {
+			return v, nil
+		}
+	}
+	return 0, nil
+}
