@@ -170,7 +170,7 @@ func TestWithoutAHomeThereAreOnlyRepositories(t *testing.T) {
 		t.Errorf("%v, %+v, %v", list, report, err)
 	}
 	fine(t, m.DeleteStore(t.Context(), e))
-	if _, err := m.Own(e.Dir); !errors.Is(err, registry.ErrNoContext) {
+	if _, err := registry.Own(e.Dir); !errors.Is(err, registry.ErrNoContext) {
 		t.Errorf("after its deletion: %v", err)
 	}
 }

@@ -54,17 +54,18 @@ func (e *ConfigError) Error() string {
 // Each bad value is a ConfigError in the joined error; its key then has its
 // default, so that a hook can go on.
 func (r *Registry) Config() (Config, error) {
-	cfg, bad := r.readConfig()
+	cfg, bad := readConfig(r.Home, r.UserHome)
 	return cfg, errors.Join(bad...)
 }
 
-func (r *Registry) readConfig() (Config, []error) {
+// readConfig is Config for the registry in home; "" for none.
+func readConfig(home, userHome string) (Config, []error) {
 	cfg := Config{CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second}
-	if r.Home == "" {
+	if home == "" {
 		return cfg, nil
 	}
-	cfg.BasePath = filepath.Join(r.Home, "stores")
-	path := filepath.Join(r.Home, "config.toml")
+	cfg.BasePath = filepath.Join(home, "stores")
+	path := filepath.Join(home, "config.toml")
 	data, err := disk.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -76,7 +77,7 @@ func (r *Registry) readConfig() (Config, []error) {
 	if _, err := toml.Decode(string(data), &tables); err != nil {
 		return cfg, []error{&ConfigError{File: path, Problem: problem(err)}}
 	}
-	c := configReader{file: path, tables: tables, userHome: r.UserHome}
+	c := configReader{file: path, tables: tables, userHome: userHome}
 	c.stores(&cfg)
 	c.checkpoints(&cfg)
 	c.hooks(&cfg)

@@ -49,12 +49,12 @@ func (d *doctor) problem(format string, args ...any) {
 }
 
 func (d *doctor) run(ctx context.Context, also []string) error {
-	cfg, _ := d.readConfig() // Config reports what is wrong with it
+	cfg, _ := readConfig(d.Home, d.UserHome) // Config reports what is wrong with it
 	base := cfg.BasePath
 	if err := d.checkCatalog(ctx); err != nil {
 		return err
 	}
-	dirs, err := d.dirs(base)
+	dirs, err := d.list().dirs(base)
 	if err != nil {
 		return err
 	}

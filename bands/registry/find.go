@@ -22,7 +22,7 @@ const contextFile = ".agentfs"
 // base is the folder of named stores. Bad values of other keys are no error here,
 // and no value is for a hook.
 func (r *Registry) base() (string, error) {
-	cfg, bad := r.readConfig()
+	cfg, bad := readConfig(r.Home, r.UserHome)
 	bad = slices.DeleteFunc(bad, func(err error) bool {
 		e, ok := errors.AsType[*ConfigError](err)
 		return ok && e.Key != "" && e.Key != "stores" && e.Key != "stores.base_path"
@@ -55,7 +55,7 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	if e, ok := r.Rows().find(ctx, name); ok {
 		return e, nil
 	}
-	dirs, err := r.dirs(base)
+	dirs, err := r.list().dirs(base)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -96,12 +96,12 @@ func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) 
 			break
 		}
 	}
-	return r.Own(own)
+	return Own(own)
 }
 
 // Own is the store in the folder own, a repository's: ErrNoContext if there is
 // none.
-func (r *Registry) Own(own string) (Entry, error) {
+func Own(own string) (Entry, error) {
 	if own == "" {
 		return Entry{}, ErrNoContext
 	}
@@ -227,7 +227,7 @@ func (r *Registry) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := r.dirs(base)
+	dirs, err := r.list().dirs(base)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package registry
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,29 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// dirs are the folders in which stores may be: those that were made, and all
-// below base.
-func (r *Registry) dirs(base string) ([]string, error) {
-	dirs, err := r.list().read()
-	if err != nil {
-		return nil, err
-	}
-	if base == "" {
-		return dirs, nil
-	}
-	entries, err := os.ReadDir(base)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		dir := filepath.Join(base, e.Name())
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs, nil
-}
-
 // registers reports whether the store in the folder dir was made here: rows of the
 // catalog don't count, which any store gets that a command has worked on.
 func (r *Registry) registers(dir string) bool {
@@ -43,7 +19,7 @@ func (r *Registry) registers(dir string) bool {
 	if err != nil {
 		return false
 	}
-	dirs, err := r.dirs(base)
+	dirs, err := r.list().dirs(base)
 	dir = disk.Physical(filepath.Clean(dir))
 	return err == nil && slices.ContainsFunc(dirs, func(known string) bool { return disk.Physical(known) == dir })
 }
@@ -71,7 +47,7 @@ func loadEntries(dirs []string) ([]Entry, error) {
 
 // taken are the names that stores other than the one in dir have.
 func (m maker) taken(base, dir string) (map[string]bool, error) {
-	dirs, err := m.dirs(base)
+	dirs, err := m.list().dirs(base)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -78,4 +80,27 @@ func (l storeList) write(dirs []string) error {
 		text = append(append(text, line...), '\n')
 	}
 	return disk.WriteDurable(l.path, text, 0o600)
+}
+
+// dirs are the folders in which stores may be: those in the list, and all
+// below base.
+func (l storeList) dirs(base string) ([]string, error) {
+	dirs, err := l.read()
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
+		return dirs, nil
+	}
+	entries, err := os.ReadDir(base)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		dir := filepath.Join(base, e.Name())
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
 }

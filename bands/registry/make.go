@@ -114,7 +114,7 @@ func (m maker) replaced(root string) (Entry, bool, error) {
 	if err != nil {
 		return Entry{}, false, err
 	}
-	dirs, err := m.dirs(base)
+	dirs, err := m.list().dirs(base)
 	if err != nil {
 		return Entry{}, false, err
 	}

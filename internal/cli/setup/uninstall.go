@@ -134,12 +134,11 @@ func (u *uninstalling) summary() string {
 
 // removeStore removes the snapshots and what the catalog has of them.
 func (u *uninstalling) removeStore(ctx context.Context) error {
-	known := u.Registry()
-	entry, err := known.Own(registry.RepositoryDir(u.repo.CommonDir))
+	entry, err := registry.Own(registry.RepositoryDir(u.repo.CommonDir))
 	if err != nil {
 		return nil //nolint:nilerr // there is none; what is left goes with the folder
 	}
-	if err := known.DeleteStore(ctx, entry); err != nil {
+	if err := u.Registry().DeleteStore(ctx, entry); err != nil {
 		return err
 	}
 	u.doneWith(u.snapshots, "Removed "+ui.Plural(u.snapshots, "snapshot"))

@@ -104,7 +104,7 @@ func (c *Command) find(ctx context.Context, known *registry.Registry, repo *git.
 		return registry.Entry{}, errors.New("the working directory is gone")
 	}
 	if c.OwnFirst && repo != nil && c.Settings(repo).Enabled {
-		if entry, err := known.Own(own); !errors.Is(err, registry.ErrNoContext) {
+		if entry, err := registry.Own(own); !errors.Is(err, registry.ErrNoContext) {
 			return entry, err
 		}
 	}
