@@ -21,8 +21,8 @@ import (
 const patience = 50 * time.Millisecond
 
 // startsDatabase reports whether the file of the name is a database.
-func (l *looker) startsDatabase(name string) bool {
-	f, err := l.n.dir.OpenFile(name)
+func (d *dirReader) startsDatabase(name string) bool {
+	f, err := d.n.dir.OpenFile(name)
 	if err != nil {
 		return false
 	}
@@ -37,61 +37,74 @@ func IsDatabase(f *os.File) bool {
 	return err == nil && sqlite.IsDatabase(head[:n])
 }
 
-// database reads a database and the files that belong to it, all as they were
-// at one moment.
-func (l *looker) database(ctx context.Context, main string) error {
-	if err := l.take(l.item(main)); err != nil {
+// database is a database that is read with the files that belong to it, all as
+// they were at one moment.
+type database struct {
+	dir   *dirReader
+	main  string // the name of the main file
+	taken []item // of this attempt
+	err   error  // of reading the last file
+}
+
+func (d *dirReader) database(main string) *database { return &database{dir: d, main: main} }
+
+// capture reads the database.
+func (db *database) capture(ctx context.Context) error {
+	d := db.dir
+	if err := d.take(d.item(db.main)); err != nil {
 		return err
 	}
-	var taken []item
-	var inner error
-	err := sqlite.Capture(ctx, l.n.dir.Path(), main, patience, func(name string, f *os.File, st dirfd.Stat) error {
-		if name == main {
-			taken = taken[:0]
-		}
-		it := item{line: statcache.Line{Name: name}}
-		l.st = st
-		c, err := l.readFrom(name, f)
-		if err == nil {
-			var unread error
-			if c.xattrs, unread = l.n.dir.EntryXattrs(name).List(); unread == nil {
-				l.settled(&it, l.entryOf(name, c), c)
-			} else {
-				err = l.failed(&it, unread)
-			}
-		}
-		inner = err
-		taken = append(taken, it)
-		return err
-	})
+	err := sqlite.Capture(ctx, d.n.dir.Path(), db.main, patience, db.read)
 	switch {
-	case inner != nil && (isStoreError(inner) || IsFatal(inner)):
-		return inner
+	case db.err != nil && (isStoreError(db.err) || IsFatal(db.err)):
+		return db.err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case IsFatal(err):
 		return err
 	}
-	l.companions(main)
+	db.claim()
 	switch {
 	case err == nil:
-		l.took(taken)
+		db.settle()
 	case errors.Is(err, fs.ErrNotExist):
 		// The main file went: what is left is no database.
-		return l.strays(ctx, main)
+		return db.strays(ctx)
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		// The names of the files beside it would be too long: it has none.
-		l.plain = main
-		return l.file(ctx, l.item(main))
+		d.plain = db.main
+		return d.file(ctx, d.item(db.main))
 	case errors.Is(err, sqlite.ErrBusy), errors.Is(err, ErrMoved):
-		l.refuse(main, tree.Busy)
+		db.refuse(tree.Busy)
 	default:
-		l.refuse(main, tree.Unreadable)
+		db.refuse(tree.Unreadable)
 	}
 	return nil
 }
 
-// readFrom stores the content of a database's file; l.st has its data.
+// read reads one of the files. The main one is the first of each attempt.
+func (db *database) read(name string, f *os.File, st dirfd.Stat) error {
+	if name == db.main {
+		db.taken = db.taken[:0]
+	}
+	d := db.dir
+	it := item{line: statcache.Line{Name: name}}
+	d.st = st
+	c, err := d.readFrom(name, f)
+	if err == nil {
+		var unread error
+		if c.xattrs, unread = d.n.dir.EntryXattrs(name).List(); unread == nil {
+			d.settled(&it, d.entryOf(name, c), c)
+		} else {
+			err = d.failed(&it, unread)
+		}
+	}
+	db.err = err
+	db.taken = append(db.taken, it)
+	return err
+}
+
+// readFrom stores the content of a database's file; d.st has its data.
 func (fr *fileReader) readFrom(name string, f *os.File) (content, error) {
 	if fr.st.Size > smallFile || sparse(&fr.st) {
 		src := source{file: f, size: fr.st.Size, before: fr.partsBefore(name)}
@@ -162,17 +175,22 @@ func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error
 	return yield(from, size-from, hole)
 }
 
-// companions marks the files of a database as taken along: what took doesn't
-// bring is gone.
-func (l *looker) companions(main string) {
-	for _, name := range append([]string{main}, companionsOf(main)...) {
-		it := l.item(name)
+// files are the names of the main file and of those that may belong to it.
+func (db *database) files() []string {
+	return append([]string{db.main}, companionsOf(db.main)...)
+}
+
+// claim marks the files as part of the database: those that settle doesn't bring
+// are gone.
+func (db *database) claim() {
+	for _, name := range db.files() {
+		it := db.dir.item(name)
 		switch {
 		case it == nil:
 		case isShared(name):
 			it.line.Kind = statcache.Part
 			it.entry = tree.Entry{}
-		case l.hasFile(name):
+		case db.dir.hasFile(name):
 			it.line.Kind = statcache.Pending
 		}
 	}
@@ -183,27 +201,28 @@ func companionsOf(main string) []string {
 	return all[:]
 }
 
-// took puts what was captured in its place.
-func (l *looker) took(taken []item) {
-	for _, it := range taken {
-		if at := l.item(it.line.Name); at != nil {
+// settle puts what was captured in its place.
+func (db *database) settle() {
+	for _, it := range db.taken {
+		if at := db.dir.item(it.line.Name); at != nil {
 			*at = it
 		} else {
-			l.list.add(it)
+			db.dir.list.add(it)
 		}
 	}
 }
 
-// refuse makes the files of a database unknown.
-func (l *looker) refuse(main string, why tree.Reason) {
-	for _, name := range append([]string{main}, companionsOf(main)...) {
-		it := l.item(name)
+// refuse makes the files unknown.
+func (db *database) refuse(why tree.Reason) {
+	d := db.dir
+	for _, name := range db.files() {
+		it := d.item(name)
 		if it == nil || it.line.Kind == statcache.Part {
 			continue
 		}
-		l.unsure(it, why)
-		path := tree.JoinPath(l.path, name)
-		l.note(func(all *notes) {
+		d.unsure(it, why)
+		path := tree.JoinPath(d.path, name)
+		d.note(func(all *notes) {
 			if why == tree.Unreadable {
 				all.unreadable = append(all.unreadable, path)
 			} else {
@@ -213,15 +232,15 @@ func (l *looker) refuse(main string, why tree.Reason) {
 	}
 }
 
-// strays reads the files of a database that went, as files.
-func (l *looker) strays(ctx context.Context, main string) error {
-	for _, name := range companionsOf(main) {
-		it := l.item(name)
+// strays reads what is left when the main file went, as files.
+func (db *database) strays(ctx context.Context) error {
+	for _, name := range companionsOf(db.main) {
+		it := db.dir.item(name)
 		if it == nil || it.line.Mode&dirfd.ModeType != dirfd.ModeRegular {
 			continue
 		}
 		it.line.Kind = statcache.Pending
-		if err := l.file(ctx, it); err != nil {
+		if err := db.dir.file(ctx, it); err != nil {
 			return err
 		}
 	}

@@ -28,13 +28,13 @@ var (
 	errDatabase = errors.New("a database")
 )
 
-// capture reads what the looker found new.
-func (l *looker) capture(ctx context.Context) error {
-	for _, at := range l.todo {
-		if l.list.items[at].line.Kind != statcache.Pending {
+// capture reads the names that compare found new.
+func (d *dirReader) capture(ctx context.Context) error {
+	for _, at := range d.todo {
+		if d.list.items[at].line.Kind != statcache.Pending {
 			continue // a database took it along
 		}
-		if err := l.one(ctx, at); err != nil {
+		if err := d.one(ctx, at); err != nil {
 			return err
 		}
 	}
@@ -42,100 +42,100 @@ func (l *looker) capture(ctx context.Context) error {
 }
 
 // one reads one file. If it went, its line stays pending.
-func (l *looker) one(ctx context.Context, at int) error {
-	it := &l.list.items[at]
+func (d *dirReader) one(ctx context.Context, at int) error {
+	it := &d.list.items[at]
 	name := it.line.Name
 	st := dirfd.Stat{Mode: it.line.Mode}
 	switch {
 	case st.IsSymlink():
-		return l.symlink(it)
+		return d.symlink(it)
 	case !st.IsRegular():
-		return l.special(it)
+		return d.special(it)
 	}
-	if main, ok := sqlite.Unit(l.hasFile, name); ok && l.startsDatabase(main) {
+	if main, ok := sqlite.Unit(d.hasFile, name); ok && d.startsDatabase(main) {
 		if isShared(name) {
 			it.line.Kind = statcache.Part
 			return nil
 		}
-		return l.database(ctx, main)
+		return d.database(main).capture(ctx)
 	}
-	return l.file(ctx, it)
+	return d.file(ctx, it)
 }
 
 // hasFile reports whether the directory has a regular file of the name.
-func (l *looker) hasFile(name string) bool {
-	if it := l.list.item(name); it != nil {
+func (d *dirReader) hasFile(name string) bool {
+	if it := d.list.item(name); it != nil {
 		return it.line.Mode&dirfd.ModeType == dirfd.ModeRegular
 	}
-	line, ok := l.list.lines.Lookup(name)
-	return ok && l.list.lines.Seen[line] && l.list.lines.Line(line).Mode&dirfd.ModeType == dirfd.ModeRegular
+	line, ok := d.list.lines.Lookup(name)
+	return ok && d.list.lines.Seen[line] && d.list.lines.Line(line).Mode&dirfd.ModeType == dirfd.ModeRegular
 }
 
 // item is what was found under the name, to be changed; nil if nothing was.
-func (l *looker) item(name string) *item {
-	if it := l.list.item(name); it != nil {
+func (d *dirReader) item(name string) *item {
+	if it := d.list.item(name); it != nil {
 		return it
 	}
-	it, err := l.list.edit(name)
+	it, err := d.list.edit(name)
 	if err != nil {
-		l.anew = true
+		d.anew = true
 		return nil
 	}
 	return it
 }
 
 // symlink reads where it points.
-func (l *looker) symlink(it *item) error {
+func (d *dirReader) symlink(it *item) error {
 	name := it.line.Name
 	for range attempts {
-		err := l.n.dir.Stat(name, &l.st)
-		if err == nil && !l.st.IsSymlink() {
+		err := d.n.dir.Stat(name, &d.st)
+		if err == nil && !d.st.IsSymlink() {
 			break
 		}
 		var target string
 		if err == nil {
-			target, err = l.n.dir.Readlink(name)
+			target, err = d.n.dir.Readlink(name)
 		}
 		if err == nil {
-			err = l.n.dir.Stat(name, &l.after)
+			err = d.n.dir.Stat(name, &d.after)
 		}
 		if err != nil {
-			return l.failed(it, err)
+			return d.failed(it, err)
 		}
-		if !unmoved(&l.st, &l.after) {
+		if !unmoved(&d.st, &d.after) {
 			continue
 		}
-		xattrs, err := l.n.dir.EntryXattrs(name).List()
+		xattrs, err := d.n.dir.EntryXattrs(name).List()
 		if err != nil {
-			return l.failed(it, err)
+			return d.failed(it, err)
 		}
-		e := tree.Entry{Name: name, Kind: tree.Symlink, Attr: AttrOf(&l.st), Target: target}
-		l.settled(it, e, content{xattrs: xattrs})
+		e := tree.Entry{Name: name, Kind: tree.Symlink, Attr: AttrOf(&d.st), Target: target}
+		d.settled(it, e, content{xattrs: xattrs})
 		return nil
 	}
-	l.moving(it)
+	d.moving(it)
 	return nil
 }
 
 // special notes a file that has no content.
-func (l *looker) special(it *item) error {
+func (d *dirReader) special(it *item) error {
 	name := it.line.Name
-	if err := l.n.dir.Stat(name, &l.st); err != nil {
-		return l.failed(it, err)
+	if err := d.n.dir.Stat(name, &d.st); err != nil {
+		return d.failed(it, err)
 	}
-	why := typeReason(&l.st)
+	why := typeReason(&d.st)
 	if why == 0 {
-		l.moving(it)
+		d.moving(it)
 		return nil
 	}
-	it.line = l.lineOf(it.line.Name, &l.st)
-	it.entry = unknownEntry(name, why, &l.st)
+	it.line = d.lineOf(it.line.Name, &d.st)
+	it.entry = unknownEntry(name, why, &d.st)
 	return nil
 }
 
 // file reads a regular file.
-func (l *looker) file(ctx context.Context, it *item) error {
-	if err := l.take(it); err != nil {
+func (d *dirReader) file(ctx context.Context, it *item) error {
+	if err := d.take(it); err != nil {
 		return err
 	}
 	name := it.line.Name
@@ -145,19 +145,19 @@ func (l *looker) file(ctx context.Context, it *item) error {
 				return err
 			}
 		}
-		c, err := l.read(name)
+		c, err := d.read(name)
 		if err == nil {
-			l.settled(it, l.entryOf(name, c), c)
+			d.settled(it, d.entryOf(name, c), c)
 			return nil
 		}
 		if errors.Is(err, errDatabase) {
-			return l.database(ctx, name)
+			return d.database(name).capture(ctx)
 		}
 		if !errors.Is(err, ErrMoved) {
-			return l.failed(it, err)
+			return d.failed(it, err)
 		}
 	}
-	l.moving(it)
+	d.moving(it)
 	return nil
 }
 
@@ -232,10 +232,10 @@ func (fr *fileReader) store(data []byte, before *tree.Entry) (band.Ref, error) {
 	return ref, kept(err)
 }
 
-// settled completes an item from l.st, the entry and what was read of it.
-func (l *looker) settled(it *item, e tree.Entry, c content) {
+// settled completes an item from d.st, the entry and what was read of it.
+func (d *dirReader) settled(it *item, e tree.Entry, c content) {
 	e.Attr.Xattrs = xattrsOf(c.xattrs)
-	it.line = l.lineOf(it.line.Name, &l.st)
+	it.line = d.lineOf(it.line.Name, &d.st)
 	it.entry, it.bands = e, c.bands
 }
 
@@ -251,33 +251,33 @@ func (fr *fileReader) lineOf(name string, st *dirfd.Stat) statcache.Line {
 }
 
 // failed settles a file that can't be read.
-func (l *looker) failed(it *item, err error) error {
+func (d *dirReader) failed(it *item, err error) error {
 	if isStoreError(err) || IsFatal(err) {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it went
 	}
-	l.unsure(it, tree.Unreadable)
-	l.unreadable(it.line.Name)
+	d.unsure(it, tree.Unreadable)
+	d.unreadable(it.line.Name)
 	return nil
 }
 
 // moving settles a file that changed during each attempt.
-func (l *looker) moving(it *item) {
-	l.unsure(it, tree.Moving)
-	path := tree.JoinPath(l.path, it.line.Name)
-	l.note(func(all *notes) { all.moving = append(all.moving, path) })
+func (d *dirReader) moving(it *item) {
+	d.unsure(it, tree.Moving)
+	path := tree.JoinPath(d.path, it.line.Name)
+	d.note(func(all *notes) { all.moving = append(all.moving, path) })
 }
 
 // unsure makes the item unknown, and lets the next walk look again.
-func (l *looker) unsure(it *item, why tree.Reason) {
+func (d *dirReader) unsure(it *item, why tree.Reason) {
 	name := it.line.Name
-	if l.n.dir.Stat(name, &l.st) != nil {
-		l.st = dirfd.Stat{}
+	if d.n.dir.Stat(name, &d.st) != nil {
+		d.st = dirfd.Stat{}
 	}
-	it.line = statcache.Line{Name: name, Kind: statcache.File, Mode: l.st.Mode, Mtime: l.st.Mtime, Ctime: l.st.Ctime, Size: l.st.Size}
-	it.entry = unknownEntry(name, why, &l.st)
+	it.line = statcache.Line{Name: name, Kind: statcache.File, Mode: d.st.Mode, Mtime: d.st.Mtime, Ctime: d.st.Ctime, Size: d.st.Size}
+	it.entry = unknownEntry(name, why, &d.st)
 }
 
 // storeError is an error of the store, not of the tree.
@@ -300,8 +300,8 @@ func isStoreError(err error) bool {
 }
 
 // wait lets some time pass.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
+func wait(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

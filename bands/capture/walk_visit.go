@@ -69,7 +69,7 @@ func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
 			return r.kids, nil
 		}
 	}
-	return r.look(ctx, n, verified)
+	return r.readDir(ctx, n, verified)
 }
 
 // lost settles a directory that can't be opened or listed.

@@ -1,0 +1,241 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// readDir reads a directory that isn't as the cache has it, or that the cache
+// doesn't have, and returns its subdirectories. The first verified lines of the
+// cache hold; their subdirectories are in r.kids.
+func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, error) {
+	d := &dirReader{fileReader: fileReader{reader: r, n: n, list: &listing{}}, path: n.path()}
+	if err := d.prepare(); err != nil {
+		return nil, err
+	}
+	names, err := d.names()
+	if err == nil {
+		err = d.own()
+	}
+	if err != nil {
+		return nil, r.lost(n, err)
+	}
+	d.alien = isStore(names)
+	if !d.same || d.strict {
+		verified = 0
+	}
+	if verified == 0 {
+		r.kids = r.kids[:0]
+	}
+	d.list.places = make([]place, 0, len(names))
+	for line := range verified {
+		d.list.keep(int32(line))
+	}
+	for _, name := range names[verified:] {
+		if err := d.compare(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.capture(ctx); err != nil {
+		return nil, err
+	}
+	r.count(len(d.list.places))
+	if d.differs() {
+		n.found = d.list
+	}
+	return r.kids, nil
+}
+
+// dirReader compares one directory with the cache, and reads what is new.
+type dirReader struct {
+	fileReader
+
+	path  string
+	same  bool  // the directory's own data is the cache's
+	alien bool  // it is the store of another repository
+	todo  []int // items whose content has to be read
+	anew  bool  // something is not as in the cache
+}
+
+// prepare finds out what is known about the directory.
+func (d *dirReader) prepare() error {
+	if !d.n.old.Known() {
+		d.n.old = d.renamed(&d.n.st)
+	}
+	if !d.n.old.Known() {
+		return nil
+	}
+	var err error
+	if d.list.before, err = newFormer(d.base, d.n.old.Record()); err != nil {
+		return err
+	}
+	var ok bool
+	if d.list.lines, ok = d.n.old.Index(); !ok {
+		return statcache.ErrUnusable
+	}
+	return nil
+}
+
+// names are the directory's, in the order in which the file system has them.
+func (d *dirReader) names() ([]string, error) {
+	if err := d.n.dir.Self(&d.st); err != nil {
+		return nil, err
+	}
+	d.list.own = statcache.Line{Kind: statcache.Dir, Mode: d.st.Mode, Ino: d.st.Ino, Mtime: d.st.Mtime, Ctime: d.st.Ctime}
+	if d.racy(&d.st) {
+		d.list.own.Ino = 0
+	}
+	d.same = d.n.old.Known() && d.n.old.Same(&d.st)
+	d.list.attr = AttrOf(&d.st)
+	names := make([]string, 0, len(d.list.lines.Starts))
+	if d.same && !d.strict {
+		for i := range d.list.lines.Starts {
+			names = append(names, d.list.lines.Name(int32(i)))
+		}
+		return names, nil
+	}
+	if d.reader.names == nil {
+		d.reader.names = make([]byte, namesRoom)
+	}
+	err := d.n.dir.Names(d.reader.names, func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	return names, err
+}
+
+// own completes the directory's own attributes.
+func (d *dirReader) own() error {
+	if d.same {
+		d.list.attr = d.list.before.dir.Attr
+		return nil
+	}
+	xattrs, err := d.n.dir.Xattrs().List()
+	d.list.attr.Xattrs = xattrsOf(xattrs)
+	return err
+}
+
+// compare compares one name with what is known, and notes what has to be done.
+func (d *dirReader) compare(name string) error {
+	if d.rules.Hides(d.path, name) {
+		return nil
+	}
+	st := &d.st
+	if err := d.n.dir.Stat(name, st); err != nil {
+		return d.unseen(name, err)
+	}
+	var was statcache.Line
+	line, known := d.list.lines.Find(name)
+	if known {
+		was = d.list.lines.Line(line)
+	}
+	if why := d.skipped(name, was); why != 0 {
+		if was.Kind == statcache.Skipped && was.Reason == why {
+			d.list.keep(line)
+			return nil
+		}
+		d.anew = true
+		d.list.add(item{
+			line: statcache.Line{Name: name, Kind: statcache.Skipped, Reason: why},
+			// What isn't looked at may change without the tree being another one.
+			entry: unknownEntry(name, why, &dirfd.Stat{}),
+		})
+		return nil
+	}
+	if st.IsDir() {
+		kid := d.descend(name, was)
+		if was.Kind == statcache.Dir {
+			d.list.keep(line)
+			return nil
+		}
+		d.anew = true
+		d.list.add(item{line: d.lineOf(name, st), kid: kid})
+		return nil
+	}
+	if was.Kind == statcache.File && was.Same(st) {
+		d.list.keep(line)
+		return nil
+	}
+	it := item{line: d.lineOf(name, st), bytes: min(st.Size, st.Blocks*512), again: was.Unsure(st)}
+	it.line.Kind = statcache.Pending
+	d.todo = append(d.todo, len(d.list.items))
+	d.list.add(it)
+	return nil
+}
+
+// unseen is for a name that was listed and can't be asked about.
+func (d *dirReader) unseen(name string, err error) error {
+	if IsFatal(err) {
+		return err
+	}
+	d.anew = true
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	d.list.add(item{
+		line:  statcache.Line{Name: name, Kind: statcache.File},
+		entry: unknownEntry(name, tree.Unreadable, &dirfd.Stat{}),
+	})
+	d.unreadable(name)
+	return nil
+}
+
+func (d *dirReader) unreadable(name string) {
+	path := tree.JoinPath(d.path, name)
+	d.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
+}
+
+// skipped is why the entry in d.st isn't looked at, 0 if it is.
+func (d *dirReader) skipped(name string, was statcache.Line) tree.Reason {
+	isDir := d.st.IsDir()
+	if why := d.rules.Reason(d.path, name, isDir); why != 0 {
+		return why
+	}
+	switch {
+	case d.alien:
+		return tree.Excluded
+	case d.foreign(&d.st):
+		return tree.OtherFileSystem
+	case !isDir:
+		return 0
+	case d.leaves(d.n, name):
+		d.staysOut(d.n, name)
+		return tree.Budget
+	case was.Kind == statcache.Skipped && was.Reason == tree.Budget && d.staysOut(d.n, name):
+		return tree.Budget
+	}
+	return 0
+}
+
+// descend makes a node for the directory in d.st.
+func (d *dirReader) descend(name string, was statcache.Line) *node {
+	var old statcache.Directory
+	if was.Kind == statcache.Dir {
+		old, _ = d.cache.Child(d.n.old, was)
+	}
+	kid := d.n.adopt(name, old, &d.st)
+	d.kids = append(d.kids, kid)
+	return kid
+}
+
+// entryBefore is what was stored under the name; nil if nothing was.
+func (fr *fileReader) entryBefore(name string) *tree.Entry {
+	if fr.list.before == nil {
+		return nil
+	}
+	e, err := fr.list.before.find(name)
+	if err != nil {
+		return nil // it is stored anew
+	}
+	return e
+}
+
+// differs reports whether the directory has to be stored, or its block written.
+func (d *dirReader) differs() bool {
+	return d.anew || !d.same || len(d.todo) > 0 || len(d.list.places) != len(d.list.lines.Starts)
+}
