@@ -32,7 +32,7 @@ func (n *Spot) many() bool {
 // flag for top directories gets a neighbourhood by the hash of its name.
 func (a *Applier) mkdirApart(n *Spot, mode uint32) (err error) {
 	parent, temp := n.Parent.fd, a.tempName()
-	if parent.AppendOnly() {
+	if dirfd.AppendOnly(parent) {
 		return parent.Mkdir(n.Name, mode)
 	}
 	if err := parent.Mkdir(temp, ownerMay); err != nil {
@@ -54,7 +54,7 @@ func (a *Applier) mkdirApart(n *Spot, mode uint32) (err error) {
 	if err := notThere(parent, n.Name); err != nil {
 		return errors.Join(err, apart.Rmdir(name))
 	}
-	if err := apart.RenameTo(name, parent, n.Name); err != nil {
+	if err := apart.Rename(name, parent, n.Name); err != nil {
 		return errors.Join(err, apart.Rmdir(name))
 	}
 	return nil

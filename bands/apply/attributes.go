@@ -47,13 +47,13 @@ func (at attributes) fileXattrs(path string, f *os.File, want []tree.Xattr) erro
 // settleFileOwner sets owner and mode where they differ. An owner that this user
 // may not set stays, and is noted.
 func (at attributes) settleFileOwner(dir *dirfd.Dir, name, path string, st *dirfd.Stat, want *tree.Attr) error {
-	mode, chowned, err := at.chown(path, st, want, func(uid, gid int) error { return dir.Lchown(name, uid, gid) })
+	mode, chowned, err := at.chown(path, st, want, func(uid, gid int) error { return dir.Entry(name).Chown(uid, gid) })
 	if err != nil {
 		return err
 	}
 	// A change of owner clears setuid and setgid.
 	if !st.IsSymlink() && (chowned || st.Mode&dirfd.ModePerm != mode) {
-		return dir.Chmod(name, mode)
+		return dir.Entry(name).Chmod(mode)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (at attributes) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Ent
 
 // setTime sets when a file or symlink was last modified.
 func (at attributes) setTime(dir *dirfd.Dir, name, path string, mtime time.Time) error {
-	if err := dir.SetTime(name, mtime); err != nil {
+	if err := dir.Entry(name).SetTime(mtime); err != nil {
 		return err
 	}
 	return at.noteTime(path, mtime, func(st *dirfd.Stat) error { return dir.Stat(name, st) })
@@ -134,7 +134,7 @@ func (at attributes) noteTime(path string, mtime time.Time, stat func(*dirfd.Sta
 
 // linkXattrs makes the extended attributes of a symlink those of the entry.
 func (at attributes) linkXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	return at.setXattrs(path, e.Attr.Xattrs, dir.EntryXattrs(name))
+	return at.setXattrs(path, e.Attr.Xattrs, dirfd.EntryXattrs(dir, name))
 }
 
 // openXattrs makes the extended attributes of a file those of the entry.

@@ -49,7 +49,7 @@ func (a *Applier) admit(n *Spot) error {
 	if err := n.Parent.fd.Stat(n.Name, &st); err != nil {
 		return err
 	}
-	if err := n.Parent.fd.Chmod(n.Name, st.Mode&dirfd.ModePerm|ownerMay); err != nil {
+	if err := n.Parent.fd.Entry(n.Name).Chmod(st.Mode&dirfd.ModePerm | ownerMay); err != nil {
 		return err
 	}
 	var err error
@@ -62,7 +62,7 @@ func (a *Applier) admit(n *Spot) error {
 // chmod sets the directory's own permissions.
 func (n *Spot) chmod(root string, mode uint32) error {
 	if n.Parent != nil {
-		return n.Parent.fd.Chmod(n.Name, mode)
+		return n.Parent.fd.Entry(n.Name).Chmod(mode)
 	}
 	if err := disk.Step("chmod", root); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (a *Applier) settle(n *Spot) error {
 		return err
 	}
 	if len(want.Xattrs) > 0 || len(n.Change.Was.Xattrs) > 0 || n.Make != nil && !n.Parent.bare {
-		if err := a.setXattrs(tree.ShownPath(n.Path), want.Xattrs, n.fd.Xattrs()); err != nil {
+		if err := a.setXattrs(tree.ShownPath(n.Path), want.Xattrs, dirfd.DirXattrs(n.fd)); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func (a *Applier) settleOwner(n *Spot, st *dirfd.Stat, want *tree.Attr) error {
 		if n.Parent == nil {
 			return os.Lchown(a.root, uid, gid)
 		}
-		return n.Parent.fd.Lchown(n.Name, uid, gid)
+		return n.Parent.fd.Entry(n.Name).Chown(uid, gid)
 	})
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (n *Spot) givesNothing() bool {
 	if n.Make != nil && n.Parent.bare {
 		return true
 	}
-	list, err := n.fd.Xattrs().List()
+	list, err := dirfd.DirXattrs(n.fd).List()
 	return err == nil && len(list) == 0
 }
 

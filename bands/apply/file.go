@@ -155,7 +155,7 @@ func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entr
 		beforeReplace(dir, name)
 		return swap.Replace(dir, temp, name, &st)
 	case errors.Is(err, fs.ErrNotExist):
-		err = dir.Rename(temp, name)
+		err = dir.Rename(temp, dir, name)
 	}
 	if err != nil {
 		return errors.Join(err, dir.Unlink(temp))
@@ -215,7 +215,7 @@ func (w *fileWriter) tempName() string {
 // tempIn is a name for a file in the directory that is going to replace another.
 // Where nothing can be replaced it could not be removed either.
 func (w *fileWriter) tempIn(dir *dirfd.Dir) (string, error) {
-	if dir.AppendOnly() {
+	if dirfd.AppendOnly(dir) {
 		return "", errAppendOnly
 	}
 	return w.tempName(), nil

@@ -57,7 +57,7 @@ func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *con
 			err = w.replace(dir.Dir, temp, tree.BasePath(s.Path), s)
 			delete(temps, s)
 		} else if ok {
-			err = dir.Rename(temp, tree.BasePath(s.Path))
+			err = dir.Rename(temp, dir.Dir, tree.BasePath(s.Path))
 			delete(temps, s)
 		} else if s.Entry != nil {
 			err = w.changeAttributes(dir.Dir, s)

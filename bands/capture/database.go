@@ -93,7 +93,7 @@ func (db *database) read(name string, f *os.File, st dirfd.Stat) error {
 	c, err := d.readFrom(name, f)
 	if err == nil {
 		var unread error
-		if c.xattrs, unread = d.n.dir.EntryXattrs(name).List(); unread == nil {
+		if c.xattrs, unread = dirfd.EntryXattrs(d.n.dir, name).List(); unread == nil {
 			d.settled(&it, d.entryOf(name, c), c)
 		} else {
 			err = d.failed(&it, unread)

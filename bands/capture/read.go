@@ -105,7 +105,7 @@ func (d *dirReader) symlink(it *item) error {
 		if !unmoved(&d.st, &d.after) {
 			continue
 		}
-		xattrs, err := d.n.dir.EntryXattrs(name).List()
+		xattrs, err := dirfd.EntryXattrs(d.n.dir, name).List()
 		if err != nil {
 			return d.failed(it, err)
 		}

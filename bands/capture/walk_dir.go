@@ -115,7 +115,7 @@ func (d *dirReader) own() error {
 		d.list.attr = d.list.before.dir.Attr
 		return nil
 	}
-	xattrs, err := d.n.dir.Xattrs().List()
+	xattrs, err := dirfd.DirXattrs(d.n.dir).List()
 	d.list.attr.Xattrs = xattrsOf(xattrs)
 	return err
 }

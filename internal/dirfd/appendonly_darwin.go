@@ -1,4 +1,4 @@
 package dirfd
 
 // AppendOnly reports that the directory has no such flag.
-func (d *Dir) AppendOnly() bool { return false }
+func AppendOnly(*Dir) bool { return false }

@@ -12,11 +12,8 @@ const (
 	utimeOmit = -2 // UTIME_OMIT
 )
 
-// Names hands over the directory's entries in the order in which the file
-// system has them, "." and ".." left out: each name, which is only valid until
-// yield returns, and its type where the file system reports it. It begins at the
-// first entry each time. An error of yield ends it and is returned as it is.
-func (d *Dir) Names(_ []byte, yield func(name []byte, dtype byte) error) error {
+// names is Dir.Names; it needs no buffer.
+func names(d *Dir, _ []byte, yield func(name []byte, dtype byte) error) error {
 	// Opened anew: a descriptor's copy would share its position.
 	fd, err := openat(d.fd, ".", unix.O_DIRECTORY)
 	if err != nil {

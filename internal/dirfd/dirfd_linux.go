@@ -19,12 +19,8 @@ const (
 // (8 bytes), the offset (8), the record's length (2) and the type (1).
 const direntName = 19
 
-// Names calls yield for each entry of the directory but "." and "..", in the order
-// of the file system, with its name, which is only valid until yield returns, and
-// its type where the file system reports it. It reads into
-// buf, which should be 8 KiB or more, and begins at the first entry each time.
-// An error of yield stops it and is returned unchanged.
-func (d *Dir) Names(buf []byte, yield func(name []byte, dtype byte) error) error {
+// names is Dir.Names.
+func names(d *Dir, buf []byte, yield func(name []byte, dtype byte) error) error {
 	if _, err := unix.Seek(d.fd, 0, 0); err != nil {
 		return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
 	}

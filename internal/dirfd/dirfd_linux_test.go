@@ -12,7 +12,7 @@ func TestChmodOfOlderSystems(t *testing.T) {
 	t.Parallel()
 	d := root(t, t.TempDir())
 	write(t, d, "file", "")
-	must(t, d.Symlink("file", "link"), d.Chmod("file", 0), dirfd.ChmodByPath(d.Fd(), "file", 0o2640))
+	must(t, d.Symlink("file", "link"), d.Entry("file").Chmod(0), dirfd.ChmodByPath(d.Fd(), "file", 0o2640))
 	if err := dirfd.ChmodByPath(d.Fd(), "link", 0o777); err == nil {
 		t.Error("a link's mode was set")
 	}

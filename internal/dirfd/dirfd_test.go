@@ -101,8 +101,8 @@ func TestStatTellsWhatIsThere(t *testing.T) {
 	d := root(t, dir)
 	write(t, d, "file", "12345")
 	must(t,
-		d.Chmod("file", 0o4751), d.SetTime("file", time.Unix(1_000_000_000, 123_456_789)),
-		d.Symlink("file", "link"), d.SetTime("link", time.Unix(-1, 999_999_999)), d.Link("file", d, "second"), d.Mkdir("sub", 0o750),
+		d.Entry("file").Chmod(0o4751), d.Entry("file").SetTime(time.Unix(1_000_000_000, 123_456_789)),
+		d.Symlink("file", "link"), d.Entry("link").SetTime(time.Unix(-1, 999_999_999)), d.Link("file", d, "second"), d.Mkdir("sub", 0o750),
 	)
 	type seen struct {
 		Mode  uint32
@@ -159,7 +159,7 @@ func TestTimesAreExact(t *testing.T) {
 		{9_300_000_000, 0, math.MaxInt64},
 	} {
 		var st dirfd.Stat
-		must(t, d.SetTime("file", time.Unix(c.sec, c.nsec)), d.Stat("file", &st))
+		must(t, d.Entry("file").SetTime(time.Unix(c.sec, c.nsec)), d.Stat("file", &st))
 		info, err := os.Lstat(filepath.Join(dir, "file"))
 		must(t, err)
 		if clamped := info.ModTime().Unix() != c.sec; st.Mtime != c.want && !clamped {
@@ -205,8 +205,8 @@ func TestNothingLeadsOutOfADirectory(t *testing.T) {
 func each(d *dirfd.Dir, name string) map[string]error {
 	var st dirfd.Stat
 	results := map[string]error{
-		"stat": d.Stat(name, &st), "chmod": d.Chmod(name, 0o600),
-		"utimes": d.SetTime(name, time.Unix(1, 1)), "chown": d.Lchown(name, os.Getuid(), os.Getgid()),
+		"stat": d.Stat(name, &st), "chmod": d.Entry(name).Chmod(0o600),
+		"utimes": d.Entry(name).SetTime(time.Unix(1, 1)), "chown": d.Entry(name).Chown(os.Getuid(), os.Getgid()),
 		"mkdir": d.Mkdir(name, 0o700), "symlink": d.Symlink("x", name), "link": d.Link("mine", d, name),
 	}
 	dir, err := d.Open(name)
@@ -224,7 +224,7 @@ func each(d *dirfd.Dir, name string) map[string]error {
 	_, results["readlink"] = d.Readlink(name)
 	_, results["read"] = d.ReadSmall(name, make([]byte, 100), &st, &st)
 	if strings.ContainsAny(name, "./\x00") || name == "" {
-		results["rename from"], results["rename to"] = d.Rename(name, "x"), d.Rename("mine", name)
+		results["rename from"], results["rename to"] = d.Rename(name, d, "x"), d.Rename("mine", d, name)
 		results["link from"], results["unlink"], results["rmdir"] = d.Link(name, d, "x"), d.Unlink(name), d.Rmdir(name)
 	}
 	return results
@@ -255,7 +255,7 @@ func TestWrites(t *testing.T) {
 	must(t, err)
 	write(t, d, "a", "a")
 	write(t, d, "b", "b")
-	must(t, d.Rename("a", "b"), d.RenameTo("b", sub, "c"), sub.Link("c", d, "d"), d.Symlink("sub/c", "e"), sub.Unlink("c"), sub.Close(), d.Rmdir("sub"))
+	must(t, d.Rename("a", d, "b"), d.Rename("b", sub, "c"), sub.Link("c", d, "d"), d.Symlink("sub/c", "e"), sub.Unlink("c"), sub.Close(), d.Rmdir("sub"))
 	if diff := cmp.Diff([]string{"d", "e"}, names(t, dir)); diff != "" {
 		t.Error(diff)
 	}

@@ -69,11 +69,6 @@ func (d *Dir) Self(to *Stat) error {
 	return nil
 }
 
-// StatFile fills to with the data of an open file.
-func StatFile(f *os.File, to *Stat) error {
-	return disk.Syscall("stat", f, func(fd int) error { return fstat(fd, to) })
-}
-
 func fstat(fd int, to *Stat) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -81,6 +76,15 @@ func fstat(fd int, to *Stat) error {
 	}
 	fill(&st, to)
 	return nil
+}
+
+// Names calls yield for each entry of the directory but "." and "..", in the order
+// of the file system, with its name, which is only valid until yield returns, and
+// its type where the file system reports it. It may read into buf, which should be
+// 8 KiB or more, and begins at the first entry each time. An error of yield stops it
+// and is returned unchanged.
+func (d *Dir) Names(buf []byte, yield func(name []byte, dtype byte) error) error {
+	return names(d, buf, yield)
 }
 
 // Stat fills to with the data of the entry name.
@@ -96,81 +100,6 @@ func statByName(dir int, name string, to *Stat) error {
 	}
 	fill(&st, to)
 	return nil
-}
-
-// OpenFile opens the regular file name for reading. It never waits, as opening
-// a FIFO does: what isn't a regular file is ErrNotRegular, or the system's error.
-func (d *Dir) OpenFile(name string) (*os.File, error) {
-	var st Stat
-	fd, err := d.openStat(name, &st)
-	if err != nil {
-		return nil, d.fail("open", name, err)
-	}
-	return os.NewFile(uintptr(fd), d.join(name)), nil
-}
-
-// openStat opens a regular file and fills st with its metadata.
-func (d *Dir) openStat(name string, st *Stat) (int, error) {
-	if err := checkName(name); err != nil {
-		return -1, err
-	}
-	fd, err := openat(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
-	if err != nil {
-		return -1, err
-	}
-	err = fstat(fd, st)
-	if err == nil && !st.IsRegular() {
-		err = ErrNotRegular
-	}
-	if err != nil {
-		return -1, errors.Join(err, unix.Close(fd))
-	}
-	return fd, nil
-}
-
-// ReadSmall reads the regular file name into buf if it fits in there, and fills
-// before and after with its data at both ends. It returns the length read: what
-// was at the beginning of buf is the file if before and after agree in Size,
-// Mtime and Ctime and the length is the Size. A file larger than buf is not
-// read: n is -1.
-func (d *Dir) ReadSmall(name string, buf []byte, before, after *Stat) (n int, err error) {
-	return d.readSmall(name, buf, before, after, func(int) error { return nil })
-}
-
-// ReadSettled is ReadSmall after StartWriteback, and returns the file's extended
-// attributes too.
-func (d *Dir) ReadSettled(name string, buf []byte, before, after *Stat) (n int, list []Xattr, err error) {
-	n, err = d.readSmall(name, buf, before, after, func(fd int) (err error) {
-		disk.StartWritebackFD(fd)
-		list, err = Xattrs{path: d.join(name), fd: fd}.List()
-		return err
-	})
-	return n, list, err
-}
-
-// readSmall reads a file; prepare comes before what is read.
-func (d *Dir) readSmall(name string, buf []byte, before, after *Stat, prepare func(fd int) error) (n int, err error) {
-	fd, err := d.openStat(name, before)
-	if err != nil {
-		return 0, d.fail("open", name, err)
-	}
-	defer func() { err = errors.Join(err, unix.Close(fd)) }()
-	if before.Size > int64(len(buf)) {
-		return -1, nil
-	}
-	if err := prepare(fd); err != nil {
-		return 0, err
-	}
-	for got := 1; got > 0 && int64(n) < before.Size; n += got {
-		err := disk.IgnoreEINTR(func() (err error) {
-			got, err = unix.Pread(fd, buf[n:before.Size], int64(n))
-			return err
-		})
-		if err != nil {
-			return 0, d.fail("read", name, err)
-		}
-	}
-	return n, d.fail("stat", name, fstat(fd, after))
 }
 
 // Readlink returns where the symbolic link name points.
@@ -191,7 +120,7 @@ func (d *Dir) change(op, name string, do func() error) error {
 	if err := checkName(name); err != nil {
 		return d.fail(op, name, err)
 	}
-	if err := d.step(op, name); err != nil {
+	if err := step(d, op, name); err != nil {
 		return err
 	}
 	return d.fail(op, name, disk.IgnoreEINTR(do))
@@ -216,11 +145,9 @@ func (d *Dir) Mkdir(name string, perm uint32) error {
 	return d.change("mkdir", name, func() error { return unix.Mkdirat(d.fd, name, perm) })
 }
 
-// Rename gives the entry from the name to, in place of what has that name.
-func (d *Dir) Rename(from, to string) error { return d.RenameTo(from, d, to) }
-
-// RenameTo moves the entry from to other, under the name to.
-func (d *Dir) RenameTo(from string, other *Dir, to string) error {
+// Rename moves the entry from to other, which may be d, under the name to, in place
+// of what has that name.
+func (d *Dir) Rename(from string, other *Dir, to string) error {
 	if err := checkName(from); err != nil {
 		return d.fail("rename", from, err)
 	}
@@ -259,37 +186,13 @@ func (d *Dir) Link(from string, other *Dir, name string) error {
 	return other.change("link", name, func() error { return unix.Linkat(d.fd, from, other.fd, name, 0) })
 }
 
-// SetTime sets when the entry name was last modified, and leaves its access time
-// as it is. A time that the file system can't store becomes the nearest that it can.
-func (d *Dir) SetTime(name string, mtime time.Time) error {
-	return d.change("utimes", name, func() error { return utimes(d.fd, name, unix.AT_SYMLINK_NOFOLLOW, mtime) })
-}
-
-// SetOwnTime is SetTime for the directory itself.
+// SetOwnTime sets when the directory itself was last modified, as Entry.SetTime
+// does.
 func (d *Dir) SetOwnTime(mtime time.Time) error {
-	if err := d.step("utimes", "."); err != nil {
+	if err := step(d, "utimes", "."); err != nil {
 		return err
 	}
 	return d.fail("utimes", ".", disk.IgnoreEINTR(func() error { return utimes(d.fd, ".", 0, mtime) }))
-}
-
-func utimes(dir int, name string, flags int, mtime time.Time) error {
-	ts, err := unix.TimeToTimespec(mtime)
-	if err != nil {
-		return err
-	}
-	return unix.UtimesNanoAt(dir, name, []unix.Timespec{{Nsec: utimeOmit}, ts}, flags)
-}
-
-// Chmod sets the permissions (07777) of the entry name, which is no symbolic
-// link: where links have none of their own it fails.
-func (d *Dir) Chmod(name string, mode uint32) error {
-	return d.change("chmod", name, func() error { return fchmodat(d.fd, name, mode&ModePerm) })
-}
-
-// Lchown sets the owner of the entry name.
-func (d *Dir) Lchown(name string, uid, gid int) error {
-	return d.change("chown", name, func() error { return unix.Fchownat(d.fd, name, uid, gid, unix.AT_SYMLINK_NOFOLLOW) })
 }
 
 // Duplicate returns the directory as a file that outlives it.

@@ -30,15 +30,15 @@ func TestEveryWriteIsAStep(t *testing.T) {
 	t.Setenv("ENTIRE_FAULT", "fail:1")
 	for name, err := range map[string]error{
 		"create": errorOf(d.Create("new", 0o600)), "mkdir": d.Mkdir("new", 0o700),
-		"rename": d.Rename("file", "new"), "rename to": d.RenameTo("file", d, "new"),
+		"rename": d.Rename("file", d, "new"),
 		"unlink": d.Unlink("file"), "rmdir": d.Rmdir("sub"), "symlink": d.Symlink("x", "new"), "link": d.Link("file", d, "new"),
-		"times": d.SetTime("file", time.Unix(1, 1)), "own times": d.SetOwnTime(time.Unix(1, 1)), "chmod": d.Chmod("file", 0o777), "chown": d.Lchown("file", 1, 1),
+		"times": d.Entry("file").SetTime(time.Unix(1, 1)), "own times": d.SetOwnTime(time.Unix(1, 1)), "chmod": d.Entry("file").Chmod(0o777), "chown": d.Entry("file").Chown(1, 1),
 		"clone": disk.Clone(f, f), "clone range": disk.CloneRange(f, 0, f, 0, 1), "clone file": disk.CloneFile(f, path+".new"),
 		"place link": disk.Place(disk.Hardlink, path, path+".new"), "place clone": disk.Place(disk.Reflink, path, path+".new"),
 		"place copy": disk.Place(disk.Copy, path, path+".new"), "copy": disk.CopyFile(path, path+".new"),
 		"linking": errorOf(disk.LinkingAt(dir)), "punch": disk.PunchHole(f, 0, 4096), "sync": disk.Sync(dir),
-		"xattr": dirfd.FileXattrs(f).Set("user.x", nil), "xattr of the directory": d.Xattrs().Set("user.x", nil), "xattr of a link": dirfd.LinkXattrs(path).Set("user.x", nil),
-		"no xattr": dirfd.FileXattrs(f).Remove("user.x"), "no xattr of the directory": d.Xattrs().Remove("user.x"), "no xattr of a link": dirfd.LinkXattrs(path).Remove("user.x"),
+		"xattr": dirfd.FileXattrs(f).Set("user.x", nil), "xattr of the directory": dirfd.DirXattrs(d).Set("user.x", nil), "xattr of a link": dirfd.LinkXattrs(path).Set("user.x", nil),
+		"no xattr": dirfd.FileXattrs(f).Remove("user.x"), "no xattr of the directory": dirfd.DirXattrs(d).Remove("user.x"), "no xattr of a link": dirfd.LinkXattrs(path).Remove("user.x"),
 	} {
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: %v", name, err)

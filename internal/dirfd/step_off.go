@@ -2,5 +2,5 @@
 
 package dirfd
 
-// step is Step for an entry; without faults no path is put together for it.
-func (d *Dir) step(_, _ string) error { return nil }
+// step is disk.Step for an entry; without faults no path is put together for it.
+func step(_ *Dir, _, _ string) error { return nil }

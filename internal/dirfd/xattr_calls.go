@@ -32,12 +32,12 @@ func FileXattrs(f *os.File) Xattrs { return Xattrs{path: f.Name(), fd: int(f.Fd(
 // LinkXattrs are those of the file at path; of a symbolic link its own.
 func LinkXattrs(path string) Xattrs { return Xattrs{path: path, fd: -1} }
 
-// Xattrs are those of the directory itself.
-func (d *Dir) Xattrs() Xattrs { return Xattrs{path: d.path, fd: d.fd} }
+// DirXattrs are those of an open directory.
+func DirXattrs(d *Dir) Xattrs { return Xattrs{path: d.path, fd: d.fd} }
 
 // EntryXattrs are those of the entry name; of a symbolic link its own. The system
 // offers these by path only: one that leads through the descriptor is tried first.
-func (d *Dir) EntryXattrs(name string) Xattrs {
+func EntryXattrs(d *Dir, name string) Xattrs {
 	if err := checkName(name); err != nil {
 		return Xattrs{err: d.fail("xattr", name, err)}
 	}

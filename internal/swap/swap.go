@@ -23,7 +23,7 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		var now dirfd.Stat
 		if err = dir.Stat(name, &now); err == nil && sameApartFromName(&now, was) {
-			return dir.Rename(temp, name)
+			return dir.Rename(temp, dir, name)
 		}
 		return errors.Join(ErrChanged, err, dir.Unlink(temp))
 	}
@@ -43,7 +43,7 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 // Remove removes an entry whose attributes were was. The entry gets the name temp
 // first, so that what another program saves in between is found.
 func Remove(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
-	if err := dir.Rename(name, temp); err != nil {
+	if err := dir.Rename(name, dir, temp); err != nil {
 		return err
 	}
 	var old dirfd.Stat
@@ -63,7 +63,7 @@ func PutBack(dir *dirfd.Dir, temp, name string) error {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return dir.Unlink(temp)
 	default: // the file system has no hard links
-		return dir.Rename(temp, name)
+		return dir.Rename(temp, dir, name)
 	}
 }
 
