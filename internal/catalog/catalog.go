@@ -118,7 +118,7 @@ func (c *Catalog) Close() error {
 // Check looks the whole database over: ErrDamaged if something is wrong.
 func (c *Catalog) Check(ctx context.Context) error {
 	var answer string
-	err := c.read(ctx, "check", func(ctx context.Context) error {
+	err := c.retry(ctx, "check", func(ctx context.Context) error {
 		return c.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer)
 	})
 	if err == nil && answer != "ok" {
@@ -133,7 +133,7 @@ func (c *Catalog) write(ctx context.Context, what string, work func(ctx context.
 	if err := disk.Step(what, c.path); err != nil {
 		return err
 	}
-	return c.patiently(ctx, what, func(ctx context.Context) error {
+	return c.retry(ctx, what, func(ctx context.Context) error {
 		tx, err := c.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -145,12 +145,8 @@ func (c *Catalog) write(ctx context.Context, what string, work func(ctx context.
 	})
 }
 
-// read runs work, a few queries, likewise.
-func (c *Catalog) read(ctx context.Context, what string, work func(ctx context.Context) error) error {
-	return c.patiently(ctx, what, work)
-}
-
-func (c *Catalog) patiently(ctx context.Context, what string, work func(ctx context.Context) error) error {
+// retry runs work, a few queries, as often as it takes while others write.
+func (c *Catalog) retry(ctx context.Context, what string, work func(ctx context.Context) error) error {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -205,7 +201,7 @@ func (c *Catalog) Compact(ctx context.Context) error {
 	if err := disk.Step("compact", c.path); err != nil {
 		return err
 	}
-	return c.patiently(ctx, "compact", func(ctx context.Context) error {
+	return c.retry(ctx, "compact", func(ctx context.Context) error {
 		for _, query := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 			if _, err := c.db.ExecContext(ctx, query); err != nil {
 				return err

@@ -65,9 +65,9 @@ CREATE TABLE IF NOT EXISTS context_stamps (
     stamp TEXT NOT NULL
 ) WITHOUT ROWID;`
 
-// readContexts is read; where the tables aren't there work doesn't run.
+// readContexts is retry; where the tables aren't there work doesn't run.
 func (c *Catalog) readContexts(ctx context.Context, what string, work func(ctx context.Context) error) error {
-	return c.read(ctx, what, func(ctx context.Context) error {
+	return c.retry(ctx, what, func(ctx context.Context) error {
 		var n int
 		err := c.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('contexts', 'context_stamps')").Scan(&n)
 		if err != nil || n != 2 {

@@ -29,7 +29,7 @@ func (c *Catalog) CheckpointsBetween(ctx context.Context, storeID string, low, h
 
 func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, limit int) ([]Checkpoint, error) {
 	var list []Checkpoint
-	err := c.read(ctx, "list checkpoints", func(ctx context.Context) error {
+	err := c.retry(ctx, "list checkpoints", func(ctx context.Context) error {
 		list = nil
 		rows, err := c.db.QueryContext(ctx, selectCheckpoints, storeID, low, high, limit)
 		if err != nil {
@@ -38,7 +38,7 @@ func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, li
 		if list, err = scanCheckpoints(rows); err != nil || len(list) == 0 {
 			return err
 		}
-		return c.addPairs(ctx, storeID, list)
+		return addPairs(ctx, c.db, storeID, list)
 	})
 	return list, err
 }
@@ -61,8 +61,8 @@ func scanCheckpoints(rows *sql.Rows) ([]Checkpoint, error) {
 }
 
 // addPairs fills in the pairs of list, which is not empty and descends.
-func (c *Catalog) addPairs(ctx context.Context, storeID string, list []Checkpoint) error {
-	rows, err := c.db.QueryContext(ctx, `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
+func addPairs(ctx context.Context, db *sql.DB, storeID string, list []Checkpoint) error {
+	rows, err := db.QueryContext(ctx, `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
 WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC, created_at, checkpoint_id`,
 		storeID, list[len(list)-1].Version, list[0].Version)
 	if err != nil {

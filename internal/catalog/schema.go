@@ -75,7 +75,7 @@ func (c *Catalog) migrate(ctx context.Context) error {
 	steps := migrations()
 	at := 0
 	ask := func(ctx context.Context) error { return c.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&at) }
-	if err := c.read(ctx, "read its version", ask); err != nil {
+	if err := c.retry(ctx, "read its version", ask); err != nil {
 		return err
 	}
 	if at == len(steps) {

@@ -55,7 +55,7 @@ func one(list []Store, err error) (Store, error) {
 
 func (c *Catalog) stores(ctx context.Context, what, query string, args ...any) ([]Store, error) {
 	var list []Store
-	err := c.read(ctx, what, func(ctx context.Context) error {
+	err := c.retry(ctx, what, func(ctx context.Context) error {
 		list = nil
 		rows, err := c.db.QueryContext(ctx, query, args...)
 		if err != nil {
