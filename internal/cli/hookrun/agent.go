@@ -27,7 +27,7 @@ func (h *hook) agent(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
 	payload, bad := claude.Decode(wait, h.app.Streams.In)
 	cancel()
-	repo, err := h.sessionRepo(payload)
+	repo, err := sessionRepo(h.app, payload)
 	if err != nil {
 		return nil // not in a repository: nothing to record
 	}
@@ -67,7 +67,7 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
-		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
+		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app),
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
 		Task: payload.Task(h.name),
 	})
@@ -97,19 +97,19 @@ func (h *hook) reply(answer claude.Answer) error {
 // session's state, looked for from the project folder and then from the
 // working directory, and in it the worktree of the working directory, else the
 // session's last one.
-func (h *hook) sessionRepo(p claude.Payload) (*git.Repo, error) {
+func sessionRepo(a *app.App, p claude.Payload) (*git.Repo, error) {
 	dir := p.Dir
 	if !filepath.IsAbs(dir) {
-		dir = h.app.Dir
+		dir = a.Dir
 	}
 	locate := func(dir string) (*git.Repo, error) {
-		return git.Discover(git.Locate{Dir: dir, Getenv: h.app.Getenv, Environ: h.app.Environ})
+		return git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
 	}
 	here, err := locate(dir)
-	if err != nil && dir != h.app.Dir {
-		here, err = locate(h.app.Dir)
+	if err != nil && dir != a.Dir {
+		here, err = locate(a.Dir)
 	}
-	project := h.app.Getenv("CLAUDE_PROJECT_DIR")
+	project := a.Getenv("CLAUDE_PROJECT_DIR")
 	if !filepath.IsAbs(project) {
 		return here, err
 	}
@@ -230,8 +230,8 @@ func (h *hook) twice() bool {
 }
 
 // agentProcess is the process of the agent, if the environment names it.
-func (h *hook) agentProcess() session.Process {
-	pid, err := strconv.Atoi(h.app.Getenv("CLAUDE_PID"))
+func agentProcess(a *app.App) session.Process {
+	pid, err := strconv.Atoi(a.Getenv("CLAUDE_PID"))
 	if err != nil || pid <= 1 {
 		return session.Process{}
 	}

@@ -225,7 +225,7 @@ func (h *hook) finish(ctx context.Context) error {
 	failed := make([]error, 0, len(h.later))
 	for _, args := range h.later {
 		child := &hook{app: h.app, kind: "child", name: args[0], args: args[1:], settings: h.settings, log: h.log}
-		repo, err := git.Discover(git.Locate{Dir: h.repo.Root, Getenv: h.app.Getenv, Environ: h.childEnviron()})
+		repo, err := git.Discover(git.Locate{Dir: h.repo.Root, Getenv: h.app.Getenv, Environ: childEnviron(h.app)})
 		if err != nil {
 			return err
 		}
@@ -304,6 +304,7 @@ func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
 	h.rec = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
 	h.rec.Options.LockTimeout = lock
 	h.rec.Env.Registry.Defaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
-	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = h.terminal, h.confirm, h.detach
+	tty := terminal{h.app.Getenv("ENTIRE_TEST_TTY")}
+	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = tty.attended, tty.confirm, h.detach
 	return h.rec
 }

@@ -86,7 +86,7 @@ func ancestors() []session.Process {
 // they are now.
 func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserver.Project, error) {
 	h := &hook{app: a, kind: "mcp", name: "mcp"}
-	repo, err := h.sessionRepo(claude.Payload{SessionID: at.SessionID, Dir: at.Dir})
+	repo, err := sessionRepo(h.app, claude.Payload{SessionID: at.SessionID, Dir: at.Dir})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at.Dir, err)
 	}

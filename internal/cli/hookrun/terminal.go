@@ -9,15 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
 // answerTimeout is how long a question at a commit waits for its answer.
 const answerTimeout = 10 * time.Second
 
-// terminal reports whether a person sits at a terminal of this process.
-func (h *hook) terminal() bool {
-	switch h.app.Getenv("ENTIRE_TEST_TTY") {
+// terminal is the terminal of this process, which need not have one.
+type terminal struct {
+	test string // 1, 0: a test's, which has a person or none; else empty
+}
+
+// attended reports whether a person sits at the terminal.
+func (t terminal) attended() bool {
+	switch t.test {
 	case "1":
 		return true
 	case "0":
@@ -30,9 +36,9 @@ func (h *hook) terminal() bool {
 	return tty.Close() == nil
 }
 
-// confirm asks at the terminal. Silence, for ten seconds or for good, is a yes.
-func (h *hook) confirm(ctx context.Context, question string) bool {
-	if h.app.Getenv("ENTIRE_TEST_TTY") != "" {
+// confirm asks the person. Silence, for ten seconds or for good, is a yes.
+func (t terminal) confirm(ctx context.Context, question string) bool {
+	if t.test != "" {
 		return true
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
@@ -64,25 +70,23 @@ func (h *hook) detach(args ...string) error {
 	if err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
-	child := proc.Detached{Path: self, Args: args, Dir: h.repo.Root, Env: h.childEnviron()}
+	child := proc.Detached{Path: self, Args: args, Dir: h.repo.Root, Env: childEnviron(h.app)}
 	h.started = true
-	if h.isDetached() {
+	if h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
 		return child.Start()
 	}
+	// A test runs children in this process.
 	if !slices.ContainsFunc(h.later, func(o []string) bool { return slices.Equal(o, args[1:]) }) {
 		h.later = append(h.later, args[1:])
 	}
 	return nil
 }
 
-// isDetached reports whether children run by themselves, and not in this process.
-func (h *hook) isDetached() bool { return h.app.Getenv("ENTIRE_NO_DETACH") != "1" }
-
 // childEnviron is the environment without what git set for its hook: the child
 // finds the repository by its folder.
-func (h *hook) childEnviron() []string {
+func childEnviron(a *app.App) []string {
 	var env []string
-	for _, e := range h.app.Environ {
+	for _, e := range a.Environ {
 		if !strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "GIT_CONFIG") || strings.HasPrefix(e, "GIT_TRACE") {
 			env = append(env, e)
 		}
