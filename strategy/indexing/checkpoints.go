@@ -39,7 +39,7 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if slices.Equal(before, trees) {
 		return nil
 	}
-	found, err := r.changedCheckpoints(ctx, before, trees)
+	found, err := changedCheckpoints(ctx, r.Repo, before, trees)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (r *run) checkpoints(ctx context.Context) error {
 
 // changedCheckpoints returns the checkpoints in which the trees of the metadata branches
 // differ from those of before.
-func (r *run) changedCheckpoints(ctx context.Context, before, trees []git.OID) ([]checkpoint.ID, error) {
+func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git.OID) ([]checkpoint.ID, error) {
 	changed := map[checkpoint.ID]bool{}
 	switch {
 	case len(before) > len(trees):
@@ -77,7 +77,7 @@ func (r *run) changedCheckpoints(ctx context.Context, before, trees []git.OID) (
 		if before[i] == trees[i] {
 			continue
 		}
-		if err := r.addChanged(ctx, before[i], trees[i], changed); err != nil {
+		if err := addChanged(ctx, repo, before[i], trees[i], changed); err != nil {
 			return nil, err
 		}
 	}
@@ -85,15 +85,15 @@ func (r *run) changedCheckpoints(ctx context.Context, before, trees []git.OID) (
 }
 
 // addChanged adds the checkpoints in which two trees differ; with no former one, all.
-func (r *run) addChanged(ctx context.Context, before, tree git.OID, changed map[checkpoint.ID]bool) error {
+func addChanged(ctx context.Context, repo *git.Repo, before, tree git.OID, changed map[checkpoint.ID]bool) error {
 	if before == "" {
-		ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
+		ids, err := checkpoint.Find(ctx, repo, tree, "")
 		for _, id := range ids {
 			changed[id] = true
 		}
 		return err
 	}
-	list, err := gitdiff.Changes(ctx, r.Repo, before, tree)
+	list, err := gitdiff.Changes(ctx, repo, before, tree)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -129,7 +129,7 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 	first := map[string]int64{}
 	for i, id := range ids {
 		r.progress("metadata of checkpoints", int64(i), int64(len(ids)))
-		c, err := r.readCheckpoint(ctx, trees, id)
+		c, err := readCheckpoint(ctx, r.Repo, trees, id)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -163,10 +163,10 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 	return slots, nil
 }
 
-func (r *run) readCheckpoint(ctx context.Context, trees []git.OID, id checkpoint.ID) (c checkpoint.Checkpoint, err error) {
+func readCheckpoint(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.ID) (c checkpoint.Checkpoint, err error) {
 	err = checkpoint.ErrNotFound
 	for _, tree := range trees {
-		if c, err = checkpoint.ReadAvailable(ctx, r.Repo, tree, id); !errors.Is(err, checkpoint.ErrNotFound) {
+		if c, err = checkpoint.ReadAvailable(ctx, repo, tree, id); !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}
 	}
@@ -201,7 +201,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if covered && s.Meta.TranscriptLines > 0 {
 		return r.w.Checkpoints.Put(ctx, part)
 	}
-	drafts, lines, from, err := r.readStored(ctx, s, stored, at)
+	drafts, lines, from, err := storedReader{r.Repo, stored}.from(ctx, at, s.Meta.TranscriptLines)
 	if err != nil {
 		return r.skipped(ctx, s, err)
 	}
@@ -254,32 +254,38 @@ func (r *run) covered(ctx context.Context, s slot, stored segments.Transcript) (
 	return covered, nil
 }
 
-// readStored reads the turns of a stored transcript: from the last turn on that the index
-// has of the session, where that is in the same line of the transcript, else all. from is
-// the first line that was read.
-func (r *run) readStored(ctx context.Context, s slot, stored segments.Transcript, at place) (_ []*turnDraft, lines, from int, err error) {
-	if at.Line > 0 && s.Meta.TranscriptLines > at.Line {
-		drafts, lines, err := r.readSpan(ctx, stored, segments.Span{From: at.Line, Total: s.Meta.TranscriptLines})
+// storedReader reads the turns of a stored transcript.
+type storedReader struct {
+	repo   *git.Repo
+	stored segments.Transcript
+}
+
+// from reads from the last turn on that the index has of the session, where that is in
+// the same line of the transcript, else all. total is the number of the transcript's
+// lines, first the first line that was read.
+func (sr storedReader) from(ctx context.Context, at place, total int) (_ []*turnDraft, lines, first int, err error) {
+	if at.Line > 0 && total > at.Line {
+		drafts, lines, err := sr.span(ctx, segments.Span{From: at.Line, Total: total})
 		if err != nil || len(drafts) > 0 && drafts[0].Key == at.Key {
 			return drafts, lines, at.Line, err
 		}
 	}
-	drafts, lines, err := r.readSpan(ctx, stored, segments.Span{})
+	drafts, lines, err := sr.span(ctx, segments.Span{})
 	return drafts, lines, 0, err
 }
 
-func (r *run) readSpan(ctx context.Context, stored segments.Transcript, span segments.Span) (_ []*turnDraft, lines int, err error) {
-	if len(stored.Segments) > 0 && span.From == 0 {
-		first, err := segments.ReadBlob(ctx, r.Repo, stored.Segments[0])
+func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnDraft, lines int, err error) {
+	if list := sr.stored.Segments; len(list) > 0 && span.From == 0 {
+		first, err := segments.ReadBlob(ctx, sr.repo, list[0])
 		if err != nil {
 			return nil, 0, err
 		}
 		if begins := bytes.TrimLeft(first, " \t\r\n"); len(begins) > 0 && begins[0] == '{' && transcript.IsDocument(first) {
-			return r.readDocuments(ctx, stored)
+			return sr.documents(ctx)
 		}
 	}
 	t := turnReader{}
-	err = stored.Lines(ctx, r.Repo, span, func(line []byte, n int) error {
+	err = sr.stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		t.line(line, n, 0)
 		lines = n + 1
 		return nil
@@ -287,11 +293,11 @@ func (r *run) readSpan(ctx context.Context, stored segments.Transcript, span seg
 	return t.finished(), lines, err
 }
 
-// readDocuments reads the turns of a transcript that consists of documents.
-func (r *run) readDocuments(ctx context.Context, stored segments.Transcript) (_ []*turnDraft, lines int, err error) {
+// documents reads a transcript that consists of documents.
+func (sr storedReader) documents(ctx context.Context) (_ []*turnDraft, lines int, err error) {
 	c := transcript.Conversation{}
-	for _, oid := range stored.Segments {
-		document, err := segments.ReadBlob(ctx, r.Repo, oid)
+	for _, oid := range sr.stored.Segments {
+		document, err := segments.ReadBlob(ctx, sr.repo, oid)
 		if err != nil {
 			return nil, 0, err
 		}
