@@ -13,7 +13,7 @@ import (
 // agent adds a message of the agent.
 func (r *reader) agent(e *transcript.Event) {
 	if e.Failed {
-		r.Troubles.add(Trouble{Kind: FailedTurn, Text: r.item(e.Said())})
+		r.Troubles.add(Trouble{Kind: FailedTurn, Text: item(e.Said(), r.redact)})
 		return
 	}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedTurn })
@@ -21,9 +21,14 @@ func (r *reader) agent(e *transcript.Event) {
 	r.Acted, r.Plan.Begun = true, r.Plan.Accepted
 	if len(e.Raw()) > 0 {
 		r.PlanOffered, r.Ended = false, true
-		r.text, r.SaidAt = append(r.text[:0], e.Raw()...), r.Prompts
+		r.SaidAt = r.Prompts
+		r.text.set(e.Raw())
 		if mayDecide(e.Raw()) {
-			r.chose(e.Said())
+			for sentence := range decisions(e.Said()) {
+				if kept := item(sentence, r.redact); kept != "" {
+					r.Chosen = plain.Append(r.Chosen, "agent: "+kept, chosenBound())
+				}
+			}
 		}
 	}
 	for _, use := range e.Uses {
@@ -58,14 +63,14 @@ func (r *reader) use(use transcript.ToolUse) {
 	case "Bash":
 		r.command(&call, use.Input)
 	case "WebFetch":
-		call.Text = r.item(use.Input.Member("url").Text())
+		call.Text = item(use.Input.Member("url").Text(), r.redact)
 	case "TaskCreate":
-		call.Text = r.item(use.Input.Member("subject").Text())
+		call.Text = item(use.Input.Member("subject").Text(), r.redact)
 	case "TodoWrite":
-		r.setTasks(use.Input.Member("todos"))
+		r.Tasks.set(use.Input.Member("todos"), r.redact)
 		return
 	case "TaskUpdate":
-		r.updateTask(use.Input)
+		r.Tasks.update(use.Input, r.redact)
 		return
 	case "ExitPlanMode":
 		r.PlanOffered = true
@@ -74,7 +79,7 @@ func (r *reader) use(use transcript.ToolUse) {
 			r.Plan.At = r.Prompts
 		}
 	case "AskUserQuestion":
-		r.askedBack(use.Input)
+		r.Question = lastAsked(use.Input, r.redact)
 	default:
 		return
 	}
@@ -147,7 +152,7 @@ func (r *reader) command(call *Call, input transcript.Value) {
 	call.Git, call.UsesGit = line.GitCommands(), line.Runs("git")
 	for i := range call.Git {
 		g := &call.Git[i]
-		g.Subject = r.item(g.Subject)
+		g.Subject = item(g.Subject, r.redact)
 		for k, path := range g.Arguments {
 			g.Arguments[k] = plain.Head(r.redact.Path(path), maxPath)
 		}
@@ -167,5 +172,5 @@ func (r *reader) commandText(text string) string {
 	if slices.ContainsFunc(r.Commands, func(c recall.Command) bool { return c.Text == first }) {
 		return first
 	}
-	return r.item(first)
+	return item(first, r.redact)
 }

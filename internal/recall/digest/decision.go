@@ -2,28 +2,28 @@ package digest
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// chose adds the sentences of a text in which the agent reports a decision.
-func (r *reader) chose(said string) {
-	fenced := false
-	for text := range strings.SplitSeq(plain.Head(said, plain.MaxScanned), "\n") {
-		text = strings.TrimSpace(text)
-		if strings.HasPrefix(text, "```") {
-			fenced = !fenced
-		}
-		if fenced || text == "" || strings.HasPrefix(text, "|") || strings.HasPrefix(text, ">") {
-			continue
-		}
-		for sentence := range sentences(text) {
-			if !decides(sentence) {
+// decisions returns the sentences of a text in which the agent reports a decision.
+func decisions(said string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fenced := false
+		for text := range strings.SplitSeq(plain.Head(said, plain.MaxScanned), "\n") {
+			text = strings.TrimSpace(text)
+			if strings.HasPrefix(text, "```") {
+				fenced = !fenced
+			}
+			if fenced || text == "" || strings.HasPrefix(text, "|") || strings.HasPrefix(text, ">") {
 				continue
 			}
-			if kept := r.item(sentence); kept != "" {
-				r.Chosen = plain.Append(r.Chosen, "agent: "+kept, chosenBound())
+			for sentence := range sentences(text) {
+				if decides(sentence) && !yield(sentence) {
+					return
+				}
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func mayDecide(raw []byte) bool {
 }
 
 // sentences returns the sentences of a line, without its bullet.
-func sentences(text string) func(yield func(string) bool) {
+func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if item, ok := listItem(text); ok && item != "" {
 			text = item

@@ -73,11 +73,11 @@ type Digest struct {
 	// Staged the arguments of git add since the last commit.
 	Commits []recall.Commit `json:"commits,omitempty"`
 	Pushed  bool            `json:"pushed,omitempty"`
-	Pulls   []string        `json:"pulls,omitempty"`
+	Pulls   Pulls           `json:"pulls,omitempty"`
 	Opened  string          `json:"opened,omitempty"`
 	Staged  []string        `json:"staged,omitempty"`
 	// Notes are about edited files, the most recently edited last.
-	Notes []Note `json:"notes,omitempty"`
+	Notes Notes `json:"notes,omitempty"`
 	// Said is the agent's last text, SaidAt the number of prompts before it.
 	Said   string `json:"said,omitempty"`
 	SaidAt int    `json:"said_at,omitempty"`
@@ -138,7 +138,7 @@ func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, 
 	}
 	r := reader{Digest: &next, redact: redact}
 	at, rest, err := transcript.Follow(ctx, path, next.Cursor, transcript.Follower{
-		Restart: func() { next, r.text = Digest{Format: format}, nil },
+		Restart: func() { next, r.text = Digest{Format: format}, lastText{} },
 		Line:    r.line,
 		Limit:   limit,
 	})
@@ -152,14 +152,6 @@ func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, 
 	next.Cursor = at
 	*d = next
 	return rest, nil
-}
-
-// Line adds one raw line of a transcript, as Catch does.
-func (d *Digest) Line(raw []byte, redact plain.Redactor) {
-	d.Format = format
-	r := reader{Digest: d, redact: redact}
-	r.line(raw)
-	r.finish()
 }
 
 // clone returns a copy whose lists can be changed independently.

@@ -87,11 +87,12 @@ func quote(s string) string {
 	return string(b)
 }
 
-func digestOf(lines []string) *digest.Digest {
+func digestOf(t *testing.T, lines []string) *digest.Digest {
+	t.Helper()
 	d := &digest.Digest{}
-	texts := redact.New()
-	for _, line := range lines {
-		d.Line([]byte(line), texts)
+	path := written(t, []byte(strings.Join(lines, "\n")+"\n"))
+	if _, err := d.Catch(t.Context(), path, redact.New(), 0); err != nil {
+		t.Fatal(err)
 	}
 	return d
 }
@@ -231,7 +232,7 @@ func TestAnalysis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := digestOf(test.lines).Analysis(test.src)
+			got := digestOf(t, test.lines).Analysis(test.src)
 			others := cmpopts.IgnoreFields(recall.Analysis{}, "Requests", "Progress", "Todo", "OpenQuestion") // of TestRequests and TestProgress
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty(), others); diff != "" {
 				t.Error(diff)
@@ -243,7 +244,7 @@ func TestAnalysis(t *testing.T) {
 func TestContext(t *testing.T) {
 	t.Parallel()
 	background := used("bg", "Bash", `{"command":"go test ./slow","run_in_background":true}`)
-	d := digestOf(all(
+	d := digestOf(t, all(
 		read("/w/a.go"), read("/w/b.go"), read("/etc/x.conf"), edited("/w/b.go"),
 		ran("ls -la", "x"), ran("go test ./a", "Exit code 1\nFAIL"), ran("cd /w && make", "done"), ran("go test ./a", "ok  \ta"),
 		ran("cat go.mod; sed -n 1,20p sub/c.go", "x"), ran("cat gone.go", "Exit code 1\nno"),
@@ -294,7 +295,7 @@ func TestSummary(t *testing.T) {
 		"three commits":    {src: digest.Sources{Subjects: []string{"auth: refresh", "x", "y"}}, want: "auth: refresh and 2 more commits"},
 		"one endless word": {lines: all(asked("a b c " + strings.Repeat("x", 300) + " d")), want: "a b c " + strings.Repeat("x", 71) + "..."},
 	} {
-		got := digestOf(test.lines).Summary(test.src)
+		got := digestOf(t, test.lines).Summary(test.src)
 		if got != test.want {
 			t.Errorf("%s: %q, not %q", name, got, test.want)
 		}
@@ -303,12 +304,12 @@ func TestSummary(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	t.Parallel()
-	d := digestOf(all(asked("please add a token refresh"), asked("go on"), said("Done.\nAll tests pass.")))
+	d := digestOf(t, all(asked("please add a token refresh"), asked("go on"), said("Done.\nAll tests pass.")))
 	want := "Asked: please add a token refresh\nThen: go on\nThe agent said last: Done. All tests pass."
 	if got := d.Description(digest.Sources{}); got != want {
 		t.Errorf("%q", got)
 	}
-	if got := digestOf(all(asked("go on"))).Description(digest.Sources{Said: "Later."}); got != "Asked: go on\nThe agent said last: Later." {
+	if got := digestOf(t, all(asked("go on"))).Description(digest.Sources{Said: "Later."}); got != "Asked: go on\nThe agent said last: Later." {
 		t.Errorf("%q", got)
 	}
 }
@@ -331,7 +332,7 @@ func TestTokens(t *testing.T) {
 		"known by the next answer":    {all(usage("a", 9, ""), boundary, usage("a", 4, "")), 4},
 		"a subagent's does not count": {all(usage("a", 9, ""), strings.Replace(usage("b", 5, ""), `"isSidechain":false`, `"isSidechain":true`, 1)), 9},
 	} {
-		if d := digestOf(test.lines); d.Tokens != test.want {
+		if d := digestOf(t, test.lines); d.Tokens != test.want {
 			t.Errorf("%s: %d tokens, not %d", name, d.Tokens, test.want)
 		}
 	}
@@ -349,7 +350,7 @@ func TestCompaction(t *testing.T) {
 		fmt.Sprintf(around, "Analysis:\n1. thoughts\n\nSummary:\nthe work"),
 		"<analysis>thoughts</analysis>\n<summary>\nthe work\n</summary>",
 	} {
-		d := digestOf(all(asked("please add a token refresh"), line(text)))
+		d := digestOf(t, all(asked("please add a token refresh"), line(text)))
 		if d.Compaction != "the work" || d.Prompts != 1 || d.PromptID != "p-26" {
 			t.Errorf("%q, %d prompts, the last one %s", d.Compaction, d.Prompts, d.PromptID)
 		}
@@ -370,32 +371,25 @@ func TestPieces(t *testing.T) {
 		if _, err := once.Catch(t.Context(), path, redact.New(), 0); err != nil {
 			t.Fatal(err)
 		}
-		var pieces digest.Digest
-		for rest := true; rest; {
-			stored, err := json.Marshal(pieces)
-			if err != nil {
-				t.Fatal(err)
+		for _, limit := range []int64{1, 7 << 10} {
+			var pieces digest.Digest
+			for rest := true; rest; {
+				stored, err := json.Marshal(pieces)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pieces = digest.Digest{}
+				if err := json.Unmarshal(stored, &pieces); err != nil {
+					t.Fatal(err)
+				}
+				if rest, err = pieces.Catch(t.Context(), path, redact.New(), limit); err != nil {
+					t.Fatal(err)
+				}
 			}
-			pieces = digest.Digest{}
-			if err := json.Unmarshal(stored, &pieces); err != nil {
-				t.Fatal(err)
+			ignore := cmp.Options{cmpopts.IgnoreUnexported(digest.Digest{}), cmpopts.EquateEmpty()}
+			if diff := cmp.Diff(once, pieces, ignore); diff != "" {
+				t.Errorf("%s in pieces of %d bytes: %s", filepath.Base(path), limit, diff)
 			}
-			if rest, err = pieces.Catch(t.Context(), path, redact.New(), 7<<10); err != nil {
-				t.Fatal(err)
-			}
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := digestOf(strings.Split(strings.TrimRight(string(data), "\n"), "\n"))
-		lines.Cursor = once.Cursor
-		ignore := cmp.Options{cmpopts.IgnoreUnexported(digest.Digest{}), cmpopts.EquateEmpty()}
-		if diff := cmp.Diff(once, pieces, ignore); diff != "" {
-			t.Errorf("%s in pieces: %s", filepath.Base(path), diff)
-		}
-		if diff := cmp.Diff(once, *lines, ignore); diff != "" {
-			t.Errorf("%s by line: %s", filepath.Base(path), diff)
 		}
 	}
 }
@@ -436,7 +430,7 @@ func TestPlanOffered(t *testing.T) {
 		"and another tool is used": {all(offered, used("e", "Edit", `{"file_path":"/w/a"}`)), false},
 		"and a person asks":        {all(offered, asked("go on")), false},
 	} {
-		if d := digestOf(test.lines); d.PlanOffered != test.want {
+		if d := digestOf(t, test.lines); d.PlanOffered != test.want {
 			t.Errorf("%s: %v", name, d.PlanOffered)
 		}
 	}
@@ -456,7 +450,7 @@ func TestADigestIsBounded(t *testing.T) {
 		lines = append(lines, all(edited(path), read(path+"x"), ran("make test "+long, "Exit code 1\nerror: "+long))...)
 	}
 	lines = append(lines, used("p", "ExitPlanMode", fmt.Sprintf(`{"plan":%s}`, quote("# "+strings.Repeat("<", 9000)+"\n## Steps\n"+strings.Repeat("- <<<<<<<<<<<<<<\n", 9000)))))
-	d := digestOf(lines)
+	d := digestOf(t, lines)
 	d.SetCompaction(strings.Repeat("<", 1<<20), redact.New())
 	stored, err := json.Marshal(d)
 	if err != nil {

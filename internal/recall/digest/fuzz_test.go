@@ -29,9 +29,14 @@ func FuzzDigest(f *testing.F) {
 	texts := redact.New()
 	f.Fuzz(func(t *testing.T, transcript string) {
 		var once, stored digest.Digest
+		path := written(t, nil)
 		for line := range strings.SplitSeq(transcript, "\n") {
-			once.Line([]byte(line), texts)
-			stored.Line([]byte(line), texts)
+			extend(t, path, []byte(line+"\n"))
+			for _, d := range []*digest.Digest{&once, &stored} {
+				if _, err := d.Catch(t.Context(), path, texts, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
 			data, err := json.Marshal(stored)
 			if err != nil || len(data) > 128<<10 {
 				t.Fatalf("%d bytes, %v", len(data), err)

@@ -18,13 +18,13 @@ type Plan struct {
 	At       int  `json:"at,omitempty"`
 }
 
-// accept records that the user accepted the plan.
-func (r *reader) accept() {
-	if r.Plan.Title == "" {
+// acceptPlan records that the user accepted the plan.
+func (d *Digest) acceptPlan(redact plain.Redactor) {
+	if d.Plan.Title == "" {
 		return
 	}
-	r.Plan.Accepted, r.Plan.Begun, r.Plan.At = true, false, r.Prompts
-	r.decided("plan accepted: " + r.item(r.Plan.Title))
+	d.Plan.Accepted, d.Plan.Begun, d.Plan.At = true, false, d.Prompts
+	d.decided("plan accepted: " + item(d.Plan.Title, redact))
 }
 
 // planOf returns the title of a plan and the items of its list of steps.

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,39 +33,48 @@ func stagedBound() plain.Bound { return plain.Bound{Items: 60, Bytes: 4 << 10} }
 // maxWhy is the limit of the words about an edit, in bytes of JSON.
 const maxWhy = 160
 
-// note records why a file is edited.
-func (r *reader) note(call Call, created bool) {
-	n := Note{Path: call.Text, Request: r.Asks, Created: created}
-	if i := slices.IndexFunc(r.Notes, func(old Note) bool { return old.Path == call.Text }); i >= 0 {
-		n.Created = n.Created || r.Notes[i].Created
-		n.Why = r.Notes[i].Why
-		r.Notes = slices.Delete(r.Notes, i, i+1)
-	}
-	if r.SaidAt == r.Prompts {
-		if why := r.reason(); why != "" {
-			n.Why = why
-		}
+// Notes are about edited files, the most recently edited last.
+type Notes []Note
+
+// add appends a note. Of an earlier one of the same file it keeps the words, if it has none
+// itself, and whether the session created the file.
+func (l *Notes) add(n Note) {
+	if i := slices.IndexFunc(*l, func(old Note) bool { return old.Path == n.Path }); i >= 0 {
+		old := (*l)[i]
+		n.Created, n.Why = n.Created || old.Created, cmp.Or(n.Why, old.Why)
+		*l = slices.Delete(*l, i, i+1)
 	}
 	const fields = 80 // their names, and the numbers
-	r.Notes = plain.Last(append(r.Notes, n), noteBound(), func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
+	*l = plain.Last(append(*l, n), noteBound(), func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
 }
 
-// reason returns the last sentence of the agent's last text, redacted.
-func (r *reader) reason() string {
-	raw := r.text
-	if len(raw) == 0 {
-		return lastSentence(r.Said)
+// lastText is the agent's last text as it is in its line. It is redacted when that is
+// needed: a transcript has many texts, and redacting each costs more than reading all lines.
+type lastText struct {
+	raw []byte
+	// why is what was made of the text whyOf.
+	why, whyOf string
+}
+
+// set replaces the text by a copy of raw.
+func (t *lastText) set(raw []byte) { t.raw = append(t.raw[:0], raw...) }
+
+// reason returns the last sentence, redacted: that of said, which is redacted, if there is no
+// text since.
+func (t *lastText) reason(said string, redact plain.Redactor) string {
+	if len(t.raw) == 0 {
+		return lastSentence(said)
 	}
 	const tail = 600
-	if string(raw) != r.whyOf {
-		r.whyOf = string(raw)
-		text := transcript.Unquoted(raw)
+	if string(t.raw) != t.whyOf {
+		t.whyOf = string(t.raw)
+		text := transcript.Unquoted(t.raw)
 		if len(text) > tail {
 			text = strings.ToValidUTF8(text[len(text)-tail:], "")
 		}
-		r.why = plain.Line(lastSentence(text), maxWhy, r.redact)
+		t.why = plain.Line(lastSentence(text), maxWhy, redact)
 	}
-	return r.why
+	return t.why
 }
 
 // lastSentence returns the last sentence of a text, without the words that announce it.
@@ -91,7 +101,7 @@ func lastSentence(text string) string {
 }
 
 // gitRan adds what git commands changed: what is staged, commits, pushes.
-func (r *reader) gitRan(call Call, output string, failed bool) {
+func (r results) gitRan(call Call, output string, failed bool) {
 	for _, git := range call.Git {
 		switch git.Command {
 		case "add", "rm", "mv":
@@ -125,15 +135,15 @@ func lazyRegexp(expr string) func() *regexp.Regexp {
 }
 
 // committed adds a commit if the output has it, or if the command succeeded for certain.
-func (r *reader) committed(git shellcmd.Git, output string, failed bool) {
+func (r results) committed(git shellcmd.Git, output string, failed bool) {
 	var c recall.Commit
 	if found := commitLine().FindAllStringSubmatch(output, -1); len(found) > 0 {
 		last := found[len(found)-1]
-		c = recall.Commit{Hash: last[1], Subject: r.item(last[2]), Request: r.Asks}
+		c = recall.Commit{Hash: last[1], Subject: item(last[2], r.redact), Request: r.Asks}
 	} else if failed || git.Masked || shellcmd.NothingToDo(output) || shellcmd.PrintsFailure(output) {
 		return // a program that runs git may hide its status
 	} else {
-		c = recall.Commit{Subject: r.item(git.Subject), Request: r.Asks}
+		c = recall.Commit{Subject: item(git.Subject, r.redact), Request: r.Asks}
 	}
 	if git.Amends && len(r.Commits) > 0 {
 		r.Commits = r.Commits[:len(r.Commits)-1]
@@ -163,44 +173,47 @@ func staged(arguments []string, path string) bool {
 }
 
 // pulls adds the pull requests that a command worked on.
-func (r *reader) pulls(call Call, output string, failed bool) {
+func (r results) pulls(call Call, output string, failed bool) {
 	if call.Pull == "" {
 		return
 	}
 	if call.Pull != shellcmd.NewPull && call.Pull != shellcmd.ThisPull {
-		r.pull(call.Pull)
+		r.Pulls.add(call.Pull, r.redact)
 		return
 	}
 	const most = 8 << 10
 	if found := pullURL().FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
-		r.pull(found[len(found)-1])
+		r.Pulls.add(found[len(found)-1], r.redact)
 		if call.Pull == shellcmd.NewPull && !failed {
-			r.Opened = plain.Line(found[len(found)-1], maxItem, r.redact)
+			r.Opened = item(found[len(found)-1], r.redact)
 		}
 	}
 }
 
-// pull adds a pull request by its number or URL: a URL replaces its number.
-func (r *reader) pull(name string) {
+// Pulls are pull requests, by their numbers or URLs, the most recent last.
+type Pulls []string
+
+// add appends a pull request: a URL replaces its number.
+func (l *Pulls) add(name string, redact plain.Redactor) {
 	number := name[strings.LastIndexByte(name, '/')+1:]
-	old := slices.IndexFunc(r.Pulls, func(p string) bool { return p[strings.LastIndexByte(p, '/')+1:] == number })
+	old := slices.IndexFunc(*l, func(p string) bool { return p[strings.LastIndexByte(p, '/')+1:] == number })
 	if old >= 0 && name == number {
-		name = r.Pulls[old]
+		name = (*l)[old]
 	}
 	if old >= 0 {
-		r.Pulls = slices.Delete(r.Pulls, old, old+1)
+		*l = slices.Delete(*l, old, old+1)
 	}
-	r.Pulls = plain.Append(r.Pulls, plain.Line(name, maxItem, r.redact), pullBound())
+	*l = plain.Append(*l, item(name, redact), pullBound())
 }
 
-// pullsOf adds the pull requests that a prompt names.
-func (r *reader) pullsOf(prompt string) {
+// addNamed adds the pull requests that a prompt names.
+func (l *Pulls) addNamed(prompt string, redact plain.Redactor) {
 	prompt = prompt[:min(len(prompt), maxAsked)]
 	for _, url := range pullURL().FindAllString(prompt, -1) {
-		r.pull(url)
+		l.add(url, redact)
 	}
 	for _, found := range pullWord().FindAllStringSubmatch(prompt, -1) {
-		r.pull(found[1])
+		l.add(found[1], redact)
 	}
 }
 

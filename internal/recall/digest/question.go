@@ -3,6 +3,7 @@ package digest
 import (
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -15,22 +16,22 @@ type Question struct {
 // maxOptions is the limit of the alternatives of a question.
 const maxOptions = 8
 
-// askedBack records the last question of a call of the tool for questions.
-func (r *reader) askedBack(input transcript.Value) {
-	r.Question = Question{}
+// lastAsked returns the last question of a call of the tool for questions.
+func lastAsked(input transcript.Value, redact plain.Redactor) Question {
+	var last Question
 	for question := range input.Member("questions").Items() {
-		q := Question{Text: r.item(question.Member("question").Text())}
+		last = Question{Text: item(question.Member("question").Text(), redact)}
 		for option := range question.Member("options").Items() {
 			label, about := option.Member("label").Text(), option.Member("description").Text()
 			if label != "" && about != "" {
 				label += ": " + about
 			}
-			if label = r.item(label); label != "" && len(q.Options) < maxOptions {
-				q.Options = append(q.Options, label)
+			if label = item(label, redact); label != "" && len(last.Options) < maxOptions {
+				last.Options = append(last.Options, label)
 			}
 		}
-		r.Question = q
 	}
+	return last
 }
 
 // openQuestion returns the question that nobody replied to, and its alternatives.

@@ -28,7 +28,7 @@ func TestOpenQuestion(t *testing.T) {
 		"list of what is done": {all(asked("store the tokens somewhere"), said("Changes:\n- a table\n- an index\n\nShould I commit these changes?")), "Should I commit these changes?", nil},
 		"no choice":            {all(asked("store the tokens somewhere"), said("1. a table\n2. an index\n\nShall I commit it now?")), "Shall I commit it now?", nil},
 	} {
-		a := digestOf(test.lines).Analysis(digest.Sources{})
+		a := digestOf(t, test.lines).Analysis(digest.Sources{})
 		if a.OpenQuestion != test.question {
 			t.Errorf("%s: question %q, want %q", name, a.OpenQuestion, test.question)
 		}

@@ -15,13 +15,10 @@ type reader struct {
 
 	redact plain.Redactor
 	events transcript.Events
-	// text is the agent's last text as it is in its line. finish sets Said to it: a
-	// transcript has many texts, and redacting each costs more than reading all lines.
-	text []byte
+	// text is the agent's last text; finish sets Said to it.
+	text lastText
 	// call is the agent's last tool call; finish sets LastCall to it.
 	call lastCall
-	// why is what was made of the text whyOf.
-	why, whyOf string
 }
 
 // lastCall is a tool call as it is in its line.
@@ -51,19 +48,19 @@ func (r *reader) line(raw []byte) {
 	case transcript.CompactEvent:
 		r.Tokens, r.MessageID, r.PlanOffered = 0, "", false
 	case transcript.TitleEvent:
-		r.Title = r.item(e.Said())
+		r.Title = item(e.Said(), r.redact)
 	case transcript.QueueEvent:
 		r.queued(e)
 	case transcript.LinkEvent:
-		r.pull(e.Said())
+		r.Pulls.add(e.Said(), r.redact)
 	}
 }
 
 // finish sets Said to the agent's last text, and LastCall.
 func (r *reader) finish() {
-	if len(r.text) > 0 {
-		r.Said = plain.Text(transcript.Unquoted(r.text), maxSaid, r.redact)
-		r.text = r.text[:0]
+	if len(r.text.raw) > 0 {
+		r.Said = plain.Text(transcript.Unquoted(r.text.raw), maxSaid, r.redact)
+		r.text.set(nil)
 	}
 	if r.call.tool != "" {
 		r.LastCall = strings.TrimSpace(r.call.tool + " " + plain.Line(r.call.text, maxCall, r.redact))
@@ -72,7 +69,7 @@ func (r *reader) finish() {
 }
 
 // item returns a text as one line of at most maxItem bytes, redacted.
-func (r *reader) item(text string) string { return plain.Line(text, maxItem, r.redact) }
+func item(text string, redact plain.Redactor) string { return plain.Line(text, maxItem, redact) }
 
 // user adds a prompt, the results of tools, or what the agent writes in the user's name.
 func (r *reader) user(e *transcript.Event) {
@@ -80,7 +77,7 @@ func (r *reader) user(e *transcript.Event) {
 		r.PromptID = plain.Head(e.PromptID, maxName)
 	}
 	for _, res := range e.Results {
-		r.result(e, res)
+		results{r.Digest, r.redact, &r.text}.add(e, res)
 	}
 	switch {
 	case e.Compaction:
@@ -91,7 +88,7 @@ func (r *reader) user(e *transcript.Event) {
 		r.beginTurn()
 		r.request("Implement the following plan: " + e.Plan)
 		r.Plan = planOf(e.Plan, r.redact)
-		r.accept()
+		r.acceptPlan(r.redact)
 	case e.Prompt != "", e.Command != "":
 		r.asked(e)
 	}
@@ -116,7 +113,7 @@ func (r *reader) asked(e *transcript.Event) {
 		text = strings.TrimSpace("/" + e.Command + " " + text)
 	}
 	r.request(text)
-	r.pullsOf(text)
+	r.Pulls.addNamed(text, r.redact)
 	text = plain.Text(text, maxAsked, r.redact)
 	if !enough(e.Prompt) {
 		r.Short = text
@@ -125,7 +122,7 @@ func (r *reader) asked(e *transcript.Event) {
 	r.Short = ""
 	r.Asked = plain.Last(append(r.Asked, Asked{Text: text, At: r.Prompts}), askedBound(),
 		func(a Asked) int { return plain.JSONSize(a.Text) })
-	r.constraints(text)
+	r.correct(text, r.redact)
 }
 
 // enough reports whether a prompt has at least four words, and so describes a task.
@@ -151,8 +148,8 @@ func enough(prompt string) bool {
 }
 
 // decided adds a decision of the user.
-func (r *reader) decided(text string) {
-	r.Answers = plain.Append(r.Answers, text, answersBound())
+func (d *Digest) decided(text string) {
+	d.Answers = plain.Append(d.Answers, text, answersBound())
 }
 
 // interrupted adds that the user interrupted the agent. The answer to an offered plan

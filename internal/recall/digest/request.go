@@ -104,20 +104,19 @@ func (r *reader) queued(e *transcript.Event) {
 		}
 		if text := r.Queue[0]; e.Queue == "remove" && text != "" {
 			r.request(text)
-			r.constraints(text)
+			r.correct(text, r.redact)
 		}
 		r.Queue = slices.Delete(r.Queue, 0, 1)
 	}
 }
 
-// constraints adds the sentences of a prompt that correct the agent or limit what it may
-// do.
-func (r *reader) constraints(prompt string) {
+// correct adds the sentences of a prompt that correct the agent or limit what it may do.
+func (d *Digest) correct(prompt string, redact plain.Redactor) {
 	const longest, sentence = 4 << 10, 400
 	if len(prompt) > longest || strings.HasPrefix(prompt, "/") {
 		return
 	}
-	first := r.Asks <= 1
+	first := d.Asks <= 1
 	var quotes quotation
 	for line := range strings.Lines(prompt) {
 		if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
@@ -125,7 +124,7 @@ func (r *reader) constraints(prompt string) {
 		}
 		for text := range sentences(strings.TrimSpace(line)) {
 			if !quotes.cuts(text) && len(text) <= sentence && corrects(text, first) && enough(text) {
-				r.decided(userSaid + r.item(text))
+				d.decided(userSaid + item(text, redact))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func queued(operation, content string) string {
 // Requests are what the person asked, verbatim; short ones have what they reply to.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	d := digestOf(all(
+	d := digestOf(t, all(
 		asked("please add a token refresh"), said("I could:\n\n4. write docs\n5. **add retries**\n\nWhich one?"),
 		asked("5"), said("Done. Shall I commit it?"),
 		asked("yes"), said("Done."),
@@ -51,7 +51,7 @@ func TestRequests(t *testing.T) {
 // Quoted texts, orders for one step and questions are no decisions.
 func TestDecisionsOfThePerson(t *testing.T) {
 	t.Parallel()
-	d := digestOf(all(
+	d := digestOf(t, all(
 		asked("please add a token refresh"), said("Done."),
 		asked("change \"Both sessions are kept. Use 'rewind' to see both of them\" to something shorter"), said("Done."),
 		asked("Write the plan to a file, don't commit it"), said("Done."),
@@ -101,13 +101,13 @@ func TestProgress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := digestOf(test.lines).Analysis(digest.Sources{Root: "/w"}).Progress
+			got := digestOf(t, test.lines).Analysis(digest.Sources{Root: "/w"}).Progress
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(recall.Progress{}, "PullRequests")); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	d := digestOf(all(first, used("p", "Bash", `{"command":"gh pr create --fill"}`), done("p", "https://github.com/o/r/pull/34\n", `null`), ran("gh pr view 12", "x")))
+	d := digestOf(t, all(first, used("p", "Bash", `{"command":"gh pr create --fill"}`), done("p", "https://github.com/o/r/pull/34\n", `null`), ran("gh pr view 12", "x")))
 	if diff := cmp.Diff([]string{"12", "https://github.com/o/r/pull/34"}, d.Analysis(digest.Sources{}).Progress.PullRequests); diff != "" {
 		t.Error(diff)
 	}
@@ -116,7 +116,7 @@ func TestProgress(t *testing.T) {
 // A note has the agent's words before the last edit, and whether a commit has it.
 func TestFileNotes(t *testing.T) {
 	t.Parallel()
-	d := digestOf(all(asked("please add a token refresh"), said("I see.\nNow let me write the token handler:"), edited("/w/a.go"),
+	d := digestOf(t, all(asked("please add a token refresh"), said("I see.\nNow let me write the token handler:"), edited("/w/a.go"),
 		ran("git add a.go && git commit -m x", "[main abc1234] x"), said("Next, I'll add tests for the handler."), edited("/w/a_test.go")))
 	want := []recall.FileNote{
 		{Path: "a_test.go", Why: "add tests for the handler", Request: 1},
@@ -142,7 +142,7 @@ func TestBlockersByCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := digestOf(append(all(asked("please make the tests pass")), test.lines...)).Analysis(digest.Sources{}).Blockers
+			got := digestOf(t, append(all(asked("please make the tests pass")), test.lines...)).Analysis(digest.Sources{}).Blockers
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}

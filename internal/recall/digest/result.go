@@ -11,8 +11,17 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// result adds the result of a tool call.
-func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
+// results adds the results of tool calls to a digest.
+type results struct {
+	*Digest
+
+	redact plain.Redactor
+	// text is the agent's last text.
+	text *lastText
+}
+
+// add adds the result of a call that is open.
+func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 	i := slices.IndexFunc(r.Open, func(c Call) bool { return c.ID == plain.Head(res.Of, maxName) })
 	if i < 0 {
 		return
@@ -35,7 +44,9 @@ func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
 		r.edited(e, call, said)
 	case "AskUserQuestion":
-		r.answered(e.Detail(), res)
+		for _, reply := range replies(e.Detail(), res) {
+			r.decided(plain.Line(reply.question, maxQuestion, r.redact) + " -> " + item(reply.text, r.redact))
+		}
 	default:
 		if !res.Failed {
 			r.succeeded(e, res, call)
@@ -44,28 +55,28 @@ func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 }
 
 // succeeded adds what a tool did whose failure is not recorded.
-func (r *reader) succeeded(e *transcript.Event, res transcript.ToolResult, call Call) {
+func (r results) succeeded(e *transcript.Event, res transcript.ToolResult, call Call) {
 	switch call.Tool {
 	case "Read", "NotebookRead":
-		r.read(call.Text)
+		r.readFile(call.Text)
 	case "WebFetch":
 		if call.Text != "" {
 			r.Docs = plain.Append(r.Docs, call.Text, docsBound())
 		}
 	case "TaskCreate":
-		r.createTask(call.Text, e.Detail(), res.Content)
+		r.Tasks.create(call.Text, e.Detail(), res.Content, r.redact)
 	case "ExitPlanMode":
 		if plan := e.Detail().Member("plan").Text(); plan != "" { // the user may have edited it
 			r.Plan = planOf(plan, r.redact)
 		}
-		r.accept()
+		r.acceptPlan(r.redact)
 	}
 }
 
 // denied adds that the user or a permission rule denied a tool call, and reports
 // whether the call was never executed. An offered plan is not counted: if the user
 // accepts it and clears the context, the result is that of a refusal.
-func (r *reader) denied(res transcript.ToolResult, call Call, said string) bool {
+func (r results) denied(res transcript.ToolResult, call Call, said string) bool {
 	said = strings.TrimSpace(said)
 	byUser := strings.HasPrefix(said, "The user doesn't want to") || strings.HasPrefix(said, "User rejected")
 	switch {
@@ -75,7 +86,7 @@ func (r *reader) denied(res transcript.ToolResult, call Call, said string) bool 
 	case !byUser && !strings.HasPrefix(said, "Permission to use "):
 		return false
 	}
-	if text := r.item(res.Reply()); byUser && enough(text) {
+	if text := item(res.Reply(), r.redact); byUser && enough(text) {
 		r.decided(userSaid + text)
 	}
 	if byUser || call.Text == "" {
@@ -92,7 +103,7 @@ type ended struct {
 }
 
 // ran adds the result of a command.
-func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
+func (r results) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	call := of.call
 	result := recall.Failed
 	if res.Failed && shellcmd.CountedSuccess(of.said) { // the runner's own count decides
@@ -103,7 +114,7 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	}
 	if !res.Failed {
 		for _, path := range call.Shown {
-			r.read(path)
+			r.readFile(path)
 		}
 		result = outcome(e, res, call)
 	}
@@ -136,7 +147,7 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 }
 
 // effects adds what the command changed in git and which pull request it worked on.
-func (r *reader) effects(res transcript.ToolResult, call Call) {
+func (r results) effects(res transcript.ToolResult, call Call) {
 	if len(call.Git) == 0 && call.Pull == "" {
 		return
 	}
@@ -194,12 +205,16 @@ func reason(output string, redact plain.Redactor) string {
 
 // edited adds the edit of a file; said is its error. An edit that failed is no trouble:
 // the agent tries again.
-func (r *reader) edited(e *transcript.Event, call Call, said string) {
+func (r results) edited(e *transcript.Event, call Call, said string) {
 	if call.Text == "" || said != "" {
 		return
 	}
 	if !ownFile(call.Text) {
-		r.note(call, e.Detail().Member("type").Text() == "create")
+		n := Note{Path: call.Text, Request: r.Asks, Created: e.Detail().Member("type").Text() == "create"}
+		if r.SaidAt == r.Prompts {
+			n.Why = r.text.reason(r.Said, r.redact)
+		}
+		r.Notes.add(n)
 		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
 		r.useFile(call.Text, 1, 0)
 		r.Plan.Begun = r.Plan.Accepted
@@ -209,36 +224,26 @@ func (r *reader) edited(e *transcript.Event, call Call, said string) {
 	})
 }
 
-func (r *reader) read(path string) {
-	if path != "" && !ownFile(path) {
-		r.Read = plain.Append(r.Read, path, readBound())
-		r.useFile(path, 0, 1)
-	}
-}
+// reply is the user's answer to one question of the agent.
+type reply struct{ question, text string }
 
-// answered adds the user's answers to the agent's questions.
-func (r *reader) answered(detail transcript.Value, res transcript.ToolResult) {
-	found := false
+// replies returns the answers in the result of the tool for questions.
+func replies(detail transcript.Value, res transcript.ToolResult) []reply {
+	var list []reply
 	for question, answer := range detail.Member("answers").Members() {
 		text := answer.Text()
 		question = transcript.Value(`"` + question + `"`).Text()
-		if text == "" || question == "" {
-			continue
+		if text != "" && question != "" {
+			list = append(list, reply{question, text})
 		}
-		found = true
-		r.choice(question, text)
 	}
-	if found {
-		return
+	if len(list) > 0 {
+		return list
 	}
 	for pair := range strings.SplitSeq(res.Reply(), `", "`) {
 		if question, answer, ok := strings.Cut(strings.Trim(pair, `"`), `"="`); ok {
-			r.choice(question, answer)
+			list = append(list, reply{question, answer})
 		}
 	}
-}
-
-// choice adds the user's answer to one question.
-func (r *reader) choice(question, answer string) {
-	r.decided(plain.Line(question, maxQuestion, r.redact) + " -> " + plain.Line(answer, maxItem, r.redact))
+	return list
 }

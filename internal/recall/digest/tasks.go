@@ -32,40 +32,40 @@ func (l *Tasks) add(t Task) {
 	*l = plain.Last(*l, tasksBound(), size)
 }
 
-// setTasks replaces the list with that of a TodoWrite call.
-func (r *reader) setTasks(list transcript.Value) {
-	r.Tasks = nil
-	for item := range list.Items() {
-		r.Tasks.add(Task{Text: r.item(item.Member("content").Text()), State: taskState(item.Member("status").Text())})
+// set replaces the list with that of a TodoWrite call.
+func (l *Tasks) set(list transcript.Value, redact plain.Redactor) {
+	*l = nil
+	for todo := range list.Items() {
+		l.add(Task{Text: item(todo.Member("content").Text(), redact), State: taskState(todo.Member("status").Text())})
 	}
 }
 
-// createTask adds the task of a TaskCreate call, whose id is in its result.
-func (r *reader) createTask(subject string, detail, content transcript.Value) {
+// create adds the task of a TaskCreate call, whose id is in its result.
+func (l *Tasks) create(subject string, detail, content transcript.Value, redact plain.Redactor) {
 	id := detail.Member("task").Member("id").Text()
 	if id == "" {
 		_, rest, _ := strings.Cut(content.Said(), "Task #")
 		id, _, _ = strings.Cut(rest, " ")
 	}
-	r.Tasks.add(Task{ID: plain.Line(id, maxName, r.redact), Text: subject, State: "pending"})
+	l.add(Task{ID: plain.Line(id, maxName, redact), Text: subject, State: "pending"})
 }
 
-// updateTask changes the task of a TaskUpdate call.
-func (r *reader) updateTask(input transcript.Value) {
+// update changes the task of a TaskUpdate call.
+func (l *Tasks) update(input transcript.Value, redact plain.Redactor) {
 	id := firstOf(input, "taskId", "task_id")
 	state := input.Member("status").Text()
-	i := slices.IndexFunc(r.Tasks, func(t Task) bool { return t.ID != "" && t.ID == id })
+	i := slices.IndexFunc(*l, func(t Task) bool { return t.ID != "" && t.ID == id })
 	switch {
 	case i < 0:
 		return
 	case state == "deleted":
-		r.Tasks = slices.Delete(r.Tasks, i, i+1)
+		*l = slices.Delete(*l, i, i+1)
 	default:
 		if state != "" {
-			r.Tasks[i].State = taskState(state)
+			(*l)[i].State = taskState(state)
 		}
 		if subject := input.Member("subject").Text(); subject != "" {
-			r.Tasks[i].Text = r.item(subject)
+			(*l)[i].Text = item(subject, redact)
 		}
 	}
 }

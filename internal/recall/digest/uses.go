@@ -34,6 +34,14 @@ func (d *Digest) useFile(path string, edits, reads int) {
 	d.Uses = plain.Last(append(d.Uses, u), useBound(), func(u Use) int { return plain.JSONSize(u.Path) + fields })
 }
 
+// readFile records that the session read a file.
+func (d *Digest) readFile(path string) {
+	if path != "" && !ownFile(path) {
+		d.Read = plain.Append(d.Read, path, readBound())
+		d.useFile(path, 0, 1)
+	}
+}
+
 // named records the files whose names are in a line of the conversation, which is read up
 // to a limit. A name without a dot is not found.
 func (d *Digest) named(line []byte) {
