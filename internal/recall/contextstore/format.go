@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
@@ -73,57 +72,9 @@ func (s Store) draft(ctx context.Context, c recall.Checkpoint) (*stored, error) 
 		d.Order = now.UnixNano()
 	}
 	d.State = storedState{Analysis: c.State.Analysis, Context: c.State.Context}
-	err := s.draftFiles(ctx, d, c.State.Files)
+	err := s.commits().storeFiles(ctx, d, c.State.Files)
 	d.Checkpoint.State = recall.State{}
 	return d, err
-}
-
-func (s Store) draftFiles(ctx context.Context, d *stored, files map[string]recall.File) error {
-	d.State.Files = make(map[string]storedFile, len(files))
-	var loose []git.OID
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		f := files[path]
-		f.Path = strings.ToValidUTF8(cmp.Or(f.Path, path), "\uFFFD")
-		if _, twice := d.State.Files[f.Path]; twice {
-			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same name without what can't be shown of it")
-			continue
-		}
-		blob, err := s.draftContent(f)
-		if err != nil {
-			return err
-		}
-		if blob != "" && !s.Repo.Loose.Keep(git.OID(blob)) {
-			loose = append(loose, git.OID(blob))
-		}
-		d.State.Files[f.Path] = storedFile{File: f, Blob: blob}
-	}
-	gone, err := gitobject.Absent(ctx, s.Repo, loose)
-	if err != nil {
-		return err
-	}
-	for path, f := range d.State.Files {
-		if slices.Contains(gone, git.OID(f.Blob)) {
-			f.Blob, f.Omitted = "", recall.Unreadable
-			d.State.Files[path] = f
-			d.Warnings = append(slices.Clip(d.Warnings), path+": what was kept of it is gone")
-		}
-		if f.Blob != "" {
-			d.State.TotalSize += f.Size
-		}
-	}
-	return nil
-}
-
-// draftContent returns the object of a file's content, "" for none.
-func (s Store) draftContent(f recall.File) (string, error) {
-	if f.Omitted != "" {
-		return "", nil
-	}
-	if s.Repo.Format.Valid(git.OID(f.Blob)) {
-		return f.Blob, nil
-	}
-	oid, err := s.Repo.WriteBlob([]byte(f.Content))
-	return string(oid), err
 }
 
 // write writes the objects of d and returns its commit. Unchanged parts of the tree are

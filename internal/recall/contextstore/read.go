@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
@@ -35,7 +34,7 @@ func (s Store) Find(ctx context.Context, prefix string) (string, error) {
 	if len(digits) < minPrefix || len(digits) > 12 || !isHex(digits) {
 		return "", fmt.Errorf("%q: %w", prefix, recall.ErrNotFound)
 	}
-	refs, err := s.refs(ctx)
+	refs, err := s.commits().all(ctx)
 	if err != nil {
 		return "", fmt.Errorf("find context checkpoint %q: %w", prefix, err)
 	}
@@ -57,7 +56,7 @@ func (s Store) Find(ctx context.Context, prefix string) (string, error) {
 
 // Get returns a saved context without the contents of its files, which Contents reads.
 func (s Store) Get(ctx context.Context, id string) (recall.Checkpoint, error) {
-	d, err := s.load(ctx, id)
+	d, err := s.commits().load(ctx, id)
 	if err != nil {
 		return recall.Checkpoint{}, fmt.Errorf("context checkpoint %s: %w", id, err)
 	}
@@ -96,68 +95,4 @@ func (s Store) Contents(ctx context.Context, c *recall.Checkpoint, paths ...stri
 		c.State.Files[path] = f
 	}
 	return errors.Join(failed...)
-}
-
-// load reads the context id.
-func (s Store) load(ctx context.Context, id string) (*stored, error) {
-	if !IsID(id) {
-		return nil, recall.ErrNotFound
-	}
-	commit, err := s.Repo.Commit(ctx, Refs+id)
-	if err != nil {
-		return nil, s.whyNot(ctx, id, err)
-	}
-	return s.loadCommit(ctx, id, commit)
-}
-
-func (s Store) loadCommit(ctx context.Context, id string, commit git.Commit) (*stored, error) {
-	object, err := s.Repo.ReadWithin(ctx, string(commit.Tree)+":"+metadataName, maxMetadata)
-	if err == nil {
-		var d *stored
-		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {
-			d.oid, d.tree = commit.OID, commit.Tree
-			return d, nil
-		}
-	}
-	return nil, damage(ctx, err)
-}
-
-// whyNot returns ErrNotFound if there is no ref of the id, else why it can't be read.
-func (s Store) whyNot(ctx context.Context, id string, err error) error {
-	refs, failed := gitref.List(ctx, s.Repo, Refs+id)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case failed != nil:
-		return errors.Join(err, failed)
-	case len(refs) == 0:
-		return recall.ErrNotFound
-	}
-	return damage(ctx, err)
-}
-
-// damage returns the error of something that exists and can't be read.
-func damage(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, recall.ErrDamaged):
-		return err
-	}
-	return fmt.Errorf("%w: %w", recall.ErrDamaged, err)
-}
-
-// refs returns the commits of all contexts, by id.
-func (s Store) refs(ctx context.Context) (map[string]git.OID, error) {
-	list, err := gitref.List(ctx, s.Repo, Refs)
-	if err != nil {
-		return nil, err
-	}
-	refs := make(map[string]git.OID, len(list))
-	for _, ref := range list {
-		if id, _ := strings.CutPrefix(ref.Name, Refs); IsID(id) {
-			refs[id] = ref.OID
-		}
-	}
-	return refs, nil
 }

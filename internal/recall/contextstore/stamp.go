@@ -1,7 +1,6 @@
 package contextstore
 
 import (
-	"context"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -28,13 +27,14 @@ func (s stamp) String() string { return fmt.Sprintf("%s %s %x", s.folder, s.pack
 // none reports whether the repository certainly never had a saved context.
 func (s stamp) none() bool { return s.has != nil && s.folder == "-" && s.packed == "-" }
 
-func (s Store) stamp() stamp {
-	if s.Repo.RefStorage != "files" {
-		return stamp{packed: s.statOf("reftable", "tables.list")}
+// stampOf returns the stamp of the refs of a repository.
+func stampOf(repo *git.Repo) stamp {
+	if repo.RefStorage != "files" {
+		return stamp{packed: statOf(repo, "reftable", "tables.list")}
 	}
 	folder := filepath.FromSlash(strings.TrimSuffix(Refs, "/"))
-	at := stamp{folder: s.statOf(folder), packed: s.statOf("packed-refs"), has: map[string]bool{}}
-	dir, err := os.Open(filepath.Join(s.Repo.CommonDir, folder))
+	at := stamp{folder: statOf(repo, folder), packed: statOf(repo, "packed-refs"), has: map[string]bool{}}
+	dir, err := os.Open(filepath.Join(repo.CommonDir, folder))
 	if err != nil {
 		return at
 	}
@@ -56,23 +56,10 @@ func hashName(name string) uint64 {
 }
 
 // statOf returns the modification time, size and inode of a file of the repository.
-func (s Store) statOf(path ...string) string {
-	info, err := os.Lstat(filepath.Join(append([]string{s.Repo.CommonDir}, path...)...))
+func statOf(repo *git.Repo, path ...string) string {
+	info, err := os.Lstat(filepath.Join(append([]string{repo.CommonDir}, path...)...))
 	if err != nil {
 		return "-"
 	}
 	return fmt.Sprintf("%d.%d%s", info.ModTime().UnixNano(), info.Size(), disk.Inode(info))
-}
-
-// loadAt reads a context from the commit of its ref.
-func (s Store) loadAt(ctx context.Context, id string, oid git.OID) (*stored, error) {
-	object, err := s.Repo.ReadWithin(ctx, string(oid)+":"+metadataName, maxMetadata)
-	if err == nil {
-		var d *stored
-		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {
-			d.oid = oid
-			return d, nil
-		}
-	}
-	return nil, damage(ctx, err)
 }

@@ -46,7 +46,7 @@ func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("store context checkpoint: %w", err)
 	}
-	before, put := s.stamp(), s.create
+	before, put := stampOf(s.Repo), s.create
 	if c.ID != "" {
 		put = s.replace
 	}
@@ -62,7 +62,7 @@ func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
 func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 	var err error
 	for range tries {
-		if d.ID, err = s.newID(); err != nil {
+		if d.ID, err = newID(s.Random); err != nil {
 			return nil, err
 		}
 		var oid git.OID
@@ -99,7 +99,7 @@ func (s Store) replace(ctx context.Context, d *stored) (*stored, error) {
 // change again if another process has changed it meanwhile.
 func (s Store) revise(ctx context.Context, id string, change func(old *stored) (*stored, error)) (*stored, error) {
 	for n := 1; ; n++ {
-		old, err := s.load(ctx, id)
+		old, err := s.commits().load(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func (s Store) revise(ctx context.Context, id string, change func(old *stored) (
 
 // SetStatus sets the status of a saved context.
 func (s Store) SetStatus(ctx context.Context, id string, to recall.Status) error {
-	before := s.stamp()
+	before := stampOf(s.Repo)
 	made, err := s.revise(ctx, id, func(old *stored) (*stored, error) {
 		if old.Status == to {
 			return nil, nil //nolint:nilnil // nothing is to be changed
@@ -147,8 +147,8 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 		wanted[id] = struct{}{}
 	}
 	for n := 1; ; n++ {
-		before := s.stamp()
-		refs, err := s.refs(ctx)
+		before := stampOf(s.Repo)
+		refs, err := s.commits().all(ctx)
 		if err != nil {
 			return fmt.Errorf("discard context checkpoints: %w", err)
 		}
@@ -173,8 +173,12 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 // worktree, and those older than age (0: no limit), and returns what it removed. It never
 // removes requested ones, and the newest of a worktree only because of its age.
 func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry, error) {
+	var oldest time.Time // of those that stay
+	if age > 0 {
+		oldest = s.Now().Add(-age)
+	}
 	for n := 1; ; n++ {
-		before := s.stamp()
+		before := stampOf(s.Repo)
 		all, err := s.rows(ctx, catalog.ContextFilter{})
 		if err != nil {
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
@@ -182,7 +186,7 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 		var updates []gitref.Change
 		var gone []Entry
 		var ids []string
-		for _, r := range surplus(all, keep, s.before(age)) {
+		for _, r := range surplus(all, keep, oldest) {
 			updates = append(updates, gitref.Change{Name: Refs + r.ID, Old: git.OID(r.OID)})
 			gone, ids = append(gone, entryOf(r)), append(ids, r.ID)
 		}
@@ -198,14 +202,6 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
 		}
 	}
-}
-
-// before returns the time an age ago; zero for no age.
-func (s Store) before(age time.Duration) time.Time {
-	if age <= 0 {
-		return time.Time{}
-	}
-	return s.Now().Add(-age)
 }
 
 // surplus returns which of the rows, the newest first, Prune removes.
@@ -228,9 +224,9 @@ func surplus(all []catalog.Context, keep int, before time.Time) []catalog.Contex
 
 // newID returns six hex digits, a dash and six more, which no id of a committed checkpoint
 // has.
-func (s Store) newID() (string, error) {
+func newID(random io.Reader) (string, error) {
 	var b [6]byte
-	if _, err := io.ReadFull(s.Random, b[:]); err != nil {
+	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", fmt.Errorf("make an id: %w", err)
 	}
 	text := hex.EncodeToString(b[:])

@@ -59,7 +59,7 @@ func (s Store) Forget(ctx context.Context) error {
 // note writes the rows of contexts that were changed since before. If that fails, the next
 // reader finds that the stamp differs.
 func (s Store) note(ctx context.Context, before stamp, change catalog.ContextChange) {
-	now := s.stamp()
+	now := stampOf(s.Repo)
 	names := before.names
 	for _, r := range change.Put {
 		if !before.has[r.ID] {
@@ -81,7 +81,7 @@ func (s Store) note(ctx context.Context, before stamp, change catalog.ContextCha
 // rows returns the rows that the filter selects, the newest first, after it has updated
 // those in the catalog that differ from the refs.
 func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
-	at := s.stamp()
+	at := stampOf(s.Repo)
 	if at.none() {
 		return nil, nil // without opening the catalog
 	}
@@ -118,7 +118,7 @@ func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 // compare returns the change that makes the rows agree with the refs.
 func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, error) {
 	var change catalog.ContextChange
-	refs, err := s.refs(ctx)
+	refs, err := s.commits().all(ctx)
 	if err != nil {
 		return change, err
 	}
@@ -130,7 +130,7 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 		if known[id] == string(oid) {
 			continue
 		}
-		d, err := s.loadAt(ctx, id, oid)
+		d, err := s.commits().loadAt(ctx, id, oid)
 		switch {
 		case ctx.Err() != nil:
 			return change, ctx.Err()
@@ -186,13 +186,13 @@ func (i index) dropGone(ctx context.Context) {
 
 // readRows returns rows from the refs, without the catalog.
 func (s Store) readRows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
-	refs, err := s.refs(ctx)
+	refs, err := s.commits().all(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var list []catalog.Context
 	for _, id := range slices.Sorted(maps.Keys(refs)) {
-		d, err := s.loadAt(ctx, id, refs[id])
+		d, err := s.commits().loadAt(ctx, id, refs[id])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

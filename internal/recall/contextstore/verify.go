@@ -22,7 +22,7 @@ type Damage struct {
 // Verify checks that all objects of all contexts exist, and reads their metadata and
 // trees. It does not read contents.
 func (s Store) Verify(ctx context.Context) ([]Damage, error) {
-	refs, err := s.refs(ctx)
+	refs, err := s.commits().all(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("verify context checkpoints: %w", err)
 	}
@@ -30,7 +30,7 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 	owners := map[git.OID][]string{} // of objects
 	var wanted []git.OID
 	for _, id := range slices.Sorted(maps.Keys(refs)) {
-		oids, err := s.objects(ctx, id)
+		oids, err := s.commits().blobs(ctx, id)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -62,29 +62,4 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 		found = append(found, Damage{ID: id, Err: fmt.Errorf("%w: %d of its files' contents are gone", recall.ErrDamaged, lost[id])})
 	}
 	return found, nil
-}
-
-// objects returns the blobs of a context's tree.
-func (s Store) objects(ctx context.Context, id string) ([]git.OID, error) {
-	d, err := s.load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var oids []git.OID
-	todo := []git.OID{d.tree}
-	for len(todo) > 0 {
-		entries, err := s.Repo.Tree(ctx, todo[0])
-		if err != nil {
-			return nil, damage(ctx, err)
-		}
-		todo = todo[1:]
-		for _, e := range entries {
-			if e.Mode == git.ModeTree {
-				todo = append(todo, e.OID)
-			} else {
-				oids = append(oids, e.OID)
-			}
-		}
-	}
-	return oids, nil
 }
