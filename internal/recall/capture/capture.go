@@ -83,9 +83,11 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 		return taken, fmt.Errorf("capture files: %w", err)
 	}
 	w := &capturing{
-		Capture: c, root: root, exclude: rules.NewExclusion(c.Limits.Exclude), taken: &taken,
+		Capture: c, exclude: rules.NewExclusion(c.Limits.Exclude), taken: &taken,
 		room: c.Limits.Total, work: c.Limits.Work,
-		began: time.Now(), //nolint:forbidigo // the age of a file has no other clock
+		tree: worktree{root: root, began: time.Now()}, //nolint:forbidigo // the age of a file has no other clock
+		base: baseTree{repo: c.Repo, commit: c.Base},
+		head: headTree{repo: c.Repo, oid: c.Head},
 	}
 	err = w.run(ctx, paths, known)
 	if err = errors.Join(err, root.Close(), c.Repo.SyncObjects()); err != nil {
@@ -97,13 +99,14 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 // capturing is one run of Files.
 type capturing struct {
 	Capture
-	root    *dirfd.Dir
 	exclude rules.Exclusion
-	began   time.Time
 	taken   *Taken
 	// room is left in the checkpoint, work of what may be read.
 	room, work int64
-	base       baseTree
+
+	tree worktree
+	base baseTree
+	head headTree
 }
 
 func (w *capturing) run(ctx context.Context, paths []string, known map[string]Captured) error {
@@ -144,7 +147,7 @@ func (w *capturing) look(paths []string, known map[string]Captured) []*observati
 			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("%.100q can't be a file of the worktree", path))
 			continue
 		}
-		s := w.see(path)
+		s := w.tree.see(path)
 		s.known, s.had = known[path]
 		if s.kind != missing {
 			s.omitted = w.byName(path)

@@ -5,13 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/outline"
@@ -33,10 +29,10 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 	switch {
 	case s.kind == missing:
 		f.Size, f.LastModified, f.Omitted = 0, time.Time{}, recall.Gone
-		f.Removed = linediff.Count(string(w.baseContent(ctx, s)))
+		f.Removed = linediff.Count(string(w.base.content(ctx, s, w.Limits.File)))
 	case s.omitted != "":
 	case s.kind == link:
-		w.readLink(s, &f)
+		w.tree.readLink(s, &f)
 	case s.kind == odd:
 		f.Omitted = recall.Unreadable
 	case s.stat.Size > maxHashedSize:
@@ -72,19 +68,6 @@ func (w *capturing) change(s *observation) recall.Change {
 	return recall.Added
 }
 
-func (w *capturing) readLink(s *observation, f *Captured) {
-	var target string
-	err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
-		target, err = dir.Readlink(name)
-		return err
-	})
-	if f.Omitted = recall.Link; err != nil {
-		f.Stat, f.Omitted = "", recall.Unreadable
-		return
-	}
-	f.Hash, f.Size = hashOf([]byte(target)), int64(len(target))
-}
-
 func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -94,10 +77,10 @@ func hashOf(data []byte) string {
 func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured) error {
 	if s.stat.Size > w.Limits.File {
 		f.Omitted = recall.TooLarge
-		w.hashLarge(ctx, s, f)
+		w.tree.hashLarge(ctx, s, f)
 		return nil
 	}
-	data, ok := w.content(s, f)
+	data, ok := w.tree.content(s, f, w.Limits.File)
 	if !ok {
 		f.Stat, f.Omitted = "", recall.Unreadable
 		return nil
@@ -133,68 +116,6 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 	return nil
 }
 
-// content reads a file within the limit. If it changes all the while, the last content
-// counts, and the file is read again the next time.
-func (w *capturing) content(s *observation, f *Captured) ([]byte, bool) {
-	const most = 3
-	var data []byte
-	for n := 1; ; n++ {
-		var before, after dirfd.Stat
-		got := 0
-		err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
-			data = make([]byte, max(s.stat.Size, 1))
-			got, err = dir.ReadSmall(name, data, &before, &after)
-			return err
-		})
-		if err != nil {
-			return nil, false
-		}
-		if got >= 0 && same(&before, &after) && int64(got) == before.Size {
-			if !same(&before, &s.stat) {
-				f.Stat, f.LastModified = w.markOf(&before), time.Unix(0, before.Mtime).UTC()
-			}
-			return data[:got], true
-		}
-		if n == most {
-			f.Stat = ""
-			return data[:max(got, 0)], got >= 0
-		}
-		if s.stat = before; before.Size > w.Limits.File {
-			return nil, false
-		}
-	}
-}
-
-func same(a, b *dirfd.Stat) bool {
-	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Ino == b.Ino
-}
-
-// hashLarge hashes a file in pieces.
-func (w *capturing) hashLarge(ctx context.Context, s *observation, f *Captured) {
-	sum := sha256.New()
-	err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) error {
-		file, err := dir.OpenFile(name)
-		if err != nil {
-			return err
-		}
-		for err == nil && ctx.Err() == nil {
-			_, err = io.CopyN(sum, file, 1<<20)
-		}
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return errors.Join(err, ctx.Err(), file.Close())
-	})
-	if err != nil {
-		f.Stat, f.Omitted = "", recall.Unreadable
-		return
-	}
-	f.Hash = hex.EncodeToString(sum.Sum(nil))
-	if again := w.see(s.path); !same(&again.stat, &s.stat) {
-		f.Stat = ""
-	}
-}
-
 // isBinary reports whether a content is not text.
 func isBinary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) }
 
@@ -204,25 +125,10 @@ func (w *capturing) count(ctx context.Context, s *observation, f *Captured, data
 	case !s.inBase && f.Change == recall.Added:
 		f.Added = linediff.Count(string(data))
 	case s.inBase && w.Repo.Format.HashBlob(data) != s.base.OID:
-		if old := w.baseContent(ctx, s); old != nil {
+		if old := w.base.content(ctx, s, w.Limits.File); old != nil {
 			f.Added, f.Removed = CountChanged(string(old), string(data))
 		}
 	}
-}
-
-// baseContent returns the content of a path in the base, nil if that is not text.
-func (w *capturing) baseContent(ctx context.Context, s *observation) []byte {
-	if !s.inBase || s.base.Mode != git.ModeFile && s.base.Mode != git.ModeExec {
-		return nil
-	}
-	object, err := w.Repo.Read(ctx, string(s.base.OID))
-	if err != nil || int64(len(object.Data)) > w.Limits.File || isBinary(object.Data) {
-		return nil
-	}
-	if object.Data == nil {
-		return []byte{}
-	}
-	return object.Data
 }
 
 // bounded returns the beginning of an outline.
