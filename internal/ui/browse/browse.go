@@ -58,9 +58,9 @@ func Run(ctx context.Context, s ui.Streams, page Page) (Result, error) {
 	m := newModel(ctx, page, painter{plain: s.Terminal.Plain})
 	m.width, m.height = s.Size()
 	ended, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
-	m.stop()
-	m.turn.Lock() // what runs in the background has ended
-	defer m.turn.Unlock()
+	m.calls.stop()
+	m.calls.turn.Lock() // what runs in the background has ended
+	defer m.calls.turn.Unlock()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return Result{}, ui.ErrAborted
 	}

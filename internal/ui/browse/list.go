@@ -67,6 +67,25 @@ func (l *list) id() string {
 	return l.items[l.rows[l.at].item].ID
 }
 
+// choices are those of the item under the cursor.
+func (l *list) choices() []Choice {
+	if l.id() == "" {
+		return nil
+	}
+	return l.items[l.rows[l.at].item].Choices
+}
+
+// withoutWords are the items whose further words are not known.
+func (l *list) withoutWords() []string {
+	var ids []string
+	for _, item := range l.items {
+		if _, known := l.words[item.ID]; !known {
+			ids = append(ids, item.ID)
+		}
+	}
+	return ids
+}
+
 // onFold reports whether a fold is under the cursor.
 func (l *list) onFold() bool { return l.at >= 0 && l.rows[l.at].fold != "" }
 

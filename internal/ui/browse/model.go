@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"strings"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -44,40 +43,18 @@ type model struct {
 	result   *Result
 	failure  string
 
-	work    context.Context //nolint:containedctx // ends the work when the page is left
-	stop    context.CancelFunc
-	waiting context.CancelFunc // ends the preview that nobody waits for
-	turn    *sync.Mutex        // the page's functions are called one at a time
+	calls *calls
 }
 
 func newModel(ctx context.Context, page Page, paint painter) *model {
-	work, stop := context.WithCancel(ctx)
 	m := &model{
 		page: page, paint: paint, previews: map[string]string{}, whole: page.More == nil,
-		list: list{words: map[string]string{}, open: map[string]bool{}, at: -1},
-		work: work, stop: stop, waiting: func() {}, turn: &sync.Mutex{},
+		list:  list{words: map[string]string{}, open: map[string]bool{}, at: -1},
+		calls: newCalls(ctx, page),
 	}
 	m.list.set(page.Items)
 	return m
 }
-
-// Messages of what was done beside the terminal.
-type (
-	cursorRested  struct{ id string }
-	previewLoaded struct{ id, text string }
-	itemsLoaded   struct {
-		items []Item
-		err   error
-	}
-	questionLoaded struct {
-		id, choice string
-		question   ui.Question
-	}
-	wordsLoaded struct {
-		words map[string]string
-		left  []string
-	}
-)
 
 // Init is part of tea's model.
 func (m *model) Init() tea.Cmd { return m.schedulePreview() }
@@ -89,7 +66,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		m.width, m.height = msg.Width, msg.Height
 	case cursorRested:
 		if msg.id == m.list.id() {
-			return m, m.preview(msg.id)
+			return m, m.calls.preview(msg.id)
 		}
 	case previewLoaded:
 		if msg.text != "" {
@@ -102,7 +79,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 			return m, nil
 		}
 		m.list.set(msg.items)
-		return m, tea.Batch(m.schedulePreview(), m.loadWords(m.withoutWords()))
+		return m, tea.Batch(m.schedulePreview(), m.loadWords(m.list.withoutWords()))
 	case wordsLoaded:
 		maps.Copy(m.list.words, msg.words)
 		m.list.narrow(m.list.filter)
@@ -144,7 +121,7 @@ func (m *model) pressInList(key string) tea.Cmd {
 		m.list.narrow("")
 	case "/":
 		m.mode = inFilter
-		return m.loadWords(m.withoutWords())
+		return m.loadWords(m.list.withoutWords())
 	case "up", "k":
 		return m.move(-1)
 	case "down", "j":
@@ -175,25 +152,17 @@ func (m *model) enter() {
 		m.list.toggle()
 		return
 	}
-	if choices := m.choicesHere(); len(choices) > 0 {
+	if choices := m.list.choices(); len(choices) > 0 {
 		m.mode, m.choices, m.chosen = inChoices, choices, 0
 	}
 }
 
 // number goes to the choice with a number.
 func (m *model) number(key string) {
-	choices := m.choicesHere()
+	choices := m.list.choices()
 	if i := strings.Index("123456789", key); len(key) == 1 && i >= 0 && i < len(choices) {
 		m.mode, m.choices, m.chosen = inChoices, choices, i
 	}
-}
-
-// choicesHere are those of the item under the cursor.
-func (m *model) choicesHere() []Choice {
-	if m.list.id() == "" {
-		return nil
-	}
-	return m.list.items[m.list.rows[m.list.at].item].Choices
 }
 
 func (m *model) pressInFilter(key tea.KeyPressMsg) tea.Cmd {
@@ -226,7 +195,7 @@ func (m *model) pressInChoices(key string) tea.Cmd {
 	}
 	if key == "enter" {
 		m.asking = true
-		return m.confirm(m.list.id(), m.choices[m.chosen].Value)
+		return m.calls.confirm(m.list.id(), m.choices[m.chosen].Value)
 	}
 	return nil
 }
@@ -290,80 +259,19 @@ func (m *model) schedulePreview() tea.Cmd {
 	return tea.Tick(previewDelay, func(time.Time) tea.Msg { return cursorRested{id} })
 }
 
-// preview makes a preview, and ends the one before.
-func (m *model) preview(id string) tea.Cmd {
-	m.waiting()
-	ctx, cancel := context.WithCancel(m.work)
-	m.waiting = cancel
-	return m.inBackground(func() tea.Msg {
-		if ctx.Err() != nil {
-			return previewLoaded{id: id}
-		}
-		text := m.page.Preview(ctx, id)
-		if ctx.Err() != nil {
-			return previewLoaded{id: id}
-		}
-		return previewLoaded{id, text}
-	})
-}
-
 // load loads all items, once.
 func (m *model) load() tea.Cmd {
 	if m.whole || m.loading {
 		return nil
 	}
 	m.loading = true
-	return m.inBackground(func() tea.Msg {
-		items, err := m.page.More(m.work)
-		return itemsLoaded{items, err}
-	})
+	return m.calls.more()
 }
 
-// withoutWords are the items whose further words are not known.
-func (m *model) withoutWords() []string {
-	var ids []string
-	for _, item := range m.list.items {
-		if _, known := m.list.words[item.ID]; !known {
-			ids = append(ids, item.ID)
-		}
-	}
-	return ids
-}
-
-// loadWords finds further words of some of the items, and leaves the others for the next time.
+// loadWords finds further words of the items, if there is a filter to use them.
 func (m *model) loadWords(ids []string) tea.Cmd {
 	if m.page.Words == nil || len(ids) == 0 || m.mode != inFilter && m.list.filter == "" {
 		return nil
 	}
-	return m.inBackground(func() tea.Msg {
-		const atOnce = 20 // then what was found is shown
-		words := map[string]string{}
-		n := min(len(ids), atOnce)
-		for _, id := range ids[:n] {
-			words[id] = strings.ToLower(strings.Join(m.page.Words(m.work, id), "\n"))
-		}
-		return wordsLoaded{words, ids[n:]}
-	})
-}
-
-func (m *model) confirm(id, choice string) tea.Cmd {
-	if m.page.Confirm == nil {
-		return func() tea.Msg { return questionLoaded{id: id, choice: choice} }
-	}
-	return m.inBackground(func() tea.Msg {
-		return questionLoaded{id, choice, m.page.Confirm(m.work, id, choice)}
-	})
-}
-
-// inBackground calls a function that may take long, one at a time, and none once the page
-// was left.
-func (m *model) inBackground(do func() tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		m.turn.Lock()
-		defer m.turn.Unlock()
-		if m.work.Err() != nil {
-			return nil // the page was left
-		}
-		return do()
-	}
+	return m.calls.words(ids)
 }

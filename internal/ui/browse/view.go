@@ -25,6 +25,15 @@ func (p painter) paint(style ui.Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
+// option returns the line of an option with its number.
+func (p painter) option(i int, label string, under bool) string {
+	text := fmt.Sprintf("%d  %s", i+1, ui.Escape(label))
+	if under {
+		return p.paint(reverse, "> "+text)
+	}
+	return "  " + text
+}
+
 // frame is where the parts of the page are.
 type frame struct {
 	listRows, listWidth       int
@@ -187,32 +196,24 @@ func (m *model) below() []string {
 			lines = append(lines, m.paint.paint(ui.Yellow, line))
 		}
 		for i, o := range m.question.Options {
-			lines = append(lines, m.option(i, o.Label, i == m.chosen))
+			lines = append(lines, m.paint.option(i, o.Label, i == m.chosen))
 		}
 		return lines
 	}
 	lines := []string{""}
-	for i, c := range m.choicesHere() {
-		lines = append(lines, m.option(i, c.Label, m.mode == inChoices && i == m.chosen))
+	for i, c := range m.list.choices() {
+		lines = append(lines, m.paint.option(i, c.Label, m.mode == inChoices && i == m.chosen))
 	}
-	return append(lines, make([]string, max(m.mostChoices()+1-len(lines), 0))...)
+	return append(lines, make([]string, max(mostChoices(m.page.Items)+1-len(lines), 0))...)
 }
 
 // mostChoices is the room that choices have, so that the list stays where it is.
-func (m *model) mostChoices() int {
+func mostChoices(items []Item) int {
 	most := 0
-	for _, item := range m.page.Items {
+	for _, item := range items {
 		most = max(most, len(item.Choices))
 	}
 	return most
-}
-
-func (m *model) option(i int, label string, under bool) string {
-	text := fmt.Sprintf("%d  %s", i+1, ui.Escape(label))
-	if under {
-		return m.paint.paint(reverse, "> "+text)
-	}
-	return "  " + text
 }
 
 // keys is the last line.
