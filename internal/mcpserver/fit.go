@@ -62,10 +62,9 @@ func tokens(v any) int {
 	return brief.CountTokens(string(text))
 }
 
-// fit is as much of a checkpoint as the client takes: the contents of as many
+// fit is as much of a checkpoint as limit tokens have room for: the contents of as many
 // files as possible, the smallest first, and the rest whole if there is any way.
-func (s *Server) fit(c recall.Checkpoint, message string) fitted {
-	limit := s.limit()
+func fit(c recall.Checkpoint, message string, limit int) fitted {
 	out := fitted{Message: message, Checkpoint: withoutContents(c)}
 	for _, shorten := range []func(*fitted) string{noCompaction, noOutlines, noReading, fewFiles, shortLists} {
 		for tokens(out) > limit {

@@ -117,7 +117,7 @@ func (s *Server) historySearch(ctx context.Context, c call, in historySearchInpu
 		out := histories{More: found.More > 0, Instead: found.Instead}
 		for i := range found.Hits {
 			h := &found.Hits[i]
-			turn := s.historyTurn(&h.Row)
+			turn := turnOf(&h.Row, s.Now())
 			turn.Kind = h.Kind.String()
 			for _, p := range h.Excerpt {
 				turn.Excerpt += p.Text
@@ -142,7 +142,7 @@ func (s *Server) historyLog(ctx context.Context, c call, in historyLogInput) (re
 		}
 		out := histories{More: more}
 		for i := range rows {
-			turn := s.historyTurn(&rows[i])
+			turn := turnOf(&rows[i], s.Now())
 			if in.Commands {
 				if turn.Commands, err = commandsOf(ctx, r, rows[i].ID, in.Failed); err != nil {
 					return histories{}, err
@@ -170,11 +170,12 @@ func commandsOf(ctx context.Context, r *index.Reader, turn int64, failed bool) (
 	return list, err
 }
 
-func (s *Server) historyTurn(r *index.Row) historyTurn {
+// turnOf returns what a result has of a turn.
+func turnOf(r *index.Row, now time.Time) historyTurn {
 	const digits = 10
 	t := historyTurn{Prompt: shortLine(r.Prompt, historyPrompt), Branch: r.Branch, Session: r.Session}
 	if !r.At.IsZero() {
-		t.When = brief.Ago(s.Now(), r.At)
+		t.When = brief.Ago(now, r.At)
 	}
 	if r.Files > 0 {
 		t.Changed = fmt.Sprintf("%d files, +%d -%d", r.Files, r.Added, r.Removed)

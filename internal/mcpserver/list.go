@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
@@ -53,7 +54,7 @@ func (s *Server) list(ctx context.Context, c call, in listInput) (result, error)
 		if in.All {
 			f.Worktree = ""
 		}
-		return s.entries(ctx, c.project.Store, f)
+		return entries(ctx, c.project.Store, f, s.Now())
 	})
 }
 
@@ -69,7 +70,7 @@ func (s *Server) search(ctx context.Context, c call, in searchInput) (result, er
 		return nil, fmt.Errorf("query has %d bytes, allowed: at most %d", len(in.Query), maxQuery)
 	}
 	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
-		return s.entries(ctx, c.project.Store, contextstore.Filter{Query: in.Query, Limit: limit})
+		return entries(ctx, c.project.Store, contextstore.Filter{Query: in.Query, Limit: limit}, s.Now())
 	})
 }
 
@@ -85,7 +86,7 @@ func checkLimit(limit *int) (int, error) {
 }
 
 // entries returns what the filter selects.
-func (s *Server) entries(ctx context.Context, store Store, f contextstore.Filter) (result, error) {
+func entries(ctx context.Context, store Store, f contextstore.Filter, now time.Time) (result, error) {
 	limit := f.Limit
 	f.Limit++
 	found, err := store.List(ctx, f)
@@ -94,7 +95,7 @@ func (s *Server) entries(ctx context.Context, store Store, f contextstore.Filter
 	}
 	out := listed{Checkpoints: make([]listedEntry, 0, len(found)), More: len(found) > limit}
 	for _, e := range found[:min(len(found), limit)] {
-		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: brief.Ago(s.Now(), e.CreatedAt)})
+		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: brief.Ago(now, e.CreatedAt)})
 	}
 	return data(out)
 }

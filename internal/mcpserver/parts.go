@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,15 +41,18 @@ func (in resumeInput) check(limit int) error {
 	case in.MaxTokens != 0 && (in.MaxTokens < minPartTokens || in.MaxTokens > limit):
 		return fmt.Errorf("max_tokens is %d, allowed: %d to %d", in.MaxTokens, minPartTokens, limit)
 	}
+	switch in.Level {
+	case levelSummary, levelContext, levelFull, "":
+	default:
+		return fmt.Errorf("level is %.40q, allowed: %q, %q or %q", in.Level, levelSummary, levelContext, levelFull)
+	}
 	return savedcontext.CheckSections(in.Sections)
 }
 
-// resumePart returns the requested parts of a checkpoint, within the tokens of the input.
-func (s *Server) resumePart(ctx context.Context, p *Project, id string, in resumeInput) (result, error) {
-	limit := in.MaxTokens
-	if limit == 0 {
-		limit = min(partTokens, s.limit())
-	}
+// resumePart returns the requested parts of a checkpoint, within the tokens of the input, of
+// which limit are the most.
+func resumePart(ctx context.Context, p *Project, id string, in resumeInput, limit int) (result, error) {
+	limit = min(cmp.Or(in.MaxTokens, partTokens), limit)
 	if len(in.Sections) > 0 {
 		return resumeSections(ctx, p, id, in.Sections, limit)
 	}

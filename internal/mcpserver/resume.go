@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
@@ -34,29 +35,29 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 	if err := in.check(s.limit()); err != nil {
 		return nil, err
 	}
-	answer := func(ctx context.Context, p *Project, id string) (result, error) { return s.resumePart(ctx, p, id, in) }
-	if !in.isPart() {
-		switch in.Level {
-		case levelSummary:
-			answer = s.resumeSummary
-		case levelContext, "":
-			answer = s.resumeContext
-		case levelFull:
-			answer = s.resumeFull
-		default:
-			return nil, fmt.Errorf("level is %.40q, allowed: %q, %q or %q", in.Level, levelSummary, levelContext, levelFull)
-		}
-	}
 	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
 		id, err := find(ctx, c.project, in.ID)
 		if err == nil {
 			var res result
-			if res, err = answer(ctx, c.project, id); err == nil {
+			if res, err = s.resumeOf(ctx, c.project, id, in); err == nil {
 				return res, nil
 			}
 		}
 		return nil, advised(err)
 	})
+}
+
+// resumeOf returns what the input asks for of a checkpoint.
+func (s *Server) resumeOf(ctx context.Context, p *Project, id string, in resumeInput) (result, error) {
+	switch {
+	case in.isPart():
+		return resumePart(ctx, p, id, in, s.limit())
+	case in.Level == levelSummary:
+		return resumeSummary(ctx, p, id, s.Now())
+	case in.Level == levelFull:
+		return resumeFull(ctx, p, id, s.limit())
+	}
+	return resumeContext(ctx, p, id)
 }
 
 // find returns the id that is meant, that of the checkpoint with which a new
@@ -84,12 +85,12 @@ func advised(err error) error {
 }
 
 // resumeSummary returns the task and the steps.
-func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (result, error) {
+func resumeSummary(ctx context.Context, p *Project, id string, now time.Time) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, brief.Ago(s.Now(), c.CreatedAt))}
+	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, brief.Ago(now, c.CreatedAt))}
 	if c.Description != "" {
 		lines = append(lines, c.Description)
 	}
@@ -106,7 +107,7 @@ func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (resu
 }
 
 // resumeContext returns what a session would begin with, without files.
-func (s *Server) resumeContext(ctx context.Context, p *Project, id string) (result, error) {
+func resumeContext(ctx context.Context, p *Project, id string) (result, error) {
 	r, err := p.Work.Recall(ctx, id, brief.Full)
 	if err != nil {
 		return nil, err
@@ -117,8 +118,8 @@ func (s *Server) resumeContext(ctx context.Context, p *Project, id string) (resu
 	return said(r.Brief.Parts[0]), nil
 }
 
-// resumeFull returns all of a checkpoint that the client takes.
-func (s *Server) resumeFull(ctx context.Context, p *Project, id string) (result, error) {
+// resumeFull returns all of a checkpoint that limit tokens have room for.
+func resumeFull(ctx context.Context, p *Project, id string, limit int) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err == nil {
 		err = p.Store.Contents(ctx, &c)
@@ -126,7 +127,7 @@ func (s *Server) resumeFull(ctx context.Context, p *Project, id string) (result,
 	if err != nil {
 		return nil, err
 	}
-	text, err := encode(s.fit(c, ""))
+	text, err := encode(fit(c, "", limit))
 	if err != nil {
 		return nil, err
 	}

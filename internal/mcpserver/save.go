@@ -63,7 +63,7 @@ func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error)
 			return nil, err
 		}
 		receipt := strings.Join(saved.Receipt(), "\n")
-		res, err := data(s.fit(withoutContents(saved), receipt))
+		res, err := data(fit(withoutContents(saved), receipt, s.limit()))
 		if err != nil {
 			return nil, err
 		}

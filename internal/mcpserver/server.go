@@ -108,7 +108,7 @@ const instructions = `Context checkpoints: the state of the work in this reposit
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go s.watch(ctx, cancel)
+	go watch(ctx, s.Parent, cancel)
 	ended := make(chan error, 1)
 	go func() { ended <- s.build().Run(ctx, &stdio{in: in, out: out}) }()
 	var err error
@@ -128,10 +128,10 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// watch ends the server when the process that started it is gone, though
-// another process may still have the other end of its standard input.
-func (s *Server) watch(ctx context.Context, gone context.CancelFunc) {
-	parent := s.Parent()
+// watch calls gone when the process that started the server is gone, though another
+// process may still have the other end of its standard input.
+func watch(ctx context.Context, current func() int, gone context.CancelFunc) {
+	parent := current()
 	tick := time.NewTicker(watchTime)
 	defer tick.Stop()
 	for parent > 1 {
@@ -140,7 +140,7 @@ func (s *Server) watch(ctx context.Context, gone context.CancelFunc) {
 			return
 		case <-tick.C:
 		}
-		if s.Parent() != parent {
+		if current() != parent {
 			gone()
 			return
 		}
