@@ -373,10 +373,10 @@ func TestSavingBySomebodyWithoutASession(t *testing.T) {
 	if _, err := d.recorder().SavedContexts().Saver.SaveContext(context.Background(), savedcontext.Saving{}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "", brief.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Briefer.Recall(context.Background(), "", brief.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "abcd", brief.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Briefer.Recall(context.Background(), "abcd", brief.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := d.recorder().SavedContexts().Clearer.BeforeClear(context.Background(), savedcontext.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {

@@ -17,6 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 const (
@@ -30,16 +32,56 @@ const (
 	small = 1500
 )
 
+// Recalled is a checkpoint with the brief that it makes now.
+type Recalled struct {
+	Checkpoint recall.Checkpoint
+	Brief      brief.Brief
+}
+
+// Recall returns the brief of the checkpoint id, which may be abbreviated. If id is empty
+// it is the whole brief that a session which starts here now would get, at once or with
+// its first prompt, or the notice where it would get only that; without parts where the
+// settings exclude briefs. It wraps recall.ErrNotFound.
+func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
+	if id != "" {
+		whole, err := br.saver.Contexts().Find(ctx, id)
+		if err != nil {
+			return Recalled{}, err
+		}
+		return br.brief(ctx, whole, kind)
+	}
+	id, usual, err := br.newest(ctx, workspace.Input{})
+	if err != nil {
+		return Recalled{}, err
+	}
+	if id == "" {
+		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
+	}
+	if kind == brief.Full {
+		kind = usual
+	}
+	o := br.Options.Recall
+	switch {
+	case o.OnStart == settings.Never, o.Inject == settings.InjectOff:
+		recalled, err := br.brief(ctx, id, brief.Notice)
+		recalled.Brief = brief.Brief{Message: recalled.Brief.Message}
+		return recalled, err
+	case o.OnStart == settings.Prompt:
+		kind = brief.Notice
+	}
+	return br.brief(ctx, id, kind)
+}
+
 // brief makes the brief of a checkpoint as things are now, for the two hooks
 // that a session's start has.
-func (sa *Saver) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
+func (br *Briefer) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	const hooks = 2
-	return sa.briefIn(ctx, id, kind, hooks)
+	return br.briefIn(ctx, id, kind, hooks)
 }
 
 // briefIn makes it in at most so many parts.
-func (sa *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
-	m, err := sa.material(ctx, id, kind)
+func (br *Briefer) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
+	m, err := br.material(ctx, id, kind)
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -48,8 +90,8 @@ func (sa *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts 
 }
 
 // briefFor makes the whole brief for a session whose first prompt is known, in one part.
-func (sa *Saver) briefFor(ctx context.Context, id, prompt string) (Recalled, error) {
-	m, err := sa.material(ctx, id, brief.Full)
+func (br *Briefer) briefFor(ctx context.Context, id, prompt string) (Recalled, error) {
+	m, err := br.material(ctx, id, brief.Full)
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -58,9 +100,9 @@ func (sa *Saver) briefFor(ctx context.Context, id, prompt string) (Recalled, err
 }
 
 // material reads what a brief of the checkpoint id needs.
-func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
-	store := sa.Contexts()
-	m := brief.Material{Kind: kind, Now: sa.Env.Now()}
+func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
+	store := br.saver.Contexts()
+	m := brief.Material{Kind: kind, Now: br.Env.Now()}
 	c, err := store.Get(ctx, id)
 	if err != nil {
 		return m, err
@@ -69,44 +111,44 @@ func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brie
 		m.Checkpoint = c
 		return m, nil
 	}
-	if err := sa.whereNow(ctx, &m, c); err != nil {
+	if err := br.whereNow(ctx, &m, c); err != nil {
 		return m, err
 	}
-	known, base := sa.knownOf(ctx, c)
-	if m.Present, err = sa.present(ctx, c, known); err != nil {
+	known, base := br.knownOf(ctx, c)
+	if m.Present, err = br.present(ctx, c, known); err != nil {
 		return m, err
 	}
 	if kind == brief.Full {
 		if err := store.Contents(ctx, &c); err != nil {
 			return m, err
 		}
-		if err := sa.addPresent(&m, c); err != nil {
+		if err := br.addPresent(&m, c); err != nil {
 			return m, err
 		}
-		if m.Base, err = sa.baseOf(ctx, c, base); err != nil {
+		if m.Base, err = br.baseOf(ctx, c, base); err != nil {
 			return m, err
 		}
 	}
 	if kind != brief.Drift {
-		sa.addCommits(ctx, &m, c, base)
+		br.addCommits(ctx, &m, c, base)
 	}
-	m.Others = sa.othersSince(ctx, c)
+	m.Others = br.othersSince(ctx, c)
 	m.Checkpoint = c
 	return m, nil
 }
 
 // whereNow describes what is checked out, and the commit if it is later than the checkpoint.
-func (sa *Saver) whereNow(ctx context.Context, m *brief.Material, c recall.Checkpoint) error {
-	head, _, err := sa.Head(ctx)
+func (br *Briefer) whereNow(ctx context.Context, m *brief.Material, c recall.Checkpoint) error {
+	head, _, err := br.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	m.Commit = string(head.OID)
 	if slices.Contains(head.Parents, git.OID(c.State.Context.GitCommit)) || head.Committer.When.After(c.CreatedAt) {
 		subject, _, _ := strings.Cut(strings.TrimSpace(head.Message), "\n")
-		m.Subject = sa.Redact.Text(subject)
+		m.Subject = br.Redact.Text(subject)
 	}
-	m.Branch, err = sa.branchShown(ctx)
+	m.Branch, err = br.saver.branchShown(ctx)
 	return err
 }
 
@@ -118,10 +160,10 @@ func (sa *Saver) branchShown(ctx context.Context) (string, error) {
 
 // knownOf is what the memory of the checkpoint's session knows of its files, and
 // the commit that it began with; HEAD of then where it isn't known.
-func (sa *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]capture.Captured, string) {
+func (br *Briefer) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]capture.Captured, string) {
 	if len(c.Sessions) > 0 {
-		m, _, err := sa.remembered(ctx, c.Sessions[0])
-		if err == nil && m.Worktree == sa.Repo.Root && m.Base != "" {
+		m, _, err := br.saver.remembered(ctx, c.Sessions[0])
+		if err == nil && m.Worktree == br.Repo.Root && m.Base != "" {
 			return m.Files, m.Base
 		}
 	}
@@ -130,9 +172,9 @@ func (sa *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]c
 
 // present compares the checkpoint's files with what they are now. What there is
 // no time to read is left out, and so are those whose names are not kept.
-func (sa *Saver) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
+func (br *Briefer) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
-	compare := sa.capturer("", maxHashed)
+	compare := br.saver.capturer("", maxHashed)
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
 	if err != nil {
@@ -160,8 +202,8 @@ func isAltered(path string) bool {
 }
 
 // addPresent reads what became of files that the checkpoint has with content.
-func (sa *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
-	root, err := os.OpenRoot(sa.Repo.Root)
+func (br *Briefer) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
+	root, err := os.OpenRoot(br.Repo.Root)
 	if err != nil {
 		return fmt.Errorf("open worktree: %w", err)
 	}
@@ -177,7 +219,7 @@ func (sa *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) 
 			continue
 		}
 		left -= len(text)
-		now.Content = sa.Redact.Text(text)
+		now.Content = br.Redact.Text(text)
 		m.Present[p] = now
 	}
 	return nil
@@ -201,7 +243,7 @@ func readText(root *os.Root, path string, most int) (string, bool) {
 }
 
 // baseOf reads what the larger of the changed files were at the session's start.
-func (sa *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
+func (br *Briefer) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
 	if base == "" {
 		return nil, nil //nolint:nilnil // the branch had no commit
 	}
@@ -212,7 +254,7 @@ func (sa *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (
 		if f.Change != recall.Modified || len(f.Content) < small || len(f.Content) > left {
 			continue
 		}
-		object, err := sa.Repo.Read(ctx, base+":"+p)
+		object, err := br.Repo.Read(ctx, base+":"+p)
 		if errors.Is(err, git.ErrMissing) {
 			continue
 		}
@@ -223,20 +265,20 @@ func (sa *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (
 			continue
 		}
 		left -= len(object.Data)
-		texts[p] = sa.Redact.Text(string(object.Data))
+		texts[p] = br.Redact.Text(string(object.Data))
 	}
 	return texts, nil
 }
 
 // othersSince finds other sessions that changed files of the checkpoint after
 // it.
-func (sa *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
+func (br *Briefer) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
 	var others []brief.Other
-	for _, t := range sa.recent.candidates(ctx) {
-		if slices.Contains(c.Sessions, t.id) || t.Worktree != sa.Repo.Root || t.Seen.Before(c.CreatedAt) {
+	for _, t := range br.recent.candidates(ctx) {
+		if slices.Contains(c.Sessions, t.id) || t.Worktree != br.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
 		}
-		m, _, err := sa.remembered(ctx, t.id)
+		m, _, err := br.saver.remembered(ctx, t.id)
 		if err != nil {
 			continue
 		}

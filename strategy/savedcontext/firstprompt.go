@@ -94,7 +94,7 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 	if !verdict.Related {
 		return "", nil
 	}
-	recalled, err := ij.saver.briefFor(ctx, c.ID, in.Prompt)
+	recalled, err := ij.briefer.briefFor(ctx, c.ID, in.Prompt)
 	if err != nil {
 		return "", fmt.Errorf("brief of context checkpoint %s: %w", c.ID, err)
 	}

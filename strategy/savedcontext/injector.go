@@ -134,7 +134,7 @@ func (ij *Injector) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	recalled, err := ij.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
+	recalled, err := ij.briefer.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}

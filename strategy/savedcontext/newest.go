@@ -18,13 +18,13 @@ const fresh = 24 * time.Hour
 // newest returns the checkpoint whose brief a new session of this worktree gets, and the
 // kind of brief. A checkpoint that was saved automatically of a session that still runs is
 // skipped. That of a lost session is as old as its last activity.
-func (sa *Saver) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
+func (br *Briefer) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
 	const enough = 20
-	list, err := sa.Contexts().List(ctx, contextstore.Filter{Worktree: sa.Repo.Root, Limit: enough})
+	list, err := br.saver.Contexts().List(ctx, contextstore.Filter{Worktree: br.Repo.Root, Limit: enough})
 	if err != nil {
 		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
 	}
-	branch, err := sa.branchShown(ctx)
+	branch, err := br.saver.branchShown(ctx)
 	if err != nil {
 		return "", 0, err
 	}
@@ -32,17 +32,17 @@ func (sa *Saver) newest(ctx context.Context, in workspace.Input) (id string, kin
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
 			return false
 		}
-		t, ok := sa.recent.readHeader(e.Session)
-		return ok && sa.recent.isRunning(t, in.Agent)
+		t, ok := br.recent.readHeader(e.Session)
+		return ok && br.recent.isRunning(t, in.Agent)
 	})
 	for i, e := range list {
-		if t, ok := sa.recent.readHeader(e.Session); ok && e.Cause == recall.Lost {
-			list[i].CreatedAt = sa.recent.lastActive(e.Session, t).Truncate(time.Second) // as of all others
+		if t, ok := br.recent.readHeader(e.Session); ok && e.Cause == recall.Lost {
+			list[i].CreatedAt = br.recent.lastActive(e.Session, t).Truncate(time.Second) // as of all others
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, e := range list {
-		if e.Branch == branch && sa.Env.Now().Sub(e.CreatedAt) < fresh {
+		if e.Branch == branch && br.Env.Now().Sub(e.CreatedAt) < fresh {
 			return e.ID, brief.Full, nil
 		}
 		if id == "" {

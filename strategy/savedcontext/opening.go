@@ -102,7 +102,7 @@ func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) erro
 	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return nil
 	}
-	recalled, err := d.injector.saver.brief(ctx, id, kind)
+	recalled, err := d.injector.briefer.brief(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) {
 		d.opening.Ask = false
 		return nil
@@ -124,7 +124,7 @@ func (d *openingDraft) startup(ctx context.Context) error {
 		d.injector.machine.EndDeadTurns(ctx)
 		d.injector.saveLost(ctx, d.injector.recent.candidates(ctx), d.input)
 	}
-	id, kind, err := d.injector.saver.newest(ctx, d.input)
+	id, kind, err := d.injector.briefer.newest(ctx, d.input)
 	if err != nil || id == "" {
 		return err
 	}

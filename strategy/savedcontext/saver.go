@@ -9,11 +9,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
-	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Saving is a request for a saved context.
@@ -83,44 +80,4 @@ func (sa *Saver) Contexts() contextstore.Store {
 			return catalog.Open(ctx, sa.Env.Registry.CatalogPath())
 		},
 	}
-}
-
-// Recalled is a checkpoint with the brief that it makes now.
-type Recalled struct {
-	Checkpoint recall.Checkpoint
-	Brief      brief.Brief
-}
-
-// Recall returns the brief of the checkpoint id, which may be abbreviated. If id is empty
-// it is the whole brief that a session which starts here now would get, at once or with
-// its first prompt, or the notice where it would get only that; without parts where the
-// settings exclude briefs. It wraps recall.ErrNotFound.
-func (sa *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
-	if id != "" {
-		whole, err := sa.Contexts().Find(ctx, id)
-		if err != nil {
-			return Recalled{}, err
-		}
-		return sa.brief(ctx, whole, kind)
-	}
-	id, usual, err := sa.newest(ctx, workspace.Input{})
-	if err != nil {
-		return Recalled{}, err
-	}
-	if id == "" {
-		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
-	}
-	if kind == brief.Full {
-		kind = usual
-	}
-	o := sa.Options.Recall
-	switch {
-	case o.OnStart == settings.Never, o.Inject == settings.InjectOff:
-		recalled, err := sa.brief(ctx, id, brief.Notice)
-		recalled.Brief = brief.Brief{Message: recalled.Brief.Message}
-		return recalled, err
-	case o.OnStart == settings.Prompt:
-		kind = brief.Notice
-	}
-	return sa.brief(ctx, id, kind)
 }

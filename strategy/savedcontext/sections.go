@@ -36,11 +36,11 @@ func CheckSections(names []string) error {
 // Sections returns the named sections of the checkpoint id, in at most limit tokens
 // together: each may use its share of what the ones before it left. Their texts describe
 // the files as they are now.
-func (sa *Saver) Sections(ctx context.Context, id string, names []string, limit int) ([]Section, error) {
+func (br *Briefer) Sections(ctx context.Context, id string, names []string, limit int) ([]Section, error) {
 	if err := CheckSections(names); err != nil {
 		return nil, err
 	}
-	m, err := sa.material(ctx, id, brief.Full)
+	m, err := br.material(ctx, id, brief.Full)
 	if err != nil {
 		return nil, err
 	}

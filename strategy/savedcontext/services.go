@@ -11,6 +11,7 @@ import (
 // Services are the services of this package, for one worktree.
 type Services struct {
 	Saver    *Saver
+	Briefer  *Briefer
 	Clearer  *Clearer
 	Injector *Injector
 	Watcher  *Watcher
@@ -24,13 +25,15 @@ func New(w *workspace.Workspace) *Services {
 	local := workspace.New(w)
 	children := local.Children
 	recent := &recentSessions{Workspace: w}
-	saver := &Saver{Workspace: w, recent: recent, tombstones: local.Tombstones}
+	saver := &Saver{Workspace: w, tombstones: local.Tombstones}
+	briefer := &Briefer{Workspace: w, recent: recent, saver: saver}
 	clearer := &Clearer{Workspace: w, children: children, saver: saver}
 	return &Services{
 		Saver:   saver,
+		Briefer: briefer,
 		Clearer: clearer,
 		Injector: &Injector{
-			Workspace: w, children: children, clearer: clearer,
+			Workspace: w, briefer: briefer, children: children, clearer: clearer,
 			machine: machine, marks: marks, recent: recent, saver: saver,
 		},
 		Watcher: &Watcher{Workspace: w, children: children, saver: saver},
@@ -38,12 +41,20 @@ func New(w *workspace.Workspace) *Services {
 	}
 }
 
-// Saver saves contexts of sessions on request and reads saved ones.
+// Saver saves contexts of sessions.
 type Saver struct {
 	*workspace.Workspace
 
-	recent     *recentSessions
 	tombstones *workspace.Tombstones
+}
+
+// Briefer finds the saved context that a session may continue from, and makes briefs of
+// saved contexts.
+type Briefer struct {
+	*workspace.Workspace
+
+	recent *recentSessions
+	saver  *Saver
 }
 
 // Clearer saves the context of a session that is cleared or ends, and applies the
@@ -60,6 +71,7 @@ type Clearer struct {
 type Injector struct {
 	*workspace.Workspace
 
+	briefer  *Briefer
 	children *workspace.Children
 	clearer  *Clearer
 	machine  *lifecycle.Machine

@@ -37,9 +37,13 @@ type contexts interface {
 	Discard(ctx context.Context, ids ...string) error
 }
 
-// recaller saves contexts and makes briefs of them.
-type recaller interface {
+// saver saves contexts.
+type saver interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
+}
+
+// briefer makes briefs of saved contexts.
+type briefer interface {
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
 	Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
 }
@@ -51,11 +55,12 @@ type recallOptions struct{ json, noPager bool }
 type recalling struct {
 	*app.App
 
-	opts  recallOptions
-	root  string // of the worktree
-	is    settings.Settings
-	store contexts
-	rec   recaller
+	opts    recallOptions
+	root    string // of the worktree
+	is      settings.Settings
+	store   contexts
+	saver   saver
+	briefer briefer
 }
 
 // NewRecall returns the commands of saved contexts.
@@ -136,7 +141,8 @@ func openRecall(a *app.App, opts recallOptions) (_ *recalling, done func() error
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	rec := a.Recorder(repo, is, log.With("component", "recall"))
-	r := &recalling{App: a, opts: opts, root: repo.Root, is: is, store: rec.SavedContexts().Saver.Contexts(), rec: rec.SavedContexts().Saver}
+	saved := rec.SavedContexts()
+	r := &recalling{App: a, opts: opts, root: repo.Root, is: is, store: saved.Saver.Contexts(), saver: saved.Saver, briefer: saved.Briefer}
 	return r, func() error {
 		_ = file.Close() // the log's failure is nobody's
 		return repo.Close()

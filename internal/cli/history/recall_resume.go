@@ -62,7 +62,7 @@ type briefJSON struct {
 // brief prints the brief of a checkpoint; without an id what a session that
 // starts here now would get.
 func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error {
-	got, err := r.rec.Recall(ctx, id, kind)
+	got, err := r.briefer.Recall(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) && id == "" {
 		return r.noBrief()
 	}

@@ -69,7 +69,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 	}
 	var saved recall.Checkpoint
 	err := r.Streams.Progress("Saving", func() (err error) {
-		saved, err = r.rec.SaveContext(ctx, want)
+		saved, err = r.saver.SaveContext(ctx, want)
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {

@@ -89,7 +89,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		}
 		return r.Streams.JSON(filledCheckpoint(c))
 	}
-	r.show(r.checkpointText(c))
+	r.show(checkpointText(r.Streams, r.Now(), c))
 	return nil
 }
 
@@ -101,7 +101,7 @@ type sectionsJSON struct {
 
 // showSections prints sections of the brief, an empty line between them.
 func (r *recalling) showSections(ctx context.Context, id string, names []string) error {
-	list, err := r.rec.Sections(ctx, id, names, sectionTokens)
+	list, err := r.briefer.Sections(ctx, id, names, sectionTokens)
 	if err != nil {
 		return recallError(err, id)
 	}

@@ -16,46 +16,53 @@ import (
 // itemWidth is how much of one step, decision or command is shown.
 const itemWidth = 300
 
+// contextText is a saved context as text for a person.
+type contextText struct {
+	out     strings.Builder
+	streams ui.Streams
+	now     time.Time
+}
+
 // checkpointText shows a saved context without the contents of its files.
-func (r *recalling) checkpointText(c recall.Checkpoint) string {
-	var b strings.Builder
-	r.writeContextFacts(&b, c)
+func checkpointText(streams ui.Streams, now time.Time, c recall.Checkpoint) string {
+	t := &contextText{streams: streams, now: now}
+	t.facts(c)
 	if text := strings.TrimSpace(ui.Text(c.Description)); text != "" {
-		b.WriteString("\n" + text + "\n")
+		t.out.WriteString("\n" + text + "\n")
 	}
 	a := c.State.Analysis
 	if a.CurrentTask != "" {
-		r.writeItems(&b, "Current task", []string{a.CurrentTask})
+		t.items("Current task", []string{a.CurrentTask})
 	}
-	r.writeItems(&b, "Next steps", a.NextSteps)
-	r.writeItems(&b, "Decisions", a.Decisions)
-	r.writeItems(&b, "Blockers", a.Blockers)
-	r.writeItems(&b, "Documents", a.RelevantDocs)
-	r.writeFiles(&b, c.State.Files)
-	r.writeItems(&b, "Files read", c.State.Context.FilesRead)
-	r.writeCommands(&b, c.State.Context)
+	t.items("Next steps", a.NextSteps)
+	t.items("Decisions", a.Decisions)
+	t.items("Blockers", a.Blockers)
+	t.items("Documents", a.RelevantDocs)
+	t.files(c.State.Files)
+	t.items("Files read", c.State.Context.FilesRead)
+	t.commands(c.State.Context)
 	if text := strings.TrimSpace(ui.Text(c.Compaction)); text != "" {
-		b.WriteString("\n" + r.Streams.Paint(ui.Bold, "Summary of the last compaction:") + "\n" + text + "\n")
+		t.out.WriteString("\n" + t.streams.Paint(ui.Bold, "Summary of the last compaction:") + "\n" + text + "\n")
 	}
-	r.writeItems(&b, "Warnings", c.Warnings)
-	fmt.Fprintf(&b, "\nA file's content: entire recall show %s --file <path>\nThe brief of it:  entire recall resume %s\n", c.ID, c.ID)
-	return b.String()
+	t.items("Warnings", c.Warnings)
+	fmt.Fprintf(&t.out, "\nA file's content: entire recall show %s --file <path>\nThe brief of it:  entire recall resume %s\n", c.ID, c.ID)
+	return t.out.String()
 }
 
-// writeContextFacts shows which, when, why, whose and where.
-func (r *recalling) writeContextFacts(b *strings.Builder, c recall.Checkpoint) {
+// facts shows which, when, why, whose and where.
+func (t *contextText) facts(c recall.Checkpoint) {
 	fact := func(name, value string) {
 		if value != "" {
-			b.WriteString(r.Streams.Paint(ui.Bold, name+":") + " " + value + "\n")
+			t.out.WriteString(t.streams.Paint(ui.Bold, name+":") + " " + value + "\n")
 		}
 	}
 	id := c.ID
 	if c.Status == recall.Pending {
-		id += " " + r.Streams.Paint(ui.Yellow, "(pending)")
+		id += " " + t.streams.Paint(ui.Yellow, "(pending)")
 	}
 	fact("Checkpoint", id)
 	fact("Summary", ui.Line(c.Summary, itemWidth))
-	fact("Saved", c.CreatedAt.In(r.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(r.Now(), c.CreatedAt)+"), "+savedText(c.Cause))
+	fact("Saved", c.CreatedAt.In(t.now.Location()).Format(time.DateTime)+" ("+ui.Ago(t.now, c.CreatedAt)+"), "+savedText(c.Cause))
 	for _, id := range c.Sessions {
 		id = ui.Line(id, format.NameWidth)
 		fact("Session", id+" (claude --resume "+id+")")
@@ -105,20 +112,20 @@ func conversationText(c recall.Checkpoint) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeItems shows a list under its name, nothing if it is empty.
-func (r *recalling) writeItems(b *strings.Builder, name string, items []string) {
+// items shows a list under its name, nothing if it is empty.
+func (t *contextText) items(name string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	b.WriteString("\n" + r.Streams.Paint(ui.Bold, name+":") + "\n")
+	t.out.WriteString("\n" + t.streams.Paint(ui.Bold, name+":") + "\n")
 	for _, item := range items {
-		b.WriteString("  - " + ui.Line(item, itemWidth) + "\n")
+		t.out.WriteString("  - " + ui.Line(item, itemWidth) + "\n")
 	}
 }
 
-// writeFiles shows how each file was changed, and why a content is not kept.
-func (r *recalling) writeFiles(b *strings.Builder, files map[string]recall.File) {
-	fmt.Fprintf(b, "\n%s (%d)\n", r.Streams.Paint(ui.Bold, "Files changed:"), len(files))
+// files shows how each file was changed, and why a content is not kept.
+func (t *contextText) files(files map[string]recall.File) {
+	fmt.Fprintf(&t.out, "\n%s (%d)\n", t.streams.Paint(ui.Bold, "Files changed:"), len(files))
 	var table ui.Table
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		f := files[path]
@@ -131,7 +138,7 @@ func (r *recalling) writeFiles(b *strings.Builder, files map[string]recall.File)
 		}
 		table.Row("  "+ui.Line(string(f.Change), format.NameWidth), format.Path(path), linesText(f), size, note)
 	}
-	b.WriteString(table.String())
+	t.out.WriteString(table.String())
 }
 
 func linesText(f recall.File) string {
@@ -141,16 +148,16 @@ func linesText(f recall.File) string {
 	return "+" + strconv.Itoa(f.Added) + " -" + strconv.Itoa(f.Removed)
 }
 
-// writeCommands shows how the last commands ended.
-func (r *recalling) writeCommands(b *strings.Builder, in recall.Context) {
+// commands shows how the last commands ended.
+func (t *contextText) commands(in recall.Context) {
 	if len(in.Commands) == 0 {
-		r.writeItems(b, "Recent commands", in.RecentCommands)
+		t.items("Recent commands", in.RecentCommands)
 		return
 	}
-	b.WriteString("\n" + r.Streams.Paint(ui.Bold, "Recent commands:") + "\n")
+	t.out.WriteString("\n" + t.streams.Paint(ui.Bold, "Recent commands:") + "\n")
 	var table ui.Table
 	for _, c := range in.Commands {
 		table.Row("  "+ui.Line(string(c.Result), format.NameWidth), ui.Line(c.Text, itemWidth))
 	}
-	b.WriteString(table.String())
+	t.out.WriteString(table.String())
 }

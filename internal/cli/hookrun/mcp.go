@@ -146,10 +146,11 @@ func mcpConfigure(a *app.App, dir string, changes []settings.Change) (settings.S
 // contextWork is what the MCP server does to saved contexts.
 type contextWork struct {
 	*savedcontext.Saver
+	*savedcontext.Briefer
 	*savedcontext.Clearer
 	*savedcontext.Injector
 }
 
 func newContextWork(s *savedcontext.Services) contextWork {
-	return contextWork{s.Saver, s.Clearer, s.Injector}
+	return contextWork{s.Saver, s.Briefer, s.Clearer, s.Injector}
 }
