@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
 // Rewriting makes histories that lack what is forgotten. It writes objects and
@@ -33,7 +33,7 @@ type Rewriting struct {
 	// RecordsOnly reports that Shadow masks in metadata only, not in files.
 	RecordsOnly bool
 
-	quotes *transcript.Quotes // of Forgotten.Paths
+	quotes *quoted.Files // of Forgotten.Paths
 	// Moved are the commits that were rewritten, and what took their places;
 	// empty where nothing did.
 	Moved map[git.OID]git.OID
@@ -409,7 +409,7 @@ func (w *Rewriting) mask(data []byte) []byte {
 		return data
 	}
 	if w.quotes == nil {
-		w.quotes = transcript.NewQuotes(w.Forgotten.Paths, nil, nil)
+		w.quotes = quoted.New(w.Forgotten.Paths, nil, nil)
 	}
 	return w.quotes.Mask(data)
 }

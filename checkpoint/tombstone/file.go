@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
 // AddFile adds the path of a file, from the root of a worktree and with slashes.
@@ -70,7 +70,7 @@ func (t *List) FilePaths() []string {
 // of files.
 type Masker struct {
 	texts  *forgotten.Masker
-	quotes *transcript.Quotes
+	quotes *quoted.Files
 }
 
 // Masker returns what masks the texts and files that were forgotten; nil if there are
@@ -86,12 +86,12 @@ func (t *List) Masker(roots func() []string) *Masker {
 
 // Quotes returns what finds quotes of forgotten files, as in Masker; nil if there are
 // none.
-func (t *List) Quotes(roots func() []string) *transcript.Quotes {
+func (t *List) Quotes(roots func() []string) *quoted.Files {
 	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
 	if len(paths) == 0 {
 		return nil
 	}
-	return transcript.NewQuotes(paths, roots(), forgotten.NewLines([]byte(t.Salt), t.Lines))
+	return quoted.New(paths, roots(), forgotten.NewLines([]byte(t.Salt), t.Lines))
 }
 
 // Mask replaces what was forgotten; JSON stays valid. Without any it returns data itself.

@@ -98,9 +98,9 @@ func (s Streams) Notef(format string, args ...any) {
 // Hint writes what the user can do about a problem to Err.
 func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 
-// Schema is the version of the JSON that commands print; docs/formats/json.md describes
+// schema is the version of the JSON that commands print; docs/formats/json.md describes
 // what changes it.
-const Schema = 1
+const schema = 1
 
 // JSON writes v to Out, indented, with < and > as they are. An object begins with the
 // key "schema".
@@ -144,7 +144,7 @@ func envelope(v any) ([]byte, error) {
 	if !isObject {
 		return out.Bytes(), nil
 	}
-	first := fmt.Sprintf(`{"schema":%d,`, Schema)
+	first := fmt.Sprintf(`{"schema":%d,`, schema)
 	if bytes.Equal(bytes.TrimSpace(fields), []byte("}")) {
 		first = strings.TrimSuffix(first, ",")
 	}

@@ -98,7 +98,7 @@ func (c *collector) assistant(e *entry, at moment) {
 // model notes the model of a message of the agent's own.
 func (c *collector) model(e *entry, m *message) {
 	if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
-		c.scan.Model = text(m.model)
+		c.scan.Model = Unescaped(m.model)
 	}
 }
 
@@ -123,11 +123,11 @@ func (c *collector) count(m *message) {
 
 // use takes in the beginning of a tool use.
 func (c *collector) use(b *block, at moment) {
-	id := text(b.id)
+	id := Unescaped(b.id)
 	if _, known := c.uses[id]; known && id != "" {
 		return // the same message written once more
 	}
-	name := text(b.name)
+	name := Unescaped(b.name)
 	u := use{effect: effectOf(name), call: -1, edit: -1}
 	switch u.effect {
 	case effectNamed:
@@ -168,7 +168,7 @@ func (c *collector) user(e *entry, at moment) {
 	}
 	if asked := asked(m, e.source); asked != "" {
 		c.scan.Prompts = append(c.scan.Prompts,
-			Prompt{Text: asked, Line: at.line, Time: at.time, UUID: text(e.uuid)})
+			Prompt{Text: asked, Line: at.line, Time: at.time, UUID: Unescaped(e.uuid)})
 	}
 }
 
@@ -192,7 +192,7 @@ func (c *collector) result(b *block, e *entry, at moment) {
 	if len(b.of) == 0 {
 		return
 	}
-	id := text(b.of)
+	id := Unescaped(b.of)
 	u, known := c.uses[id]
 	if !known || u.task {
 		c.answer(id, e)
@@ -230,7 +230,7 @@ func (c *collector) answer(id string, e *entry) {
 	if c.scan.Answers == nil {
 		c.scan.Answers = map[string]string{}
 	}
-	c.scan.Answers[id] = text(e.uuid)
+	c.scan.Answers[id] = Unescaped(e.uuid)
 }
 
 // finish returns the Scan.
@@ -239,6 +239,6 @@ func (c *collector) finish() Scan {
 		c.scan.Edits = slices.DeleteFunc(c.scan.Edits, func(e Edit) bool { return c.failed[e.ToolID] })
 	}
 	c.scan.LastAssistant = Unquoted(c.lastText)
-	c.scan.LastUUID = text(c.lastUUID)
+	c.scan.LastUUID = Unescaped(c.lastUUID)
 	return c.scan
 }

@@ -68,7 +68,7 @@ func (c *Conversation) Line(raw []byte, n int) {
 		return
 	}
 	if c.cwd == "" {
-		c.cwd = text(e.cwd)
+		c.cwd = Unescaped(e.cwd)
 	}
 	switch string(e.kind) {
 	case "assistant":
@@ -88,7 +88,7 @@ func (c *Conversation) answer(e *entry, n int) {
 		b := &m.blocks[i]
 		switch string(b.kind) {
 		case "text":
-			c.say(Item{By: Assistant, Text: text(b.text), Line: n, Time: e.time()})
+			c.say(Item{By: Assistant, Text: Unescaped(b.text), Line: n, Time: e.time()})
 		case "tool_use":
 			c.use(b, Item{By: Tool, Line: n, Time: e.time()})
 		}
@@ -132,7 +132,7 @@ func (c *Conversation) use(b *block, item Item) {
 	if len(b.id) > 0 {
 		c.uses[string(b.id)] = len(c.Items)
 	}
-	item.Tool, item.ID = toolName(text(b.name)), text(b.id)
+	item.Tool, item.ID = toolName(Unescaped(b.name)), Unescaped(b.id)
 	item.Text, item.Command = c.detail(b.input)
 	if c.Full && c.kept < manyOutputs {
 		used := ToolUse{Tool: item.Tool, Input: b.input}

@@ -118,7 +118,7 @@ func (c *Conversation) documentMessage(raw []byte, n int) {
 		return
 	}
 	for i := range said.blocks {
-		c.say(Item{By: by, Text: text(said.blocks[i].text), Line: n, Time: at})
+		c.say(Item{By: by, Text: Unescaped(said.blocks[i].text), Line: n, Time: at})
 	}
 	c.documentCalls(calls, Item{By: Tool, Line: n, Time: at})
 }

@@ -279,11 +279,11 @@ func parseInput(raw []byte) (in input) {
 		switch string(key) {
 		case "file_path", "notebook_path":
 			if p := s.str(); len(p) > 0 {
-				in.path = text(p)
+				in.path = Unescaped(p)
 			}
 		case "command":
 			if c := s.str(); len(c) > 0 {
-				in.command = text(c[:min(len(c), longestCommand)])
+				in.command = Unescaped(c[:min(len(c), longestCommand)])
 			}
 		case "run_in_background":
 			in.background = s.truth()

@@ -170,7 +170,7 @@ func (e *Event) Raw() []byte { return e.text }
 
 // Unquoted is the text of what is between the quotes of a string, valid
 // UTF-8.
-func Unquoted(raw []byte) string { return strings.ToValidUTF8(text(raw), "\uFFFD") }
+func Unquoted(raw []byte) string { return strings.ToValidUTF8(Unescaped(raw), "\uFFFD") }
 
 // Detail is what the agent keeps of a tool's result for itself, nil if there is
 // nothing.

@@ -37,7 +37,7 @@ func (o *Origin) Line(line []byte) (settled bool) {
 		return o.settled()
 	}
 	if e.cwd != nil {
-		o.now = text(e.cwd)
+		o.now = Unescaped(e.cwd)
 	}
 	if o.first == "" {
 		o.first = o.now
@@ -54,7 +54,7 @@ func (o *Origin) settled() bool { return o.root != "" || o.first != "" && len(o.
 func (o *Origin) edits(raw []byte) {
 	o.message.parse(raw)
 	for _, b := range o.message.blocks {
-		if string(b.kind) != "tool_use" || effectOf(toolName(text(b.name))) != effectNamed {
+		if string(b.kind) != "tool_use" || effectOf(toolName(Unescaped(b.name))) != effectNamed {
 			continue
 		}
 		if o.root = o.rootOf(parseInput(b.input).path); o.root != "" {
@@ -92,7 +92,7 @@ func (o *Origin) Root() string {
 		return ""
 	}
 	for dir := o.first; dir != "/" && o.slug != ""; dir = filepath.Dir(dir) {
-		if ProjectSlug(dir) == o.slug {
+		if projectSlug(dir) == o.slug {
 			return dir
 		}
 	}

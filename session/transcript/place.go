@@ -11,10 +11,10 @@ import (
 	"unicode/utf16"
 )
 
-// ProjectSlug is the name of the directory in which the agent keeps the
+// projectSlug is the name of the directory in which the agent keeps the
 // sessions of a project: its path with a dash for each UTF-16 unit that is no
 // ASCII letter or digit, cut at 200 and then distinguished by a hash.
-func ProjectSlug(path string) string {
+func projectSlug(path string) string {
 	const longest = 200
 	units := utf16.Encode([]rune(path))
 	slug := make([]byte, len(units))
@@ -46,7 +46,7 @@ func SessionDir(getenv func(string) string, home, repoRoot string) string {
 	if base == "" {
 		base = filepath.Join(home, ".claude")
 	}
-	return filepath.Join(base, "projects", ProjectSlug(repoRoot))
+	return filepath.Join(base, "projects", projectSlug(repoRoot))
 }
 
 // testDir names, in the environment, the agent's folder in tests.

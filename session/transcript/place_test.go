@@ -25,8 +25,9 @@ func TestProjectSlug(t *testing.T) {
 		"/ü😀" + strings.Repeat("b", 300):    "----" + strings.Repeat("b", 196) + "-myorzk",
 	}
 	for path, want := range tests {
-		if got := transcript.ProjectSlug(path); got != want {
-			t.Errorf("ProjectSlug(%q) = %q, want %q", path, got, want)
+		dir := transcript.SessionDir(func(string) string { return "" }, "/home/me", path)
+		if got := filepath.Base(dir); got != want {
+			t.Errorf("the directory of %q is %q, want %q", path, got, want)
 		}
 	}
 }

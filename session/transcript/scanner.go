@@ -108,21 +108,29 @@ func (s *scanner) str() []byte {
 
 // quoted moves from an opening quote behind the closing one.
 func (s *scanner) quoted() {
-	start := s.i + 1
+	end := EndOfString(s.b, s.i+1)
+	if end < 0 {
+		s.fail()
+		return
+	}
+	s.i = end + 1
+}
+
+// EndOfString returns where the closing quote of a JSON string is whose inside begins at
+// start, -1 if there is none.
+func EndOfString(b []byte, start int) int {
 	for at := start; ; {
-		n := bytes.IndexByte(s.b[at:], '"')
+		n := bytes.IndexByte(b[at:], '"')
 		if n < 0 {
-			s.fail()
-			return
+			return -1
 		}
 		at += n
 		back := at
-		for back > start && s.b[back-1] == '\\' {
+		for back > start && b[back-1] == '\\' {
 			back--
 		}
 		if (at-back)%2 == 0 {
-			s.i = at + 1
-			return
+			return at
 		}
 		at++
 	}
@@ -201,9 +209,9 @@ func (s *scanner) scalar() {
 	}
 }
 
-// text decodes what is between the quotes of a JSON string. Bytes that no JSON
+// Unescaped decodes what is between the quotes of a JSON string. Bytes that no JSON
 // string may hold are kept.
-func text(raw []byte) string {
+func Unescaped(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
 	}

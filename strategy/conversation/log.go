@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/relocate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -32,7 +33,7 @@ type Log struct {
 	Lines int
 
 	text segments.Transcript
-	move transcript.Relocation
+	move relocate.Move
 }
 
 // Skipped is a session of a checkpoint that can't be restored, and why.
@@ -212,13 +213,13 @@ const originLimit = 32 << 20
 
 // relocation is the way from the project in which a transcript was written to
 // this worktree.
-func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text segments.Transcript) (transcript.Relocation, error) {
+func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text segments.Transcript) (relocate.Move, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
 		blob, err := lo.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
 		if err != nil {
-			return transcript.Relocation{}, err
+			return relocate.Move{}, err
 		}
 		read += len(blob.Data)
 		for line := range bytes.Lines(blob.Data) {
@@ -227,12 +228,12 @@ func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, tex
 			}
 		}
 	}
-	return transcript.NewRelocation(origin.Root(), lo.Repo.Root), nil
+	return relocate.New(origin.Root(), lo.Repo.Root), nil
 }
 
 // copyLog writes the transcript with its paths changed to those of this machine.
 func (lo *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
-	moved := transcript.NewRelocator(w, log.move)
+	moved := relocate.NewWriter(w, log.move)
 	if _, err := log.text.Copy(ctx, lo.Repo, moved); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
 const (
@@ -57,7 +57,7 @@ func (v *versions) find(ctx context.Context) error {
 }
 
 // quotes returns what finds quotes of the file that is forgotten, in what is stored now.
-func (v *versions) quotes(ctx context.Context) (*transcript.Quotes, error) {
+func (v *versions) quotes(ctx context.Context) (*quoted.Files, error) {
 	quotes := v.tombs.Quotes(func() []string { return gitwork.Roots(v.rec.Repo) })
 	all, err := gitobject.All(ctx, v.rec.Repo)
 	if err != nil {

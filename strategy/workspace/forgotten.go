@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
 // ErrForgotten means that the user had a session forgotten: nothing of it is recorded,
@@ -99,7 +99,7 @@ func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) error {
 	}
 	t.Forgotten = t.With(unknown)
 	if len(unknown.Paths) > 0 {
-		quotes := transcript.NewQuotes(unknown.Paths, gitwork.Roots(ts.Repo), nil)
+		quotes := quoted.New(unknown.Paths, gitwork.Roots(ts.Repo), nil)
 		if err := ts.maskSessions(quotes); err != nil {
 			return fmt.Errorf("mask what was forgotten: %w", err)
 		}
@@ -143,7 +143,7 @@ func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.F
 // maskSessions masks what the states of sessions and the files beside them quote, and
 // makes every session store its transcript anew: the objects that it has stored quote
 // too.
-func (ts *Tombstones) maskSessions(quotes *transcript.Quotes) error {
+func (ts *Tombstones) maskSessions(quotes *quoted.Files) error {
 	states, _ := ts.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
 		if s.Recorder.Stored.Lines == 0 {
@@ -172,7 +172,7 @@ func (ts *Tombstones) maskSessions(quotes *transcript.Quotes) error {
 }
 
 // maskFile masks what a file quotes. Its length stays.
-func maskFile(quotes *transcript.Quotes, path string) error {
+func maskFile(quotes *quoted.Files, path string) error {
 	data, err := disk.ReadFile(path)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package transcript_test
+package relocate_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/relocate"
 )
 
 // A text full of one form of a path takes no longer because the other forms are
@@ -15,7 +15,7 @@ import (
 //
 //nolint:paralleltest // measures processor time, so not next to the tests that work at once
 func TestAttackPathInOneForm(t *testing.T) {
-	move := transcript.NewRelocation("/é<", "/new")
+	move := relocate.New("/é<", "/new")
 	const times = 1 << 18
 	var out []byte
 	took := testkit.ProcessorTime(t, func() { out = move.Text([]byte(strings.Repeat("/é</x ", times))) })

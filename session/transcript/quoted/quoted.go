@@ -1,4 +1,5 @@
-package transcript
+// Package quoted finds what transcripts quote of files, and masks it.
+package quoted
 
 import (
 	"bytes"
@@ -11,15 +12,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
-// maxQuoteCalls bounds the tool calls whose results are remembered.
-const maxQuoteCalls = 20_000
+// maxCalls bounds the tool calls whose results are remembered.
+const maxCalls = 20_000
 
-// Quotes finds what transcripts, and records made of them, quote of files: what tools
+// Files finds what transcripts, and records made of them, quote of files: what tools
 // were given and returned, and lines of the files anywhere else. It remembers the calls
 // that named a file, so that their results are found in later lines. It may be used by
 // several goroutines at once.
-type Quotes struct {
-	files []quotedFile
+type Files struct {
+	files []file
 	roots []string
 	lines *forgotten.Lines
 
@@ -27,18 +28,18 @@ type Quotes struct {
 	calls map[string]bool
 }
 
-// quotedFile is a file by its path from the root of a worktree.
-type quotedFile struct {
+// file is a file by its path from the root of a worktree.
+type file struct {
 	path string
 	hint []byte // what every line that names it has; nil: nothing is certain
 }
 
-// NewQuotes returns a finder of what is quoted of files. The paths are from the root of
+// New returns a finder of what is quoted of files. The paths are from the root of
 // a worktree, with slashes; roots are worktrees that are known. The lines may be nil.
-func NewQuotes(paths, roots []string, lines *forgotten.Lines) *Quotes {
-	q := &Quotes{roots: roots, lines: lines, calls: map[string]bool{}}
+func New(paths, roots []string, lines *forgotten.Lines) *Files {
+	q := &Files{roots: roots, lines: lines, calls: map[string]bool{}}
 	for _, p := range paths {
-		f := quotedFile{path: p, hint: []byte(path.Base(p))}
+		f := file{path: p, hint: []byte(path.Base(p))}
 		if bytes.ContainsFunc(f.hint, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\/<>&`, c) }) {
 			f.hint = nil // it may be escaped
 		}
@@ -48,18 +49,18 @@ func NewQuotes(paths, roots []string, lines *forgotten.Lines) *Quotes {
 }
 
 // Has reports whether something is quoted in data.
-func (q *Quotes) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
+func (q *Files) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
 
 // Mask replaces by REDACTED what data quotes. JSON stays valid.
-func (q *Quotes) Mask(data []byte) []byte { return forgotten.MaskSpans(data, q.Spans(data), false) }
+func (q *Files) Mask(data []byte) []byte { return forgotten.MaskSpans(data, q.Spans(data), false) }
 
 // MaskInPlace is Mask whose result has the length of data.
-func (q *Quotes) MaskInPlace(data []byte) []byte {
+func (q *Files) MaskInPlace(data []byte) []byte {
 	return forgotten.MaskSpans(data, q.Spans(data), true)
 }
 
 // Learn remembers the calls in data that name a file.
-func (q *Quotes) Learn(data []byte) {
+func (q *Files) Learn(data []byte) {
 	q.eachDocument(data, func(from, to int, isJSON bool) {
 		if doc := data[from:to]; isJSON && q.mayName(doc) {
 			readQuoting(doc).calls(q)
@@ -68,7 +69,7 @@ func (q *Quotes) Learn(data []byte) {
 }
 
 // Spans returns what data quotes, in order and apart from one another.
-func (q *Quotes) Spans(data []byte) []forgotten.Span {
+func (q *Files) Spans(data []byte) []forgotten.Span {
 	var spans []forgotten.Span
 	q.eachDocument(data, func(from, to int, isJSON bool) {
 		if isJSON {
@@ -81,7 +82,7 @@ func (q *Quotes) Spans(data []byte) []forgotten.Span {
 }
 
 // eachDocument splits data into JSON documents, of a line each or of all lines, and text.
-func (q *Quotes) eachDocument(data []byte, visit func(from, to int, isJSON bool)) {
+func (q *Files) eachDocument(data []byte, visit func(from, to int, isJSON bool)) {
 	if isDocument(data) {
 		visit(0, len(data), true)
 		return
@@ -103,7 +104,7 @@ func isDocument(data []byte) bool {
 
 // text finds what a text quotes by its lines, and the lines that begin with a file's
 // path as those that grep prints.
-func (q *Quotes) text(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
+func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	n := len(spans)
 	if q.lines != nil {
 		spans = q.lines.Spans(data, from, to, spans)
@@ -134,7 +135,7 @@ func (q *Quotes) text(data []byte, from, to int, spans []forgotten.Span) []forgo
 
 // beginsLine reports whether what is before a path, without the root that it may have, is
 // the beginning of a line.
-func (q *Quotes) beginsLine(before []byte) bool {
+func (q *Files) beginsLine(before []byte) bool {
 	for _, root := range append([]string{"./"}, q.roots...) {
 		before = bytes.TrimSuffix(before, []byte(strings.TrimSuffix(root, "/")+"/"))
 	}
@@ -177,7 +178,7 @@ func disjoint(spans []forgotten.Span) []forgotten.Span {
 }
 
 // mayName reports whether data may name a file, or a call that did.
-func (q *Quotes) mayName(data []byte) bool {
+func (q *Files) mayName(data []byte) bool {
 	for _, f := range q.files {
 		if f.hint == nil || bytes.Contains(data, f.hint) {
 			return true
@@ -187,14 +188,14 @@ func (q *Quotes) mayName(data []byte) bool {
 }
 
 // mayAnswer reports whether data may be the result of a call.
-func (q *Quotes) mayAnswer(data []byte) bool {
+func (q *Files) mayAnswer(data []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.calls) > 0 && bytes.Contains(data, []byte(`"tool_use_id"`))
 }
 
 // document finds what the JSON document data[from:to] quotes.
-func (q *Quotes) document(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
+func (q *Files) document(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	doc := data[from:to]
 	named := q.mayName(doc)
 	if !named && q.lines == nil && !q.mayAnswer(doc) {
@@ -218,9 +219,9 @@ func (q *Quotes) document(data []byte, from, to int, spans []forgotten.Span) []f
 
 // isNamed reports whether a value is the path of one of the files, for a program that
 // runs in the directory cwd; empty: that isn't known.
-func (q *Quotes) isNamed(value, cwd string) bool {
+func (q *Files) isNamed(value, cwd string) bool {
 	value = strings.TrimPrefix(value, "./")
-	return slices.ContainsFunc(q.files, func(f quotedFile) bool {
+	return slices.ContainsFunc(q.files, func(f file) bool {
 		above, found := strings.CutSuffix(value, f.path)
 		switch {
 		case !found:
@@ -240,8 +241,8 @@ func (q *Quotes) isNamed(value, cwd string) bool {
 }
 
 // namedIn reports whether a command names one of the files.
-func (q *Quotes) namedIn(command, cwd string) bool {
-	odd := func(f quotedFile) bool {
+func (q *Files) namedIn(command, cwd string) bool {
+	odd := func(f file) bool {
 		return strings.ContainsFunc(f.path, isNoPath) && strings.Contains(command, f.path)
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(command, isNoPath), func(word string) bool { return q.isNamed(word, cwd) }) ||
@@ -258,15 +259,15 @@ func isWriting(command string) bool {
 }
 
 // remember adds a call.
-func (q *Quotes) remember(id string) {
+func (q *Files) remember(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if id != "" && len(q.calls) < maxQuoteCalls {
+	if id != "" && len(q.calls) < maxCalls {
 		q.calls[id] = true
 	}
 }
 
-func (q *Quotes) isCall(id string) bool {
+func (q *Files) isCall(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return id != "" && q.calls[id]

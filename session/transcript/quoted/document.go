@@ -1,18 +1,22 @@
-package transcript
+package quoted
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
 
 // quoting is a JSON document as a list of its objects and strings.
 type quoting struct {
 	doc     []byte
-	objects []quotingObject
-	strings []quotingString
+	objects []object
+	strings []value
 	cwd     string
 	hit     bool // the document is the result of a call that named a file
 }
 
-// quotingObject is an object. An object comes after the one that it is in.
-type quotingObject struct {
+// object is an object. An object comes after the one that it is in.
+type object struct {
 	in  int    // the object that it is in, -1 for none
 	key string // of the member that it is, or is in an array of
 
@@ -22,8 +26,8 @@ type quotingObject struct {
 	content      bool   // its strings are of the file
 }
 
-// quotingString is the inside of a string.
-type quotingString struct {
+// value is the inside of a string.
+type value struct {
 	from, to int
 	object   int    // the object that it is in, -1 for none
 	key      string // of the member that it is, or is in an array of
@@ -43,7 +47,7 @@ func readQuoting(doc []byte) *quoting {
 		top := &stack[len(stack)-1]
 		switch doc[i] {
 		case '{':
-			r.objects = append(r.objects, quotingObject{in: top.object, key: top.key})
+			r.objects = append(r.objects, object{in: top.object, key: top.key})
 			stack, wantsKey = append(stack, frame{object: len(r.objects) - 1}), true
 		case '[':
 			stack, wantsKey = append(stack, frame{object: top.object, key: top.key, list: true}), false
@@ -55,28 +59,27 @@ func readQuoting(doc []byte) *quoting {
 		case ',':
 			wantsKey = !top.list
 		case '"':
-			s := scanner{b: doc, i: i}
-			s.quoted()
-			if s.bad {
+			end := transcript.EndOfString(doc, i+1)
+			if end < 0 {
 				return r
 			}
-			found := quotingString{from: i + 1, to: s.i - 1, object: top.object, key: top.key, isKey: wantsKey}
+			found := value{from: i + 1, to: end, object: top.object, key: top.key, isKey: wantsKey}
 			if wantsKey {
 				top.key, wantsKey = string(doc[found.from:found.to]), false
 			}
 			r.strings = append(r.strings, found)
-			i = s.i - 1
+			i = end
 		}
 	}
 	return r
 }
 
-// maxQuoteDepth bounds how far isOf searches.
-const maxQuoteDepth = 64
+// maxDepth bounds how far isOf searches.
+const maxDepth = 64
 
 // isOf reports whether an object is a member of one of the keys, or is in such an object.
 func (r *quoting) isOf(object int, keys ...string) bool {
-	for depth := 0; object >= 0 && depth < maxQuoteDepth; depth, object = depth+1, r.objects[object].in {
+	for depth := 0; object >= 0 && depth < maxDepth; depth, object = depth+1, r.objects[object].in {
 		if slices.Contains(keys, r.objects[object].key) {
 			return true
 		}
@@ -85,10 +88,10 @@ func (r *quoting) isOf(object int, keys ...string) bool {
 }
 
 // calls finds the objects that name a file, and remembers the calls among them.
-func (r *quoting) calls(q *Quotes) {
+func (r *quoting) calls(q *Files) {
 	for _, s := range r.strings {
 		if !s.isKey && s.key == "cwd" && s.object >= 0 && r.objects[s.object].in < 0 {
-			r.cwd = text(r.doc[s.from:s.to])
+			r.cwd = transcript.Unescaped(r.doc[s.from:s.to])
 		}
 	}
 	for _, s := range r.strings {
@@ -98,17 +101,17 @@ func (r *quoting) calls(q *Quotes) {
 		o := &r.objects[s.object]
 		switch s.key {
 		case "id":
-			o.id = text(r.doc[s.from:s.to])
+			o.id = transcript.Unescaped(r.doc[s.from:s.to])
 		case "tool_use_id":
-			o.result = text(r.doc[s.from:s.to])
+			o.result = transcript.Unescaped(r.doc[s.from:s.to])
 		case "file_path", "filePath", "notebook_path", "notebookPath":
-			o.named = o.named || q.isNamed(text(r.doc[s.from:s.to]), r.cwd)
+			o.named = o.named || q.isNamed(transcript.Unescaped(r.doc[s.from:s.to]), r.cwd)
 		case "path", "filename":
 			if r.isOf(s.object, "message", "toolUseResult", "attachment", "input", "tool_input", "tool_response") {
-				o.named = o.named || q.isNamed(text(r.doc[s.from:s.to]), r.cwd)
+				o.named = o.named || q.isNamed(transcript.Unescaped(r.doc[s.from:s.to]), r.cwd)
 			}
 		case "command":
-			if command := text(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
+			if command := transcript.Unescaped(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
 				o.asks, o.writes = true, o.writes || isWriting(command)
 			}
 		}
@@ -121,7 +124,7 @@ func (r *quoting) calls(q *Quotes) {
 }
 
 // results finds the objects whose strings are of a file.
-func (r *quoting) results(q *Quotes) {
+func (r *quoting) results(q *Files) {
 	results := 0
 	for i, o := range r.objects {
 		if o.result != "" {
@@ -140,7 +143,7 @@ func (r *quoting) results(q *Quotes) {
 }
 
 // quotes reports whether a string is of a file as a whole.
-func (r *quoting) quotes(s quotingString) bool {
+func (r *quoting) quotes(s value) bool {
 	switch s.key {
 	case "type", "id", "tool_use_id", "name", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd",
 		"file_path", "filePath", "path", "filename", "notebook_path", "notebookPath", "displayPath",

@@ -1,4 +1,5 @@
-package transcript
+// Package relocate replaces the paths of another machine in transcripts.
+package relocate
 
 import (
 	"bytes"
@@ -13,25 +14,24 @@ import (
 	"unicode/utf8"
 )
 
-// Relocation makes a transcript that was written in one folder fit another: it
+// Move makes a transcript that was written in one folder fit another: it
 // replaces the path of the old one wherever a string of a line has it. The zero
-// Relocation changes nothing.
-type Relocation struct {
+// Move changes nothing.
+type Move struct {
 	from [][]byte // the old path as JSON strings may have it
 	to   []byte
 }
 
-// NewRelocation is the way from one project's root to another's. It changes
-// nothing if one of them is no absolute, clean path below the file system's
-// root, or no text.
-func NewRelocation(from, to string) Relocation {
+// New returns the move from one project's root to another's: the zero Move if one of them
+// is no absolute, clean path below the file system's root, or no text.
+func New(from, to string) Move {
 	usable := func(path string) bool {
 		return strings.HasPrefix(path, "/") && path != "/" && filepath.Clean(path) == path && utf8.ValidString(path)
 	}
 	if from == to || !usable(from) || !usable(to) {
-		return Relocation{}
+		return Move{}
 	}
-	return Relocation{from: spellings(from), to: inJSON(to)}
+	return Move{from: spellings(from), to: inJSON(to)}
 }
 
 // spellings are the ways in which encoders write a path in a string: as it is,
@@ -74,7 +74,7 @@ func inJSON(s string) []byte {
 // Text returns lines of a transcript for the new place: text itself if the old
 // path isn't in them. What was valid JSON stays so, and other lines stay byte
 // for byte.
-func (m Relocation) Text(text []byte) []byte {
+func (m Move) Text(text []byte) []byte {
 	var out []byte
 	done := 0
 	next := make([]int, len(m.from)) // where each form is, len(text) where it is no more
@@ -103,7 +103,7 @@ func (m Relocation) Text(text []byte) []byte {
 // next finds the old path from a place on, and in which form; nil if it isn't there.
 // It remembers in known where each form is, so that the text is searched once for
 // each.
-func (m Relocation) next(text []byte, from int, known []int) (at int, form []byte) {
+func (m Move) next(text []byte, from int, known []int) (at int, form []byte) {
 	at = len(text)
 	for i, f := range m.from {
 		if known[i] < from {
@@ -175,19 +175,19 @@ func unicodeEscape(text []byte) (rune, bool) {
 	return unit, true
 }
 
-// Relocator writes a transcript's text, handed over in pieces of any size, to
+// Writer writes a transcript's text, handed over in pieces of any size, to
 // another writer, relocated. It holds back no more than a piece and a line.
-type Relocator struct {
+type Writer struct {
 	to   io.Writer
-	move Relocation
+	move Move
 	held []byte // the beginning of a line
 }
 
-// NewRelocator writes to w.
-func NewRelocator(w io.Writer, move Relocation) *Relocator { return &Relocator{to: w, move: move} }
+// NewWriter writes to w.
+func NewWriter(w io.Writer, move Move) *Writer { return &Writer{to: w, move: move} }
 
 // Write takes a piece of the text.
-func (r *Relocator) Write(piece []byte) (int, error) {
+func (r *Writer) Write(piece []byte) (int, error) {
 	end := bytes.LastIndexByte(piece, '\n') + 1
 	if end == 0 {
 		r.held = append(r.held, piece...)
@@ -206,7 +206,7 @@ func (r *Relocator) Write(piece []byte) (int, error) {
 
 // Close writes the last line if it had no newline, with one. It doesn't close
 // the writer behind it.
-func (r *Relocator) Close() error {
+func (r *Writer) Close() error {
 	if len(r.held) == 0 {
 		return nil
 	}
