@@ -1,0 +1,167 @@
+package blameaccuracy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Kind is a way in which lines are written, or something that happens to them.
+type Kind string
+
+// The kinds, in the order of the table.
+const (
+	ByTool           Kind = "by an edit tool"
+	ByShell          Kind = "by a shell command"
+	BySubagent       Kind = "by a subagent"
+	Formatted        Kind = "rewritten by a formatter"
+	ByPerson         Kind = "by the person"
+	AtOnceApart      Kind = "two sessions at once, in two files"
+	AtOnceTogether   Kind = "two sessions at once, in one file"
+	MovedWithin      Kind = "block moved within its file"
+	MovedBetween     Kind = "block moved to another file"
+	Renamed          Kind = "file renamed"
+	Indented         Kind = "indented"
+	CommittedInPart  Kind = "commit of some files or hunks"
+	CommittedByAgent Kind = "committed by the agent"
+	Amended          Kind = "amended"
+	Reworded         Kind = "reworded"
+	SquashedByMerge  Kind = "merge --squash"
+	SquashedByRebase Kind = "rebase -i, fixup"
+	Rebased          Kind = "rebased"
+	Picked           Kind = "cherry-picked"
+	BroughtBack      Kind = "brought back by a revert"
+	Uncommitted      Kind = "not committed"
+)
+
+// kinds lists them.
+func kinds() []Kind {
+	return []Kind{
+		ByTool, ByShell, BySubagent, Formatted, ByPerson, AtOnceApart, AtOnceTogether, MovedWithin, MovedBetween, Renamed, Indented,
+		CommittedInPart, CommittedByAgent, Amended, Reworded, SquashedByMerge, SquashedByRebase, Rebased, Picked, BroughtBack, Uncommitted,
+	}
+}
+
+// Count counts lines by what the program prints of them.
+type Count struct {
+	// Right are those with the right session, turn and subagent, or the person; Unknown those
+	// of which the program says that it doesn't know one of these.
+	Right, Unknown, Wrong int
+}
+
+// All is the number of lines.
+func (c Count) All() int { return c.Right + c.Unknown + c.Wrong }
+
+// Add returns the sum.
+func (c Count) Add(d Count) Count {
+	return Count{c.Right + d.Right, c.Unknown + d.Unknown, c.Wrong + d.Wrong}
+}
+
+// Failure is a line that isn't right.
+type Failure struct {
+	Seed              uint64
+	Place, Text       string
+	Want, Got, Commit string
+	Kinds             []Kind
+	Wrong             bool
+}
+
+// Result is how the lines of histories are attributed.
+type Result struct {
+	Total    Count
+	ByKind   map[Kind]Count
+	Failures []Failure
+	Log      []string // what happened in the history
+}
+
+// blamed is what `entire blame --json` prints.
+type blamed struct {
+	Authors []struct {
+		Kind     string `json:"kind"`
+		Session  string `json:"session"`
+		Call     string `json:"call"`
+		Subagent string `json:"subagent"`
+		Derived  bool   `json:"derived"`
+		Turn     *struct {
+			Prompt string `json:"prompt"`
+		} `json:"turn"`
+	} `json:"authors"`
+	Lines []struct {
+		Line   int    `json:"line"`
+		Author int    `json:"author"`
+		Commit string `json:"commit"`
+		Text   string `json:"text"`
+	} `json:"lines"`
+}
+
+// compare compares all lines of the worktree.
+func (w *world) compare(seed uint64) Result {
+	w.Git("add", "-N", ".")
+	result := Result{ByKind: map[Kind]Count{}, Log: w.log}
+	for _, path := range w.tracked() {
+		if len(w.text(path)) == 0 {
+			continue
+		}
+		var out blamed
+		if err := json.Unmarshal([]byte(w.Entire("blame", "--json", path)), &out); err != nil {
+			w.TB.Fatalf("blame %s: %v", path, err)
+		}
+		if len(out.Lines) != len(w.text(path)) {
+			w.TB.Fatalf("blame %s: %d lines, want %d", path, len(out.Lines), len(w.text(path)))
+		}
+		for _, line := range out.Lines {
+			want := w.facts[strings.TrimSpace(line.Text)]
+			if want == nil {
+				continue
+			}
+			author := out.Authors[line.Author]
+			got := writer{session: author.Session, subagent: author.Subagent}
+			if author.Turn != nil {
+				got.prompt = author.Turn.Prompt
+			}
+			count := judge(want.writer, got, author.Kind == "unknown", author.Call != "")
+			of := want.kinds
+			if line.Commit == "" {
+				of = append(of[:len(of):len(of)], Uncommitted)
+			}
+			result.Total = result.Total.Add(count)
+			for _, kind := range of {
+				result.ByKind[kind] = result.ByKind[kind].Add(count)
+			}
+			if count.Right == 0 {
+				result.Failures = append(result.Failures, Failure{
+					Seed: seed, Place: fmt.Sprintf("%s:%d", path, line.Line), Text: strings.TrimSpace(line.Text),
+					Want: want.String(), Got: author.Kind + " " + got.String(), Commit: line.Commit[:min(7, len(line.Commit))], Kinds: of, Wrong: count.Wrong > 0,
+				})
+			}
+		}
+	}
+	return result
+}
+
+// judge counts one line. A subagent isn't known where no call is.
+func judge(want, got writer, unknown, call bool) Count {
+	switch {
+	case want == got:
+		if unknown {
+			return Count{Unknown: 1}
+		}
+		return Count{Right: 1}
+	case unknown,
+		want.session == got.session && got.prompt == "",
+		want.session == got.session && want.prompt == got.prompt && got.subagent == "" && !call:
+		return Count{Unknown: 1}
+	}
+	return Count{Wrong: 1}
+}
+
+func (w writer) String() string {
+	if w.session == "" {
+		return "person"
+	}
+	text := w.session[:8] + " " + w.prompt
+	if w.subagent != "" {
+		text += " " + w.subagent
+	}
+	return text
+}

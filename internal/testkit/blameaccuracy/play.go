@@ -1,0 +1,177 @@
+package blameaccuracy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// Play plays the history of a seed in an enabled repository, and compares the authors of its
+// lines with what the program prints.
+func Play(repo *testkit.Repo, seed uint64) Result {
+	w := &world{Repo: repo, random: rand.New(rand.NewPCG(seed, seed)), facts: map[string]*fact{}}
+	for range 3 {
+		w.Write(w.newFile(), join(append(w.lines(8, writer{}, ByPerson), w.lines(8, writer{}, ByPerson)...)))
+	}
+	w.Commit("base")
+	for _, name := range []string{"one", "two"} {
+		s := testkit.NewSession(repo, fmt.Sprintf("%s-%d", name, seed), filepath.Join(repo.Dir, "..", "claude"))
+		s.Start("startup")
+		w.agents = append(w.agents, &agent{Session: s, name: name})
+	}
+	w.pass()
+	for range 5 + w.random.IntN(4) {
+		w.episode()
+	}
+	if w.chance(60) {
+		w.work()
+	}
+	return w.compare(seed)
+}
+
+// episode is some work and what becomes of it.
+func (w *world) episode() {
+	for range 1 + w.random.IntN(3) {
+		w.work()
+	}
+	switch what := w.random.IntN(20); {
+	case what < 2: // it stays uncommitted
+	case what < 6:
+		w.commitSome()
+	case what < 10:
+		w.commitAll()
+	case what < 12:
+		w.amend()
+	case what < 13:
+		w.reword()
+	case what < 15:
+		w.squash()
+	case what < 16:
+		w.fixup()
+	case what < 17:
+		w.rebase()
+	case what < 18:
+		w.cherryPick()
+	default:
+		w.revert()
+	}
+}
+
+// work is a turn, two at once, or what the person does.
+func (w *world) work() {
+	switch what := w.random.IntN(10); {
+	case what < 5:
+		w.turn(w.agents[w.random.IntN(len(w.agents))])
+	case what < 7:
+		w.atOnce()
+	default:
+		w.byPerson()
+	}
+}
+
+// begin begins a turn.
+func (w *world) begin(a *agent) {
+	w.turns++
+	a.prompt = fmt.Sprintf("Request %d of session %s", w.turns, a.name)
+	a.open = true
+	w.note("prompt: %s", a.prompt)
+	a.Prompt(a.prompt)
+	w.settle()
+}
+
+func (w *world) stop(a *agent) {
+	w.note("stop: %s", a.prompt)
+	a.Stop()
+	a.open = false
+}
+
+// turn is one of an agent that works alone.
+func (w *world) turn(a *agent) {
+	w.begin(a)
+	for range 1 + w.random.IntN(3) {
+		switch {
+		case w.chance(20):
+			w.subagent(a)
+		default:
+			w.step(a.hand(w.chance(40)), w.file())
+		}
+	}
+	if w.chance(12) {
+		w.note("the agent commits")
+		w.run(a.hand(true), "git add -A && git commit -q -m 'By the agent' || true")
+		w.markCommits("HEAD~1..HEAD", CommittedByAgent)
+	}
+	w.stop(a)
+}
+
+// subagent lets a subagent edit.
+func (w *world) subagent(a *agent) {
+	helper := a.Subagent(fmt.Sprintf("helper %d %d", w.turns, len(w.log)), "Help with it", "")
+	h := hand{by: writer{session: a.ID, prompt: a.prompt, subagent: helper.ID}, kind: BySubagent, tools: helper.Session}
+	w.edit(h, w.file())
+	if w.chance(50) {
+		w.create(h)
+	}
+	helper.Stop()
+	helper.Done()
+}
+
+// atOnce is turns of two agents that overlap: in one file, or each in its own.
+func (w *world) atOnce() {
+	one, two := w.agents[0], w.agents[1]
+	if w.chance(50) {
+		one, two = two, one
+	}
+	paths := map[*agent]string{one: w.file(), two: w.file()}
+	kind := AtOnceApart
+	if paths[one] == paths[two] || w.chance(40) {
+		paths[two] = paths[one]
+		kind = AtOnceTogether
+	}
+	w.begin(one)
+	w.begin(two)
+	for range 3 + w.random.IntN(3) {
+		a := []*agent{one, two}[w.random.IntN(2)]
+		if !a.open {
+			w.begin(a)
+		}
+		h := a.hand(w.chance(30), kind)
+		if w.chance(15) {
+			w.create(h)
+		} else {
+			w.edit(h, paths[a])
+		}
+		if w.chance(15) {
+			w.stop(a)
+		}
+	}
+	for _, a := range []*agent{two, one} {
+		if a.open {
+			w.stop(a)
+		}
+	}
+}
+
+// byPerson is what the person does between turns.
+func (w *world) byPerson() {
+	w.pass()
+	w.note("the person:")
+	for range 1 + w.random.IntN(2) {
+		w.step(w.person(), w.file())
+	}
+	w.pass()
+}
+
+// markCommits marks the lines that commits add.
+func (w *world) markCommits(commits string, kind Kind) {
+	var added []string
+	for line := range strings.Lines(w.Git("log", "-p", "-U0", "--format=", "--first-parent", commits)) {
+		if strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++") {
+			added = append(added, line[1:])
+		}
+	}
+	w.mark(added, kind)
+}
