@@ -17,6 +17,14 @@ type Author string
 // Person is the author who is no agent.
 const Person Author = ""
 
+// Origin is how an agent wrote a line, as far as that is known.
+type Origin struct {
+	Turn string
+	// Call is the tool use, Subagent and Type are the subagent's. They are known only of
+	// lines of a commit that was recorded before.
+	Call, Subagent, Type string
+}
+
 // State is what a file was after a change.
 type State struct {
 	By Author
@@ -35,8 +43,8 @@ type Known struct {
 	// Written are the authors of lines of the state. Those that it lacks are
 	// the step's author's.
 	Written map[int]Author
-	// Turns are the turns of lines in Written. Those that it lacks have the step's.
-	Turns map[int]string
+	// Origins are those of lines in Written. Those that it lacks have the step's turn.
+	Origins map[int]Origin
 	// Modified are lines of the state that took the place of others.
 	Modified map[int]bool
 	// Removed are the authors of what became of lines of the base.
@@ -64,8 +72,8 @@ type Line struct {
 	// removed one's in Base.
 	Number int
 	By     Author
-	// Turn is that of the state which added the line, if it is known.
-	Turn string
+	// Origin is that of the state which added the line.
+	Origin
 	// Modified reports of an added line that it is where another author's
 	// line stood, or one of the base; of a removed one that another line
 	// is in its place.

@@ -20,10 +20,10 @@ type origin struct {
 	modified bool
 }
 
-// source is who wrote a line, in which turn.
+// source is who wrote a line, and how.
 type source struct {
-	by   Author
-	turn string
+	by Author
+	Origin
 }
 
 // standsFor is the line of the base that is gone for good with this one.
@@ -202,13 +202,13 @@ func (h *history) moved(now []origin, to []int, gaps []gap) map[int]source {
 func (h *history) change(olds []origin, g gap, s State, moved map[int]source) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
-		o := origin{base: none, over: none, source: source{s.By, s.Turn}}
+		o := origin{base: none, over: none, source: source{s.By, Origin{Turn: s.Turn}}}
 		if s.Known != nil {
 			if by, ok := s.Known.Written[g.b+i]; ok {
 				o.by = by
 			}
-			if turn, ok := s.Known.Turns[g.b+i]; ok {
-				o.turn = turn
+			if from, ok := s.Known.Origins[g.b+i]; ok {
+				o.Origin = from
 			}
 		}
 		replacer := o.by

@@ -77,7 +77,7 @@ func (h *history) addedIn(k gitdiff.Hunk) []Line {
 	for i := s.from; i < s.to; i++ {
 		line := Line{Number: i, By: h.last, Modified: i-s.from < k.OldLines}
 		if n, ok := nearest(i, s, func(j int) bool { return j < len(h.now) && h.now[j].base == none }); ok {
-			line.By, line.Turn = h.now[n].by, h.now[n].turn
+			line.By, line.Origin = h.now[n].by, h.now[n].Origin
 			if n == i {
 				line.Modified = h.now[n].modified
 			}

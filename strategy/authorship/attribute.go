@@ -125,7 +125,7 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	for _, p := range without {
 		e, found, err := a.r.Lookup(ctx, shadow, c.Share.NameBefore(p))
 		if was, _, failed := a.r.Lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
-			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: c.State.StartedAt, By: c.State.ID, Blob: e.OID})
+			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: c.State.StartedAt, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
 		}
 	}
 }

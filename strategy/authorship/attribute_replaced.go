@@ -33,8 +33,8 @@ type replacedSlot struct {
 const mostReplaced = 20
 
 // replacedCommits are the commits whose place the decision's takes, oldest
-// first: the one that has its id, and those between that and the parent; or
-// those whose ids it keeps, as a squashed merge does.
+// first: the one that has its id, and those between that and the parent; one without
+// an id that was amended; or those whose ids it keeps, as a squashed merge does.
 func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
 	links := at.links.All()
 	if d.Amend {
@@ -43,6 +43,11 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 			return nil
 		}
 		return at.replacedRow(ctx, links[i].Commit, head)
+	}
+	if d.Parent != "" && !slices.Contains(head.Parents, d.Parent) {
+		if old, err := at.replacedCommit(ctx, d.Parent); err == nil && slices.Equal(old.commit.Parents, head.Parents) {
+			return []replacedCommit{old}
+		}
 	}
 	var list []replacedCommit
 	for _, l := range links {
@@ -118,7 +123,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 // that records no lines at all, as other versions of the tool write it, has
 // those of its files.
 func (a *attributing) tell(s *attribution.State, old replacedCommit, path string, sameBase bool) {
-	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Turns: map[int]string{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
+	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Origins: map[int]attribution.Origin{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	most := bytes.Count(s.Content, []byte{'\n'}) + 1
 	name := a.r.Redact.Path(path)
 	for _, slot := range old.slots {
@@ -133,7 +138,7 @@ func (a *attributing) tell(s *attribution.State, old replacedCommit, path string
 			for _, line := range rangeLines(f.AgentRanges, most) {
 				s.Known.Written[line] = by
 			}
-			slot.addTurns(s.Known.Turns, f, most)
+			slot.addOrigins(s.Known.Origins, f, most)
 			for _, line := range rangeLines(f.ModifiedRanges, most) {
 				s.Known.Modified[line] = true
 			}
@@ -147,18 +152,18 @@ func (a *attributing) tell(s *attribution.State, old replacedCommit, path string
 	}
 }
 
-// addTurns adds the turns of the file's lines, from 0, as far as the slot has them.
-func (slot replacedSlot) addTurns(turns map[int]string, f checkpoint.FileAttribution, most int) {
+// addOrigins adds the origins of the file's lines, from 0, as far as the slot has them.
+func (slot replacedSlot) addOrigins(origins map[int]attribution.Origin, f checkpoint.FileAttribution, most int) {
 	for writer, ranges := range checkpoint.ParseWritten(f.Written) {
 		if writer >= len(slot.told.Writers) {
 			continue
 		}
-		at := slot.told.Writers[writer].Turn
-		if at < 0 || at >= len(slot.told.Turns) || slot.told.Turns[at].ID == "" {
+		w := slot.told.Writers[writer]
+		if w.Turn < 0 || w.Turn >= len(slot.told.Turns) || slot.told.Turns[w.Turn].ID == "" {
 			continue
 		}
 		for _, line := range rangeLines(ranges.String(), most) {
-			turns[line] = slot.told.Turns[at].ID
+			origins[line] = attribution.Origin{Turn: slot.told.Turns[w.Turn].ID, Call: w.Call, Subagent: w.Subagent, Type: w.Type}
 		}
 	}
 }

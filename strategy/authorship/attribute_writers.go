@@ -117,6 +117,10 @@ func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.
 		}
 		by.Turn = at
 	}
+	if l.Call != "" {
+		by.Call, by.Subagent, by.Type = l.Call, l.Subagent, l.Type
+		return by
+	}
 	if text == nil {
 		return by
 	}

@@ -3,6 +3,7 @@ package blame
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -59,7 +60,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		case found:
 		case len(g.ids) == 0:
 			author = at.person(g.commit)
-		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1):
+		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1 || isOlder(sources, l.Orig)):
 			// No checkpoint lists the file; or the commit folds others, and the line is of one
 			// that had no session.
 			author = at.person(g.commit)
@@ -71,6 +72,14 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		l.Author = at.author(author)
 	}
 	return nil
+}
+
+// isOlder reports whether a commit that was recorded had the line from its parent.
+func isOlder(sources []source, number int) bool {
+	return slices.ContainsFunc(sources, func(s source) bool {
+		line := s.line(number)
+		return line > 0 && !s.file.added.Has(line) && !s.file.Estimated
+	})
 }
 
 // fromRecord sets the author of a line by a record; false if that doesn't have the line.
