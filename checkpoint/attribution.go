@@ -60,6 +60,9 @@ type FileAttribution struct {
 	Patch       string  `json:"patch,omitempty"`
 	// Written are the lines of AgentRanges by writer, see FormatWritten.
 	Written string `json:"written,omitempty"`
+	// Unsure are lines of AgentRanges that another session, at work at the same time, may have
+	// written instead.
+	Unsure string `json:"unsure,omitempty"`
 	// Estimated reports that the lines were not followed: all are whose the last state is.
 	Estimated bool `json:"estimated,omitempty"`
 }

@@ -18,8 +18,17 @@ type Write struct {
 	Call, Subagent string
 	// Line is the number of its line in its transcript, from 0.
 	Line int
+	// Whole reports that the tool wrote the whole file, also lines that were there before.
+	Whole bool
 
 	failed bool
+}
+
+// shellCommand is a call of a tool that can change any file.
+type shellCommand struct {
+	Write
+
+	text string
 }
 
 // Writes collects what the edit tools of transcripts wrote, by the text of each line.
@@ -38,6 +47,7 @@ type Writes struct {
 	lines  map[string]map[string][]int // by path and trimmed text: places in calls, in order
 	names  map[string][]string         // paths by their last part
 	parts  map[string][]part           // by path: what edits put into lines, in order
+	shell  []shellCommand
 }
 
 // part is the beginning or the end of what an edit wrote, which may be in the middle of a line.
@@ -65,6 +75,9 @@ func (w *Writes) Line(raw []byte, n int) {
 
 func (w *Writes) use(e *Event, use *ToolUse, n int) {
 	given, edits := use.Edits()
+	if effectOf(use.Tool) == effectAny && !IsTask(use.Tool) {
+		w.shell = append(w.shell, shellCommand{Write{Call: use.ID, Subagent: w.Subagent, Line: n}, use.Input.Member("command").Text()})
+	}
 	if given == "" || len(edits) == 0 {
 		return
 	}
@@ -75,7 +88,8 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 		w.byCall, w.lines, w.names = map[string]int{}, map[string]map[string][]int{}, map[string][]string{}
 	}
 	at := len(w.calls)
-	w.calls = append(w.calls, Write{Path: w.relative(given, e.Cwd), Call: use.ID, Subagent: w.Subagent, Line: n})
+	whole := !slices.ContainsFunc(edits, func(edit TextEdit) bool { return edit.Old != "" })
+	w.calls = append(w.calls, Write{Path: w.relative(given, e.Cwd), Call: use.ID, Subagent: w.Subagent, Line: n, Whole: whole})
 	w.byCall[use.ID] = at
 	file := w.calls[at].Path
 	if w.lines[file] == nil {
@@ -111,6 +125,18 @@ func (w *Writes) addParts(file string, edit TextEdit, at int) {
 			w.parts[file] = append(w.parts[file], part{text, at})
 		}
 	}
+}
+
+// FindCommand returns the last of the calls that match of a tool other than an edit tool
+// whose command has the text.
+func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool) {
+	text = strings.TrimSpace(text)
+	for _, c := range slices.Backward(w.shell) {
+		if strings.Contains(c.text, text) && matches(c.Write) {
+			return c.Write, true
+		}
+	}
+	return Write{}, false
 }
 
 // FindPart is Find, but also finds the last call whose edit put something into the middle of

@@ -23,6 +23,8 @@ type Origin struct {
 	// Call is the tool use, Subagent and Type are the subagent's. They are known only of
 	// lines of a commit that was recorded before.
 	Call, Subagent, Type string
+	// Unsure reports that another session, at work at the same time, may have written the line.
+	Unsure bool
 }
 
 // State is what a file was after a change.

@@ -36,24 +36,23 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
 		return
 	}
-	a := &attributing{r: at, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
+	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
 	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
 			a.base = c
 		}
 	}
-	a.addReplacedTurns()
+	a.writers.addReplaced(a.replaced)
 	seen := map[string]bool{}
 	for _, c := range a.sessions {
 		seen[c.State.ID] = true
 		steps := a.r.steps.ReadSteps(ctx, c.State, c.Notes)
-		a.addTurns(c.State, steps)
-		a.steps.AddSession(c.State.ID, steps)
+		a.addSession(c.State, steps)
 	}
 	for _, s := range a.r.PendingSessions(ctx) {
 		if !seen[s.ID] {
-			a.steps.AddSession(s.ID, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
+			a.addSession(s, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
 		}
 	}
 	// A session that changed the commit's files without a step of them has what its
@@ -99,8 +98,15 @@ type attributing struct {
 	room     int
 	total    tally
 	own      map[string]tally
-	turns    []askedTurn // of each session in the order of time
-	writers  map[string]*slotWriters
+	writers  writerIndex
+	pending  []*session.State // the sessions whose steps are known
+}
+
+// addSession adds the steps of a session.
+func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
+	a.pending = append(a.pending, s)
+	a.writers.addTurns(s, steps)
+	a.steps.AddSession(s.ID, steps)
 }
 
 // gatherRest adds what is known of a session's files that no step records.
@@ -191,7 +197,9 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		}
 		file.By, file.Turn = by, a.turnOf(by)
 		lines := a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file))
-		a.lines(ctx, authoredLines{diff: f, lines: lines, texts: splitLines(file.Final)})
+		texts := splitLines(file.Final)
+		a.splitOverlaps(ctx, f.Path, lines.Added, texts)
+		a.lines(ctx, authoredLines{diff: f, lines: lines, texts: texts})
 	}
 }
 
@@ -277,7 +285,7 @@ func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, er
 	for i, f := range out.Files {
 		out.Files[i].Path = session.Path(a.r.Redact.Path(string(f.Path)))
 	}
-	if w := a.writers[id]; w != nil && len(out.Files) > 0 {
+	if w := a.writers.slots[id]; w != nil && len(out.Files) > 0 {
 		out.Turns, out.Writers = w.turns, w.writers
 	}
 	raw, err := out.Raw()

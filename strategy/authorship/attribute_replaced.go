@@ -154,6 +154,9 @@ func (a *attributing) tell(s *attribution.State, old replacedCommit, path string
 
 // addOrigins adds the origins of the file's lines, from 0, as far as the slot has them.
 func (slot replacedSlot) addOrigins(origins map[int]attribution.Origin, f checkpoint.FileAttribution, most int) {
+	for _, line := range rangeLines(f.Unsure, most) {
+		origins[line] = attribution.Origin{Unsure: true}
+	}
 	for writer, ranges := range checkpoint.ParseWritten(f.Written) {
 		if writer >= len(slot.told.Writers) {
 			continue

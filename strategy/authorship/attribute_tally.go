@@ -34,7 +34,7 @@ func (a *attributing) lines(ctx context.Context, l authoredLines) {
 		a.removeLine(line.By, line.Modified)
 	}
 	for _, c := range a.sessions {
-		f := a.record(ctx, c, l)
+		f := a.writers.record(ctx, c, l)
 		if f.Blob == "" && f.RemovedRanges == "" {
 			continue
 		}

@@ -3,6 +3,7 @@ package authorship
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
@@ -16,29 +17,32 @@ type askedTurn struct {
 	session, id string
 	prompt      string // empty if it isn't known
 	line        int    // where it begins in the transcript
+	// from is when it began, to when it ended; zero if that isn't known, or it runs.
+	from, to time.Time
 }
 
 // addTurns adds the turns of a session, that which runs included.
-func (a *attributing) addTurns(s *session.State, steps []provenance.Step) {
+func (x *writerIndex) addTurns(s *session.State, steps []provenance.Step) {
 	for _, step := range steps {
-		if step.Prompt != "" || step.Line > 0 {
-			a.turns = append(a.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line})
+		if step.Prompt != "" || step.Line > 0 || !step.Begun.IsZero() {
+			x.turns = append(x.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line, from: step.Begun, to: step.At})
 		}
 	}
 	if workspace.IsBusy(s) {
-		a.turns = append(a.turns, askedTurn{session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: s.Recorder.Turn.Line})
+		t := s.Recorder.Turn
+		x.turns = append(x.turns, askedTurn{session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: t.Line, from: t.Start})
 	}
 }
 
-// addReplacedTurns adds the turns of replaced commits.
-func (a *attributing) addReplacedTurns() {
-	for _, old := range a.replaced {
+// addReplaced adds the turns of replaced commits.
+func (x *writerIndex) addReplaced(commits []replacedCommit) {
+	for _, old := range commits {
 		for _, slot := range old.slots {
 			if slot.title != "" {
-				a.turns = append(a.turns, askedTurn{session: slot.session, id: old.turn(), prompt: slot.title})
+				x.turns = append(x.turns, askedTurn{session: slot.session, id: old.turn(), prompt: slot.title})
 			}
 			for _, t := range slot.told.Turns {
-				a.turns = append(a.turns, askedTurn{session: slot.session, id: t.ID, prompt: t.Title, line: t.Line})
+				x.turns = append(x.turns, askedTurn{session: slot.session, id: t.ID, prompt: t.Title, line: t.Line})
 			}
 		}
 	}
@@ -81,7 +85,7 @@ func (a *attributing) lastTurn(steps []provenance.AuthoredStep, by attribution.A
 // equals in the last.
 func (a *attributing) title(id string) string {
 	most, title := 1, ""
-	for _, turn := range a.turns {
+	for _, turn := range a.writers.turns {
 		if lines := a.own[id].turns[turn.id]; turn.session == id && turn.prompt != "" && lines >= most {
 			most, title = lines, turn.prompt
 		}

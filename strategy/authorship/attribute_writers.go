@@ -34,22 +34,29 @@ type slotWriters struct {
 	starts []int
 }
 
-// writersOf returns the writers of a session of the commit.
-func (a *attributing) writersOf(ctx context.Context, c Slot) *slotWriters {
-	w := a.writers[c.State.ID]
+// writerIndex finds the turns and calls in which sessions wrote lines.
+type writerIndex struct {
+	r     *Attribution
+	turns []askedTurn // of each session in the order of time
+	slots map[string]*slotWriters
+}
+
+// of returns the writers of a session.
+func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
+	w := x.slots[s.ID]
 	if w == nil {
 		w = &slotWriters{turnAt: map[string]int{}, writerAt: map[checkpoint.Writer]int{}}
-		for _, turn := range a.turns {
-			if turn.session == c.State.ID && turn.line > 0 {
+		for _, turn := range x.turns {
+			if turn.session == s.ID && turn.line > 0 {
 				w.starts = append(w.starts, turn.line)
 			}
 		}
 		slices.Sort(w.starts)
-		w.writes = a.r.writes(ctx, c.State)
-		if a.writers == nil {
-			a.writers = map[string]*slotWriters{}
+		w.writes = x.r.writes(ctx, s)
+		if x.slots == nil {
+			x.slots = map[string]*slotWriters{}
 		}
-		a.writers[c.State.ID] = w
+		x.slots[s.ID] = w
 	}
 	return w
 }
@@ -81,9 +88,9 @@ func (at *Attribution) writes(ctx context.Context, s *session.State) *transcript
 }
 
 // turnInfo returns what is known of a turn of a session.
-func (a *attributing) turnInfo(session, id string) checkpoint.Turn {
+func (x *writerIndex) turnInfo(session, id string) checkpoint.Turn {
 	info := checkpoint.Turn{ID: id}
-	for _, turn := range a.turns {
+	for _, turn := range x.turns {
 		if turn.session == session && turn.id == id {
 			info.Line, info.Title = turn.line, cmp.Or(turn.prompt, info.Title)
 		}
@@ -103,7 +110,7 @@ func (w *slotWriters) place(by checkpoint.Writer) int {
 
 // writer returns who wrote a line of a session, by its turn and text. The text is nil
 // where it isn't known.
-func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.Line, text []byte) checkpoint.Writer {
+func (x *writerIndex) writer(c Slot, w *slotWriters, path string, l attribution.Line, text []byte) checkpoint.Writer {
 	by := checkpoint.Writer{Turn: checkpoint.NoTurn}
 	turn := l.Turn
 	if isReplaced(turn) {
@@ -113,7 +120,7 @@ func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.
 		at, known := w.turnAt[turn]
 		if !known {
 			at = len(w.turns)
-			w.turns, w.turnAt[turn] = append(w.turns, a.turnInfo(c.State.ID, turn)), at
+			w.turns, w.turnAt[turn] = append(w.turns, x.turnInfo(c.State.ID, turn)), at
 		}
 		by.Turn = at
 	}
@@ -126,8 +133,7 @@ func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.
 	}
 	found, ok := w.writes.FindPart(path, string(text), func(call transcript.Write) bool {
 		if call.Subagent != "" {
-			task := c.State.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == call.Subagent })
-			return task == nil || turn == "" || task.Turn == "" || task.Turn == turn
+			return w.isTaskOf(c.State, call.Subagent, turn)
 		}
 		return turn == "" || w.within(w.turns[by.Turn].Line, call.Line)
 	})
@@ -139,6 +145,12 @@ func (a *attributing) writer(c Slot, w *slotWriters, path string, l attribution.
 		by.Subagent, by.Type = found.Subagent, task.Type
 	}
 	return by
+}
+
+// isTaskOf reports whether a subagent may have been at work in a turn of the session.
+func (w *slotWriters) isTaskOf(s *session.State, agent, turn string) bool {
+	task := s.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == agent })
+	return task == nil || turn == "" || task.Turn == "" || task.Turn == turn
 }
 
 // within reports whether a line of the transcript is in the turn that begins at start.
@@ -158,9 +170,9 @@ type authoredLines struct {
 }
 
 // record returns what a session's slot keeps of the file, without its path.
-func (a *attributing) record(ctx context.Context, c Slot, l authoredLines) checkpoint.FileAttribution {
+func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines) checkpoint.FileAttribution {
 	id := attribution.Author(c.State.ID)
-	var added, own, modified, removed checkpoint.LineRanges
+	var added, own, modified, removed, unsure checkpoint.LineRanges
 	written := map[int]checkpoint.LineRanges{}
 	var texts [][]byte
 	for _, line := range l.lines.Added {
@@ -173,8 +185,12 @@ func (a *attributing) record(ctx context.Context, c Slot, l authoredLines) check
 		switch {
 		case line.By == id:
 			own = own.With(line.Number + 1)
-			w := a.writersOf(ctx, c)
-			if by := a.writer(c, w, l.diff.Path, line, text); by != (checkpoint.Writer{Turn: checkpoint.NoTurn}) {
+			if line.Unsure {
+				unsure = unsure.With(line.Number + 1)
+				continue
+			}
+			w := x.of(ctx, c.State)
+			if by := x.writer(c, w, l.diff.Path, line, text); by != (checkpoint.Writer{Turn: checkpoint.NoTurn}) {
 				at := w.place(by)
 				written[at] = written[at].With(line.Number + 1)
 			}
@@ -189,7 +205,7 @@ func (a *attributing) record(ctx context.Context, c Slot, l authoredLines) check
 	}
 	f := checkpoint.FileAttribution{
 		AgentRanges: own.String(), ModifiedRanges: modified.String(), RemovedRanges: removed.String(),
-		Written: checkpoint.FormatWritten(written), Estimated: l.estimated,
+		Written: checkpoint.FormatWritten(written), Unsure: unsure.String(), Estimated: l.estimated,
 	}
 	if f.AgentRanges+f.ModifiedRanges+f.RemovedRanges == "" && !l.estimated {
 		return f

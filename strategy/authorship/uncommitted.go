@@ -31,12 +31,12 @@ type WorktreeFile struct {
 }
 
 // Uncommitted returns who wrote the lines of a file that HEAD doesn't have, by their numbers
-// from 1. It changes nothing.
+// from 1. What it lacks isn't known. It changes nothing.
 func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int]UncommittedLine, error) {
 	if len(f.Content) > largestFile {
 		return nil, nil //nolint:nilnil // it isn't known
 	}
-	a := &attributing{r: at, steps: provenance.PathSteps{}, room: mostContent, own: map[string]tally{}}
+	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, room: mostContent, own: map[string]tally{}}
 	if head, ok, err := at.Head(ctx); err != nil {
 		return nil, err
 	} else if ok {
@@ -51,8 +51,7 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 		steps := at.steps.ReadSteps(ctx, s, notes)
 		c := Slot{State: s, Notes: notes, Pending: s.FilesTouched, Files: s.FilesTouched}
 		a.sessions = append(a.sessions, c)
-		a.addTurns(s, steps)
-		a.steps.AddSession(s.ID, steps)
+		a.addSession(s, steps)
 		prompts[s.ID] = at.transcripts.TurnNumbers(s, notes)
 	}
 	for _, c := range a.sessions {
@@ -64,18 +63,23 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	}
 	texts := splitLines(f.Content)
 	found := map[int]UncommittedLine{}
-	for _, l := range file.Attribute().Added {
+	added := file.Attribute().Added
+	a.splitOverlaps(ctx, f.Path, added, texts)
+	for _, l := range added {
+		if l.Unsure {
+			continue
+		}
 		var line UncommittedLine
 		for _, c := range a.sessions {
 			if attribution.Author(c.State.ID) != l.By {
 				continue
 			}
-			w := a.writersOf(ctx, c)
+			w := a.writers.of(ctx, c.State)
 			var text []byte
 			if l.Number < len(texts) {
 				text = texts[l.Number]
 			}
-			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writer(c, w, f.Path, l, text)}
+			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writers.writer(c, w, f.Path, l, text)}
 			if at := line.Writer.Turn; at >= 0 {
 				line.Turn = w.turns[at]
 				line.Number = prompts[c.State.ID](line.Turn.Line)

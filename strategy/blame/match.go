@@ -93,7 +93,7 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 		if other.id != s.id || !other.file.own.Has(other.line(number)) {
 			continue
 		}
-		if other.file.Estimated {
+		if other.file.Estimated || other.file.unsure.Has(other.line(number)) {
 			*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id}
 			return true
 		}

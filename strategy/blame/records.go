@@ -32,8 +32,8 @@ type slot struct {
 type file struct {
 	checkpoint.FileAttribution
 
-	own, added checkpoint.LineRanges
-	written    map[int]checkpoint.LineRanges
+	own, added, unsure checkpoint.LineRanges
+	written            map[int]checkpoint.LineRanges
 }
 
 // mostSlots is how many sessions of each checkpoint are asked for at once.
@@ -162,7 +162,7 @@ func (rec *record) add(meta checkpoint.SessionMeta) {
 		if f.Blob == "" {
 			continue
 		}
-		one := file{FileAttribution: f, own: checkpoint.ParseRanges(f.AgentRanges), written: checkpoint.ParseWritten(f.Written)}
+		one := file{FileAttribution: f, own: checkpoint.ParseRanges(f.AgentRanges), written: checkpoint.ParseWritten(f.Written), unsure: checkpoint.ParseRanges(f.Unsure)}
 		if one.added = one.own; f.AddedRanges != "" {
 			one.added = checkpoint.ParseRanges(f.AddedRanges)
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -111,7 +112,7 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 // were read then.
 func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
 	store, err := sp.snapshots.Store()
-	if err != nil || s.Recorder.Turn.Start.IsZero() || sp.AnyOtherActive(ctx, s.ID) {
+	if err != nil || s.Recorder.Turn.Start.IsZero() || sp.foundOthers(ctx, s) {
 		return Step{}
 	}
 	paths, before := sp.withoutSteps(ctx, s, n, turn.Touched)
@@ -138,6 +139,14 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		}
 	}
 	return found
+}
+
+// foundOthers reports whether the turn of another session ran when the session's began, and
+// still does: that may have made of files what the turn found.
+func (sp *Steps) foundOthers(ctx context.Context, s *session.State) bool {
+	return slices.ContainsFunc(sp.OtherPendingSessions(ctx, s.ID), func(o *session.State) bool {
+		return o.Phase == session.Active && !o.Recorder.Turn.Start.After(s.Recorder.Turn.Start)
+	})
 }
 
 // place is a path below a tree, with what other sessions made of it since.

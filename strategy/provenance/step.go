@@ -25,8 +25,10 @@ import (
 // Step is what files were when a turn had ended, or before it began: a line of
 // the side file "steps". A commit attributes its lines by them.
 type Step struct {
-	At   time.Time `json:"at"`
-	Turn string    `json:"turn,omitempty"`
+	At time.Time `json:"at"`
+	// Begun is when the turn began; zero if that isn't known.
+	Begun time.Time `json:"begun,omitzero"`
+	Turn  string    `json:"turn,omitempty"`
 	// Line is where the turn begins in the transcript, from 0.
 	Line int `json:"line,omitempty"`
 	// Prompt is what was asked in the turn, redacted and cut.
@@ -161,7 +163,7 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 // AddTurn records what the turn made of the files that it touched, and before that
 // what persons had made of them since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
-	made := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s), By: byAgent}
+	made := Step{At: sp.Env.Now().UTC(), Begun: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s), By: byAgent}
 	for _, p := range turn.Touched {
 		blob := UnknownBlob
 		if e, ok := turn.Entries[p]; ok {

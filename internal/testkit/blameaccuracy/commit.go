@@ -14,6 +14,7 @@ func (w *world) commitAll() bool {
 		return false
 	}
 	w.note("commit of all")
+	clear(w.moved)
 	w.Git("commit", "-q", "-m", fmt.Sprintf("All of it %d", len(w.log)))
 	return true
 }
@@ -21,16 +22,24 @@ func (w *world) commitAll() bool {
 // commitSome commits some files, or some hunks as git add -p does.
 func (w *world) commitSome() {
 	w.Git("add", "-N", ".")
-	changed := strings.Fields(w.Git("diff", "--name-only", "HEAD", "--", "*.src"))
+	changed := strings.Fields(w.Git("diff", "--name-only", "--no-renames", "HEAD", "--", "*.src"))
 	if len(changed) == 0 {
 		return
 	}
 	w.note("commit of a part of %s", strings.Join(changed, " "))
 	w.Git("reset", "-q")
+	together := w.chance(50) // a move is committed whole
 	for _, path := range changed {
-		if w.chance(60) {
+		switch {
+		case !w.moved[path] && w.chance(60):
 			w.stage(path)
+		case w.moved[path] && together:
+			w.note("  %s, of a move", path)
+			w.Git("add", "-A", "--", path)
 		}
+	}
+	if together {
+		clear(w.moved)
 	}
 	if w.TryGit("diff", "--cached", "--quiet").Code == 0 {
 		return
@@ -68,6 +77,7 @@ func (w *world) amend() {
 	}
 	w.work()
 	w.Git("add", "-A")
+	clear(w.moved)
 	w.note("amend")
 	w.Git("commit", "-q", "--amend", "--no-edit", "--allow-empty")
 	w.markCommits("HEAD~1..HEAD", Amended)
@@ -185,7 +195,7 @@ func (w *world) revert() {
 	}
 	for _, line := range slices.Sorted(maps.Keys(w.present())) {
 		if !before[line] {
-			w.facts[line] = &fact{writer{}, []Kind{BroughtBack}}
+			w.facts[line] = &fact{kinds: []Kind{BroughtBack}}
 		}
 	}
 }

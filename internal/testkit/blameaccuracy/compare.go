@@ -119,7 +119,11 @@ func (w *world) compare(seed uint64) Result {
 			if author.Turn != nil {
 				got.prompt = author.Turn.Prompt
 			}
-			count := judge(want.writer, got, author.Kind == "unknown", author.Call != "")
+			by := want.writer
+			if line.Commit == "" && want.mover != nil { // git doesn't follow it yet
+				by = *want.mover
+			}
+			count := judge(by, got, author.Kind == "unknown", author.Call != "")
 			of := want.kinds
 			if line.Commit == "" {
 				of = append(of[:len(of):len(of)], Uncommitted)
@@ -131,7 +135,7 @@ func (w *world) compare(seed uint64) Result {
 			if count.Right == 0 {
 				result.Failures = append(result.Failures, Failure{
 					Seed: seed, Place: fmt.Sprintf("%s:%d", path, line.Line), Text: strings.TrimSpace(line.Text),
-					Want: want.String(), Got: author.Kind + " " + got.String(), Commit: line.Commit[:min(7, len(line.Commit))], Kinds: of, Wrong: count.Wrong > 0,
+					Want: by.String(), Got: author.Kind + " " + got.String(), Commit: line.Commit[:min(7, len(line.Commit))], Kinds: of, Wrong: count.Wrong > 0,
 				})
 			}
 		}

@@ -164,6 +164,10 @@ func (w *world) moveBetween(h hand, path, target string) {
 	block := slices.Clone(text[from:to])
 	w.note("%s %s moves %d-%d of %s to %s", h.by.prompt, h.kind, from, to, path, target)
 	w.mark(block, MovedBetween)
+	for _, line := range w.counted(block) {
+		w.facts[strings.TrimSpace(line)].mover = &h.by
+	}
+	w.moved[path], w.moved[target] = true, true
 	w.replace(h, path, from, to, nil)
 	at := w.random.IntN(len(w.text(target)) + 1)
 	w.replace(h, target, at, at, block)
@@ -177,6 +181,7 @@ func (w *world) rename(h hand, path string) {
 	}
 	w.note("%s %s renames %s to %s", h.by.prompt, h.kind, path, to)
 	w.mark(w.text(path), Renamed)
+	w.moved[path], w.moved[to] = true, true
 	w.run(h, "mkdir -p sub && git mv "+path+" "+to)
 }
 
@@ -212,7 +217,7 @@ func (w *world) format(h hand, path string) {
 			continue
 		}
 		text[i] += ";"
-		w.facts[line+";"] = &fact{h.by, append([]Kind{Formatted}, h.extra...)}
+		w.facts[line+";"] = &fact{writer: h.by, kinds: append([]Kind{Formatted}, h.extra...)}
 		changed = true
 	}
 	if !changed {

@@ -27,6 +27,8 @@ type fact struct {
 	writer
 
 	kinds []Kind // how it was written, and what happened to it since
+	// mover is who moved the line to another file since the last commit, nil if nobody did.
+	mover *writer
 }
 
 // world is a repository on its way through a history.
@@ -39,6 +41,8 @@ type world struct {
 	files  int              // how many were made
 	turns  int
 	log    []string // what was done
+	// moved are the files between which something was moved since they were committed.
+	moved map[string]bool
 }
 
 // agent is a session.
@@ -60,7 +64,7 @@ func (w *world) chance(percent int) bool { return w.random.IntN(100) < percent }
 func (w *world) line(by writer, kinds ...Kind) string {
 	n := len(w.facts)
 	text := fmt.Sprintf("value%d = compute(first%d, second%d)", n, n%7, n) //nolint:mnd // some variety
-	w.facts[text] = &fact{by, kinds}
+	w.facts[text] = &fact{writer: by, kinds: kinds}
 	return text
 }
 
