@@ -38,8 +38,12 @@ type Request struct {
 
 // Lines returns the lines of the file in order, as git blame -M -C -w finds them: moved and
 // copied lines, and lines of which only white space changed, belong to the commit that they
-// come from. The user's blame.ignoreRevsFile counts.
+// come from. The user's blame.ignoreRevsFile counts. A revision that begins with "-" is an
+// error: git would take it for an option.
 func Lines(ctx context.Context, r *git.Repo, q Request) ([]Line, error) {
+	if strings.HasPrefix(q.Rev, "-") {
+		return nil, fmt.Errorf("%q is no revision", q.Rev)
+	}
 	args := []string{"-c", "core.quotePath=false", "blame", "--incremental", "-M", "-C", "-w"}
 	for _, lines := range q.Ranges {
 		args = append(args, "-L", lines)

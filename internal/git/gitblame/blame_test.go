@@ -1,0 +1,32 @@
+package gitblame_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
+)
+
+// TestLinesTakesNoOption holds that a revision never reaches git as an option.
+func TestLinesTakesNoOption(t *testing.T) {
+	t.Parallel()
+	s := gittest.New(t)
+	dir := s.Init("repo")
+	s.Write(dir, "a.txt", "one\n")
+	s.Git(dir, "add", "a.txt")
+	s.Git(dir, "commit", "-q", "-m", "one")
+	r := s.Open(dir)
+	for _, rev := range []string{"-s", "--porcelain", "--contents=/etc/passwd", "--output=" + s.Path("made")} {
+		if lines, err := gitblame.Lines(t.Context(), r, gitblame.Request{Rev: rev, Path: "a.txt"}); err == nil {
+			t.Errorf("%s: %v", rev, lines)
+		}
+	}
+	if _, err := os.Lstat(s.Path("made")); err == nil {
+		t.Error("git has written a file")
+	}
+	lines, err := gitblame.Lines(t.Context(), r, gitblame.Request{Rev: "HEAD", Path: "a.txt"})
+	if err != nil || len(lines) != 1 {
+		t.Errorf("HEAD: %v, %v", lines, err)
+	}
+}
