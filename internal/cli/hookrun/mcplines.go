@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
@@ -133,23 +131,6 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 
 // linesError describes an error of lines to the model.
 func linesError(err error, q gitblame.Request) error {
-	exit, isExit := errors.AsType[*git.ExitError](err)
-	path := format.Path(q.Path)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, blame.ErrBinary), errors.Is(err, blame.ErrEmpty):
-		return fmt.Errorf("%s has no lines: %w", path, err)
-	case errors.Is(err, git.ErrTooMuch):
-		return fmt.Errorf("%s is too large", path)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no file %s in the worktree: history_blame with a rev has one that is gone", path)
-	case errors.Is(err, git.ErrMissing):
-		return fmt.Errorf("%s has no file %s", ui.Line(q.Rev, format.NameWidth), path)
-	case isExit && strings.Contains(exit.Stderr, "no such path"):
-		return fmt.Errorf("git has no file %s: it was never added", path)
-	case isExit:
-		return errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), format.LineWidth))
-	}
-	return err
+	said, _ := format.LinesError(err, q.Rev, q.Path)
+	return said
 }

@@ -6,10 +6,7 @@ package lines
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -68,27 +65,11 @@ func (r *reading) rev(given string) string {
 
 // explained gives the errors of blame a hint.
 func explained(err error, rev, path string) error {
-	exit, isExit := errors.AsType[*git.ExitError](err)
-	shown := format.Path(path)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, blame.ErrBinary):
-		return app.WithHint(fmt.Errorf("%s is binary: it has no lines", shown), "`entire explain "+shown+"` lists the checkpoints that changed it")
-	case errors.Is(err, git.ErrTooMuch):
-		return fmt.Errorf("%s is too large", shown)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, os.ErrNotExist):
-		return app.WithHint(fmt.Errorf("no file %s in the worktree", shown), "name a revision before it that has it: `entire blame HEAD~1 "+shown+"`")
-	case errors.Is(err, git.ErrMissing):
-		return app.WithHint(fmt.Errorf("%s has no file %s", ui.Line(rev, format.NameWidth), shown), "a revision is named as git does it: HEAD~2, a branch, the beginning of an id")
-	case isExit && strings.Contains(exit.Stderr, "no such path"):
-		return app.WithHint(fmt.Errorf("git has no file %s", shown), "a file that was never added has no history: `git add -N "+shown+"` makes it known")
-	case isExit && (strings.Contains(exit.Stderr, "has only") || strings.Contains(exit.Stderr, "-L")):
-		return app.WithHint(errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), format.LineWidth)), "lines count from 1: -L 10,20")
-	case isExit && strings.Contains(exit.Stderr, "bad revision"):
-		return app.WithHint(fmt.Errorf("unknown revision %s", ui.Line(rev, format.NameWidth)), "a revision is named as git does it: HEAD~2, a branch, the beginning of an id")
+	said, hint := format.LinesError(err, rev, path)
+	if hint == "" {
+		return said
 	}
-	return err
+	return app.WithHint(said, hint)
 }
 
 // show prints a text, through the pager unless that isn't wanted.

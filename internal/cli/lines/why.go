@@ -117,9 +117,6 @@ func (r *reading) isFile(rel string) bool {
 func (r *reading) ofLines(ctx context.Context, path string, from, to int) (blame.Reason, error) {
 	rev := r.rev("")
 	found, err := r.reader.WhyLines(ctx, gitblame.Request{Rev: rev, Path: path, Ranges: []string{fmt.Sprintf("%d,%d", from, to)}})
-	if errors.Is(err, blame.ErrEmpty) {
-		return found, fmt.Errorf("%s is empty", format.Path(path))
-	}
 	return found, explained(err, rev, path)
 }
 
