@@ -59,7 +59,7 @@ func (d *desk) keep(id string, sessions ...storedSession) {
 
 // talk is where the agent looks for a session of the desk.
 func (d *desk) talk(id string) string {
-	return filepath.Join(d.home, ".claude", "projects", transcript.ProjectSlug(d.root), id+".jsonl")
+	return filepath.Join(transcript.SessionDir(func(string) string { return "" }, d.home, d.root), id+".jsonl")
 }
 
 func (d *desk) interactive(input string) {

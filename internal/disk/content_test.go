@@ -279,7 +279,7 @@ func exerciseXattrs(t *testing.T, dir string, has abilities) {
 		}
 	}
 	none(dirfd.FileXattrs(f).List())
-	none(d.Xattrs().List())
+	none(dirfd.DirXattrs(d).List())
 	if !has.xattrs {
 		if err := dirfd.FileXattrs(f).Set("user.a", nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("set: %v", err)
@@ -289,7 +289,7 @@ func exerciseXattrs(t *testing.T, dir string, has abilities) {
 	long := random(600)
 	want := []dirfd.Xattr{{Name: "user.a", Value: []byte("1")}, {Name: "user.empty", Value: []byte{}}, {Name: "user.long", Value: long}}
 	must(t, dirfd.FileXattrs(f).Set("user.long", long), dirfd.FileXattrs(f).Set("user.a", []byte("0")), dirfd.FileXattrs(f).Set("user.a", []byte("1")), dirfd.FileXattrs(f).Set("user.empty", nil))
-	must(t, d.Xattrs().Set("user.dir", []byte("d")))
+	must(t, dirfd.DirXattrs(d).Set("user.dir", []byte("d")))
 	got, err := dirfd.FileXattrs(f).List()
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
@@ -299,12 +299,12 @@ func exerciseXattrs(t *testing.T, dir string, has abilities) {
 	if diff := cmp.Diff(want[1:], got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	got, err = d.Xattrs().List()
+	got, err = dirfd.DirXattrs(d).List()
 	if diff := cmp.Diff([]dirfd.Xattr{{Name: "user.dir", Value: []byte("d")}}, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	must(t, d.Xattrs().Remove("user.dir"), d.Symlink("file", "link"))
-	none(d.Xattrs().List())
+	must(t, dirfd.DirXattrs(d).Remove("user.dir"), d.Symlink("file", "link"))
+	none(dirfd.DirXattrs(d).List())
 	// A link's own: not those of the file. Only root may give it some.
 	none(dirfd.LinkXattrs(filepath.Join(sub, "link")).List())
 }
