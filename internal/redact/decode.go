@@ -6,6 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 const (
@@ -165,11 +168,11 @@ func percentParts(text []byte, parts []encodedPart) []encodedPart {
 			return parts
 		}
 		i += n + 1
-		if !isHex(text[i]) || !isHex(text[i+1]) {
+		if !chars.IsHex(text[i]) || !chars.IsHex(text[i+1]) {
 			continue
 		}
 		plain := make([]byte, 1)
-		if _, err := hex.Decode(plain, text[i:i+2]); err == nil && isPrintable(plain) {
+		if _, err := hex.Decode(plain, text[i:i+2]); err == nil && chars.IsPrintable(plain) {
 			parts = append(parts, encodedPart{span{i - 1, i + 2}, plain})
 		}
 	}
@@ -214,18 +217,18 @@ const maxOwnRun = 200
 func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
 	if begin >= 4 {
 		sign := begin - 1
-		for sign > begin-3 && (isQuote(text[sign]) || text[sign] == '\\') {
+		for sign > begin-3 && (chars.IsQuote(text[sign]) || text[sign] == '\\') {
 			sign--
 		}
 		if text[sign] == '=' {
-			if s := randomVariable(text, sign, sign+1); s.end > 0 {
-				found = append(found, ownFinding(ruleRandomEnv, text, s))
+			if s := spanOf(ownrules.RandomVariable(text, sign, sign+1)); s.end > 0 {
+				found = append(found, ownFinding(ownrules.RuleRandomEnv, text, s))
 			}
 		}
 	}
 	if end < len(text) && text[end] == '.' {
-		if s := discordToken(text, end, end+1); s.end > 0 {
-			found = append(found, ownFinding(ruleDiscord, text, s))
+		if s := spanOf(ownrules.DiscordToken(text, end, end+1)); s.end > 0 {
+			found = append(found, ownFinding(ownrules.RuleDiscord, text, s))
 		}
 	}
 	return found
@@ -234,11 +237,11 @@ func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
 // decodeRun decodes a run of digits of base64 or hex; nil if it is neither of
 // printable text.
 func decodeRun(run []byte) []byte {
-	if len(run) >= minHex && len(run)%2 == 0 && isHex(run[0]) && isHex(run[1]) && isHex(run[2]) {
+	if len(run) >= minHex && len(run)%2 == 0 && chars.IsHex(run[0]) && chars.IsHex(run[1]) && chars.IsHex(run[2]) {
 		plain := make([]byte, 2)
-		if _, err := hex.Decode(plain, run[:4]); err == nil && isPrintable(plain) {
+		if _, err := hex.Decode(plain, run[:4]); err == nil && chars.IsPrintable(plain) {
 			plain = make([]byte, len(run)/2)
-			if _, err := hex.Decode(plain, run); err == nil && isPrintable(plain) {
+			if _, err := hex.Decode(plain, run); err == nil && chars.IsPrintable(plain) {
 				return plain
 			}
 		}
@@ -246,7 +249,7 @@ func decodeRun(run []byte) []byte {
 	// The first bytes, before anything is allocated.
 	for k := 0; k < minBase64; k += 4 {
 		a, b, c, d := base64Digits[run[k]], base64Digits[run[k+1]], base64Digits[run[k+2]], base64Digits[run[k+3]]
-		if !isPrintableByte(a<<2|b>>4) || !isPrintableByte(b<<4|c>>2) || !isPrintableByte(c<<6|d) {
+		if !chars.IsPrintableByte(a<<2|b>>4) || !chars.IsPrintableByte(b<<4|c>>2) || !chars.IsPrintableByte(c<<6|d) {
 			return nil
 		}
 	}
@@ -260,7 +263,7 @@ func decodeRun(run []byte) []byte {
 		}
 	}
 	plain := make([]byte, base64.RawStdEncoding.DecodedLen(len(digits)))
-	if _, err := base64.RawStdEncoding.Decode(plain, digits); err != nil || !isPrintable(plain) {
+	if _, err := base64.RawStdEncoding.Decode(plain, digits); err != nil || !chars.IsPrintable(plain) {
 		return nil
 	}
 	return plain

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"index/suffixarray"
-	"math"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // shortestText is less than any secret needs with what must be around it.
@@ -121,7 +123,7 @@ func (r *finder) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
 		begin, end = 0, 0
 	}
 	secret := match[begin:end]
-	if rule.entropy != 0 && entropy(secret) <= rule.entropy {
+	if rule.entropy != 0 && chars.Entropy(secret) <= rule.entropy {
 		return hit{}, false
 	}
 	where := l.locate(m[0], m[0]+len(match))
@@ -198,32 +200,32 @@ func (x *secretIndex) contains(s string) bool {
 	return s == "" || len(x.index.Lookup([]byte(s), 1)) > 0
 }
 
-// entropy is Shannon's, in bits for each byte, over runes, as gitleaks has it.
-func entropy(data []byte) float64 {
-	var counts [128]int
-	var others map[rune]int
-	for _, c := range string(data) {
-		if c < 128 {
-			counts[c]++
+// ownFindings lists what our own rules match in text, which was scanned.
+func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
+	var found []Finding
+	for _, id := range sc.touched {
+		if a.own[id] == 0 {
 			continue
 		}
-		if others == nil {
-			others = make(map[rune]int)
+		rule := &ownrules.Rules[a.own[id]-1]
+		length := len(a.text[id])
+		last := -1
+		for _, at := range sc.places[id] {
+			s := rule.Match(text, at, at+length)
+			if s.End <= s.Begin || s.Begin == last {
+				continue
+			}
+			last = s.Begin
+			found = append(found, Finding{
+				Rule: rule.ID, Secret: string(text[s.Begin:s.End]), Start: s.Begin, End: s.End,
+			})
 		}
-		others[c]++
 	}
-	sum, inverse := 0.0, 1/float64(len(data))
-	add := func(n int) {
-		freq := float64(n) * inverse
-		sum -= freq * math.Log2(freq)
-	}
-	for _, n := range counts {
-		if n > 0 {
-			add(n)
-		}
-	}
-	for _, n := range others {
-		add(n)
-	}
-	return sum
+	return found
+}
+
+// isShared reports whether what a rule found is a secret wherever it is: an
+// ordinary word is one only behind the name of a password.
+func (f *Finding) isShared() bool {
+	return f.Rule != ownrules.Rules[ownrules.RuleName].ID && f.Rule != ownrules.Rules[ownrules.RuleURL].ID || ownrules.HasMixture([]byte(f.Secret))
 }

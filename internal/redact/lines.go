@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // lines finds the lines of a text in which something matched.
@@ -36,6 +38,8 @@ func lineBreaks(breaks []int, text []byte) []int {
 
 // span is a range of bytes.
 type span struct{ begin, end int }
+
+func spanOf(s ownrules.Span) span { return span{s.Begin, s.End} }
 
 // place is the line, or lines, of a match as gitleaks reckons them.
 type place struct {

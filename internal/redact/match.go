@@ -3,6 +3,8 @@ package redact
 import (
 	"regexp"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
 type regexpType = regexp.Regexp
@@ -168,7 +170,7 @@ func places(starts []start, sc *scratch, fits func(at int, s *start) bool) []int
 
 // fits reports whether a match can begin at the place at in the way of s.
 func (u *rule) fits(text []byte, at int, s *start) bool {
-	if u.boundary && at > 0 && isWord(text[at-1]) {
+	if u.boundary && at > 0 && chars.IsWord(text[at-1]) {
 		return false
 	}
 	return s.fits(text, at) && (u.follow == nil || u.follow.fits(text[at:]))
@@ -259,8 +261,4 @@ func (r *finder) submatch(i int, m []byte, odd bool) []int {
 	return nil
 }
 
-func isWord(b byte) bool {
-	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
-}
-
-func isRun(b byte) bool { return isWord(b) || b == '.' || b == '-' }
+func isRun(b byte) bool { return chars.IsWord(b) || b == '.' || b == '-' }

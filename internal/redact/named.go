@@ -1,6 +1,11 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
+)
 
 // maxNamed is the length up to which a string is looked at together with its
 // name: longer ones are texts.
@@ -12,7 +17,7 @@ const maxKinds = 4096
 // nameKind is what a name reveals: to our own rules, and whether gitleaks' rules
 // have a keyword in it.
 type nameKind struct {
-	kind   kind
+	kind   ownrules.Kind
 	listed bool
 }
 
@@ -20,7 +25,7 @@ type nameKind struct {
 // or by the option before it in a list of arguments.
 func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
 	g := w.segs[i]
-	if g.end-g.begin < minValue || g.end-g.begin > maxNamed {
+	if g.end-g.begin < ownrules.MinValue || g.end-g.begin > maxNamed {
 		return nil
 	}
 	if g.before > 0 {
@@ -43,7 +48,7 @@ func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
 
 // argument lists the secrets in a value behind an option or a header's name.
 func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
-	if len(option) < 2 || len(option) > maxName {
+	if len(option) < 2 || len(option) > ownrules.MaxName {
 		return nil
 	}
 	if option[0] != '-' {
@@ -55,13 +60,13 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 	switch string(option) {
 	case "-u", "--user", "--proxy-user":
 		user, password, ok := bytes.Cut(value, []byte(":"))
-		if !ok || len(password) < minValue || !bytes.ContainsFunc(user, isLetterRune) || bytes.ContainsAny(value, " /") || isPlaceholder(password) {
+		if !ok || len(password) < ownrules.MinValue || !bytes.ContainsFunc(user, isLetterRune) || bytes.ContainsAny(value, " /") || ownrules.IsPlaceholder(password) {
 			return nil
 		}
-		return []Finding{ownFinding(ruleCommand, value, span{len(user) + 1, len(value)})}
+		return []Finding{ownFinding(ownrules.RuleCommand, value, span{len(user) + 1, len(value)})}
 	case "-b", "--cookie":
-		if bytes.IndexByte(value, '=') > 0 && hasMixture(value) {
-			return []Finding{ownFinding(ruleCookie, value, span{0, len(value)})}
+		if bytes.IndexByte(value, '=') > 0 && ownrules.HasMixture(value) {
+			return []Finding{ownFinding(ownrules.RuleCookie, value, span{0, len(value)})}
 		}
 		return nil
 	}
@@ -77,14 +82,14 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 // looks random counts: lists of names are more common than lists of pairs.
 func (w *writer) pair(r *Redactor, name, value []byte) []Finding {
 	header := mayNameHeader(name)
-	random := bytes.ContainsAny(name, "_-") && isRandom(value, 12)
+	random := bytes.ContainsAny(name, "_-") && ownrules.IsRandom(value, 12)
 	if !header && !random {
 		return nil
 	}
 	switch k := w.kindOf(r, name); k.kind {
-	case kindNone:
+	case ownrules.KindNone:
 		return nil
-	case kindHeader, kindCookie:
+	case ownrules.KindHeader, ownrules.KindCookie:
 		return r.findNamed(name, value, k)
 	default:
 		if random {
@@ -98,17 +103,17 @@ func (w *writer) pair(r *Redactor, name, value []byte) []Finding {
 // Authorization or Cookie header has.
 func mayNameHeader(name []byte) bool {
 	for _, b := range name {
-		if b = lower(b); b == 'z' || b == 'k' {
+		if b = chars.Lower(b); b == 'z' || b == 'k' {
 			return true
 		}
 	}
 	return false
 }
 
-func isLetterRune(c rune) bool { return c < 128 && isAlpha(byte(c)) }
+func isLetterRune(c rune) bool { return c < 128 && chars.IsAlpha(byte(c)) }
 
 func ownFinding(rule int, text []byte, s span) Finding {
-	return Finding{Rule: ownRules[rule].id, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end}
+	return Finding{Rule: ownrules.Rules[rule].ID, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end}
 }
 
 // lastKinds is how many names are found without a map.
@@ -122,7 +127,7 @@ type seenName struct {
 // kindOf returns what a name reveals. Most names of a transcript are few and come
 // again and again: they are compared with the last name in their slot first.
 func (w *writer) kindOf(r *Redactor, name []byte) nameKind {
-	if len(name) == 0 || len(name) > maxName {
+	if len(name) == 0 || len(name) > ownrules.MaxName {
 		return nameKind{}
 	}
 	slot := &w.last[(len(name)*37+int(name[0])*5+int(name[len(name)-1])*11+int(name[len(name)/2]))%lastKinds]
@@ -141,7 +146,7 @@ func (w *writer) learn(r *Redactor, name []byte) *seenName {
 	if w.kinds == nil || len(w.kinds) >= maxKinds {
 		w.kinds = make(map[string]*seenName)
 	}
-	seen := &seenName{string(name), nameKind{classify(name), r.startsRule(name)}}
+	seen := &seenName{string(name), nameKind{ownrules.Classify(name), r.startsRule(name)}}
 	w.kinds[seen.name] = seen
 	return seen
 }
@@ -155,14 +160,14 @@ func (r *finder) startsRule(name []byte) bool {
 
 // findNamed lists the secrets in a value that belongs to a name.
 func (r *finder) findNamed(name, value []byte, k nameKind) []Finding {
-	if k.kind == kindHeader {
-		if s := credentials(value, 0); s.end > s.begin {
-			return []Finding{ownFinding(ruleHeader, value, s)}
+	if k.kind == ownrules.KindHeader {
+		if s := spanOf(ownrules.Credentials(value, 0)); s.end > s.begin {
+			return []Finding{ownFinding(ownrules.RuleHeader, value, s)}
 		}
-	} else if k.kind != kindNone && isSecretValue(bytes.TrimSpace(value), k.kind, styleQuoted) {
-		rule := ruleName
-		if k.kind == kindCookie {
-			rule = ruleCookie
+	} else if k.kind != ownrules.KindNone && ownrules.IsSecretValue(bytes.TrimSpace(value), k.kind, ownrules.StyleQuoted) {
+		rule := ownrules.RuleName
+		if k.kind == ownrules.KindCookie {
+			rule = ownrules.RuleCookie
 		}
 		return []Finding{ownFinding(rule, value, span{0, len(value)})}
 	}

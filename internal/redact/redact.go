@@ -1,6 +1,6 @@
 // Package redact finds secrets in text and replaces them by REDACTED. What is
 // a secret is what gitleaks' default rules match, which are data in this package
-// with an engine of its own, and what the rules in own*.go add.
+// with an engine of its own, and what the rules in ownrules add.
 package redact
 
 import (
@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // Mark replaces a secret.
-const Mark = "REDACTED"
+const Mark = ownrules.Mark
 
 // longestPath is more bytes than a file's path can have.
 const longestPath = 4096

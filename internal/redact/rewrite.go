@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 const (
@@ -86,7 +87,7 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	var found map[int][]span // by segment
 	var secrets *needles
 	add := func(i int, f *Finding) {
-		if isTrivial(f.Secret) {
+		if ownrules.IsTrivial(f.Secret) {
 			return
 		}
 		if found == nil {
@@ -163,13 +164,6 @@ func (w *writer) read(g segment, text []byte) []byte {
 		w.buf = said
 	}
 	return said
-}
-
-// isTrivial reports whether a secret is nothing but marks.
-func isTrivial(secret string) bool {
-	return !strings.ContainsFunc(strings.ReplaceAll(secret, Mark, ""), func(c rune) bool {
-		return unicode.IsLetter(c) || unicode.IsDigit(c)
-	})
 }
 
 // merge sorts spans and joins those that overlap or touch.

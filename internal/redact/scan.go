@@ -3,6 +3,9 @@ package redact
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // pieceLen is how much of a literal the automaton matches; the rest is compared.
@@ -36,7 +39,7 @@ type automaton struct {
 }
 
 // allLiterals counts the literals of gitleaks' rules and, behind them, ours.
-const allLiterals = len(literals) + len(ownLiterals)
+const allLiterals = len(literals) + len(ownrules.Literals)
 
 // The numbers that stand for odd runes.
 const (
@@ -71,15 +74,15 @@ func newAutomaton() *automaton {
 		a.text[id] = lit
 		insert(uint16(id), lit)
 	}
-	for k := range ownLiterals {
-		lit := &ownLiterals[k]
-		id, listed := slices.BinarySearch(literals[:], lit.text)
+	for k := range ownrules.Literals {
+		lit := &ownrules.Literals[k]
+		id, listed := slices.BinarySearch(literals[:], lit.Text)
 		if !listed {
 			id = len(literals) + k
-			a.text[id] = lit.text
-			insert(uint16(id), lit.text)
+			a.text[id] = lit.Text
+			insert(uint16(id), lit.Text)
 		}
-		a.start[id], a.own[id] = true, lit.rule+1
+		a.start[id], a.own[id] = true, lit.Rule+1
 	}
 	insert(foldID, kelvinSign)
 	insert(foldID, longS)
@@ -248,7 +251,7 @@ func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 			continue
 		}
 		at := end - min(len(lit), pieceLen)
-		if len(lit) > pieceLen && !hasFold(text[end:], lit[pieceLen:]) {
+		if len(lit) > pieceLen && !chars.HasFold(text[end:], lit[pieceLen:]) {
 			continue
 		}
 		if len(sc.places[id]) == 0 {
@@ -256,26 +259,6 @@ func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 		}
 		sc.places[id] = append(sc.places[id], at)
 	}
-}
-
-// hasFold reports whether text begins with lit, which is in lower case.
-func hasFold(text []byte, lit string) bool {
-	if len(text) < len(lit) {
-		return false
-	}
-	for i := range len(lit) {
-		if lower(text[i]) != lit[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(b byte) byte {
-	if 'A' <= b && b <= 'Z' {
-		return b + 'a' - 'A'
-	}
-	return b
 }
 
 // active is the set of rules with a keyword in the text that was scanned.

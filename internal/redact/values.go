@@ -8,7 +8,9 @@ import (
 	"hash/maphash"
 	"net/url"
 
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // Limits of what is known by value.
@@ -133,10 +135,10 @@ func (k *knownValues) at(text []byte, begin int) span {
 
 // runAround widens a span to the digits of base64 around it that belong to it.
 func runAround(text []byte, s span) span {
-	for n := 0; n < 3 && s.begin > 0 && isBase64(text[s.begin-1]); n++ {
+	for n := 0; n < 3 && s.begin > 0 && chars.IsBase64(text[s.begin-1]); n++ {
 		s.begin--
 	}
-	for n := 0; n < 4 && s.end < len(text) && (isBase64(text[s.end]) || text[s.end] == '='); n++ {
+	for n := 0; n < 4 && s.end < len(text) && (chars.IsBase64(text[s.end]) || text[s.end] == '='); n++ {
 		s.end++
 	}
 	return s
@@ -170,7 +172,7 @@ func (k *knownValues) addFile(name string, data []byte) {
 // envValue returns the value of an assignment without quotes and comment.
 func envValue(v []byte) []byte {
 	v = bytes.TrimSpace(v)
-	if len(v) > 1 && isQuote(v[0]) {
+	if len(v) > 1 && chars.IsQuote(v[0]) {
 		if end := bytes.IndexByte(v[1:], v[0]); end >= 0 {
 			return v[1 : 1+end]
 		}
@@ -186,15 +188,15 @@ func envValue(v []byte) []byte {
 func (k *knownValues) addNamed(name, value []byte) {
 	if bytes.Contains(value, []byte("://")) {
 		at := bytes.Index(value, []byte("://"))
-		if s := urlPassword(value, at, at+3); s.end-s.begin >= minKnown && !isOneWord(value[s.begin:s.end]) {
+		if s := spanOf(ownrules.URLPassword(value, at, at+3)); s.end-s.begin >= minKnown && !isOneWord(value[s.begin:s.end]) {
 			k.add(string(value[s.begin:s.end]))
 		}
 		return
 	}
-	if len(value) < minKnown || isPlaceholder(value) || isPath(value) || isOneWord(value) {
+	if len(value) < minKnown || ownrules.IsPlaceholder(value) || ownrules.IsPath(value) || isOneWord(value) {
 		return
 	}
-	if c := classify(name); c == kindNone && (isWordy(value) || !hasMixture(value) || hasSpace(value) || digitsOnly(value)) {
+	if c := ownrules.Classify(name); c == ownrules.KindNone && (ownrules.IsWordy(value) || !ownrules.HasMixture(value) || ownrules.HasSpace(value) || digitsOnly(value)) {
 		return
 	}
 	k.add(string(value))
@@ -205,13 +207,13 @@ func digitsOnly(v []byte) bool { return len(bytes.Trim(v, "0123456789.,:-")) == 
 // isOneWord reports whether v is letters only, in a case that words have, and
 // too short to be more than one or two words.
 func isOneWord(v []byte) bool {
-	return len(v) < 16 && !bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !isAlpha(byte(c)) }) && isWordOrNumber(v)
+	return len(v) < 16 && !bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsAlpha(byte(c)) }) && ownrules.IsWordOrNumber(v)
 }
 
 // addKey adds the lines of a private key.
 func (k *knownValues) addKey(data []byte) {
 	if !bytes.Contains(data, []byte("PRIVATE KEY")) && !bytes.HasPrefix(data, []byte("PuTTY-User-Key-File")) {
-		if one := bytes.TrimSpace(data); bytes.IndexByte(one, '\n') < 0 && isRandom(one, 16) {
+		if one := bytes.TrimSpace(data); bytes.IndexByte(one, '\n') < 0 && ownrules.IsRandom(one, 16) {
 			k.add(string(one))
 		}
 		return
@@ -226,7 +228,7 @@ func (k *knownValues) addKey(data []byte) {
 			public = true
 		case bytes.HasPrefix(line, []byte("Private-Lines:")):
 			public = false
-		case !public && len(line) >= minKeyLine && tokenEnd(line, 0, len(line), func(b byte) bool { return isBase64(b) || b == '=' }) == len(line):
+		case !public && len(line) >= minKeyLine && chars.RunEnd(line, 0, len(line), func(b byte) bool { return chars.IsBase64(b) || b == '=' }) == len(line):
 			k.add(string(line))
 		}
 	}

@@ -1,29 +1,33 @@
-package redact
+package ownrules
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
 
 // maxPair is how far before a value its name may begin.
 const maxPair = 160
 
 // namedValue finds the value in {"name": "NAME", "value": "..."} and in the same as
 // YAML, where both are part of a text. [at, end) is the word value and what ends it.
-func namedValue(text []byte, at, end int) span {
+func namedValue(text []byte, at, end int) Span {
 	if at == 0 || isNameByte(text[at-1]) {
-		return span{}
+		return Span{}
 	}
 	begin := end
 	if text[end-1] == '"' {
 		if begin = skip(text, end, " \t"); begin >= len(text) || text[begin] != ':' {
-			return span{}
+			return Span{}
 		}
 		begin++
 	}
 	begin = skip(text, begin, " \t")
-	k := classify(pairName(text[max(0, at-maxPair):at]))
-	if begin >= len(text) || k == kindNone || k == kindHeader || k == kindCookie {
-		return span{}
+	k := Classify(pairName(text[max(0, at-maxPair):at]))
+	if begin >= len(text) || k == KindNone || k == KindHeader || k == KindCookie {
+		return Span{}
 	}
-	return valueAt(text, begin, k, styleBare)
+	return valueAt(text, begin, k, StyleBare)
 }
 
 // pairName returns the value of the last member that is called name or key, if the
@@ -39,7 +43,7 @@ func pairName(text []byte) []byte {
 		return nil
 	}
 	begin := skip(text, at, "\"': \t")
-	end := tokenEnd(text, begin, maxName+1, isNameByte)
+	end := chars.RunEnd(text, begin, MaxName+1, isNameByte)
 	if begin == at || bytes.ContainsAny(text[end:], "{}") || bytes.Contains(text[end:], []byte("- ")) {
 		return nil
 	}

@@ -1,20 +1,24 @@
-package redact
+package ownrules
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
 
 // keyAfterHead finds the lines of a private key behind its first line, whether
 // or not its last line is there.
-func keyAfterHead(text []byte, at, end int) span {
+func keyAfterHead(text []byte, at, end int) Span {
 	begin := max(0, at-64)
 	head := bytes.LastIndex(text[begin:at], []byte("-----"))
 	if head < 0 || !bytes.HasPrefix(text[begin+head:], []byte("-----BEGIN ")) {
-		return span{}
+		return Span{}
 	}
 	stop := keyLines(text, end)
 	if stop-end < 32 {
-		return span{}
+		return Span{}
 	}
-	return span{begin + head, stop}
+	return Span{begin + head, stop}
 }
 
 // keyLines returns the end of the lines of base64 from i on. They may be
@@ -36,7 +40,7 @@ func keyLines(text []byte, i int) int {
 			i = line + 2
 			continue
 		}
-		stop := tokenEnd(text, line, 1<<16, func(b byte) bool { return isAlnum(b) || b == '+' || b == '/' || b == '=' })
+		stop := chars.RunEnd(text, line, 1<<16, func(b byte) bool { return chars.IsAlnum(b) || b == '+' || b == '/' || b == '=' })
 		if stop-line < 16 && (stop == line || end == 0 || text[stop-1] != '=') {
 			if header := keyHeader(text, line); header > line {
 				i = header
@@ -53,21 +57,21 @@ func keyLines(text []byte, i int) int {
 func keyHeader(text []byte, line int) int {
 	for _, h := range []string{"Proc-Type:", "DEK-Info:", "Version:", "Comment:"} {
 		if bytes.HasPrefix(text[line:], []byte(h)) {
-			return tokenEnd(text, line, 200, func(b byte) bool { return b != '\n' && b != '\\' })
+			return chars.RunEnd(text, line, 200, func(b byte) bool { return b != '\n' && b != '\\' })
 		}
 	}
 	return line
 }
 
 // keyBeforeTail finds the lines of a private key before its last line.
-func keyBeforeTail(text []byte, at, end int) span {
+func keyBeforeTail(text []byte, at, end int) Span {
 	header, _, closed := bytes.Cut(text[end:min(len(text), end+64)], []byte("-----"))
 	if !closed || !bytes.Contains(header, []byte("PRIVATE KEY")) {
-		return span{}
+		return Span{}
 	}
 	begin := at
 	for i, n := at, 0; i > 0; n++ {
-		for i > 0 && (isSpace(text[i-1]) || isQuote(text[i-1])) {
+		for i > 0 && (chars.IsSpace(text[i-1]) || chars.IsQuote(text[i-1])) {
 			i--
 		}
 		if i > 1 && text[i-1] == 'n' && text[i-2] == '\\' {
@@ -75,7 +79,7 @@ func keyBeforeTail(text []byte, at, end int) span {
 			continue
 		}
 		line := i
-		for line > 0 && (isAlnum(text[line-1]) || text[line-1] == '+' || text[line-1] == '/' || text[line-1] == '=') {
+		for line > 0 && (chars.IsAlnum(text[line-1]) || text[line-1] == '+' || text[line-1] == '/' || text[line-1] == '=') {
 			line--
 		}
 		if line > 0 && text[line-1] == '\\' && i-line > 1 && text[line] == 'n' {
@@ -87,9 +91,9 @@ func keyBeforeTail(text []byte, at, end int) span {
 		begin, i = line, beforeLineNumber(text, line)
 	}
 	if at-begin < 32 {
-		return span{}
+		return Span{}
 	}
-	return span{begin, at}
+	return Span{begin, at}
 }
 
 // beforeLineNumber returns where the number of the line that begins at i begins; i
@@ -98,7 +102,7 @@ func beforeLineNumber(text []byte, i int) int {
 	for _, mark := range []string{"→", "\t", ":"} {
 		if bytes.HasSuffix(text[:i], []byte(mark)) {
 			k := i - len(mark)
-			for k > 0 && isDigit(text[k-1]) {
+			for k > 0 && chars.IsDigit(text[k-1]) {
 				k--
 			}
 			return k
@@ -108,12 +112,12 @@ func beforeLineNumber(text []byte, i int) int {
 }
 
 // puttyKey finds the private lines of a PuTTY key.
-func puttyKey(text []byte, _, end int) span {
+func puttyKey(text []byte, _, end int) Span {
 	i := skip(text, end, " ")
 	i = skip(text, i, "0123456789")
 	stop := keyLines(text, i)
 	if stop-i < 16 {
-		return span{}
+		return Span{}
 	}
-	return span{i, stop}
+	return Span{i, stop}
 }

@@ -1,66 +1,69 @@
-package redact
+package ownrules
 
 import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// minValue is the length of the shortest value that is replaced.
-const minValue = 4
+// MinValue is the length of the shortest value that is replaced.
+const MinValue = 4
 
-// isSecretValue reports whether the value of a name of that kind is a secret.
-func isSecretValue(value []byte, k kind, st style) bool {
-	if len(value) < minValue || isPlaceholder(value) {
+// IsSecretValue reports whether the value of a name of that kind is a secret.
+func IsSecretValue(value []byte, k Kind, st Style) bool {
+	if len(value) < MinValue || IsPlaceholder(value) {
 		return false
 	}
 	switch k {
-	case kindPassword:
+	case KindPassword:
 		return isPasswordValue(value, st)
-	case kindSecret:
+	case KindSecret:
 		switch st {
-		case styleSure:
+		case StyleSure:
 			return len(value) >= 6 && !looksLikeCode(value)
-		case styleQuoted:
-			return len(value) >= 8 && hasMixture(value) && !hasSpace(value) && !isWordy(value)
+		case StyleQuoted:
+			return len(value) >= 8 && HasMixture(value) && !HasSpace(value) && !IsWordy(value)
 		default:
-			return isRandom(value, 12)
+			return IsRandom(value, 12)
 		}
-	case kindKey:
-		if st == styleSure {
-			return len(value) >= 8 && hasMixture(value) && !isWordy(value)
+	case KindKey:
+		if st == StyleSure {
+			return len(value) >= 8 && HasMixture(value) && !IsWordy(value)
 		}
-		return isRandom(value, 14)
-	case kindPin:
-		return st != styleBare && len(value) <= 12 && !bytes.ContainsFunc(value, func(c rune) bool { return c < '0' || c > '9' })
-	case kindHeader:
-		return len(value) >= 8 && hasMixture(value)
-	case kindCookie:
+		return IsRandom(value, 14)
+	case KindPin:
+		return st != StyleBare && len(value) <= 12 && !bytes.ContainsFunc(value, func(c rune) bool { return c < '0' || c > '9' })
+	case KindHeader:
+		return len(value) >= 8 && HasMixture(value)
+	case KindCookie:
 		name, _, ok := bytes.Cut(value, []byte("="))
-		return ok && len(name) > 0 && !hasSpace(name)
+		return ok && len(name) > 0 && !HasSpace(name)
 	default:
 		return false
 	}
 }
 
-func isPasswordValue(value []byte, st style) bool {
-	if isPath(value) {
+func isPasswordValue(value []byte, st Style) bool {
+	if IsPath(value) {
 		return false
 	}
 	switch st {
-	case styleSure:
+	case StyleSure:
 		return !looksLikeCall(value)
-	case styleQuoted:
-		if hasSpace(value) {
+	case StyleQuoted:
+		if HasSpace(value) {
 			return !isProse(value)
 		}
-		return len(value) >= 6 || hasMixture(value)
+		return len(value) >= 6 || HasMixture(value)
 	default:
-		return len(value) >= 6 && hasMixture(value) || len(value) >= 12 && isRandomCase(value)
+		return len(value) >= 6 && HasMixture(value) || len(value) >= 12 && isRandomCase(value)
 	}
 }
 
-func hasSpace(v []byte) bool { return bytes.IndexByte(v, ' ') >= 0 }
+// HasSpace reports whether a value has a space.
+func HasSpace(v []byte) bool { return bytes.IndexByte(v, ' ') >= 0 }
 
 // isProse reports whether v is words, with a mark at the end perhaps.
 func isProse(v []byte) bool {
@@ -78,32 +81,32 @@ func isProse(v []byte) bool {
 	return plain*3 >= len(words)*2
 }
 
-// hasMixture reports whether v has a letter and something that is no letter and
+// HasMixture reports whether v has a letter and something that is no letter and
 // not the usual separator of words.
-func hasMixture(v []byte) bool {
+func HasMixture(v []byte) bool {
 	letter, other := false, false
 	for _, b := range v {
 		switch {
-		case isAlpha(b):
+		case chars.IsAlpha(b):
 			letter = true
-		case isDigit(b) || strings.IndexByte("!#%^+~$&*?=/@", b) >= 0 || b >= 0x80:
+		case chars.IsDigit(b) || strings.IndexByte("!#%^+~$&*?=/@", b) >= 0 || b >= 0x80:
 			other = true
 		}
 	}
 	return letter && other || !letter && other && len(v) >= 8
 }
 
-// isWordy reports whether v is words and short numbers joined by separators:
+// IsWordy reports whether v is words and short numbers joined by separators:
 // each a number of at most four digits, or letters in a case that words and
 // names have, with at most three digits behind.
-func isWordy(v []byte) bool {
+func IsWordy(v []byte) bool {
 	words := 0
 	for i := 0; i < len(v); i++ {
-		if !isAlnum(v[i]) {
+		if !chars.IsAlnum(v[i]) {
 			continue
 		}
-		end := tokenEnd(v, i, len(v), isAlnum)
-		if !isWordOrNumber(v[i:end]) {
+		end := chars.RunEnd(v, i, len(v), chars.IsAlnum)
+		if !IsWordOrNumber(v[i:end]) {
 			return false
 		}
 		words++
@@ -112,51 +115,53 @@ func isWordy(v []byte) bool {
 	return words > 0
 }
 
-func isWordOrNumber(run []byte) bool {
+// IsWordOrNumber reports whether a run of letters and digits is a word, of few parts in mixed
+// case, or a short number.
+func IsWordOrNumber(run []byte) bool {
 	letters := bytes.TrimRight(run, "0123456789")
 	if digits := len(run) - len(letters); digits > 4 || digits == 4 && len(letters) > 0 && len(letters) < 3 {
 		return false
 	}
 	humps := 1
 	for i, b := range letters {
-		if isDigit(b) {
+		if chars.IsDigit(b) {
 			return false
 		}
-		if i > 0 && isUpper(b) && isLower(letters[i-1]) {
+		if i > 0 && chars.IsUpper(b) && chars.IsLower(letters[i-1]) {
 			humps++
 		}
-		if i > 1 && isLower(b) && isUpper(letters[i-1]) && isUpper(letters[i-2]) {
+		if i > 1 && chars.IsLower(b) && chars.IsUpper(letters[i-1]) && chars.IsUpper(letters[i-2]) {
 			humps++
 		}
 	}
 	return humps == 1 || len(letters) >= 4*humps
 }
 
-// isRandom reports whether v, of at least n bytes, looks as if made at random.
-func isRandom(v []byte, n int) bool {
-	if len(v) < n || hasSpace(v) || !hasMixture(v) || isWordy(v) || isPath(v) {
+// IsRandom reports whether v, of at least n bytes, looks as if made at random.
+func IsRandom(v []byte, n int) bool {
+	if len(v) < n || HasSpace(v) || !HasMixture(v) || IsWordy(v) || IsPath(v) {
 		return false
 	}
 	digits := 0
 	for _, b := range v {
-		if isDigit(b) {
+		if chars.IsDigit(b) {
 			digits++
 		}
 	}
 	if digits == 0 {
 		return false
 	}
-	if len(v) >= 32 && !bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !isHex(byte(c)) }) {
-		return entropy(v) >= 1.5
+	if len(v) >= 32 && !bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsHex(byte(c)) }) {
+		return chars.Entropy(v) >= 1.5
 	}
-	return entropy(v) >= 3
+	return chars.Entropy(v) >= 3
 }
 
-// isPath reports whether v is a path of a file.
-func isPath(v []byte) bool {
+// IsPath reports whether v is a path of a file.
+func IsPath(v []byte) bool {
 	for _, p := range []string{"/", "./", "../", "~/"} {
 		if rest, ok := bytes.CutPrefix(v, []byte(p)); ok {
-			return p != "/" || isWordy(rest) || len(rest) < 30 && !hasMixture(bytes.ReplaceAll(rest, []byte("/"), nil))
+			return p != "/" || IsWordy(rest) || len(rest) < 30 && !HasMixture(bytes.ReplaceAll(rest, []byte("/"), nil))
 		}
 	}
 	return len(v) > 2 && v[1] == ':' && v[2] == '\\'
@@ -176,7 +181,7 @@ func looksLikeCode(v []byte) bool {
 		return false
 	}
 	for _, d := range dots {
-		if len(d) == 0 || !isAlpha(d[0]) && d[0] != '_' || len(d) > 24 || bytes.ContainsFunc(d, func(c rune) bool { return c >= 128 || !isWord(byte(c)) }) {
+		if len(d) == 0 || !chars.IsAlpha(d[0]) && d[0] != '_' || len(d) > 24 || bytes.ContainsFunc(d, func(c rune) bool { return c >= 128 || !chars.IsWord(byte(c)) }) {
 			return false
 		}
 	}
@@ -187,8 +192,8 @@ func looksLikeCode(v []byte) bool {
 func isRandomTail(v []byte) bool {
 	digit, other := false, false
 	for _, b := range v[1:] {
-		digit = digit || isDigit(b)
-		other = other || isAlpha(b)
+		digit = digit || chars.IsDigit(b)
+		other = other || chars.IsAlpha(b)
 		if strings.IndexByte("(){}[]", b) >= 0 {
 			return false
 		}
@@ -199,17 +204,17 @@ func isRandomTail(v []byte) bool {
 // looksLikeCall reports whether v has the brackets of a call or an index.
 func looksLikeCall(v []byte) bool {
 	i := bytes.IndexAny(v, "([{")
-	if i <= 0 || !isWord(v[i-1]) {
+	if i <= 0 || !chars.IsWord(v[i-1]) {
 		return false
 	}
-	name := bytes.TrimRightFunc(v[:i], func(c rune) bool { return c < 128 && (isWord(byte(c)) || c == '.') })
-	return len(name) == 0 && (isAlpha(v[0]) || v[0] == '_') && (v[i] != '{' || v[len(v)-1] == '}' || i == len(v)-1)
+	name := bytes.TrimRightFunc(v[:i], func(c rune) bool { return c < 128 && (chars.IsWord(byte(c)) || c == '.') })
+	return len(name) == 0 && (chars.IsAlpha(v[0]) || v[0] == '_') && (v[i] != '{' || v[len(v)-1] == '}' || i == len(v)-1)
 }
 
-// isPlaceholder reports whether v is there in place of a secret.
-func isPlaceholder(v []byte) bool {
+// IsPlaceholder reports whether v is there in place of a secret.
+func IsPlaceholder(v []byte) bool {
 	v = bytes.Trim(v, " \t\"'`")
-	if len(v) == 0 || isTrivial(string(v)) || isOneByte(v) {
+	if len(v) == 0 || IsTrivial(string(v)) || isOneByte(v) {
 		return true
 	}
 	switch v[0] {
@@ -245,7 +250,7 @@ func isPlaceholder(v []byte) bool {
 
 // namesSecret reports whether v is the name of a secret, like DB_PASSWORD.
 func namesSecret(v []byte, low string) bool {
-	if bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !isAlpha(byte(c)) && !strings.ContainsRune("_-. :/", c) }) {
+	if bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsAlpha(byte(c)) && !strings.ContainsRune("_-. :/", c) }) {
 		return false
 	}
 	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "cred"}, func(p string) bool {
@@ -268,12 +273,12 @@ func isReference(v []byte) bool {
 	name := v[1:]
 	upper := true
 	for _, b := range name {
-		if !isWord(b) {
+		if !chars.IsWord(b) {
 			return b == '/' || b == ':' || b == '.'
 		}
-		upper = upper && !isLower(b)
+		upper = upper && !chars.IsLower(b)
 	}
-	return upper || !bytes.ContainsFunc(name, func(c rune) bool { return isDigit(byte(c)) })
+	return upper || !bytes.ContainsFunc(name, func(c rune) bool { return chars.IsDigit(byte(c)) })
 }
 
 //nolint:gochecknoglobals // read-only tables

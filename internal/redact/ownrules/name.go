@@ -1,26 +1,30 @@
-package redact
+package ownrules
 
 import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// kind is what a name reveals about the value that belongs to it.
-type kind uint8
+// Kind is what a name reveals about the value that belongs to it.
+type Kind uint8
 
+// The kinds.
 const (
-	kindNone     kind = iota
-	kindPassword      // any value is a secret
-	kindSecret        // a secret or token
-	kindKey           // a key, of which many are no secrets
-	kindPin           // a number
-	kindHeader        // an Authorization header
-	kindCookie        // a Cookie or Set-Cookie header
+	KindNone     Kind = iota
+	KindPassword      // any value is a secret
+	KindSecret        // a secret or token
+	KindKey           // a key, of which many are no secrets
+	KindPin           // a number
+	KindHeader        // an Authorization header
+	KindCookie        // a Cookie or Set-Cookie header
 )
 
+// The lengths of a name and of a value that are looked at.
 const (
-	maxName  = 64
+	MaxName  = 64
 	maxValue = 1024
 )
 
@@ -37,10 +41,10 @@ func nameWords(name []byte) [][]byte {
 	}
 	for i, b := range name {
 		switch {
-		case !isAlnum(b):
+		case !chars.IsAlnum(b):
 			add(i)
 			begin = i + 1
-		case i > 0 && isUpper(b) && (isLower(name[i-1]) || isDigit(name[i-1])):
+		case i > 0 && chars.IsUpper(b) && (chars.IsLower(name[i-1]) || chars.IsDigit(name[i-1])):
 			add(i)
 		}
 	}
@@ -48,17 +52,17 @@ func nameWords(name []byte) [][]byte {
 	return words
 }
 
-// classify returns the kind of a name.
-func classify(name []byte) kind {
-	if len(name) > maxName {
-		return kindNone
+// Classify returns the kind of a name.
+func Classify(name []byte) Kind {
+	if len(name) > MaxName {
+		return KindNone
 	}
 	words := nameWords(name)
-	for len(words) > 1 && (isDigit(words[len(words)-1][0]) || slices.Contains(nameTails, string(words[len(words)-1]))) {
+	for len(words) > 1 && (chars.IsDigit(words[len(words)-1][0]) || slices.Contains(nameTails, string(words[len(words)-1]))) {
 		words = words[:len(words)-1]
 	}
 	if len(words) == 0 {
-		return kindNone
+		return KindNone
 	}
 	last, before := string(words[len(words)-1]), ""
 	if len(words) > 1 {
@@ -66,19 +70,19 @@ func classify(name []byte) kind {
 	}
 	switch {
 	case last == "authorization":
-		return kindHeader
+		return KindHeader
 	case last == "cookie" && (before == "" || before == "set"):
-		return kindCookie
+		return KindCookie
 	case last == "pin":
-		return kindPin
+		return KindPin
 	case slices.Contains(passwordWords, last), hasAnySuffix(last, passwordEnds):
-		return kindPassword
+		return KindPassword
 	case slices.Contains(secretWords, last), hasAnySuffix(last, secretEnds):
-		return kindSecret
+		return KindSecret
 	case last == "key" && slices.Contains(keyWords, before), hasAnySuffix(last, keyEnds), slices.Contains(keyNames, last):
-		return kindKey
+		return KindKey
 	}
-	return kindNone
+	return KindNone
 }
 
 var (
@@ -100,24 +104,25 @@ var (
 )
 
 func hasAnySuffix(s string, ends []string) bool {
-	return slices.ContainsFunc(ends, func(end string) bool { return hasFoldSuffix([]byte(s), end) })
+	return slices.ContainsFunc(ends, func(end string) bool { return chars.HasFoldSuffix([]byte(s), end) })
 }
 
-func isNameByte(b byte) bool { return isAlnum(b) || b == '_' || b == '-' || b == '.' }
+func isNameByte(b byte) bool { return chars.IsAlnum(b) || b == '_' || b == '-' || b == '.' }
 
-// style is how a name and its value are joined.
-type style uint8
+// Style is how a name and its value are joined.
+type Style uint8
 
+// The styles.
 const (
-	styleBare   style = iota // name: value, name = value
-	styleQuoted              // name = "value", {"name": "value"}
-	styleSure                // NAME=value, --name value, name=value; in a connection string
+	StyleBare   Style = iota // name: value, name = value
+	StyleQuoted              // name = "value", {"name": "value"}
+	StyleSure                // NAME=value, --name value, name=value; in a connection string
 )
 
 // namedSecret finds the value that belongs to a name with the literal in it.
-func namedSecret(text []byte, at, end int) span {
+func namedSecret(text []byte, at, end int) Span {
 	stop := end
-	for stop < len(text) && stop-end < maxName && isNameByte(text[stop]) {
+	for stop < len(text) && stop-end < MaxName && isNameByte(text[stop]) {
 		stop++
 	}
 	if !isNameByte(text[end-1]) {
@@ -129,8 +134,8 @@ func namedSecret(text []byte, at, end int) span {
 	if gap < len(text) && text[gap] == ',' && op > stop {
 		return listedArgument(text, nameBegin(text, at), stop, gap+1)
 	}
-	if gap >= len(text) || gap > op+16 || gap == op && text[gap] != '=' && text[gap] != ':' && !isSpace(text[gap]) {
-		return span{}
+	if gap >= len(text) || gap > op+16 || gap == op && text[gap] != '=' && text[gap] != ':' && !chars.IsSpace(text[gap]) {
+		return Span{}
 	}
 	begin := nameBegin(text, at)
 	name := text[begin:stop]
@@ -138,36 +143,36 @@ func namedSecret(text []byte, at, end int) span {
 	switch {
 	case text[gap] == '=' || text[gap] == ':' || text[gap] == '|' && gap > op:
 	case dashes == 2 && gap > op:
-		if k := classify(name); k == kindPassword || k == kindSecret {
-			return valueAt(text, gap, k, styleSure)
+		if k := Classify(name); k == KindPassword || k == KindSecret {
+			return valueAt(text, gap, k, StyleSure)
 		}
-		return span{}
-	case isSpace(text[gap]) || gap > op:
+		return Span{}
+	case chars.IsSpace(text[gap]) || gap > op:
 		return netrcPassword(text, begin, stop)
 	default:
-		return span{}
+		return Span{}
 	}
-	k := classify(name)
-	if k == kindNone {
-		return span{}
+	k := Classify(name)
+	if k == KindNone {
+		return Span{}
 	}
 	val, ok := afterOperator(text, gap)
 	if !ok {
-		return span{}
+		return Span{}
 	}
 	tight := text[gap] == '=' && gap == stop && val == gap+1
-	if quote := skip(text, val, `\`); tight && begin > 0 && quote < len(text) && isQuote(text[quote]) && text[begin-1] == text[quote] {
-		return span{} // "NAME=" + something
+	if quote := skip(text, val, `\`); tight && begin > 0 && quote < len(text) && chars.IsQuote(text[quote]) && text[begin-1] == text[quote] {
+		return Span{} // "NAME=" + something
 	}
 	val = skip(text, val, " \t")
-	st := styleBare
+	st := StyleBare
 	sure := tight && val == gap+1 && (!bytes.ContainsFunc(name, isLowerRune) || dashes == 2)
 	if sure || inConnection(text, begin, val) {
-		st = styleSure
+		st = StyleSure
 	}
-	isTestResult := bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && (isUpper(name[0]) || isQuotedCode(text[val:]))
-	if isTestResult || st == styleBare && text[gap] == '|' {
-		return span{}
+	isTestResult := bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && (chars.IsUpper(name[0]) || isQuotedCode(text[val:]))
+	if isTestResult || st == StyleBare && text[gap] == '|' {
+		return Span{}
 	}
 	return valueAt(text, val, k, st)
 }
@@ -180,28 +185,28 @@ func isQuotedCode(text []byte) bool {
 		return false
 	}
 	end := bytes.IndexByte(code[:min(len(code), maxValue)], '`')
-	return end > 0 && (hasSpace(code[:end]) || code[end-1] == ')')
+	return end > 0 && (HasSpace(code[:end]) || code[end-1] == ')')
 }
 
 // listedArgument finds the value of a flag in a list of quoted arguments: "--name",
 // "value". [begin, stop) is the flag, and i is behind the comma.
-func listedArgument(text []byte, begin, stop, i int) span {
-	k := classify(text[begin:stop])
-	if !bytes.HasPrefix(text[begin:stop], []byte("--")) || k != kindPassword && k != kindSecret {
-		return span{}
+func listedArgument(text []byte, begin, stop, i int) Span {
+	k := Classify(text[begin:stop])
+	if !bytes.HasPrefix(text[begin:stop], []byte("--")) || k != KindPassword && k != KindSecret {
+		return Span{}
 	}
 	i = skip(text, i, " \t")
 	quote := skip(text, i, "\\")
-	if quote >= len(text) || quote > i+1 || !isQuote(text[quote]) || quote+1 < len(text) && text[quote+1] == '-' {
-		return span{} // not a string, or another flag
+	if quote >= len(text) || quote > i+1 || !chars.IsQuote(text[quote]) || quote+1 < len(text) && text[quote+1] == '-' {
+		return Span{} // not a string, or another flag
 	}
-	return valueAt(text, i, k, styleQuoted)
+	return valueAt(text, i, k, StyleQuoted)
 }
 
 // nameBegin returns where the name begins that has text[at] in it.
 func nameBegin(text []byte, at int) int {
 	begin := at
-	for begin > 0 && at-begin < maxName && isNameByte(text[begin-1]) {
+	for begin > 0 && at-begin < MaxName && isNameByte(text[begin-1]) {
 		begin--
 	}
 	return begin
@@ -213,7 +218,7 @@ func afterQuote(text []byte, i int) int {
 	if i < len(text) && text[i] == '\\' {
 		i++
 	}
-	if i < len(text) && (isQuote(text[i]) || text[i] == ']') {
+	if i < len(text) && (chars.IsQuote(text[i]) || text[i] == ']') {
 		i++
 		if i < len(text) && text[i] == ']' {
 			i++
@@ -246,8 +251,8 @@ func inConnection(text []byte, begin, val int) bool {
 	if begin > 0 && text[begin-1] == ';' {
 		return true
 	}
-	end := tokenEnd(text, val, maxValue, isValueByte)
-	if i := bytes.IndexByte(text[val:end], ';'); i >= 0 && i+1 < end-val && isAlpha(text[val+i+1]) {
+	end := chars.RunEnd(text, val, maxValue, isValueByte)
+	if i := bytes.IndexByte(text[val:end], ';'); i >= 0 && i+1 < end-val && chars.IsAlpha(text[val+i+1]) {
 		return true
 	}
 	near := text[max(0, begin-80):min(len(text), end+80)]
@@ -255,35 +260,35 @@ func inConnection(text []byte, begin, val int) bool {
 }
 
 // valueAt reads the value at i and decides about it.
-func valueAt(text []byte, i int, k kind, st style) span {
+func valueAt(text []byte, i int, k Kind, st Style) Span {
 	if i >= len(text) {
-		return span{}
+		return Span{}
 	}
 	var end int
 	begin, escape := i, 0
-	if text[i] == '\\' && i+1 < len(text) && isQuote(text[i+1]) {
+	if text[i] == '\\' && i+1 < len(text) && chars.IsQuote(text[i+1]) {
 		escape = 1
 	}
-	if q := i + escape; isQuote(text[q]) {
+	if q := i + escape; chars.IsQuote(text[q]) {
 		begin = q + 1
 		end = quotedEnd(text, begin, text[q], escape > 0)
 		if end < 0 {
-			return span{}
+			return Span{}
 		}
-		if st == styleBare {
-			st = styleQuoted
+		if st == StyleBare {
+			st = StyleQuoted
 		}
 	} else {
 		end = bareEnd(text, i, st)
 	}
 	value := text[begin:end]
-	if st == styleBare && !standsAlone(text, begin, end) {
-		return span{}
+	if st == StyleBare && !standsAlone(text, begin, end) {
+		return Span{}
 	}
-	if !isSecretValue(value, k, st) {
-		return span{}
+	if !IsSecretValue(value, k, st) {
+		return Span{}
 	}
-	return span{begin, end}
+	return Span{begin, end}
 }
 
 // quotedEnd finds the quote that ends a value on the same line, -1 if none does.
@@ -305,15 +310,15 @@ func quotedEnd(text []byte, i int, quote byte, escaped bool) int {
 }
 
 // bareEnd finds the end of a value without quotes.
-func bareEnd(text []byte, i int, st style) int {
-	end := tokenEnd(text, i, maxValue, isValueByte)
-	for end > i && st != styleSure && strings.IndexByte(")]}", text[end-1]) >= 0 {
+func bareEnd(text []byte, i int, st Style) int {
+	end := chars.RunEnd(text, i, maxValue, isValueByte)
+	for end > i && st != StyleSure && strings.IndexByte(")]}", text[end-1]) >= 0 {
 		end--
 	}
 	for k := i; k < end; k++ {
 		switch text[k] {
 		case ';', '&', ',':
-			if st != styleSure || k+1 == end || text[k] == ';' {
+			if st != StyleSure || k+1 == end || text[k] == ';' {
 				return k
 			}
 		}
@@ -332,25 +337,25 @@ func standsAlone(text []byte, begin, end int) bool {
 	if i >= len(text) || text[i] == '\n' || text[i] == '\r' || text[i] == '#' || text[i] == '\\' {
 		return true
 	}
-	if text[i] == '&' || isQuote(text[i]) {
+	if text[i] == '&' || chars.IsQuote(text[i]) {
 		return true
 	}
 	if strings.IndexByte(",;)]}", text[i]) >= 0 && isIdentifier(value) {
 		return false
 	}
 	// Something follows: the value has to be no word or name by itself.
-	return isRandom(value, 12)
+	return IsRandom(value, 12)
 }
 
 // isIdentifier reports whether v can be the name of a variable that is made of
 // words.
 func isIdentifier(v []byte) bool {
-	if isDigit(v[0]) || bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !isWord(byte(c)) }) {
+	if chars.IsDigit(v[0]) || bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsWord(byte(c)) }) {
 		return false
 	}
 	digits := 0
 	for _, b := range v {
-		if isDigit(b) {
+		if chars.IsDigit(b) {
 			digits++
 		}
 	}
@@ -362,7 +367,7 @@ func isIdentifier(v []byte) bool {
 func isRandomCase(v []byte) bool {
 	changes := 0
 	for i := 1; i < len(v); i++ {
-		if isLower(v[i-1]) && isUpper(v[i]) {
+		if chars.IsLower(v[i-1]) && chars.IsUpper(v[i]) {
 			changes++
 		}
 	}
@@ -370,23 +375,23 @@ func isRandomCase(v []byte) bool {
 }
 
 // netrcPassword finds the value behind "password " in a line of a netrc file.
-func netrcPassword(text []byte, begin, stop int) span {
+func netrcPassword(text []byte, begin, stop int) Span {
 	name := string(text[begin:stop])
 	if name != "password" && name != "passwd" {
-		return span{}
+		return Span{}
 	}
 	near := text[max(0, begin-160):begin]
 	login := bytes.Index(near, []byte("login "))
 	if login < 0 || !bytes.Contains(near, []byte("machine ")) && !bytes.Contains(near, []byte("default")) {
-		return span{}
+		return Span{}
 	}
 	if len(bytes.Fields(near[login:])) > 2 {
-		return span{}
+		return Span{}
 	}
 	i := skip(text, stop, " \t\r\n")
-	end := tokenEnd(text, i, maxValue, func(b byte) bool { return b > ' ' })
-	if end-i < 4 || isPlaceholder(text[i:end]) {
-		return span{}
+	end := chars.RunEnd(text, i, maxValue, func(b byte) bool { return b > ' ' })
+	if end-i < 4 || IsPlaceholder(text[i:end]) {
+		return Span{}
 	}
-	return span{i, end}
+	return Span{i, end}
 }

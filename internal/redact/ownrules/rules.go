@@ -1,0 +1,191 @@
+// Package ownrules finds secrets that gitleaks' rules don't: it tries rules at literals, by what
+// names, forms and surroundings reveal about a value.
+package ownrules
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
+
+// Mark replaces a secret.
+const Mark = "REDACTED"
+
+// Span is a part of a text, in bytes.
+type Span struct{ Begin, End int }
+
+// Rule is a rule that gitleaks doesn't have. Its matcher is called for each
+// place of one of its literals; [at, end) is the literal. It returns the span of
+// the secret, or an empty span. It may read a bounded part of the text only, or
+// parts that are disjoint for different places.
+type Rule struct {
+	ID    string
+	Match func(text []byte, at, end int) Span
+}
+
+// Rules are the rules by number.
+var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by the linker
+	RuleName:     {"named-secret", namedSecret},
+	RuleURL:      {"url-password", URLPassword},
+	RuleDSN:      {"dsn-password", dsnPassword},
+	RuleHeader:   {"authorization-header", authorization},
+	RuleBearer:   {"bearer-token", bearerToken},
+	RuleBasic:    {"basic-auth", basicAuth},
+	RuleCookie:   {"cookie", cookie},
+	RuleKeyHead:  {"private-key-without-end", keyAfterHead},
+	RuleKeyTail:  {"private-key-without-begin", keyBeforeTail},
+	RulePutty:    {"putty-private-key", puttyKey},
+	RuleOTP:      {"otpauth-url", otpSecret},
+	RuleCommand:  {"command-password", commandPassword},
+	RulePgpass:   {"pgpass", pgpassPassword},
+	RuleToken:    {"vendor-token", vendorToken},
+	RuleFCM:      {"fcm-server-key", fcmKey},
+	RuleWebhook:  {"webhook-url", webhookURL},
+	RuleMnemonic: {"mnemonic", mnemonic},
+	RuleValue:    {"named-value", namedValue},
+	// These are tried at runs of digits of base64, see baseParts.
+	RuleRandomEnv: {"random-variable", RandomVariable},
+	RuleDiscord:   {"discord-bot-token", DiscordToken},
+}
+
+// The numbers of the rules.
+const (
+	RuleName = iota
+	RuleURL
+	RuleDSN
+	RuleHeader
+	RuleBearer
+	RuleBasic
+	RuleCookie
+	RuleKeyHead
+	RuleKeyTail
+	RulePutty
+	RuleOTP
+	RuleCommand
+	RulePgpass
+	RuleToken
+	RuleFCM
+	RuleWebhook
+	RuleMnemonic
+	RuleValue
+	RuleRandomEnv
+	RuleDiscord
+)
+
+// Literal is a text, in lower case, at which a rule is tried.
+type Literal struct {
+	Text string
+	Rule uint8
+}
+
+// Literals are the texts at which the rules are tried.
+var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid out by the linker
+	// Parts of names: classify decides about the whole name.
+	{"pass", RuleName},
+	{"pwd", RuleName},
+	{"secret", RuleName},
+	{"token", RuleName},
+	{"pin", RuleName},
+	{"key", RuleName},
+	{"salt", RuleName},
+	{"licen", RuleName},
+	{"cred", RuleName},
+	{"auth=", RuleName},
+	{`auth"`, RuleName},
+	{"auth'", RuleName},
+	{"_auth", RuleName},
+	{"psk", RuleName},
+	{"dsn", RuleName},
+
+	{`value"`, RuleValue},
+	{"value:", RuleValue},
+
+	{"://", RuleURL},
+	{"@tcp(", RuleDSN},
+	{"@unix(", RuleDSN},
+	{"authorization", RuleHeader},
+	{"bearer ", RuleBearer},
+	{"basic ", RuleBasic},
+	{"cookie", RuleCookie},
+	{"private key-----", RuleKeyHead},
+	{"private key block-----", RuleKeyHead},
+	{"-----end ", RuleKeyTail},
+	{"private-lines:", RulePutty},
+	{"otpauth://", RuleOTP},
+	{":5432:", RulePgpass},
+	{":5433:", RulePgpass},
+	{":6432:", RulePgpass},
+	{":*:", RulePgpass},
+	{"api/webhooks/", RuleWebhook},
+	{"mnemonic", RuleMnemonic},
+	{"seed phrase", RuleMnemonic},
+	{"seed_phrase", RuleMnemonic},
+	{"recovery phrase", RuleMnemonic},
+
+	{"curl", RuleCommand},
+	{"mysql", RuleCommand},
+	{"mariadb", RuleCommand},
+	{"sshpass", RuleCommand},
+	{"redis-cli", RuleCommand},
+	{"docker login", RuleCommand},
+	{"ldapsearch", RuleCommand},
+	{"-passin", RuleCommand},
+	{"-passout", RuleCommand},
+
+	{"aaaa", RuleFCM},
+	{"dckr_pat_", RuleToken},
+	{"dckr_oat_", RuleToken},
+	{"sbp_", RuleToken},
+	{"sb_secret_", RuleToken},
+	{"sntrys_", RuleToken},
+	{"sntryu_", RuleToken},
+	{"gsk_", RuleToken},
+	{"xai-", RuleToken},
+	{"r8_", RuleToken},
+	{"gocspx-", RuleToken},
+	{"1//0", RuleToken},
+	{"ya29.", RuleToken},
+	{"tskey-", RuleToken},
+	{"whsec_", RuleToken},
+	{"nvapi-", RuleToken},
+	{"pcsk_", RuleToken},
+	{"tvly-", RuleToken},
+	{"sk-or-v1-", RuleToken},
+	{"sk-lf-", RuleToken},
+	{"lsv2_pt_", RuleToken},
+	{"lsv2_sk_", RuleToken},
+	{"figd_", RuleToken},
+	{"nfp_", RuleToken},
+	{"phx_", RuleToken},
+	{"rnd_", RuleToken},
+	{"atbb", RuleToken},
+	{"hvs.", RuleToken},
+	{"hvb.", RuleToken},
+}
+
+// isTokenByte reports whether b can be in a token that needs no quotes.
+func isTokenByte(b byte) bool {
+	return chars.IsBase64(b) || b == '.' || b == '~' || b == '='
+}
+
+// isValueByte reports whether b can be in a value without quotes.
+func isValueByte(b byte) bool {
+	return b > ' ' && !chars.IsQuote(b) && b != '\\' && b != '<' && b != '>'
+}
+
+// skip returns the first place from i on that is not one of the bytes.
+func skip(text []byte, i int, bytesOf string) int {
+	for i < len(text) && bytes.IndexByte([]byte(bytesOf), text[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// IsTrivial reports whether a secret is nothing but marks.
+func IsTrivial(secret string) bool {
+	return !strings.ContainsFunc(strings.ReplaceAll(secret, Mark, ""), func(c rune) bool {
+		return unicode.IsLetter(c) || unicode.IsDigit(c)
+	})
+}
