@@ -26,11 +26,11 @@ const (
 // another tree.
 type Change func(ctx context.Context, tree git.OID) (next git.OID, message string, err error)
 
-// V1 resolves the metadata branch for writing. tip is the local branch's
+// v1 resolves the metadata branch for writing. tip is the local branch's
 // commit, empty if there is no such branch; parent and tree are what the next
 // commit continues: the tip, else the commit fetched from origin, else a new
 // first commit, whose objects are written.
-func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tree git.OID, err error) {
+func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tree git.OID, err error) {
 	found, local, err := findTip(ctx, repo)
 	switch {
 	case err == nil && local:
@@ -83,7 +83,7 @@ func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try fun
 
 // update is one attempt.
 func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
-	tip, parent, tree, err := V1(ctx, repo, by)
+	tip, parent, tree, err := v1(ctx, repo, by)
 	if err != nil {
 		return "", err
 	}

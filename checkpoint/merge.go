@@ -27,7 +27,7 @@ import (
 //
 // Where one side contains the other there is no commit to make: the branch
 // stays, or goes on to theirs. Without a local branch it begins at what was
-// fetched from origin, as V1 has it. It costs what the sides differ in.
+// fetched from origin, as v1 has it. It costs what the sides differ in.
 //
 // What either side lists as forgotten is dropped from both, and from their
 // histories: the commits that are merged are the rewritten ones.

@@ -18,8 +18,8 @@ func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	}
 	trailer(SessionKey, m.SessionID)
 	trailer(StrategyKey, m.Strategy)
-	trailer(AgentKey, m.Agent)
-	trailer(BranchKey, strings.TrimPrefix(shadowBranch, branchPrefix))
+	trailer(agentKey, m.Agent)
+	trailer(branchKey, strings.TrimPrefix(shadowBranch, branchPrefix))
 	return b.String()
 }
 

@@ -64,7 +64,7 @@ func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) 
 // if no commit is left.
 func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 	return w.history(ctx, tip, func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
-		if w.Forgotten.HasSession(SessionOf(c.Message)) {
+		if w.Forgotten.HasSession(sessionOf(c.Message)) {
 			return c, false, nil
 		}
 		tree, err := w.withoutMetadata(ctx, c.Tree)
@@ -80,9 +80,9 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 	})
 }
 
-// SessionOf returns the session that a commit of a shadow branch is of, by its
+// sessionOf returns the session that a commit of a shadow branch is of, by its
 // trailer; empty if it has none.
-func SessionOf(message string) string {
+func sessionOf(message string) string {
 	for line := range strings.Lines(message) {
 		if id, ok := strings.CutPrefix(line, SessionKey+": "); ok {
 			return strings.TrimSpace(id)

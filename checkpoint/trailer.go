@@ -11,10 +11,10 @@ const (
 	TrailerKey  = "Entire-Checkpoint"
 	SessionKey  = "Entire-Session"
 	StrategyKey = "Entire-Strategy"
-	AgentKey    = "Entire-Agent"
+	agentKey    = "Entire-Agent"
 	MetadataKey = "Entire-Metadata"
 	TaskKey     = "Entire-Metadata-Task"
-	BranchKey   = "Ephemeral-branch"
+	branchKey   = "Ephemeral-branch"
 )
 
 // noLink is the value of the trailer in a message whose author wants no link.

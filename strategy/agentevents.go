@@ -71,7 +71,7 @@ func (a *AgentEvents) requestPromptSnapshot(ctx context.Context, in workspace.In
 // requestRepair asks a child to finish the commits whose hooks were interrupted.
 func (a *AgentEvents) requestRepair(ctx context.Context) {
 	if len(a.rec.Commits().Repairer.Waiting(ctx)) > 0 {
-		a.rec.Local().Children.RequestCompletion(ctx, "")
+		a.rec.local().Children.RequestCompletion(ctx, "")
 	}
 }
 
@@ -90,7 +90,7 @@ func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 // auto-commit, once their stop is saved. It returns a line for the user, redacted,
 // if there is no commit, or none that is linked.
 func (a *AgentEvents) CommitTurn(ctx context.Context, id string) (notice string, err error) {
-	return a.rec.AutoCommit().Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
+	return a.rec.autoCommit().Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
 }
 
 // SessionEnd ends a session, and the turn that it may have left open. The agent
@@ -119,8 +119,8 @@ func (a *AgentEvents) RecordEnd(ctx context.Context, in workspace.Input, guard f
 	err := a.SessionEnd(ctx, in)
 	err = errors.Join(err, guard(func() error { return contexts.Clearer.RecallEnd(ctx, in) }))
 	if workspace.IsTimeout(err) || err != nil && ctx.Err() != nil {
-		a.rec.Local().Children.DetachRecall(context.WithoutCancel(ctx), in.SessionID)
+		a.rec.local().Children.DetachRecall(context.WithoutCancel(ctx), in.SessionID)
 		return err
 	}
-	return errors.Join(err, tracking.RemoveMark(a.rec.Tracking().Marks.EndMark(in.SessionID)))
+	return errors.Join(err, tracking.RemoveMark(a.rec.tracking().Marks.EndMark(in.SessionID)))
 }

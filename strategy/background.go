@@ -14,7 +14,7 @@ func (r *Recorder) Background() *Background { return &Background{r} }
 // without a stop, and for the session id, if it isn't empty, the rest of its
 // transcript and of its checkpoints. One child of a session runs at a time.
 func (b *Background) Complete(ctx context.Context, id string) error {
-	return b.rec.Local().Children.RunAsChild(ctx, id, func() error { return b.complete(ctx, id) })
+	return b.rec.local().Children.RunAsChild(ctx, id, func() error { return b.complete(ctx, id) })
 }
 
 func (b *Background) complete(ctx context.Context, id string) error {
@@ -30,7 +30,7 @@ func (b *Background) complete(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
 	}
-	if err := b.rec.Turn().Turns.ListUntracked(ctx, id); err != nil {
+	if err := b.rec.turn().Turns.ListUntracked(ctx, id); err != nil {
 		return err
 	}
 	return commits.Committed.CompleteSession(ctx, id)
@@ -63,5 +63,5 @@ const indexChild = "/index"
 
 // FillIndex brings the index of turns up to date. One child runs at a time.
 func (b *Background) FillIndex(ctx context.Context) error {
-	return b.rec.Local().Children.RunAsChild(ctx, indexChild, func() error { return b.rec.Indexing().Filler.Refill(ctx) })
+	return b.rec.local().Children.RunAsChild(ctx, indexChild, func() error { return b.rec.Indexing().Filler.Refill(ctx) })
 }

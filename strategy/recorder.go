@@ -51,8 +51,8 @@ func (r *Recorder) At(root string) (*Recorder, error) {
 // Authorship returns the services of package authorship.
 func (r *Recorder) Authorship() *authorship.Services { return authorship.New(r.Workspace) }
 
-// AutoCommit returns the services of package autocommit.
-func (r *Recorder) AutoCommit() *autocommit.Services { return autocommit.New(r.Workspace) }
+// autoCommit returns the services of package autocommit.
+func (r *Recorder) autoCommit() *autocommit.Services { return autocommit.New(r.Workspace) }
 
 // Commits returns the services of package commits.
 func (r *Recorder) Commits() *commits.Services { return commits.New(r.Workspace) }
@@ -90,11 +90,11 @@ func (r *Recorder) Snapshots() *snapshots.Services { return snapshots.New(r.Work
 // Summaries returns the services of package summaries.
 func (r *Recorder) Summaries() *summaries.Services { return summaries.New(r.Workspace) }
 
-// Tracking returns the services of package tracking.
-func (r *Recorder) Tracking() *tracking.Services { return tracking.New(r.Workspace) }
+// tracking returns the services of package tracking.
+func (r *Recorder) tracking() *tracking.Services { return tracking.New(r.Workspace) }
 
-// Turn returns the services of package turn.
-func (r *Recorder) Turn() *turn.Services { return turn.New(r.Workspace) }
+// turn returns the services of package turn.
+func (r *Recorder) turn() *turn.Services { return turn.New(r.Workspace) }
 
-// Local returns the services of package workspace.
-func (r *Recorder) Local() *workspace.Services { return workspace.New(r.Workspace) }
+// local returns the services of package workspace.
+func (r *Recorder) local() *workspace.Services { return workspace.New(r.Workspace) }

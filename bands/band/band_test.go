@@ -54,9 +54,9 @@ func add(tb testing.TB, w *band.Writer, kind band.Kind, content []byte) band.Ref
 	return ref
 }
 
-func flush(tb testing.TB, w *band.Writer) {
+func syncBands(tb testing.TB, w *band.Writer) {
 	tb.Helper()
-	if err := w.Flush(); err != nil {
+	if err := w.Sync(); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -107,7 +107,7 @@ func TestContentComesBack(t *testing.T) {
 			}
 			for _, kind := range kinds {
 				ref := add(t, w, kind, content)
-				flush(t, w)
+				syncBands(t, w)
 				r := reader(t, dir)
 				if got := read(t, r, ref, kind); !bytes.Equal(got, content) {
 					t.Fatalf("%d bytes came back as %d others", len(content), len(got))
@@ -127,7 +127,7 @@ func TestReadUsesTheBuffer(t *testing.T) {
 	w := writer(t, dir, band.WriterOptions{})
 	content := text(1000)
 	ref := add(t, w, band.Data, content)
-	flush(t, w)
+	syncBands(t, w)
 	buf := make([]byte, 5, 2000)
 	got, err := reader(t, dir).Read(ref, band.Data, buf)
 	if err != nil || !bytes.Equal(got, content) || &got[0] != &buf[0] {
@@ -141,7 +141,7 @@ func TestWrongReferences(t *testing.T) {
 	w := writer(t, dir, band.WriterOptions{})
 	ref := add(t, w, band.Data, []byte("one"))
 	other := add(t, w, band.Data, []byte("two"))
-	flush(t, w)
+	syncBands(t, w)
 	for name, test := range map[string]struct {
 		ref  band.Ref
 		kind band.Kind
@@ -187,7 +187,7 @@ func TestDamageStaysInItsRecord(t *testing.T) {
 	for _, c := range contents {
 		refs = append(refs, add(t, w, band.Data, c))
 	}
-	flush(t, w)
+	syncBands(t, w)
 	whole, err := os.ReadFile(filepath.Join(dir, "0"))
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestABandThatWasCutLosesItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
 	first, second := add(t, w, band.Data, text(200)), add(t, w, band.Data, noise(1, 9000))
-	flush(t, w)
+	syncBands(t, w)
 	whole, err := os.ReadFile(filepath.Join(dir, "0"))
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestSecondFolder(t *testing.T) {
 	all, snapshot := t.TempDir(), t.TempDir()
 	w := writer(t, all, band.WriterOptions{})
 	ref := add(t, w, band.Data, text(200))
-	flush(t, w)
+	syncBands(t, w)
 	r := reader(t, snapshot, all)
 	if got := read(t, r, ref, band.Data); !bytes.Equal(got, text(200)) {
 		t.Error("the band isn't found in the second folder")
@@ -290,7 +290,7 @@ func TestManyBands(t *testing.T) {
 		own := t.TempDir()
 		w := writer(t, own, band.WriterOptions{First: n})
 		refs = append(refs, add(t, w, band.Data, fmt.Append(nil, n)))
-		flush(t, w)
+		syncBands(t, w)
 		if err := os.Rename(filepath.Join(own, band.FileName(n)), filepath.Join(dir, band.FileName(n))); err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func TestTheBandOfThePage(t *testing.T) {
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{First: 7})
 	refs := []band.Ref{add(t, w, band.Data, []byte("hello\n")), add(t, w, band.List, band.EncodeParts(examplePartsOf()))}
-	flush(t, w)
+	syncBands(t, w)
 	got, err := os.ReadFile(filepath.Join(dir, "7"))
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func FuzzReader(f *testing.F) {
 	packed := f.TempDir()
 	w := writer(f, packed, band.WriterOptions{})
 	add(f, w, band.List, text(1000))
-	flush(f, w)
+	syncBands(f, w)
 	f.Add(append(valid, mustRead(f, packed)[16:]...), uint32(len(valid)), byte(band.List), true)
 	f.Fuzz(func(t *testing.T, data []byte, offset uint32, kind byte, signed bool) {
 		ref := band.Ref{Offset: offset}
@@ -141,7 +141,7 @@ func FuzzReader(f *testing.F) {
 		// A writer goes on beside it.
 		w := writer(t, dir, band.WriterOptions{})
 		added := add(t, w, band.Data, []byte("new"))
-		flush(t, w)
+		syncBands(t, w)
 		if got := read(t, reader(t, dir), added, band.Data); string(got) != "new" {
 			t.Errorf("what was added is %q", got)
 		}

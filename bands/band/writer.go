@@ -248,14 +248,8 @@ func (w *Writer) Added() int64 {
 	return w.added
 }
 
-// Flush writes what is buffered, so that every record can be read. It doesn't
+// flush writes what is buffered, so that every record can be read. It doesn't
 // wait for the disk.
-func (w *Writer) Flush() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.flush()
-}
-
 func (w *Writer) flush() error {
 	if w.err != nil || w.tail == nil {
 		return w.err

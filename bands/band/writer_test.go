@@ -40,7 +40,7 @@ func one(tb testing.TB, number uint32) []byte {
 	dir := tb.TempDir()
 	w := writer(tb, dir, band.WriterOptions{First: number})
 	add(tb, w, band.Data, []byte("earlier"))
-	flush(tb, w)
+	syncBands(tb, w)
 	data, err := os.ReadFile(filepath.Join(dir, band.FileName(number)))
 	if err != nil {
 		tb.Fatal(err)
@@ -75,7 +75,7 @@ func TestWhereAWriterGoesOn(t *testing.T) {
 			}
 			w := writer(t, dir, band.WriterOptions{First: test.first})
 			got := add(t, w, band.Data, []byte("content"))
-			flush(t, w)
+			syncBands(t, w)
 			test.want.Hash = got.Hash
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -179,7 +179,7 @@ func TestAWriterThatFailedStaysFailed(t *testing.T) {
 	_, known := w.Add(band.Data, []byte("zero"))
 	_, second := w.Add(band.Data, []byte("two"))
 	_, raw := w.AddRaw(openFile(t, noise(1, 10)), 10, band.Hash{}, disk.Copy)
-	for _, err := range []error{known, second, raw, w.Flush(), w.Sync(), w.Close()} {
+	for _, err := range []error{known, second, raw, w.Sync(), w.Close()} {
 		if !errors.Is(err, first) {
 			t.Errorf("the error is %v", err)
 		}
@@ -273,7 +273,7 @@ func TestDamagedRecordsAreRepairedOrStoredAnew(t *testing.T) {
 			d = openDedupe(t, table)
 			w = writer(t, dir, band.WriterOptions{Dedupe: d})
 			second, third := add(t, w, band.Data, content), add(t, w, band.Data, content)
-			flush(t, w)
+			syncBands(t, w)
 			if (second == first) != test.repaired || third != second || (len(w.Repaired()) == 1) != test.repaired {
 				t.Errorf("it is at %v, then at %v, then at %v; repaired %v", first, second, third, w.Repaired())
 			}
@@ -306,7 +306,7 @@ func TestManyAtATime(t *testing.T) {
 		})
 	}
 	group.Wait()
-	flush(t, w)
+	syncBands(t, w)
 	r := reader(t, dir)
 	for i := range contents {
 		if !bytes.Equal(read(t, r, refs[0][i], band.Data), content(i)) {
@@ -403,7 +403,7 @@ func TestDedupeGarbage(t *testing.T) {
 				w := writer(t, dir, band.WriterOptions{Dedupe: d})
 				for i := range 50 {
 					ref := add(t, w, band.Data, fmt.Append(nil, "content ", i))
-					flush(t, w)
+					syncBands(t, w)
 					if got := read(t, reader(t, dir), ref, band.Data); string(got) != fmt.Sprint("content ", i) {
 						t.Errorf("content %d is %q", i, got)
 					}

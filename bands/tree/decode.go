@@ -92,7 +92,7 @@ func (d *decoder) header() *Directory {
 		p.Totals = d.totals()
 		p.Bands = d.bands()
 		d.content(&p.Ref)
-		d.bad = d.bad || p.Count == 0 || !ValidName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last || !dir.Totals.fits(p.Totals)
+		d.bad = d.bad || p.Count == 0 || !validName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last || !dir.Totals.fits(p.Totals)
 		if d.bad {
 			return nil
 		}
@@ -191,7 +191,7 @@ func (d *decoder) entry(e *Entry) {
 	e.Kind = Kind(bits&kindBits) + 1
 	d.bad = d.bad || bits&^allowed(e.Kind) != 0
 	e.Name = d.words(d.uvarint(math.MaxUint32))
-	d.bad = d.bad || e.Name <= d.name || !ValidName(e.Name)
+	d.bad = d.bad || e.Name <= d.name || !validName(e.Name)
 	d.name = e.Name
 	d.about(e, bits)
 	if bits&linkBit != 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ValidName reports whether a name can stand in a directory.
-func ValidName(name string) bool {
+// validName reports whether a name can stand in a directory.
+func validName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }
 

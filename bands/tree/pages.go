@@ -59,14 +59,6 @@ func pageBands(pages []Page) []uint32 {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Len is how many entries the directory has.
-func (d *Directory) Len() int {
-	if len(d.Entries) > 0 {
-		return len(d.Entries)
-	}
-	return entriesIn(d.Pages)
-}
-
 func entriesIn(pages []Page) (n int) {
 	for i := range pages {
 		n += pages[i].Count

@@ -181,7 +181,7 @@ func compareDirectories(t *testing.T, m *paged, roots [2]band.Ref, before, after
 		t.Fatal(diff, err)
 	}
 	whole, err := m.Directory(roots[1])
-	if err != nil || len(whole.Entries) != len(after) || whole.Len() != len(after) {
+	if err != nil || len(whole.Entries) != len(after) {
 		t.Fatalf("%d entries, not %d, %v", len(whole.Entries), len(after), err)
 	}
 	for _, name := range []string{"00000", "15000", "29999", "zz", ""} {
@@ -225,7 +225,7 @@ func TestHeadersComeBack(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
-	if diff := cmp.Diff([]uint32{0, 2, 7, 9}, got.Bands); diff != "" || got.Len() != 2001 || got.Totals.Bytes != 5 {
+	if diff := cmp.Diff([]uint32{0, 2, 7, 9}, got.Bands); diff != "" || got.Totals.Bytes != 5 {
 		t.Errorf("%s, %+v", diff, got)
 	}
 	for n := range data {

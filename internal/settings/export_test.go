@@ -7,3 +7,5 @@ func ScopedKeys() []string {
 	}
 	return keys
 }
+
+func FormatSize(n int64) string { return formatSize(n) }

@@ -178,7 +178,7 @@ func size(key string, at func(*Settings) *int64) field {
 			if *at(s) == 0 {
 				return ""
 			}
-			return FormatSize(*at(s))
+			return formatSize(*at(s))
 		},
 	}
 }

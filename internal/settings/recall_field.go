@@ -158,7 +158,7 @@ func amount(key string, at func(*Settings) *int64) field {
 			*at(s) = n
 			return true
 		},
-		get: func(s *Settings) any { return FormatSize(*at(s)) },
+		get: func(s *Settings) any { return formatSize(*at(s)) },
 	}
 }
 

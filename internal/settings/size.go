@@ -34,9 +34,9 @@ func ParseSize(text string) (int64, error) {
 	return int64(value), nil
 }
 
-// FormatSize is the inverse of ParseSize, in the largest unit that loses
+// formatSize is the inverse of ParseSize, in the largest unit that loses
 // nothing.
-func FormatSize(n int64) string {
+func formatSize(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	i := 0
 	for n != 0 && n%1024 == 0 && i < len(units)-1 {
