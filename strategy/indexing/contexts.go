@@ -28,23 +28,22 @@ type savedContext struct {
 // contexts takes in the last saved context of each session of which there is no
 // transcript any more: one turn, of all that the context has.
 func (r *run) contexts(ctx context.Context) error {
-	known := map[string]savedContext{}
+	cr := contextReader{run: r, known: map[string]savedContext{}}
 	text, err := r.w.Meta(ctx, contextsKey)
 	if err != nil {
 		return err
 	}
-	if text != "" && json.Unmarshal([]byte(text), &known) != nil {
+	if text != "" && json.Unmarshal([]byte(text), &cr.known) != nil {
 		return index.ErrLost
 	}
-	have, err := r.w.Turns.OfContexts(ctx)
-	if err != nil {
+	if cr.turns, err = r.w.Turns.OfContexts(ctx); err != nil {
 		return err
 	}
 	if r.known.Refs != r.now.Refs || r.known.Contexts != r.now.Contexts {
-		if err := r.listContexts(ctx, known, have); err != nil {
+		if err := cr.list(ctx); err != nil {
 			return err
 		}
-		data, err := json.Marshal(known)
+		data, err := json.Marshal(cr.known)
 		if err == nil {
 			err = r.w.SetMeta(ctx, contextsKey, string(data))
 		}
@@ -52,11 +51,11 @@ func (r *run) contexts(ctx context.Context) error {
 			return err
 		}
 	}
-	wanted, err := r.lastContexts(ctx, known)
+	wanted, err := cr.last(ctx)
 	if err != nil {
 		return err
 	}
-	for id, turn := range have {
+	for id, turn := range cr.turns {
 		if !wanted[id] {
 			if err := r.w.Turns.Drop(ctx, turn); err != nil {
 				return err
@@ -64,20 +63,27 @@ func (r *run) contexts(ctx context.Context) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		if _, found := have[id]; found {
+		if _, found := cr.turns[id]; found {
 			continue
 		}
-		if err := r.putContext(ctx, id); err != nil {
+		if err := cr.put(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// listContexts brings known up to date with the refs, and removes from the index and from
-// have the turns of contexts that were replaced.
-func (r *run) listContexts(ctx context.Context, known map[string]savedContext, have map[string]int64) error {
-	refs, err := gitref.List(ctx, r.Repo, contextstore.Refs)
+// contextReader reads saved contexts one after another.
+type contextReader struct {
+	run   *run
+	known map[string]savedContext
+	turns map[string]int64 // rows in the index, by the ids of the contexts
+}
+
+// list brings known up to date with the refs, and removes the turns of contexts that
+// were replaced.
+func (cr *contextReader) list(ctx context.Context) error {
+	refs, err := gitref.List(ctx, cr.run.Repo, contextstore.Refs)
 	if err != nil {
 		return err
 	}
@@ -87,59 +93,59 @@ func (r *run) listContexts(ctx context.Context, known map[string]savedContext, h
 			now[id] = ref.OID
 		}
 	}
-	for id, c := range known {
+	for id, c := range cr.known {
 		if now[id] == c.OID {
 			continue
 		}
-		delete(known, id)
-		if turn, found := have[id]; found {
-			delete(have, id)
-			if err := r.w.Turns.Drop(ctx, turn); err != nil {
+		delete(cr.known, id)
+		if turn, found := cr.turns[id]; found {
+			delete(cr.turns, id)
+			if err := cr.run.w.Turns.Drop(ctx, turn); err != nil {
 				return err
 			}
 		}
 	}
 	for id, oid := range now {
-		if known[id].OID == oid {
+		if cr.known[id].OID == oid {
 			continue
 		}
-		c, err := r.readContext(ctx, id)
+		c, err := cr.read(ctx, id)
 		if err != nil || len(c.Sessions) == 0 {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			known[id] = savedContext{OID: oid} // not tried again
+			cr.known[id] = savedContext{OID: oid} // not tried again
 			continue
 		}
-		known[id] = savedContext{OID: oid, Session: c.Sessions[0], At: c.CreatedAt}
+		cr.known[id] = savedContext{OID: oid, Session: c.Sessions[0], At: c.CreatedAt}
 	}
 	return nil
 }
 
-func (r *run) readContext(ctx context.Context, id string) (recall.Checkpoint, error) {
-	c, err := contextstore.Store{Repo: r.Repo}.Get(ctx, id)
+func (cr *contextReader) read(ctx context.Context, id string) (recall.Checkpoint, error) {
+	c, err := contextstore.Store{Repo: cr.run.Repo}.Get(ctx, id)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrNotFound) {
-		r.skip(ctx, "saved context "+id, err)
+		cr.run.skip(ctx, "saved context "+id, err)
 	}
 	return c, err
 }
 
-// lastContexts returns the last context of each session that has no turns of a
+// last returns the last context of each session that has no turns of a
 // transcript.
-func (r *run) lastContexts(ctx context.Context, known map[string]savedContext) (map[string]bool, error) {
+func (cr *contextReader) last(ctx context.Context) (map[string]bool, error) {
 	last := map[string]string{}
-	for id, c := range known {
+	for id, c := range cr.known {
 		if c.Session == "" {
 			continue
 		}
 		other, found := last[c.Session]
-		if !found || cmp.Or(c.At.Compare(known[other].At), strings.Compare(id, other)) > 0 {
+		if !found || cmp.Or(c.At.Compare(cr.known[other].At), strings.Compare(id, other)) > 0 {
 			last[c.Session] = id
 		}
 	}
 	wanted := map[string]bool{}
 	for session, id := range last {
-		has, err := r.w.Turns.HasTranscript(ctx, session)
+		has, err := cr.run.w.Turns.HasTranscript(ctx, session)
 		if err != nil {
 			return nil, err
 		}
@@ -150,16 +156,16 @@ func (r *run) lastContexts(ctx context.Context, known map[string]savedContext) (
 	return wanted, nil
 }
 
-func (r *run) putContext(ctx context.Context, id string) error {
-	c, err := r.readContext(ctx, id)
+func (cr *contextReader) put(ctx context.Context, id string) error {
+	c, err := cr.read(ctx, id)
 	if err != nil {
 		return ctx.Err()
 	}
-	session, err := r.w.PutSession(ctx, index.Session{Name: c.Sessions[0], Worktree: c.Worktree})
+	session, err := cr.run.w.PutSession(ctx, index.Session{Name: c.Sessions[0], Worktree: c.Worktree})
 	if err != nil {
 		return err
 	}
-	_, err = r.w.Turns.Put(ctx, session, turnOf(id, &c))
+	_, err = cr.run.w.Turns.Put(ctx, session, turnOf(id, &c))
 	return err
 }
 
