@@ -4,38 +4,13 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
-
-// documented are the bytes of an example in the page that describes the format:
-// pairs of hex digits, up to two spaces and a remark.
-func documented(tb testing.TB, name string) []byte {
-	tb.Helper()
-	page, err := os.ReadFile("../../docs/formats/bands.md")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(page), "<!-- example: "+name+" -->\n```\n")
-	if !ok {
-		tb.Fatalf("there is no example %q", name)
-	}
-	block, _, _ := strings.Cut(rest, "```")
-	var all []byte
-	for line := range strings.Lines(block) {
-		digits, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		data, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, data...)
-	}
-	return all
-}
 
 func TestTheBandOfThePage(t *testing.T) {
 	t.Parallel()
@@ -47,7 +22,7 @@ func TestTheBandOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := documented(t, "band 7")
+	want := testkit.Example(t, "../../docs/formats/bands.md", "band 7")
 	if diff := cmp.Diff(hex.Dump(want), hex.Dump(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -70,7 +45,7 @@ func examplePartsOf() []band.Part {
 
 func TestThePartsOfThePage(t *testing.T) {
 	t.Parallel()
-	want := documented(t, "parts")
+	want := testkit.Example(t, "../../docs/formats/bands.md", "parts")
 	if diff := cmp.Diff(hex.Dump(want), hex.Dump(band.EncodeParts(examplePartsOf()))); diff != "" {
 		t.Error(diff)
 	}

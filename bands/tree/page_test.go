@@ -2,40 +2,14 @@ package tree_test
 
 import (
 	"encoding/hex"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
-
-// documented are the bytes of an example in the page that describes the format:
-// pairs of hex digits, up to two spaces and a remark.
-func documented(tb testing.TB, name string) []byte {
-	tb.Helper()
-	page, err := os.ReadFile("../../docs/formats/bands.md")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(page), "<!-- example: "+name+" -->\n```\n")
-	if !ok {
-		tb.Fatalf("there is no example %q", name)
-	}
-	block, _, _ := strings.Cut(rest, "```")
-	var all []byte
-	for line := range strings.Lines(block) {
-		digits, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		data, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, data...)
-	}
-	return all
-}
 
 func TestTheDirectoryOfThePage(t *testing.T) {
 	t.Parallel()
@@ -60,7 +34,7 @@ func TestTheDirectoryOfThePage(t *testing.T) {
 			{Name: "src", Kind: tree.Dir, Content: band.Ref{Hash: hello, Band: 9, Offset: 500}},
 		},
 	}
-	data := documented(t, "directory")
+	data := testkit.Example(t, "../../docs/formats/bands.md", "directory")
 	if diff := cmp.Diff(hex.Dump(data), hex.Dump(want.Encode(nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -78,7 +52,7 @@ func TestThePagedDirectoryOfThePage(t *testing.T) {
 		{Last: "m", Count: 300, Totals: tree.Totals{Files: 300, Bytes: 4708}, Bands: []uint32{7}, Ref: band.Ref{Hash: hello, Band: 7, Offset: 16}},
 		{Last: "z", Count: 250, Totals: tree.Totals{Files: 249, Dirs: 1, Bytes: 10}, Bands: []uint32{7, 9}, Ref: band.Ref{Hash: hello, Band: 8, Offset: 516}},
 	})
-	data := documented(t, "paged directory")
+	data := testkit.Example(t, "../../docs/formats/bands.md", "paged directory")
 	if diff := cmp.Diff(hex.Dump(data), hex.Dump(want.Encode(nil))); diff != "" {
 		t.Error(diff)
 	}
