@@ -65,8 +65,11 @@ func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	return by, nil
 }
 
+// RecordsDir is the folder of the program's records in a repository.
+func RecordsDir(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "entire") }
+
 // RecordsDir is the folder of the program's records in the repository.
-func (w *Workspace) RecordsDir() string { return filepath.Join(w.Repo.CommonDir, "entire") }
+func (w *Workspace) RecordsDir() string { return RecordsDir(w.Repo) }
 
 // GitDirOf returns the git directory of a worktree of the repository, by its id.
 func (w *Workspace) GitDirOf(worktree string) string {

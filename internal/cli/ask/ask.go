@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // question is what all of these commands take.
@@ -59,7 +60,7 @@ func (q *question) addFlags(cmd *cobra.Command) {
 // names completes what the index has as it is; nothing is filled in meanwhile.
 func (q *question) names(kind index.NameKind) complete.Values {
 	return func(ctx context.Context, _ *app.App, repo *git.Repo) (list []cobra.Completion, err error) {
-		r, err := index.Open(ctx, index.At(recordsDir(repo)))
+		r, err := index.Open(ctx, index.At(workspace.RecordsDir(repo)))
 		if err != nil {
 			return nil, err
 		}

@@ -1,15 +1,11 @@
 package ask
 
 import (
-	"path/filepath"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
-
-func recordsDir(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "entire") }
 
 // turnJSON is a turn; docs/formats/ask.md describes it.
 type turnJSON struct {
