@@ -218,7 +218,7 @@ foreign:
 	@if [ -z "$(RECORDS)" ]; then \
 		echo 'foreign skipped: name the folder of archived repositories with RECORDS='; \
 	else \
-		ENTIRE_RECORDS="$(abspath $(RECORDS))" go test ./cmd/entire -count=1 -run TestForeignRecords -v; \
+		ENTIRE_RECORDS="$(abspath $(RECORDS))" go test ./cmd/entire -count=1 -timeout 60m -run TestForeignRecords -v; \
 	fi
 
 # The table of docs/recall-quality.md; fails if a brief says something false.

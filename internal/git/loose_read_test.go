@@ -19,6 +19,7 @@ func TestReadsOfFilesAreGits(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		s.Write(dir, "file", strings.Repeat("text\n", 10_000))
+		s.Write(dir, "dir/below/deep", "deep\n")
 		s.Git(dir, "add", "-A")
 		s.Git(dir, "commit", "-qm", "packed")
 		s.Git(dir, "branch", "packed")
@@ -40,6 +41,9 @@ func TestReadsOfFilesAreGits(t *testing.T) {
 			"refs/heads/packed^{commit}", "refs/heads/loose^{commit}", "refs/heads/symbolic", "refs/heads/loop",
 			"refs/heads/dangling^{commit}", "refs/heads/none", "refs/heads", "refs/heads/", "refs/heads/../../HEAD", "refs/tags/tag",
 			"refs/heads/loose^{tree}", "refs/heads/loose~1", "refs/entire/context/one^{commit}", "refs/entire/context/two^{commit}", "refs/remotes/origin/far^{commit}", "refs/remotes/origin/none^{commit}",
+			"HEAD:dir", "HEAD:dir/below/deep", "packed:dir/below/deep", "refs/heads/packed:dir/below", "refs/heads/loose:file", "HEAD:dir/none", "HEAD:none/deep", "HEAD:file/deep",
+			"HEAD:./file", "HEAD:dir/../file", "HEAD:dir/", "HEAD:", "HEAD:.", "HEAD:/file", "refs/tags/tag:file", "refs/heads/none:file", "HEAD:dir:file",
+			s.Git(dir, "rev-parse", "HEAD") + ":file", s.Git(dir, "rev-parse", "HEAD^{tree}") + ":dir/below/deep", s.Git(dir, "rev-parse", "HEAD:file") + ":file",
 			s.Git(dir, "rev-parse", "HEAD"), s.Git(dir, "rev-parse", "HEAD^{tree}") + "^{commit}", s.Git(dir, "rev-parse", "tag"),
 			s.Git(dir, "rev-parse", "tag") + "^{commit}", s.Git(dir, "rev-parse", "packed:file"), strings.Repeat("1", len(s.Git(dir, "rev-parse", "HEAD"))),
 		}

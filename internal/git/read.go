@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -46,13 +48,16 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 }
 
 // readFile reads an object from the repository's files without a git process. It
-// resolves object names, HEAD, branches and refs of ours, with ^{commit} or without. The error is
-// ErrMissing for a ref that isn't there, ErrTooMuch above limit bytes, and
-// errAskGit for everything that it leaves to git: replaced objects, those of alternates,
-// damaged ones, large packed ones or many of them, and other names.
+// resolves object names, HEAD, branches and refs of ours, with ^{commit}, with a path or
+// without either. The error is ErrMissing for a ref or a path that isn't there, ErrTooMuch
+// above limit bytes, and errAskGit for everything that it leaves to git: replaced objects,
+// those of alternates, damaged ones, large packed ones or many of them, and other names.
 func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 	if r.replaces() {
 		return Object{}, errAskGit
+	}
+	if root, path, ok := strings.Cut(spec, ":"); ok {
+		return r.readPath(root, path, limit)
 	}
 	name, peel := strings.CutSuffix(spec, "^{commit}")
 	oid := OID(name)
@@ -62,15 +67,65 @@ func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 			return Object{}, err
 		}
 	}
-	o, err := r.Loose.read(oid, limit)
-	if errors.Is(err, errAskGit) && !r.cat.running() {
-		o, err = r.packed.read(oid, limit)
-	}
+	o, err := r.readStored(oid, limit)
 	if err != nil {
 		return Object{}, err
 	}
 	if peel && o.Type != "commit" {
 		return Object{}, errAskGit // a tag
+	}
+	return o, nil
+}
+
+// readStored reads an object from its file or a pack.
+func (r *Repo) readStored(oid OID, limit int64) (Object, error) {
+	o, err := r.Loose.read(oid, limit)
+	if errors.Is(err, errAskGit) && !r.cat.running() {
+		o, err = r.packed.read(oid, limit)
+	}
+	return o, err
+}
+
+// readPath reads what the commit or tree root has at a path. Paths that git takes as
+// relative to the current folder, or corrects, are left to git.
+func (r *Repo) readPath(root, path string, limit int64) (Object, error) {
+	if root == "" || !fs.ValidPath(path) || path == "." {
+		return Object{}, errAskGit
+	}
+	o, err := r.readFile(root, readLimit)
+	if err != nil {
+		return Object{}, err
+	}
+	if o.Type == "commit" {
+		c, err := ParseCommit(o)
+		if err != nil {
+			return Object{}, errAskGit
+		}
+		if o, err = r.readStored(c.Tree, readLimit); err != nil {
+			return Object{}, err
+		}
+	}
+	for more := true; more; {
+		var name string
+		name, path, more = strings.Cut(path, "/")
+		if o.Type != "tree" {
+			return Object{}, errAskGit // a tag, or no folder
+		}
+		entries, err := decodeTree(o.Data, r.Format)
+		if err != nil {
+			return Object{}, errAskGit
+		}
+		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
+		if i < 0 {
+			return Object{}, ErrMissing
+		}
+		most := limit
+		if more {
+			most = readLimit
+		}
+		if o, err = r.readStored(entries[i].OID, most); err != nil {
+			return Object{}, err
+		}
 	}
 	return o, nil
 }

@@ -15,41 +15,67 @@ import (
 
 // addCommits adds the commits since base that have work of the checkpoint's session, and
 // whether the last one is pushed, as far as refs show it. Where git can't tell, the
-// transcript's account is all there is.
+// transcript's account is all there is. A hook with a prompt waits for it: the commits are
+// read from files, and at most one git process is started for a commit that is not pushed.
 func (br *Briefer) addCommits(ctx context.Context, m *brief.Material, c recall.Checkpoint, base string) {
-	const most = 20
 	head, reported := git.OID(c.State.Context.GitCommit), c.State.Analysis.Progress.Commits
 	if head == "" || len(c.Checkpoints)+len(reported) == 0 {
 		return
 	}
-	if base != "" && base != string(head) && len(c.Checkpoints) > 0 {
-		list, err := gitlog.FirstParents(ctx, br.Repo, head, []git.OID{git.OID(base)}, most)
-		if err != nil {
-			br.Log.WarnContext(ctx, "commits of a saved context not listed", "error", err.Error())
-			return
-		}
-		for _, commit := range list {
-			subject, _, _ := strings.Cut(strings.TrimSpace(commit.Message), "\n")
-			if slices.ContainsFunc(checkpoint.IDs(commit.Message), func(id checkpoint.ID) bool { return slices.Contains(c.Checkpoints, string(id)) }) {
-				m.Commits = append(m.Commits, recall.Commit{Hash: string(commit.OID), Subject: br.Redact.Text(subject)})
-			}
-		}
+	if base != "" && len(c.Checkpoints) > 0 {
+		m.Commits = br.commitsOf(ctx, c.Checkpoints, head, git.OID(base))
 	}
 	isLast := len(reported) > 0 && reported[0].Hash != "" && strings.HasPrefix(string(head), reported[0].Hash) ||
 		len(m.Commits) > 0 && m.Commits[0].Hash == string(head)
-	if !isLast {
+	if isLast {
+		br.addPush(ctx, m, head)
+	}
+}
+
+// commitsOf returns the commits between base and head, along first parents, that have one
+// of the checkpoints.
+func (br *Briefer) commitsOf(ctx context.Context, ids []string, head, base git.OID) []recall.Commit {
+	const most = 20
+	var list []recall.Commit
+	for at, n := head, 0; at != base && n < most; n++ {
+		commit, err := br.Repo.Commit(ctx, string(at))
+		if err != nil {
+			br.Log.WarnContext(ctx, "commits of a saved context not listed", "error", err.Error())
+			return list
+		}
+		if slices.ContainsFunc(checkpoint.IDs(commit.Message), func(id checkpoint.ID) bool { return slices.Contains(ids, string(id)) }) {
+			subject, _, _ := strings.Cut(strings.TrimSpace(commit.Message), "\n")
+			list = append(list, recall.Commit{Hash: string(commit.OID), Subject: br.Redact.Text(subject)})
+		}
+		if len(commit.Parents) == 0 {
+			return list
+		}
+		at = commit.Parents[0]
+	}
+	return list
+}
+
+// addPush adds whether a remote-tracking branch has the commit, and which one: the one of
+// the branch's own name, else one whose last commit it is.
+func (br *Briefer) addPush(ctx context.Context, m *brief.Material, head git.OID) {
+	const remotes, origin = "refs/remotes/", "origin/"
+	if m.Branch != "" {
+		if tip, err := br.Repo.Commit(ctx, remotes+origin+m.Branch); err == nil && tip.OID == head {
+			m.Remote = origin + m.Branch
+			return
+		}
+	}
+	if some, err := gitref.Exist(ctx, br.Repo, remotes); err != nil || !some {
 		return
 	}
-	remotes, err := gitref.List(ctx, br.Repo, "refs/remotes/")
-	if err != nil || len(remotes) == 0 {
+	pushed, err := gitlog.IsPushed(ctx, br.Repo, head)
+	if err != nil || !pushed {
+		m.Unpushed = err == nil
 		return
 	}
-	if i := slices.IndexFunc(remotes, func(r gitref.Ref) bool { return r.OID == head }); i >= 0 {
-		m.Remote = br.Redact.Path(strings.TrimPrefix(remotes[i].Name, "refs/remotes/"))
-		return
-	}
-	remote, err := gitlog.OnRemote(ctx, br.Repo, head)
-	if err == nil {
-		m.Remote, m.Unpushed = br.Redact.Path(remote), remote == ""
+	m.Pushed = true
+	list, err := gitref.List(ctx, br.Repo, remotes)
+	if i := slices.IndexFunc(list, func(r gitref.Ref) bool { return r.OID == head }); err == nil && i >= 0 {
+		m.Remote = br.Redact.Path(strings.TrimPrefix(list[i].Name, remotes))
 	}
 }

@@ -121,3 +121,13 @@ func OnRemote(ctx context.Context, r *git.Repo, commit git.OID) (string, error) 
 	}
 	return strings.TrimSpace(string(out)), nil
 }
+
+// IsPushed reports whether a remote-tracking branch contains the commit. Unlike OnRemote it
+// walks no history that is older than the commit.
+func IsPushed(ctx context.Context, r *git.Repo, commit git.OID) (bool, error) {
+	out, err := r.Run(ctx, "rev-list", "--max-count=1", string(commit), "--not", "--remotes")
+	if err != nil {
+		return false, fmt.Errorf("find out whether %s is pushed: %w", commit.Short(), err)
+	}
+	return len(out) == 0, nil
+}

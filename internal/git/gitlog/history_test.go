@@ -145,3 +145,22 @@ func TestAddTrailers(t *testing.T) {
 		}
 	}
 }
+
+func TestIsPushed(t *testing.T) {
+	t.Parallel()
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "two")
+		s.Git(dir, "update-ref", "refs/remotes/other/topic", "HEAD")
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "three")
+		r := s.Open(dir)
+		for rev, want := range map[string]bool{"HEAD": false, "HEAD~1": true, "HEAD~2": true} {
+			oid := git.OID(s.Git(dir, "rev-parse", rev))
+			if got := gittest.Must[bool](t)(gitlog.IsPushed(t.Context(), r, oid)); got != want {
+				t.Errorf("%s: %v", rev, got)
+			}
+		}
+		if _, err := gitlog.IsPushed(t.Context(), r, git.OID(strings.Repeat("1", r.Format.HexLen()))); err == nil {
+			t.Error("no error for a commit that is not there")
+		}
+	})
+}

@@ -3,10 +3,12 @@
 package gitref
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -260,4 +262,29 @@ func List(ctx context.Context, r *git.Repo, prefix ...string) ([]Ref, error) {
 		refs = append(refs, Ref{Name: name, OID: git.OID(oid)})
 	}
 	return refs, nil
+}
+
+// Exist reports whether there are refs below the prefix, which ends at a slash. It starts
+// a git process only where refs are not in files.
+func Exist(ctx context.Context, r *git.Repo, prefix string) (bool, error) {
+	if r.RefStorage != "files" {
+		refs, err := List(ctx, r, prefix)
+		return len(refs) > 0, err
+	}
+	found := false
+	err := filepath.WalkDir(filepath.Join(r.CommonDir, filepath.FromSlash(prefix)), func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			found = true
+			return fs.SkipAll
+		}
+		return err
+	})
+	if found || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return found, err
+	}
+	packed, err := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return bytes.Contains(packed, []byte(" "+prefix)), err
 }

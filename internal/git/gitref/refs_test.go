@@ -300,3 +300,24 @@ func TestBreakLock(t *testing.T) {
 		t.Errorf("left: %v, %q", gone, left)
 	}
 }
+
+func TestExist(t *testing.T) {
+	t.Parallel()
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		s.Git(dir, "update-ref", "refs/heads/topic", "HEAD")
+		is := func(what string, want bool) {
+			t.Helper()
+			r := s.Open(dir)
+			if got := gittest.Must[bool](t)(gitref.Exist(t.Context(), r, "refs/remotes/")); got != want {
+				t.Errorf("%s: %v", what, got)
+			}
+		}
+		is("no remote", false)
+		s.Git(dir, "update-ref", "refs/remotes/origin/main", "HEAD")
+		is("loose", true)
+		s.Git(dir, "pack-refs", "--all")
+		is("packed", true)
+		s.Git(dir, "update-ref", "-d", "refs/remotes/origin/main")
+		is("removed", false)
+	})
+}

@@ -68,11 +68,12 @@ type Material struct {
 	// message if it was committed after the checkpoint.
 	Branch, Commit, Subject string
 	// Commits are those of the repository that have work of the session, the most recent
-	// first. Remote is the remote-tracking branch that has the session's last commit, and
-	// Unpushed is set if there are such branches and none has it.
-	Commits  []recall.Commit
-	Remote   string
-	Unpushed bool
+	// first. Pushed is set if a remote-tracking branch has the session's last commit, Remote
+	// is the branch if its name is known, and Unpushed is set if there are such branches and
+	// none has it.
+	Commits          []recall.Commit
+	Remote           string
+	Pushed, Unpushed bool
 	// Others are changes of other sessions to the same files.
 	Others []Other
 	// Prompt is the first prompt of the session that is given the brief, empty if it is not

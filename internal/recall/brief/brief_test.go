@@ -405,6 +405,30 @@ func TestWriteOpeningNamesFiles(t *testing.T) {
 	}
 }
 
+// An Opening has the last request also beside many files that are not committed, which it
+// counts in the state and names once.
+func TestWriteOpeningOfManyFiles(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Kind = brief.Opening
+	m.Checkpoint.State.Files = map[string]recall.File{}
+	for i := range 12 {
+		name := fmt.Sprintf("cmd/program/commands/integration_test/a_long_name_of_file_number_%d_test.go", i)
+		m.Checkpoint.State.Files[name] = recall.File{Path: name, Change: recall.Modified, Tracked: recall.Uncommitted}
+	}
+	m.Checkpoint.State.Analysis.Requests = []recall.Request{{Number: 1, Text: strings.Repeat("the review that was pasted ", 40)}}
+	text := brief.Write(m).Parts[0]
+	for _, want := range []string{"1. the review", "- not committed: 12 files\n", "file_number_0_test.go"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	m.Kind = brief.Full
+	if text := brief.Write(m).Parts[0]; !strings.Contains(text, ", and 6 more\n") {
+		t.Error(text)
+	}
+}
+
 // A summary of a compaction begins with what is left to do, unless the work went on.
 func TestWriteCompaction(t *testing.T) {
 	t.Parallel()

@@ -50,8 +50,16 @@ func (c choice) edited(v view) bool {
 	case !known, v.tracked == recall.Uncommitted, c.isSaid(v.path):
 		return true
 	}
-	const recent, often = 3, 2
-	return u.Lately || u.RequestsSince <= recent || u.Edits >= often
+	const often = 2
+	switch {
+	case u.Edits >= often:
+		return true
+	case v.tracked == recall.Committed: // finished at once
+		const last = 1
+		return u.RequestsSince <= last
+	}
+	const recent = 3
+	return u.Lately || u.RequestsSince <= recent
 }
 
 // read reports whether a file that the session only read is named.

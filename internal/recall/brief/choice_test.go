@@ -18,6 +18,8 @@ func TestWriteChoosesFiles(t *testing.T) {
 		{Path: "src/recent.go", Edits: 1, RequestsSince: 3},
 		{Path: "src/often.go", Edits: 2, RequestsSince: 20},
 		{Path: "src/lately.go", Edits: 1, RequestsSince: 20, Lately: true},
+		{Path: "src/done.go", Edits: 1, RequestsSince: 2, Lately: true},
+		{Path: "src/done_last.go", Edits: 1, RequestsSince: 1},
 		{Path: "src/reported.go", Edits: 1, RequestsSince: 20},
 		{Path: "src/once.go", Edits: 1, RequestsSince: 20},
 		{Path: "lib/ledger.go", Reads: 1, RequestsSince: 1},
@@ -25,7 +27,11 @@ func TestWriteChoosesFiles(t *testing.T) {
 	}
 	for _, u := range uses {
 		if u.Edits > 0 {
-			m.Checkpoint.State.Files[u.Path] = recall.File{Path: u.Path, Change: recall.Modified, Tracked: recall.Committed}
+			f := recall.File{Path: u.Path, Change: recall.Modified}
+			if u.Edits > 1 || strings.HasPrefix(u.Path, "src/done") {
+				f.Tracked = recall.Committed
+			}
+			m.Checkpoint.State.Files[u.Path] = f
 		} else {
 			m.Checkpoint.State.Context.FilesRead = append(m.Checkpoint.State.Context.FilesRead, u.Path)
 		}
@@ -33,9 +39,9 @@ func TestWriteChoosesFiles(t *testing.T) {
 	m.Checkpoint.State.Context.FileUses = uses
 	m.Checkpoint.State.Analysis.Progress.Reported = "The rest is in reported.go."
 	for prompt, want := range map[string]string{
-		"":                          "recent often lately reported ledger",
-		"Look at once.go once more": "recent often lately reported once ledger",
-		"Continue":                  "recent often lately reported ledger",
+		"":                          "recent often lately done_last reported ledger",
+		"Look at once.go once more": "recent often lately done_last reported once ledger",
+		"Continue":                  "recent often lately done_last reported ledger",
 		"Implement the following plan:\n\nSort the ledger in often.go": "often ledger",
 	} {
 		m.Prompt = prompt

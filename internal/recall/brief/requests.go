@@ -72,6 +72,8 @@ func progress(m Material) section {
 	switch {
 	case m.Remote != "":
 		add("pushed: `%s` has the last commit", shownLine(m.Remote, pathWidth))
+	case m.Pushed:
+		add("pushed: a remote-tracking branch has the last commit")
 	case m.Unpushed:
 		add("no push: no remote-tracking branch has the last commit")
 	case p.Pushed:
@@ -80,8 +82,16 @@ func progress(m Material) section {
 	if url := shownLine(p.Opened, pathWidth); url != "" {
 		add("pull request opened: %s", url)
 	}
-	if left := uncommitted(m); len(left) > 0 {
-		add("not committed: %s", strings.Join(left, ", "))
+	const most = 6
+	left := uncommitted(m)
+	switch names := left[:min(len(left), most)]; {
+	case len(left) == 0:
+	case m.Kind == Short && len(left) > 1: // the names have a section of their own
+		add("not committed: %d files", len(left))
+	case len(left) > most:
+		add("not committed: %s, and %d more", strings.Join(names, ", "), len(left)-most)
+	default:
+		add("not committed: %s", strings.Join(names, ", "))
 	}
 	if text := shownLine(p.Reported, taskWidth); text != "" {
 		add("the agent reported at the end: %s", text)
@@ -119,23 +129,13 @@ func after(call string) string {
 	return "; last call: " + call
 }
 
-// uncommitted returns the files that are known not to be committed, and the number of
-// those that are not named.
+// uncommitted returns the files that are known not to be committed.
 func uncommitted(m Material) []string {
-	const most = 6
 	var names []string
-	over := 0
 	for _, v := range ranked(m) {
-		switch {
-		case v.tracked != recall.Uncommitted:
-		case len(names) < most:
+		if v.tracked == recall.Uncommitted {
 			names = append(names, shownPath(v.path))
-		default:
-			over++
 		}
-	}
-	if over > 0 {
-		names = append(names, fmt.Sprintf("and %d more", over))
 	}
 	return names
 }

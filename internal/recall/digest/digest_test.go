@@ -179,7 +179,7 @@ func TestAnalysis(t *testing.T) {
 		},
 		"a refusal with a reason": {
 			lines: all(first, used("e", "Edit", `{"file_path":"/w/a.go"}`), failed("e", rejectedBy)), src: digest.Sources{Root: "/w"},
-			want: recall.Analysis{CurrentTask: "please add a token refresh", Decisions: []string{"user: put it into another package please"}},
+			want: recall.Analysis{CurrentTask: "please add a token refresh"},
 		},
 		"what the agent decided": {
 			lines: all(first, said("I decided to use HS256 for now. Should we use RS256 rather than HS256?\n```\nwe decided to leave this out here\n```")),

@@ -22,12 +22,16 @@ func (r *reader) request(text string) {
 	if text == "" || transcript.IsWrapper(text) {
 		return
 	}
-	if n := len(r.Requests); n > 0 && r.Requests[n-1].Text == text {
+	r.ask(text, r.repliedTo(text))
+}
+
+// ask adds a request, unless it repeats the last one.
+func (d *Digest) ask(text, repliesTo string) {
+	if n := len(d.Requests); n > 0 && d.Requests[n-1].Text == text {
 		return
 	}
-	r.Asks++
-	ask := recall.Request{Number: r.Asks, Text: text, RepliesTo: r.repliedTo(text)}
-	r.Requests = bounded(append(r.Requests, ask))
+	d.Asks++
+	d.Requests = bounded(append(d.Requests, recall.Request{Number: d.Asks, Text: text, RepliesTo: repliesTo}))
 }
 
 // bounded returns the requests within their bound: the first is kept, as it often is the
@@ -110,7 +114,9 @@ func (r *reader) queued(e *transcript.Event) {
 	}
 }
 
-// correct adds the sentences of a prompt that correct the agent or limit what it may do.
+// correct adds the sentences of a prompt that correct the agent or limit what it may
+// do. Between its first and its last paragraph a prompt often has what others wrote, a
+// review or a message of a program: those are no decisions of the person.
 func (d *Digest) correct(prompt string, redact plain.Redactor) {
 	const longest, sentence = 4 << 10, 400
 	if len(prompt) > longest || strings.HasPrefix(prompt, "/") {
@@ -118,13 +124,17 @@ func (d *Digest) correct(prompt string, redact plain.Redactor) {
 	}
 	first := d.Asks <= 1
 	var quotes quotation
-	for line := range strings.Lines(prompt) {
-		if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
-			continue
-		}
-		for text := range sentences(strings.TrimSpace(line)) {
-			if !quotes.cuts(text) && len(text) <= sentence && corrects(text, first) && enough(text) {
-				d.decided(userSaid + item(text, redact))
+	paragraphs := strings.Split(strings.TrimSpace(prompt), "\n\n")
+	for i, paragraph := range paragraphs {
+		between := 0 < i && i < len(paragraphs)-1
+		for line := range strings.Lines(paragraph) {
+			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
+				continue
+			}
+			for text := range sentences(strings.TrimSpace(line)) {
+				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) {
+					d.decided(userSaid + item(text, redact))
+				}
 			}
 		}
 	}
@@ -184,5 +194,6 @@ func corrects(sentence string, first bool) bool {
 			return true
 		}
 	}
-	return containsAny(low, " instead", "i'd rather ", "i prefer ", "we prefer ", " rather than ", " not what i ", " i want ", " i don't want", " make sure ")
+	return containsAny(low, " instead", "i'd rather ", "i prefer ", "we prefer ", " rather than ", " not what i ", " i want ", " i don't want", " make sure ",
+		" let's avoid ", " let's not ", " i think we should ")
 }

@@ -15,6 +15,40 @@ func queued(operation, content string) string {
 	return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"content":%q}`, operation, content)
 }
 
+// What a person writes when refusing a call is a request; only what limits or corrects the
+// agent is a decision.
+func TestRequestsOfRefusals(t *testing.T) {
+	t.Parallel()
+	const refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
+	d := digestOf(all(
+		asked("please add a token refresh"), used("e", "Edit", `{"file_path":"/w/a.go"}`), failed("e", refused+"don't worry about linting for now, just continue."),
+		used("f", "Edit", `{"file_path":"/w/a.go"}`), failed("f", refused+"no, use another package for it. then run the tests"),
+	))
+	a := d.Analysis(digest.Sources{})
+	want := []recall.Request{
+		{Number: 1, Text: "please add a token refresh"},
+		{Number: 2, Text: "don't worry about linting for now, just continue."},
+		{Number: 3, Text: "no, use another package for it. then run the tests"},
+	}
+	if diff := cmp.Diff(want, a.Requests); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"user: no, use another package for it."}, a.Decisions); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Between its first and its last paragraph a prompt has a pasted review.
+func TestDecisionsOfAPastedReview(t *testing.T) {
+	t.Parallel()
+	d := digestOf(all(asked("please add a token refresh"), said("Done."), asked(
+		"We should never store the token.\n\nMedium severity\n\nThe cache must not be shared. This should not return true.\n\nin cache.go\n\nI'd rather keep the cache for each user.")))
+	want := []string{"user: We should never store the token.", "user: I'd rather keep the cache for each user."}
+	if diff := cmp.Diff(want, d.Analysis(digest.Sources{}).Decisions); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Requests are what the person asked, verbatim; short ones have what they reply to.
 func TestRequests(t *testing.T) {
 	t.Parallel()

@@ -86,8 +86,9 @@ func (r results) denied(res transcript.ToolResult, call Call, said string) bool 
 	case !byUser && !strings.HasPrefix(said, "Permission to use "):
 		return false
 	}
-	if text := item(res.Reply(), r.redact); byUser && enough(text) {
-		r.decided(userSaid + text)
+	if text := res.Reply(); byUser && enough(text) { // a request, instead of the call
+		r.ask(plain.Text(text, maxRequest, r.redact), "")
+		r.correct(text, r.redact)
 	}
 	if byUser || call.Text == "" {
 		return true // the person, not a failure

@@ -32,6 +32,7 @@ func scenarios() []scenario {
 		{"huge transcript", hugeRows, huge},
 		{"reading", readingRows, reading},
 		{"context checkpoints", contextRows, contextCheckpoints},
+		{"due brief", dueRows, due},
 	}
 }
 

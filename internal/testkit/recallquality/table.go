@@ -139,6 +139,9 @@ func list(w io.Writer, s score, all bool) {
 				fmt.Fprintf(w, "  not named: %s\n", file)
 			}
 		}
+		for _, file := range s.listed {
+			fmt.Fprintf(w, "  listed, touched=%v: %s\n", slices.Contains(s.touched, file), file)
+		}
 	}
 	for _, v := range s.verdicts {
 		switch {
