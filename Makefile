@@ -51,7 +51,7 @@ help:
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
 	@echo 'foreign         every reading command on records of other programs: RECORDS=folder'
-	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES="folder ..." HELD="folder ..."'
+	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES="folder ..." HELD="folder ..." FRESH="folder ..."'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
@@ -223,10 +223,10 @@ foreign:
 
 # The table of docs/recall-quality.md; fails if a brief says something false.
 recall-quality:
-	@if [ -z "$(SAMPLES)" ]; then \
+	@if [ -z "$(SAMPLES)$(FRESH)" ]; then \
 		echo 'recall-quality skipped: name the folder of transcripts with SAMPLES='; \
 	else \
-		go build -trimpath -o bin/ ./cmd/entire && go run ./internal/testkit/recallquality -entire bin/entire -samples "$(SAMPLES)" -held "$(HELD)" $(if $(BRIEFS),-brief "$(BRIEFS)"); \
+		go build -trimpath -o bin/ ./cmd/entire && go run ./internal/testkit/recallquality -entire bin/entire -samples "$(SAMPLES)" -held "$(HELD)" -fresh "$(FRESH)" $(if $(BRIEFS),-brief "$(BRIEFS)"); \
 	fi
 
 fuzz:

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -21,6 +22,7 @@ import (
 // options are the flags.
 type options struct {
 	samples, held    string
+	fresh            string
 	program, briefs  string
 	only             string
 	verbose, related bool
@@ -34,6 +36,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.samples, "samples", "", "`folders` of transcripts and repositories with checkpoints, separated by spaces")
 	flag.StringVar(&o.held, "held", "", "`folders` as in -samples that were held back")
+	flag.StringVar(&o.fresh, "fresh", "", "`folders` as in -samples, taken as one, whose pairs that are in neither of the others are a column of their own")
 	flag.StringVar(&o.program, "entire", "bin/entire", "`path` of the program")
 	flag.StringVar(&o.briefs, "brief", "", "write every brief into a `folder`")
 	flag.BoolVar(&o.reuse, "reuse", false, "judge the briefs that are in the folder of -brief")
@@ -41,7 +44,7 @@ func main() {
 	flag.BoolVar(&o.verbose, "v", false, "list every statement, not only those that are false")
 	flag.BoolVar(&o.related, "pairs", false, "only list the pairs and what they have in common")
 	flag.Parse()
-	if o.samples+o.held == "" || flag.NArg() > 0 {
+	if o.samples+o.held+o.fresh == "" || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -60,17 +63,18 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	if o.program, err = filepath.Abs(o.program); err != nil {
 		return err
 	}
+	columns, err := readColumns(ctx, o)
+	if err != nil {
+		return err
+	}
 	var halves []half
 	wrong := 0
-	for _, h := range []struct{ name, samples string }{{"while building", o.samples}, {"held back", o.held}} {
-		if h.samples == "" {
-			continue
-		}
-		scores, err := measureAll(ctx, w, h.samples, o)
+	for _, c := range columns {
+		scores, err := measureAll(ctx, w, c, o)
 		if err != nil {
 			return err
 		}
-		halves = append(halves, half{h.name, scores})
+		halves = append(halves, half{c.name, scores})
 		for _, s := range scores {
 			list(w, s, o.verbose)
 			for _, v := range s.verdicts {
@@ -90,29 +94,67 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	return nil
 }
 
-// measureAll measures the pairs of samples.
-func measureAll(ctx context.Context, w io.Writer, samples string, o options) ([]score, error) {
-	var scores []score
-	for dir := range strings.FieldsSeq(samples) {
-		s, err := load(ctx, dir)
+// column is a column of the table: pairs, by sample, and the words that distinguish the
+// sessions of each.
+type column struct {
+	name  string
+	pairs [][]pair
+	rare  []func(string) bool
+}
+
+func (c *column) add(list []pair, s sample) {
+	c.pairs, c.rare = append(c.pairs, list), append(c.rare, rareWords(s.sessions))
+}
+
+// readColumns returns the columns that the options name.
+func readColumns(ctx context.Context, o options) ([]column, error) {
+	var columns []column
+	used := map[string]bool{}
+	for _, h := range []column{{name: "while building"}, {name: "held back"}} {
+		dirs := strings.Fields(o.samples)
+		if h.name == "held back" {
+			dirs = strings.Fields(o.held)
+		}
+		for _, dir := range dirs {
+			s, err := load(ctx, dir)
+			if err != nil {
+				return nil, err
+			}
+			list := s.pairs()
+			for _, p := range list {
+				used[p.name] = true
+			}
+			h.add(list, s)
+		}
+		if len(dirs) > 0 {
+			columns = append(columns, h)
+		}
+	}
+	if dirs := strings.Fields(o.fresh); len(dirs) > 0 {
+		s, err := load(ctx, dirs...)
 		if err != nil {
 			return nil, err
 		}
-		rare := rareWords(s.sessions)
-		var chosen []pair
-		for _, p := range s.pairs() {
-			if strings.Contains(p.name, o.only) {
-				chosen = append(chosen, p)
-			}
-		}
+		c := column{name: "fresh"}
+		c.add(s.fresh(used), s)
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+// measureAll measures the pairs of a column.
+func measureAll(ctx context.Context, w io.Writer, c column, o options) ([]score, error) {
+	var scores []score
+	for i, list := range c.pairs {
+		list = slices.DeleteFunc(list, func(p pair) bool { return !strings.Contains(p.name, o.only) })
 		if o.related {
-			for _, p := range chosen {
-				yes, why := related(p, rare)
-				fmt.Fprintf(w, "%s %s related=%v %s\n", p.name, p.kind, yes, why)
+			for _, p := range list {
+				yes, why := related(p, c.rare[i])
+				fmt.Fprintf(w, "%s: %s %s related=%v %s\n", c.name, p.name, p.kind, yes, why)
 			}
 			continue
 		}
-		done := measurePairs(ctx, chosen, rare, o)
+		done := measurePairs(ctx, list, c.rare[i], o)
 		for _, s := range done {
 			if s.err != nil {
 				return nil, fmt.Errorf("%s: %w", s.pair.name, s.err)
@@ -121,7 +163,7 @@ func measureAll(ctx context.Context, w io.Writer, samples string, o options) ([]
 		scores = append(scores, done...)
 	}
 	if len(scores) == 0 && !o.related {
-		return nil, fmt.Errorf("no pairs of sessions in %s", samples)
+		return nil, fmt.Errorf("no pairs of sessions: %s", c.name)
 	}
 	return scores, nil
 }

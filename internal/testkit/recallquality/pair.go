@@ -30,12 +30,22 @@ const (
 // on the same branch of the same folder, at most a day ago; then long sessions, cut at each
 // compaction.
 func (s sample) pairs() []pair {
+	list := s.following(func(before, after *transcript) bool { return before.branch == after.firstBranch })
+	for _, t := range s.sessions {
+		list = append(list, cut(t)...)
+	}
+	return list
+}
+
+// following returns each session with the one that ended last before it, in the same folder,
+// at most a day ago, of those that may precede it.
+func (s sample) following(may func(before, after *transcript) bool) []pair {
 	var list []pair
 	for i, after := range s.sessions {
 		var before *transcript
 		for _, t := range s.sessions[:i] {
 			gap := after.began.Sub(t.ended)
-			if t.root == after.root && t.branch == after.firstBranch && gap > -overlap && gap < longestGap && (before == nil || t.ended.After(before.ended)) {
+			if t.root == after.root && may(t, after) && gap > -overlap && gap < longestGap && (before == nil || t.ended.After(before.ended)) {
 				before = t
 			}
 		}
@@ -43,10 +53,21 @@ func (s sample) pairs() []pair {
 			list = append(list, pair{short(before.id) + "→" + short(after.id), kindOf(after), before, after})
 		}
 	}
-	for _, t := range s.sessions {
-		list = append(list, cut(t)...)
-	}
 	return list
+}
+
+// fresh returns the pairs of a sample that are not among the used ones: also those of which
+// the second session begins on another branch.
+func (s sample) fresh(used map[string]bool) []pair {
+	list := append(s.pairs(), s.following(func(_, _ *transcript) bool { return true })...)
+	var unused []pair
+	for _, p := range list {
+		if !used[p.name] {
+			used[p.name] = true
+			unused = append(unused, p)
+		}
+	}
+	return unused
 }
 
 func kindOf(after *transcript) string {

@@ -193,6 +193,11 @@ func (r *replay) after() (given, error) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return g, err
 	}
+	if b := t.firstBranch; b != "" && b != "HEAD" && b != r.pair.before.branch {
+		if err := r.run(r.root, "git", "checkout", "-q", "-B", b); err != nil {
+			return g, err
+		}
+	}
 	source := "clear"
 	if r.pair.kind == newPair || r.pair.kind == cutPair {
 		source = "startup"

@@ -16,22 +16,23 @@ import (
 
 // sample is a folder of transcripts or a repository with checkpoints.
 type sample struct {
-	name     string
 	sessions []*transcript
 }
 
-// load reads a sample: the sessions in the order of their start.
-func load(ctx context.Context, dir string) (sample, error) {
-	s := sample{name: strings.TrimSuffix(filepath.Base(dir), ".git")}
+// load reads the sessions of folders as one sample, in the order of their start.
+func load(ctx context.Context, dirs ...string) (sample, error) {
+	var s sample
 	var raws [][]byte
-	var err error
-	if exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "-q", "--verify", "entire/checkpoints/v1").Run() == nil {
-		raws, err = stored(ctx, dir)
-	} else {
-		raws, err = files(dir)
-	}
-	if err != nil {
-		return s, err
+	for _, dir := range dirs {
+		read := files
+		if exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "-q", "--verify", "entire/checkpoints/v1").Run() == nil {
+			read = func(dir string) ([][]byte, error) { return stored(ctx, dir) }
+		}
+		more, err := read(dir)
+		if err != nil {
+			return s, err
+		}
+		raws = append(raws, more...)
 	}
 	longest := map[string]*transcript{}
 	for _, raw := range raws {
