@@ -25,9 +25,10 @@ func opening(m Material) Brief {
 		asked = told(m.Checkpoint)[0]
 	}
 	// The names of files and the state are chosen first: a long request would take their room.
+	// Room that is left is for the requests, not for more names.
 	choice := choiceOf(m)
 	files = slices.DeleteFunc(files, func(v view) bool { return !choice.edited(v) })
-	list := []section{fileRows(files).limited(80), progress(m).limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
+	list := []section{fileRows(files).limited(80).atMost(100), progress(m).limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
