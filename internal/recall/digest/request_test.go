@@ -57,6 +57,7 @@ func TestRequests(t *testing.T) {
 		asked("5"), said("Done. Shall I commit it?"),
 		asked("yes"), said("Done."),
 		asked("[Request interrupted by user]"), asked("Base directory for this skill: /x"), asked("This session is being continued from another"),
+		asked("<agent-notification>\n<agent-id>a1</agent-id>\n<status>completed</status>\n</agent-notification>"),
 		asked("<command-name>/clear</command-name>\n<command-message>clear</command-message>"),
 		asked("<command-name>/gsd:quick</command-name>\n<command-message>gsd:quick</command-message>\n<command-args>fix the upload</command-args>"),
 		queued("enqueue", "and never touch the schema"), queued("remove", ""),
