@@ -20,7 +20,7 @@ func queued(operation, content string) string {
 func TestRequestsOfRefusals(t *testing.T) {
 	t.Parallel()
 	const refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
-	d := digestOf(all(
+	d := digestOf(t, all(
 		asked("please add a token refresh"), used("e", "Edit", `{"file_path":"/w/a.go"}`), failed("e", refused+"don't worry about linting for now, just continue."),
 		used("f", "Edit", `{"file_path":"/w/a.go"}`), failed("f", refused+"no, use another package for it. then run the tests"),
 	))
@@ -41,7 +41,7 @@ func TestRequestsOfRefusals(t *testing.T) {
 // Between its first and its last paragraph a prompt has a pasted review.
 func TestDecisionsOfAPastedReview(t *testing.T) {
 	t.Parallel()
-	d := digestOf(all(asked("please add a token refresh"), said("Done."), asked(
+	d := digestOf(t, all(asked("please add a token refresh"), said("Done."), asked(
 		"We should never store the token.\n\nMedium severity\n\nThe cache must not be shared. This should not return true.\n\nin cache.go\n\nI'd rather keep the cache for each user.")))
 	want := []string{"user: We should never store the token.", "user: I'd rather keep the cache for each user."}
 	if diff := cmp.Diff(want, d.Analysis(digest.Sources{}).Decisions); diff != "" {
