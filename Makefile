@@ -98,7 +98,7 @@ matrix:
 	ENTIRE_TEST_TABLE="$(CURDIR)/docs/rewriting.md" go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
 
 # Histories whose authors are known, against entire blame: writes docs/blame-accuracy.md, and
-# fails below 99 % or with a wrong line. make test has three.
+# fails below 99 % or with a wrong line. make test has two.
 HISTORIES ?= 200
 SEED      ?= 1
 blame-accuracy:

@@ -23,8 +23,8 @@ func TestBlameAccuracy(t *testing.T) {
 		}
 		return otherwise
 	}
-	const few = 3
-	histories, seed := number("ENTIRE_TEST_HISTORIES", few), number("ENTIRE_TEST_SEED", 1)
+	const few, first = 2, 6
+	histories, seed := number("ENTIRE_TEST_HISTORIES", few), number("ENTIRE_TEST_SEED", first)
 	var mu sync.Mutex // guards all
 	var all blameaccuracy.Result
 	t.Run("history", func(t *testing.T) {

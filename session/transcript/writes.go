@@ -128,15 +128,44 @@ func (w *Writes) addParts(file string, edit TextEdit, at int) {
 }
 
 // FindCommand returns the last of the calls that match of a tool other than an edit tool
-// whose command has the text.
+// whose command has the text, white space around it aside. A text of less than eight bytes, or
+// in the middle of a word, is there by chance.
 func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool) {
+	const least = 8
 	text = strings.TrimSpace(text)
+	if len(text) < least {
+		return Write{}, false
+	}
+	isWord := func(c byte) bool { return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 	for _, c := range slices.Backward(w.shell) {
-		if strings.Contains(c.text, text) && matches(c.Write) {
+		at := strings.Index(c.text, text)
+		if at < 0 || at > 0 && isWord(c.text[at-1]) && isWord(text[0]) {
+			continue
+		}
+		end := at + len(text)
+		if (end == len(c.text) || !isWord(c.text[end]) || !isWord(text[len(text)-1])) && matches(c.Write) {
 			return c.Write, true
 		}
 	}
 	return Write{}, false
+}
+
+// FindWriter returns the call that wrote a line, as far as that is certain: as FindPart does, but
+// a tool that wrote the whole file may only have repeated the line. Such a call counts if no
+// other call that matches, of an edit tool or a shell, has the text.
+func (w *Writes) FindWriter(file, text string, matches func(Write) bool) (Write, bool) {
+	if found, ok := w.FindPart(file, text, func(c Write) bool { return !c.Whole && matches(c) }); ok {
+		return found, true
+	}
+	if _, ok := w.FindCommand(text, matches); ok {
+		return Write{}, false
+	}
+	last, ok := w.Find(file, text, matches)
+	if ok {
+		_, other := w.Find(file, text, func(c Write) bool { return c.Subagent != last.Subagent && matches(c) })
+		ok = !other
+	}
+	return last, ok
 }
 
 // FindPart is Find, but also finds the last call whose edit put something into the middle of

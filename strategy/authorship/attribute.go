@@ -37,7 +37,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		return
 	}
 	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
-	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
+	a.sessions, a.decided, a.others, a.changes, a.head = todo, d.Shares, m.Lines.others, m.Changes, head.OID
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
 			a.base = c
@@ -95,6 +95,7 @@ type attributing struct {
 	replaced []replacedCommit
 	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
 	base     git.Commit
+	head     git.OID // the commit
 	room     int
 	total    tally
 	own      map[string]tally
@@ -224,9 +225,10 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 	if !ok[0] || !ok[1] {
 		return file, false
 	}
-	for _, old := range a.replaced {
-		now, _, errA := a.r.Lookup(ctx, old.commit.Tree, f.Path)
-		before, _, errB := a.r.Lookup(ctx, old.parent.Tree, f.Path)
+	for i := range a.replaced {
+		old := &a.replaced[i]
+		name, now, errA := old.lookup(ctx, a, f.Path)
+		before, _, errB := a.r.Lookup(ctx, old.parent.Tree, name)
 		if errA != nil || errB != nil || now.OID == before.OID || now.Mode == git.ModeTree || now.Mode == git.ModeModule {
 			continue
 		}
@@ -235,7 +237,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 			continue
 		}
 		s := attribution.State{By: attribution.Person, Turn: old.turn(), Content: content}
-		a.tell(&s, old, f.Path, before.OID == f.Old)
+		a.tell(&s, *old, name, before.OID == f.Old)
 		file.States = append(file.States, s)
 	}
 	for _, s := range steps {

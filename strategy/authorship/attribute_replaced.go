@@ -18,6 +18,33 @@ type replacedCommit struct {
 	commit git.Commit
 	parent git.Commit // the zero one of a root commit
 	slots  []replacedSlot
+	// names are those that files had in the commit, by what they are called now.
+	names map[string]string
+}
+
+// lookup returns what the commit has of a path, under another name if it was renamed since.
+func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path string) (name string, e git.TreeEntry, err error) {
+	e, found, err := a.r.Lookup(ctx, old.commit.Tree, path)
+	if err != nil || found || !a.creates(path) {
+		return path, e, err
+	}
+	if old.names == nil {
+		old.names = map[string]string{}
+		files, err := gitdiff.LineCounts(ctx, a.r.Repo, old.commit.OID, a.head)
+		if err != nil {
+			return path, e, err
+		}
+		for _, f := range files {
+			if f.OldPath != "" {
+				old.names[f.Path] = f.OldPath
+			}
+		}
+	}
+	if name, found = old.names[path]; !found {
+		return path, e, nil
+	}
+	e, _, err = a.r.Lookup(ctx, old.commit.Tree, name)
+	return name, e, err
 }
 
 // replacedSlot is a session of a replaced commit.

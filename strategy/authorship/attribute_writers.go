@@ -131,7 +131,7 @@ func (x *writerIndex) writer(c Slot, w *slotWriters, path string, l attribution.
 	if text == nil {
 		return by
 	}
-	found, ok := w.writes.FindPart(path, string(text), func(call transcript.Write) bool {
+	found, ok := w.writes.FindWriter(path, string(text), func(call transcript.Write) bool {
 		if call.Subagent != "" {
 			return w.isTaskOf(c.State, call.Subagent, turn)
 		}
