@@ -31,7 +31,7 @@ func (a *attributing) lines(ctx context.Context, l authoredLines) {
 		a.addLine(line)
 	}
 	for _, line := range l.lines.Removed {
-		a.removeLine(line.By, line.Modified)
+		a.total.removeLine(line.By, line.Modified)
 	}
 	for _, c := range a.sessions {
 		f := a.writers.record(ctx, c, l)
@@ -63,16 +63,17 @@ func (a *attributing) addLine(l attribution.Line) {
 	}
 }
 
-func (a *attributing) removeLine(by attribution.Author, replaced bool) {
+// removeLine counts a removed line.
+func (t *tally) removeLine(by attribution.Author, replaced bool) {
 	switch {
 	case by != attribution.Person && replaced:
-		a.total.agentReplaced++
+		t.agentReplaced++
 	case by != attribution.Person:
-		a.total.agentRemoved++
+		t.agentRemoved++
 	case replaced:
-		a.total.humanReplaced++
+		t.humanReplaced++
 	default:
-		a.total.humanRemoved++
+		t.humanRemoved++
 	}
 }
 
@@ -93,7 +94,7 @@ func (a *attributing) estimate(ctx context.Context, f gitdiff.FileDiff, steps []
 		a.addLine(attribution.Line{By: by, Modified: i < f.Removed})
 	}
 	for i := range f.Removed {
-		a.removeLine(by, i < f.Added)
+		a.total.removeLine(by, i < f.Added)
 	}
 }
 
