@@ -50,7 +50,7 @@ func (x *writerIndex) addReplaced(commits []replacedCommit) {
 
 // turn stands for the turns that wrote the commit's lines, which its checkpoint doesn't
 // tell apart.
-func (old replacedCommit) turn() string { return replacedPrefix + string(old.commit.OID) }
+func (old *replacedCommit) turn() string { return replacedPrefix + string(old.commit.OID) }
 
 const replacedPrefix = "commit "
 

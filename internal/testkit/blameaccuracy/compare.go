@@ -3,6 +3,7 @@ package blameaccuracy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -126,7 +127,7 @@ func (w *world) compare(seed uint64) Result {
 			count := judge(by, got, author.Kind == "unknown", author.Call != "")
 			of := want.kinds
 			if line.Commit == "" {
-				of = append(of[:len(of):len(of)], Uncommitted)
+				of = append(slices.Clip(of), Uncommitted)
 			}
 			result.Total = result.Total.Add(count)
 			for _, kind := range of {

@@ -2,8 +2,6 @@ package blameaccuracy
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -101,7 +99,7 @@ func (w *world) edit(h hand, path string) {
 }
 
 // create makes a file.
-func (w *world) create(h hand) string {
+func (w *world) create(h hand) {
 	path := w.newFile()
 	lines := slices.Concat(w.lines(6, h.by, h.kinds()...), w.lines(6, h.by, h.kinds()...), w.lines(2, h.by, h.kinds()...))
 	w.note("%s %s makes %s", h.by.prompt, h.kind, path)
@@ -113,7 +111,6 @@ func (w *world) create(h hand) string {
 	default:
 		h.tools.Write(path, join(lines))
 	}
-	return path
 }
 
 // block chooses lines to move: at least three whose author is known, so that git can follow
@@ -248,13 +245,5 @@ func (w *world) step(h hand, path string) {
 		w.indent(h, path)
 	default:
 		w.format(h, path)
-	}
-}
-
-// remove removes a file if it is there.
-func remove(tb testkit.TB, path string) {
-	tb.Helper()
-	if err := os.RemoveAll(filepath.Clean(path)); err != nil {
-		tb.Fatalf("remove: %v", err)
 	}
 }

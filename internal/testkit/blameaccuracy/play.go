@@ -12,7 +12,7 @@ import (
 // Play plays the history of a seed in an enabled repository, and compares the authors of its
 // lines with what the program prints.
 func Play(repo *testkit.Repo, seed uint64) Result {
-	w := &world{Repo: repo, random: rand.New(rand.NewPCG(seed, seed)), facts: map[string]*fact{}, moved: map[string]bool{}}
+	w := &world{Repo: repo, random: rand.New(rand.NewPCG(seed, seed)), facts: map[string]*fact{}, moved: map[string]bool{}} //nolint:gosec // a history can be played again
 	for range 3 {
 		w.Write(w.newFile(), join(append(w.lines(8, writer{}, ByPerson), w.lines(8, writer{}, ByPerson)...)))
 	}
