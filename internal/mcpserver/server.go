@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// callTime bounds a call, and graceTime what a server that is asked to end
-	// waits for those that run.
+	// callTime bounds a call, and graceTime how long a server whose client is gone waits
+	// for those that run.
 	callTime  = 30 * time.Second
 	graceTime = time.Second
 	// watchTime is how often the client is searched for.

@@ -171,9 +171,10 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) { //noli
 	return nil, c.settle(ctx)
 }
 
-// settle waits until no call is without an answer.
+// settle waits until every call has its response: a client that closes its end may still
+// read. If the client is gone, ctx ends.
 func (c *connection) settle(ctx context.Context) error {
-	wait, cancel := context.WithTimeout(ctx, graceTime)
+	wait, cancel := context.WithTimeout(ctx, callTime) // each call ends by then
 	defer cancel()
 	for {
 		c.mu.Lock()
