@@ -150,7 +150,7 @@ func underLoad(t *testing.T, by capture, wanted int, j job) {
 	t.Helper()
 	l := begin(t, by, j)
 	for l.held < wanted {
-		if l.capture(t); l.busy > 10*wanted {
+		if l.capture(t); l.busy > 100*wanted { // a machine under load is busy for long
 			t.Fatalf("%d captures, %d times busy", l.held, l.busy)
 		}
 	}
