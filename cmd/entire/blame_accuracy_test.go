@@ -14,7 +14,7 @@ import (
 // TestBlameAccuracy holds who wrote each line of a few histories with known authors: none is
 // wrong. ENTIRE_TEST_HISTORIES sets how many, ENTIRE_TEST_SEED the first one; then at least
 // 99 % have to be right, and ENTIRE_TEST_TABLE=FILE gets the page with the figures.
-func TestBlameAccuracy(t *testing.T) {
+func TestBlameAccuracy(t *testing.T) { //nolint:tparallel // the histories within are parallel
 	testkit.Long(t, "plays histories with hooks")
 	t.Parallel()
 	number := func(name string, otherwise uint64) uint64 {

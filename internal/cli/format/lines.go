@@ -11,29 +11,29 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
-// LinesError says in other words why the authors of a file's lines were not found, with a hint
-// for a person, empty if there is none. An error that isn't known is returned as it is.
-func LinesError(err error, rev, path string) (said error, hint string) {
+// LinesError returns an error for a person about authors of lines that were not found, with a
+// hint, empty if there is none. An error that isn't known is returned as it is.
+func LinesError(err error, rev, path string) (hint string, said error) {
 	exit, isExit := errors.AsType[*git.ExitError](err)
 	shown := Path(path)
 	const naming = "a revision is named as git does it: HEAD~2, a branch, the beginning of an id"
 	switch {
 	case errors.Is(err, blame.ErrBinary):
-		return fmt.Errorf("%s is binary: it has no lines", shown), "`entire explain " + shown + "` lists the checkpoints that changed it"
+		return "`entire explain " + shown + "` lists the checkpoints that changed it", fmt.Errorf("%s is binary: it has no lines", shown)
 	case errors.Is(err, blame.ErrEmpty):
-		return fmt.Errorf("%s is empty", shown), ""
+		return "", fmt.Errorf("%s is empty", shown)
 	case errors.Is(err, git.ErrTooMuch):
-		return fmt.Errorf("%s is too large", shown), ""
+		return "", fmt.Errorf("%s is too large", shown)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no file %s in the worktree", shown), "name a revision before it that has it: `entire blame HEAD~1 " + shown + "`"
+		return "name a revision before it that has it: `entire blame HEAD~1 " + shown + "`", fmt.Errorf("no file %s in the worktree", shown)
 	case errors.Is(err, git.ErrMissing):
-		return fmt.Errorf("%s has no file %s", ui.Line(rev, NameWidth), shown), naming
+		return naming, fmt.Errorf("%s has no file %s", ui.Line(rev, NameWidth), shown)
 	case isExit && strings.Contains(exit.Stderr, "no such path"):
-		return fmt.Errorf("git has no file %s", shown), "a file that was never added has no history: `git add -N " + shown + "` makes it known"
+		return "a file that was never added has no history: `git add -N " + shown + "` makes it known", fmt.Errorf("git has no file %s", shown)
 	case isExit && (strings.Contains(exit.Stderr, "has only") || strings.Contains(exit.Stderr, "-L")):
-		return errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), LineWidth)), "lines count from 1: -L 10,20"
+		return "lines count from 1: -L 10,20", errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), LineWidth))
 	case isExit && strings.Contains(exit.Stderr, "bad revision"):
-		return fmt.Errorf("unknown revision %s", ui.Line(rev, NameWidth)), naming
+		return naming, fmt.Errorf("unknown revision %s", ui.Line(rev, NameWidth))
 	}
-	return err, ""
+	return "", err
 }

@@ -131,6 +131,6 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 
 // linesError describes an error of lines to the model.
 func linesError(err error, q gitblame.Request) error {
-	said, _ := format.LinesError(err, q.Rev, q.Path)
+	_, said := format.LinesError(err, q.Rev, q.Path)
 	return said
 }

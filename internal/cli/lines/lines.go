@@ -65,7 +65,7 @@ func (r *reading) rev(given string) string {
 
 // explained gives the errors of blame a hint.
 func explained(err error, rev, path string) error {
-	said, hint := format.LinesError(err, rev, path)
+	hint, said := format.LinesError(err, rev, path)
 	if hint == "" {
 		return said
 	}
