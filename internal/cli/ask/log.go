@@ -92,6 +92,9 @@ func (l *log) run(ctx context.Context) error {
 	switch {
 	case l.json:
 		return l.printJSON(turns, more)
+	case len(turns) == 0 && l.filter != index.Filter{}:
+		l.app.Streams.Notef("No turns that the flags select.")
+		return nil
 	case len(turns) == 0:
 		l.app.Streams.Notef("No turns. `entire enable` records those of your agent.")
 		return nil
