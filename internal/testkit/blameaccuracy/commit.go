@@ -7,206 +7,220 @@ import (
 	"strings"
 )
 
-// commitAll commits all that there is; false if that is nothing.
-func (w *world) commitAll() bool {
-	w.Git("add", "-A")
-	if w.TryGit("diff", "--cached", "--quiet").Code == 0 {
+// committer makes and rewrites commits.
+type committer struct{ w *world }
+
+// all commits all that there is; false if that is nothing.
+func (c committer) all() bool {
+	c.w.Git("add", "-A")
+	if c.w.TryGit("diff", "--cached", "--quiet").Code == 0 {
 		return false
 	}
-	w.note("commit of all")
-	clear(w.moved)
-	w.Git("commit", "-q", "-m", fmt.Sprintf("All of it %d", len(w.log)))
+	c.w.note("commit of all")
+	clear(c.w.moved)
+	c.w.Git("commit", "-q", "-m", fmt.Sprintf("All of it %d", len(c.w.log)))
 	return true
 }
 
-// commitSome commits some files, or some hunks as git add -p does.
-func (w *world) commitSome() {
-	w.Git("add", "-N", ".")
-	changed := strings.Fields(w.Git("diff", "--name-only", "--no-renames", "HEAD", "--", "*.src"))
+// some commits some files, or some hunks as git add -p does.
+func (c committer) some() {
+	c.w.Git("add", "-N", ".")
+	changed := strings.Fields(c.w.Git("diff", "--name-only", "--no-renames", "HEAD", "--", "*.src"))
 	if len(changed) == 0 {
 		return
 	}
-	w.note("commit of a part of %s", strings.Join(changed, " "))
-	w.Git("reset", "-q")
-	together := w.chance(50) // a move is committed whole
+	c.w.note("commit of a part of %s", strings.Join(changed, " "))
+	c.w.Git("reset", "-q")
+	together := c.w.chance(50) // a move is committed whole
 	for _, path := range changed {
 		switch {
-		case !w.moved[path] && w.chance(60):
-			w.stage(path)
-		case w.moved[path] && together:
-			w.note("  %s, of a move", path)
-			w.Git("add", "-A", "--", path)
+		case !c.w.moved[path] && c.w.chance(60):
+			c.stage(path)
+		case c.w.moved[path] && together:
+			c.w.note("  %s, of a move", path)
+			c.w.Git("add", "-A", "--", path)
 		}
 	}
 	if together {
-		clear(w.moved)
+		clear(c.w.moved)
 	}
-	if w.TryGit("diff", "--cached", "--quiet").Code == 0 {
+	if c.w.TryGit("diff", "--cached", "--quiet").Code == 0 {
 		return
 	}
-	w.Git("commit", "-q", "-m", fmt.Sprintf("A part of it %d", len(w.log)))
-	w.markCommits("HEAD~1..HEAD", CommittedInPart)
+	c.w.Git("commit", "-q", "-m", fmt.Sprintf("A part of it %d", len(c.w.log)))
+	c.markCommits("HEAD~1..HEAD", CommittedInPart)
 }
 
 // stage stages a file, or some of its hunks.
-func (w *world) stage(path string) {
-	patch := w.Git("diff", "-U0", "--no-renames", "--", path)
+func (c committer) stage(path string) {
+	patch := c.w.Git("diff", "-U0", "--no-renames", "--", path)
 	head, rest, ok := strings.Cut(patch, "\n@@ ")
-	if !ok || w.chance(50) || strings.Contains(head, "deleted file") || strings.Contains(head, "new file") {
-		w.Git("add", "-A", "--", path)
-		w.note("  %s", path)
+	if !ok || c.w.chance(50) || strings.Contains(head, "deleted file") || strings.Contains(head, "new file") {
+		c.w.Git("add", "-A", "--", path)
+		c.w.note("  %s", path)
 		return
 	}
 	var chosen []string
 	hunks := strings.Split(rest, "\n@@ ")
 	for _, hunk := range hunks {
-		if w.chance(50) {
+		if c.w.chance(50) {
 			chosen = append(chosen, hunk)
 		}
 	}
-	w.note("  %d of %d hunks of %s", len(chosen), len(hunks), path)
+	c.w.note("  %d of %d hunks of %s", len(chosen), len(hunks), path)
 	if len(chosen) > 0 {
-		w.GitInput(head+"\n@@ "+strings.Join(chosen, "\n@@ ")+"\n", "apply", "--cached", "--unidiff-zero", "-")
+		c.w.GitInput(head+"\n@@ "+strings.Join(chosen, "\n@@ ")+"\n", "apply", "--cached", "--unidiff-zero", "-")
 	}
 }
 
 // amend adds more to the last commit.
-func (w *world) amend() {
-	if !w.commitAll() {
+func (c committer) amend() {
+	if !c.all() {
 		return
 	}
-	w.work()
-	w.Git("add", "-A")
-	clear(w.moved)
-	w.note("amend")
-	w.Git("commit", "-q", "--amend", "--no-edit", "--allow-empty")
-	w.markCommits("HEAD~1..HEAD", Amended)
+	c.w.work()
+	c.w.Git("add", "-A")
+	clear(c.w.moved)
+	c.w.note("amend")
+	c.w.Git("commit", "-q", "--amend", "--no-edit", "--allow-empty")
+	c.markCommits("HEAD~1..HEAD", Amended)
 }
 
 // reword gives the last commit another message.
-func (w *world) reword() {
-	if !w.commitAll() {
+func (c committer) reword() {
+	if !c.all() {
 		return
 	}
-	w.note("reword")
-	w.Git("commit", "-q", "--amend", "-m", fmt.Sprintf("In other words %d", len(w.log)))
-	w.markCommits("HEAD~1..HEAD", Reworded)
+	c.w.note("reword")
+	c.w.Git("commit", "-q", "--amend", "-m", fmt.Sprintf("In other words %d", len(c.w.log)))
+	c.markCommits("HEAD~1..HEAD", Reworded)
 }
 
 // topic makes a branch with so many commits, and leaves the worktree on it.
-func (w *world) topic(commits int) (name string) {
-	w.commitAll()
-	name = fmt.Sprintf("topic%d", len(w.log))
-	w.note("branch %s", name)
-	w.Git("checkout", "-q", "-b", name)
+func (c committer) topic(commits int) (name string) {
+	c.all()
+	name = fmt.Sprintf("topic%d", len(c.w.log))
+	c.w.note("branch %s", name)
+	c.w.Git("checkout", "-q", "-b", name)
 	for range commits {
-		w.work()
-		w.commitAll()
+		c.w.work()
+		c.all()
 	}
 	return name
 }
 
 // meanwhile lets the person commit something on main.
-func (w *world) meanwhile() {
-	w.Git("checkout", "-q", "main")
-	w.pass()
-	if w.chance(60) {
-		w.note("meanwhile on main:")
-		w.create(w.person())
-		w.commitAll()
+func (c committer) meanwhile() {
+	c.w.Git("checkout", "-q", "main")
+	c.w.pass()
+	if c.w.chance(60) {
+		c.w.note("meanwhile on main:")
+		c.w.person().create()
+		c.all()
 	}
-	w.pass()
+	c.w.pass()
 }
 
 // try runs a git operation that may stop at a conflict; then it is given up.
-func (w *world) try(args ...string) bool {
-	w.note("git %s", strings.Join(args, " "))
-	if w.TryGit(args...).Code == 0 {
+func (c committer) try(args ...string) bool {
+	c.w.note("git %s", strings.Join(args, " "))
+	if c.w.TryGit(args...).Code == 0 {
 		return true
 	}
-	w.note("given up")
+	c.w.note("given up")
 	for _, what := range []string{"rebase", "cherry-pick", "revert"} {
-		w.TryGit(what, "--abort")
+		c.w.TryGit(what, "--abort")
 	}
-	w.Git("reset", "-q", "--hard")
+	c.w.Git("reset", "-q", "--hard")
 	return false
 }
 
 // squash makes one commit of a branch.
-func (w *world) squash() {
-	name := w.topic(2)
-	w.meanwhile()
-	if !w.try("merge", "-q", "--squash", name) || w.TryGit("diff", "--cached", "--quiet").Code == 0 {
+func (c committer) squash() {
+	name := c.topic(2)
+	c.meanwhile()
+	if !c.try("merge", "-q", "--squash", name) || c.w.TryGit("diff", "--cached", "--quiet").Code == 0 {
 		return
 	}
-	if w.chance(50) {
-		w.Git("commit", "-q", "--no-edit")
+	if c.w.chance(50) {
+		c.w.Git("commit", "-q", "--no-edit")
 	} else {
-		w.Git("commit", "-q", "-m", "Squashed "+name)
+		c.w.Git("commit", "-q", "-m", "Squashed "+name)
 	}
-	w.markCommits("HEAD~1..HEAD", SquashedByMerge)
+	c.markCommits("HEAD~1..HEAD", SquashedByMerge)
 }
 
 // fixup folds the last commit into the one before.
-func (w *world) fixup() {
-	name := w.topic(2)
-	w.Git("checkout", "-q", "main")
-	if w.Git("rev-list", "--count", "main.."+name) != "2" {
-		w.try("merge", "-q", "--ff-only", name)
+func (c committer) fixup() {
+	name := c.topic(2)
+	c.w.Git("checkout", "-q", "main")
+	if c.w.Git("rev-list", "--count", "main.."+name) != "2" {
+		c.try("merge", "-q", "--ff-only", name)
 		return
 	}
-	w.Git("merge", "-q", "--ff-only", name)
-	if w.try("-c", "sequence.editor=sed -i 2s/^pick/fixup/", "rebase", "-q", "-i", "HEAD~2") {
-		w.markCommits("HEAD~1..HEAD", SquashedByRebase)
+	c.w.Git("merge", "-q", "--ff-only", name)
+	if c.try("-c", "sequence.editor=sed -i 2s/^pick/fixup/", "rebase", "-q", "-i", "HEAD~2") {
+		c.markCommits("HEAD~1..HEAD", SquashedByRebase)
 	}
 }
 
 // rebase puts a branch on top of main.
-func (w *world) rebase() {
-	name := w.topic(2)
-	w.meanwhile()
-	w.Git("checkout", "-q", name)
-	done := w.try("rebase", "-q", "main")
-	w.Git("checkout", "-q", "main")
+func (c committer) rebase() {
+	name := c.topic(2)
+	c.meanwhile()
+	c.w.Git("checkout", "-q", name)
+	done := c.try("rebase", "-q", "main")
+	c.w.Git("checkout", "-q", "main")
 	if done {
-		w.Git("merge", "-q", "--ff-only", name)
-		if count := w.Git("rev-list", "--count", "ORIG_HEAD..main"); count != "0" {
-			w.markCommits("ORIG_HEAD..main", Rebased)
+		c.w.Git("merge", "-q", "--ff-only", name)
+		if count := c.w.Git("rev-list", "--count", "ORIG_HEAD..main"); count != "0" {
+			c.markCommits("ORIG_HEAD..main", Rebased)
 		}
 	}
 }
 
 // cherryPick takes the last commit of a branch.
-func (w *world) cherryPick() {
-	name := w.topic(1)
-	w.meanwhile()
-	if w.Git("rev-list", "--count", "main.."+name) == "1" && w.try("cherry-pick", name) {
-		w.markCommits("HEAD~1..HEAD", Picked)
+func (c committer) cherryPick() {
+	name := c.topic(1)
+	c.meanwhile()
+	if c.w.Git("rev-list", "--count", "main.."+name) == "1" && c.try("cherry-pick", name) {
+		c.markCommits("HEAD~1..HEAD", Picked)
 	}
 }
 
 // revert takes the last commit back. Lines that it brings back are the person's, who
 // committed them.
-func (w *world) revert() {
-	w.commitAll()
-	before := w.present()
-	if !w.try("revert", "--no-edit", "HEAD") {
+func (c committer) revert() {
+	c.all()
+	before := c.present()
+	if !c.try("revert", "--no-edit", "HEAD") {
 		return
 	}
-	for _, line := range slices.Sorted(maps.Keys(w.present())) {
+	for _, line := range slices.Sorted(maps.Keys(c.present())) {
 		if !before[line] {
-			w.facts[line] = &fact{kinds: []Kind{BroughtBack}}
+			c.w.facts[line] = &fact{kinds: []Kind{BroughtBack}}
 		}
 	}
 }
 
 // present are the lines of the worktree.
-func (w *world) present() map[string]bool {
+func (c committer) present() map[string]bool {
 	lines := map[string]bool{}
-	for _, path := range w.tracked() {
-		for _, line := range w.counted(w.text(path)) {
+	for _, path := range c.w.tracked() {
+		for _, line := range c.w.counted(c.w.text(path)) {
 			lines[strings.TrimSpace(line)] = true
 		}
 	}
 	return lines
+}
+
+// markCommits marks the lines that commits add.
+func (c committer) markCommits(commits string, kind Kind) {
+	var added []string
+	for line := range strings.Lines(c.w.Git("log", "-p", "-U0", "--format=", "--first-parent", commits)) {
+		if strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++") {
+			added = append(added, line[1:])
+		}
+	}
+	c.w.mark(added, kind)
 }

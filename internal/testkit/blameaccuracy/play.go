@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -37,26 +36,27 @@ func (w *world) episode() {
 	for range 1 + w.random.IntN(3) {
 		w.work()
 	}
+	c := committer{w}
 	switch what := w.random.IntN(20); {
 	case what < 2: // it stays uncommitted
 	case what < 6:
-		w.commitSome()
+		c.some()
 	case what < 10:
-		w.commitAll()
+		c.all()
 	case what < 12:
-		w.amend()
+		c.amend()
 	case what < 13:
-		w.reword()
+		c.reword()
 	case what < 15:
-		w.squash()
+		c.squash()
 	case what < 16:
-		w.fixup()
+		c.fixup()
 	case what < 17:
-		w.rebase()
+		c.rebase()
 	case what < 18:
-		w.cherryPick()
+		c.cherryPick()
 	default:
-		w.revert()
+		c.revert()
 	}
 }
 
@@ -96,13 +96,13 @@ func (w *world) turn(a *agent) {
 		case w.chance(20):
 			w.subagent(a)
 		default:
-			w.step(a.hand(w.chance(40)), w.file())
+			w.hand(a, w.chance(40)).step(w.file())
 		}
 	}
 	if w.chance(12) {
 		w.note("the agent commits")
-		w.run(a.hand(true), "git add -A && git commit -q -m 'By the agent' || true")
-		w.markCommits("HEAD~1..HEAD", CommittedByAgent)
+		w.hand(a, true).run("git add -A && git commit -q -m 'By the agent' || true")
+		committer{w}.markCommits("HEAD~1..HEAD", CommittedByAgent)
 		clear(w.moved)
 	}
 	w.stop(a)
@@ -111,10 +111,10 @@ func (w *world) turn(a *agent) {
 // subagent lets a subagent edit.
 func (w *world) subagent(a *agent) {
 	helper := a.Subagent(fmt.Sprintf("helper %d %d", w.turns, len(w.log)), "Help with it", "")
-	h := hand{by: writer{session: a.ID, prompt: a.prompt, subagent: helper.ID}, kind: BySubagent, tools: helper.Session}
-	w.edit(h, w.file())
+	h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt, subagent: helper.ID}, kind: BySubagent, tools: helper.Session}
+	h.edit(w.file())
 	if w.chance(50) {
-		w.create(h)
+		h.create()
 	}
 	helper.Stop()
 	helper.Done()
@@ -139,11 +139,11 @@ func (w *world) atOnce() {
 		if !a.open {
 			w.begin(a)
 		}
-		h := a.hand(w.chance(30), kind)
+		h := w.hand(a, w.chance(30), kind)
 		if w.chance(15) {
-			w.create(h)
+			h.create()
 		} else {
-			w.edit(h, paths[a])
+			h.edit(paths[a])
 		}
 		if w.chance(15) {
 			w.stop(a)
@@ -161,18 +161,7 @@ func (w *world) byPerson() {
 	w.pass()
 	w.note("the person:")
 	for range 1 + w.random.IntN(2) {
-		w.step(w.person(), w.file())
+		w.person().step(w.file())
 	}
 	w.pass()
-}
-
-// markCommits marks the lines that commits add.
-func (w *world) markCommits(commits string, kind Kind) {
-	var added []string
-	for line := range strings.Lines(w.Git("log", "-p", "-U0", "--format=", "--first-parent", commits)) {
-		if strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++") {
-			added = append(added, line[1:])
-		}
-	}
-	w.mark(added, kind)
 }
