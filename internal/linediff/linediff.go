@@ -66,6 +66,14 @@ func Compare(a, b string, effort Effort) []Op {
 	return ops
 }
 
+// WholeLines returns a text whose last line ends with a newline; an empty one stays empty.
+func WholeLines(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
 // Count returns the number of lines of a text; the last one may lack its newline.
 func Count(text string) int {
 	n := strings.Count(text, "\n")

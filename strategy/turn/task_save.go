@@ -55,7 +55,7 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 		}
 	}
 	if task.Phase == session.TaskStopped {
-		if !keep {
+		if !keep && tt.Options.Strategy != workspace.AutoCommit { // that keeps task checkpoints only
 			tt.storeAgent(ctx, s, task, tracking.RedactNow)
 		}
 		task.Phase = session.TaskDone

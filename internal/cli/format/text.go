@@ -99,19 +99,17 @@ func sessionPrefix(id string, digits int) string {
 // them, or as long as all of them must be to differ.
 func UniqueSessions(ids []string) []string {
 	short := make([]string, len(ids))
-	for digits := sessionDigits; ; digits++ {
-		seen, longer := map[string]bool{}, false
-		unique := true
+	for digits := sessionDigits; digits <= MaxNameWidth; digits++ {
+		seen := map[string]bool{}
 		for i, id := range ids {
 			short[i] = sessionPrefix(id, digits)
-			unique = unique && !seen[short[i]]
 			seen[short[i]] = true
-			longer = longer || len(short[i]) < len(sessionPrefix(id, digits+1))
 		}
-		if unique || !longer {
-			return short
+		if len(seen) == len(ids) {
+			break
 		}
 	}
+	return short
 }
 
 // How much is shown of what a list or a detail has: of a prompt, a commit's

@@ -119,22 +119,16 @@ func namesOf(ids []checkpoint.ID) string {
 	return b.String()
 }
 
-// listedMarks is the width of what a point's line has beside its id and its prompt.
-const listedMarks = len(`[] [temporary] ""`)
-
 func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
-	id := p.ID
-	if p.Temporary {
-		id = format.ID(p.ID)
-	}
-	b.WriteString("\n" + e.Streams.Paint(ui.Yellow, "["+id+"]"))
+	id, marks := "["+p.ID+"]", ""
 	if p.Task {
-		b.WriteString(" [Task]")
+		marks += " [Task]"
 	}
 	if p.Temporary {
-		b.WriteString(" [temporary]")
+		id, marks = "["+format.ID(p.ID)+"]", marks+" [temporary]"
 	}
-	if prompt := ui.Line(p.Prompt, e.Streams.Room(format.ListedWidth, len(id)+listedMarks)); prompt != "" {
+	b.WriteString("\n" + e.Streams.Paint(ui.Yellow, id) + marks)
+	if prompt := ui.Line(p.Prompt, e.Streams.Room(format.ListedWidth, len(id+marks+` ""`))); prompt != "" {
 		b.WriteString(` "` + prompt + `"`)
 	}
 	b.WriteByte('\n')
@@ -143,7 +137,8 @@ func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
 	}
 	for _, c := range p.Commits {
 		when := c.Committer.When.In(e.Now().Location()).Format("01-02 15:04")
-		fmt.Fprintf(b, "  %s (%s) %s\n", when, c.OID.Short(), ui.Line(format.Subject(c.Message), e.Streams.Room(format.SubjectWidth, len("  01-02 15:04 () ")+len(c.OID.Short()))))
+		commit := fmt.Sprintf("  %s (%s) ", when, c.OID.Short())
+		b.WriteString(commit + ui.Line(format.Subject(c.Message), e.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
 	}
 }
 

@@ -358,7 +358,7 @@ const outputIndent = "  | "
 
 // writeEdit shows an edit as a diff. Where in the file it was made is not known.
 func (e *explaining) writeEdit(b *strings.Builder, edit transcript.TextEdit, indent string) {
-	before, after := wholeLines(edit.Old), wholeLines(edit.New)
+	before, after := linediff.WholeLines(edit.Old), linediff.WholeLines(edit.New)
 	first := true
 	for h := range linediff.Hunks(before, after, linediff.Compare(before, after, linediff.Quick)) {
 		if !first {
@@ -370,14 +370,6 @@ func (e *explaining) writeEdit(b *strings.Builder, edit transcript.TextEdit, ind
 			b.WriteString(e.Streams.Paint(ui.Dim, indent) + e.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
 		}
 	}
-}
-
-// wholeLines is a text with a newline at its end, unless it is empty.
-func wholeLines(text string) string {
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
 }
 
 func (e *explaining) writeOutput(b *strings.Builder, o transcript.Output, indent string) {

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // Ago returns how long before now t was, in words: "just now", "45 minutes ago",
@@ -146,10 +148,7 @@ func fenced(language, text string) string {
 		longest, rest = max(longest, n), rest[at+n:]
 	}
 	fence := strings.Repeat("`", longest+1)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return fence + language + "\n" + text + fence + "\n"
+	return fence + language + "\n" + linediff.WholeLines(text) + fence + "\n"
 }
 
 // fenceLanguage returns the language of a file for its code block.

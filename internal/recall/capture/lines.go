@@ -14,8 +14,5 @@ func CountChanged(before, after string) (added, removed int) {
 
 // unixLines returns a text whose lines all end with a newline alone.
 func unixLines(text string) string {
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.ReplaceAll(linediff.WholeLines(text), "\r\n", "\n")
 }
