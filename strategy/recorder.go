@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/autocommit"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/fork"
 	"github.com/seed-3aff656d/entire/strategy/indexing"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/lifecycle"
@@ -59,6 +60,9 @@ func (r *Recorder) Commits() *commits.Services { return commits.New(r.Workspace)
 
 // Conversation returns the services of package conversation.
 func (r *Recorder) Conversation() *conversation.Services { return conversation.New(r.Workspace) }
+
+// Fork returns the services of package fork.
+func (r *Recorder) Fork() *fork.Services { return fork.New(r.Workspace) }
 
 // Indexing returns the services of package indexing.
 func (r *Recorder) Indexing() *indexing.Services { return indexing.New(r.Workspace) }

@@ -138,6 +138,9 @@ type Spot struct {
 	Units  []plan.UnitPlan
 	Files  int64 // at least so many come below, besides those of the steps
 	Late   bool  // gets its attributes when its links were made
+	// Same are the entries of the clone source in this directory that have the content of
+	// the steps' files of the same names.
+	Same map[string]*tree.Entry
 
 	fd      *dirfd.Dir
 	bare    bool  // what is made in the directory gets no extended attributes from it

@@ -177,6 +177,10 @@ func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
 		return
 	}
 	n.bare = n.givesNothing()
+	here := place{Dir: n.fd, bare: n.bare, from: a.Clones.directory(n), same: n.Same}
+	if here.from != nil {
+		defer func() { _ = here.from.Close() }()
+	}
 	var unit []*plan.Action
 	for _, step := range n.Steps {
 		if step.Unit != 0 {
@@ -186,7 +190,7 @@ func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
 		if a.stopped() {
 			break
 		}
-		if err := a.file(place{Dir: n.fd, bare: n.bare}, step, s); err != nil {
+		if err := a.file(here, step, s); err != nil {
 			a.Fail(step.Path, err)
 		}
 	}

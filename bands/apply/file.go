@@ -1,12 +1,9 @@
 package apply
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"sync/atomic"
 	"syscall"
 
@@ -26,6 +23,7 @@ type fileWriter struct {
 	was      *contents.Reader // of the rescue
 	Captured int64            // the file system's time before the rescue was taken
 	Flush    *Flusher
+	Clones   *CloneSource  // nil: everything comes from Content
 	temp     atomic.Uint64 // numbers the temporary files
 }
 
@@ -35,6 +33,10 @@ type place struct {
 
 	// bare means that a new file gets no extended attribute from the directory.
 	bare bool
+	// from is the directory of the clone source, nil if nothing is cloned, and same are
+	// its entries that have the content of those to be written, by name.
+	from *dirfd.Dir
+	same map[string]*tree.Entry
 }
 
 var errAppendOnly = errors.New("its folder is append-only")
@@ -71,7 +73,10 @@ func (w *fileWriter) write(dir place, name, path string, e *tree.Entry, buf *con
 	if err != nil {
 		return err
 	}
-	err = w.Content.Fill(f, e, buf)
+	same := dir.same[name]
+	if dir.from == nil || same == nil || !w.Clones.clone(f, dir.from, name, same) {
+		err = w.Content.Fill(f, e, buf)
+	}
 	if err == nil {
 		err = w.settleFile(dir, name, path, f, e)
 	}
@@ -204,7 +209,7 @@ func (w *fileWriter) holds(dir *dirfd.Dir, name string, was *tree.Entry) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	return w.was.CopyTo(&sameContent{f: f}, was) == nil
+	return w.was.Same(f, was)
 }
 
 // tempName is a name for a file that is being written.
@@ -224,23 +229,3 @@ func (w *fileWriter) tempIn(dir *dirfd.Dir) (string, error) {
 // beforeReplace is called between the check of what is replaced and the
 // replacement; for tests.
 var beforeReplace = func(_ *dirfd.Dir, _ string) {} //nolint:gochecknoglobals // tests of one moment set it
-
-// sameContent is a writer that fails unless a file has what is written to it.
-type sameContent struct {
-	f   *os.File
-	buf []byte
-}
-
-// Write compares.
-func (c *sameContent) Write(data []byte) (int, error) {
-	if cap(c.buf) < len(data) {
-		c.buf = make([]byte, len(data))
-	}
-	if _, err := io.ReadFull(c.f, c.buf[:len(data)]); err != nil {
-		return 0, err
-	}
-	if !bytes.Equal(c.buf[:len(data)], data) {
-		return 0, swap.ErrChanged
-	}
-	return len(data), nil
-}

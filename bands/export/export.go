@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -37,6 +38,16 @@ type Options struct {
 	// Directories end in "/", and nothing below one that is ignored is asked for.
 	// nil: nothing is left out.
 	Ignored func(ctx context.Context, paths []string) ([]string, error)
+	// Skip reports whether an entry is left out; of a directory, all that is below it. It
+	// is called at the same time for several entries. nil: nothing is left out.
+	Skip func(path string, e *tree.Entry) bool
+	// Over are names that the directory may have; entries of these names are left out.
+	Over []string
+	// Present is a tree as it is now, read after the stamp Read. Where the file system shares
+	// blocks, files that it has with the same content are cloned from there; nil: none are.
+	Present *capture.Present
+	Root    string
+	Read    bands.Stamp
 	// Progress is called with the number of files that are done, unless it is nil.
 	Progress func(stage string, done, total int)
 }
@@ -51,7 +62,7 @@ type Result struct {
 }
 
 // Run writes the snapshot, nested repositories included, into dir, which
-// must not exist or be empty. What can't be written is in Failed, and the error
+// must not exist or be empty but for the names of Over. What can't be written is in Failed, and the error
 // is ErrIncomplete.
 func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Options) (Result, error) {
 	content, err := contents.Open(s, v)
@@ -63,11 +74,15 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 	if done.LeftOut, err = ignoredIn(ctx, content.Records, v, o.Ignored); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	if err := emptyDir(dir); err != nil {
+	if err := emptyDir(dir, o.Over); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	x := newExporter(apply.New(dir, content, nil), done.LeftOut)
+	x := newExporter(apply.New(dir, content, nil), o.keep(done.LeftOut))
 	x.apply.Progress = o.Progress
+	if o.Present != nil && !o.Read.Coarse {
+		x.apply.Clones = apply.NewCloneSource(o.Root, o.Read.At)
+		x.present, x.live = o.Present.Loader, map[string]band.Ref{"": o.Present.Tree}
+	}
 	root, _ := v.Tree.Ref()
 	if err := x.run(ctx, root); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
@@ -81,6 +96,17 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 		return done, fmt.Errorf("export %s: %w: %d paths", v.Version, apply.ErrIncomplete, len(done.Failed))
 	}
 	return done, nil
+}
+
+// keep returns what is left out.
+func (o *Options) keep(ignored []string) func(path string, e *tree.Entry) bool {
+	out := map[string]bool{}
+	for _, p := range slices.Concat(ignored, o.Over) {
+		out[strings.TrimSuffix(p, "/")] = true
+	}
+	return func(path string, e *tree.Entry) bool {
+		return out[path] || o.Skip != nil && o.Skip(path, e)
+	}
 }
 
 // ignoredIn asks which paths of the snapshot git ignores, level by level.
@@ -140,9 +166,12 @@ func belowDirs(l tree.Loader, root band.Ref, dirs []string) ([]string, error) {
 	return paths, nil
 }
 
-// emptyDir makes the directory, or checks that it is empty.
-func emptyDir(dir string) error {
-	switch entries, err := os.ReadDir(dir); {
+// emptyDir makes the directory, or checks that it has no other entries than those of the
+// names over.
+func emptyDir(dir string, over []string) error {
+	entries, err := os.ReadDir(dir)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(over, e.Name()) })
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := disk.Step("mkdir", dir); err != nil {
 			return err

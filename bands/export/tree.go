@@ -2,7 +2,7 @@ package export
 
 import (
 	"context"
-	"strings"
+	"maps"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/bands/apply"
@@ -16,26 +16,24 @@ import (
 // when it is made and forgotten when it is done, so that what is held doesn't
 // grow with the tree.
 type exporter struct {
-	apply *apply.Applier
-	scope *plan.Selection
+	apply   *apply.Applier
+	scope   *plan.Selection
+	present tree.Loader // of a tree whose files are cloned; nil: there is none
 
-	mu    sync.Mutex        // guards what follows
-	files int               // steps, failed ones included
-	found plan.Plan         // what can't be written
-	first map[uint64]string // by link number the path that gets the content
-	links apply.Spots       // of the other names, which come after all files
+	mu    sync.Mutex          // guards what follows
+	live  map[string]band.Ref // directories of that tree, by path, until they are met
+	files int                 // steps, failed ones included
+	found plan.Plan           // what can't be written
+	first map[uint64]string   // by link number the path that gets the content
+	links apply.Spots         // of the other names, which come after all files
 }
 
-func newExporter(a *apply.Applier, leaveOut []string) *exporter {
-	out := map[string]bool{}
-	for _, p := range leaveOut {
-		out[strings.TrimSuffix(p, "/")] = true
-	}
+func newExporter(a *apply.Applier, leaveOut func(path string, e *tree.Entry) bool) *exporter {
 	a.Unsynced = true
 	return &exporter{
 		apply: a,
 		scope: &plan.Selection{
-			Scope: plan.Scope{Nested: true, Keep: func(p string, _, _ *tree.Entry) bool { return out[p] }},
+			Scope: plan.Scope{Nested: true, Keep: func(p string, _, want *tree.Entry) bool { return leaveOut(p, want) }},
 			Named: map[string]bool{"": true}, Over: map[string]bool{plan.AgentDir: true}, Hidden: map[string]bool{},
 		},
 		first: map[uint64]string{}, links: apply.Spots{},
@@ -113,13 +111,50 @@ func (x *exporter) fill(ctx context.Context, n *apply.Spot, d *tree.Directory, s
 		x.apply.Fail(tree.ShownPath(n.Path), err)
 		return
 	}
-	n.Units, n.Files = part.Units, d.Totals.Files
+	n.Units, n.Files, n.Same = part.Units, d.Totals.Files, x.same(n.Path, d)
 	x.take(n, part, steps, d.Attr)
 	if n.Make == nil {
 		n.Change = &plan.DirChange{Want: d.Attr}
 	}
 	x.apply.EnterChange(n, s)
-	n.Steps, n.Units = nil, nil
+	n.Steps, n.Units, n.Same = nil, nil, nil
+}
+
+// same returns the files of the present tree in the directory path that have the content of
+// those of d, and notes the directories in it.
+func (x *exporter) same(path string, d *tree.Directory) map[string]*tree.Entry {
+	if x.present == nil {
+		return nil
+	}
+	x.mu.Lock()
+	ref, ok := x.live[path]
+	delete(x.live, path)
+	x.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	now, err := x.present.Directory(ref)
+	if err != nil {
+		return nil // everything comes from the store
+	}
+	same, dirs := map[string]*tree.Entry{}, map[string]band.Ref{}
+	for i := range d.Entries {
+		want := &d.Entries[i]
+		at, ok := now.Find(want.Name)
+		if !ok || now.Entries[at].Kind != want.Kind {
+			continue
+		}
+		switch is := &now.Entries[at]; {
+		case want.Kind == tree.Dir:
+			dirs[tree.JoinPath(path, is.Name)] = is.Content
+		case want.Kind == tree.File && want.Size == is.Size && want.Size > 0 && want.Content.Hash == is.Content.Hash:
+			same[is.Name] = is
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	maps.Copy(x.live, dirs)
+	return same
 }
 
 // take gives the spot the steps of its files. Of a file with several names the

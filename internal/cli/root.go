@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/ask"
 	"github.com/seed-3aff656d/entire/internal/cli/cleanup"
 	"github.com/seed-3aff656d/entire/internal/cli/config"
+	"github.com/seed-3aff656d/entire/internal/cli/forkcmd"
 	"github.com/seed-3aff656d/entire/internal/cli/health"
 	"github.com/seed-3aff656d/entire/internal/cli/history"
 	"github.com/seed-3aff656d/entire/internal/cli/hookrun"
@@ -40,7 +41,7 @@ func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, history.NewLink, history.NewUnlink, config.NewCommand}},
 		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, lines.NewBlame, lines.NewWhy}},
-		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
+		{"Go back:", []build{rewindcmd.NewCommand, forkcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{
 			health.NewDoctor, cleanup.NewClean, cleanup.NewReset, cleanup.NewForget, cleanup.NewRedact, hookrun.NewMCP, newCompletionCmd, newVersionCmd,

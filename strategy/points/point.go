@@ -283,20 +283,12 @@ func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, er
 // pointOf is the point of a snapshot.
 func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	p := snapPoint{Point: Point{
-		ID: s.Version.String(), Message: s.Message, Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
+		ID: s.Version.String(), Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
 		Session: s.Causality.Session, Prompt: s.Causality.Prompt,
 	}}
-	switch s.Cause {
-	case bands.Prompt:
-		p.Message = "before: " + s.Causality.Prompt
-	case bands.Commit:
+	p.Message = MessageOf(s)
+	if s.Cause == bands.Commit {
 		p.Commit = git.OID(s.Causality.Commit)
-		p.Message = "commit " + p.Commit.Short()
-	case bands.Auto:
-		if s.Causality.Prompt != "" && s.Message == workspace.AutoMessage {
-			p.Message = "after: " + s.Causality.Prompt
-		}
-	case bands.Named, bands.Rescue:
 	}
 	for _, pair := range s.Pairs { // of several, the newest comes last
 		p.pairs = append(p.pairs, checkpoint.ID(pair.Checkpoint))
@@ -310,6 +302,19 @@ func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		}
 	}
 	return p
+}
+
+// MessageOf describes a snapshot: the prompt it is from before or after, or its message.
+func MessageOf(s bands.Snapshot) string {
+	switch {
+	case s.Cause == bands.Prompt:
+		return "before: " + s.Causality.Prompt
+	case s.Cause == bands.Commit:
+		return "commit " + git.OID(s.Causality.Commit).Short()
+	case s.Cause == bands.Auto && s.Causality.Prompt != "" && s.Message == workspace.AutoMessage:
+		return "after: " + s.Causality.Prompt
+	}
+	return s.Message
 }
 
 // Trailer is the value of the last line of the message that begins with key.

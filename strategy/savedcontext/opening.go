@@ -23,13 +23,34 @@ type openingDraft struct {
 func (d *openingDraft) decide(ctx context.Context) error {
 	switch d.input.Source {
 	case "clear":
+		defer d.addFork()
 		return d.cleared(ctx)
 	case "compact":
 		return d.same(ctx, brief.Short)
 	case "resume", "fork":
 		return d.same(ctx, brief.Drift)
 	default:
+		defer d.addFork()
 		return d.startup(ctx)
+	}
+}
+
+// addFork adds, before everything else, what the session's working tree is a fork of.
+func (d *openingDraft) addFork() {
+	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
+		return
+	}
+	f, ok := d.injector.forks.Here()
+	if !ok {
+		return
+	}
+	line := f.Describe()
+	parts := d.opening.Parts
+	switch {
+	case len(parts) == 0:
+		d.opening.Parts = []string{line}
+	case len(line)+len(parts[0])+2 <= brief.MaxUnits: // a byte is at least as much as a unit
+		parts[0] = line + "\n\n" + parts[0]
 	}
 }
 

@@ -1,8 +1,9 @@
 // Package savedcontext saves the context of a session before it is cleared, compacted or lost, and
-// gives it to the session that follows. It imports lifecycle, tracking and workspace.
+// gives it to the session that follows. It imports fork, lifecycle, tracking and workspace.
 package savedcontext
 
 import (
+	"github.com/seed-3aff656d/entire/strategy/fork"
 	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -33,7 +34,7 @@ func New(w *workspace.Workspace) *Services {
 		Briefer: briefer,
 		Clearer: clearer,
 		Injector: &Injector{
-			Workspace: w, briefer: briefer, children: children, clearer: clearer,
+			Workspace: w, briefer: briefer, children: children, clearer: clearer, forks: fork.New(w).Forks,
 			machine: machine, marks: marks, recent: recent, saver: saver,
 		},
 		Watcher: &Watcher{Workspace: w, children: children, saver: saver},
@@ -74,6 +75,7 @@ type Injector struct {
 	briefer  *Briefer
 	children *workspace.Children
 	clearer  *Clearer
+	forks    *fork.Forks
 	machine  *lifecycle.Machine
 	marks    *tracking.Marks
 	recent   *recentSessions

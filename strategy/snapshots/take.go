@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -36,6 +37,7 @@ const (
 // which the next commit decides who takes its snapshot.
 func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
 	o.Options = sn.TreeOptions()
+	sn.addHead(ctx, &o.Causality)
 	taken, err := capture.Take(ctx, held, o)
 	if err != nil {
 		return taken, fmt.Errorf("take snapshot: %w", err)
@@ -47,6 +49,20 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 		sn.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
 	}
 	return taken, nil
+}
+
+// addHead adds the commit and the branch at HEAD, where files say what they are: no git
+// process is started for a snapshot.
+func (sn *Snapshots) addHead(ctx context.Context, c *bands.Causality) {
+	if sn.Repo.RefStorage != "files" {
+		return
+	}
+	if head, err := sn.Repo.ResolveRef("HEAD"); err == nil && c.Commit == "" {
+		c.Commit = string(head)
+	}
+	if branch, err := gitref.HeadBranch(ctx, sn.Repo); err == nil && c.Branch == "" {
+		c.Branch = branch
+	}
 }
 
 // walkTime returns how long the walk took, at most what its number of entries

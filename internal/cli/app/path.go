@@ -75,3 +75,20 @@ func SameDir(a, b string) bool {
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
 }
+
+// ShortPath is a path as people write it, with ~ for their home.
+func (a *App) ShortPath(path string) string {
+	if a.Home == "" || a.Home == string(filepath.Separator) {
+		return format.Path(path)
+	}
+	homes := []string{a.Home}
+	if home, err := filepath.EvalSymlinks(a.Home); err == nil {
+		homes = append(homes, home)
+	}
+	for _, home := range homes {
+		if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == filepath.Separator) {
+			return format.Path("~" + rest)
+		}
+	}
+	return format.Path(path)
+}

@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,14 +156,14 @@ func (c *comparison) report() error {
 	slices.Sort(c.unheld)
 	c.unheld = slices.Compact(c.unheld)
 	if f.JSON {
-		list := access.NewDiffJSON(c.files)
+		list := format.NewDiffJSON(c.files)
 		for _, path := range slices.Concat(c.unheld, c.unread) {
-			list = append(list, access.DiffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
+			list = append(list, format.DiffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
 		}
 		return f.PrintJSON(list)
 	}
 	if !c.unified {
-		printDiff(f, c.files)
+		format.Diff(f.Streams, c.files)
 	}
 	for _, path := range c.unheld {
 		f.Streams.Notef("can't be compared, as it isn't held: %s", format.Path(path))
@@ -237,55 +236,4 @@ func side(s *access.Selection, v bands.Version) (diff.Side, error) {
 		return diff.Side{}, err
 	}
 	return diff.SnapshotSide(s.Store, snapshot)
-}
-
-// diffWord is the name of a kind of difference, and where it is in the list.
-func diffWord(kind diff.Kind) (word string, rank int) {
-	switch kind {
-	case diff.Modified, diff.Retyped, diff.Attributes:
-		return "Modified:", 0
-	case diff.Renamed:
-		return "Renamed:", 1
-	case diff.Added:
-		return "Added:", 2
-	default:
-		return "Deleted:", 3
-	}
-}
-
-// printDiff lists what was modified, renamed, added and deleted, in this order.
-func printDiff(f *access.Command, files []diff.File) {
-	slices.SortStableFunc(files, func(a, b diff.File) int {
-		_, first := diffWord(a.Kind)
-		_, second := diffWord(b.Kind)
-		return cmp.Compare(first, second)
-	})
-	for _, d := range files {
-		word, _ := diffWord(d.Kind)
-		path := format.Path(d.Path)
-		if d.Kind == diff.Renamed {
-			path = format.Path(d.OldPath) + " -> " + path
-		}
-		f.Streams.Printf("%-9s %s%s\n", word, path, diffCounts(d))
-	}
-	if len(files) == 0 {
-		f.Streams.Notef("No changes.")
-	}
-}
-
-// diffCounts describes how much of a file has changed, where it was and is there.
-func diffCounts(d diff.File) string {
-	switch {
-	case d.Kind == diff.Added || d.Kind == diff.Deleted:
-		return ""
-	case d.Kind == diff.Attributes:
-		return " (mode)"
-	case d.Kind == diff.Retyped:
-		return " (type)"
-	case d.Binary:
-		return " (binary)"
-	case !d.Counted, d.Kind == diff.Renamed && d.Added+d.Removed == 0:
-		return ""
-	}
-	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
 }

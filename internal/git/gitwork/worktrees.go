@@ -1,11 +1,16 @@
 package gitwork
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // Worktree is a working tree of a repository. ID is the name of its directory in
@@ -47,4 +52,94 @@ func Worktrees(r *git.Repo) []Worktree {
 		}
 	}
 	return list
+}
+
+// AddWorktree makes a working tree in dir, which must not be there or be empty, on a new
+// branch that begins at a commit. Unless checkout is set it has no files, no index and runs
+// no hooks. It returns the id of the worktree.
+func AddWorktree(ctx context.Context, r *git.Repo, dir, branch string, commit git.OID, checkout bool) (id string, err error) {
+	if !gitref.ValidBranch(branch) || !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("add the worktree %q on %q: not a path and a branch", dir, branch)
+	}
+	if err := disk.Step("worktree-add", dir); err != nil {
+		return "", err
+	}
+	q := git.Command{LazyFetch: true, Args: []string{"-c", SyncAll}}
+	if !checkout {
+		q.Args = append(q.Args, "-c", "core.hooksPath="+os.DevNull)
+	}
+	q.Args = append(q.Args, "worktree", "add", "--quiet")
+	if !checkout {
+		q.Args = append(q.Args, "--no-checkout")
+	}
+	q.Args = append(q.Args, "-b", branch, dir, string(commit))
+	if _, err := r.Do(ctx, q); err != nil {
+		return "", err
+	}
+	return WorktreeAt(r, dir), nil
+}
+
+// WorktreeAt returns the id of the worktree in dir, as its .git file names it; empty if
+// there is none of this repository.
+func WorktreeAt(r *git.Repo, dir string) string {
+	data, err := os.ReadFile(filepath.Join(dir, ".git"))
+	if err != nil {
+		return ""
+	}
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	if !ok || filepath.Dir(target) != filepath.Join(r.CommonDir, "worktrees") {
+		return ""
+	}
+	return filepath.Base(target)
+}
+
+// RemoveWorktree removes the working tree in dir with all that is in it, and what the
+// repository has of it. One that the user locked is not removed.
+func RemoveWorktree(ctx context.Context, r *git.Repo, dir string) error {
+	if err := disk.Step("worktree-remove", dir); err != nil {
+		return err
+	}
+	_, err := r.Run(ctx, "worktree", "remove", "--force", dir)
+	return err
+}
+
+// ResetIndex makes the index that of HEAD, with what the working tree's files are, as
+// `git reset` does.
+func ResetIndex(ctx context.Context, r *git.Repo) error {
+	if err := disk.Step("reset-index", r.Root); err != nil {
+		return err
+	}
+	_, err := r.Do(ctx, git.Command{LazyFetch: true, Args: []string{"-c", SyncAll, "reset", "--quiet", "--mixed"}})
+	return err
+}
+
+// CheckoutTracked writes the files that the index has at or below a path, where the
+// working tree has none.
+func CheckoutTracked(ctx context.Context, r *git.Repo, path string) error {
+	if err := disk.Step("checkout", r.Root); err != nil {
+		return err
+	}
+	names, err := r.Run(ctx, "--literal-pathspecs", "ls-files", "-z", "--", path)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	_, err = r.Do(ctx, git.Command{LazyFetch: true, Args: []string{"checkout-index", "--quiet", "-z", "--stdin"}, Stdin: bytes.NewReader(names)})
+	return err
+}
+
+// RestoreFrom makes the tracked files of the working tree those of a commit, but for what
+// is below one of the paths left out; the index and HEAD stay.
+func RestoreFrom(ctx context.Context, r *git.Repo, commit git.OID, leftOut ...string) error {
+	if err := disk.Step("restore", r.Root); err != nil {
+		return err
+	}
+	args := []string{"restore", "--quiet", "--source=" + string(commit), "--worktree", "--", ":/"}
+	for _, path := range leftOut {
+		args = append(args, ":(top,exclude,literal)"+path)
+	}
+	_, err := r.Do(ctx, git.Command{LazyFetch: true, Args: args})
+	return err
 }

@@ -2,13 +2,11 @@ package access
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -77,23 +75,6 @@ func (c *Command) Say(format string, args ...any) {
 	if !c.JSON {
 		c.Streams.Printf(format+"\n", args...)
 	}
-}
-
-// ShortPath is a path as people write it, with ~ for their home.
-func (c *Command) ShortPath(path string) string {
-	if c.Home == "" || c.Home == string(filepath.Separator) {
-		return format.Path(path)
-	}
-	homes := []string{c.Home}
-	if home, err := filepath.EvalSymlinks(c.Home); err == nil {
-		homes = append(homes, home)
-	}
-	for _, home := range homes {
-		if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == filepath.Separator) {
-			return format.Path("~" + rest)
-		}
-	}
-	return format.Path(path)
 }
 
 // YesNoWord is a truth in a table.

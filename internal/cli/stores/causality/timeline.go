@@ -65,7 +65,7 @@ type momentJSON struct {
 	// Added and Removed are absent where lines weren't counted.
 	Added   *int              `json:"added,omitempty"`
 	Removed *int              `json:"removed,omitempty"`
-	Changes []access.DiffJSON `json:"changes"`
+	Changes []format.DiffJSON `json:"changes"`
 	Error   string            `json:"compare_error,omitempty"`
 }
 
@@ -186,7 +186,7 @@ func timelineOut(s *access.Selection, list []moment) timelineJSON {
 	out := timelineJSON{Checkpoints: make([]momentJSON, 0, len(list))}
 	for i := range list {
 		m := &list[i]
-		one := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: access.NewDiffJSON(m.files)}
+		one := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: format.NewDiffJSON(m.files)}
 		if m.counted {
 			added, removed := m.totals()
 			one.Added, one.Removed = &added, &removed

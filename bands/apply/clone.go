@@ -1,0 +1,70 @@
+package apply
+
+import (
+	"errors"
+	"os"
+	"sync/atomic"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// CloneSource is a tree from which files are cloned in the place of writing what the
+// store has, where the file system shares blocks.
+type CloneSource struct {
+	root   string
+	before int64 // the file system's time before the tree was read
+	off    atomic.Bool
+}
+
+// NewCloneSource returns the tree at root, which was read after the file system's time
+// before, in nanoseconds.
+func NewCloneSource(root string, before int64) *CloneSource {
+	return &CloneSource{root: root, before: before}
+}
+
+// directory opens the directory of the source for the files of a spot, nil if none of
+// them are to be cloned.
+func (c *CloneSource) directory(n *Spot) *dirfd.Dir {
+	if c == nil || len(n.Same) == 0 || c.off.Load() {
+		return nil
+	}
+	dir, err := contents.OpenBelow(c.root, n.Path)
+	if err != nil {
+		return nil
+	}
+	return dir
+}
+
+// clone makes the new file f a clone of the file of that name in the source, and reports
+// whether f has the entry's content then. A file of the source that may have changed since
+// the tree was read is not cloned.
+func (c *CloneSource) clone(f *os.File, from *dirfd.Dir, name string, same *tree.Entry) bool {
+	src, err := from.OpenFile(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = src.Close() }()
+	var before, after dirfd.Stat
+	if err := dirfd.StatFile(src, &before); err != nil || !c.holds(&before, same) {
+		return false
+	}
+	if err := disk.Clone(f, src); err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			c.off.Store(true)
+		}
+		return false
+	}
+	if dirfd.StatFile(src, &after) == nil && after.Ctime == before.Ctime && c.holds(&after, same) {
+		return true
+	}
+	_ = f.Truncate(0) // what the store has is written instead
+	return false
+}
+
+// holds reports whether a file of the source is still what it was when the tree was read.
+func (c *CloneSource) holds(st *dirfd.Stat, same *tree.Entry) bool {
+	return st.IsRegular() && st.Size == same.Size && st.ModTime().Equal(same.Attr.Mtime) && st.Ctime < c.before
+}

@@ -1,0 +1,39 @@
+package contents
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// errDiffers ends a comparison.
+var errDiffers = errors.New("the file has another content")
+
+// Same reports whether the file has the content of the entry, which is read from the
+// store. f is at its beginning.
+func (c *Reader) Same(f *os.File, e *tree.Entry) bool {
+	return c.CopyTo(&comparer{f: f}, e) == nil
+}
+
+// comparer is a writer that fails unless a file has what is written to it.
+type comparer struct {
+	f   *os.File
+	buf []byte
+}
+
+// Write compares.
+func (c *comparer) Write(data []byte) (int, error) {
+	if cap(c.buf) < len(data) {
+		c.buf = make([]byte, len(data))
+	}
+	if _, err := io.ReadFull(c.f, c.buf[:len(data)]); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(c.buf[:len(data)], data) {
+		return 0, errDiffers
+	}
+	return len(data), nil
+}

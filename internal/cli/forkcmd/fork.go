@@ -1,0 +1,325 @@
+// Package forkcmd has the command fork: it makes second working trees of earlier moments,
+// lists and removes them, and shows what changed in them.
+//
+// Of internal/cli it imports app, complete and format. Package strategy/fork does the work.
+package forkcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/fork"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+)
+
+// mostForks is how many forks one command makes at most.
+const mostForks = 20
+
+// forking is one run of a command.
+type forking struct {
+	*app.App
+
+	json bool
+	repo *git.Repo
+	rec  *strategy.Recorder
+}
+
+// run returns what a command runs in the worktree of the working directory.
+func run(a *app.App, asJSON *bool, do func(ctx context.Context, w *forking, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		repo, err := a.Worktree()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, repo.Close()) }()
+		is := a.Settings(repo)
+		log, file := app.OpenLog(repo.Root, is.LogLevel)
+		defer func() { _ = file.Close() }()
+		w := &forking{App: a, json: *asJSON, repo: repo, rec: a.Recorder(repo, is, log.With("component", "fork"))}
+		return do(cmd.Context(), w, args)
+	}
+}
+
+type makeOptions struct {
+	branch string
+	number int
+}
+
+// NewCommand returns the command.
+func NewCommand(a *app.App) *cobra.Command {
+	var opts makeOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:        "fork [<moment> [<dir>]]",
+		SuggestFor: []string{"branch", "worktree", "clone", "copy", "try"},
+		Short:      "Make a second working tree of a moment, ready to run",
+		Long: `Makes a git worktree on a new branch that has all files of a moment: changes that
+are not committed, files that git ignores, installed dependencies. Two agents can
+then try the same task, each in a tree of its own.
+
+A moment is what ` + "`entire rewind`" + ` goes to (v12, last, "10 minutes ago", a checkpoint),
+any commit, or now, which is the default. Of one without a snapshot, and of a plain
+commit, git checks out the tracked files alone.
+
+The folder is beside this one by default. The branch begins at the commit of the
+moment, and nothing is staged. On file systems that share blocks (Btrfs, XFS, APFS),
+files take no room until one of the two is changed. The settings in .entire are
+copied. The .git file of a submodule, or of a worktree inside this one, is left out:
+two trees would write the same index.
+
+EXIT STATUS
+  0    made
+  1    failure, or some paths could not be written; they are named
+  2    wrong usage
+  130  interrupted; nothing is left over`,
+		Example: `  entire fork
+  entire fork v12 ../app-other -b try/other
+  entire fork last -n 3
+  entire fork diff app-fork-1
+  entire fork remove app-fork-1`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: run(a, &asJSON, func(ctx context.Context, w *forking, args []string) error {
+			return w.makeForks(ctx, opts, args)
+		}),
+	}
+	cmd.Flags().StringVarP(&opts.branch, "branch", "b", "", "name of the new branch; fork-1, fork-2, ... by default")
+	cmd.Flags().IntVarP(&opts.number, "number", "n", 1, "make so many forks of the same moment")
+	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.ValidArgsFunction = complete.Argument(a, 0, complete.Versions, complete.Checkpoints, complete.Branches)
+	cmd.AddCommand(newList(a, &asJSON), newDiff(a, &asJSON), newRemove(a, &asJSON))
+	return cmd
+}
+
+// madeJSON is what `fork --json` prints; docs/formats/fork.md describes it.
+type madeJSON struct {
+	Forks []oneMadeJSON `json:"forks"`
+}
+
+type oneMadeJSON struct {
+	forkJSON
+
+	Files   int                  `json:"files"`
+	Severed []string             `json:"without_repository"`
+	Unknown []string             `json:"not_held"`
+	Failed  []format.FailureJSON `json:"failed"`
+}
+
+// makeForks makes one fork, or several.
+func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string) error {
+	if opts.number < 1 || opts.number > mostForks {
+		return app.Usagef("--number must be from 1 to %d", mostForks)
+	}
+	for _, arg := range args {
+		if arg == "" { // a script's empty variable
+			return app.Usagef("an argument is empty")
+		}
+	}
+	targets, err := w.targets(ctx, opts, args)
+	if err != nil {
+		return err
+	}
+	m, err := w.moment(ctx, args)
+	if err != nil {
+		return err
+	}
+	if m.Guessed {
+		w.Streams.Notef("The commit of that moment isn't recorded, so the branch begins at HEAD.")
+	}
+	var out madeJSON
+	failed := false
+	for _, t := range targets {
+		began := w.Now()
+		var made fork.Made
+		err := w.Streams.Stages("Making "+w.ShortPath(t.dir), func(reach func(stage string, done, total int64)) (err error) {
+			made, err = w.rec.Fork().Maker.Make(ctx, m, t.dir, t.branch, func(stage string, done, total int) { reach(stage, int64(done), int64(total)) })
+			return err
+		})
+		if err != nil {
+			return w.explain(err)
+		}
+		failed = failed || len(made.Failed) > 0
+		out.Forks = append(out.Forks, oneMadeJSON{
+			forkJSON: newForkJSON(made.Fork, false), Files: made.Files, Severed: format.NotNil(made.Severed),
+			Unknown: format.NotNil(made.Unknown), Failed: format.NewFailuresJSON(made.Failed),
+		})
+		if !w.json {
+			w.report(m, made, w.Now().Sub(began))
+		}
+	}
+	if w.json {
+		if err := w.Streams.JSON(out); err != nil {
+			return err
+		}
+	} else {
+		w.Streams.Hint("cd " + w.ShortPath(targets[0].dir) + "; `entire fork diff` shows what changes there")
+	}
+	if failed {
+		return app.ErrFailed
+	}
+	return nil
+}
+
+// moment finds the moment that the arguments name.
+func (w *forking) moment(ctx context.Context, args []string) (fork.Moment, error) {
+	maker := w.rec.Fork().Maker
+	if len(args) > 0 && args[0] != "now" {
+		m, err := maker.Find(ctx, args[0])
+		_, unknown := errors.AsType[*points.PointError](err)
+		if unknown || errors.Is(err, bands.ErrNoSnapshot) {
+			err = app.WithHint(err, "`entire rewind --list` shows the points there are")
+		}
+		return m, err
+	}
+	var m fork.Moment
+	err := w.Streams.Count("Reading the tree", func(tick func(done, total int64)) (err error) {
+		m, err = maker.Now(ctx, tick)
+		return err
+	})
+	return m, w.explain(err)
+}
+
+func (w *forking) explain(err error) error {
+	switch {
+	case errors.Is(err, snapshots.ErrNoBands):
+		return app.WithHint(errors.New("snapshots are off here, and the present tree is copied by way of one"),
+			"name a commit, such as `entire fork HEAD`, or run `entire config set bands.enabled true`")
+	case errors.Is(err, fork.ErrNoCommit):
+		return app.WithHint(err, "commit something first: the fork's branch begins at a commit")
+	case errors.Is(err, fork.ErrExists):
+		return app.WithHint(err, "name a folder that doesn't exist yet")
+	}
+	return err
+}
+
+// target is where a fork comes to.
+type target struct{ dir, branch string }
+
+// targets returns the folders and branches of the forks. Names that are not given are the
+// first that are free.
+func (w *forking) targets(ctx context.Context, opts makeOptions, args []string) ([]target, error) {
+	root := w.repo.MainRoot()
+	if root == "" {
+		root = w.repo.Root
+	}
+	base, branchBase := root+"-fork", "fork"
+	if len(args) > 1 {
+		base = w.absolute(args[1])
+	}
+	if opts.branch != "" {
+		branchBase = opts.branch
+	}
+	if opts.number == 1 && len(args) > 1 && opts.branch != "" {
+		return []target{{base, branchBase}}, nil
+	}
+	refs, err := gitref.List(ctx, w.repo, "refs/heads/")
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, ref := range refs {
+		taken[strings.TrimPrefix(ref.Name, "refs/heads/")] = true
+	}
+	var list []target
+	for n := 1; len(list) < opts.number; n++ {
+		t := target{base + "-" + strconv.Itoa(n), branchBase + "-" + strconv.Itoa(n)}
+		if opts.number == 1 && len(args) > 1 {
+			t.dir = base
+		}
+		if opts.number == 1 && opts.branch != "" {
+			t.branch = branchBase
+		}
+		if _, err := os.Lstat(t.dir); (err == nil && t.dir != base) || (taken[t.branch] && t.branch != opts.branch) {
+			continue
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// absolute is the path that a user typed. A folder that isn't there yet is resolved by the
+// one that it comes to.
+func (w *forking) absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && w.Home != "" { // a shell that didn't
+		path = filepath.Join(w.Home, rest)
+	}
+	if at, ok := disk.NewResolver("/", w.Dir).Abs(path); ok {
+		return at
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(w.Dir, path)
+}
+
+// report prints what was made.
+func (w *forking) report(m fork.Moment, made fork.Made, took time.Duration) {
+	of := made.Commit.Short()
+	if m.Snapshot.Version != 0 {
+		of = m.Snapshot.Version.String()
+	}
+	files := ""
+	if made.Files > 0 {
+		files = ui.Plural(made.Files, "file") + ", "
+	}
+	message := m.Message
+	if message == "now" {
+		message = ""
+	}
+	w.Streams.Printf("Forked %s%s to %s on branch %s (%s%s)\n", of, format.Quoted(message), w.ShortPath(made.Dir), made.Branch, files, strings.Trim(format.Took(took), "()"))
+	for _, path := range made.Severed {
+		w.Streams.Notef("only files, without its repository: %s", format.Path(path))
+	}
+	for _, path := range made.Unknown {
+		w.Streams.Notef("not held by the snapshot: %s", format.Path(path))
+	}
+	for _, failure := range made.Failed {
+		w.Streams.Notef("not written: %s: %v", format.Path(failure.Path), failure.Err)
+	}
+	if m.Snapshot.Version == 0 {
+		w.Streams.Notef("There is no snapshot of that moment: files that git ignores are not in the fork.")
+	}
+}
+
+// forkNamed returns the fork that an argument names, or the one that this worktree is, or
+// the only one.
+func (w *forking) forkNamed(args []string) (fork.Fork, error) {
+	forks := w.rec.Fork().Forks
+	if len(args) > 0 {
+		f, err := forks.Find(args[0], w.Dir)
+		if errors.Is(err, fork.ErrUnknown) {
+			return f, app.WithHint(err, "`entire fork list` shows the forks there are")
+		}
+		return f, err
+	}
+	if f, ok := forks.Here(); ok {
+		return f, nil
+	}
+	list, err := forks.List()
+	switch {
+	case err != nil:
+		return fork.Fork{}, err
+	case len(list) == 0:
+		return fork.Fork{}, app.WithHint(errors.New("there are no forks here"), "`entire fork` makes one")
+	case len(list) > 1:
+		return fork.Fork{}, app.WithHint(fmt.Errorf("which of %d forks?", len(list)), "`entire fork list` shows them")
+	}
+	return list[0], nil
+}

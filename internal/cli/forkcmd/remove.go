@@ -1,0 +1,132 @@
+package forkcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/fork"
+)
+
+func newRemove(a *app.App, asJSON *bool) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "remove <fork>...",
+		Aliases: []string{"rm"},
+		Short:   "Remove forks: the folder, and the branch if it has no commit of its own",
+		Long: `Removes forks, named by folder or branch. One in which something isn't committed
+that it did not begin with, or in which a session is open, stays, unless --force is
+given; then a snapshot is taken first, from which ` + "`entire fork vN`" + ` makes it again.
+Files that git ignores don't count as work. A branch with commits stays.
+
+EXIT STATUS
+  0  removed
+  1  failure, or work would be lost: nothing of that fork is removed
+  2  wrong usage`,
+		Example: "  entire fork remove app-fork-1\n  entire fork remove app-fork-1 app-fork-2 --force",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: run(a, asJSON, func(ctx context.Context, w *forking, args []string) error {
+			return w.removeForks(ctx, args, force)
+		}),
+		ValidArgsFunction: completeForks(a, true),
+	}
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "remove it with work that is nowhere else, after a snapshot")
+	return cmd
+}
+
+// removedJSON is what `fork remove --json` prints.
+type removedJSON struct {
+	Removed []oneRemovedJSON `json:"removed"`
+}
+
+type oneRemovedJSON struct {
+	Name  string `json:"name"`
+	Dir   string `json:"dir"`
+	Saved string `json:"saved,omitempty"`
+	Kept  string `json:"branch_kept,omitempty"`
+}
+
+func (w *forking) removeForks(ctx context.Context, names []string, force bool) error {
+	out := removedJSON{Removed: []oneRemovedJSON{}}
+	for _, name := range names {
+		f, err := w.forkNamed([]string{name})
+		if err != nil {
+			return err
+		}
+		done, err := w.removeFork(ctx, f, force)
+		if err != nil {
+			return err
+		}
+		one := oneRemovedJSON{Name: f.Name(), Dir: f.Dir, Kept: done.Kept}
+		if done.Saved != 0 {
+			one.Saved = done.Saved.String()
+		}
+		out.Removed = append(out.Removed, one)
+		if w.json {
+			continue
+		}
+		w.Streams.Printf("Removed %s\n", w.ShortPath(f.Dir))
+		if one.Kept != "" {
+			w.Streams.Notef("The branch %s stays: it has commits.", one.Kept)
+		}
+		if one.Saved != "" {
+			w.Streams.Hint("`entire fork " + one.Saved + "` makes it again, with what was not committed")
+		}
+	}
+	if w.json {
+		return w.Streams.JSON(out)
+	}
+	return nil
+}
+
+func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork.Removed, error) {
+	if f.Maker.PID != 0 && !f.Unfinished(proc.Alive) {
+		return fork.Removed{}, fmt.Errorf("%s is being made by process %d", f.Name(), f.Maker.PID)
+	}
+	if f.Dir == w.repo.Root {
+		return fork.Removed{}, app.WithHint(fmt.Errorf("%s is the worktree that this runs in", f.Name()), "run it in "+w.ShortPath(f.From))
+	}
+	remover := w.rec.Fork().Remover
+	work, err := remover.Work(ctx, f)
+	if err != nil && !force {
+		return fork.Removed{}, err
+	}
+	if !work.Kept() && !force {
+		return fork.Removed{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), lost(work)), "commit it there, or give --force: a snapshot is taken before")
+	}
+	var done fork.Removed
+	err = w.Streams.Progress("Removing "+w.ShortPath(f.Dir), func() (err error) {
+		done, err = remover.Remove(ctx, f, work)
+		return err
+	})
+	return done, err
+}
+
+// lost describes what would be lost.
+func lost(work fork.Work) string {
+	const most = 3
+	var parts []string
+	if n := len(work.Paths); n > 0 {
+		named := make([]string, 0, most+1)
+		for _, path := range work.Paths[:min(n, most)] {
+			named = append(named, format.Path(path))
+		}
+		if n > most {
+			named = append(named, fmt.Sprintf("%d more", n-most))
+		}
+		parts = append(parts, ui.Plural(n, "file")+" not committed ("+strings.Join(named, ", ")+")")
+	}
+	if work.Detached && !work.Branched {
+		parts = append(parts, "no branch has its commit "+work.Head.Short())
+	}
+	if n := len(work.Sessions); n > 0 {
+		parts = append(parts, ui.Plural(n, "session")+" open in it")
+	}
+	return strings.Join(parts, "; ")
+}

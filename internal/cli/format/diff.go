@@ -1,0 +1,91 @@
+package format
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// DiffJSON is a file that differs, in JSON.
+type DiffJSON struct {
+	Path     string `json:"path"`
+	Bytes    []byte `json:"path_bytes,omitempty"`
+	OldPath  string `json:"old_path,omitempty"`
+	OldBytes []byte `json:"old_path_bytes,omitempty"`
+	Kind     string `json:"kind"`
+	// Added and Removed are absent where lines aren't counted.
+	Added   *int `json:"added,omitempty"`
+	Removed *int `json:"removed,omitempty"`
+	Binary  bool `json:"binary,omitempty"`
+}
+
+// NewDiffJSON returns the JSON of files that differ.
+func NewDiffJSON(files []diff.File) []DiffJSON {
+	list := make([]DiffJSON, 0, len(files))
+	for i := range files {
+		d := &files[i]
+		one := DiffJSON{
+			Path: d.Path, Bytes: PathBytes(d.Path), OldPath: d.OldPath, OldBytes: PathBytes(d.OldPath),
+			Kind: string(d.Kind), Binary: d.Binary,
+		}
+		if d.Counted {
+			one.Added, one.Removed = &d.Added, &d.Removed
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// diffWord is the name of a kind of difference, and where it is in the list.
+func diffWord(kind diff.Kind) (word string, rank int) {
+	switch kind {
+	case diff.Modified, diff.Retyped, diff.Attributes:
+		return "Modified:", 0
+	case diff.Renamed:
+		return "Renamed:", 1
+	case diff.Added:
+		return "Added:", 2
+	default:
+		return "Deleted:", 3
+	}
+}
+
+// Diff lists what was modified, renamed, added and deleted, in this order.
+func Diff(s ui.Streams, files []diff.File) {
+	slices.SortStableFunc(files, func(a, b diff.File) int {
+		_, first := diffWord(a.Kind)
+		_, second := diffWord(b.Kind)
+		return cmp.Compare(first, second)
+	})
+	for _, d := range files {
+		word, _ := diffWord(d.Kind)
+		path := Path(d.Path)
+		if d.Kind == diff.Renamed {
+			path = Path(d.OldPath) + " -> " + path
+		}
+		s.Printf("%-9s %s%s\n", word, path, diffCounts(d))
+	}
+	if len(files) == 0 {
+		s.Notef("No changes.")
+	}
+}
+
+// diffCounts describes how much of a file has changed, where it was and is there.
+func diffCounts(d diff.File) string {
+	switch {
+	case d.Kind == diff.Added || d.Kind == diff.Deleted:
+		return ""
+	case d.Kind == diff.Attributes:
+		return " (mode)"
+	case d.Kind == diff.Retyped:
+		return " (type)"
+	case d.Binary:
+		return " (binary)"
+	case !d.Counted, d.Kind == diff.Renamed && d.Added+d.Removed == 0:
+		return ""
+	}
+	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
+}

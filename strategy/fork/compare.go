@@ -1,0 +1,57 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+)
+
+// Changes are the two sides of what changed in a fork.
+type Changes struct {
+	Old, Now diff.Side
+
+	present *capture.Present
+	repo    *git.Repo
+}
+
+// Close closes what both sides have open.
+func (c *Changes) Close() error {
+	return errors.Join(c.Old.Close(), c.Now.Close(), c.present.Close(), c.repo.Close())
+}
+
+// Compare reads a fork's tree, and opens the snapshot that it was made of. The error is
+// [bands.ErrNoSnapshot] if there is none, or no longer.
+func (cp *Comparer) Compare(ctx context.Context, f Fork) (_ *Changes, err error) {
+	if f.Snapshot == 0 {
+		return nil, bands.ErrNoSnapshot
+	}
+	store, err := cp.snapshots.OpenStore()
+	if err != nil {
+		return nil, err
+	}
+	began, err := store.Snapshot(f.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	there, err := cp.forks.at(f)
+	if err != nil {
+		return nil, err
+	}
+	c := &Changes{repo: there.Repo}
+	if c.present, err = capture.Scan(ctx, store, snapshots.New(there).Snapshots.TreeOptions()); err != nil {
+		return nil, errors.Join(fmt.Errorf("read %s: %w", f.Dir, err), there.Repo.Close())
+	}
+	if c.Old, err = diff.SnapshotSide(store, began); err == nil {
+		c.Now, err = diff.PresentSide(c.present, f.Dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.present.Close(), there.Repo.Close())
+	}
+	return c, nil
+}

@@ -1,0 +1,193 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// Made is a fork that was made.
+type Made struct {
+	Fork
+
+	// Files counts files, symlinks and folders; 0 where git checked them out.
+	Files int
+	// Failed are paths that could not be written. Unknown ones are not held by the snapshot.
+	Failed  []apply.Failure
+	Unknown []string
+	// Severed are repositories inside the worktree whose .git is a file: submodules and
+	// worktrees. Two working trees with one index would destroy each other's state, so the
+	// fork has their files and not that file.
+	Severed []string
+}
+
+// ErrExists means that the fork's folder has something in it.
+var ErrExists = errors.New("exists and isn't empty")
+
+// Make makes a fork: a worktree in the folder dir, an absolute path, on a new branch. The
+// index is that of the commit: nothing is staged. If it fails, or ctx ends, what was made
+// is removed; a process that is killed leaves a record by which [Remover.Remove] does it.
+// What single paths failed is in the result.
+func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progress func(stage string, done, total int)) (Made, error) {
+	if err := mk.check(ctx, dir, branch); err != nil {
+		return Made{}, err
+	}
+	made := Made{Fork: Fork{
+		Dir: dir, Branch: branch, Commit: m.Commit, From: mk.Repo.Root, Snapshot: m.Snapshot.Version, Moment: m.Message,
+		Session: m.Session, Turn: m.Turn, Date: m.Date.UTC(), Created: mk.Env.Now().UTC(), Maker: self(),
+	}}
+	if err := mk.forks.write(&made.Fork); err != nil {
+		return Made{}, err
+	}
+	err := mk.fill(ctx, m, &made, progress)
+	if err == nil {
+		made.Maker.PID, made.Maker.Start = 0, 0
+		err = mk.forks.write(&made.Fork)
+	}
+	if err != nil {
+		return Made{}, errors.Join(err, takeBack(context.WithoutCancel(ctx), mk.forks, &made.Fork))
+	}
+	return made, nil
+}
+
+// check refuses a folder and a branch that can't be made.
+func (mk *Maker) check(ctx context.Context, dir, branch string) error {
+	if !gitref.ValidBranch(branch) {
+		return fmt.Errorf("%q can't be the name of a branch", branch)
+	}
+	refs, err := gitref.List(ctx, mk.Repo, "refs/heads/"+branch)
+	if err != nil {
+		return err
+	}
+	if len(refs) > 0 {
+		return fmt.Errorf("the branch %s exists", branch)
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s %w", dir, ErrExists)
+	}
+	return nil
+}
+
+// fill makes the worktree and its files.
+func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(stage string, done, total int)) error {
+	id, err := gitwork.AddWorktree(ctx, mk.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
+	if err != nil {
+		return err
+	}
+	made.Worktree = id
+	if err := mk.forks.write(&made.Fork); err != nil {
+		return err
+	}
+	there, err := git.Discover(git.Locate{Dir: made.Dir, Getenv: mk.Env.Getenv})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = there.Close() }()
+	if m.Snapshot.Version != 0 {
+		err = mk.export(ctx, m.Snapshot, made, progress)
+		if err == nil {
+			progress("index", 0, 0)
+			err = errors.Join(gitwork.ResetIndex(ctx, there), gitwork.CheckoutTracked(ctx, there, ".entire"))
+		}
+	} else if m.Shadow != "" {
+		err = gitwork.RestoreFrom(ctx, there, m.Shadow, ".entire")
+	}
+	if err != nil {
+		return err
+	}
+	return mk.copySettings(made.Dir)
+}
+
+// export writes the snapshot's files. Those that this worktree has, too, are cloned from it
+// where the file system shares blocks.
+func (mk *Maker) export(ctx context.Context, s bands.Snapshot, made *Made, progress func(stage string, done, total int)) error {
+	store, err := mk.snapshots.OpenStore()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	o := export.Options{
+		Over: []string{".git"}, Progress: progress,
+		Skip: func(path string, e *tree.Entry) bool {
+			if e.Kind != tree.File || tree.BasePath(path) != ".git" {
+				return false
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			made.Severed = append(made.Severed, tree.ParentPath(path))
+			return true
+		},
+	}
+	if store.Linking() == disk.Reflink && s.Lineage == mk.snapshots.Lineage() {
+		present, err := mk.present(ctx, store, &o)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = present.Close() }()
+	}
+	done, err := export.Run(ctx, store, s, made.Dir, o)
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+		return err
+	}
+	slices.Sort(made.Severed)
+	made.Files, made.Failed, made.Unknown = done.Files, done.Failed, done.Unknown
+	return nil
+}
+
+// present reads this worktree as it is now, as the source of clones.
+func (mk *Maker) present(ctx context.Context, store *bands.Store, o *export.Options) (*capture.Present, error) {
+	options := mk.snapshots.TreeOptions()
+	set, err := store.Settle(options)
+	if err != nil {
+		return nil, err
+	}
+	if o.Read, err = store.Stamp(set); err != nil {
+		return nil, err
+	}
+	o.Root = options.Root
+	o.Present, err = capture.Scan(ctx, store, options)
+	return o.Present, err
+}
+
+// copySettings gives the fork the settings of this worktree, which snapshots don't have.
+func (mk *Maker) copySettings(dir string) error {
+	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root)} {
+		data, err := disk.ReadFile(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		to := filepath.Join(dir, ".entire", filepath.Base(from))
+		if err == nil {
+			err = disk.MkdirAll(filepath.Dir(to), 0o755)
+		}
+		if err == nil {
+			err = disk.WriteCache(to, data, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("settings of the fork: %w", err)
+		}
+	}
+	return nil
+}

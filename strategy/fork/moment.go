@@ -1,0 +1,161 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Moment is what a fork is made of.
+type Moment struct {
+	// Commit is where the branch of the fork begins: HEAD of the moment.
+	Commit git.OID
+	// Guessed reports whether the commit of the moment isn't recorded, or gone: it is HEAD.
+	Guessed bool
+	// Snapshot has the files; of a version 0 they are those of Shadow, or else of Commit.
+	Snapshot bands.Snapshot
+	Shadow   git.OID
+	// Message describes the moment, Session and Turn say whose it is.
+	Message, Session, Turn string
+	Date                   time.Time
+}
+
+// ErrNoCommit means that the repository has no commit at which a branch could begin.
+var ErrNoCommit = errors.New("there is no commit yet")
+
+// Now takes a snapshot of this worktree, and returns this moment. Without snapshots the
+// error is [snapshots.ErrNoBands].
+func (mk *Maker) Now(ctx context.Context, tick func(done, total int64)) (Moment, error) {
+	head, err := mk.head(ctx)
+	if err != nil {
+		return Moment{}, err
+	}
+	if !mk.Options.Bands.Enabled {
+		return Moment{}, snapshots.ErrNoBands
+	}
+	store, err := mk.snapshots.MakeStore(ctx)
+	if err != nil {
+		return Moment{}, err
+	}
+	held, err := snapshots.Hold(ctx, store, snapshots.HoldWait)
+	if err != nil {
+		return Moment{}, err
+	}
+	taken, err := mk.snapshots.Take(ctx, held, capture.TakeOptions{
+		Cause: bands.Auto, Message: "forked", SkipUnchanged: true, Progress: tick,
+	})
+	if err := errors.Join(err, held.Release()); err != nil {
+		return Moment{}, err
+	}
+	s := taken.Snapshot
+	return Moment{
+		Commit: head, Snapshot: s, Message: "now", Session: s.Causality.Session, Turn: s.Causality.Turn, Date: mk.Env.Now(),
+	}, nil
+}
+
+// Find returns the moment that a text names: a point, as [points.Points.FindPoint] has them,
+// a snapshot of another worktree, or any commit.
+func (mk *Maker) Find(ctx context.Context, spec string) (Moment, error) {
+	if v, err := bands.ParseVersion(spec); err == nil && strings.HasPrefix(spec, "v") {
+		return mk.ofSnapshot(ctx, spec, v)
+	}
+	p, err := mk.points.FindPoint(ctx, spec)
+	if _, none := errors.AsType[*points.PointError](err); none {
+		return mk.ofCommit(ctx, spec, err)
+	}
+	if err != nil {
+		return Moment{}, err
+	}
+	switch {
+	case p.Snapshot != 0:
+		m, err := mk.ofSnapshot(ctx, spec, p.Snapshot)
+		if p.Commit != "" && err == nil {
+			m.Commit, m.Guessed = p.Commit, false
+		}
+		m.Message = p.Message
+		return m, err
+	case p.Shadow != "":
+		head, err := mk.head(ctx)
+		return Moment{Commit: head, Shadow: p.Shadow, Message: p.Message, Session: p.Session, Date: p.Date}, err
+	case p.Commit != "":
+		return Moment{Commit: p.Commit, Message: p.Message, Session: p.Session, Date: p.Date}, nil
+	}
+	return mk.ofCommit(ctx, spec, &points.PointError{Spec: spec, Why: "no commit is known for it"})
+}
+
+// ofCommit is the moment of a commit without a snapshot; none if the text names no commit.
+func (mk *Maker) ofCommit(ctx context.Context, spec string, none error) (Moment, error) {
+	if strings.HasPrefix(spec, "-") {
+		return Moment{}, none
+	}
+	c, err := mk.Repo.Commit(ctx, spec+"^{commit}")
+	if err != nil {
+		return Moment{}, none
+	}
+	return Moment{Commit: c.OID, Message: workspace.FirstLine(c.Message), Date: c.Committer.When}, nil
+}
+
+// ofSnapshot is the moment of a snapshot of any worktree of the repository.
+func (mk *Maker) ofSnapshot(ctx context.Context, spec string, v bands.Version) (Moment, error) {
+	store, err := mk.snapshots.OpenStore()
+	if err != nil {
+		return Moment{}, &points.PointError{Spec: spec, Why: err.Error()}
+	}
+	s, err := store.Snapshot(v)
+	if err != nil {
+		return Moment{}, err
+	}
+	if len(s.Only) > 0 {
+		return Moment{}, &points.PointError{Spec: spec, Why: "has only what a rewind changed; its point is " + rewindstate.TargetName(store, v)}
+	}
+	m := Moment{
+		Commit: git.OID(s.Causality.Commit), Snapshot: s, Message: points.MessageOf(s),
+		Session: s.Causality.Session, Turn: s.Causality.Turn, Date: s.Created,
+	}
+	if n := len(s.Pairs); n > 0 {
+		m.Commit = git.OID(s.Pairs[n-1].Commit)
+	}
+	if m.Commit != "" {
+		if _, err := mk.Repo.Commit(ctx, string(m.Commit)); err == nil {
+			return m, nil
+		}
+	}
+	m.Commit, m.Guessed, err = mk.headAt(ctx, s)
+	return m, err
+}
+
+// headAt returns what HEAD was when a snapshot was taken, by the log of HEAD, which has this
+// worktree's only; else, as a guess, what HEAD is.
+func (mk *Maker) headAt(ctx context.Context, s bands.Snapshot) (head git.OID, guessed bool, err error) {
+	if s.Lineage == mk.snapshots.Lineage() {
+		at := strconv.FormatInt(s.Created.Unix(), 10)
+		out, err := mk.Repo.Run(ctx, "rev-parse", "--verify", "--quiet", "HEAD@{"+at+"}^{commit}")
+		if err == nil {
+			return git.OID(strings.TrimSpace(string(out))), false, nil
+		}
+	}
+	head, err = mk.head(ctx)
+	return head, true, err
+}
+
+func (mk *Maker) head(ctx context.Context) (git.OID, error) {
+	head, born, err := mk.Head(ctx)
+	if err != nil {
+		return "", fmt.Errorf("HEAD: %w", err)
+	}
+	if !born {
+		return "", ErrNoCommit
+	}
+	return head.OID, nil
+}

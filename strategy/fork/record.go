@@ -1,0 +1,199 @@
+package fork
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// schema is the version of the record's format.
+const schema = 1
+
+// Fork is the record of a fork: see docs/formats/fork.md.
+type Fork struct {
+	Schema int `json:"schema"`
+	// Dir is the root of the working tree, Branch the one that was made for it, and Commit
+	// where that began.
+	Dir    string  `json:"dir"`
+	Branch string  `json:"branch"`
+	Commit git.OID `json:"commit"`
+	// Worktree is git's id of the working tree, empty before git has made it.
+	Worktree string `json:"worktree,omitempty"`
+	// From is the root of the working tree that it was made from.
+	From string `json:"from"`
+	// Snapshot is what its files are of, 0 for those of a commit or a turn checkpoint.
+	Snapshot bands.Version `json:"snapshot,omitempty"`
+	// Moment describes what it was made of, in the words of `entire rewind --list`.
+	Moment  string    `json:"moment,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Turn    string    `json:"turn,omitempty"`
+	Date    time.Time `json:"date"` // of the moment
+	Created time.Time `json:"created_at"`
+	// Maker is the process that makes it, zero once all is there.
+	Maker session.Process `json:"maker,omitzero"`
+}
+
+// Name is what commands call the fork: the name of its folder.
+func (f *Fork) Name() string { return filepath.Base(f.Dir) }
+
+// Describe describes the fork for an agent that works in it.
+func (f *Fork) Describe() string {
+	of := "the commit " + f.Commit.Short()
+	if f.Snapshot != 0 {
+		of = "the snapshot " + f.Snapshot.String()
+	}
+	text := fmt.Sprintf("This working tree is a fork of %s, of %s at %s", f.From, of, f.Date.UTC().Format("2006-01-02 15:04 UTC"))
+	if f.Moment != "" {
+		text += fmt.Sprintf(" (%s)", f.Moment)
+	}
+	text += ". `entire fork diff` lists what changed since."
+	if f.Session != "" {
+		text += fmt.Sprintf(" `entire explain %.8s` shows the session that led there.", f.Session)
+	}
+	return text
+}
+
+// Unfinished reports whether the fork was never completed, by a process that has ended.
+func (f *Fork) Unfinished(alive func(pid int, start uint64) bool) bool {
+	return f.Maker.PID != 0 && !alive(f.Maker.PID, f.Maker.Start)
+}
+
+// ErrUnknown means that no fork has the name.
+var ErrUnknown = errors.New("no such fork")
+
+// dir is the folder of the records.
+func (k *Forks) dir() string { return filepath.Join(k.RecordsDir(), "forks") }
+
+// path is the record of the fork in a folder.
+func (k *Forks) path(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(k.dir(), hex.EncodeToString(sum[:6])+".json")
+}
+
+// Here returns the fork that this worktree is, false if it is none.
+func (k *Forks) Here() (Fork, bool) {
+	if k.Repo.WorktreeID == "" {
+		return Fork{}, false
+	}
+	f, err := read(k.path(k.Repo.Root))
+	return f, err == nil && f.Worktree == k.Repo.WorktreeID
+}
+
+// List returns all forks of the repository, the newest first. A record whose working tree git
+// doesn't know any more is left out, and removed.
+func (k *Forks) List() (list []Fork, err error) {
+	entries, err := os.ReadDir(k.dir())
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	ids := map[string]bool{}
+	for _, w := range gitwork.Worktrees(k.Repo) {
+		ids[w.ID] = true
+	}
+	for _, e := range entries {
+		path := filepath.Join(k.dir(), e.Name())
+		f, err := read(path)
+		switch {
+		case err != nil && !strings.HasSuffix(path, ".json"):
+			continue // a temporary file
+		case err != nil:
+			return nil, err
+		case f.Worktree != "" && !ids[f.Worktree]:
+			if err := disk.Remove(path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b Fork) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.Dir, b.Dir)) })
+	return list, nil
+}
+
+// Find returns the fork that a text names: its folder, the folder's name, or its branch.
+// at is what relative paths are relative to.
+func (k *Forks) Find(name, at string) (Fork, error) {
+	list, err := k.List()
+	if err != nil {
+		return Fork{}, err
+	}
+	path, _ := disk.NewResolver("/", at).Abs(name)
+	var found []Fork
+	for _, f := range list {
+		switch {
+		case f.Dir == path:
+			return f, nil
+		case f.Name() == name || f.Branch == name:
+			found = append(found, f)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Fork{}, fmt.Errorf("%s: %w", name, ErrUnknown)
+	case 1:
+		return found[0], nil
+	}
+	return Fork{}, fmt.Errorf("%s is the name of several forks: %s and %s", name, found[0].Dir, found[1].Dir)
+}
+
+// write replaces the record.
+func (k *Forks) write(f *Fork) error {
+	f.Schema = schema
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(k.dir(), 0o700); err != nil {
+		return err
+	}
+	return disk.WriteDurable(k.path(f.Dir), append(data, '\n'), 0o600)
+}
+
+// remove removes the record.
+func (k *Forks) remove(f *Fork) error { return ignoreMissing(disk.Remove(k.path(f.Dir))) }
+
+func read(path string) (f Fork, err error) {
+	data, err := disk.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err == nil && (f.Schema != schema || !filepath.IsAbs(f.Dir)) {
+		err = errors.New("not a record that this version can read")
+	}
+	if err != nil {
+		return Fork{}, fmt.Errorf("fork %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// self is this process.
+func self() session.Process {
+	p := session.Process{PID: os.Getpid()}
+	if info, ok := proc.Look(p.PID); ok {
+		p.Start = info.Start
+	}
+	return p
+}

@@ -1,0 +1,303 @@
+package fork
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Work is what was done in a fork.
+type Work struct {
+	// Paths are not committed, and not what they were when the fork was made.
+	Paths []string
+	// Sessions are open in it.
+	Sessions []string
+	// Head is what is checked out, Detached if that is no branch, and Branched if a
+	// branch or tag has it.
+	Head               git.OID
+	Detached, Branched bool
+}
+
+// Kept reports whether nothing is lost with the fork's folder.
+func (w Work) Kept() bool {
+	return len(w.Paths) == 0 && len(w.Sessions) == 0 && (!w.Detached || w.Branched)
+}
+
+// at returns the workspace of a fork, whose Repo the caller closes.
+func (k *Forks) at(f Fork) (*workspace.Workspace, error) {
+	repo, err := git.Discover(git.Locate{Dir: f.Dir, Getenv: k.Env.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	if repo.CommonDir != k.Repo.CommonDir || repo.Root != f.Dir {
+		return nil, errors.Join(fmt.Errorf("%s is no longer a worktree of this repository", f.Dir), repo.Close())
+	}
+	return k.At(repo), nil
+}
+
+// Work finds what was done in a fork.
+func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
+	if _, err := os.Lstat(f.Dir); errors.Is(err, fs.ErrNotExist) {
+		return Work{}, nil
+	}
+	there, err := rm.forks.at(f)
+	if err != nil {
+		return Work{}, err
+	}
+	defer func() { err = errors.Join(err, there.Repo.Close()) }()
+	if done.Sessions, err = rm.open(f); err != nil {
+		return done, err
+	}
+	if done.Head, err = there.Repo.ResolveRef("HEAD"); err != nil && !errors.Is(err, git.ErrMissing) {
+		return done, err
+	}
+	branch, err := gitref.HeadBranch(ctx, there.Repo)
+	if err != nil {
+		return done, err
+	}
+	if done.Detached = branch == "" && done.Head != ""; done.Detached {
+		out, err := rm.Repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(done.Head), "refs/heads/", "refs/tags/", "refs/remotes/")
+		if err != nil {
+			return done, err
+		}
+		done.Branched = len(out) > 0
+	}
+	done.Paths, err = rm.changed(ctx, f, there)
+	return done, err
+}
+
+// open lists the sessions that are open in a fork.
+func (rm *Remover) open(f Fork) (ids []string, err error) {
+	states, failed := rm.Sessions.All()
+	for _, s := range states {
+		gone := s.Recorder.Agent.PID != 0 && !rm.Env.Alive(s.Recorder.Agent.PID, s.Recorder.Agent.Start)
+		if s.WorktreePath == f.Dir && s.EndedAt == nil && s.Phase != session.Ended && !gone {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, errors.Join(failed...)
+}
+
+// changed lists the paths that git reports as changed or new and that are not what the
+// fork began with.
+func (rm *Remover) changed(ctx context.Context, f Fork, there *workspace.Workspace) (paths []string, err error) {
+	status, err := gitwork.Status(ctx, there.Repo)
+	if err != nil || len(status) == 0 {
+		return nil, err
+	}
+	began, err := rm.beginning(f)
+	if err != nil {
+		return nil, err
+	}
+	if began != nil {
+		defer func() { err = errors.Join(err, began.Bands.Close()) }()
+	}
+	for _, e := range status {
+		if strings.HasPrefix(e.Path, ".entire/") || began != nil && began.has(f.Dir, e.Path) {
+			continue
+		}
+		paths = append(paths, e.Path)
+	}
+	return paths, nil
+}
+
+// beginning is what a fork began with: the snapshot it was made of.
+type beginning struct {
+	*contents.Reader
+
+	root tree.Entry
+}
+
+// beginning opens the snapshot that a fork was made of; nil if there is none, or no longer.
+func (rm *Remover) beginning(f Fork) (*beginning, error) {
+	if f.Snapshot == 0 {
+		return nil, nil //nolint:nilnil // no snapshot
+	}
+	store, err := rm.snapshots.OpenStore()
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // everything that git reports counts then
+	}
+	s, err := store.Snapshot(f.Snapshot)
+	if errors.Is(err, bands.ErrNoSnapshot) {
+		return nil, nil //nolint:nilnil // thinned
+	}
+	if err != nil {
+		return nil, err
+	}
+	ref, _ := s.Tree.Ref()
+	reader, err := contents.Open(store, s)
+	if err != nil {
+		return nil, err
+	}
+	return &beginning{reader, tree.Entry{Kind: tree.Dir, Content: ref}}, nil
+}
+
+// has reports whether a path of a fork is what it was in the beginning.
+func (b *beginning) has(dir, path string) bool {
+	e, err := tree.Lookup(b.Records, b.root.Content, strings.TrimSuffix(path, "/"))
+	full := filepath.Join(dir, filepath.FromSlash(path))
+	info, statErr := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.Is(statErr, fs.ErrNotExist)
+	case err != nil || statErr != nil:
+		return false
+	case e.Kind == tree.Symlink:
+		target, err := os.Readlink(full)
+		return err == nil && target == e.Target
+	case e.Kind != tree.File || !info.Mode().IsRegular() || info.Size() != e.Size:
+		return false
+	case info.Mode().Perm()&0o100 != os.FileMode(e.Attr.Mode)&0o100:
+		return false
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return b.Same(f, &e)
+}
+
+// Removed is what became of a fork.
+type Removed struct {
+	// Saved is a snapshot of the fork's files, 0 if there was no work that only they had.
+	Saved bands.Version
+	// Kept is the fork's branch, empty if it was removed too: it had no commit of its own.
+	Kept string
+}
+
+// Remove removes the fork's worktree, and its branch if that is where it was made. If work
+// would be lost with it, a snapshot is taken before, where snapshots are on.
+func (rm *Remover) Remove(ctx context.Context, f Fork, work Work) (done Removed, err error) {
+	if len(work.Paths) > 0 || work.Detached && !work.Branched {
+		if done.Saved, err = rm.save(ctx, f); err != nil {
+			return done, err
+		}
+	}
+	if err := takeBack(ctx, rm.forks, &f); err != nil {
+		return done, err
+	}
+	refs, err := gitref.List(ctx, rm.Repo, "refs/heads/"+f.Branch)
+	if err == nil && len(refs) > 0 {
+		done.Kept = f.Branch
+	}
+	return done, err
+}
+
+// save takes a snapshot of a fork's files.
+func (rm *Remover) save(ctx context.Context, f Fork) (v bands.Version, err error) {
+	there, err := rm.forks.at(f)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, there.Repo.Close()) }()
+	store, err := rm.snapshots.Store()
+	if errors.Is(err, snapshots.ErrNoBands) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	held, err := snapshots.Hold(ctx, store, snapshots.HoldWait)
+	if err != nil {
+		return 0, err
+	}
+	taken, err := snapshots.New(there).Snapshots.Take(ctx, held, capture.TakeOptions{
+		Cause: bands.Rescue, Message: "before the fork " + f.Name() + " was removed", Force: true, SkipUnchanged: true,
+	})
+	return taken.Snapshot.Version, errors.Join(err, held.Release())
+}
+
+// takeBack removes the worktree of a fork, its branch if that has no commit of its own, and
+// last the record. It can be repeated after each of its steps.
+func takeBack(ctx context.Context, k *Forks, f *Fork) error {
+	id := f.Worktree
+	if id == "" {
+		id = gitwork.WorktreeAt(k.Repo, f.Dir)
+	}
+	if id == "" { // git has not made it, and so no branch
+		return k.remove(f)
+	}
+	admin := filepath.Join(k.Repo.CommonDir, "worktrees", id)
+	if reason, err := os.ReadFile(filepath.Join(admin, "locked")); err == nil {
+		return fmt.Errorf("%s is locked: %s", f.Dir, cmp.Or(strings.TrimSpace(string(reason)), "no reason is given"))
+	}
+	if err := removeFolder(f); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(admin); err == nil {
+		if err := gitwork.RemoveWorktree(ctx, k.Repo, f.Dir); err != nil {
+			return err
+		}
+	}
+	if err := k.removeBranch(ctx, f); err != nil {
+		return err
+	}
+	return k.remove(f)
+}
+
+// removeFolder removes a fork's folder, which gets another name first: what is there under
+// the fork's own name is never half of it.
+func removeFolder(f *Fork) error {
+	aside := filepath.Join(filepath.Dir(f.Dir), ".entire-removed-"+filepath.Base(f.Dir))
+	if err := disk.Step("rename", f.Dir); err != nil {
+		return err
+	}
+	if err := removeTree(aside); err != nil { // of a process that was killed
+		return err
+	}
+	if err := os.Rename(f.Dir, aside); err != nil {
+		return ignoreMissing(err)
+	}
+	if err := disk.Step("remove-tree", aside); err != nil {
+		return err
+	}
+	return removeTree(aside)
+}
+
+// removeTree is os.RemoveAll that also removes what is in folders that their owner may not
+// write to, as package managers leave them.
+func removeTree(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// removeBranch removes the fork's branch, unless it has moved or is checked out elsewhere.
+func (k *Forks) removeBranch(ctx context.Context, f *Fork) error {
+	ref := "refs/heads/" + f.Branch
+	elsewhere, err := k.Repo.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
+	if err != nil || strings.TrimSpace(string(elsewhere)) != "" {
+		return err
+	}
+	err = gitref.Update(ctx, k.Repo, "entire fork: removed", []gitref.Change{{Name: ref, Old: f.Commit}})
+	if errors.Is(err, gitref.ErrMoved) {
+		return nil
+	}
+	return err
+}
