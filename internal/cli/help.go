@@ -37,7 +37,12 @@ func printUsage(cmd *cobra.Command) error {
 	local, inherited := cmd.LocalFlags(), cmd.InheritedFlags() // the use line depends on both
 	use := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
-		use = cmd.CommandPath() + " <command>"
+		command := cmd.CommandPath() + " <command>"
+		if cmd.HasParent() && cmd.Runnable() && cmd.Args != nil && cmd.Args(cmd, []string{"x"}) == nil {
+			use += "\n  " + command
+		} else {
+			use = command
+		}
 	}
 	b.WriteString("Usage:\n  " + use + "\n")
 	for _, g := range cmd.Groups() {
