@@ -43,13 +43,20 @@ type Options struct {
 	Skip func(path string, e *tree.Entry) bool
 	// Over are names that the directory may have; entries of these names are left out.
 	Over []string
-	// Present is a tree as it is now, read after the stamp Read. Where the file system shares
-	// blocks, files that it has with the same content are cloned from there; nil: none are.
-	Present *capture.Present
-	Root    string
-	Read    bands.Stamp
+	// Clones is a tree from which files are cloned that it has with the same content, where
+	// the file system shares blocks; nil: none are.
+	Clones *CloneSource
 	// Progress is called with the number of files that are done, unless it is nil.
 	Progress func(stage string, done, total int)
+}
+
+// CloneSource is a tree as it is now.
+type CloneSource struct {
+	Root string
+	// Read is the moment before the tree was read.
+	Read bands.Stamp
+	// Present is what it has; nil: what the exported snapshot has, which was taken of it.
+	Present *capture.Present
 }
 
 // Result is what an export wrote.
@@ -79,11 +86,14 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 	}
 	x := newExporter(apply.New(dir, content, nil), o.keep(done.LeftOut))
 	x.apply.Progress = o.Progress
-	if o.Present != nil && !o.Read.Coarse {
-		x.apply.Clones = apply.NewCloneSource(o.Root, o.Read.At)
-		x.present, x.live = o.Present.Loader, map[string]band.Ref{"": o.Present.Tree}
-	}
 	root, _ := v.Tree.Ref()
+	if from := o.Clones; from != nil && !from.Read.Coarse {
+		x.apply.Clones = apply.NewCloneSource(from.Root, from.Read.At)
+		x.present, x.live = content.Records, map[string]band.Ref{"": root}
+		if from.Present != nil {
+			x.present, x.live[""] = from.Present.Loader, from.Present.Tree
+		}
+	}
 	if err := x.run(ctx, root); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}

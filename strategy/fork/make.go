@@ -106,7 +106,7 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(s
 	}
 	defer func() { _ = there.Close() }()
 	if m.Snapshot.Version != 0 {
-		err = mk.export(ctx, m.Snapshot, made, progress)
+		err = mk.export(ctx, m, made, progress)
 		if err == nil {
 			progress("index", 0, 0)
 			err = errors.Join(gitwork.ResetIndex(ctx, there), gitwork.CheckoutTracked(ctx, there, ".entire"))
@@ -122,7 +122,7 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(s
 
 // export writes the snapshot's files. Those that this worktree has, too, are cloned from it
 // where the file system shares blocks.
-func (mk *Maker) export(ctx context.Context, s bands.Snapshot, made *Made, progress func(stage string, done, total int)) error {
+func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func(stage string, done, total int)) error {
 	store, err := mk.snapshots.OpenStore()
 	if err != nil {
 		return err
@@ -140,14 +140,15 @@ func (mk *Maker) export(ctx context.Context, s bands.Snapshot, made *Made, progr
 			return true
 		},
 	}
-	if store.Linking() == disk.Reflink && s.Lineage == mk.snapshots.Lineage() {
-		present, err := mk.present(ctx, store, &o)
-		if err != nil {
+	if store.Linking() == disk.Reflink && m.Snapshot.Lineage == mk.snapshots.Lineage() {
+		if o.Clones, err = mk.clones(ctx, store, m); err != nil {
 			return err
 		}
-		defer func() { _ = present.Close() }()
+		if present := o.Clones.Present; present != nil {
+			defer func() { _ = present.Close() }()
+		}
 	}
-	done, err := export.Run(ctx, store, s, made.Dir, o)
+	done, err := export.Run(ctx, store, m.Snapshot, made.Dir, o)
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return err
 	}
@@ -156,24 +157,33 @@ func (mk *Maker) export(ctx context.Context, s bands.Snapshot, made *Made, progr
 	return nil
 }
 
-// present reads this worktree as it is now, as the source of clones.
-func (mk *Maker) present(ctx context.Context, store *bands.Store, o *export.Options) (*capture.Present, error) {
-	options := mk.snapshots.TreeOptions()
-	set, err := store.Settle(options)
+// clones is this worktree as the source of clones. It is read, unless the moment is now: then
+// its snapshot has just been taken.
+func (mk *Maker) clones(ctx context.Context, store *bands.Store, m Moment) (from *export.CloneSource, err error) {
+	from = &export.CloneSource{Root: mk.Repo.Root, Read: m.read}
+	if from.Read.At != 0 {
+		return from, nil
+	}
+	if from.Read, err = mk.stamp(store); err != nil {
+		return nil, err
+	}
+	from.Present, err = capture.Scan(ctx, store, mk.snapshots.TreeOptions())
+	return from, err
+}
+
+// stamp is the time of the file system of this worktree.
+func (mk *Maker) stamp(store *bands.Store) (bands.Stamp, error) {
+	set, err := store.Settle(mk.snapshots.TreeOptions())
 	if err != nil {
-		return nil, err
+		return bands.Stamp{}, err
 	}
-	if o.Read, err = store.Stamp(set); err != nil {
-		return nil, err
-	}
-	o.Root = options.Root
-	o.Present, err = capture.Scan(ctx, store, options)
-	return o.Present, err
+	return store.Stamp(set)
 }
 
 // copySettings gives the fork the settings of this worktree, which snapshots don't have.
 func (mk *Maker) copySettings(dir string) error {
-	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root)} {
+	ignored := filepath.Join(mk.Repo.Root, ".entire", ".gitignore")
+	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root), ignored} {
 		data, err := disk.ReadFile(from)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -29,6 +29,8 @@ type Moment struct {
 	// Message describes the moment, Session and Turn say whose it is.
 	Message, Session, Turn string
 	Date                   time.Time
+
+	read bands.Stamp // before the snapshot of [Maker.Now] was taken
 }
 
 // ErrNoCommit means that the repository has no commit at which a branch could begin.
@@ -52,15 +54,20 @@ func (mk *Maker) Now(ctx context.Context, tick func(done, total int64)) (Moment,
 	if err != nil {
 		return Moment{}, err
 	}
-	taken, err := mk.snapshots.Take(ctx, held, capture.TakeOptions{
-		Cause: bands.Auto, Message: "forked", SkipUnchanged: true, Progress: tick,
-	})
+	read, err := mk.stamp(store)
+	var taken capture.Taken
+	if err == nil {
+		taken, err = mk.snapshots.Take(ctx, held, capture.TakeOptions{
+			Cause: bands.Auto, Message: "forked", SkipUnchanged: true, Progress: tick,
+		})
+	}
 	if err := errors.Join(err, held.Release()); err != nil {
 		return Moment{}, err
 	}
 	s := taken.Snapshot
 	return Moment{
 		Commit: head, Snapshot: s, Message: "now", Session: s.Causality.Session, Turn: s.Causality.Turn, Date: mk.Env.Now(),
+		read: read,
 	}, nil
 }
 
