@@ -2,17 +2,24 @@ package treetest
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// planter adds paths of each kind, and sets attributes.
+type planter struct{ *Tree }
+
 // Plant adds up to n new paths.
 func (t *Tree) Plant(n int) {
 	t.tb.Helper()
+	p := planter{t}
 	kinds := []func(path string){
-		t.file, t.file, t.file, t.file, t.directory, t.directory, t.symlink, t.link, t.sparse, t.database, t.repository, t.special,
+		p.file, p.file, p.file, p.file, p.directory, p.directory, p.symlink, p.link, p.sparse, p.database, p.repository, p.special,
 	}
 	for range n {
 		path, ok := t.free()
@@ -22,103 +29,103 @@ func (t *Tree) Plant(n int) {
 	}
 }
 
-func (t *Tree) file(path string) {
-	t.must(os.WriteFile(t.full(path), t.content(), 0o644))
-	t.dress(path)
+func (p planter) file(path string) {
+	p.must(os.WriteFile(p.full(path), p.content(), 0o644))
+	p.dress(path)
 }
 
-func (t *Tree) directory(path string) {
-	t.must(os.Mkdir(t.full(path), 0o755))
-	t.dress(path)
+func (p planter) directory(path string) {
+	p.must(os.Mkdir(p.full(path), 0o755))
+	p.dress(path)
 }
 
-func (t *Tree) symlink(path string) {
-	if !t.Can.Symlinks {
+func (p planter) symlink(path string) {
+	if !p.Can.Symlinks {
 		return
 	}
 	targets := []string{"a", "../b", "nowhere", "/nowhere/outside", "/", ".", "..", "a/b/../c", longName(1), "with\nline"}
-	target := targets[t.src(len(targets), "target")]
-	t.must(os.Symlink(target, t.full(path)))
-	t.setTime(path)
-	if t.Can.LinkXattrs && t.src(6, "attribute of a symlink") == 1 {
-		t.must(unix.Lsetxattr(t.full(path), "trusted.kind", []byte("link"), 0))
+	target := targets[p.src(len(targets), "target")]
+	p.must(os.Symlink(target, p.full(path)))
+	p.setTime(path)
+	if p.Can.LinkXattrs && p.src(6, "attribute of a symlink") == 1 {
+		p.must(unix.Lsetxattr(p.full(path), "trusted.kind", []byte("link"), 0))
 	}
 }
 
 // link gives a file one more name.
-func (t *Tree) link(path string) {
-	if file, ok := t.pick(t.list().files, "file"); ok && t.Can.Links {
-		t.must(os.Link(t.full(file), t.full(path)))
+func (p planter) link(path string) {
+	if file, ok := p.pick(p.list().files, "file"); ok && p.Can.Links {
+		p.must(os.Link(p.full(file), p.full(path)))
 	}
 }
 
 // sparse makes a file with holes.
-func (t *Tree) sparse(path string) {
+func (p planter) sparse(path string) {
 	const step = 64 << 10
-	if !t.Can.Holes {
+	if !p.Can.Holes {
 		return
 	}
-	f, err := os.Create(t.full(path))
-	t.must(err)
+	f, err := os.Create(p.full(path))
+	p.must(err)
 	if err != nil {
 		return
 	}
-	size := int64(1+t.src(40, "steps")) * step
-	if t.Large && t.src(4, "large") == 1 {
+	size := int64(1+p.src(40, "steps")) * step
+	if p.Large && p.src(4, "large") == 1 {
 		size += 5 << 20
 	}
-	t.must(f.Truncate(size - int64(t.src(2, "odd end"))*17))
-	for range t.src(4, "parts") {
-		off := int64(t.src(int(size/step), "step")) * step
+	p.must(f.Truncate(size - int64(p.src(2, "odd end"))*17))
+	for range p.src(4, "parts") {
+		off := int64(p.src(int(size/step), "step")) * step
 		_, err := f.WriteAt(bytes.Repeat([]byte{byte(1 + off/step)}, step-100), off) //nolint:mnd // not the whole step
-		t.must(err)
+		p.must(err)
 	}
-	t.must(f.Close())
-	t.dress(path)
+	p.must(f.Close())
+	p.dress(path)
 }
 
 // database makes what looks like a database to who reads its first bytes, and
 // may be no good one.
-func (t *Tree) database(path string) {
+func (p planter) database(path string) {
 	const page = 4096
-	data := make([]byte, page*(1+t.src(3, "pages")))
+	data := make([]byte, page*(1+p.src(3, "pages")))
 	copy(data, "SQLite format 3\x00\x10\x00\x01\x01\x00\x40\x20\x20")
-	data[28] = byte(t.src(3, "pages said"))
-	t.must(os.WriteFile(t.full(path), data, 0o644))
-	if suffix := []string{"", "-wal", "-journal"}[t.src(3, "companion")]; suffix != "" {
-		if _, err := os.Lstat(t.full(path + suffix)); err != nil {
-			t.must(os.WriteFile(t.full(path+suffix), t.content(), 0o644))
+	data[28] = byte(p.src(3, "pages said"))
+	p.must(os.WriteFile(p.full(path), data, 0o644))
+	if suffix := []string{"", "-wal", "-journal"}[p.src(3, "companion")]; suffix != "" {
+		if _, err := os.Lstat(p.full(path + suffix)); err != nil {
+			p.must(os.WriteFile(p.full(path+suffix), p.content(), 0o644))
 		}
 	}
 }
 
 // repository makes what is a repository of its own to who looks for .git.
-func (t *Tree) repository(path string) {
-	t.must(os.MkdirAll(t.full(path+"/.git/refs"), 0o755))
-	t.must(os.WriteFile(t.full(path+"/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644))
-	t.must(os.WriteFile(t.full(path+"/inside"), []byte("of a repository inside\n"), 0o644))
-	t.must(os.WriteFile(t.full(path+"/.git/config"), []byte("[core]\n\trepositoryformatversion = 0\n"), 0o644))
+func (p planter) repository(path string) {
+	p.must(os.MkdirAll(p.full(path+"/.git/refs"), 0o755))
+	p.must(os.WriteFile(p.full(path+"/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644))
+	p.must(os.WriteFile(p.full(path+"/inside"), []byte("of a repository inside\n"), 0o644))
+	p.must(os.WriteFile(p.full(path+"/.git/config"), []byte("[core]\n\trepositoryformatversion = 0\n"), 0o644))
 }
 
 // special makes what a snapshot only notes.
-func (t *Tree) special(path string) {
+func (p planter) special(path string) {
 	switch {
-	case t.Plain:
-	case t.src(2, "special") == 1 && t.Can.Sockets:
-		t.must(socket(t.full(path)))
-	case t.Can.FIFOs:
-		t.must(unix.Mkfifo(t.full(path), 0o644))
+	case p.Plain:
+	case p.src(2, "special") == 1 && p.Can.Sockets:
+		p.must(socket(p.full(path)))
+	case p.Can.FIFOs:
+		p.must(unix.Mkfifo(p.full(path), 0o644))
 	}
 }
 
 // content is what a file holds: often what another holds too.
-func (t *Tree) content() []byte {
+func (p planter) content() []byte {
 	sizes := []int{5, 0, 1, 100, 1000, 4095, 4096, 4097, 20000, 65536, 200000}
-	if t.Large {
+	if p.Large {
 		sizes = append(sizes, 1<<20-1, 1<<20, 1<<20+1, 4<<20, 4<<20+1, 9<<20)
 	}
-	data := make([]byte, sizes[t.src(len(sizes), "size")])
-	seed := uint64(t.src(6, "content"))
+	data := make([]byte, sizes[p.src(len(sizes), "size")])
+	seed := uint64(p.src(6, "content"))
 	r := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // to be repeated, not secret
 	switch seed {
 	case 0:
@@ -133,8 +140,83 @@ func (t *Tree) content() []byte {
 }
 
 // dress gives a path attributes that most have none of.
-func (t *Tree) dress(path string) {
-	for range t.src(3, "attributes") {
-		t.attribute(path)
+func (p planter) dress(path string) {
+	for range p.src(3, "attributes") {
+		p.attribute(path)
 	}
+}
+
+// attribute changes one attribute of a path: its mode, owner, time, or an
+// extended one.
+func (p planter) attribute(path string) {
+	info, err := os.Lstat(p.full(path))
+	p.must(err)
+	if err != nil {
+		return
+	}
+	symlink := info.Mode()&os.ModeSymlink != 0
+	switch p.src(4, "attribute") { //nolint:mnd // as many as there are
+	case 0:
+		p.setTime(path)
+	case 1:
+		if p.Can.Modes && !symlink {
+			p.must(unix.Chmod(p.full(path), p.mode(info.IsDir())))
+		}
+	case 2: //nolint:mnd // the next one
+		if p.Can.Owners {
+			ids := []int{0, 1000, 65534}
+			p.must(unix.Lchown(p.full(path), ids[p.src(3, "user")], ids[p.src(3, "group")]))
+		}
+	default:
+		if p.Can.Xattrs && (info.IsDir() || info.Mode().IsRegular()) {
+			p.xattr(path)
+		}
+	}
+}
+
+func (p planter) xattr(path string) {
+	names := []string{"user.one", "user.two", "user." + strings.Repeat("n", 200)}
+	name := names[p.src(len(names), "attribute")]
+	if p.src(3, "away") == 2 {
+		_ = unix.Lremovexattr(p.full(path), name) // if it has it
+		return
+	}
+	p.allow(path)
+	values := []string{"value", "", "\x00\xff", strings.Repeat("v", 1000)}
+	err := unix.Lsetxattr(p.full(path), name, []byte(values[p.src(len(values), "value")]), 0)
+	if !errors.Is(err, unix.ENOSPC) { // a small block holds few of them
+		p.must(err)
+	}
+}
+
+// mode is one that leaves the owner able to read, and root in no better place.
+func (p planter) mode(dir bool) uint32 {
+	if dir {
+		modes := []uint32{0o755, 0o700, 0o777, 0o1777, 0o2755, 0o555, 0o500}
+		return modes[p.src(len(modes), "mode")]
+	}
+	modes := []uint32{0o644, 0o600, 0o755, 0o444, 0o400, 0o666, 0o4755, 0o2755, 0o6711}
+	if os.Geteuid() == 0 {
+		modes = append(modes, 0, 0o200)
+	}
+	return modes[p.src(len(modes), "mode")]
+}
+
+func (p planter) setTime(path string) {
+	times := []time.Time{
+		time.Unix(1700000000, 0),
+		time.Unix(1700000000, 1),
+		time.Unix(1, 999999999),
+		time.Unix(0, 0),
+		time.Unix(2000000000, 5), // to come
+		time.Unix(315532800, 0),
+	}
+	if p.Can.Old {
+		times = append(times, time.Unix(-2, 500), time.Unix(-1000000000, 999999999))
+	}
+	when := times[p.src(len(times), "time")]
+	if !p.Can.Nanos {
+		when = time.Unix(max(when.Unix(), 315532800)&^1, 0) // FAT: since 1980, in steps of two seconds
+	}
+	p.must(setTime(p.full(path), when.UnixNano()))
 }
