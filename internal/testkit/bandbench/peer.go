@@ -102,6 +102,6 @@ func (b *bench) allocated(dir string) float64 {
 	b.Helper()
 	said := testkit.Call{Dir: b.work, Env: b.env(), Name: "du", Args: []string{"-sk", dir}}.Must(b)
 	kib, err := strconv.ParseFloat(strings.Fields(said)[0], 64)
-	b.must(err)
+	b.Must(err)
 	return kib / (1 << 10)
 }

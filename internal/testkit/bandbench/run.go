@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -17,30 +18,35 @@ import (
 // bench is one run.
 type bench struct {
 	options
+	testkit.Measurement
 	template string
 	work     string
-	progress io.Writer
-	failed   error
-	order    []string                    // of the rows
-	cells    map[string]map[string]*cell // by row and tool
+	table    table
 }
 
-// cell is what one tool took for one row.
-type cell struct {
-	ms   []float64
-	peak int64 // KiB
-	size bool  // it is MB, not ms
-}
-
-func (b *bench) cell(row, tool string) *cell {
-	if b.cells[row] == nil {
-		b.cells[row] = map[string]*cell{}
-		b.order = append(b.order, row)
+// measure runs every scenario that has a wanted row and prints the table.
+func measure(o options, out, progress io.Writer) error {
+	template, err := template(o, progress)
+	if err != nil {
+		return err
 	}
-	if b.cells[row][tool] == nil {
-		b.cells[row][tool] = &cell{}
+	work, err := os.MkdirTemp(o.cache, "work-")
+	if err != nil {
+		return fmt.Errorf("make a place to work: %w", err)
 	}
-	return b.cells[row][tool]
+	defer os.RemoveAll(work) //nolint:errcheck // it is in the cache
+	b := &bench{
+		options: o, Measurement: testkit.Measurement{Progress: progress}, template: template, work: work,
+		table: table{cells: map[string]map[string]*cell{}},
+	}
+	if err := b.Do(b.all); err != nil {
+		return err
+	}
+	if o.json {
+		return b.table.printJSON(out)
+	}
+	b.table.printTable(out)
+	return nil
 }
 
 // command is one process to measure.
@@ -77,8 +83,8 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 func (b *bench) time(row, tool string, c command) {
 	b.Helper()
 	ms, peak, err := c.run()
-	b.must(err)
-	at := b.cell(row, tool)
+	b.Must(err)
+	at := b.table.cell(row, tool)
 	at.ms, at.peak = append(at.ms, ms), max(at.peak, peak)
 	b.Logf("%-28s %-8s %9.1f ms", row, tool, ms)
 }
@@ -87,7 +93,7 @@ func (b *bench) time(row, tool string, c command) {
 func (b *bench) do(c command) {
 	b.Helper()
 	_, _, err := c.run()
-	b.must(err)
+	b.Must(err)
 }
 
 // shell runs a line of shell in the folder of this run.

@@ -37,8 +37,8 @@ const (
 // all measures what is wanted. Tools take turns, so that none has the quiet
 // minutes for itself.
 func (b *bench) all() {
-	b.must(os.MkdirAll(filepath.Join(b.work, "home"), 0o700))
-	b.must(os.MkdirAll(filepath.Join(b.work, "tmp"), 0o700))
+	b.Must(os.MkdirAll(filepath.Join(b.work, "home"), 0o700))
+	b.Must(os.MkdirAll(filepath.Join(b.work, "tmp"), 0o700))
 	b.Logf("copying the tree")
 	b.do(command{b.work, b.env(), "cp", []string{"-a", b.template, b.tree()}})
 	b.settle()
@@ -66,8 +66,8 @@ func (b *bench) walks(row string) {
 	b.Helper()
 	began := time.Now()
 	_, err := treetest.CountTree(b.tree(), runtime.NumCPU())
-	b.must(err)
-	at := b.cell(row, walk)
+	b.Must(err)
+	at := b.table.cell(row, walk)
 	at.ms = append(at.ms, milliseconds(time.Since(began)))
 }
 
@@ -126,7 +126,7 @@ func (b *bench) incremental() {
 		}
 	}
 	for _, p := range peers {
-		at := b.cell(rowSize, p.tool)
+		at := b.table.cell(rowSize, p.tool)
 		at.size, at.ms = true, []float64{b.allocated("store-" + p.dir())}
 	}
 }
@@ -137,10 +137,10 @@ func (b *bench) change(n, run int) {
 	for i := range n {
 		path := filepath.Join(b.tree(), "src", fmt.Sprintf("part%02d", i/20), fmt.Sprintf("file%03d.ts", i)) //nolint:mnd // as generated
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		b.must(err)
+		b.Must(err)
 		_, err = fmt.Fprintf(f, "// changed in run %d at %d\n", run, time.Now().UnixNano())
-		b.must(err)
-		b.must(f.Close())
+		b.Must(err)
+		b.Must(f.Close())
 	}
 }
 
@@ -191,7 +191,7 @@ func (b *bench) many() {
 	b.Logf("%d snapshots", b.snapshots)
 	for i := range b.snapshots {
 		text := []byte("// snapshot " + strconv.Itoa(i) + "\n")
-		b.must(os.WriteFile(filepath.Join(dir, "part00", "file000.ts"), text, 0o644))
+		b.Must(os.WriteFile(filepath.Join(dir, "part00", "file000.ts"), text, 0o644))
 		c := command{b.work, home, b.bin, []string{"--store", "many", "checkpoint", "--auto"}}
 		row := rowEarly
 		if i >= edge {
@@ -202,10 +202,10 @@ func (b *bench) many() {
 			continue
 		}
 		ms, peak, err := c.run()
-		b.must(err)
-		at := b.cell(row, ours)
+		b.Must(err)
+		at := b.table.cell(row, ours)
 		at.ms, at.peak = append(at.ms, ms), max(at.peak, peak)
 	}
-	at := b.cell(rowManySize, ours)
+	at := b.table.cell(rowManySize, ours)
 	at.size, at.ms = true, []float64{b.allocated("store-agentfs")}
 }

@@ -9,6 +9,30 @@ import (
 	"strings"
 )
 
+// cell is what one tool took for one row.
+type cell struct {
+	ms   []float64
+	peak int64 // KiB
+	size bool  // it is MB, not ms
+}
+
+// table is what was measured.
+type table struct {
+	order []string                    // of the rows
+	cells map[string]map[string]*cell // by row and tool
+}
+
+func (t *table) cell(row, tool string) *cell {
+	if t.cells[row] == nil {
+		t.cells[row] = map[string]*cell{}
+		t.order = append(t.order, row)
+	}
+	if t.cells[row][tool] == nil {
+		t.cells[row][tool] = &cell{}
+	}
+	return t.cells[row][tool]
+}
+
 // budget is what a row of ours may take: times of another cell, and a bit more.
 type budget struct {
 	row, tool string // the other cell; the same row where row is ""
@@ -40,11 +64,11 @@ type result struct {
 	Over  bool    `json:"over"`
 }
 
-func (b *bench) results() []result {
-	list := make([]result, 0, len(b.order))
-	for _, row := range b.order {
+func (t *table) results() []result {
+	list := make([]result, 0, len(t.order))
+	for _, row := range t.order {
 		r := result{Name: row, In: "ms", Median: map[string]float64{}, PeakMB: map[string]float64{}}
-		for tool, c := range b.cells[row] {
+		for tool, c := range t.cells[row] {
 			r.Median[tool] = median(c.ms)
 			if c.peak > 0 {
 				r.PeakMB[tool] = float64(c.peak) / (1 << 10)
@@ -54,21 +78,21 @@ func (b *bench) results() []result {
 			}
 		}
 		if limit, ok := budgets()[row]; ok {
-			b.judge(&r, limit)
+			t.compare(&r, limit)
 		}
 		list = append(list, r)
 	}
 	return list
 }
 
-func (b *bench) judge(r *result, limit budget) {
+func (t *table) compare(r *result, limit budget) {
 	other := limit.row
 	if other == "" {
 		other = r.Name
 	}
 	r.Budget = limit.text
-	c := b.cells[other][limit.tool]
-	if c == nil || len(c.ms) == 0 || b.cells[r.Name][ours] == nil {
+	c := t.cells[other][limit.tool]
+	if c == nil || len(c.ms) == 0 || t.cells[r.Name][ours] == nil {
 		return
 	}
 	base := median(c.ms)
@@ -88,15 +112,15 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
 }
 
-func (b *bench) printJSON(out io.Writer) error {
+func (t *table) printJSON(out io.Writer) error {
 	enc := json.NewEncoder(out)
 	enc.SetIndent("", "  ")
-	return enc.Encode(b.results())
+	return enc.Encode(t.results())
 }
 
-func (b *bench) printTable(out io.Writer) {
+func (t *table) printTable(out io.Writer) {
 	tools := []string{ours, walk, restic, borg, cpA, cpAL}
-	results := b.results()
+	results := t.results()
 	lines := make([][]string, 0, len(results)+2)
 	lines = append(lines,
 		slices.Concat([]string{"what"}, tools, []string{"ratio", "budget", "", "peak MB"}),

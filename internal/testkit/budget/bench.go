@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -18,10 +20,9 @@ import (
 // bench is one run of the program.
 type bench struct {
 	options
+	testkit.Measurement
 
-	ctx      context.Context //nolint:containedctx // the run's own, for as long as it lasts
-	progress io.Writer
-	failed   error
+	ctx context.Context //nolint:containedctx // the run's own, for as long as it lasts
 
 	work   string // removed at the end
 	home   string
@@ -32,15 +33,30 @@ type bench struct {
 	child int64 // the largest detached child seen, in KiB
 }
 
+// measure runs every scenario that has a wanted row and prints the table.
+func measure(o options, out, progress io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b := &bench{options: o, Measurement: testkit.Measurement{Progress: progress}, ctx: ctx}
+	if err := b.Do(b.all); err != nil {
+		return err
+	}
+	if o.json {
+		return b.printJSON(out)
+	}
+	b.printTable(out)
+	return nil
+}
+
 // all runs the scenarios.
 func (b *bench) all() {
-	b.must(os.MkdirAll(b.cache, 0o755))
+	b.Must(os.MkdirAll(b.cache, 0o755))
 	work, err := os.MkdirTemp(b.cache, "work-")
-	b.must(err)
+	b.Must(err)
 	b.work = work
 	defer func() {
 		b.endChildren()
-		b.must(os.RemoveAll(b.work))
+		b.Must(os.RemoveAll(b.work))
 	}()
 	b.prepare()
 	for _, s := range scenarios() {
@@ -70,19 +86,19 @@ func (b *bench) prepare() {
 	b.home, b.claude = filepath.Join(b.work, "home"), filepath.Join(b.work, "claude")
 	bin := filepath.Join(b.work, "bin")
 	for _, dir := range []string{b.home, b.claude, bin} {
-		b.must(os.Mkdir(dir, 0o755))
+		b.Must(os.Mkdir(dir, 0o755))
 	}
 	info, err := buildinfo.ReadFile(b.bin)
-	b.must(err)
+	b.Must(err)
 	if slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"}) {
 		b.Fatalf("%s was built with cgo, which costs each process a millisecond and 2 MB: run make build", b.bin)
 	}
 	program, err := os.ReadFile(b.bin)
-	b.must(err)
+	b.Must(err)
 	b.bin = filepath.Join(bin, "entire")
-	b.must(os.WriteFile(b.bin, program, 0o755)) //nolint:gosec // the caller names the folder
+	b.Must(os.WriteFile(b.bin, program, 0o755)) //nolint:gosec // the caller names the folder
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[gc]\n\tauto = 0\n[init]\n\tdefaultBranch = main\n"
-	b.must(os.WriteFile(filepath.Join(b.home, ".gitconfig"), []byte(config), 0o644))
+	b.Must(os.WriteFile(filepath.Join(b.home, ".gitconfig"), []byte(config), 0o644))
 	path := bin + string(filepath.ListSeparator) + os.Getenv("PATH")
 	b.env = testkit.CleanEnv(b.home, b.work, path).Without("ENTIRE_NO_DETACH", "GORACE").
 		With("ENTIRE_TEST_CLAUDE_PROJECT_DIR=" + b.claude)
@@ -103,12 +119,12 @@ func (b *bench) time(c testkit.Call) sample {
 		b.Fatalf("interrupted")
 	}
 	in := filepath.Join(b.work, "in")
-	b.must(os.WriteFile(in, []byte(c.Stdin), 0o600))
+	b.Must(os.WriteFile(in, []byte(c.Stdin), 0o600))
 	stdin, err := os.Open(in)
-	b.must(err)
+	b.Must(err)
 	defer func() { _ = stdin.Close() }()
 	out, err := os.Create(filepath.Join(b.work, "out"))
-	b.must(err)
+	b.Must(err)
 	defer func() { _ = out.Close() }()
 	name := c.Name
 	if name == "entire" {

@@ -104,8 +104,8 @@ func (p *play) stored() {
 	for deadline := time.Now().Add(patience); ; time.Sleep(poll) {
 		var at progress
 		data, err := os.ReadFile(state)
-		p.b.must(err)
-		p.b.must(json.Unmarshal(data, &at))
+		p.b.Must(err)
+		p.b.Must(json.Unmarshal(data, &at))
 		if at.Recorder.Stored.Raw >= size && len(at.Recorder.Incomplete) == 0 {
 			break
 		}

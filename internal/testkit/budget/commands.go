@@ -76,8 +76,8 @@ func reading(b *bench, rows []*row) {
 			r.base = append(r.base, little.ms)
 		}
 	}
-	b.must(os.RemoveAll(full))
-	b.must(os.RemoveAll(fat))
+	b.Must(os.RemoveAll(full))
+	b.Must(os.RemoveAll(fat))
 }
 
 // reads measures a command once, on a machine where no session is yet.
@@ -91,9 +91,9 @@ func (b *bench) reads(dir string, c command) sample {
 		args[i] = arg
 	}
 	old, err := filepath.Glob(filepath.Join(b.claude, "*.jsonl"))
-	b.must(err)
+	b.Must(err)
 	for _, path := range old {
-		b.must(os.Remove(path))
+		b.Must(os.Remove(path))
 	}
 	return b.time(testkit.Call{Dir: dir, Env: b.env, Name: "entire", Args: args})
 }

@@ -40,7 +40,7 @@ func contextCheckpoints(b *bench, rows []*row) {
 		p.idle = n == 0
 		p.rows["session-end"], p.rows["session-start"] = rows[1], rows[2]
 		p.agent("session-end", "SessionEnd", "reason", "clear")
-		b.must(os.Remove(p.transcript))
+		b.Must(os.Remove(p.transcript))
 		p.begin(shortTalk) // after a clear a transcript begins anew
 		p.agent("session-start", "SessionStart", "source", "clear")
 		clear(p.rows)
@@ -49,11 +49,11 @@ func contextCheckpoints(b *bench, rows []*row) {
 			v := b.version()
 			p.takeOf(rows[3+i], b.time(c), v)
 		}
-		b.must(os.Remove(p.transcript))
+		b.Must(os.Remove(p.transcript))
 		p.begin(longTalk)
 		p.unmeasuredTurn()
 	}
-	b.must(os.RemoveAll(p.dir))
+	b.Must(os.RemoveAll(p.dir))
 }
 
 // shareOfStop measures a stop with context checkpoints and one without, in turn.
@@ -68,8 +68,8 @@ func (b *bench) shareOfStop(share *row) {
 		s.cpu = max(s.cpu-without.samples[i].cpu, 0)
 		share.add(s, with.base[i])
 	}
-	b.must(os.RemoveAll(on.dir))
-	b.must(os.RemoveAll(off.dir))
+	b.Must(os.RemoveAll(on.dir))
+	b.Must(os.RemoveAll(off.dir))
 }
 
 // unmeasuredTurn plays a turn that nobody measures.
@@ -80,13 +80,6 @@ func (p *play) unmeasuredTurn() {
 	p.work()
 	p.stop()
 	p.idle = idle
-}
-
-// takeOf records a process that is no hook.
-func (p *play) takeOf(r *row, s sample, v float64) {
-	if !p.idle {
-		r.add(s, v)
-	}
 }
 
 // contexts fills the repository with context checkpoints that were asked for, so

@@ -41,5 +41,5 @@ func due(b *bench, rows []*row) {
 		p.say(p.writer.prompt("continue"))
 		p.agent("session-end", "SessionEnd", "reason", "other")
 	}
-	b.must(os.RemoveAll(p.dir))
+	b.Must(os.RemoveAll(p.dir))
 }

@@ -41,7 +41,7 @@ func subagents(b *bench, rows []*row) {
 		p.agent("post-task", "PostToolUse", "tool_name", "Task", "agent_id", agent, "tool_use_id", task, "tool_input", input)
 		p.stop()
 	}
-	b.must(os.RemoveAll(p.dir))
+	b.Must(os.RemoveAll(p.dir))
 }
 
 // commitRows are what the hooks add to a whole git commit.
@@ -60,13 +60,13 @@ func commits(b *bench, rows []*row) {
 	b.slim()
 	for n := range b.runs + 1 {
 		p.idle = n == 0
-		p.commitBoth(rows[0], func(i int) { b.must(os.WriteFile(filepath.Join(p.dir, "mine.txt"), fmt.Append(nil, n, i), 0o644)) })
+		p.commitBoth(rows[0], func(i int) { b.Must(os.WriteFile(filepath.Join(p.dir, "mine.txt"), fmt.Append(nil, n, i), 0o644)) })
 	}
 	for n := range b.runs + 1 {
 		p.idle = n == 0
 		p.commitBoth(rows[1], func(int) { p.unmeasuredTurn() })
 	}
-	b.must(os.RemoveAll(p.dir))
+	b.Must(os.RemoveAll(p.dir))
 }
 
 // commitBoth makes one commit without hooks and one with them, each after

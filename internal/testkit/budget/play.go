@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,11 +28,7 @@ type play struct {
 	grows      *row // measures how much .git grows at a stop
 	env        []string
 
-	// rows takes what is measured, by hook; bases is the rows that are compared
-	// with it.
-	rows, bases map[string]*row
-	idle        bool    // nothing is recorded yet
-	status      float64 // the unit s, measured in this turn
+	measured
 }
 
 const (
@@ -43,7 +38,7 @@ const (
 
 // newPlay begins a session in dir whose transcript has size bytes already.
 func (b *bench) newPlay(dir string, size int64) *play {
-	p := &play{b: b, dir: dir, rows: map[string]*row{}, bases: map[string]*row{}}
+	p := &play{b: b, dir: dir, measured: measured{rows: map[string]*row{}, bases: map[string]*row{}}}
 	p.files = strings.Split(b.git(dir, "ls-files", "*.go"), "\n")
 	p.begin(size)
 	return p
@@ -55,17 +50,17 @@ func (p *play) begin(size int64) {
 	p.id = testkit.UUID(p.dir, p.sessions)
 	p.transcript = filepath.Join(p.b.claude, p.id+".jsonl")
 	p.writer = newWriter(uint64(p.sessions), p.id, p.dir, time.Now)
-	past := p.b.template(fmt.Sprintf("transcript-%d.jsonl", size), func(path string) { p.b.must(conversation(path, size)) })
+	past := p.b.template(fmt.Sprintf("transcript-%d.jsonl", size), func(path string) { p.b.Must(conversation(path, size)) })
 	testkit.Call{Dir: p.b.work, Env: p.b.env, Name: "cp", Args: []string{past, p.transcript}}.Must(p.b)
 }
 
 // say appends to the transcript.
 func (p *play) say(text string) {
 	file, err := os.OpenFile(p.transcript, os.O_WRONLY|os.O_APPEND, 0o600)
-	p.b.must(err)
+	p.b.Must(err)
 	_, err = file.WriteString(text)
-	p.b.must(err)
-	p.b.must(file.Close())
+	p.b.Must(err)
+	p.b.Must(file.Close())
 }
 
 // agent runs a hook of the agent.
@@ -111,23 +106,6 @@ func (p *play) hook(c testkit.Call, name string) {
 		}
 	}
 	p.take(name, s, v)
-}
-
-// take records what was measured.
-func (p *play) take(name string, s sample, v float64) {
-	if p.idle {
-		return
-	}
-	if r := p.rows[name]; r != nil {
-		base := v
-		if r.Unit == perStatus {
-			base = p.status
-		}
-		r.add(s, base)
-	}
-	if r := p.bases[name]; r != nil {
-		r.base = append(r.base, s.ms)
-	}
 }
 
 // lap plays a turn in each play, step by step, so that a hook is measured
@@ -193,9 +171,9 @@ func (p *play) work() {
 	for range editsPerTurn {
 		path := filepath.Join(p.dir, p.files[p.writer.rng.IntN(len(p.files))])
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)
-		p.b.must(err)
+		p.b.Must(err)
 		fmt.Fprintf(file, "// edit %d\n", p.writer.rng.IntN(1<<30))
-		p.b.must(file.Close())
+		p.b.Must(file.Close())
 		say(p.writer.edit(path))
 	}
 	for told < bytesPerTurn {
@@ -208,13 +186,13 @@ func (p *play) work() {
 func (p *play) stop() {
 	before, told := int64(0), int64(0)
 	if p.grows != nil && !p.idle {
-		before, told = p.size(), p.behind()
+		before, told = p.b.gitSize(p.dir), p.behind()
 	}
 	p.agent("stop", "Stop", "stop_hook_active", false, "last_assistant_message", p.last)
 	p.stored()
 	if before > 0 {
 		p.grows.base = append(p.grows.base, float64(told))
-		p.grows.samples = append(p.grows.samples, sample{ms: float64(p.size() - before)})
+		p.grows.samples = append(p.grows.samples, sample{ms: float64(p.b.gitSize(p.dir) - before)})
 	}
 }
 
@@ -222,7 +200,7 @@ func (p *play) message() string { return filepath.Join(p.dir, ".git", "COMMIT_ED
 
 func (p *play) prepare() {
 	p.b.git(p.dir, "add", "-u")
-	p.b.must(os.WriteFile(p.message(), fmt.Appendf(nil, "Turn %d\n", p.turn), 0o644))
+	p.b.Must(os.WriteFile(p.message(), fmt.Appendf(nil, "Turn %d\n", p.turn), 0o644))
 	p.gitHook("prepare-commit-msg", p.message(), "message")
 	if text, err := os.ReadFile(p.message()); err != nil || !bytes.Contains(text, []byte("\nEntire-Checkpoint: ")) {
 		p.b.Fatalf("turn %d in %s: the commit was not linked", p.turn, p.dir)
@@ -243,34 +221,13 @@ func (p *play) end() {
 	}
 }
 
-// size is that of all files of the repository's own folder.
-func (p *play) size() int64 {
-	var total int64
-	seen := map[uint64]bool{} // snapshots share files
-	p.b.must(filepath.WalkDir(filepath.Join(p.dir, ".git"), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if inode := inodeOf(info); inode == 0 || !seen[inode] {
-			seen[inode] = true
-			total += info.Size()
-		}
-		return nil
-	}))
-	return total
-}
-
 // behind is how much of the transcript no hook has seen yet.
 func (p *play) behind() int64 {
 	var at progress
 	data, err := os.ReadFile(filepath.Join(p.dir, ".git", "entire-sessions", p.id+".json"))
-	p.b.must(err)
-	p.b.must(json.Unmarshal(data, &at))
+	p.b.Must(err)
+	p.b.Must(json.Unmarshal(data, &at))
 	info, err := os.Stat(p.transcript)
-	p.b.must(err)
+	p.b.Must(err)
 	return info.Size() - at.Recorder.Cursor.Offset
 }

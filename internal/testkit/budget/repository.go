@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -34,7 +35,7 @@ func (b *bench) template(name string, generate func(path string)) string {
 	b.Logf("generating %s", name)
 	made := filepath.Join(b.work, "new-"+name)
 	generate(made)
-	b.must(os.Rename(made, path))
+	b.Must(os.Rename(made, path))
 	return path
 }
 
@@ -83,14 +84,14 @@ func (b *bench) generate(h history, dir string) {
 	cmd.Env = b.env
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	pipe, err := cmd.StdinPipe()
-	b.must(err)
-	b.must(cmd.Start())
+	b.Must(err)
+	b.Must(cmd.Start())
 	rng := rand.New(rand.NewPCG(1, uint64(h.files))) //nolint:gosec // no secret: the same each time
 	im := importer{bufio.NewWriter(pipe), rng, 0, 1700000000}
 	im.history(h)
-	b.must(im.Flush())
-	b.must(pipe.Close())
-	b.must(cmd.Wait())
+	b.Must(im.Flush())
+	b.Must(pipe.Close())
+	b.Must(cmd.Wait())
 	b.git(dir, "reset", "-q", "--hard", "main")
 }
 
@@ -193,4 +194,25 @@ func (im *importer) source() string {
 		fmt.Fprintf(&b, "func F%d() int { return %d } // %s\n", im.rng.IntN(1<<30), im.rng.IntN(1<<20), w.text(30))
 	}
 	return b.String()
+}
+
+// gitSize is the size of all files in the .git of a worktree.
+func (b *bench) gitSize(dir string) int64 {
+	var total int64
+	seen := map[uint64]bool{} // snapshots share files
+	b.Must(filepath.WalkDir(filepath.Join(dir, ".git"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if inode := inodeOf(info); inode == 0 || !seen[inode] {
+			seen[inode] = true
+			total += info.Size()
+		}
+		return nil
+	}))
+	return total
 }

@@ -112,3 +112,36 @@ func median(values []float64) float64 {
 	}
 	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
 }
+
+// measured is where a play records what it measures.
+type measured struct {
+	// rows takes what is measured, by hook; bases is the rows that are compared
+	// with it.
+	rows, bases map[string]*row
+	idle        bool    // nothing is recorded yet
+	status      float64 // the unit s, measured in this turn
+}
+
+// take records what was measured.
+func (m *measured) take(name string, s sample, v float64) {
+	if m.idle {
+		return
+	}
+	if r := m.rows[name]; r != nil {
+		base := v
+		if r.Unit == perStatus {
+			base = m.status
+		}
+		r.add(s, base)
+	}
+	if r := m.bases[name]; r != nil {
+		r.base = append(r.base, s.ms)
+	}
+}
+
+// takeOf records a process that is no hook.
+func (m *measured) takeOf(r *row, s sample, v float64) {
+	if !m.idle {
+		r.add(s, v)
+	}
+}

@@ -79,7 +79,7 @@ func off(b *bench, rows []*row) {
 			p.rows[hook] = &row{Name: hook, Unit: perVersion}
 			rows[i].slowest = append(rows[i].slowest, p.rows[hook])
 		}
-		b.must(os.WriteFile(p.message(), []byte("message\n"), 0o644))
+		b.Must(os.WriteFile(p.message(), []byte("message\n"), 0o644))
 	}
 	b.slim()
 	for n := range b.runs + 1 {
@@ -147,7 +147,7 @@ func big(b *bench, rows []*row) {
 	growth := rows[4]
 	p.grows = &row{}
 	b.laps(p)
-	b.must(os.RemoveAll(p.dir))
+	b.Must(os.RemoveAll(p.dir))
 	growth.value, growth.slack = p.grows.ms()/1000, median(p.grows.base)/1000
 }
 
@@ -167,9 +167,9 @@ func first(b *bench, rows []*row) {
 		}
 		p.resumes = true
 		b.lap(p)
-		b.must(os.Remove(p.transcript))
+		b.Must(os.Remove(p.transcript))
 	}
-	b.must(os.RemoveAll(p.dir))
+	b.Must(os.RemoveAll(p.dir))
 }
 
 func compared(what string, hooks ...string) []*row {
@@ -215,15 +215,15 @@ func sessions(b *bench, rows []*row) {
 func (p *play) multiply(n int) {
 	dir := filepath.Join(p.dir, ".git", "entire-sessions")
 	files, err := filepath.Glob(filepath.Join(dir, p.id+".*"))
-	p.b.must(err)
+	p.b.Must(err)
 	for i := range n - 1 {
 		id := testkit.UUID(p.id, "copy", i)
 		for _, path := range files {
 			data, err := os.ReadFile(path)
-			p.b.must(err)
+			p.b.Must(err)
 			name := id + strings.TrimPrefix(filepath.Base(path), p.id)
 			data = bytes.ReplaceAll(data, []byte(p.id), []byte(id))
-			p.b.must(os.WriteFile(filepath.Join(dir, name), data, 0o600)) //nolint:gosec // in the run's own folder
+			p.b.Must(os.WriteFile(filepath.Join(dir, name), data, 0o600)) //nolint:gosec // in the run's own folder
 		}
 	}
 }
@@ -249,5 +249,5 @@ func huge(b *bench, rows []*row) {
 	little := b.newPlay(b.enabled(smallRepo(), "little"), shortTalk)
 	much := b.newPlay(b.enabled(smallRepo(), "huge"), hugeTalk)
 	b.compare(little, much, rows)
-	b.must(os.Remove(much.transcript))
+	b.Must(os.Remove(much.transcript))
 }

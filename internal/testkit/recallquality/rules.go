@@ -9,12 +9,13 @@ import (
 // is about.
 type judge struct {
 	t        *transcript
+	sources  sources
 	numbered map[string]string // the requests, as the brief has them
 }
 
 // check returns the verdicts on all statements of a brief.
 func check(text string, t *transcript) []verdict {
-	j := &judge{t: t, numbered: map[string]string{}}
+	j := &judge{t: t, sources: sources{t}, numbered: map[string]string{}}
 	list, _ := statements(text)
 	for _, s := range list {
 		if s.section == "requests" && s.number != "" {
@@ -98,47 +99,12 @@ func (j *judge) head(text string) (class, why string, ok bool) {
 	return "request", "summary that is not in the transcript", true
 }
 
-// The texts that a request may be quoted from: what was typed, picked or accepted.
-func (j *judge) person() string {
-	return j.t.texts(request, pick, denial) + j.plans()
-}
-
-// plans returns the plans that the agent offered, normalized.
-func (j *judge) plans() string {
-	var b strings.Builder
-	for _, e := range j.t.events {
-		if e.kind == toolCall && e.call.name == "ExitPlanMode" {
-			b.WriteString(letters(e.call.input.Plan))
-			b.WriteByte('\n')
-			b.WriteString(letters(e.call.output))
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
-func (j *judge) agent() string {
-	return j.t.texts(reply, summary) + j.plans() + j.list()
-}
-
-// list returns the items of the agent's list and its questions, normalized.
-func (j *judge) list() string {
-	var b strings.Builder
-	for _, e := range j.t.events {
-		if e.kind == toolCall && (strings.HasPrefix(e.call.name, "Task") || e.call.name == "TodoWrite" || e.call.name == "AskUserQuestion") {
-			b.WriteString(letters(e.call.inputs))
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
 var replies = regexp.MustCompile(`^"(.*)", in reply to: (.*)$`)
 
 // request checks that a request is one, verbatim.
 func (j *judge) request(text string) string {
 	if m := replies.FindStringSubmatch(text); m != nil {
-		if !has(j.agent(), m[2]) {
+		if !has(j.sources.agent(), m[2]) {
 			return "what it replies to is not in the agent's words"
 		}
 		text = m[1]
@@ -149,7 +115,7 @@ func (j *judge) request(text string) string {
 	if isBoilerplate(text) {
 		return "the client's own wording, not a request"
 	}
-	return j.quoted(text, j.person(), "the person's words")
+	return j.quoted(text, j.sources.person(), "the person's words")
 }
 
 // task checks the older form: a task, with what was asked last.
@@ -168,7 +134,7 @@ func (j *judge) task(text string) string {
 	if isBoilerplate(text) {
 		return "the client's own wording, not a task"
 	}
-	return j.quoted(text, j.person()+j.agent(), "the person's or the agent's words")
+	return j.quoted(text, j.sources.person()+j.sources.agent(), "the person's or the agent's words")
 }
 
 func (j *judge) description(text string) string {
@@ -177,12 +143,12 @@ func (j *judge) description(text string) string {
 			return j.task(rest)
 		}
 	}
-	return j.quoted(strings.TrimPrefix(text, "The agent said last: "), j.person()+j.agent(), "the person's or the agent's words")
+	return j.quoted(strings.TrimPrefix(text, "The agent said last: "), j.sources.person()+j.sources.agent(), "the person's or the agent's words")
 }
 
 // decision checks that one is in the words of who made it.
 func (j *judge) decision(text string) string {
-	in, who := j.person()+j.agent(), "the person's or the agent's words"
+	in, who := j.sources.person()+j.sources.agent(), "the person's or the agent's words"
 	label := ""
 	for _, l := range []string{"user", "person", "agent", "plan accepted", "plan rejected", "denied", "correction", "constraint"} {
 		if rest, ok := strings.CutPrefix(text, l+": "); ok {
@@ -192,11 +158,11 @@ func (j *judge) decision(text string) string {
 	}
 	switch label {
 	case "user", "person":
-		in, who = j.person()+j.list(), "the person's words"
+		in, who = j.sources.person()+j.sources.list(), "the person's words"
 	case "agent":
-		in, who = j.agent(), "the agent's words"
+		in, who = j.sources.agent(), "the agent's words"
 	case "denied":
-		in += j.denied()
+		in += j.sources.denied()
 	}
 	text = strings.TrimPrefix(text, `"`)
 	if isBoilerplate(text) {
@@ -207,7 +173,7 @@ func (j *judge) decision(text string) string {
 			return "the client's own wording, not a decision"
 		}
 		if before, after, ok := strings.Cut(part, `", in reply to: `); ok {
-			if !has(in, before) || !has(j.agent(), after) {
+			if !has(in, before) || !has(j.sources.agent(), after) {
 				return "not in " + who
 			}
 			continue
@@ -217,15 +183,4 @@ func (j *judge) decision(text string) string {
 		}
 	}
 	return ""
-}
-
-// denied returns the inputs of the calls that the person denied, normalized.
-func (j *judge) denied() string {
-	var b strings.Builder
-	for _, e := range j.t.events {
-		if e.kind == denial {
-			b.WriteString(letters(e.call.name + " " + e.call.inputs + " " + e.text))
-		}
-	}
-	return b.String()
 }

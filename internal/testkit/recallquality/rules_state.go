@@ -22,11 +22,11 @@ func (j *judge) state(text string) string {
 	case is("committed"):
 		return j.committed(text)
 	case is("pushed"):
-		if !j.t.pushedAfter(j.lastCommit()) {
+		if !j.t.pushedAfter(j.t.lastCommit()) {
 			return "no push succeeded after the last commit"
 		}
 	case is("no push"):
-		if at := j.lastCommit(); at >= 0 && j.t.pushedAfter(at) {
+		if at := j.t.lastCommit(); at >= 0 && j.t.pushedAfter(at) {
 			return "a push succeeded after the last commit"
 		}
 	case is("not committed: "):
@@ -34,19 +34,19 @@ func (j *judge) state(text string) string {
 	case is("pull request"), is("PR "):
 		return j.pull(text)
 	case is("the person interrupted"):
-		if j.ending() != interrupt && j.ending() != denial {
+		if j.t.ending() != interrupt && j.t.ending() != denial {
 			return "the session didn't end with an interrupted turn"
 		}
 	case is("the last turn ended with an error"):
-		if j.ending() != modelErr {
+		if j.t.ending() != modelErr {
 			return "the session didn't end with an error of the model"
 		}
 	case is("the agent had not begun"):
-		if j.ending() != request {
+		if j.t.ending() != request {
 			return "the session didn't end with a request"
 		}
 	case is("the last turn had not ended"):
-		if k := j.ending(); k != toolCall && k != pick && k != denial {
+		if k := j.t.ending(); k != toolCall && k != pick && k != denial {
 			return "the session didn't end with a tool call"
 		}
 	default:
@@ -57,17 +57,6 @@ func (j *judge) state(text string) string {
 		return j.reported(report)
 	}
 	return ""
-}
-
-// ending returns the kind of the last event.
-func (j *judge) ending() kind { return j.t.events[len(j.t.events)-1].kind }
-
-func (j *judge) lastCommit() int {
-	list := j.t.commits()
-	if len(list) == 0 {
-		return -1
-	}
-	return list[len(list)-1].at
 }
 
 // reported checks that a text is the agent's last one of the session.
@@ -150,21 +139,13 @@ func (j *judge) pull(text string) string {
 	if len(numbers) == 0 {
 		return "no number"
 	}
-	raw := j.raw()
+	raw := j.sources.raw()
 	for _, m := range numbers {
 		if !regexp.MustCompile(`(?i)(?:/pulls?/|#|\bPR #?|\bpr (?:\w+ )?)`+m[1]+`\b`).MatchString(raw) && !strings.Contains(raw, "number\\\":"+m[1]) {
 			return "pull request " + m[1] + " is not in the transcript"
 		}
 	}
 	return ""
-}
-
-func (j *judge) raw() string {
-	var b strings.Builder
-	for _, line := range j.t.lines {
-		collectLine(&b, line)
-	}
-	return b.String()
 }
 
 // where checks the place.
@@ -218,7 +199,7 @@ func (j *judge) file(s statement) string {
 		}
 		why = ""
 	}
-	if why != "" && s.section != "content" && !has(j.person()+j.agent(), why) {
+	if why != "" && s.section != "content" && !has(j.sources.person()+j.sources.agent(), why) {
 		return "the reason is not in the agent's words"
 	}
 	return ""

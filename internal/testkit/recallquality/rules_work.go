@@ -6,40 +6,6 @@ import (
 	"strings"
 )
 
-// lastOf returns the last event with a text, -1 if none has it.
-func (j *judge) lastOf(text string, kinds ...kind) int {
-	for i, e := range slices.Backward(j.t.events) {
-		if !slices.Contains(kinds, e.kind) && (e.kind != toolCall || !slices.Contains(kinds, toolCall)) {
-			continue
-		}
-		in := e.text
-		if e.kind == toolCall {
-			in = e.call.inputs
-		}
-		if has(letters(in), text) {
-			return i
-		}
-	}
-	return -1
-}
-
-// repliedAfter reports whether the person wrote or picked anything after an event.
-func (j *judge) repliedAfter(at int) bool {
-	return slices.ContainsFunc(j.t.events[at+1:], func(e event) bool { return e.kind == request || e.kind == pick })
-}
-
-// finishedAfter reports whether files were changed or committed after an event, and the
-// turn then ended with a reply.
-func (j *judge) finishedAfter(at int) bool {
-	worked := false
-	for _, e := range j.t.events[at+1:] {
-		if e.kind == toolCall && (e.call.edits() || e.call.name == "Bash" && gitCommit.MatchString(e.call.input.Command) && e.call.outcome() == passed) {
-			worked = true
-		}
-	}
-	return worked && j.t.events[len(j.t.events)-1].kind == reply
-}
-
 var itemState = regexp.MustCompile(`\s*\((?:in progress|pending)\)$`)
 
 // step checks that a next step was announced, and neither done nor replied to since.
@@ -57,13 +23,13 @@ func (j *judge) step(text string) string {
 		}
 		return ""
 	}
-	at := j.lastOf(text, reply, summary, request, toolCall)
+	at := j.t.lastOf(text, reply, summary, request, toolCall)
 	switch {
 	case at < 0:
 		return "nobody said it"
-	case j.repliedAfter(at):
+	case j.t.repliedAfter(at):
 		return "the person went on after it"
-	case j.finishedAfter(at):
+	case j.t.finishedAfter(at):
 		return "the agent worked on after it and ended its turn"
 	}
 	return ""
@@ -72,11 +38,11 @@ func (j *judge) step(text string) string {
 // question checks that an open question is one that the session ended with.
 func (j *judge) question(text string) string {
 	text, isOption := strings.CutPrefix(text, "alternative: ")
-	at := j.lastOf(text, reply, toolCall)
+	at := j.t.lastOf(text, reply, toolCall)
 	switch {
 	case at < 0:
 		return "the agent didn't ask it"
-	case j.repliedAfter(at):
+	case j.t.repliedAfter(at):
 		return "the person replied to it"
 	case !isOption && !strings.Contains(text, "?"):
 		return "not a question"
@@ -90,7 +56,7 @@ var inTicks = regexp.MustCompile("`([^`]+)`")
 // runner's own count, and that the same command didn't succeed later.
 func (j *judge) blocker(text string) string {
 	if strings.Contains(text, "interrupted the last turn") {
-		if k := j.ending(); k != interrupt && k != denial {
+		if k := j.t.ending(); k != interrupt && k != denial {
 			return "the session didn't end with an interrupted turn"
 		}
 		return ""
@@ -102,7 +68,7 @@ func (j *judge) blocker(text string) string {
 	rest = toolFailed.ReplaceAllString(rest, "")
 	for _, label := range []string{"denied: ", "not allowed: "} {
 		if what, ok := strings.CutPrefix(rest, label); ok {
-			return j.quoted(what, j.denied(), "a call that the person denied")
+			return j.quoted(what, j.sources.denied(), "a call that the person denied")
 		}
 	}
 	at := j.failure(rest)
@@ -110,7 +76,7 @@ func (j *judge) blocker(text string) string {
 		if slices.ContainsFunc(j.t.events, func(e event) bool { return e.kind == modelErr && has(letters(e.text), rest) }) {
 			return ""
 		}
-		if i := j.lastOf(rest, reply); i >= 0 && !j.repliedAfter(i) && !j.finishedAfter(i) {
+		if i := j.t.lastOf(rest, reply); i >= 0 && !j.t.repliedAfter(i) && !j.t.finishedAfter(i) {
 			return "" // the agent's own last words
 		}
 		return "no call of it failed"

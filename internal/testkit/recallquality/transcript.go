@@ -381,3 +381,48 @@ func collect(b *strings.Builder, v any) {
 		}
 	}
 }
+
+// ending returns the kind of the last event.
+func (t *transcript) ending() kind { return t.events[len(t.events)-1].kind }
+
+func (t *transcript) lastCommit() int {
+	list := t.commits()
+	if len(list) == 0 {
+		return -1
+	}
+	return list[len(list)-1].at
+}
+
+// lastOf returns the last event with a text, -1 if none has it.
+func (t *transcript) lastOf(text string, kinds ...kind) int {
+	for i, e := range slices.Backward(t.events) {
+		if !slices.Contains(kinds, e.kind) && (e.kind != toolCall || !slices.Contains(kinds, toolCall)) {
+			continue
+		}
+		in := e.text
+		if e.kind == toolCall {
+			in = e.call.inputs
+		}
+		if has(letters(in), text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// repliedAfter reports whether the person wrote or picked anything after an event.
+func (t *transcript) repliedAfter(at int) bool {
+	return slices.ContainsFunc(t.events[at+1:], func(e event) bool { return e.kind == request || e.kind == pick })
+}
+
+// finishedAfter reports whether files were changed or committed after an event, and the
+// turn then ended with a reply.
+func (t *transcript) finishedAfter(at int) bool {
+	worked := false
+	for _, e := range t.events[at+1:] {
+		if e.kind == toolCall && (e.call.edits() || e.call.name == "Bash" && gitCommit.MatchString(e.call.input.Command) && e.call.outcome() == passed) {
+			worked = true
+		}
+	}
+	return worked && t.events[len(t.events)-1].kind == reply
+}
