@@ -55,7 +55,7 @@ func (s *Session) Hook(verb string, payload Object) Result {
 func (s *Session) runInstalled(event string, payload Object) Result {
 	s.TB.Helper()
 	var sum Result
-	for _, command := range s.InstalledCommands(event, payload.text("tool_name")) {
+	for _, command := range installedCommands(s.TB, s.Project, event, payload.text("tool_name")) {
 		result := Call{
 			Dir: s.Cwd, Env: s.HookEnv(), Stdin: payload.JSON() + "\n", Name: "sh", Args: []string{"-c", command},
 		}.Run(s.TB)
@@ -66,13 +66,13 @@ func (s *Session) runInstalled(event string, payload Object) Result {
 	return sum
 }
 
-// InstalledCommands are the commands configured for an event, of a tool if it
-// is one of tools.
-func (s *Session) InstalledCommands(event, tool string) []string {
-	s.TB.Helper()
+// installedCommands returns the commands that a project's settings have for an event, of a
+// tool if it is one of tools.
+func installedCommands(tb TB, project, event, tool string) []string {
+	tb.Helper()
 	var commands []string
 	for _, name := range []string{"settings.json", "settings.local.json"} {
-		data, err := os.ReadFile(filepath.Join(s.Project, ".claude", name))
+		data, err := os.ReadFile(filepath.Join(project, ".claude", name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -86,7 +86,7 @@ func (s *Session) InstalledCommands(event, tool string) []string {
 			err = json.Unmarshal(stripComments(data), &settings)
 		}
 		if err != nil {
-			s.TB.Fatalf("read the agent's settings: %v", err)
+			tb.Fatalf("read the agent's settings: %v", err)
 		}
 		for _, group := range settings.Hooks[event] {
 			if m := group.Matcher; m != "" && m != "*" && !slices.Contains(strings.Split(m, "|"), tool) {
@@ -108,7 +108,7 @@ func stripComments(data []byte) []byte {
 // untouchable describes the index and the worktree of the session's
 // repository; "" where there is none, or where it is large.
 func (s *Session) untouchable() string {
-	root, index := s.places()
+	root, index := worktreeOf(s.Cwd)
 	if root == "" || s.Shared {
 		return ""
 	}
@@ -119,9 +119,9 @@ func (s *Session) untouchable() string {
 	return fmt.Sprintf("index %x\n%s", sha256.Sum256(data), Fingerprint(root, 500))
 }
 
-// places finds the worktree's root and its index without starting git.
-func (s *Session) places() (root, index string) {
-	for dir := s.Cwd; ; dir = filepath.Dir(dir) {
+// worktreeOf finds the root of a folder's worktree and its index without starting git.
+func worktreeOf(dir string) (root, index string) {
+	for ; ; dir = filepath.Dir(dir) {
 		dotGit := filepath.Join(dir, ".git")
 		info, err := os.Stat(dotGit)
 		if err == nil && info.IsDir() {

@@ -33,27 +33,33 @@ func NewRepo(tb TB, dir, kind string, env Env) (repo *Repo, unsupported bool) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		tb.Fatalf("make folder: %v", err)
 	}
-	repo = build(&Repo{TB: tb, Dir: dir, Env: env})
+	repo = build(builder{&Repo{TB: tb, Dir: dir, Env: env}}).Repo
 	return repo, repo == nil
 }
 
-func kinds() map[string]func(base *Repo) *Repo {
-	return map[string]func(base *Repo) *Repo{
-		"plain":          func(b *Repo) *Repo { return b.initAt("repo").identify().first() },
-		"empty":          func(b *Repo) *Repo { return b.initAt("repo").identify() },
+// builder makes repositories; Repo is the folder to make one in, or what was made. It is
+// nil where git or the system can't make that kind.
+type builder struct{ *Repo }
+
+func (b builder) at(dir string) builder { return builder{b.At(dir)} }
+
+func kinds() map[string]func(b builder) builder {
+	return map[string]func(b builder) builder{
+		"plain":          func(b builder) builder { return b.initAt("repo").identify().first() },
+		"empty":          func(b builder) builder { return b.initAt("repo").identify() },
 		"noidentity":     noIdentity,
-		"bare":           func(b *Repo) *Repo { return b.initAt("repo.git", "--bare").identify() },
+		"bare":           func(b builder) builder { return b.initAt("repo.git", "--bare").identify() },
 		"worktree":       linkedWorktree,
-		"submodule":      func(b *Repo) *Repo { return superproject(b).At("lib") },
+		"submodule":      func(b builder) builder { return superproject(b).at("lib") },
 		"superproject":   superproject,
 		"separate":       separate,
 		"bare-layout":    bareLayout,
-		"shared":         func(b *Repo) *Repo { return b.cloneOf("--shared") },
-		"shallow":        func(b *Repo) *Repo { return b.cloneOf("--depth=1") },
-		"partial":        func(b *Repo) *Repo { return b.cloneOf("--filter=blob:none") },
+		"shared":         func(b builder) builder { return b.cloneOf("--shared") },
+		"shallow":        func(b builder) builder { return b.cloneOf("--depth=1") },
+		"partial":        func(b builder) builder { return b.cloneOf("--filter=blob:none") },
 		"sparse":         sparse,
 		"worktreeconfig": worktreeConfig,
-		"sha256":         func(b *Repo) *Repo { return b.initAt("repo", "--object-format=sha256").identify().first() },
+		"sha256":         func(b builder) builder { return b.initAt("repo", "--object-format=sha256").identify().first() },
 		"reftable":       reftable,
 		"symlink":        symlinked,
 		"subdir":         subdirectory,
@@ -63,51 +69,51 @@ func kinds() map[string]func(base *Repo) *Repo {
 }
 
 // initAt makes an empty repository.
-func (r *Repo) initAt(name string, options ...string) *Repo {
+func (b builder) initAt(name string, options ...string) builder {
 	args := append([]string{"init", "-q", "-b", "main"}, options...)
-	r.Git(append(args, name)...)
-	return r.At(name)
+	b.Git(append(args, name)...)
+	return b.at(name)
 }
 
 // identify gives the repository an identity of its own, and no maintenance by
 // itself: in repositories this small git would only look for something to do.
-func (r *Repo) identify() *Repo {
-	r.TB.Helper()
-	config, err := os.OpenFile(r.configPath(), os.O_WRONLY|os.O_APPEND, 0)
+func (b builder) identify() builder {
+	b.TB.Helper()
+	config, err := os.OpenFile(b.configPath(), os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
 		_, err = config.WriteString("[user]\n\tname = Ada Tester\n\temail = ada@example.com\n" +
 			"[commit]\n\tgpgsign = false\n[maintenance]\n\tauto = false\n")
 		err = errors.Join(err, config.Close())
 	}
 	if err != nil {
-		r.TB.Fatalf("configure the repository: %v", err)
+		b.TB.Fatalf("configure the repository: %v", err)
 	}
-	return r
+	return b
 }
 
 // configPath is the repository's configuration, without a git process where it can
 // be.
-func (r *Repo) configPath() string {
-	r.TB.Helper()
+func (b builder) configPath() string {
+	b.TB.Helper()
 	for _, name := range []string{".git/config", "config"} {
-		if info, err := os.Stat(r.Path(name)); err == nil && info.Mode().IsRegular() {
-			return r.Path(name)
+		if info, err := os.Stat(b.Path(name)); err == nil && info.Mode().IsRegular() {
+			return b.Path(name)
 		}
 	}
-	return filepath.Join(r.CommonDir(), "config")
+	return filepath.Join(b.CommonDir(), "config")
 }
 
 // first makes the first commit.
-func (r *Repo) first() *Repo {
-	r.Write("README.md", "# A project\n")
-	r.Git("add", "README.md")
-	r.Git("commit", "-q", "-m", "first")
-	return r
+func (b builder) first() builder {
+	b.Write("README.md", "# A project\n")
+	b.Git("add", "README.md")
+	b.Git("commit", "-q", "-m", "first")
+	return b
 }
 
 // cloneOf makes a repository with some history and clones it.
-func (r *Repo) cloneOf(options ...string) *Repo {
-	origin := r.initAt("origin").identify().first()
+func (b builder) cloneOf(options ...string) builder {
+	origin := b.initAt("origin").identify().first()
 	origin.Write("old.txt", "old\n")
 	origin.Commit("second")
 	origin.Write("old.txt", "older\n")
@@ -118,11 +124,11 @@ func (r *Repo) cloneOf(options ...string) *Repo {
 		source = "file://" + source
 	}
 	args := append([]string{"clone", "-q"}, options...)
-	r.Git(append(args, source, "repo")...)
-	return r.At("repo").identify()
+	b.Git(append(args, source, "repo")...)
+	return b.at("repo").identify()
 }
 
-func noIdentity(b *Repo) *Repo {
+func noIdentity(b builder) builder {
 	repo := b.initAt("repo")
 	repo.Write("README.md", "# A project\n")
 	repo.Git("add", "-A")
@@ -130,86 +136,86 @@ func noIdentity(b *Repo) *Repo {
 	return repo
 }
 
-func linkedWorktree(b *Repo) *Repo {
+func linkedWorktree(b builder) builder {
 	b.initAt("main").identify().first().Git("worktree", "add", "-q", "-b", "topic", "../linked tree")
-	return b.At("linked tree")
+	return b.at("linked tree")
 }
 
-func superproject(b *Repo) *Repo {
+func superproject(b builder) builder {
 	b.initAt("library").identify().first()
 	super := b.initAt("super").identify().first()
 	super.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", filepath.Join(b.Dir, "library"), "lib")
 	super.Commit("add the library")
-	super.At("lib").identify()
+	super.at("lib").identify()
 	return super
 }
 
-func separate(b *Repo) *Repo {
+func separate(b builder) builder {
 	return b.initAt("repo", "--separate-git-dir="+filepath.Join(b.Dir, "elsewhere.git")).identify().first()
 }
 
-func bareLayout(b *Repo) *Repo {
+func bareLayout(b builder) builder {
 	b.initAt("source").identify().first()
 	project := filepath.Join(b.Dir, "project")
 	b.Git("clone", "-q", "--bare", filepath.Join(b.Dir, "source"), filepath.Join(project, ".bare"))
-	layout := b.At("project")
+	layout := b.at("project")
 	layout.Write(".git", "gitdir: ./.bare\n")
 	layout.identify()
 	layout.Git("worktree", "add", "-q", "main")
-	return layout.At("main")
+	return layout.at("main")
 }
 
-func sparse(b *Repo) *Repo {
+func sparse(b builder) builder {
 	origin := b.initAt("origin").identify().first()
 	origin.Write("in/kept.txt", "kept\n")
 	origin.Write("out/left.txt", "left out\n")
 	origin.Commit("two folders")
 	b.Git("clone", "-q", "--no-checkout", origin.Dir, "repo")
-	repo := b.At("repo").identify()
+	repo := b.at("repo").identify()
 	repo.Git("sparse-checkout", "init", "--cone", "--sparse-index")
 	repo.Git("sparse-checkout", "set", "in")
 	repo.Git("checkout", "-q", "main")
 	return repo
 }
 
-func worktreeConfig(b *Repo) *Repo {
+func worktreeConfig(b builder) builder {
 	repo := b.initAt("repo").identify().first()
 	repo.Git("config", "extensions.worktreeConfig", "true")
 	repo.Git("config", "--worktree", "core.filemode", "true")
 	repo.Git("worktree", "add", "-q", "-b", "topic", "../other")
-	return b.At("other")
+	return b.at("other")
 }
 
-func reftable(b *Repo) *Repo {
+func reftable(b builder) builder {
 	if b.TryGit("init", "-q", "-b", "main", "--ref-format=reftable", "repo").Code != 0 {
-		return nil
+		return builder{}
 	}
-	return b.At("repo").identify().first()
+	return b.at("repo").identify().first()
 }
 
-func symlinked(b *Repo) *Repo {
+func symlinked(b builder) builder {
 	b.initAt("real").identify().first()
 	if err := os.Symlink("real", b.Path("link")); err != nil {
-		return nil
+		return builder{}
 	}
-	return b.At("link")
+	return b.at("link")
 }
 
-func subdirectory(b *Repo) *Repo {
+func subdirectory(b builder) builder {
 	repo := b.initAt("repo").identify().first()
 	repo.Write("pkg/sub/doc.txt", "doc\n")
 	repo.Commit("a folder")
-	return repo.At("pkg/sub")
+	return repo.at("pkg/sub")
 }
 
-func detached(b *Repo) *Repo {
+func detached(b builder) builder {
 	repo := b.initAt("repo").identify().first()
 	repo.Git("checkout", "-q", "--detach")
 	return repo
 }
 
 // huge has 100,000 files in 1,000 folders.
-func huge(b *Repo) *Repo {
+func huge(b builder) builder {
 	repo := b.initAt("repo").identify().first()
 	var stream strings.Builder
 	stream.WriteString("blob\nmark :1\ndata 2\nx\n\n" + commitIn("refs/heads/main", "many\n"))

@@ -99,13 +99,13 @@ func (r *Repo) Commit(message string) string {
 // CommonDir is the git common directory.
 func (r *Repo) CommonDir() string {
 	r.TB.Helper()
-	return r.gitPath("--git-common-dir")
+	return gitPath(r, "--git-common-dir")
 }
 
 // GitDir is the git directory of this worktree.
 func (r *Repo) GitDir() string {
 	r.TB.Helper()
-	return r.gitPath("--absolute-git-dir")
+	return gitPath(r, "--absolute-git-dir")
 }
 
 // Root is the top of the worktree; "" if there is none.
@@ -115,7 +115,7 @@ func (r *Repo) Root() string {
 	return strings.TrimSuffix(result.Stdout, "\n")
 }
 
-func (r *Repo) gitPath(option string) string {
+func gitPath(r *Repo, option string) string {
 	r.TB.Helper()
 	dir := r.Git("rev-parse", option)
 	if !filepath.IsAbs(dir) {

@@ -143,7 +143,7 @@ func (r *Repo) StoredAt(rev string) map[string]*Stored {
 		}
 		names, objects = append(names, path), append(objects, strings.Fields(info)[2])
 	}
-	for i, content := range r.objects(objects) {
+	for i, content := range readObjects(r, objects) {
 		part := pattern.FindStringSubmatch(names[i])
 		id := part[1] + part[2]
 		if found[id] == nil {
@@ -159,8 +159,8 @@ func (r *Repo) StoredAt(rev string) map[string]*Stored {
 	return found
 }
 
-// objects reads blobs through one process.
-func (r *Repo) objects(ids []string) [][]byte {
+// readObjects reads blobs through one process.
+func readObjects(r *Repo, ids []string) [][]byte {
 	r.TB.Helper()
 	if len(ids) == 0 {
 		return nil
