@@ -37,8 +37,8 @@ func TestEveryWriteIsAStep(t *testing.T) {
 		"place link": disk.Place(disk.Hardlink, path, path+".new"), "place clone": disk.Place(disk.Reflink, path, path+".new"),
 		"place copy": disk.Place(disk.Copy, path, path+".new"), "copy": disk.CopyFile(path, path+".new"),
 		"linking": errorOf(disk.LinkingAt(dir)), "punch": disk.PunchHole(f, 0, 4096), "sync": disk.Sync(dir),
-		"xattr": dirfd.FileXattrs(f).Set("user.x", nil), "xattr of the directory": dirfd.DirXattrs(d).Set("user.x", nil), "xattr of a link": dirfd.LinkXattrs(path).Set("user.x", nil),
-		"no xattr": dirfd.FileXattrs(f).Remove("user.x"), "no xattr of the directory": dirfd.DirXattrs(d).Remove("user.x"), "no xattr of a link": dirfd.LinkXattrs(path).Remove("user.x"),
+		"xattr": dirfd.FileXattrs(f).Set("user.x", nil), "xattr of the directory": dirfd.DirXattrs(d).Set("user.x", nil), "xattr of a link": dirfd.EntryXattrs(d, "file").Set("user.x", nil),
+		"no xattr": dirfd.FileXattrs(f).Remove("user.x"), "no xattr of the directory": dirfd.DirXattrs(d).Remove("user.x"), "no xattr of a link": dirfd.EntryXattrs(d, "file").Remove("user.x"),
 	} {
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: %v", name, err)

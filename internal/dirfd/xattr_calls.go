@@ -29,9 +29,6 @@ type Xattrs struct {
 // FileXattrs are those of an open file or directory.
 func FileXattrs(f *os.File) Xattrs { return Xattrs{path: f.Name(), fd: int(f.Fd()), file: f} }
 
-// LinkXattrs are those of the file at path; of a symbolic link its own.
-func LinkXattrs(path string) Xattrs { return Xattrs{path: path, fd: -1} }
-
 // DirXattrs are those of an open directory.
 func DirXattrs(d *Dir) Xattrs { return Xattrs{path: d.path, fd: d.fd} }
 

@@ -71,7 +71,8 @@ func TestFSTreeOfTwo(t *testing.T) {
 func TestFSAttributesOfTheSystem(t *testing.T) {
 	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
 		t.Run(kind, func(t *testing.T) {
-			f, err := os.Create(filepath.Join(testkit.Mount(t, kind, 64), "file"))
+			dir := testkit.Mount(t, kind, 64)
+			f, err := os.Create(filepath.Join(dir, "file"))
 			must(t, err)
 			defer func() { _ = f.Close() }()
 			want := []dirfd.Xattr{
@@ -90,14 +91,15 @@ func TestFSAttributesOfTheSystem(t *testing.T) {
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v %s", err, diff)
 			}
-			link := f.Name() + ".link"
-			must(t, os.Symlink("file", link), dirfd.LinkXattrs(link).Set("trusted.link", []byte("3")))
-			got, err = dirfd.LinkXattrs(link).List()
+			d := root(t, dir)
+			link := dirfd.EntryXattrs(d, "link")
+			must(t, d.Symlink("file", "link"), link.Set("trusted.link", []byte("3")))
+			got, err = link.List()
 			if diff := cmp.Diff([]dirfd.Xattr{{Name: "trusted.link", Value: []byte("3")}}, got); err != nil || diff != "" {
 				t.Errorf("a link: %v %s", err, diff)
 			}
-			must(t, dirfd.LinkXattrs(link).Remove("trusted.link"))
-			if got, err = dirfd.LinkXattrs(link).List(); err != nil || len(got) > 0 {
+			must(t, link.Remove("trusted.link"))
+			if got, err = link.List(); err != nil || len(got) > 0 {
 				t.Errorf("a link's attributes are still there: %v, %v", got, err)
 			}
 		})

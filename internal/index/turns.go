@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"time"
 )
 
 // Turns returns the turns that a filter selects, the newest first, at most limit, of which
@@ -110,14 +109,3 @@ const (
 	Authors
 	Sessions
 )
-
-// Span returns the times of the first and the last turn; zero if there is none.
-func (r *Reader) Span(ctx context.Context) (first, last time.Time, err error) {
-	err = each(ctx, r.conn, "SELECT ifnull(min(at), 0), ifnull(max(ended), 0) FROM turns", nil, func(rows scanner) error {
-		var a, b int64
-		err := rows.Scan(&a, &b)
-		first, last = fromMillis(a), fromMillis(b)
-		return err
-	})
-	return first, last, err
-}

@@ -22,7 +22,6 @@ type Writer struct {
 	files Files
 	lock  *filelock.Lock
 	db    *sql.DB
-	made  bool // by this writer
 }
 
 // OpenWriter takes the index over for writing, waiting for another writer until ctx ends:
@@ -115,13 +114,8 @@ func (w *Writer) Anew(ctx context.Context) error {
 	if err == nil {
 		_, err = w.conn.ExecContext(ctx, fmt.Sprintf("BEGIN; %s PRAGMA user_version = %d; COMMIT", tables, schemaVersion))
 	}
-	w.made = err == nil
 	return err
 }
-
-// Made reports whether the writer made the index anew, so that all of the record is to be
-// filled in.
-func (w *Writer) Made() bool { return w.made }
 
 // Commit makes what was put so far visible to readers.
 func (w *Writer) Commit(ctx context.Context) error {

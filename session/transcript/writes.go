@@ -225,11 +225,6 @@ func (w *Writes) Find(file, text string, matches func(Write) bool) (Write, bool)
 	return w.calls[last], true
 }
 
-// Has reports whether an edit tool wrote anything to the file.
-func (w *Writes) Has(file string) bool {
-	return slices.ContainsFunc(w.names[path.Base(file)], func(name string) bool { return isFile(name, file) })
-}
-
 // isFile reports whether the path that a tool was given is that of a file, by its path from
 // the root of the project.
 func isFile(given, file string) bool {

@@ -3,7 +3,6 @@ package points
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +56,7 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		}
 		return p, err
 	}
-	if at, ok := parseTime(spec, pt.Env.Now()); ok {
+	if at, ok := ParseTime(spec, pt.Env.Now()); ok {
 		return pt.pointBefore(spec, at)
 	}
 	p, err := pt.pointOfCommit(ctx, spec, points)
@@ -274,56 +273,6 @@ func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point
 		return Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID, Session: Trailer(c.Message, checkpoint.SessionKey)}, nil
 	}
 	return Point{}, &PointError{spec, "the commit " + c.OID.Short() + " has no checkpoint and no snapshot"}
-}
-
-// parseTime reads a time: "10 minutes ago", "yesterday", a date, a time of
-// today, or both.
-func parseTime(text string, now time.Time) (time.Time, bool) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if text == "yesterday" {
-		return now.AddDate(0, 0, -1), true
-	}
-	if m := regexp.MustCompile(`^(\d{1,6})([smhdw])$`).FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1]) // digits
-		return before(now, n, m[2])
-	}
-	if m := regexp.MustCompile(`^(\d{1,6}|an?)[ .]*([a-z]+?)s?[ .]+ago$`).FindStringSubmatch(strings.Replace(text, "half an hour", "30 minutes", 1)); m != nil {
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			n = 1
-		}
-		return before(now, n, m[2])
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02 15:04", "2006-01-02t15:04:05", "2006-01-02t15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, strings.ToUpper(text), now.Location()); err == nil {
-			return at, true
-		}
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, true
-		}
-	}
-	text = strings.TrimPrefix(text, "today ")
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
-			if today.After(now) {
-				today = today.AddDate(0, 0, -1)
-			}
-			return today, true
-		}
-	}
-	return time.Time{}, false
-}
-
-func before(now time.Time, n int, unit string) (time.Time, bool) {
-	const day = 24 * time.Hour
-	units := map[string]time.Duration{
-		"second": time.Second, "sec": time.Second, "s": time.Second,
-		"minute": time.Minute, "min": time.Minute, "m": time.Minute,
-		"hour": time.Hour, "h": time.Hour, "day": day, "d": day, "week": 7 * day, "w": 7 * day,
-	}
-	d, ok := units[unit]
-	return now.Add(-time.Duration(n) * d), ok
 }
 
 // Target opens the snapshot of a point.
