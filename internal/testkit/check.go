@@ -157,6 +157,9 @@ func trailerFaults(repo *Repo, stored map[string]*Stored) []string {
 			}
 		}
 	}
+	if len(stored) == 0 {
+		return faults
+	}
 	shared := map[string]map[string]bool{}
 	for _, c := range commits(repo, "--all", "--reflog", "HEAD") {
 		for _, id := range c.trailers {
@@ -168,10 +171,9 @@ func trailerFaults(repo *Repo, stored map[string]*Stored) []string {
 			}
 		}
 	}
-	shallow := repo.Git("rev-parse", "--is-shallow-repository") == "true"
 	for id, checkpoint := range stored {
 		if shared[id] == nil {
-			if !shallow {
+			if repo.Git("rev-parse", "--is-shallow-repository") != "true" {
 				faults = append(faults, "checkpoint "+id+": no commit names it")
 			}
 			continue

@@ -118,19 +118,34 @@ func (r *Repo) HasBranch() bool {
 // Stored reads all checkpoints on the branch, by id.
 func (r *Repo) Stored() map[string]*Stored {
 	r.TB.Helper()
-	if !r.HasBranch() {
+	files := listFiles(r, Branch)
+	if files.Code != 0 && !r.HasBranch() {
 		return map[string]*Stored{}
 	}
-	return r.StoredAt(Branch)
+	return storedIn(r, Branch, files)
 }
 
 // StoredAt reads all checkpoints of a branch or commit, by id.
 func (r *Repo) StoredAt(rev string) map[string]*Stored {
 	r.TB.Helper()
+	return storedIn(r, rev, listFiles(r, rev))
+}
+
+func listFiles(r *Repo, rev string) Result {
+	r.TB.Helper()
+	return r.TryGit("ls-tree", "-r", "-z", "--full-tree", rev)
+}
+
+// storedIn reads the checkpoints of a branch or commit whose files are listed.
+func storedIn(r *Repo, rev string, files Result) map[string]*Stored {
+	r.TB.Helper()
+	if files.Code != 0 {
+		r.TB.Fatalf("list the files of %s: %s", rev, files.Stderr)
+	}
 	found := map[string]*Stored{}
 	pattern := regexp.MustCompile(`^([0-9a-f]{2})/([0-9a-f]{10})/(.+)$`)
 	var names, objects []string
-	for entry := range strings.SplitSeq(strings.TrimSuffix(r.Git("ls-tree", "-r", "-z", "--full-tree", rev), "\x00"), "\x00") {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(files.Stdout, "\x00"), "\x00") {
 		info, path, ok := strings.Cut(entry, "\t")
 		if !ok {
 			continue
