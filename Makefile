@@ -30,7 +30,7 @@ help:
 	@echo 'picture     docs/day.svg from docs/day.txt'
 	@echo 'man         manual pages of all commands, in bin/man'
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
-	@echo 'test        format, vet, all tests, the short ones again with the race detector'
+	@echo 'test        format, vet, all tests, the short ones with goroutines again with the race detector'
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
 	@echo 'cover-all   the same of session, checkpoint, strategy, bands, git, with the scripts'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
@@ -80,15 +80,20 @@ picture:
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh
 
+# The folders of Go code, tests included, that starts goroutines or uses package sync: what
+# the race detector can find something in.
+RACED = $(shell git ls-files -co --exclude-standard '*.go' ':!internal/redact/difftest' | \
+	xargs grep -lE '^[[:space:]]*go [a-z]|\.Go\b|workspace\.Guard\b|"sync"|"sync/atomic"' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+
 # Fewer random trees than `make property`.
 test: export RAPID_CHECKS := 40
 test: check-format
 	go vet ./...
 	go test -vet=off -timeout 40m ./...
 	@if command -v "$$(go env CC)" >/dev/null; then \
-		echo 'go test -race -short ./...'; \
+		echo 'go test -race -short of the packages with goroutines'; \
 		CGO_ENABLED=1 RAPID_CHECKS=10 go test -vet=off -timeout 40m -race -short \
-			-skip '^Test(Rewriting|AttributionOfRandomEdits|RecordedSession|Prop.*|Power|Storm|AChangeKeepsRows.*|TheCatalogAlone.*)$$' ./...; \
+			-skip '^Test(Rewriting|AttributionOfRandomEdits|RecordedSession|Prop.*|Power|Storm|AChangeKeepsRows.*|TheCatalogAlone.*)$$' $(RACED); \
 	else \
 		echo 'race tests skipped: no C compiler'; \
 	fi

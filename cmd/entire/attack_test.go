@@ -13,11 +13,11 @@ import (
 )
 
 // attackTries is how many tries an attack makes, of all that it has.
-func attackTries(short int) int {
+func attackTries(some int) int {
 	if n, err := strconv.Atoi(os.Getenv("ENTIRE_TEST_ATTACK")); err == nil {
 		return n
 	}
-	return short
+	return testkit.Rounds(max(1, some/4), some)
 }
 
 // attempt is one call of a hook, with what it is to be proof against.

@@ -155,7 +155,7 @@ func TestDamagedRecordsAreNoObstacle(t *testing.T) { //nolint:tparallel // one r
 // process holds the lock; what they promise is written when it is gone.
 func TestLockHeldTooLong(t *testing.T) {
 	t.Parallel()
-	for _, after := range nexts() {
+	for _, after := range testkit.ShortOf(nexts(), 1) {
 		t.Run(after.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlay(t, t.TempDir(), programDir(t), "plain")
@@ -265,7 +265,7 @@ func TestRefLockLeft(t *testing.T) {
 // made and reports that; afterwards all goes on.
 func TestFolderOfOursIsAFile(t *testing.T) {
 	t.Parallel()
-	for _, folder := range []string{"entire", "entire-sessions", "entire/journal"} {
+	for _, folder := range testkit.ShortOf([]string{"entire", "entire-sessions", "entire/journal"}, 1) {
 		t.Run(strings.ReplaceAll(folder, "/", " "), func(t *testing.T) {
 			t.Parallel()
 			p := newPlay(t, t.TempDir(), programDir(t), "plain")

@@ -10,6 +10,18 @@ func Long(tb testing.TB, why string) {
 	}
 }
 
+// ShortOf returns all of a list, under -short only n of it, evenly spread.
+func ShortOf[T any](list []T, n int) []T {
+	if !testing.Short() || n >= len(list) {
+		return list
+	}
+	some := make([]T, n)
+	for i := range some {
+		some[i] = list[i*len(list)/n]
+	}
+	return some
+}
+
 // Rounds is how often a test repeats something: full times, under -short fewer.
 func Rounds(short, full int) int {
 	if testing.Short() {
