@@ -26,7 +26,8 @@ func RequestTitle(prompt string) string {
 func IsWrapper(prompt string) bool {
 	return hasPrefix(strings.TrimSpace(prompt),
 		"This session is being continued", "Base directory for this skill", "[Request interrupted", "Caveat: The messages below",
-		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<system-reminder>", "<bash-")
+		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<agent-notification>", "<system-reminder>", "<bash-",
+		"Operation stopped by hook:")
 }
 
 // IsReply reports whether a prompt consists of words that only confirm, choose or go on.

@@ -103,7 +103,7 @@ func (r *reader) beginTurn() {
 
 // asked adds a prompt.
 func (r *reader) asked(e *transcript.Event) {
-	if transcript.IsWrapper(e.Prompt) || strings.HasPrefix(strings.TrimSpace(e.Prompt), "<agent-notification>") {
+	if transcript.IsWrapper(e.Prompt) {
 		return
 	}
 	r.beginTurn()
