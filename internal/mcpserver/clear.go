@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -96,15 +97,50 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result, error) {
 	return s.hooked(ctx, c, in, func(p *Project, of savedcontext.Clearing) (result, error) {
 		if answer, ok := answerOf(c.request); ok {
+			if answer == savedcontext.NoAnswer && s.asking.cancelled(c.request, in.SessionID, s.Now()) {
+				answer = savedcontext.DiscardIt
+			}
 			return said(""), p.Work.AnswerClear(ctx, of, answer)
 		}
+		began := s.Now()
 		unsaved, err := p.Work.BeforeClear(ctx, of)
 		if err != nil || !unsaved.Ask || !canAsk(c.request) {
 			return said(""), err
 		}
+		s.asking.begin(in.SessionID, began)
 		return ask(question(unsaved, s.Now())), nil
 	})
 }
+
+// asking has when the questions before a clear were asked, by session. It distinguishes Esc,
+// which means no, from a question that the client cancels as nobody answers it in time.
+type asking struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+func (a *asking) begin(session string, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.since == nil {
+		a.since = map[string]time.Time{}
+	}
+	a.since[session] = at
+}
+
+// cancelled reports whether the person cancelled the question: the answer is a cancellation
+// from before the time that the client gives for it.
+func (a *asking) cancelled(req *mcp.CallToolRequest, session string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, asked := a.since[session]
+	delete(a.since, session)
+	given, ok := req.Params.InputResponses[questionID].(*mcp.ElicitResult)
+	return ok && given != nil && given.Action == "cancel" && asked && now.Sub(at) < answerTime
+}
+
+// answerTime is somewhat less than the time that the installed hook gives for an answer.
+const answerTime = 40 * time.Second
 
 // question is the text of the dialog before a clear. It has no number of files if none
 // changed.

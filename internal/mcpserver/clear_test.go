@@ -23,6 +23,7 @@ func TestBeforeClear(t *testing.T) {
 	tests := map[string]struct {
 		unsaved  savedcontext.Unsaved
 		always   bool // verify_before_clear is off
+		after    time.Duration
 		answer   func(string) string
 		question string
 		want     []string
@@ -32,7 +33,8 @@ func TestBeforeClear(t *testing.T) {
 		"a client that can't":        {unsaved: asks, want: []string{before}},
 		"yes":                        {unsaved: asks, answer: says("accept"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Last saved: 45 minutes ago", want: []string{before, `answer "s1" 1`}},
 		"no":                         {unsaved: asks, answer: says("decline"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Last saved: 45 minutes ago", want: []string{before, `answer "s1" 2`}},
-		"cancelled":                  {unsaved: first, answer: says("cancel"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 0`}},
+		"cancelled":                  {unsaved: first, answer: says("cancel"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 2`}},
+		"no answer in time":          {unsaved: first, answer: says("cancel"), after: 45 * time.Second, question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 0`}},
 		"asked at every clear":       {unsaved: first, always: true, answer: says("accept"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 1`}},
 		"an answer of no known kind": {unsaved: first, answer: says("maybe"), question: "Save this session's context before clearing?\n3 files changed, +127 lines. Not saved before.", want: []string{before, `answer "s1" 0`}},
 	}
@@ -44,7 +46,7 @@ func TestBeforeClear(t *testing.T) {
 				var question string
 				c := client{version: version}
 				if test.answer != nil {
-					c.answer = func(q string) string { question = q; return test.answer(q) }
+					c.answer = func(q string) string { question = q; f.wait(test.after); return test.answer(q) }
 				}
 				text, res := call(t, c.connect(t, f.server()), "checkpoint_before_clear", map[string]any{
 					"session_id": "s1", "prompt_id": "p1", "transcript_path": "/home/t.jsonl", "cwd": "${cwd}", "later": 1,

@@ -43,6 +43,20 @@ type fake struct {
 	runs        []mcpserver.Run
 	reason      mcpserver.Reason
 	log         strings.Builder
+	waited      time.Duration
+}
+
+// wait lets time pass.
+func (f *fake) wait(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waited += d
+}
+
+func (f *fake) clock() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return now().Add(f.waited)
 }
 
 func (f *fake) note(format string, args ...any) error {
@@ -158,7 +172,7 @@ func (f *fake) server() *mcpserver.Server {
 		},
 		Dir: "/repo", Session: "of-environment", Parent: func() int { return 4711 },
 		Above:   func() []session.Process { return []session.Process{{PID: 4711, Start: 1}} },
-		Version: "test", Now: now,
+		Version: "test", Now: f.clock,
 	}
 }
 

@@ -47,6 +47,8 @@ type Server struct {
 	Tokens  int
 	Version string
 	Now     func() time.Time
+
+	asking asking
 }
 
 // Place is where a call belongs: a folder, and a session if it is known.
