@@ -57,7 +57,7 @@ func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Reca
 	if id == "" {
 		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
 	}
-	if kind == brief.Full {
+	if kind == brief.Full && usual == brief.Notice {
 		kind = usual
 	}
 	o := br.Options.Recall

@@ -16,8 +16,10 @@ import (
 const fresh = 24 * time.Hour
 
 // newest returns the checkpoint whose brief a new session of this worktree gets, and the
-// kind of brief. A checkpoint that was saved automatically of a session that still runs is
-// skipped. That of a lost session is as old as its last activity.
+// kind of brief: Full for the newest fresh checkpoint of the branch, else Opening for the
+// newest fresh one of another branch, else Notice. A checkpoint that was saved automatically
+// of a session that still runs is skipped. That of a lost session is as old as its last
+// activity.
 func (br *Briefer) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
 	const enough = 20
 	list, err := br.saver.Contexts().List(ctx, contextstore.Filter{Worktree: br.Repo.Root, Limit: enough})
@@ -41,11 +43,15 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (id string, k
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	for _, e := range list {
-		if e.Branch == branch && br.Env.Now().Sub(e.CreatedAt) < fresh {
+	for i, e := range list {
+		recent := br.Env.Now().Sub(e.CreatedAt) < fresh
+		switch {
+		case recent && e.Branch == branch:
 			return e.ID, brief.Full, nil
-		}
-		if id == "" {
+		case i > 0:
+		case recent:
+			id, kind = e.ID, brief.Opening
+		default:
 			id, kind = e.ID, brief.Notice
 		}
 	}

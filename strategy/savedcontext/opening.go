@@ -139,7 +139,8 @@ func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) erro
 	return nil
 }
 
-// startup adds the newest checkpoint of the worktree: a notice if it isn't fresh.
+// startup adds the newest checkpoint of the worktree: a notice if it isn't fresh, at most
+// the short form if it is of another branch and no first prompt decides.
 func (d *openingDraft) startup(ctx context.Context) error {
 	if d.input.Source == "startup" || d.input.Source == "" {
 		d.injector.machine.EndDeadTurns(ctx)
@@ -149,7 +150,9 @@ func (d *openingDraft) startup(ctx context.Context) error {
 	if err != nil || id == "" {
 		return err
 	}
-	if kind == brief.Full {
+	o := d.injector.Options.Recall
+	byPrompt := o.OnStart == settings.Prompt || o.Inject == settings.InjectPrompt && d.input.PromptContext
+	if kind == brief.Full || kind == brief.Opening && byPrompt {
 		return d.offer(ctx, id, "")
 	}
 	return d.add(ctx, id, kind)

@@ -141,12 +141,19 @@ func saved(m Material) string {
 
 func shownID(m Material) string { return shownLine(m.Checkpoint.ID, 40) }
 
+// noticed names the context and its branch, in so many bytes, for a session that may be about
+// something else.
+func noticed(m Material, width int) string {
+	line := "Checkpoint " + shownID(m) + ": " + saved(m)
+	if branch := shownLine(m.Checkpoint.State.Context.GitBranch, width); branch != "" {
+		line += " on branch " + branch
+	}
+	return line
+}
+
 // notice returns a brief of two lines.
 func notice(m Material) Brief {
-	b := Brief{Message: "Checkpoint " + shownID(m) + ": " + saved(m)}
-	if branch := shownLine(m.Checkpoint.State.Context.GitBranch, pathWidth); branch != "" {
-		b.Message += " on branch " + branch
-	}
+	b := Brief{Message: noticed(m, pathWidth)}
 	b.Parts = []string{b.Message + "\nNot loaded; if the request goes on with that work: `entire recall resume " + shownID(m) + "` prints it."}
 	return b
 }

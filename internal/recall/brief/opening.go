@@ -5,16 +5,20 @@ import (
 	"strings"
 )
 
-// The lengths of requests in an Opening, in bytes.
+// The lengths of requests and of a branch in an Opening, in bytes.
 const (
 	openingNewest = 360
 	openingOlder  = 120
+	openingBranch = 60
 )
 
 // opening returns a brief within MaxOpeningTokens: the last requests, how far the last one
 // is, and the names of files.
 func opening(m Material) Brief {
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
+	if m.Branch != m.Checkpoint.State.Context.GitBranch {
+		b.Message = noticed(m, openingBranch)
+	}
 	more := "More: `entire recall resume " + shownID(m) + "`, or the tool checkpoint_resume.\n"
 	head := b.Message + "\n" + recorded(m) + "\n\n"
 	m.Kind = Short

@@ -2,6 +2,7 @@ package relate
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ var wordLists string
 const (
 	commonList   = "common"   // words that most requests to an agent could have
 	continueList = "continue" // words that ask to continue
+	hereList     = "here"     // phrases that ask to continue what is on the branch that is checked out
 	confirmList  = "confirm"  // words that only confirm or choose
 )
 
@@ -21,8 +23,8 @@ const (
 type lexicon struct {
 	stop                          map[string][]language
 	common, continues, confirming map[string]bool
-	// phrases are those of continueList that have several words.
-	phrases []string
+	// phrases are those of continueList that have several words, here those of hereList.
+	phrases, here []string
 }
 
 func newLexicon() *lexicon {
@@ -39,6 +41,8 @@ func newLexicon() *lexicon {
 				} else {
 					l.continues[w] = true
 				}
+			case hereList:
+				l.here = append(l.here, strings.ReplaceAll(w, "_", " "))
 			case confirmList:
 				l.confirming[w] = true
 			default:
@@ -50,8 +54,9 @@ func newLexicon() *lexicon {
 }
 
 // continuing reports whether a prompt asks to continue: by such a word among its first
-// ones, or anywhere in a short prompt.
-func (l *lexicon) continuing(t *text) bool {
+// ones, or anywhere in a short prompt. What a prompt asks about "the pull request" or "the
+// tests" is of the branch that is checked out, and counts only if the work was done on it.
+func (l *lexicon) continuing(t *text, sameBranch bool) bool {
 	const few, first = 10, 4
 	begin := t.all
 	if len(begin) > few {
@@ -63,7 +68,11 @@ func (l *lexicon) continuing(t *text) bool {
 		}
 	}
 	line := " " + strings.Join(begin, " ") + " "
-	for _, p := range l.phrases {
+	phrases := l.phrases
+	if sameBranch {
+		phrases = slices.Concat(phrases, l.here)
+	}
+	for _, p := range phrases {
 		if strings.Contains(line, " "+p+" ") {
 			return true
 		}

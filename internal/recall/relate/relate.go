@@ -51,12 +51,12 @@ const (
 	wordScore       = 1.0
 	commonScore     = 0.25 // a word that most requests to an agent could have
 	branchScore     = 0.5  // a word of the branch, beside the score of the word
-	sameBranchScore = 1.0  // the branch of the context, unless most repositories have one of that name
+	sameBranchScore = 1.0  // the branch of the context, unless most repositories have one of that name; a topic of both branches' names
 	todoShare       = 0.6  // the share of a todo item's words that makes a prompt its text
 
 	threshold = 2.0
-	// typedThreshold is that of a prompt that a person typed: it is short, and says much
-	// less of what it is about than a plan.
+	// typedThreshold is that of a prompt that a person typed on the branch of the context: it
+	// is short, and says much less of what it is about than a plan.
 	typedThreshold = 1.0
 	// maxPrompt and maxContext bound the bytes that are read of a prompt and of a context.
 	maxPrompt  = 8 << 10
@@ -73,17 +73,19 @@ func IsPlan(prompt string) bool { return strings.HasPrefix(prompt, planPrefix) }
 // this order: a plan is related to the context in which it was accepted; a prompt that
 // asks to continue, that only confirms or chooses, or that names the pull request or a
 // commit of the context is related. Otherwise the paths, identifiers, words and items of
-// the todo list in common are added up. Words can't be compared between two languages:
-// then the prompt is related.
+// the todo list in common are added up, and on another branch more of them are required.
+// Words can't be compared between two languages: then a prompt on the same branch is related.
 func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
+	branch := c.State.Context.GitBranch // empty if it is not known
+	sameBranch := branch == "" || branch == p.Branch
 	switch {
 	case c.Cause == recall.Plan && IsPlan(p.Text):
 		return Verdict{Related: true, Reason: AcceptedPlan}
 	case t.empty():
 		return Verdict{Reason: Empty}
-	case l.continuing(t):
+	case l.continuing(t, sameBranch):
 		return Verdict{Related: true, Reason: Continues}
 	case l.confirms(t):
 		return Verdict{Related: true, Reason: Replies}
@@ -95,17 +97,17 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	case t.namesCommit(k.commits):
 		return Verdict{Related: true, Reason: NamesCommit}
 	}
-	score, least := k.score(t, l, p.Branch), typedThreshold
-	if p.Branch != "" && p.Branch == c.State.Context.GitBranch && !isTrunk(p.Branch) {
-		score += sameBranchScore
+	score, least := k.score(t, l, p.Branch), threshold
+	if sameBranch && !IsPlan(p.Text) {
+		least = typedThreshold
 	}
-	if IsPlan(p.Text) {
-		least = threshold
+	if branch != "" && (branch == p.Branch && !isTrunk(branch) || !sameBranch && l.sameTopic(branch, p.Branch)) {
+		score += sameBranchScore
 	}
 	switch {
 	case score >= least:
 		return Verdict{Related: true, Reason: Scored, Score: score}
-	case !sameLanguage(t, k):
+	case sameBranch && !sameLanguage(t, k):
 		return Verdict{Related: true, Reason: Incomparable, Score: score}
 	default:
 		return Verdict{Reason: TooLittle, Score: score}
@@ -205,6 +207,18 @@ func (l *lexicon) branchWords(branch string) map[string]bool {
 	return words
 }
 
+// sameTopic reports whether the names of two branches have a word in common that most
+// requests don't have. What precedes the last slash is a person's or a kind of work.
+func (l *lexicon) sameTopic(a, b string) bool {
+	words := l.branchWords(b[strings.LastIndexByte(b, '/')+1:])
+	for w := range l.branchWords(a[strings.LastIndexByte(a, '/')+1:]) {
+		if words[w] && !l.common[w] {
+			return true
+		}
+	}
+	return false
+}
+
 // isTrunk reports whether most repositories have a branch of that name, so that all work is
 // done on it.
 func isTrunk(branch string) bool {
@@ -229,7 +243,7 @@ type vocabulary struct {
 }
 
 // vocabularyOf collects the words of the requests, steps and decisions, the todo list,
-// the names of files, and what the agent reported.
+// the branch, the names of files, and what the agent reported.
 func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 	k := &vocabulary{words: map[string]bool{}, identifiers: map[string]bool{}, paths: map[string]bool{}, named: map[string]bool{}, languages: map[language]bool{}}
 	a, at := c.State.Analysis, c.State.Context
@@ -266,6 +280,9 @@ func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 	}
 	for _, s := range a.Decisions {
 		add(s)
+	}
+	for w := range l.branchWords(at.GitBranch) {
+		k.words[w] = true
 	}
 	add(a.OpenQuestion)
 	add(a.Progress.Reported)

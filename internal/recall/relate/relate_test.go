@@ -172,3 +172,37 @@ func TestJudgeSameBranch(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgeAnotherBranch requires more of a prompt on another branch than of one on the
+// branch of the context.
+func TestJudgeAnotherBranch(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		prompt, branch string
+		related        bool
+		reason         relate.Reason
+	}{
+		"continue":                          {"carry on where we left off", "main", true, relate.Continues},
+		"a commit of what is in the tree":   {"commit this, then the other one", "main", true, relate.Continues},
+		"the pull request of the branch":    {"can you take a look at the PR comments?", "ann/dark-mode", false, relate.TooLittle},
+		"that of the context's branch":      {"can you take a look at the PR comments?", "ann/invoice-order", true, relate.Continues},
+		"a pull request by number":          {"look at the comments of #183", "main", true, relate.PullRequest},
+		"a path":                            {"billing/store.go leaks a handle", "main", true, relate.Scored},
+		"one word":                          {"The invoice blinks when it opens", "main", false, relate.TooLittle},
+		"two words":                         {"Overdue invoices appear twice", "main", true, relate.Scored},
+		"one word and a branch of one name": {"The invoice blinks when it opens", "bob/invoice-colours", true, relate.Scored},
+		"a person's branch":                 {"The invoice blinks when it opens", "ann/colours", false, relate.TooLittle},
+		"a word of the branch":              {"What is a good order for the rows of the invoice?", "main", true, relate.Scored},
+		"another language":                  {"Füge bitte noch einen dunklen Modus für die Oberfläche ein", "main", false, relate.TooLittle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := saved()
+			c.State.Context.GitBranch = "ann/invoice-order"
+			v := relate.Judge(relate.Prompt{Text: tt.prompt, Branch: tt.branch}, c)
+			if v.Related != tt.related || v.Reason != tt.reason {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
