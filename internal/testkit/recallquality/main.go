@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ type options struct {
 	samples, held    string
 	fresh            string
 	program, briefs  string
-	only             string
+	only             string // a regular expression
 	verbose, related bool
 	reuse            bool
 }
@@ -40,7 +41,7 @@ func main() {
 	flag.StringVar(&o.program, "entire", "bin/entire", "`path` of the program")
 	flag.StringVar(&o.briefs, "brief", "", "write every brief into a `folder`")
 	flag.BoolVar(&o.reuse, "reuse", false, "judge the briefs that are in the folder of -brief")
-	flag.StringVar(&o.only, "only", "", "only pairs whose name has this `text`")
+	flag.StringVar(&o.only, "only", "", "only pairs whose name has a match of this regular `expression`")
 	flag.BoolVar(&o.verbose, "v", false, "list every statement, not only those that are false")
 	flag.BoolVar(&o.related, "pairs", false, "only list the pairs and what they have in common")
 	flag.Parse()
@@ -145,8 +146,12 @@ func readColumns(ctx context.Context, o options) ([]column, error) {
 // measureAll measures the pairs of a column.
 func measureAll(ctx context.Context, w io.Writer, c column, o options) ([]score, error) {
 	var scores []score
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return nil, err
+	}
 	for i, list := range c.pairs {
-		list = slices.DeleteFunc(list, func(p pair) bool { return !strings.Contains(p.name, o.only) })
+		list = slices.DeleteFunc(list, func(p pair) bool { return !only.MatchString(p.name) })
 		if o.related {
 			for _, p := range list {
 				yes, why := related(p, c.rare[i])
