@@ -77,11 +77,17 @@ func TestMatters(t *testing.T) {
 func TestCountedSuccess(t *testing.T) {
 	t.Parallel()
 	for output, want := range map[string]bool{
-		"":                              false,
-		"ok":                            false,
-		"1274 pass\n0 fail":             true,
-		"Tests: 3 failed, 2 passed":     false,
-		"3 failed\nagain\n0 failed":     true,
+		"":                          false,
+		"ok":                        false,
+		"1274 pass\n0 fail":         true,
+		"Tests: 3 failed, 2 passed": false,
+		"3 failed\nagain\n0 failed": true,
+		"Passed: 254, Failed: 0":    true,
+		"Passed: 254, Failed: 2":    false,
+		"Tests run: 5, Failures: 0, Errors: 1, Skipped: 0": false,
+		"Tests run: 5, Failures: 0, Errors: 0, Skipped: 0": true,
+		"Failures: 0":                   true,
+		"error: 0 is no valid port":     false,
 		"0 failed\nTests: 1 failed":     false,
 		"task 3 failed":                 false,
 		"connection failed\n0 failures": true,

@@ -133,22 +133,37 @@ func isSuccess(text string, strictly bool) bool {
 		strings.HasPrefix(text, "test result: ok") || strings.Contains(text, "BUILD SUCCESS") || strings.Contains(text, " passed"))
 }
 
-// countOf returns the largest number of failures that a line counts; false if it counts
-// none.
+// countOf returns the largest number of failures that a line counts, as "3 failed" or
+// "Failed: 3"; false if it counts none.
 func countOf(text string) (failures int, ok bool) {
 	const longest = 200
 	if len(text) > longest {
 		return 0, false
 	}
-	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,.;:()[]|\t", c) })
-	for i := 1; i < len(words); i++ {
-		n, number := smallNumber(words[i-1])
-		if !number || i > 1 && !beforeCount(words[i-2]) {
-			continue
+	separator := func(c rune) bool { return strings.ContainsRune(" ,.;()[]|\t", c) }
+	words := strings.FieldsFunc(strings.ReplaceAll(text, ":", ": "), separator)
+	number := func(i int) (int, bool) {
+		if i < 0 || i >= len(words) {
+			return 0, false
 		}
-		switch strings.ToLower(words[i]) {
-		case "fail", "failed", "failure", "failures", "failing", "errors", "error", "problems", "issues":
+		return smallNumber(words[i])
+	}
+	for i := range words {
+		word, label := strings.CutSuffix(strings.ToLower(words[i]), ":")
+		n, counted := number(i + 1)
+		if !label || !counted {
+			if n, counted = number(i - 1); !counted || i > 1 && !beforeCount(strings.TrimSuffix(words[i-2], ":")) {
+				continue
+			}
+			label = false
+		}
+		switch word {
+		case "failed", "failures", "failing", "errors", "problems", "issues":
 			failures, ok = max(failures, n), true
+		case "fail", "failure", "error":
+			if !label { // "error: 2 arguments are missing" counts nothing
+				failures, ok = max(failures, n), true
+			}
 		}
 	}
 	return failures, ok

@@ -109,6 +109,8 @@ func TestOutcome(t *testing.T) {
 		{"npm test | tail", "Tests:       1 failed, 4 passed, 5 total", recall.Failed},
 		{"npm test | tail", "Tests:       5 passed, 5 total", recall.Passed},
 		{"pytest -q | tail -3", "10 passed, 0 failed in 2s", recall.Passed},
+		{"go test -json ./... | python3 count.py", "Passed: 254, Failed: 0\nWall clock: 51.5s", recall.Passed},
+		{"go test -json ./... | python3 count.py", "Passed: 89, Failed: 1\nWall clock: 19.4s", recall.Failed},
 		{"golangci-lint run | tail", "0 issues.", recall.Passed},
 		{"golangci-lint run | tail", "3 issues:", recall.Failed},
 		{"make test; echo done", "make: *** [x] Error 1\ndone", recall.Failed},
