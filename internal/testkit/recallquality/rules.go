@@ -93,7 +93,7 @@ func (j *judge) head(text string) (class, why string, ok bool) {
 	if isBoilerplate(about) {
 		return "request", "the client's own wording as summary", true
 	}
-	if about == "no summary" || has(j.t.all, about) {
+	if about == "no summary" || has(j.t.all, about) || has(letters(strings.Join(j.t.requests(), "\n")), about) { // a command with arguments is only there
 		return "request", "", true
 	}
 	return "request", "summary that is not in the transcript", true

@@ -134,6 +134,7 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"command that wasn't run":          {[]any{user("Go"), bash("make", "done", false)}, "**Commands** (x):\n- `make all`: passed\n", "not run"},
 		"summary that is not the client's": {[]any{user("Go"), agent("Done.")}, "**Summary at Compaction** (x):\n> 9. Next Step: rest\n", "not in the summary"},
 		"section without a rule":           {[]any{user("Go")}, "**Outlook**:\n- fine weather\n", "no rule"},
+		"summary line of a command":        {[]any{user("<command-name>/beads</command-name><command-args>learn the credo</command-args>")}, "Resumed from checkpoint: /beads learn the credo (saved just now)\n", ""},
 		"summary line that is invented":    {[]any{user("Go")}, "Resumed from checkpoint: Mend the clocks (1 file, +1 -0) (saved just now)\n", "not in the transcript"},
 	} {
 		t.Run(name, func(t *testing.T) {
