@@ -36,7 +36,7 @@ func cmdGuide(s *story, args []string) {
 				s.ts.Check(s.ts.Chdir(strings.Replace(dir, "~", s.ts.Getenv("HOME"), 1)))
 				continue
 			}
-			if err := s.ts.Exec("sh", "-c", line); err != nil && !strings.Contains(s.ts.ReadFile("stderr"), "no terminal to ask") {
+			if err := s.ts.Exec("sh", "-c", line); err != nil && !strings.Contains(s.ts.ReadFile("stderr"), "can't ask without a terminal") {
 				s.ts.Fatalf("%s: %s: %v\n%s", args[0], line, err, s.ts.ReadFile("stderr"))
 			}
 		}

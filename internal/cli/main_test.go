@@ -228,7 +228,7 @@ func TestUsage(t *testing.T) {
 		{"enable --agent gemini", 1, "Gemini CLI is not supported yet"},
 		{"enable --strategy frob", 2, `Error: Invalid usage: unknown strategy "frob" (known: manual-commit, auto-commit)`},
 		{"enable --local --project", 2, "Error: Invalid usage: --local and --project exclude each other"},
-		{"disable --uninstall", 2, "Error: Invalid usage: no terminal to ask: Remove Entire from this repository?"},
+		{"disable --uninstall", 2, "Error: can't ask without a terminal: Remove Entire from this repository?"},
 		{"disable --uninstall", 2, "hint: pass --force"},
 		{"clean --dry-run", 0, ""},
 		{"--version", 0, ""},

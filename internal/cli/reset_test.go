@@ -23,7 +23,7 @@ func TestResetAsks(t *testing.T) {
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
 	d.input = strings.NewReader("n\n")
 	check(t, "Nothing was reset.\n", d.must("reset"))
-	if r := d.entire("reset", "--json"); r.code != 2 || !strings.Contains(r.out, `"error":"no terminal to ask: `) {
+	if r := d.entire("reset", "--json"); r.code != 2 || !strings.Contains(r.out, `"error":"can't ask without a terminal: `) {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 	d.input = strings.NewReader("y\n")

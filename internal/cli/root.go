@@ -171,7 +171,11 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 		return app.ExitInterrupted
 	case isNoTerminal, isUsage, !a.Parsed:
 		r := refuse(cmd, err)
-		fail(a, cmd, "Error: Invalid usage: "+r.text, app.ErrorJSON{Error: r.text, Hint: r.hint})
+		shown := "Error: Invalid usage: " + r.text
+		if isNoTerminal {
+			shown = "Error: " + r.text
+		}
+		fail(a, cmd, shown, app.ErrorJSON{Error: r.text, Hint: r.hint})
 		if r.help != "" && !wantsJSON(cmd) {
 			a.Streams.Hint(r.help)
 		}

@@ -28,7 +28,7 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	unknownFlag, isUnknownFlag := errors.AsType[*pflag.NotExistError](err)
 	switch {
 	case isNoTerminal:
-		r.text, r.hint, r.help = "no terminal to ask: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
+		r.text, r.hint, r.help = "can't ask without a terminal: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
 	case isUnknownFlag:
 		r.hint = suggestFlag(cmd, unknownFlag.GetSpecifiedName())
 	case r.hint == "":

@@ -21,7 +21,7 @@ type NoTerminalError struct {
 
 // Error names the flag.
 func (e *NoTerminalError) Error() string {
-	return "no terminal to ask: " + e.Title + " (use " + e.Flag + ")"
+	return "can't ask without a terminal: " + e.Title + " (pass " + e.Flag + ")"
 }
 
 // Question is what is asked: one of several options, of which the first is the

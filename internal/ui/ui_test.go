@@ -90,7 +90,7 @@ func TestQuestionsWithoutATerminal(t *testing.T) {
 	p := ui.NewPrompter(ui.Streams{In: strings.NewReader("y\n"), Err: io.Discard})
 	_, err := p.Ask(t.Context(), ui.Question{Title: "Really?", Flag: "--force"})
 	e, ok := errors.AsType[*ui.NoTerminalError](err)
-	if !ok || e.Flag != "--force" || e.Error() != "no terminal to ask: Really? (use --force)" {
+	if !ok || e.Flag != "--force" || e.Error() != "can't ask without a terminal: Really? (pass --force)" {
 		t.Error(err)
 	}
 }

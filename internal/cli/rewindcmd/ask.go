@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -44,6 +45,42 @@ func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 	return r.take(answers[0])
 }
 
+// confirmRedo asks before a redo where something has changed since the undo: the redo leaves
+// that as it is, but the tree will be none that ever was. It refuses where nobody can be asked.
+func (r *rewinding) confirmRedo(ctx context.Context, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
+	if r.opts.force {
+		return nil
+	}
+	planned, err := look(ctx, o)
+	if err != nil {
+		return err
+	}
+	since := slices.Concat(planned.ChangedSince, planned.Untouched)
+	if len(since) == 0 {
+		return r.confirm(ctx, points.Point{})
+	}
+	slices.Sort(since)
+	q := ui.Question{
+		Title: "There is new work since the undo: " + someOf(since) + ". Redo?", Flag: "--force",
+		Help: "The redo changes what the undo changed. The new work stays as it is.",
+	}
+	active, err := r.active()
+	if err != nil {
+		return err
+	}
+	if len(active) > 0 {
+		q.Help += "\n" + turnRuns
+	}
+	answers, err := r.Prompter.Ask(ctx, q)
+	if err == nil && answers[0] != ui.Yes {
+		err = ui.ErrAborted
+	}
+	return err
+}
+
+// turnRuns is the warning of a turn that is under way.
+const turnRuns = "An agent's turn is under way here; it doesn't know that files change."
+
 // take applies the choice made for questionAbout.
 func (r *rewinding) take(answer string) error {
 	switch answer {
@@ -79,7 +116,7 @@ func questionOf(plan rewind.Plan, active []string) ui.Question {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
 	var help []string
 	if len(active) > 0 {
-		help = append(help, "An agent's turn is under way here; it doesn't know that files change.")
+		help = append(help, turnRuns)
 	}
 	for _, s := range plan.AtWork {
 		help = append(help, fmt.Sprintf("Session %s is at work and changed %s.", format.ID(s.Session), someOf(s.Paths)))

@@ -51,7 +51,12 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 	if r.opts.preview {
 		return r.previewStep(ctx, look, o)
 	}
-	if err := r.confirm(ctx, points.Point{}); err != nil {
+	if op == history.OpRedo {
+		err = r.confirmRedo(ctx, look, o)
+	} else {
+		err = r.confirm(ctx, points.Point{})
+	}
+	if err != nil {
 		return err
 	}
 	began := r.Now()
