@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -72,7 +74,11 @@ func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir stri
 	if err != nil {
 		return segments.Transcript{}, fmt.Errorf("read task: %w", err)
 	}
-	var t segments.Transcript
+	return agentTranscript(entries), nil
+}
+
+// agentTranscript is the transcript in the directory of a task.
+func agentTranscript(entries []git.TreeEntry) (t segments.Transcript) {
 	name := ""
 	for _, e := range entries { // in the order of their names
 		file := e.Mode == git.ModeFile || e.Mode == git.ModeExec
@@ -86,5 +92,56 @@ func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir stri
 			t.Segments = append(t.Segments, e.OID)
 		}
 	}
-	return t, nil
+	return t
+}
+
+// StoredTask is a task of a checkpoint, and the transcript of its subagent.
+type StoredTask struct {
+	TaskEnd
+
+	Text segments.Transcript
+}
+
+// StoredTasks reads the tasks in [Checkpoint.Tasks] that have ended and whose subagents'
+// transcripts are stored. What can't be one, or is not in this clone, is left out.
+func StoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]StoredTask, error) {
+	if tasks == "" {
+		return nil, nil
+	}
+	dirs, err := repo.Tree(ctx, tasks)
+	if err != nil {
+		return nil, fmt.Errorf("list tasks: %w", err)
+	}
+	var found []StoredTask
+	for _, dir := range dirs[:min(len(dirs), maxTaskFiles)] {
+		if dir.Mode != git.ModeTree || !transcript.IsToolID(dir.Name) {
+			continue
+		}
+		task, err := storedTask(ctx, repo, dir.OID)
+		switch {
+		case errors.Is(err, git.ErrMissing) && ctx.Err() == nil:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read task %s: %w", dir.Name, err)
+		}
+		task.ToolUse = dir.Name
+		if len(task.Text.Segments) > 0 && session.CheckID(task.Session) == nil && transcript.IsToolID(task.Agent) {
+			found = append(found, task)
+		}
+	}
+	return found, nil
+}
+
+// storedTask reads the directory of a task.
+func storedTask(ctx context.Context, repo *git.Repo, dir git.OID) (task StoredTask, err error) {
+	entries, err := repo.Tree(ctx, dir)
+	if err != nil {
+		return task, err
+	}
+	data, err := readEntry(ctx, repo, entries, taskFile)
+	if err != nil || json.Unmarshal(data, &task.TaskEnd) != nil {
+		return StoredTask{}, err
+	}
+	task.Text = agentTranscript(entries)
+	return task, nil
 }

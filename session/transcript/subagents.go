@@ -67,11 +67,15 @@ func FindAgent(path, id string) (AgentFile, bool) {
 	if !IsToolID(id) {
 		return AgentFile{}, false
 	}
-	if f, ok := agentFile(filepath.Join(AgentDir(path), agentName(id))); ok {
+	if f, ok := agentFile(AgentPath(path, id)); ok {
 		return f, true
 	}
 	return agentFile(filepath.Join(filepath.Dir(path), agentName(id)))
 }
+
+// AgentPath is where the agent keeps the transcript of the subagent id, which [IsToolID]
+// accepts, of the session whose transcript is path.
+func AgentPath(path, id string) string { return filepath.Join(AgentDir(path), agentName(id)) }
 
 // agentFile reads the metadata of a file and follows no link.
 func agentFile(path string) (AgentFile, bool) {

@@ -26,6 +26,8 @@ type Conversation struct {
 	// was none or nothing had to change.
 	Path, Copy string
 	Changed    bool
+	// Subagents are the transcripts of subagents that were written beside it.
+	Subagents []string
 }
 
 // transcriptEnd returns whose conversation a point is in, where the transcript is and

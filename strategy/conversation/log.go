@@ -32,8 +32,9 @@ type Log struct {
 	// Lines is how many of the commit's lines the session wrote.
 	Lines int
 
-	text segments.Transcript
-	move relocate.Move
+	text   segments.Transcript
+	move   relocate.Move
+	agents []checkpoint.StoredTask // the subagents whose transcripts the agent lacks here
 }
 
 // Skipped is a session of a checkpoint that can't be restored, and why.
@@ -83,13 +84,14 @@ func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Ski
 }
 
 // PutLog writes a stored transcript to its place, over what is there, which is
-// kept as a copy. One that is the same stays.
+// kept as a copy. One that is the same stays. Before that it writes the transcripts of the
+// session's subagents that the agent lacks here.
 func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 	conv := Conversation{Session: log.Session, Path: log.Path, Changed: log.Status != LogSame}
-	if !conv.Changed {
-		return conv, nil
-	}
 	var err error
+	if conv.Subagents, err = lo.putAgents(ctx, log); err != nil || !conv.Changed {
+		return conv, err
+	}
 	conv.Copy, err = lo.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return lo.copyLog(ctx, log, w) })
 	return conv, err
 }
@@ -121,6 +123,13 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 	}
 	if len(logs) == 0 && missing != nil {
 		return nil, nil, missing
+	}
+	tasks, err := checkpoint.StoredTasks(ctx, lo.Repo, c.Tasks)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range logs {
+		logs[i].agents = lo.lackingAgents(ctx, logs[i], tasks)
 	}
 	slices.SortStableFunc(logs, func(a, b Log) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), b.Stored.Compare(a.Stored)) })
 	return logs, skipped, nil
@@ -233,8 +242,12 @@ func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, tex
 
 // copyLog writes the transcript with its paths changed to those of this machine.
 func (lo *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
-	moved := relocate.NewWriter(w, log.move)
-	if _, err := log.text.Copy(ctx, lo.Repo, moved); err != nil {
+	return lo.copyMoved(ctx, log.text, log.move, w)
+}
+
+func (lo *Logs) copyMoved(ctx context.Context, text segments.Transcript, move relocate.Move, w io.Writer) error {
+	moved := relocate.NewWriter(w, move)
+	if _, err := text.Copy(ctx, lo.Repo, moved); err != nil {
 		return err
 	}
 	return moved.Close()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -9,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -78,12 +80,15 @@ func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 
 // NoteConversation reports what was done with a transcript.
 func (a *App) NoteConversation(t conversation.Conversation) {
-	if !t.Changed {
+	if t.Changed {
+		a.Streams.Notef("Writing transcript to: %s", t.Path)
+	} else {
 		a.Streams.Notef("Transcript is as stored: %s", t.Path)
-		return
 	}
-	a.Streams.Notef("Writing transcript to: %s", t.Path)
 	if t.Copy != "" {
 		a.Streams.Notef("The former one is kept: %s", t.Copy)
+	}
+	if n := len(t.Subagents); n > 0 {
+		a.Streams.Notef("Writing those of %s to: %s", ui.Plural(n, "subagent"), filepath.Dir(t.Subagents[0]))
 	}
 }

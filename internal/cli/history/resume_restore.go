@@ -221,7 +221,9 @@ type resumedSession struct {
 	Path     string `json:"transcript_path"`
 	Restored bool   `json:"restored"`
 	Copy     string `json:"copy,omitempty"`
-	Command  string `json:"command"`
+	// Subagents are the transcripts of its subagents that were written.
+	Subagents []string `json:"subagents,omitempty"`
+	Command   string   `json:"command"`
 }
 
 // whyFirst is why the first of several sessions comes first.
@@ -240,7 +242,8 @@ func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resume
 
 func (r *resumedJSON) add(log conversation.Log, conv conversation.Conversation) {
 	r.Sessions = append(r.Sessions, resumedSession{
-		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy, Command: resumeCommand(log.Session),
+		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy,
+		Subagents: conv.Subagents, Command: resumeCommand(log.Session),
 	})
 }
 
