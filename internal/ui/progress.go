@@ -94,6 +94,14 @@ func (s Streams) progress(what func(time.Time) string, do func() error) error {
 	return err
 }
 
+// ClearProgress makes room for a line that is printed while a step is under way: what the
+// step has drawn where Out and Err are one terminal goes, until it is drawn anew below.
+func (s Streams) ClearProgress() {
+	if s.Terminal.Out && s.Terminal.Err && !s.Terminal.Accessible {
+		fmt.Fprint(s.Err, "\r\x1b[K")
+	}
+}
+
 // spin draws until done is closed.
 func (s Streams) spin(what func(time.Time) string, done <-chan struct{}) {
 	wait := time.NewTimer(progressDelay)

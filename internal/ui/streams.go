@@ -77,20 +77,24 @@ func (s Streams) Paint(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// Printf writes to Out, escaped if that is a terminal.
+// Printf writes to Out; if that is a terminal, escaped and, of whole lines, broken at words.
 func (s Streams) Printf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if s.Terminal.Out {
 		text = escape(text, ownColours)
 	}
+	if strings.HasSuffix(text, "\n") {
+		text = s.WrapOut(text)
+	}
 	_, _ = io.WriteString(s.Out, text)
 }
 
-// Notef writes a line to Err, escaped if that is a terminal.
+// Notef writes a line to Err; if that is a terminal, escaped and broken at words.
 func (s Streams) Notef(format string, args ...any) {
 	text := fmt.Sprintf(format+"\n", args...)
 	if s.Terminal.Err {
-		text = escape(text, ownColours)
+		width, _ := s.Size()
+		text = Wrap(escape(text, ownColours), width)
 	}
 	_, _ = io.WriteString(s.Err, text)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +13,24 @@ import (
 // columnGap is how many spaces are between columns.
 const columnGap = 2
 
-// Table is rows of cells, shown in aligned columns.
-type Table struct{ rows [][]string }
+// Table is rows of cells, shown in aligned columns. The first row names them, unless it is
+// a table of unnamed ones.
+type Table struct {
+	// Spare are the names of columns that are left out one after another, in this order,
+	// where a terminal has no room for them. Cut is the one whose cells are cut, if that
+	// isn't the last.
+	Spare []string
+	Cut   string
+	// First and Gap are the spaces behind the first column and the others, two if not given.
+	First, Gap int
+
+	rows [][]string
+}
 
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// String is the table, two spaces between columns and none at a line's end.
+// String is the table, with no spaces at a line's end.
 func (t *Table) String() string {
 	widths := t.widths()
 	var b strings.Builder
@@ -26,11 +38,19 @@ func (t *Table) String() string {
 		var line strings.Builder
 		for i, cell := range row {
 			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
+			line.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+t.gap(i)))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return b.String()
+}
+
+// gap is how many spaces are behind a column.
+func (t *Table) gap(column int) int {
+	if column == 0 && t.First > 0 {
+		return t.First
+	}
+	return cmp.Or(t.Gap, columnGap)
 }
 
 // widths are those of the columns.
@@ -47,31 +67,89 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// Table is the table with its last column cut: to what the terminal has room for, or where
-// there is none to so many characters.
-func (s Streams) Table(t *Table, last int) string {
-	const least = 16
-	if s.Terminal.Out {
-		width, _ := s.Size()
-		last = max(width-t.leading(), least)
+// Table is the table as wide as the terminal behind Out: columns that can be spared are left
+// out, and the cells of one are cut. Where there is no terminal nothing is left out or cut,
+// but a last cell of extreme length.
+func (s Streams) Table(t *Table) string {
+	const (
+		longest = 400 // of a last cell in a pipe
+		least   = 16  // of a column that is cut; others are left out for it
+	)
+	width, _, ok := s.outSize()
+	if !ok {
+		width, _ = s.Size()
 	}
-	cut := Table{}
+	out := &Table{First: t.First, Gap: t.Gap}
 	for _, row := range t.rows {
-		row = slices.Clone(row)
-		row[len(row)-1] = Line(row[len(row)-1], last)
-		cut.Row(row...)
+		out.Row(slices.Clone(row)...)
 	}
-	return cut.String()
+	if !s.Terminal.Out {
+		out.cut(-1, longest)
+		return out.String()
+	}
+	for _, name := range t.Spare {
+		if out.beside(t.Cut)+least <= width {
+			break
+		}
+		out.leaveOut(name)
+	}
+	if t.Cut != "" {
+		out.cut(out.column(t.Cut), max(width-out.beside(t.Cut), least))
+	}
+	out.cut(-1, max(width-out.beside(""), least))
+	return out.String()
 }
 
-// leading is the width of the columns before the last.
-func (t *Table) leading() int {
+// column returns the column of a name, the last if there is none of that.
+func (t *Table) column(name string) int {
+	if len(t.rows) == 0 {
+		return -1
+	}
+	if at := slices.Index(t.rows[0], name); at >= 0 {
+		return at
+	}
+	return len(t.widths()) - 1
+}
+
+// beside is the width of all columns but one.
+func (t *Table) beside(name string) int {
+	sum, at := 0, t.column(name)
 	widths := t.widths()
-	sum := 0
-	for _, width := range widths[:max(len(widths)-1, 0)] {
-		sum += width + columnGap
+	for i, width := range widths {
+		if i != at {
+			sum += width
+		}
+		if i < len(widths)-1 {
+			sum += t.gap(i)
+		}
 	}
 	return sum
+}
+
+// leaveOut takes a column out.
+func (t *Table) leaveOut(name string) {
+	at := -1
+	for i, row := range t.rows {
+		if i == 0 {
+			at = slices.Index(row, name)
+		}
+		if at >= 0 && at < len(row) {
+			t.rows[i] = slices.Delete(row, at, at+1)
+		}
+	}
+}
+
+// cut shortens the cells of a column; -1 is the last cell of each row.
+func (t *Table) cut(column, width int) {
+	for _, row := range t.rows {
+		at := column
+		if at < 0 {
+			at = len(row) - 1
+		}
+		if at >= 0 && at < len(row) {
+			row[at] = Line(row[at], width)
+		}
+	}
 }
 
 // Ago is how long before now t was, in one unit: "just now", "5m ago", "3h

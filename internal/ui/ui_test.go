@@ -173,23 +173,29 @@ func TestAQuestionDependsOnTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestTableCutsItsLastColumn(t *testing.T) {
+func TestTableFitsATerminal(t *testing.T) {
 	t.Parallel()
-	var table ui.Table
-	table.Row("ID", "TEXT")
-	table.Row("1", "a text that is longer than there is room for")
-	table.Row("12345", "short")
-	want := "ID     TEXT\n1      a text tha…\n12345  short\n"
-	if got := (ui.Streams{}).Table(&table, 11); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if empty := (ui.Streams{}).Table(&ui.Table{}, 11); empty != "" {
-		t.Errorf("a table without rows is %q", empty)
+	text := strings.Repeat("x", 90)
+	table := func(size int, spare ...string) *ui.Table {
+		t := &ui.Table{Spare: spare}
+		t.Row("ID", "SIZE", "TEXT")
+		t.Row("1", strings.Repeat("9", size), text)
+		return t
 	}
 	onTerminal := ui.Streams{Terminal: ui.Terminal{Out: true}} // of 80 columns, as none says otherwise
-	for line := range strings.Lines(onTerminal.Table(&table, 11)) {
-		if strings.Contains(line, "…") {
-			t.Errorf("%q is cut at 80 columns", line)
+	middle := &ui.Table{First: 3, Gap: 4, Cut: "TEXT"}
+	middle.Row("ID", "TEXT", "WHEN")
+	middle.Row("1", text, "now")
+	for _, c := range []struct{ name, got, want string }{
+		{"nothing in a pipe", ui.Streams{}.Table(table(60, "SIZE")), table(60).String()},
+		{"the last column", onTerminal.Table(table(6, "SIZE")), "ID  SIZE    TEXT\n1   999999  " + text[:67] + "…\n"},
+		{"a column that can be spared", onTerminal.Table(table(60, "SIZE")), "ID  TEXT\n1   " + text[:75] + "…\n"},
+		{"no other", onTerminal.Table(table(60)), "ID  SIZE" + strings.Repeat(" ", 58) + "TEXT\n1   " + strings.Repeat("9", 60) + "  " + text[:15] + "…\n"},
+		{"a column in the middle", onTerminal.Table(middle), "ID   TEXT" + strings.Repeat(" ", 67) + "WHEN\n1    " + text[:66] + "…    now\n"},
+		{"no rows", onTerminal.Table(&ui.Table{Spare: []string{"SIZE"}}), ""},
+	} {
+		if d := cmp.Diff(c.want, c.got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}
 }

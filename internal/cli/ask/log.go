@@ -145,7 +145,7 @@ func (l *log) read(ctx context.Context, r *index.Reader) (list []entry, more boo
 
 // text is the list as a table, with what is below the turns.
 func (l *log) text(turns []entry) string {
-	table := &ui.Table{}
+	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES"}}
 	table.Row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "COMMIT", "PROMPT")
 	now := l.app.Now()
 	for i := range turns {
@@ -171,7 +171,7 @@ func (l *log) text(turns []entry) string {
 		}
 		table.Row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), commit, ui.Line(e.Prompt, format.LineWidth))
 	}
-	heads := strings.SplitAfter(l.app.Streams.Table(table, format.ListedWidth), "\n")
+	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder
 	b.WriteString(heads[0])
 	for i := range turns {

@@ -142,7 +142,7 @@ func addUp(spent []index.Spent, table *prices) (members []*member, total member,
 }
 
 func (u *usage) print(table *prices, members []*member, total *member, unpriced map[string]int64, more int) {
-	t := &ui.Table{}
+	t := &ui.Table{Spare: []string{"CACHE WRITE", "SUBAGENTS", "CACHE READ"}}
 	t.Row("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(u.by))
 	row := func(m *member, name string) {
 		t.Row(format.Count(m.own.Input), format.Count(m.own.CacheWrite), format.Count(m.own.CacheRead), format.Count(m.own.Output),
@@ -155,7 +155,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 		t.Row("", "", "", "", "", "", fmt.Sprintf("%d more: --limit lists more of them", more))
 	}
 	row(total, "total")
-	text := u.app.Streams.Table(t, format.ListedWidth)
+	text := u.app.Streams.Table(t)
 	models := make([]string, 0, len(unpriced))
 	for model, tokens := range unpriced {
 		models = append(models, fmt.Sprintf("%s (%s tokens)", nameOf(model), format.Count(tokens)))

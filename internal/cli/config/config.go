@@ -66,7 +66,7 @@ func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
 	for _, v := range JSON(&s).Values {
 		t.Row(v.Key, Shown(v.Value), Origin(v))
 	}
-	w.Printf("%s", t.String())
+	w.Printf("%s", w.Table(&t))
 	for _, note := range SettingsNotes(&s) {
 		w.Notef("%s", note.Message)
 		if note.Hint != "" {

@@ -181,7 +181,7 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	v := valueOf(&s, change.Key)
 	var t ui.Table
 	t.Row(v.Key, Shown(v.Value), Origin(v))
-	a.Streams.Printf("%s", t.String())
+	a.Streams.Printf("%s", a.Streams.Table(&t))
 	a.Streams.Notef("Written to %s.", path)
 	for _, o := range s.Overrides(layer, change.Key) {
 		a.Streams.Notef("%s is decided by the %s layer here: %s", o.Key, o.Source.Layer, o.Source.Name)

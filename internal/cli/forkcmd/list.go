@@ -74,7 +74,7 @@ func (w *forking) list() error {
 		w.Streams.Notef("No forks. `entire fork` makes one of the present tree.")
 		return nil
 	}
-	t := &ui.Table{}
+	t := &ui.Table{Spare: []string{"MADE", "OF"}}
 	t.Row("NAME", "BRANCH", "MADE", "OF", "MOMENT")
 	unfinished := ""
 	for _, f := range list {
@@ -93,7 +93,7 @@ func (w *forking) list() error {
 		}
 		t.Row(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
 	}
-	w.Streams.Printf("%s", w.Streams.Table(t, format.MessageWidth))
+	w.Streams.Printf("%s", w.Streams.Table(t))
 	if unfinished != "" {
 		w.Streams.Hint("`entire fork remove " + unfinished + "` removes what is left of it")
 	}

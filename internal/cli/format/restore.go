@@ -98,3 +98,11 @@ func StepLine(s ui.Streams, kind plan.StepKind, path string) string {
 	const width = len("Attributes:")
 	return s.Paint(style, fmt.Sprintf("%-*s", width, Capitalize(kind.String())+":")) + " " + Path(path)
 }
+
+// RestoreStage names a stage of a restore in its progress; empty: the restore itself.
+func RestoreStage(stage string) string {
+	if stage == "capture" {
+		return "saving what is there"
+	}
+	return ""
+}

@@ -59,7 +59,6 @@ func printNext(w ui.Streams, next *nextCommitJSON) {
 	if next == nil {
 		return
 	}
-	w.Printf("Next commit: ")
 	files, ids := 0, make([]string, 0, len(next.Shares))
 	for _, share := range next.Shares {
 		files, ids = files+share.Files, append(ids, share.Session)
@@ -71,12 +70,12 @@ func printNext(w ui.Streams, next *nextCommitJSON) {
 	of += format.Sessions(ids)
 	switch {
 	case !next.Linked:
-		w.Printf("%s staged, none of a session: it would not be linked\n", ui.Plural(next.Staged, "file"))
+		w.Printf("Next commit: %s staged, none of a session: it would not be linked\n", ui.Plural(next.Staged, "file"))
 	case next.Staged == 0:
-		w.Printf("nothing staged; with the pending files it would be linked to %s\n", of)
+		w.Printf("Next commit: nothing staged; with the pending files it would be linked to %s\n", of)
 	case len(ids) > 1: // which may share files
-		w.Printf("%s staged, it would be linked to %s\n", ui.Plural(next.Staged, "file"), of)
+		w.Printf("Next commit: %s staged, it would be linked to %s\n", ui.Plural(next.Staged, "file"), of)
 	default:
-		w.Printf("%d of %s staged would be linked to %s\n", files, ui.Plural(next.Staged, "file"), of)
+		w.Printf("Next commit: %d of %s staged would be linked to %s\n", files, ui.Plural(next.Staged, "file"), of)
 	}
 }

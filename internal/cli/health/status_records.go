@@ -139,7 +139,7 @@ func printSessions(w ui.Streams, r *statusReport, now time.Time) {
 		}
 		table.Row("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+format.Session(s.ID), strings.Join(facts, ", "), prompt)
 	}
-	w.Printf("%s", w.Table(&table, format.PromptWidth))
+	w.Printf("%s", w.Table(&table))
 	if more := len(r.Sessions) - shownSessions; more > 0 {
 		w.Printf("  and %d more: `entire sessions` lists them\n", more)
 	}

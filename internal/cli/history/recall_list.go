@@ -107,7 +107,7 @@ func (r *recalling) none(opts recallListOptions) {
 // listText is a table. Worktrees are a column where there are several.
 func (r *recalling) listText(list []contextstore.Entry) string {
 	elsewhere := slices.ContainsFunc(list, func(e contextstore.Entry) bool { return e.Worktree != r.root })
-	var table ui.Table
+	table := ui.Table{Spare: []string{"FILES", "BRANCH", "WORKTREE"}}
 	row := func(id, saved, why, branch, worktree, files, summary string) {
 		cells := []string{id, saved, why, branch}
 		if elsewhere {
@@ -127,7 +127,7 @@ func (r *recalling) listText(list []contextstore.Entry) string {
 		}
 		row(e.ID, ui.Ago(r.Now(), e.CreatedAt), whyText(e.Cause, e.Status), branch, format.Path(filepath.Base(e.Worktree)), strconv.Itoa(e.Files), ui.Line(e.Summary, format.LineWidth))
 	}
-	text := r.Streams.Table(&table, format.SubjectWidth)
+	text := r.Streams.Table(&table)
 	if pending != "" {
 		text += "\nPending ones are kept unless you discard them: entire recall discard " + pending + "\n"
 	}

@@ -137,7 +137,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
 		return nil
 	}
-	text := a.Streams.Table(sessionsTable(list, a.Now()), format.ListedWidth)
+	text := a.Streams.Table(sessionsTable(list, a.Now()))
 	if more > 0 {
 		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
 	}
@@ -162,7 +162,7 @@ func newSessionsJSON(list []sessions.Session, more int) sessionsJSON {
 }
 
 func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
-	table := &ui.Table{}
+	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS"}}
 	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
 	ids := make([]string, 0, len(list))
 	for _, s := range list {

@@ -88,7 +88,7 @@ func (pi *picker) table(list []points.Point, more bool) {
 		pi.Streams.Notef("%s", noPoints)
 		return
 	}
-	var table ui.Table
+	table := ui.Table{Spare: []string{"SESSION"}}
 	table.Row("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
 	for _, p := range list {
 		session := "-"
@@ -97,7 +97,7 @@ func (pi *picker) table(list []points.Point, more bool) {
 		}
 		table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
 	}
-	text := pi.Streams.Table(&table, format.SubjectWidth)
+	text := pi.Streams.Table(&table)
 	if more {
 		text += "\nThere may be more: `entire rewind --list --all` lists them.\n"
 	}
@@ -119,7 +119,7 @@ func nameOf(p points.Point) string {
 func whatOf(p points.Point) string {
 	switch {
 	case p.LogsOnly():
-		return "commit " + p.Commit.Short() + ", transcripts only"
+		return "transcripts only"
 	case p.Checkpoint != "" || p.Cause == bands.Commit:
 		return "commit " + p.Commit.Short()
 	case p.TaskID != "":

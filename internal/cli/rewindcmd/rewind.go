@@ -267,9 +267,8 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 
 // withProgress shows how far a rewind is.
 func (r *rewinding) withProgress(what string, o *rewind.Options, do func() error) error {
-	names := map[string]string{"capture": "saving what is there"}
 	return r.Streams.Stages(what, func(reach func(stage string, done, total int64)) error {
-		o.Progress = func(stage string, done, total int) { reach(names[stage], int64(done), int64(total)) }
+		o.Progress = func(stage string, done, total int) { reach(format.RestoreStage(stage), int64(done), int64(total)) }
 		return do()
 	})
 }

@@ -25,7 +25,7 @@ func (e *enabling) printNext(ctx context.Context) {
 	}
 	table.Row("  entire status", "see what is recorded")
 	table.Row("  entire rewind", "go back to before any turn")
-	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table, nextWidth))
+	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
 }
 
 // lacksQuestion reports whether the agent could ask before /clear, and nobody was asked
@@ -37,9 +37,6 @@ func (e *enabling) lacksQuestion() bool {
 	at, err := install.CheckQuestions(e.repo)
 	return err == nil && at.Installed == 0
 }
-
-// nextWidth is the width of an explanation where there is no terminal.
-const nextWidth = 80
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.
 func (e *enabling) uncommitted(ctx context.Context) []string {

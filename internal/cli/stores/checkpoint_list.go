@@ -69,7 +69,7 @@ func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpoi
 		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
 		return nil
 	}
-	f.Page(checkpointTable(list, opts.all, f.Now()))
+	f.Page(f.Streams.Table(checkpointTable(list, opts.all, f.Now())))
 	return nil
 }
 
@@ -100,9 +100,9 @@ func newest(s *access.Selection, opts fsCheckpointListOptions) ([]bands.Snapshot
 
 // checkpointTable shows commits only where a snapshot is paired with one, and
 // worktrees only if asked.
-func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) string {
+func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) *ui.Table {
 	paired := slices.ContainsFunc(list, func(s bands.Snapshot) bool { return len(s.Pairs) > 0 })
-	var table access.Table
+	table := access.NewTable("MESSAGE")
 	row := func(version, message, created, commit, worktree string) {
 		cells := []string{version, message, created}
 		if paired {
@@ -117,5 +117,5 @@ func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) strin
 	for _, s := range list {
 		row(s.Version.String(), cmp.Or(format.TurnText(s), ui.Line(s.Message, format.MessageWidth)), ui.Ago(now, s.Created), format.PairText(s), format.Path(filepath.Base(s.Root)))
 	}
-	return table.String()
+	return table
 }

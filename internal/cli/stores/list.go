@@ -39,7 +39,7 @@ func runFSList(ctx context.Context, f *access.Command) error {
 		f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
 		return nil
 	}
-	var table access.Table
+	table := access.NewTable("")
 	table.Row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
 	for _, s := range list {
 		table.Row(s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints))

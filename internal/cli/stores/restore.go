@@ -130,8 +130,15 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 	}
 	f.Say("Creating checkpoint %s %q...", next, preRestore)
 	stages := &restoreStages{Command: f, target: target.Version}
-	done, err := restore.Run(ctx, held, target.Version, restore.Options{
-		Options: s.Options, Scope: scope, Message: preRestore, Progress: stages.progress,
+	var done restore.Result
+	err = f.Streams.Stages("Restoring "+target.Version.String(), func(reach func(stage string, done, total int64)) (err error) {
+		done, err = restore.Run(ctx, held, target.Version, restore.Options{
+			Options: s.Options, Scope: scope, Message: preRestore, Progress: func(stage string, done, total int) {
+				stages.progress(stage)
+				reach(format.RestoreStage(stage), int64(done), int64(total))
+			},
+		})
+		return err
 	})
 	err = errors.Join(err, held.Release())
 	if done.Rescue.Version != 0 {
@@ -205,7 +212,7 @@ const (
 	stageMount
 )
 
-func (r *restoreStages) progress(stage string, _, _ int) {
+func (r *restoreStages) progress(stage string) {
 	if stage == stageApply {
 		r.reach(stageRestore)
 	}
@@ -213,6 +220,7 @@ func (r *restoreStages) progress(stage string, _, _ int) {
 
 func (r *restoreStages) reach(stage int) {
 	for ; r.reached < stage; r.reached++ {
+		r.Streams.ClearProgress()
 		switch r.reached + 1 {
 		case stageUnmount:
 			r.Say("Unmounting...")

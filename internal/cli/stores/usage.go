@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -41,6 +42,8 @@ type snapshotUsageJSON struct {
 	Message string `json:"message"`
 	Own     int64  `json:"own_bytes"`
 	Total   int64  `json:"total_bytes"`
+
+	title string // of a turn
 }
 
 func runFSUsage(ctx context.Context, f *access.Command) error {
@@ -63,19 +66,19 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 	for _, u := range slices.Backward(usage.Snapshots) {
 		row := snapshotUsageJSON{Version: u.Version.String(), Own: u.Own, Total: u.Total}
 		if snapshot, err := s.Snapshot(u.Version); err == nil {
-			row.Message = snapshot.Message
+			row.Message, row.title = snapshot.Message, format.TurnText(snapshot)
 		}
 		report.Checkpoints = append(report.Checkpoints, row)
 	}
 	if f.JSON {
 		return f.PrintJSON(report)
 	}
-	var table access.Table
+	table := access.NewTable("MESSAGE")
 	table.Row("VERSION", "MESSAGE", "OWN", "FILES")
 	for _, row := range report.Checkpoints {
-		table.Row(row.Version, ui.Line(row.Message, format.MessageWidth), format.Size(row.Own), format.Size(row.Total))
+		table.Row(row.Version, cmp.Or(row.title, ui.Line(row.Message, format.MessageWidth)), format.Size(row.Own), format.Size(row.Total))
 	}
-	f.Streams.Printf("%s", table.String())
+	f.Streams.Printf("%s", f.Streams.Table(table))
 	f.Streams.Printf("Store '%s' takes %s of %s\n", report.Store, format.Size(report.Size), format.Size(report.Cap))
 	return nil
 }

@@ -50,20 +50,8 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// Table is a table with wider gaps than ui's: three spaces behind the first
-// column, four behind the others.
-type Table struct{ table ui.Table }
-
-// Row adds a row.
-func (t *Table) Row(cells ...string) {
-	for i := range cells[:len(cells)-1] {
-		cells[i] += "  "
-	}
-	cells[0] = strings.TrimSuffix(cells[0], " ")
-	t.table.Row(cells...)
-}
-
-func (t *Table) String() string { return t.table.String() }
+// NewTable is a table with wider gaps than ui's own; cut is [ui.Table.Cut].
+func NewTable(cut string) *ui.Table { return &ui.Table{First: 3, Gap: 4, Cut: cut} } //nolint:mnd // as other versions print them
 
 // PrintJSON prints v as JSON on one line, with < and > as they are.
 func (c *Command) PrintJSON(v any) error {

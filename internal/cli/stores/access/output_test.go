@@ -27,7 +27,7 @@ func TestShortPath(t *testing.T) {
 
 func TestFSTableIsTheSeeds(t *testing.T) {
 	t.Parallel()
-	var table Table
+	table := NewTable("")
 	table.Row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
 	table.Row("myapp", "50G", "Yes", "47")
 	table.Row("oldproj", "20G", "No", "12")

@@ -104,7 +104,7 @@ func runBlame(ctx context.Context, f *access.Command, file, lines string) error 
 		}
 		table.Row(r.Snapshot.Version.String(), age(f.Now(), r.Snapshot.Created), span, actor(*r.Snapshot), text)
 	}
-	f.Page(f.Streams.Table(&table, 2*format.MessageWidth))
+	f.Page(f.Streams.Table(&table))
 	for _, v := range result.Unread {
 		f.Streams.Notef("%s can't be read; its lines count for the next checkpoint.", v)
 	}

@@ -93,7 +93,7 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 	for _, snap := range list {
 		table.Row(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
 	}
-	f.Page(f.Streams.Table(&table, 2*format.MessageWidth))
+	f.Page(f.Streams.Table(&table))
 	return nil
 }
 

@@ -107,7 +107,7 @@ func runSearch(ctx context.Context, f *access.Command, args []string, limit int)
 	for _, h := range hits {
 		table.Row(h.snapshot.Version.String(), about(h.snapshot), h.why())
 	}
-	f.Page(f.Streams.Table(&table, 2*format.MessageWidth))
+	f.Page(f.Streams.Table(&table))
 	return nil
 }
 

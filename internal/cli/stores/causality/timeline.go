@@ -101,7 +101,7 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 		added, removed, files := m.cells()
 		table.Row(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
 	}
-	f.Page(f.Streams.Table(&table, 2*format.MessageWidth))
+	f.Page(f.Streams.Table(&table))
 	if same > 0 {
 		f.Streams.Notef("%s without changes left out.", ui.Plural(same, "checkpoint"))
 	}
