@@ -47,19 +47,34 @@ func Declines(message string) bool {
 		if isScissors(line) {
 			break
 		}
-		value, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), TrailerKey+":")
-		if found && strings.EqualFold(strings.TrimSpace(value), noLink) {
+		if declines(line) {
 			return true
 		}
 	}
 	return false
 }
 
+func declines(line string) bool {
+	value, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), TrailerKey+":")
+	return found && strings.EqualFold(strings.TrimSpace(value), noLink)
+}
+
+// StripDeclined returns the message without the lines for which [Declines] is true, as
+// [StripIDs] does.
+func StripDeclined(message string) string { return stripLines(message, declines) }
+
 // StripIDs returns the message without the lines that begin with the trailer.
 // A blank line is dropped where two would meet, or where one would end the
 // message. Indented lines, comments and what follows the scissors stay, and a
 // message without the trailer stays as it is.
 func StripIDs(message string) string {
+	return stripLines(message, func(line string) bool {
+		_, ok := lineID(line)
+		return ok
+	})
+}
+
+func stripLines(message string, goes func(line string) bool) string {
 	var kept []string
 	rest, stripped, gap := message, false, false
 	for line := range strings.Lines(message) {
@@ -67,7 +82,7 @@ func StripIDs(message string) string {
 			break
 		}
 		rest = rest[len(line):]
-		if _, ok := lineID(line); ok {
+		if goes(line) {
 			stripped, gap = true, true
 			continue
 		}

@@ -79,6 +79,7 @@ func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, fo
 	if err != nil {
 		return Relinked{}, err
 	}
+	c.Message = checkpoint.StripDeclined(c.Message)
 	have := checkpoint.IDs(c.Message)
 	if slices.ContainsFunc(s.Checkpoints, func(id checkpoint.ID) bool { return slices.Contains(have, id) }) {
 		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrLinked)

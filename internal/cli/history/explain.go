@@ -90,9 +90,9 @@ EXIT STATUS
 	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	cmd.ValidArgsFunction = complete.ArgumentOrFile(a, 0, complete.Checkpoints, complete.Branches, complete.Sessions)
-	complete.Flag(cmd, "checkpoint", complete.Argument(a, 0, complete.Checkpoints))
-	complete.Flag(cmd, "commit", complete.Argument(a, 0, complete.Branches))
-	complete.Flag(cmd, "session", complete.Argument(a, 0, complete.Sessions))
+	complete.Flag(cmd, "checkpoint", complete.FlagValue(a, complete.Checkpoints))
+	complete.Flag(cmd, "commit", complete.FlagValue(a, complete.Branches))
+	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Sessions))
 	return cmd
 }
 

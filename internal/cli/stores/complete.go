@@ -39,3 +39,26 @@ func completeVersions(f *access.Command, most int, suffix string) cobra.Completi
 		return found, directive
 	}
 }
+
+// completeStores offers the names of stores for the first argument, or for a flag.
+func completeStores(f *access.Command, isFlag bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if !isFlag && len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		entries, err := f.Registry().List(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var found []cobra.Completion
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name, begun) {
+				found = append(found, cobra.CompletionWithDesc(e.Name, f.ShortPath(e.Root)))
+			}
+		}
+		if isFlag {
+			return found, cobra.ShellCompDirectiveDefault // a path will do, too
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}

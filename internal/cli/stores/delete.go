@@ -20,6 +20,8 @@ with all its files but .agentfs. It asks first, unless --force is given.` + acce
 		Example: "  " + f.Program + " delete myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSDelete(ctx, f, args[0]) }),
+
+		ValidArgsFunction: completeStores(f, false),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/causality"
 )
@@ -42,6 +43,7 @@ one with a path only inside of that store's folder.` + access.ExitStatus,
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.Store, "store", "", "work on this store: a name, or a path with a /")
+	complete.Flag(cmd, "store", completeStores(f, true))
 	flags.BoolVar(&f.JSON, "json", false, "print JSON")
 	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")
 	for _, build := range []func(*access.Command) *cobra.Command{

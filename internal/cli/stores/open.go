@@ -20,6 +20,8 @@ whose folder isn't there can't be opened.` + access.ExitStatus,
 		Example: "  " + f.Program + " open myapp",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSOpen(ctx, f, args) }),
+
+		ValidArgsFunction: completeStores(f, false),
 	}
 }
 
@@ -52,6 +54,8 @@ none is taken until "open". Without a name it is the selected one.` + access.Exi
 		Example: "  " + f.Program + " close",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSClose(ctx, f, args) }),
+
+		ValidArgsFunction: completeStores(f, false),
 	}
 }
 

@@ -23,6 +23,8 @@ repository's own store all the same.` + access.ExitStatus,
 		Example: "  " + f.Program + " use myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSUse(ctx, f, args[0]) }),
+
+		ValidArgsFunction: completeStores(f, false),
 	}
 }
 

@@ -45,6 +45,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	flags.StringArrayVar(&opts.meta, "meta", nil, "only those with this `KEY=VALUE`, or with a KEY; may be given several times")
 	flags.StringVar(&opts.since, "since", "", "only those since then: 30m, 2h, 3d, 1w or a date")
 	flags.IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	completeCauses(f, cmd)
 	return cmd
 }
 
