@@ -90,8 +90,8 @@ func (p *play) world() string {
 	return b.String()
 }
 
-// ledger is what is recorded of each commit, oldest first: its subject, and
-// for each session its files.
+// ledger is what is recorded of each commit, oldest first: its subject, for each session
+// its files, and how many subagents' transcripts there are.
 func (p *play) ledger() []string {
 	p.TB.Helper()
 	stored := p.Stored()
@@ -103,6 +103,15 @@ func (p *play) ledger() []string {
 			if c := stored[strings.TrimSpace(id)]; c != nil {
 				for _, slot := range c.Slots {
 					line = append(line, fmt.Sprintf("[%s: %s]", p.nameOf(slot.Meta.SessionID), strings.Join(slot.Meta.FilesTouched, " ")))
+				}
+				agents := 0
+				for name := range c.Files {
+					if strings.HasPrefix(name, "tasks/") && strings.HasSuffix(name, ".jsonl") {
+						agents++
+					}
+				}
+				if agents > 0 {
+					line = append(line, fmt.Sprintf("[subagents: %d]", agents))
 				}
 			}
 		}

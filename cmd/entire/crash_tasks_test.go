@@ -25,13 +25,30 @@ func taskScenes() []scene {
 		{
 			name: "a subagent's end", hooks: []string{"subagent-stop"},
 			prepare: begin,
-			act: func(p *play) {
-				agent := p.main().Subagent("s", "Write b.txt", "")
-				agent.Session.Write("b.txt", "by main: b.txt\n")
-				p.changes("main", "b.txt")
-				agent.Stop()
+			act:     func(p *play) { p.delegate("s", "b.txt") },
+			then:    stop,
+		},
+		{
+			name: "a subagent's call ends", hooks: []string{"post-task"},
+			prepare: begin,
+			act:     func(p *play) { p.delegate("s", "b.txt") },
+			then:    stop,
+		},
+		{
+			name: "a subagent that only reads", hooks: []string{"subagent-stop", "post-task", "stop"},
+			prepare: begin,
+			act:     func(p *play) { p.delegate("s", ""); stop(p) },
+		},
+		{
+			name: "a commit with the work of subagents", hooks: commitHooks(),
+			prepare: func(p *play) {
+				begin(p)
+				p.delegate("s", "b.txt")
+				p.delegate("t", "")
+				stop(p)
+				p.git("add", "a.txt", "b.txt")
 			},
-			then: stop,
+			act: func(p *play) { p.commits("-m", "theirs") },
 		},
 		{
 			name: "a subagent told of in the background", hooks: []string{"stop"},
@@ -48,4 +65,16 @@ func taskScenes() []scene {
 			act: stop,
 		},
 	}
+}
+
+// delegate is a subagent from its beginning to its end, which writes a file unless that has
+// no name.
+func (p *play) delegate(name, file string) {
+	agent := p.main().Subagent(name, "Look at "+name, "")
+	if file != "" {
+		agent.Session.Write(file, "by main: "+file+"\n")
+		p.changes("main", file)
+	}
+	agent.Stop()
+	agent.Done()
 }

@@ -200,7 +200,8 @@ func caller(hook string) string {
 	switch hook {
 	case "complete":
 		return "hooks complete"
-	case "session-start", "user-prompt-submit", "stop", "session-end", "pre-compact", "post-compact":
+	case "session-start", "user-prompt-submit", "stop", "session-end", "pre-compact", "post-compact",
+		"pre-task", "post-task", "post-todo", "subagent-stop":
 		return "claude-code " + hook
 	default:
 		return "git " + hook
