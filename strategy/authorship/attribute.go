@@ -114,7 +114,7 @@ func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	var without []string
 	for _, p := range c.Files {
-		if len(a.steps[p]) == 0 {
+		if len(a.steps[p]) == 0 && len(a.steps[c.Share.NameBefore(p)]) == 0 {
 			without = append(without, p)
 		}
 	}
