@@ -66,9 +66,15 @@ func (r *Recorder) FindTask(wanted func(*Task) bool) *Task {
 	return nil
 }
 
-// DropTasks forgets the tasks that are done.
-func (r *Recorder) DropTasks() {
-	r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return t.Phase == TaskDone })
+// DropTasks forgets the tasks that are done, and of those of turns that are kept the stored
+// transcripts, which a checkpoint has by now.
+func (r *Recorder) DropTasks(kept func(turn string) bool) {
+	r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return t.Phase == TaskDone && !kept(t.Turn) })
+	for i := range r.Tasks {
+		if t := &r.Tasks[i]; t.Phase == TaskDone {
+			t.Stored = nil
+		}
+	}
 }
 
 // Agents is how far the transcripts of a session's subagents are read.

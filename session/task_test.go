@@ -52,8 +52,12 @@ func TestTasksAreBounded(t *testing.T) {
 		t.Errorf("%d tasks; then the oldest goes", len(r.Tasks))
 	}
 	find("t7").Phase = session.TaskDone
-	r.DropTasks()
+	*find("t8") = session.Task{ToolUse: "t8", Phase: session.TaskDone, Turn: "kept", Stored: []string{"blob"}}
+	r.DropTasks(func(turn string) bool { return turn == "kept" })
 	if len(r.Tasks) != 199 || find("t7") != nil {
 		t.Errorf("%d tasks are left", len(r.Tasks))
+	}
+	if kept := find("t8"); kept == nil || len(kept.Stored) > 0 {
+		t.Errorf("the task of a turn that is kept is %v", kept)
 	}
 }

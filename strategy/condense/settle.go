@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
 // commitStates saves what the commit means for the sessions: those with a
@@ -44,7 +45,13 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
 		}
 		rec.Applied = d.Nonce
-		rec.DropTasks()
+		var rest []provenance.Step // of turns of which something is still pending
+		if len(rec.Tasks) > 0 && len(c.Rest.Paths) > 0 {
+			rest = f.steps.ReadSteps(ctx, s, c.Notes)
+		}
+		rec.DropTasks(func(turn string) bool {
+			return slices.ContainsFunc(rest, func(step provenance.Step) bool { return turn != "" && step.Turn == turn })
+		})
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
 		if err := c.Notes.Save(f.Sessions, s); err != nil {
 			return err
