@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -153,16 +154,16 @@ func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool
 // FindWriter returns the call that wrote a line, as far as that is certain: as FindPart does, but
 // a tool that wrote the whole file may only have repeated the line. Such a call counts if no
 // other call that matches, of an edit tool or a shell, has the text.
-func (w *Writes) FindWriter(file, text string, matches func(Write) bool) (Write, bool) {
-	if found, ok := w.FindPart(file, text, func(c Write) bool { return !c.Whole && matches(c) }); ok {
+func (w *Writes) FindWriter(names []string, text string, matches func(Write) bool) (Write, bool) {
+	if found, ok := w.FindPart(names, text, func(c Write) bool { return !c.Whole && matches(c) }); ok {
 		return found, true
 	}
 	if _, ok := w.FindCommand(text, matches); ok {
 		return Write{}, false
 	}
-	last, ok := w.Find(file, text, matches)
+	last, ok := w.Find(names, text, matches)
 	if ok {
-		_, other := w.Find(file, text, func(c Write) bool { return c.Subagent != last.Subagent && matches(c) })
+		_, other := w.Find(names, text, func(c Write) bool { return c.Subagent != last.Subagent && matches(c) })
 		ok = !other
 	}
 	return last, ok
@@ -170,15 +171,12 @@ func (w *Writes) FindWriter(file, text string, matches func(Write) bool) (Write,
 
 // FindPart is Find, but also finds the last call whose edit put something into the middle of
 // the line.
-func (w *Writes) FindPart(file, text string, matches func(Write) bool) (Write, bool) {
-	if found, ok := w.Find(file, text, matches); ok {
+func (w *Writes) FindPart(names []string, text string, matches func(Write) bool) (Write, bool) {
+	if found, ok := w.Find(names, text, matches); ok {
 		return found, true
 	}
 	last := -1
-	for _, name := range w.names[path.Base(file)] {
-		if !isFile(name, file) {
-			continue
-		}
+	for name := range w.given(names) {
 		for _, p := range slices.Backward(w.parts[name]) {
 			if p.at > last && strings.Contains(text, p.text) && !w.calls[p.at].failed && matches(w.calls[p.at]) {
 				last = p.at
@@ -202,16 +200,26 @@ func (w *Writes) relative(given, cwd string) string {
 	return given
 }
 
-// Find returns the last of the calls that match which wrote a line of the text to the file
-// with that path from the root, white space around the text aside. Files that were written
-// on another machine count if their paths end with it.
-func (w *Writes) Find(file, text string, matches func(Write) bool) (Write, bool) {
+// given yields the paths that tools were given of a file with these names.
+func (w *Writes) given(names []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, file := range names {
+			for _, name := range w.names[path.Base(file)] {
+				if isFile(name, file) && !yield(name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Find returns the last of the calls that match which wrote a line of the text to a file
+// with one of these paths from the root, white space around the text aside. Files that were
+// written on another machine count if their paths end with it.
+func (w *Writes) Find(names []string, text string, matches func(Write) bool) (Write, bool) {
 	text = strings.TrimSpace(text)
 	last := -1
-	for _, name := range w.names[path.Base(file)] {
-		if !isFile(name, file) {
-			continue
-		}
+	for name := range w.given(names) {
 		for _, at := range slices.Backward(w.lines[name][text]) {
 			if at > last && !w.calls[at].failed && matches(w.calls[at]) {
 				last = at

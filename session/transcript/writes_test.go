@@ -49,15 +49,15 @@ func TestWritesFindTheCallOfALine(t *testing.T) {
 		{"a.go", "four", "", func(w transcript.Write) bool { return w.Line < 3 }},
 	}
 	for _, c := range cases {
-		if got, _ := w.Find(c.file, c.text, c.among); got.Call != c.want {
+		if got, _ := w.Find([]string{c.file}, c.text, c.among); got.Call != c.want {
 			t.Errorf("%s %q: call %q, not %q", c.file, c.text, got.Call, c.want)
 		}
 	}
 	w.Line([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"5","content":[{"type":"tool_use","id":"e3","name":"Edit","input":{"file_path":"/p/a.go","old_string":"o","new_string":"ooo"}}]}}`), 9)
-	if got, _ := w.FindPart("a.go", "twooo times", anyCall); got.Call != "e3" {
+	if got, _ := w.FindPart([]string{"a.go"}, "twooo times", anyCall); got.Call != "e3" {
 		t.Errorf("a part of a line: call %q", got.Call)
 	}
-	if _, found := w.Find("a.go", "twooo times", anyCall); found {
+	if _, found := w.Find([]string{"a.go"}, "twooo times", anyCall); found {
 		t.Error("a part counts as a line")
 	}
 }
@@ -70,7 +70,7 @@ func TestWritesOfAnotherMachine(t *testing.T) {
 	for n, line := range written() {
 		w.Line([]byte(strings.ReplaceAll(line, `"cwd":"/p",`, "")), n)
 	}
-	if got, _ := w.Find("x/a.go", "one", anyCall); got.Call != "w2" {
+	if got, _ := w.Find([]string{"b.go", "x/a.go"}, "one", anyCall); got.Call != "w2" {
 		t.Errorf("call %q", got.Call)
 	}
 }
@@ -105,7 +105,7 @@ func TestWritesReadTheEnd(t *testing.T) {
 		got := map[string]int{}
 		for text := range c.want {
 			got[text] = -1
-			if call, found := w.Find("a.go", text, anyCall); found {
+			if call, found := w.Find([]string{"a.go"}, text, anyCall); found {
 				got[text] = call.Line
 			}
 		}

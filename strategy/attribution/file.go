@@ -23,7 +23,10 @@ type Origin struct {
 	// Call is the tool use, Subagent and Type are the subagent's. They are known only of
 	// lines of a commit that was recorded before.
 	Call, Subagent, Type string
-	// Unsure reports that another session, at work at the same time, may have written the line.
+	// From is the file in which the line was written, if it was moved from another one since.
+	From string
+	// Unsure reports that it isn't known who wrote the line: another session, at work at the
+	// same time, or whoever wrote it in another file.
 	Unsure bool
 }
 
@@ -83,7 +86,24 @@ type Line struct {
 }
 
 // Lines are all lines of git's diff of a file.
-type Lines struct{ Added, Removed []Line }
+type Lines struct {
+	Added, Removed []Line
+	// Gone are significant lines that the file had once on the way and that Final lacks.
+	Gone []Gone
+}
+
+// Gone is a line that a file had, in the base or a state, and has no longer.
+type Gone struct {
+	// Text is the line without the white space around it.
+	Text string
+	// By wrote it. Base reports that the base has it: who wrote it isn't known.
+	By Author
+	Origin
+	Base bool
+	// Remover removed it, in RemoverTurn.
+	Remover     Author
+	RemoverTurn string
+}
 
 // Attribute determines who wrote the lines of the file's diff, and who removed
 // those that are gone.

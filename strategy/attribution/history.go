@@ -3,6 +3,7 @@ package attribution
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
@@ -46,6 +47,16 @@ type history struct {
 
 	reached
 	passed []reached
+	// losses are how significant lines were removed last, by their text.
+	losses map[int]loss
+}
+
+// loss is how a line was removed.
+type loss struct {
+	origin
+	remover source
+	// several reports that it was several lines of the same text.
+	several bool
 }
 
 // reached is a state with what is known of its lines.
@@ -160,6 +171,7 @@ func (h *history) step(to []int, s State) {
 	at := 0
 	gaps := align(h.at, to)
 	moved := h.moved(now, to, gaps)
+	h.noteLosses(now, gaps, source{s.By, Origin{Turn: s.Turn}})
 	for _, g := range gaps {
 		h.now = append(h.now, now[at:g.a]...)
 		h.now = append(h.now, h.change(now[g.a:g.aEnd], g, s, moved)...)
@@ -168,6 +180,39 @@ func (h *history) step(to []int, s State) {
 	}
 	h.now = append(h.now, now[at:]...)
 	h.at = to
+}
+
+// noteLosses notes which lines a step removes, those that it only moves included.
+func (h *history) noteLosses(now []origin, gaps []gap, remover source) {
+	if h.losses == nil {
+		h.losses = map[int]loss{}
+	}
+	seen := map[int]bool{}
+	for _, g := range gaps {
+		for i := g.a; i < g.aEnd; i++ {
+			if text := h.texts.loose[h.at[i]]; h.texts.counts[h.at[i]] {
+				h.losses[text] = loss{now[i], remover, seen[text]}
+				seen[text] = true
+			}
+		}
+	}
+}
+
+// gone returns the lines that the file had and the commit lacks, sorted by their texts.
+// Lines that were there several times are left out.
+func (h *history) gone() []Gone {
+	left := map[int]bool{}
+	for _, line := range h.final {
+		left[h.texts.loose[line]] = true
+	}
+	var all []Gone
+	for text, id := range h.texts.trimmed {
+		if l, lost := h.losses[id]; lost && !l.several && !left[id] {
+			all = append(all, Gone{Text: text, By: l.by, Origin: l.Origin, Base: l.base != none, Remover: l.remover.by, RemoverTurn: l.remover.Turn})
+		}
+	}
+	slices.SortFunc(all, func(a, b Gone) int { return strings.Compare(a.Text, b.Text) })
+	return all
 }
 
 // moved returns the sources of lines that a step only moves or indents, by their

@@ -16,7 +16,7 @@ func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	}
 	h.swapAdded(added)
 	h.swapRemoved(removed)
-	var all Lines
+	all := Lines{Gone: h.gone()}
 	for _, k := range hunks {
 		all.Added = append(all.Added, h.addedIn(k)...)
 		all.Removed = append(all.Removed, h.removedIn(k)...)

@@ -65,6 +65,11 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			a.file(ctx, f, m.Lines.counted)
 		}
 	}
+	a.followMoves()
+	for _, l := range a.found {
+		a.splitOverlaps(ctx, l)
+		a.lines(ctx, l)
+	}
 	for i := range todo {
 		raw, err := a.result(d, todo[i].State.ID)
 		if err != nil {
@@ -100,7 +105,9 @@ type attributing struct {
 	total    tally
 	own      map[string]tally
 	writers  writerIndex
-	pending  []*session.State // the sessions whose steps are known
+	pending  []*session.State  // the sessions whose steps are known
+	before   map[string]string // other names that files had before the commit
+	found    []authoredLines
 }
 
 // addSession adds the steps of a session.
@@ -189,18 +196,16 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		}
 	case f.Added+f.Removed == 0:
 	case counted:
-		a.estimate(ctx, f, steps, a.decidedSharer(f.Path, newest(steps, by)))
+		a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 	default:
 		file, ok := a.contents(ctx, f, steps)
 		if !ok {
-			a.estimate(ctx, f, steps, a.decidedSharer(f.Path, newest(steps, by)))
+			a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 			return
 		}
 		file.By, file.Turn = by, a.turnOf(by)
 		lines := a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file))
-		texts := splitLines(file.Final)
-		a.splitOverlaps(ctx, f.Path, lines.Added, texts)
-		a.lines(ctx, authoredLines{diff: f, lines: lines, texts: texts})
+		a.found = append(a.found, authoredLines{names: a.namesOf(f.Path), diff: f, lines: lines, texts: splitLines(file.Final)})
 	}
 }
 

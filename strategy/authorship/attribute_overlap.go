@@ -23,16 +23,16 @@ const (
 
 // splitOverlaps gives the lines of turns that overlapped with a turn of another session to the
 // one whose calls wrote them: a step holds what both made of the file until then. A line of which
-// that isn't certain is marked as unsure. The texts are the file's lines.
-func (a *attributing) splitOverlaps(ctx context.Context, path string, lines []attribution.Line, texts [][]byte) {
+// that isn't certain is marked as unsure.
+func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 	if len(a.pending) < 2 { //nolint:mnd // nobody else was at work
 		return
 	}
 	rivals := map[askedTurn][]askedTurn{}
-	for i := range lines {
-		l := &lines[i]
+	for i := range found.lines.Added {
+		l := &found.lines.Added[i]
 		turn, ok := a.writers.turn(string(l.By), l.Turn)
-		if !ok || l.Call != "" || l.Unsure || l.Number >= len(texts) {
+		if !ok || l.Call != "" || l.Unsure || l.Number >= len(found.texts) {
 			continue
 		}
 		others, known := rivals[turn]
@@ -41,29 +41,36 @@ func (a *attributing) splitOverlaps(ctx context.Context, path string, lines []at
 			rivals[turn] = others
 		}
 		if len(others) > 0 {
-			a.settle(ctx, path, l, turn, others, string(texts[l.Number]))
+			a.settle(ctx, found.names, l, turn, others, string(found.texts[l.Number]))
 		}
 	}
 }
 
 // settle decides which of turns at the same time wrote a line that was found in one of them.
-func (a *attributing) settle(ctx context.Context, path string, l *attribution.Line, found askedTurn, others []askedTurn, text string) {
+func (a *attributing) settle(ctx context.Context, names []string, l *attribution.Line, found askedTurn, others []askedTurn, text string) {
+	if l.From != "" {
+		names = append(slices.Clip(names), l.From)
+	}
 	best, most, several := found, noEvidence, false
 	for _, turn := range append([]askedTurn{found}, others...) {
 		i := slices.IndexFunc(a.pending, func(s *session.State) bool { return s.ID == turn.session })
-		switch e := a.writers.evidence(ctx, a.pending[i], turn, path, text); {
+		switch e := a.writers.evidence(ctx, a.pending[i], turn, names, text); {
 		case e > most:
 			best, most, several = turn, e, false
 		case e == most && turn.session != best.session:
 			several = true
 		}
 	}
-	isSlot := slices.ContainsFunc(a.sessions, func(c Slot) bool { return c.State.ID == best.session })
-	if most == noEvidence || several || !isSlot {
+	if most == noEvidence || several || !a.isSlot(best.session) {
 		l.Origin = attribution.Origin{Unsure: true}
 		return
 	}
 	l.By, l.Turn = attribution.Author(best.session), best.id
+}
+
+// isSlot reports whether the session has a slot in the commit's checkpoint.
+func (a *attributing) isSlot(session string) bool {
+	return slices.ContainsFunc(a.sessions, func(c Slot) bool { return c.State.ID == session })
 }
 
 // turn returns what is known of a session's turn; false if it isn't known when it began.
@@ -92,7 +99,7 @@ func (x *writerIndex) overlapping(turn askedTurn) []askedTurn {
 }
 
 // evidence returns how much shows that a session wrote a line of a file in a turn.
-func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn askedTurn, path, text string) evidence {
+func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn askedTurn, names []string, text string) evidence {
 	if !attribution.Significant([]byte(text)) {
 		return noEvidence
 	}
@@ -104,13 +111,13 @@ func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn asked
 		return w.within(turn.line, call.Line)
 	}
 	part := func(call transcript.Write) bool { return !call.Whole && within(call) }
-	if _, ok := w.writes.FindPart(path, text, part); ok {
+	if _, ok := w.writes.FindPart(names, text, part); ok {
 		return wrote
 	}
 	if _, ok := w.writes.FindCommand(text, within); ok {
 		return wrote
 	}
-	if _, ok := w.writes.Find(path, text, within); ok {
+	if _, ok := w.writes.Find(names, text, within); ok {
 		return rewrote
 	}
 	return noEvidence

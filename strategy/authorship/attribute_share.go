@@ -20,17 +20,27 @@ func (a *attributing) creates(path string) bool {
 
 // sharer returns the author of a change to a file, a person for one of a
 // session whose share the file is not: what a commit creates is attributed as it
-// was linked.
+// was linked, be it under the name that the file had before.
 func (a *attributing) sharer(path string, by attribution.Author) attribution.Author {
 	if by == attribution.Person || !a.creates(path) {
 		return by
 	}
 	for _, c := range a.sessions {
-		if attribution.Author(c.State.ID) == by && workspace.ContainsPath(c.Files, path) {
+		isOwn := func(name string) bool { return workspace.ContainsPath(c.Files, name) }
+		if attribution.Author(c.State.ID) == by && slices.ContainsFunc(a.namesOf(path), isOwn) {
 			return by
 		}
 	}
 	return attribution.Person
+}
+
+// namesOf returns the name of a file of the commit, and before it the one that it had before
+// the commit, if that is another.
+func (a *attributing) namesOf(path string) []string {
+	if before := a.before[path]; before != "" {
+		return []string{before, path}
+	}
+	return []string{path}
 }
 
 // decidedSharer returns by, or if that is a person the session whose share a
@@ -56,6 +66,12 @@ func (a *attributing) stepsOf(f gitdiff.FileDiff) []provenance.AuthoredStep {
 		if from, ok := share.RenamedFrom(f.Path); ok && before == "" {
 			before, base = from, a.changes[from].Old
 		}
+	}
+	if before != "" {
+		if a.before == nil {
+			a.before = map[string]string{}
+		}
+		a.before[f.Path] = before
 	}
 	steps := a.steps.Of(f.Path, before)
 	if base != "" { // git has the file for a new one, with all of its lines

@@ -33,8 +33,8 @@ func (a *attributing) lines(ctx context.Context, l authoredLines) {
 	for _, line := range l.lines.Removed {
 		a.total.removeLine(line.By, line.Modified)
 	}
-	for _, c := range a.sessions {
-		f := a.writers.record(ctx, c, l)
+	for i, c := range a.sessions {
+		f := a.writers.record(ctx, c, l, i == 0)
 		if f.Blob == "" && f.RemovedRanges == "" {
 			continue
 		}
@@ -78,7 +78,7 @@ func (t *tally) removeLine(by attribution.Author, replaced bool) {
 }
 
 // estimate adds a file as if one author had done all of it.
-func (a *attributing) estimate(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep, by attribution.Author) {
+func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredStep, by attribution.Author) {
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
 		all := attribution.AllBy(by, f.Hunks)
@@ -86,7 +86,7 @@ func (a *attributing) estimate(ctx context.Context, f gitdiff.FileDiff, steps []
 		for i := range all.Added {
 			all.Added[i].Turn = turn
 		}
-		a.lines(ctx, authoredLines{diff: f, lines: all, estimated: true})
+		a.found = append(a.found, authoredLines{names: []string{f.Path}, diff: f, lines: all, estimated: true})
 		return
 	}
 	a.total.tooMany = true

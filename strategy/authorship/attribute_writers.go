@@ -110,7 +110,7 @@ func (w *slotWriters) place(by checkpoint.Writer) int {
 
 // writer returns who wrote a line of a session, by its turn and text. The text is nil
 // where it isn't known.
-func (x *writerIndex) writer(c Slot, w *slotWriters, path string, l attribution.Line, text []byte) checkpoint.Writer {
+func (x *writerIndex) writer(c Slot, w *slotWriters, names []string, l attribution.Line, text []byte) checkpoint.Writer {
 	by := checkpoint.Writer{Turn: checkpoint.NoTurn}
 	turn := l.Turn
 	if isReplaced(turn) {
@@ -131,7 +131,10 @@ func (x *writerIndex) writer(c Slot, w *slotWriters, path string, l attribution.
 	if text == nil {
 		return by
 	}
-	found, ok := w.writes.FindWriter(path, string(text), func(call transcript.Write) bool {
+	if l.From != "" {
+		names = append(slices.Clip(names), l.From)
+	}
+	found, ok := w.writes.FindWriter(names, string(text), func(call transcript.Write) bool {
 		if call.Subagent != "" {
 			return w.isTaskOf(c.State, call.Subagent, turn)
 		}
@@ -162,6 +165,8 @@ func (w *slotWriters) within(start, line int) bool {
 // authoredLines are the lines that a commit adds to a file, with what a record of them is
 // bound to.
 type authoredLines struct {
+	// names are those that the file had in the session's turns.
+	names []string
 	diff  gitdiff.FileDiff
 	lines attribution.Lines
 	// texts are the lines of the commit's file, nil where they aren't known.
@@ -169,8 +174,9 @@ type authoredLines struct {
 	estimated bool
 }
 
-// record returns what a session's slot keeps of the file, without its path.
-func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines) checkpoint.FileAttribution {
+// record returns what a session's slot keeps of the file, without its path. The first slot keeps
+// which lines are a person's or another's.
+func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFirst bool) checkpoint.FileAttribution {
 	id := attribution.Author(c.State.ID)
 	var added, own, modified, removed, unsure checkpoint.LineRanges
 	written := map[int]checkpoint.LineRanges{}
@@ -190,12 +196,17 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines) check
 				continue
 			}
 			w := x.of(ctx, c.State)
-			if by := x.writer(c, w, l.diff.Path, line, text); by != (checkpoint.Writer{Turn: checkpoint.NoTurn}) {
+			if by := x.writer(c, w, l.names, line, text); by != (checkpoint.Writer{Turn: checkpoint.NoTurn}) {
 				at := w.place(by)
 				written[at] = written[at].With(line.Number + 1)
 			}
-		case line.By == attribution.Person && line.Modified:
-			modified = modified.With(line.Number + 1)
+		case line.By == attribution.Person:
+			if line.Modified {
+				modified = modified.With(line.Number + 1)
+			}
+			if line.Unsure && isFirst {
+				unsure = unsure.With(line.Number + 1)
+			}
 		}
 	}
 	for _, line := range l.lines.Removed {
@@ -207,7 +218,7 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines) check
 		AgentRanges: own.String(), ModifiedRanges: modified.String(), RemovedRanges: removed.String(),
 		Written: checkpoint.FormatWritten(written), Unsure: unsure.String(), Estimated: l.estimated,
 	}
-	if f.AgentRanges+f.ModifiedRanges+f.RemovedRanges == "" && !l.estimated {
+	if f.AgentRanges+f.ModifiedRanges+f.RemovedRanges+f.Unsure == "" && !l.estimated {
 		return f
 	}
 	f.Blob = l.diff.New

@@ -63,9 +63,9 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	}
 	texts := splitLines(f.Content)
 	found := map[int]UncommittedLine{}
-	added := file.Attribute().Added
-	a.splitOverlaps(ctx, f.Path, added, texts)
-	for _, l := range added {
+	lines := authoredLines{names: a.namesOf(f.Path), lines: file.Attribute(), texts: texts}
+	a.splitOverlaps(ctx, lines)
+	for _, l := range lines.lines.Added {
 		if l.Unsure {
 			continue
 		}
@@ -79,7 +79,7 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 			if l.Number < len(texts) {
 				text = texts[l.Number]
 			}
-			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writers.writer(c, w, f.Path, l, text)}
+			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writers.writer(c, w, lines.names, l, text)}
 			if at := line.Writer.Turn; at >= 0 {
 				line.Turn = w.turns[at]
 				line.Number = prompts[c.State.ID](line.Turn.Line)

@@ -35,7 +35,7 @@ func (at *attributing) derive(ctx context.Context, g *group, l *Line, author Aut
 		}
 		for _, s := range sessions {
 			end := s.meta.TranscriptEnd
-			w, found := s.writes.Find(g.path, l.Text, func(w transcript.Write) bool { return end == 0 || w.Line < end })
+			w, found := s.writes.Find([]string{g.path}, l.Text, func(w transcript.Write) bool { return end == 0 || w.Line < end })
 			if !found {
 				continue
 			}

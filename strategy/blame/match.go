@@ -90,10 +90,11 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 	}
 	a := Author{Commit: author.Commit, Checkpoint: s.id}
 	for _, other := range all { // the sessions of one checkpoint
-		if other.id != s.id || !other.file.own.Has(other.line(number)) {
+		isUnsure := other.file.unsure.Has(other.line(number))
+		if other.id != s.id || !isUnsure && !other.file.own.Has(other.line(number)) {
 			continue
 		}
-		if other.file.Estimated || other.file.unsure.Has(other.line(number)) {
+		if other.file.Estimated || isUnsure {
 			*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id}
 			return true
 		}

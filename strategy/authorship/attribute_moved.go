@@ -1,0 +1,114 @@
+package authorship
+
+import (
+	"bytes"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+// leastMoved is how many letters and digits a block has at least that was moved to another
+// file: fewer may be the same by chance. Git has the same limit for moves within a file.
+const leastMoved = 20
+
+// goneLine is a line that a file of the commit had before.
+type goneLine struct {
+	attribution.Gone
+
+	path string
+}
+
+// followMoves gives lines that were moved from one of the commit's files to another to those who
+// wrote them. Git follows only what the commit's parent has; who wrote that isn't known here, so
+// that such a line is marked as unsure.
+func (a *attributing) followMoves() {
+	gone, added := map[string][]goneLine{}, map[string]int{}
+	for _, l := range a.found {
+		for _, g := range l.lines.Gone {
+			gone[g.Text] = append(gone[g.Text], goneLine{g, l.diff.Path})
+		}
+	}
+	if len(gone) == 0 || len(a.found) < 2 { //nolint:mnd // nothing can have been moved
+		return
+	}
+	for _, l := range a.found {
+		for _, line := range l.lines.Added {
+			if line.Number < len(l.texts) {
+				added[string(bytes.TrimSpace(l.texts[line.Number]))]++
+			}
+		}
+	}
+	for _, l := range a.found {
+		var block []int // places in Added
+		var from []goneLine
+		for i, line := range l.lines.Added {
+			if line.Number >= len(l.texts) {
+				break
+			}
+			text := bytes.TrimSpace(l.texts[line.Number])
+			if !attribution.Significant(text) {
+				continue
+			}
+			g, ok := trace(gone[string(text)], line)
+			ok = ok && added[string(text)] == 1 && g.path != l.diff.Path && line.Call == ""
+			if n := len(block); n > 0 && (!ok || g.path != from[n-1].path) {
+				a.moveBlock(l, block, from)
+				block, from = nil, nil
+			}
+			if ok {
+				block, from = append(block, i), append(from, g)
+			}
+		}
+		a.moveBlock(l, block, from)
+	}
+}
+
+// trace returns the first of the files that a line went through, one of which each author
+// removed it who added it to the next; false if there is none.
+func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) {
+	by, turn := line.By, line.Turn
+	for range gone {
+		var from []goneLine
+		for _, g := range gone {
+			isOwn := !g.Base && g.By == by && g.Turn == turn
+			if g.Remover == by && g.RemoverTurn == turn && !isOwn {
+				from = append(from, g)
+			}
+		}
+		if len(from) != 1 {
+			break
+		}
+		first, found = from[0], true
+		if first.Base {
+			break
+		}
+		by, turn = first.By, first.Turn
+	}
+	return first, found
+}
+
+// moveBlock gives the lines of a block to those who wrote them in another file.
+func (a *attributing) moveBlock(l authoredLines, block []int, from []goneLine) {
+	size := 0
+	for _, g := range from {
+		for _, c := range g.Text {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				size++
+			}
+		}
+	}
+	if size < leastMoved {
+		return
+	}
+	for n, i := range block {
+		line, g := &l.lines.Added[i], from[n]
+		if g.Base || g.By != attribution.Person && !a.isSlot(string(g.By)) {
+			line.Origin = attribution.Origin{Unsure: true}
+			continue
+		}
+		line.By, line.Origin = g.By, g.Origin
+		if line.From == "" {
+			line.From = g.path
+		}
+	}
+}
