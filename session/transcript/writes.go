@@ -98,11 +98,11 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 		w.names[path.Base(file)] = append(w.names[path.Base(file)], file)
 	}
 	for _, edit := range edits {
-		w.addParts(file, edit, at)
 		kept := map[string]bool{}
 		for line := range strings.Lines(edit.Old) {
 			kept[strings.TrimSpace(line)] = true
 		}
+		w.addParts(file, edit, kept, at)
 		for line := range strings.Lines(edit.New) {
 			text := strings.TrimSpace(line)
 			if places := w.lines[file][text]; !kept[text] && (len(places) == 0 || places[len(places)-1] != at) {
@@ -112,8 +112,8 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 	}
 }
 
-// addParts adds the first and the last line of what an edit wrote.
-func (w *Writes) addParts(file string, edit TextEdit, at int) {
+// addParts adds the first and the last line of what an edit wrote, unless it kept them.
+func (w *Writes) addParts(file string, edit TextEdit, kept map[string]bool, at int) {
 	if edit.Old == "" {
 		return
 	}
@@ -122,7 +122,7 @@ func (w *Writes) addParts(file string, edit TextEdit, at int) {
 	}
 	lines := strings.Split(edit.New, "\n")
 	for _, text := range slices.Compact([]string{lines[0], lines[len(lines)-1]}) {
-		if text = strings.TrimSpace(text); text != "" {
+		if text = strings.TrimSpace(text); text != "" && !kept[text] {
 			w.parts[file] = append(w.parts[file], part{text, at})
 		}
 	}

@@ -60,6 +60,9 @@ func TestWritesFindTheCallOfALine(t *testing.T) {
 	if _, found := w.Find([]string{"a.go"}, "twooo times", anyCall); found {
 		t.Error("a part counts as a line")
 	}
+	if got, found := w.FindPart([]string{"a.go"}, "two of them", anyCall); found {
+		t.Errorf("call %q put a line there that it only repeats", got.Call)
+	}
 }
 
 // TestWritesOfAnotherMachine finds files by the end of their paths where the transcript
