@@ -60,8 +60,7 @@ type FileAttribution struct {
 	Patch       string  `json:"patch,omitempty"`
 	// Written are the lines of AgentRanges by writer, see FormatWritten.
 	Written string `json:"written,omitempty"`
-	// Unsure are lines of AgentRanges that another session, at work at the same time, may have
-	// written instead.
+	// Unsure are added lines of which it isn't known who wrote them.
 	Unsure string `json:"unsure,omitempty"`
 	// Estimated reports that the lines were not followed: all are whose the last state is.
 	Estimated bool `json:"estimated,omitempty"`

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -42,6 +45,24 @@ func (s *Store) Glance() ([]*State, []error) {
 	return s.read(nil, "")
 }
 
+// RestingSince returns the sessions with nothing pending whose states were written since a
+// time. Those that can't be read are left out.
+func (s *Store) RestingSince(at time.Time) []*State {
+	if !s.scanned {
+		s.scan(false)
+	}
+	var states []*State
+	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
+		if s.changed[name] < at.UnixNano() || slices.Contains(s.awake, name) {
+			continue
+		}
+		if state, err := s.load(name); err == nil && !state.Pending() {
+			states = append(states, state)
+		}
+	}
+	return states
+}
+
 // read loads the states that may have something pending, less those that were found
 // by a scan just now, and without the session id.
 func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
@@ -70,7 +91,7 @@ func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
 // stamps of their files, and returns their states as far as they can be read. With
 // believed the stamps of those in the index are taken from there.
 func (s *Store) scan(believed bool) map[string]*State {
-	s.scanned, s.awake = true, nil
+	s.scanned, s.awake, s.changed = true, nil, map[string]int64{}
 	found := map[string]*State{}
 	dir, err := dirfd.OpenRoot(s.dir)
 	if err != nil {
@@ -80,12 +101,16 @@ func (s *Store) scan(believed bool) map[string]*State {
 	known := s.readDormant()
 	fresh := map[string]string{}
 	var now []byte
+	var info dirfd.Stat
 	for _, name := range s.names() {
 		stamp, dormant := known[name]
 		if dormant && believed {
 			continue
 		}
-		now, err = appendStamp(now[:0], dir, name)
+		if err = dir.Stat(name, &info); err == nil {
+			now = appendStamp(now[:0], &info)
+			s.changed[name] = info.Mtime
+		}
 		if dormant && err == nil && string(now) == stamp {
 			continue
 		}
@@ -104,15 +129,11 @@ func (s *Store) scan(believed bool) map[string]*State {
 }
 
 // appendStamp appends what a state file has anew whenever it is written.
-func appendStamp(stamp []byte, dir *dirfd.Dir, name string) ([]byte, error) {
+func appendStamp(stamp []byte, info *dirfd.Stat) []byte {
 	const base = 36
-	var info dirfd.Stat
-	if err := dir.Stat(name, &info); err != nil {
-		return stamp, err
-	}
 	stamp = strconv.AppendInt(stamp, info.Size, base)
 	stamp = strconv.AppendInt(append(stamp, '.'), info.Mtime, base)
-	return strconv.AppendUint(append(stamp, '.'), info.Ino, base), nil
+	return strconv.AppendUint(append(stamp, '.'), info.Ino, base)
 }
 
 func (s *Store) readDormant() map[string]string {

@@ -40,7 +40,8 @@ const (
 type Store struct {
 	dir     string
 	scanned bool
-	awake   []string // state files that may have something pending
+	awake   []string         // state files that may have something pending
+	changed map[string]int64 // when state files were written
 }
 
 // Open names the store of the repository with the given common directory.
@@ -99,11 +100,11 @@ func (s *Store) Stamp(id string) string {
 	if err != nil {
 		return ""
 	}
-	stamp, err := appendStamp(nil, dir, id+stateExt)
-	if errors.Join(err, dir.Close()) != nil {
+	var info dirfd.Stat
+	if errors.Join(dir.Stat(id+stateExt, &info), dir.Close()) != nil {
 		return ""
 	}
-	return string(stamp)
+	return string(appendStamp(nil, &info))
 }
 
 // Save writes the state durably, after the files and directories that it counts on:

@@ -106,6 +106,7 @@ type attributing struct {
 	own      map[string]tally
 	writers  writerIndex
 	pending  []*session.State  // the sessions whose steps are known
+	resting  []*session.State  // others that were at work at the same time
 	before   map[string]string // other names that files had before the commit
 	found    []authoredLines
 }

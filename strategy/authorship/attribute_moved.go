@@ -70,8 +70,10 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 	for range gone {
 		var from []goneLine
 		for _, g := range gone {
-			isOwn := !g.Base && g.By == by && g.Turn == turn
-			if g.Remover == by && g.RemoverTurn == turn && !isOwn {
+			same := func(other attribution.Author, otherTurn string) bool {
+				return other == by && (by == attribution.Person || otherTurn == turn)
+			}
+			if same(g.Remover, g.RemoverTurn) && (g.Base || !same(g.By, g.Turn)) {
 				from = append(from, g)
 			}
 		}

@@ -25,20 +25,18 @@ const (
 // one whose calls wrote them: a step holds what both made of the file until then. A line of which
 // that isn't certain is marked as unsure.
 func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
-	if len(a.pending) < 2 { //nolint:mnd // nobody else was at work
-		return
-	}
-	rivals := map[askedTurn][]askedTurn{}
+	rivals := map[[2]string][]askedTurn{}
 	for i := range found.lines.Added {
 		l := &found.lines.Added[i]
 		turn, ok := a.writers.turn(string(l.By), l.Turn)
 		if !ok || l.Call != "" || l.Unsure || l.Number >= len(found.texts) {
 			continue
 		}
-		others, known := rivals[turn]
+		key := [2]string{turn.session, turn.id}
+		others, known := rivals[key]
 		if !known {
 			others = a.writers.overlapping(turn)
-			rivals[turn] = others
+			rivals[key] = others
 		}
 		if len(others) > 0 {
 			a.settle(ctx, found.names, l, turn, others, string(found.texts[l.Number]))
@@ -53,13 +51,20 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 	}
 	best, most, several := found, noEvidence, false
 	for _, turn := range append([]askedTurn{found}, others...) {
-		i := slices.IndexFunc(a.pending, func(s *session.State) bool { return s.ID == turn.session })
-		switch e := a.writers.evidence(ctx, a.pending[i], turn, names, text); {
+		s := a.session(turn.session)
+		if s == nil {
+			continue
+		}
+		switch e := a.writers.evidence(ctx, s, turn, names, text); {
+		case turn.id == "" && e < wrote:
 		case e > most:
 			best, most, several = turn, e, false
 		case e == most && turn.session != best.session:
 			several = true
 		}
+	}
+	if most == noEvidence && a.isUnseen(others) {
+		return // the others changed nothing, as far as is known
 	}
 	if most == noEvidence || several || !a.isSlot(best.session) {
 		l.Origin = attribution.Origin{Unsure: true}
@@ -86,7 +91,8 @@ func (x *writerIndex) turn(session, id string) (askedTurn, bool) {
 	return askedTurn{}, false
 }
 
-// overlapping returns the turns of other sessions that ran at the same time.
+// overlapping returns the turns of other sessions that ran at the same time. Of sessions that
+// ended theirs without a change, as far as that was seen, it is a turn without an id.
 func (x *writerIndex) overlapping(turn askedTurn) []askedTurn {
 	before := func(a, b time.Time) bool { return b.IsZero() || a.Before(b) }
 	var found []askedTurn
@@ -95,7 +101,33 @@ func (x *writerIndex) overlapping(turn askedTurn) []askedTurn {
 			found = append(found, t)
 		}
 	}
+	for _, id := range turn.beside {
+		if !slices.ContainsFunc(found, func(t askedTurn) bool { return t.session == id }) {
+			found = append(found, askedTurn{session: id})
+		}
+	}
 	return found
+}
+
+// isUnseen reports whether no change of any of the turns is known.
+func (a *attributing) isUnseen(turns []askedTurn) bool {
+	return !slices.ContainsFunc(turns, func(t askedTurn) bool { return t.id != "" })
+}
+
+// session returns the state of a session, nil if it can't be read.
+func (a *attributing) session(id string) *session.State {
+	known := func(s *session.State) bool { return s.ID == id }
+	for _, list := range [][]*session.State{a.pending, a.resting} {
+		if i := slices.IndexFunc(list, known); i >= 0 {
+			return list[i]
+		}
+	}
+	s, err := a.r.Sessions.Load(id)
+	if err != nil {
+		return nil
+	}
+	a.resting = append(a.resting, s)
+	return s
 }
 
 // evidence returns how much shows that a session wrote a line of a file in a turn.
@@ -105,6 +137,9 @@ func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn asked
 	}
 	w := x.of(ctx, s)
 	within := func(call transcript.Write) bool {
+		if turn.id == "" {
+			return true
+		}
 		if call.Subagent != "" {
 			return w.isTaskOf(s, call.Subagent, turn.id)
 		}

@@ -19,13 +19,15 @@ type askedTurn struct {
 	line        int    // where it begins in the transcript
 	// from is when it began, to when it ended; zero if that isn't known, or it runs.
 	from, to time.Time
+	// beside are the sessions that were at work at the same time.
+	beside []string
 }
 
 // addTurns adds the turns of a session, that which runs included.
 func (x *writerIndex) addTurns(s *session.State, steps []provenance.Step) {
 	for _, step := range steps {
 		if step.Prompt != "" || step.Line > 0 || !step.Begun.IsZero() {
-			x.turns = append(x.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line, from: step.Begun, to: step.At})
+			x.turns = append(x.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line, from: step.Begun, to: step.At, beside: step.Beside})
 		}
 	}
 	if workspace.IsBusy(s) {

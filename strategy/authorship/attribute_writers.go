@@ -188,8 +188,8 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFir
 			texts = append(texts, text)
 		}
 		added = added.With(line.Number + 1)
-		switch {
-		case line.By == id:
+		switch line.By {
+		case id:
 			own = own.With(line.Number + 1)
 			if line.Unsure {
 				unsure = unsure.With(line.Number + 1)
@@ -200,7 +200,7 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFir
 				at := w.place(by)
 				written[at] = written[at].With(line.Number + 1)
 			}
-		case line.By == attribution.Person:
+		case attribution.Person:
 			if line.Modified {
 				modified = modified.With(line.Number + 1)
 			}

@@ -33,6 +33,8 @@ type Step struct {
 	Line int `json:"line,omitempty"`
 	// Prompt is what was asked in the turn, redacted and cut.
 	Prompt string `json:"prompt,omitempty"`
+	// Beside are other sessions that were at work in the turn.
+	Beside []string `json:"beside,omitempty"`
 	// By is who made the files what they are.
 	By stepAuthor `json:"by"`
 	// Raw reports whether the blobs hold the files of the worktree unfiltered.
@@ -163,7 +165,10 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 // AddTurn records what the turn made of the files that it touched, and before that
 // what persons had made of them since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
-	made := Step{At: sp.Env.Now().UTC(), Begun: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s), By: byAgent}
+	made := Step{
+		At: sp.Env.Now().UTC(), Begun: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s),
+		Beside: sp.beside(ctx, s), By: byAgent,
+	}
 	for _, p := range turn.Touched {
 		blob := UnknownBlob
 		if e, ok := turn.Entries[p]; ok {
@@ -176,6 +181,23 @@ func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pend
 	before := sp.StepBefore(ctx, s, n, turn)
 	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
 	return sp.addSteps(ctx, s, n, moved, before, made)
+}
+
+// beside returns the ids of the other sessions of the worktree that were at work in the
+// session's turn, also of those that have nothing pending.
+func (sp *Steps) beside(ctx context.Context, s *session.State) []string {
+	since := s.Recorder.Turn.Start
+	if since.IsZero() {
+		return nil
+	}
+	var ids []string
+	for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
+		worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
+		if o.ID != s.ID && worked && sp.OwnsSession(o) {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids
 }
 
 // TitleOf returns what was asked in the session's turn as a title, empty if that isn't
