@@ -2,6 +2,9 @@ package authorship
 
 import (
 	"context"
+	"maps"
+	"path"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -57,6 +60,9 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	for _, c := range a.sessions {
 		a.gatherRest(ctx, c)
 	}
+	if from := a.movedFrom(ctx, f); from != "" {
+		a.before = map[string]string{f.Path: from}
+	}
 	file, ok := a.worktreeFile(ctx, f)
 	if !ok {
 		return nil, nil //nolint:nilnil // it isn't known
@@ -90,12 +96,45 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	return found, nil
 }
 
+// movedFrom returns the name under which sessions left a file of which there are no steps: that
+// of one that is gone and has most of its lines. It is empty if there is none.
+func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
+	if len(a.steps[f.Path]) > 0 {
+		return ""
+	}
+	var sources []provenance.Source
+	for _, p := range slices.Sorted(maps.Keys(a.steps)) {
+		last := a.steps[p][len(a.steps[p])-1]
+		if last.Blob != provenance.GoneBlob && last.Blob != provenance.UnknownBlob && !a.r.files.HasFile(p) {
+			sources = append(sources, provenance.Source{Path: p, Left: last.Blob, Gone: true})
+		}
+	}
+	read := func(blob git.OID) ([]byte, error) {
+		data, _ := a.read(ctx, blob)
+		return data, nil
+	}
+	lines, err := provenance.NewSourceLines(sources[:min(len(sources), provenance.MostRenames)], read)
+	if err != nil {
+		return ""
+	}
+	from, found := lines.Closest(f.Content, path.Base(f.Path))
+	left, isRead := a.read(ctx, from.Left)
+	if !found || !isRead {
+		return ""
+	}
+	moved := attribution.File{Final: f.Content, States: []attribution.State{{By: "session", Content: left}}}
+	if !moved.Shares()["session"].IsCopy() {
+		return ""
+	}
+	return from.Path
+}
+
 // worktreeFile is a file on its way from HEAD to what the worktree has; false if that can't
 // be followed.
 func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribution.File, bool) {
 	file := attribution.File{Final: f.Content}
 	if a.base.Tree != "" {
-		was, found, err := a.r.Lookup(ctx, a.base.Tree, f.Path)
+		was, found, err := a.r.Lookup(ctx, a.base.Tree, a.namesOf(f.Path)[0])
 		if err != nil || found && !workspace.IsBlob(was.Mode) {
 			return file, false
 		}
@@ -104,7 +143,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 			return file, false
 		}
 	}
-	steps := a.steps.Of(f.Path, "")
+	steps := a.steps.Of(f.Path, a.before[f.Path])
 	newest := git.OID("")
 	for _, s := range steps {
 		data, ok := a.read(ctx, s.Blob)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Kind is a way in which lines are written, or something that happens to them.
@@ -95,6 +96,28 @@ type blamed struct {
 	} `json:"lines"`
 }
 
+// isTooShort reports whether too few lines of a commit are left together around a line for git
+// to follow them to another file.
+func (b blamed) isTooShort(i int) bool {
+	const least = 40 // letters and digits, as git blame -C has it
+	first, last := i, i
+	for first > 0 && b.Lines[first-1].Commit == b.Lines[i].Commit {
+		first--
+	}
+	for last+1 < len(b.Lines) && b.Lines[last+1].Commit == b.Lines[i].Commit {
+		last++
+	}
+	size := 0
+	for _, line := range b.Lines[first : last+1] {
+		for _, c := range line.Text {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				size++
+			}
+		}
+	}
+	return size < least
+}
+
 // compare compares all lines of the worktree.
 func (w *world) compare(seed uint64) Result {
 	w.Git("add", "-N", ".")
@@ -110,7 +133,7 @@ func (w *world) compare(seed uint64) Result {
 		if len(out.Lines) != len(w.text(path)) {
 			w.TB.Fatalf("blame %s: %d lines, want %d", path, len(out.Lines), len(w.text(path)))
 		}
-		for _, line := range out.Lines {
+		for i, line := range out.Lines {
 			want := w.facts[strings.TrimSpace(line.Text)]
 			if want == nil {
 				continue
@@ -121,7 +144,7 @@ func (w *world) compare(seed uint64) Result {
 				got.prompt = author.Turn.Prompt
 			}
 			by := want.writer
-			if line.Commit == "" && want.mover != nil { // git doesn't follow it yet
+			if want.mover != nil && (line.Commit == "" || out.isTooShort(i) && got == *want.mover) { // git doesn't follow it
 				by = *want.mover
 			}
 			count := judge(by, got, author.Kind == "unknown", author.Call != "")

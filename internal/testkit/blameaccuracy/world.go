@@ -27,7 +27,7 @@ type fact struct {
 	writer
 
 	kinds []Kind // how it was written, and what happened to it since
-	// mover is who moved the line to another file since the last commit, nil if nobody did.
+	// mover is who moved the line to another file last, nil if nobody did.
 	mover *writer
 }
 
