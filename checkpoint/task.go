@@ -63,12 +63,24 @@ func (e TaskEnd) Entry(repo *git.Repo) (git.TreeEntry, error) {
 	return git.TreeEntry{Mode: git.ModeFile, Name: taskFile, OID: oid}, err
 }
 
+// ReadTask reads the end of a task in [Checkpoint.Tasks], false if there is none.
+func ReadTask(ctx context.Context, repo *git.Repo, tasks git.OID, toolUse string) (TaskEnd, bool, error) {
+	if !transcript.IsToolID(toolUse) {
+		return TaskEnd{}, false, nil
+	}
+	return readTask(ctx, repo, tasks, toolUse)
+}
+
 // ReadTaskEnd reads the end of a task in a shadow tree, false if there is none.
 func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, toolUse string) (TaskEnd, bool, error) {
 	if valid := session.CheckID(sessionID) == nil && transcript.IsToolID(toolUse); !valid {
 		return TaskEnd{}, false, nil
 	}
-	entry, found, err := gittree.Lookup(ctx, repo, tree, TaskDir(sessionID, toolUse)+"/"+taskFile)
+	return readTask(ctx, repo, tree, TaskDir(sessionID, toolUse))
+}
+
+func readTask(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (TaskEnd, bool, error) {
+	entry, found, err := gittree.Lookup(ctx, repo, tree, dir+"/"+taskFile)
 	if err != nil || !found {
 		return TaskEnd{}, false, err
 	}

@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is raised with every change of the tables or of what is filled in.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // tables makes the tables of an empty database.
 const tables = `
@@ -18,7 +18,7 @@ CREATE TABLE turns (
 CREATE INDEX turns_at ON turns(at);
 CREATE INDEX turns_context ON turns(context) WHERE context <> '';
 CREATE TABLE texts (id INTEGER PRIMARY KEY, z BLOB NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(prompt, answer, command, output, file, content = '', contentless_delete = 1, tokenize = ascii);
+CREATE VIRTUAL TABLE words USING fts5(prompt, answer, command, output, file, subagent, content = '', contentless_delete = 1, tokenize = ascii);
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 CREATE TABLE calls (
     id INTEGER PRIMARY KEY, turn INTEGER NOT NULL, line INTEGER NOT NULL, at INTEGER NOT NULL, tool TEXT NOT NULL, text TEXT NOT NULL,
@@ -68,6 +68,7 @@ const (
 	Command
 	Output
 	File
+	Subagent // what subagents of the turn said and did, of all these kinds
 	kinds
 )
 
@@ -75,7 +76,9 @@ const (
 func (k Kind) String() string { return KindNames()[k] }
 
 // KindNames are the names of the kinds, in their order.
-func KindNames() []string { return []string{"prompt", "answer", "command", "output", "file"} }
+func KindNames() []string {
+	return []string{"prompt", "answer", "command", "output", "file", "subagent"}
+}
 
 // textIDs is how many ids of texts a turn has, one for each kind and some for later: the
 // id of a text is that of its turn times this, and its kind.

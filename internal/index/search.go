@@ -46,7 +46,7 @@ type Found struct {
 }
 
 // weights are those of the columns of words for bm25, in the order of the kinds.
-const weights = "4.0, 1.0, 2.0, 0.5, 3.0"
+const weights = "4.0, 1.0, 2.0, 0.5, 3.0, 0.5"
 
 // halfLife is the age at which a hit counts half, in milliseconds.
 const halfLife = "7776000000.0"
@@ -109,7 +109,7 @@ FROM hits h JOIN turns t ON t.id = h.id JOIN sessions s ON s.id = t.session WHER
 }
 
 // best are the kinds in the order in which an excerpt is preferred.
-func best() []Kind { return []Kind{Prompt, Command, File, Answer, Output} }
+func best() []Kind { return []Kind{Prompt, Command, File, Answer, Output, Subagent} }
 
 // excerpt sets the kind and the excerpt of a hit: of the text that has the most terms.
 func (r *Reader) excerpt(ctx context.Context, unzip *zstd.Decoder, h *Hit, wanted []Kind, terms []term) error {

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -48,7 +49,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.En
 	if err := r.sum(ctx, id); err != nil {
 		return 0, err
 	}
-	return id, r.putTexts(ctx, id, t.Texts, found)
+	texts := t.Texts
+	if found {
+		if texts[Subagent], err = r.textOf(ctx, id, Subagent); err != nil {
+			return 0, err
+		}
+	}
+	return id, r.putTexts(ctx, id, texts, found)
 }
 
 func utf8Of(text string) string {
@@ -155,8 +162,22 @@ func (r *TurnRows) putMessages(ctx context.Context, turn int64, t *Turn, replace
 	return r.addMessages(ctx, turn, t.Messages)
 }
 
+// SubagentTurn is what a subagent did in a turn.
+type SubagentTurn struct {
+	// Agent is its id.
+	Agent    string
+	Calls    []Call
+	Messages []Message
+	// Text is what it was asked, said, ran and printed.
+	Text string
+}
+
 // PutSubagent writes what a subagent of a turn did and used, in the place of what there was.
-func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, agent string, calls []Call, messages []Message) error {
+func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) error {
+	agent, calls, messages := s.Agent, s.Calls, s.Messages
+	if err := r.putSubagentText(ctx, turn, agent, s.Text); err != nil {
+		return err
+	}
 	if _, err := r.exec(ctx, "DELETE FROM calls WHERE turn = ? AND agent = ?", turn, agent); err != nil {
 		return err
 	}
@@ -167,6 +188,35 @@ func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, agent string, ca
 		return err
 	}
 	return r.sum(ctx, turn)
+}
+
+// subagentMark begins the part of a subagent in the text of all: its id follows, and a newline.
+const subagentMark = "\v"
+
+// putSubagentText writes the text of a subagent into that of all subagents of a turn.
+func (r *TurnRows) putSubagentText(ctx context.Context, turn int64, agent, text string) error {
+	texts, err := r.textsOf(ctx, turn)
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for part := range strings.SplitSeq(texts[Subagent], subagentMark) {
+		if id, _, _ := strings.Cut(part, "\n"); part != "" && id != agent {
+			parts = append(parts, part)
+		}
+	}
+	if text != "" {
+		parts = append(parts, agent+"\n"+strings.ReplaceAll(text, subagentMark, " ")+"\n")
+	}
+	all := ""
+	for _, part := range parts {
+		all += subagentMark + part
+	}
+	if all = cut(all, maxText); all == texts[Subagent] {
+		return nil
+	}
+	texts[Subagent] = all
+	return r.putTexts(ctx, turn, texts, true)
 }
 
 func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Message) error {
@@ -236,7 +286,7 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 			return err
 		}
 	}
-	_, err = r.exec(ctx, "INSERT INTO words(rowid, prompt, answer, command, output, file) VALUES (?, ?, ?, ?, ?, ?)", args...)
+	_, err = r.exec(ctx, "INSERT INTO words(rowid, prompt, answer, command, output, file, subagent) VALUES (?, ?, ?, ?, ?, ?, ?)", args...)
 	return err
 }
 
@@ -261,24 +311,26 @@ func cut(text string, most int) string {
 
 func (r *TurnRows) textsOf(ctx context.Context, turn int64) (texts [kinds]string, err error) {
 	for kind := range texts {
-		var z []byte
-		found, err := r.row(ctx, "SELECT z FROM texts WHERE id = ?", []any{turn*textIDs + int64(kind)}, &z)
-		if err != nil {
-			return texts, err
-		}
-		if !found {
-			continue
-		}
-		if r.unzip == nil {
-			if r.unzip, err = newDecoder(); err != nil {
-				return texts, err
-			}
-		}
-		if texts[kind], err = decompress(r.unzip, z); err != nil {
+		if texts[kind], err = r.textOf(ctx, turn, Kind(kind)); err != nil {
 			return texts, err
 		}
 	}
 	return texts, nil
+}
+
+// textOf returns a text of a turn, empty if it has none.
+func (r *TurnRows) textOf(ctx context.Context, turn int64, kind Kind) (string, error) {
+	var z []byte
+	found, err := r.row(ctx, "SELECT z FROM texts WHERE id = ?", []any{turn*textIDs + int64(kind)}, &z)
+	if err != nil || !found {
+		return "", err
+	}
+	if r.unzip == nil {
+		if r.unzip, err = newDecoder(); err != nil {
+			return "", err
+		}
+	}
+	return decompress(r.unzip, z)
 }
 
 // At returns the turn of a session that a line before end belongs to, 0 if there is none.

@@ -435,7 +435,7 @@ func TestBadInput(t *testing.T) {
 		{"checkpoint_search", `{"query":" "}`, `query is empty`},
 		{"checkpoint_search", `{"query":"` + strings.Repeat("x", 2000) + `"}`, `query has 2000 bytes`},
 		{"history_search", `{"query":""}`, `query is empty`},
-		{"history_search", `{"query":"x","kind":"verse"}`, `kind is "verse", allowed: prompt, answer, command, output, file`},
+		{"history_search", `{"query":"x","kind":"verse"}`, `kind is "verse", allowed: prompt, answer, command, output, file, subagent`},
 		{"history_log", `{"limit":31}`, `limit is 31, allowed: 1 to 30`},
 		{"history_log", `{"hours":-1}`, `hours is -1, allowed: more than 0`},
 		{"history_log", `{"query":"x"}`, `invalid input: unknown field "query"`},

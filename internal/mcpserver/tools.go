@@ -35,7 +35,7 @@ const (
 "verify_before_clear":{"type":"boolean","description":"Save or ask before /clear only if work changed since the last checkpoint."}}}`
 	historySearchSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 "query":{"type":"string","description":"Words that all have to occur in one turn; \"phrases\" and prefix* are understood, rateLimit finds rate_limit."},
-"kind":{"enum":["prompt","answer","command","output","file"],"description":"Search only what was asked, answered, run, printed, or the paths of changed files."},
+"kind":{"enum":["prompt","answer","command","output","file","subagent"],"description":"Search only what was asked, answered, run, printed, the paths of changed files, or what subagents said and did."},
 ` + historyProperties + `}}`
 	historyLogSchema = `{"type":"object","additionalProperties":false,"properties":{
 "session":{"type":"string","description":"Only turns of the session whose id begins so."},

@@ -118,6 +118,7 @@ type slot struct {
 	id      checkpoint.ID
 	branch  string
 	session string
+	tasks   git.OID // those of all sessions of the checkpoint
 	// first is the time of the session's first checkpoint among those that are read.
 	first int64
 }
@@ -151,7 +152,7 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			if known, found := first[name]; !found || at < known {
 				first[name] = at
 			}
-			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name})
+			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks})
 		}
 	}
 	for i := range slots {
@@ -221,8 +222,8 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if agent == "" && len(drafts) > 0 {
 		_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.ClaudeCode})
 	}
-	if err == nil {
-		err = r.storedSubagents(ctx, s, had.Live, ids)
+	if err == nil && had.Live == "" && len(ids) > 0 { // those of a live session are known by their transcripts
+		err = errors.Join(r.storedUsage(ctx, s, ids[len(ids)-1]), r.storedSubagents(ctx, s, row))
 	}
 	if err != nil || len(drafts) == 0 || at.Lines > lines {
 		return err
@@ -339,10 +340,48 @@ func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft
 	return turns, nil
 }
 
-// storedSubagents notes what the subagents of a checkpoint used, of whom nothing else is
-// stored. Those of a live session are known by their transcripts.
-func (r *run) storedSubagents(ctx context.Context, s slot, live string, ids []int64) error {
-	if live != "" || len(ids) == 0 || s.Meta.TokenUsage == nil || s.Meta.TokenUsage.Subagents == nil {
+// storedSubagents reads the stored transcripts of a session's subagents. Those that can't be
+// read are left out.
+func (r *run) storedSubagents(ctx context.Context, s slot, row int64) error {
+	if s.tasks == "" {
+		return nil
+	}
+	entries, err := r.Repo.Tree(ctx, s.tasks)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, e := range entries {
+		end, found, err := checkpoint.ReadTask(ctx, r.Repo, s.tasks, e.Name)
+		if err != nil || !found || end.Session != s.session {
+			continue
+		}
+		stored, err := checkpoint.AgentTranscript(ctx, r.Repo, s.tasks, e.Name)
+		if err != nil || len(stored.Segments) == 0 {
+			continue
+		}
+		t := turnReader{subagent: true}
+		if err := stored.Lines(ctx, r.Repo, segments.Span{}, func(line []byte, n int) error { t.line(line, n, 0); return nil }); err != nil {
+			r.skip(ctx, "subagent "+e.Name, err)
+			continue
+		}
+		all := t.finished()
+		if len(all) == 0 {
+			continue
+		}
+		turn, err := r.w.Turns.By(ctx, row, all[0].At)
+		if err == nil && turn != 0 {
+			err = r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: end.Agent, Calls: all[0].Calls, Text: all[0].all()})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// storedUsage notes what the subagents of a checkpoint used together.
+func (r *run) storedUsage(ctx context.Context, s slot, turn int64) error {
+	if s.Meta.TokenUsage == nil || s.Meta.TokenUsage.Subagents == nil {
 		return nil
 	}
 	t := s.Meta.TokenUsage.Subagents
@@ -350,5 +389,5 @@ func (r *run) storedSubagents(ctx context.Context, s slot, live string, ids []in
 		ID: hashOf("subagents " + string(s.id) + " " + s.session), Subagent: true,
 		Tokens: index.Tokens{Input: t.Input, CacheWrite: t.CacheCreation, CacheRead: t.CacheRead, Output: t.Output},
 	}
-	return r.w.Turns.PutSubagent(ctx, ids[len(ids)-1], "stored", nil, []index.Message{m})
+	return r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: "stored", Messages: []index.Message{m}})
 }

@@ -237,7 +237,7 @@ func (r *run) subagents(ctx context.Context, row int64, path string) error {
 			continue
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(file.Name, "agent-"), filepath.Ext(file.Name))
-		if err := r.w.Turns.PutSubagent(ctx, turn, name, all[0].Calls, all[0].Messages); err != nil {
+		if err := r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: name, Calls: all[0].Calls, Messages: all[0].Messages, Text: all[0].all()}); err != nil {
 			return err
 		}
 	}

@@ -351,6 +351,17 @@ func (t *turnReader) relative(name string) string {
 	return name
 }
 
+// all returns the texts of the turn as one.
+func (d *turnDraft) all() string {
+	var texts []string
+	for _, text := range d.Texts {
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
 // finished returns the turns, without those in which nothing was said or done.
 func (t *turnReader) finished() []*turnDraft {
 	t.turns = slices.DeleteFunc(t.turns, func(d *turnDraft) bool {
