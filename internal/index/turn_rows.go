@@ -202,17 +202,14 @@ func (r *TurnRows) putSubagentText(ctx context.Context, turn int64, agent, text 
 	var parts []string
 	for part := range strings.SplitSeq(texts[Subagent], subagentMark) {
 		if id, _, _ := strings.Cut(part, "\n"); part != "" && id != agent {
-			parts = append(parts, part)
+			parts = append(parts, subagentMark+part)
 		}
 	}
 	if text != "" {
-		parts = append(parts, agent+"\n"+strings.ReplaceAll(text, subagentMark, " ")+"\n")
+		parts = append(parts, subagentMark+agent+"\n"+strings.ReplaceAll(text, subagentMark, " ")+"\n")
 	}
-	all := ""
-	for _, part := range parts {
-		all += subagentMark + part
-	}
-	if all = cut(all, maxText); all == texts[Subagent] {
+	all := cut(strings.Join(parts, ""), maxText)
+	if all == texts[Subagent] {
 		return nil
 	}
 	texts[Subagent] = all
