@@ -77,7 +77,7 @@ func Main(ctx context.Context, args []string, env app.Env) (code int) {
 // that is inactive or can't be made active.
 func MainFS(ctx context.Context, args []string, env app.Env) int {
 	a := app.New(env)
-	return execute(ctx, a, newAgentFSCmd(a), args)
+	return execute(ctx, a, newAgentFSCmd(a), args) //nolint:contextcheck // completion gets it with the command
 }
 
 func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string) int {

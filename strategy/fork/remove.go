@@ -279,12 +279,19 @@ func removeTree(dir string) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	root, openErr := os.OpenRoot(dir)
+	if openErr != nil {
+		return err
+	}
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			return os.Chmod(path, 0o700)
+			return root.Chmod(path, 0o700)
 		}
 		return nil
 	})
+	if err := root.Close(); err != nil {
+		return err
+	}
 	return os.RemoveAll(dir)
 }
 

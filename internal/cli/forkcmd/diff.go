@@ -111,9 +111,9 @@ func (w *forking) noteUnread(paths []string) {
 func completeForks(a *app.App, several bool) cobra.CompletionFunc {
 	forks := func(_ context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
 		list, err := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Fork().Forks.List()
-		var found []cobra.Completion
-		for _, f := range list {
-			found = append(found, cobra.CompletionWithDesc(f.Name(), f.Branch))
+		found := make([]cobra.Completion, len(list))
+		for i := range list {
+			found[i] = cobra.CompletionWithDesc(list[i].Name(), list[i].Branch)
 		}
 		return found, err
 	}

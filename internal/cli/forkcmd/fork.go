@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,10 +128,8 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 	if opts.number < 1 || opts.number > mostForks {
 		return app.Usagef("--number must be from 1 to %d", mostForks)
 	}
-	for _, arg := range args {
-		if arg == "" { // a script's empty variable
-			return app.Usagef("an argument is empty")
-		}
+	if slices.Contains(args, "") { // a script's empty variable
+		return app.Usagef("an argument is empty")
 	}
 	targets, err := w.targets(ctx, opts, args)
 	if err != nil {
