@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -47,6 +46,8 @@ type Fork struct {
 	Created time.Time `json:"created_at"`
 	// Maker is the process that makes it, zero once all is there.
 	Maker session.Process `json:"maker,omitzero"`
+	// Removing reports that its removal has begun.
+	Removing bool `json:"removing,omitempty"`
 }
 
 // Name is what commands call the fork: the name of its folder.
@@ -69,21 +70,19 @@ func (f *Fork) Describe() string {
 	return text
 }
 
-// Unfinished reports whether the fork was never completed, by a process that has ended.
+// Unfinished reports whether the fork was never completed by a process that has ended, or not
+// removed whole.
 func (f *Fork) Unfinished(alive func(pid int, start uint64) bool) bool {
-	return f.Maker.PID != 0 && !alive(f.Maker.PID, f.Maker.Start)
+	return f.Removing || f.Maker.PID != 0 && !alive(f.Maker.PID, f.Maker.Start)
 }
 
 // ErrUnknown means that no fork has the name.
 var ErrUnknown = errors.New("no such fork")
 
-// dir is the folder of the records.
-func (k *Forks) dir() string { return filepath.Join(k.RecordsDir(), "forks") }
-
 // path is the record of the fork in a folder.
 func (k *Forks) path(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(k.dir(), hex.EncodeToString(sum[:6])+".json")
+	return filepath.Join(k.ForksDir(), hex.EncodeToString(sum[:6])+".json")
 }
 
 // Here returns the fork that this worktree is, false if it is none.
@@ -98,7 +97,7 @@ func (k *Forks) Here() (Fork, bool) {
 // List returns all forks of the repository, the newest first. A record whose working tree git
 // doesn't know any more is left out, and removed.
 func (k *Forks) List() (list []Fork, err error) {
-	entries, err := os.ReadDir(k.dir())
+	entries, err := os.ReadDir(k.ForksDir())
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
@@ -107,14 +106,15 @@ func (k *Forks) List() (list []Fork, err error) {
 		ids[w.ID] = true
 	}
 	for _, e := range entries {
-		path := filepath.Join(k.dir(), e.Name())
+		if filepath.Ext(e.Name()) != ".json" { // a temporary file
+			continue
+		}
+		path := filepath.Join(k.ForksDir(), e.Name())
 		f, err := read(path)
 		switch {
-		case err != nil && !strings.HasSuffix(path, ".json"):
-			continue // a temporary file
 		case err != nil:
 			return nil, err
-		case f.Worktree != "" && !ids[f.Worktree]:
+		case f.Worktree != "" && !ids[f.Worktree] && f.Maker.PID == 0 && !f.Removing:
 			if err := disk.Remove(path); err != nil {
 				return nil, err
 			}
@@ -159,7 +159,7 @@ func (k *Forks) write(f *Fork) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.MkdirAll(k.dir(), 0o700); err != nil {
+	if err := disk.MkdirAll(k.ForksDir(), 0o700); err != nil {
 		return err
 	}
 	return disk.WriteDurable(k.path(f.Dir), append(data, '\n'), 0o600)

@@ -239,6 +239,12 @@ func takeBack(ctx context.Context, k *Forks, f *Fork) error {
 	if reason, err := os.ReadFile(filepath.Join(admin, "locked")); err == nil {
 		return fmt.Errorf("%s is locked: %s", f.Dir, cmp.Or(strings.TrimSpace(string(reason)), "no reason is given"))
 	}
+	if f.Removing = true; f.Worktree == "" {
+		f.Worktree = id
+	}
+	if err := k.write(f); err != nil {
+		return err
+	}
 	if err := removeFolder(f); err != nil {
 		return err
 	}

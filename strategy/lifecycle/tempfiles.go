@@ -26,7 +26,7 @@ func (m *Machine) SweepTempFiles(ctx context.Context) {
 func (m *Machine) tempDirs() []string {
 	own := filepath.Join(m.Repo.Root, ".entire")
 	return append(m.storeDirs(),
-		m.RecordsDir(), filepath.Join(m.RecordsDir(), "backup"), m.journal.Dir(), filepath.Join(m.Repo.CommonDir, "hooks"), m.Sessions.Dir(), m.Sessions.SideDir(), m.Repo.GitDir, own, filepath.Join(own, "tmp"))
+		m.RecordsDir(), filepath.Join(m.RecordsDir(), "backup"), m.ForksDir(), m.journal.Dir(), filepath.Join(m.Repo.CommonDir, "hooks"), m.Sessions.Dir(), m.Sessions.SideDir(), m.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the

@@ -79,6 +79,9 @@ func (w *Workspace) GitDirOf(worktree string) string {
 	return filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(worktree))
 }
 
+// ForksDir is the folder of the records of forks.
+func (w *Workspace) ForksDir() string { return filepath.Join(w.RecordsDir(), "forks") }
+
 // TranscriptCopies is the folder of transcripts that were replaced.
 func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
 
