@@ -97,8 +97,12 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 	if err != nil && !force {
 		return fork.Removed{}, err
 	}
-	if !work.Kept() && !force {
-		return fork.Removed{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), lost(work)), "commit it there, or give --force: a snapshot is taken before")
+	refused := work
+	if f.Unfinished(proc.Alive) {
+		refused.Paths = nil // half of its files; what there is of them is in the snapshot that is taken before
+	}
+	if !refused.Kept() && !force {
+		return fork.Removed{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), lost(refused)), "commit it there, or give --force: a snapshot is taken before")
 	}
 	var done fork.Removed
 	err = w.Streams.Progress("Removing "+w.ShortPath(f.Dir), func() (err error) {
