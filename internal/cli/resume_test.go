@@ -109,7 +109,7 @@ func TestResumeAsksBeforeItReplacesANewerTranscript(t *testing.T) {
 		"no":      {"n\n", 0, "Resume cancelled, local transcripts preserved.", true},
 		"silence": {"\n", 0, "preserved", true},
 		"the end": {"", 130, "Cancelled.", true},
-		"yes":     {"y\n", 0, "The former one is kept: ", false},
+		"yes":     {"y\n", 0, "The former one is kept:", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
