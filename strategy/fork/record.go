@@ -98,8 +98,11 @@ func (k *Forks) Here() (Fork, bool) {
 // doesn't know any more is left out, and removed.
 func (k *Forks) List() (list []Fork, err error) {
 	entries, err := os.ReadDir(k.ForksDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, err
 	}
 	ids := map[string]bool{}
 	for _, w := range gitwork.Worktrees(k.Repo) {
@@ -166,7 +169,7 @@ func (k *Forks) write(f *Fork) error {
 }
 
 // remove removes the record.
-func (k *Forks) remove(f *Fork) error { return ignoreMissing(disk.Remove(k.path(f.Dir))) }
+func (k *Forks) remove(f *Fork) error { return disk.Remove(k.path(f.Dir)) }
 
 func read(path string) (f Fork, err error) {
 	data, err := disk.ReadFile(path)
@@ -180,13 +183,6 @@ func read(path string) (f Fork, err error) {
 		return Fork{}, fmt.Errorf("fork %s: %w", path, err)
 	}
 	return f, nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // self is this process.

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -87,8 +87,8 @@ func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
 func (rm *Remover) open(f Fork) (ids []string, err error) {
 	states, failed := rm.Sessions.All()
 	for _, s := range states {
-		gone := s.Recorder.Agent.PID != 0 && !rm.Env.Alive(s.Recorder.Agent.PID, s.Recorder.Agent.Start)
-		if s.WorktreePath == f.Dir && s.EndedAt == nil && s.Phase != session.Ended && !gone {
+		phase := sessions.PhaseOf(s, rm.Env.Alive)
+		if s.WorktreePath == f.Dir && (phase == sessions.Active || phase == sessions.Idle) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -191,7 +191,7 @@ func (rm *Remover) Remove(ctx context.Context, f Fork, work Work) (done Removed,
 			return done, err
 		}
 	}
-	if err := takeBack(ctx, rm.forks, &f); err != nil {
+	if err := rm.forks.takeBack(ctx, &f); err != nil {
 		return done, err
 	}
 	refs, err := gitref.List(ctx, rm.Repo, "refs/heads/"+f.Branch)
@@ -227,7 +227,7 @@ func (rm *Remover) save(ctx context.Context, f Fork) (v bands.Version, err error
 
 // takeBack removes the worktree of a fork, its branch if that has no commit of its own, and
 // last the record. It can be repeated after each of its steps.
-func takeBack(ctx context.Context, k *Forks, f *Fork) error {
+func (k *Forks) takeBack(ctx context.Context, f *Fork) error {
 	id := f.Worktree
 	if id == "" {
 		id = gitwork.WorktreeAt(k.Repo, f.Dir)
@@ -269,8 +269,8 @@ func removeFolder(f *Fork) error {
 	if err := removeTree(aside); err != nil { // of a process that was killed
 		return err
 	}
-	if err := os.Rename(f.Dir, aside); err != nil {
-		return ignoreMissing(err)
+	if err := os.Rename(f.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := disk.Step("remove-tree", aside); err != nil {
 		return err

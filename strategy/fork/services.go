@@ -2,7 +2,7 @@
 // that a snapshot has, ignored ones included. It lists and removes them, and finds what
 // changed in them since. docs/formats/fork.md has the record of a fork.
 //
-// It imports the packages workspace, snapshots and points.
+// It imports the packages sessions, workspace, snapshots and points.
 package fork
 
 import (

@@ -92,3 +92,14 @@ func (a *App) ShortPath(path string) string {
 	}
 	return format.Path(path)
 }
+
+// Absolute is a path as an argument, from the working directory.
+func (a *App) Absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.Home != "" { // a shell that didn't
+		return filepath.Join(a.Home, rest)
+	}
+	if at, ok := disk.NewResolver("/", a.Dir).Abs(path); ok {
+		return at
+	}
+	return filepath.Join(a.Dir, path)
+}

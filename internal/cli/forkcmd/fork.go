@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -168,7 +166,11 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 			return err
 		}
 	} else {
-		w.Streams.Hint("cd " + w.ShortPath(targets[0].dir) + "; `entire fork diff` shows what changes there")
+		hint := "cd " + w.ShortPath(targets[0].dir)
+		if m.Snapshot.Version != 0 { // `fork diff` compares with one
+			hint += "; `entire fork diff` shows what changes there"
+		}
+		w.Streams.Hint(hint)
 	}
 	if failed {
 		return app.ErrFailed
@@ -220,7 +222,7 @@ func (w *forking) targets(ctx context.Context, opts makeOptions, args []string) 
 	}
 	base, branchBase := root+"-fork", "fork"
 	if len(args) > 1 {
-		base = w.absolute(args[1])
+		base = w.Absolute(args[1])
 	}
 	if opts.branch != "" {
 		branchBase = opts.branch
@@ -253,21 +255,6 @@ func (w *forking) targets(ctx context.Context, opts makeOptions, args []string) 
 	return list, nil
 }
 
-// absolute is the path that a user typed. A folder that isn't there yet is resolved by the
-// one that it comes to.
-func (w *forking) absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && w.Home != "" { // a shell that didn't
-		path = filepath.Join(w.Home, rest)
-	}
-	if at, ok := disk.NewResolver("/", w.Dir).Abs(path); ok {
-		return at
-	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(w.Dir, path)
-}
-
 // report prints what was made.
 func (w *forking) report(m fork.Moment, made fork.Made, took time.Duration) {
 	of := made.Commit.Short()
@@ -282,7 +269,7 @@ func (w *forking) report(m fork.Moment, made fork.Made, took time.Duration) {
 	if message == "now" {
 		message = ""
 	}
-	w.Streams.Printf("Forked %s%s to %s on branch %s (%s%s)\n", of, format.Quoted(message), w.ShortPath(made.Dir), made.Branch, files, strings.Trim(format.Took(took), "()"))
+	w.Streams.Printf("Forked %s%s to %s on branch %s (%s%s)\n", of, format.Quoted(message), w.ShortPath(made.Dir), made.Branch, files, format.Took(took))
 	for _, path := range made.Severed {
 		w.Streams.Notef("only files, without its repository: %s", format.Path(path))
 	}

@@ -22,14 +22,3 @@ func (s *Selection) TreePaths(typed ...string) ([]string, error) {
 func within(root, path string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
-
-// Absolute is a path as an argument, from the working directory.
-func (c *Command) Absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && c.Home != "" { // a shell that didn't
-		return filepath.Join(c.Home, rest)
-	}
-	if at, ok := disk.NewResolver("/", c.Dir).Abs(path); ok {
-		return at
-	}
-	return filepath.Join(c.Dir, path)
-}
