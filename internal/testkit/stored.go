@@ -119,8 +119,11 @@ func (r *Repo) HasBranch() bool {
 func (r *Repo) Stored() map[string]*Stored {
 	r.TB.Helper()
 	files := listFiles(r, Branch)
-	if files.Code != 0 && !r.HasBranch() {
-		return map[string]*Stored{}
+	if files.Code != 0 {
+		if !r.HasBranch() {
+			return map[string]*Stored{}
+		}
+		files = listFiles(r, Branch) // a child of a hook made the branch in between
 	}
 	return storedIn(r, Branch, files)
 }
