@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
@@ -92,8 +94,14 @@ func (h *Held) dropStatCaches() error {
 	return nil
 }
 
-// RemoveAll removes a path with all below it, as a step that a test can stop at.
+// RemoveAll removes a path with all below it, as a step that a test can stop at. The
+// folder of a snapshot may have a subvolume in it.
 func RemoveAll(path string) error {
+	if tree := filepath.Join(path, VolumeTree); btrfs.IsSubvolume(tree) {
+		if err := btrfs.Remove(tree); err != nil {
+			return err
+		}
+	}
 	if err := disk.Step("remove", path); err != nil {
 		return err
 	}

@@ -64,8 +64,11 @@ type Described struct {
 }
 
 // SnapshotFormat is the format of snapshot.json. From 2 on large directories
-// have pages, which older programs can't read.
-const SnapshotFormat = 2
+// have pages, which older programs can't read. That of a volume's is one more.
+const (
+	SnapshotFormat = 2
+	VolumeFormat   = 3
+)
 
 // Snapshots are all that can be read, ascending. Those that can't are named by
 // the error, which joins one for each.
@@ -106,10 +109,10 @@ func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	if !unseal(data, &d) || d.Version != v {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: %s: %w", v, SnapshotFile, ErrDamaged)
 	}
-	if d.Format > SnapshotFormat {
+	if d.Format > VolumeFormat {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: its format %d was made by a newer version", v, d.Format)
 	}
-	if _, ok := d.Tree.Ref(); !ok {
+	if _, ok := d.Tree.Ref(); !ok && d.Volume == "" {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: no tree: %w", v, ErrDamaged)
 	}
 	snap := d.Snapshot

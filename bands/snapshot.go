@@ -132,6 +132,10 @@ type Snapshot struct {
 	// worktrees of a repository share a store and have a lineage each.
 	Root    string `json:"root"`
 	Lineage string `json:"lineage"`
+	// Volume is the driver that made the snapshot; "" for one of a tree. The files of a
+	// volume's are in a folder of their own, VolumeDir; it has neither Tree nor Bands,
+	// and nothing of it is counted.
+	Volume string `json:"volume,omitempty"`
 	// Tree is the root directory's record.
 	Tree TreeRef `json:"tree"`
 	// Bands are the bands that the snapshot refers to, with the length each had.

@@ -27,6 +27,7 @@ const (
 	BandsFolder     = "bands"
 	SnapshotsFolder = "checkpoints"
 	SnapshotFile    = "snapshot.json"
+	VolumeTree      = "tree" // in a snapshot's folder: the files of a volume
 	StatPrefix      = "stat-"
 	latestPrefix    = "latest-"
 	pairPrefix      = "pair-"
@@ -35,8 +36,12 @@ const (
 	TempSuffix      = ".tmp"
 )
 
-// storeFormat is the format of the stores that this package writes.
-const storeFormat = 1
+// The formats of stores that this package writes. A volume's is one of its own, so that
+// older programs don't take snapshots of another kind in it.
+const (
+	storeFormat  = 1
+	volumeFormat = 2
+)
 
 // cacheTag keeps backups and copies from following the links in a store.
 const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55\n" +
@@ -59,6 +64,8 @@ type Info struct {
 	Created time.Time    `json:"created_at,omitzero"`
 	Mounted *time.Time   `json:"mounted_at,omitempty"`
 	Linking disk.Linking `json:"linking"`
+	// Driver makes the snapshots; "" for this package's own, of trees.
+	Driver string `json:"driver,omitempty"`
 }
 
 // Create makes a store in dir, with the folders that lead there, or completes
@@ -126,7 +133,7 @@ func (s *Store) Info() (Info, error) {
 	if err := json.Unmarshal(data, &info); err != nil || info.Format < 1 || !knownLinking(info.Linking) {
 		return Info{}, fmt.Errorf("%s: %w", InfoFile, ErrDamaged)
 	}
-	if info.Format > storeFormat {
+	if info.Format > volumeFormat {
 		return Info{}, fmt.Errorf("%s: format %d was made by a newer version", InfoFile, info.Format)
 	}
 	return info, nil
@@ -147,6 +154,9 @@ func (s *Store) SnapshotDir(v Version) string {
 	return filepath.Join(s.dir, SnapshotsFolder, v.String())
 }
 
+// VolumeDir is the folder that has the files of a version of a volume.
+func (s *Store) VolumeDir(v Version) string { return filepath.Join(s.SnapshotDir(v), VolumeTree) }
+
 // Path returns the path of a name in the store's folder.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
@@ -161,6 +171,9 @@ func (s *Store) Loader(v Snapshot) (*tree.Records, *band.Reader) {
 
 func (s *Store) writeInfo(info Info) error {
 	info.Format, info.Linking = storeFormat, s.linking
+	if info.Driver != "" {
+		info.Format = volumeFormat
+	}
 	data, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
 		return err

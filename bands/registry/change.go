@@ -132,5 +132,5 @@ func removeStore(ctx context.Context, dir string) error {
 	if err := os.Rename(dir, filepath.Join(gone, "store")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, os.Remove(gone))
 	}
-	return os.RemoveAll(gone)
+	return removeFolder(gone)
 }

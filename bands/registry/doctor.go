@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
@@ -127,7 +128,7 @@ func (d *doctor) complete(ctx context.Context, dirs []string) {
 		info := bands.Info{Name: nameFrom(filepath.Base(dir)), Created: now, Mounted: &now}
 		snaps, _ := bands.At(dir).Snapshots()
 		if n := len(snaps); n > 0 {
-			info.Root, info.Created = snaps[n-1].Root, snaps[0].Created
+			info.Root, info.Created, info.Driver = snaps[n-1].Root, snaps[0].Created, snaps[n-1].Volume
 		}
 		if dir == RepositoryDir(filepath.Dir(filepath.Dir(dir))) && info.Root != "" {
 			info.Name = nameFrom(filepath.Base(info.Root))
@@ -229,7 +230,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
-	if err := d.sweep(ctx, s, bands.Version(had.Last)); err != nil {
+	if err := d.sweep(ctx, s, e, bands.Version(had.Last)); err != nil {
 		d.problem("store %s: %v", e.Name, err)
 	}
 	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
@@ -252,13 +253,30 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	return nil
 }
 
-// sweep removes left-overs and makes the store go on above the version last.
-func (d *doctor) sweep(ctx context.Context, s *bands.Store, last bands.Version) error {
+// sweep removes left-overs, ends a restore of a volume that was interrupted, and makes the
+// store go on above the version last.
+func (d *doctor) sweep(ctx context.Context, s *bands.Store, e Entry, last bands.Version) error {
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	h, err := s.Hold(waiting)
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.Sweep(), h.Raise(last), h.Release())
+	return errors.Join(d.recover(h, e), h.Sweep(), h.Raise(last), h.Release())
+}
+
+// recover ends a restore of a volume that was interrupted.
+func (d *doctor) recover(h *bands.Held, e Entry) error {
+	if e.Driver == "" {
+		return nil
+	}
+	driver, ok := volume.Named(e.Driver)
+	if !ok {
+		return fmt.Errorf("its driver %s is not one of this version", e.Driver)
+	}
+	done, was, err := volume.Recover(h, driver)
+	if was {
+		d.mended("store %s: %s", e.Name, done)
+	}
+	return err
 }

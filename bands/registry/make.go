@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -27,7 +28,33 @@ func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Ent
 	}
 	var made Entry
 	err = r.alone(ctx, func() error {
-		made, err = maker{r}.initAlone(ctx, name, root, size)
+		made, err = maker{Registry: r}.initAlone(ctx, name, root, size)
+		return err
+	})
+	return made, err
+}
+
+// InitVolume is Init for a root that becomes a volume of the driver: a folder that is
+// not there, an empty one, or a volume already. Where the driver doesn't work the error
+// is a volume.MissingError, and nothing was made.
+func (r *Registry) InitVolume(ctx context.Context, name, root string, d volume.Driver) (Entry, error) {
+	if err := CheckName(name); err != nil {
+		return Entry{}, err
+	}
+	root, err := r.checkRoot(root)
+	if err != nil {
+		return Entry{}, err
+	}
+	var made Entry
+	err = r.alone(ctx, func() error {
+		cfg, err := r.Config()
+		if err != nil {
+			return err
+		}
+		if err := d.Missing(root, cfg.BasePath); err != nil {
+			return &volume.MissingError{Driver: d.Name(), Err: err}
+		}
+		made, err = maker{Registry: r, driver: d}.initAlone(ctx, name, root, 0)
 		return err
 	})
 	return made, err
@@ -55,14 +82,18 @@ func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (En
 	}
 	var made Entry
 	err = r.alone(ctx, func() error {
-		made, err = maker{r}.manageAlone(ctx, root, name, size)
+		made, err = maker{Registry: r}.manageAlone(ctx, root, name, size)
 		return err
 	})
 	return made, err
 }
 
 // maker makes stores and gives trees to them, while no other process does.
-type maker struct{ *Registry }
+type maker struct {
+	*Registry
+
+	driver volume.Driver // of volumes; nil for trees
+}
 
 func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (Entry, error) {
 	if e, ok := m.named(ctx, root); ok && (name == "" || name == e.Name) && isMissing(e.Root) {
@@ -145,7 +176,7 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	if err != nil {
 		return Entry{}, err
 	}
-	if size == 0 {
+	if size == 0 && m.driver == nil {
 		size = cfg.DefaultSize
 	}
 	taken, err := m.taken(cfg.BasePath, "")
@@ -167,7 +198,16 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 		return Entry{}, err
 	}
 	now := m.Now().UTC().Truncate(time.Second)
-	e, err := m.make(ctx, dir, bands.Info{Name: name, Root: root, RootID: disk.Identity(root), Size: size, Created: now, Mounted: &now})
+	info := bands.Info{Name: name, Root: root, Size: size, Created: now, Mounted: &now}
+	if m.driver != nil {
+		info.Driver = m.driver.Name()
+		err = m.driver.Create(root)
+	}
+	info.RootID = disk.Identity(root)
+	var e Entry
+	if err == nil {
+		e, err = m.make(ctx, dir, info)
+	}
 	if err == nil {
 		err = writeContext(root, name)
 	}
@@ -312,8 +352,22 @@ func sweepMade(folder string) {
 		}
 		for _, dir := range left {
 			if disk.Step("remove", dir) == nil {
-				_ = os.RemoveAll(dir) // the next one tries again
+				_ = removeFolder(dir) // the next one tries again
 			}
 		}
 	}
+}
+
+// removeFolder removes a folder that a store is in, with the volumes of its snapshots.
+func removeFolder(dir string) error {
+	store := bands.At(filepath.Join(dir, "store"))
+	entries, _ := os.ReadDir(store.Path(bands.SnapshotsFolder)) // a store may have none
+	for _, e := range entries {
+		if at := filepath.Join(store.Path(bands.SnapshotsFolder), e.Name()); !isMissing(filepath.Join(at, bands.VolumeTree)) {
+			if err := bands.RemoveAll(at); err != nil {
+				return err
+			}
+		}
+	}
+	return os.RemoveAll(dir)
 }

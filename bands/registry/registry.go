@@ -59,6 +59,8 @@ type Entry struct {
 	// RootID is the disk.Identity that the tree had when it became the store's;
 	// "" where there is none, or an older version made the store.
 	RootID string
+	// Driver makes the store's snapshots; "" for one of a tree.
+	Driver string
 	// Size is the cap in bytes, 0 for the default.
 	Size    int64
 	Created time.Time
@@ -93,7 +95,7 @@ func entry(s *bands.Store) (Entry, error) {
 	}
 	return Entry{
 		ID: bands.StoreID(s.Dir()), Name: info.Name, Dir: s.Dir(), Root: info.Root, RootID: info.RootID, Size: info.Size,
-		Created: info.Created, Mounted: info.Mounted,
+		Driver: info.Driver, Created: info.Created, Mounted: info.Mounted,
 	}, nil
 }
 

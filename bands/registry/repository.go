@@ -32,10 +32,10 @@ func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) 
 	}
 	err = r.alone(ctx, func() error {
 		if r.Home == "" {
-			e, err = maker{r}.repositoryUnlisted(ctx, dir, root)
+			e, err = maker{Registry: r}.repositoryUnlisted(ctx, dir, root)
 			return err
 		}
-		e, err = maker{r}.repositoryAlone(ctx, dir, root)
+		e, err = maker{Registry: r}.repositoryAlone(ctx, dir, root)
 		return err
 	})
 	return e, err

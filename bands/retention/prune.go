@@ -65,6 +65,12 @@ func Prune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	return Pruned{Versions: w.gone, Before: before, Freed: max(before-w.size, 0)}, err
 }
 
+// Aged are the snapshots that the policy has no place for by their age and number,
+// whatever the store takes.
+func Aged(snaps []bands.Snapshot, p Policy) []bands.Version {
+	return thin(snaps, ranks(snaps, p.Now, nil), p)
+}
+
 // MakeRoom is Prune where a snapshot found none: it goes on until an eighth of
 // the cap is free, as what the snapshot needs isn't known.
 func MakeRoom(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {

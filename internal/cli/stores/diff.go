@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -103,8 +104,9 @@ type comparison struct {
 
 	wanted  []bands.Version
 	opts    diff.Options
-	unified bool // print changes line by line
-	again   bool // the tree was read before
+	changed []string // of a volume: the paths that are compared
+	unified bool     // print changes line by line
+	again   bool     // the tree was read before
 	files   []diff.File
 	// unheld are paths that a side doesn't hold, unread those that changed before
 	// they could be compared.
@@ -113,7 +115,12 @@ type comparison struct {
 
 // run compares once.
 func (c *comparison) run(ctx context.Context) (err error) {
-	trees, err := trees(ctx, c.Selection, c.wanted)
+	if c.IsVolume() {
+		if same, err := c.changedInVolume(ctx); err != nil || same {
+			return err
+		}
+	}
+	trees, err := trees(ctx, c.Selection, c.wanted, c.changed)
 	if err != nil {
 		return err
 	}
@@ -177,40 +184,33 @@ func (c *comparison) report() error {
 // twoTrees are what a diff compares.
 type twoTrees struct {
 	old, now         diff.Side
-	oldName, nowName string           // as a message names them
-	present          *capture.Present // nil if now is a checkpoint
+	oldName, nowName string             // as a message names them
+	scanned          []*capture.Present // folders that are compared
 }
 
 func (t *twoTrees) close() error {
 	err := errors.Join(t.old.Close(), t.now.Close())
-	if t.present != nil {
-		err = errors.Join(err, t.present.Close())
+	for _, present := range t.scanned {
+		err = errors.Join(err, present.Close())
 	}
 	return err
 }
 
-// trees are one or two versions, or the last one, and the tree as it is now.
-func trees(ctx context.Context, s *access.Selection, versions []bands.Version) (*twoTrees, error) {
-	if len(versions) == 0 {
-		last, ok, err := s.Lineage(s.Options.Lineage).Latest()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, s.Command.NoCheckpoints()
-		}
-		versions = append(versions, last.Version)
-	}
-	old, err := side(s, versions[0])
-	if err != nil {
+// trees are one or two versions, or the last one, and the tree as it is now; of a volume
+// only these paths.
+func trees(ctx context.Context, s *access.Selection, versions []bands.Version, only []string) (t *twoTrees, err error) {
+	if versions, err = sides(s, versions); err != nil {
 		return nil, err
 	}
-	t := &twoTrees{old: old, oldName: versions[0].String(), nowName: "the tree"}
+	t = &twoTrees{oldName: versions[0].String(), nowName: "the tree"}
+	if t.old, err = t.side(ctx, s, versions[0], only); err != nil {
+		return nil, errors.Join(err, t.close())
+	}
 	if len(versions) == 2 {
 		t.nowName = versions[1].String()
-		t.now, err = side(s, versions[1])
+		t.now, err = t.side(ctx, s, versions[1], only)
 	} else {
-		err = present(ctx, s, t)
+		t.now, err = t.present(ctx, s, only)
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.close())
@@ -218,22 +218,84 @@ func trees(ctx context.Context, s *access.Selection, versions []bands.Version) (
 	return t, nil
 }
 
-// present makes the tree as it is now one of the two.
-func present(ctx context.Context, s *access.Selection, t *twoTrees) (err error) {
-	if err := s.CheckThere(); err != nil {
-		return err
+// sides are the versions, or the last one.
+func sides(s *access.Selection, versions []bands.Version) ([]bands.Version, error) {
+	if len(versions) > 0 {
+		return versions, nil
 	}
-	if t.present, err = s.ScanTree(ctx); err != nil {
-		return err
+	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
+	if err == nil && !ok {
+		err = s.Command.NoCheckpoints()
 	}
-	t.now, err = diff.PresentSide(t.present, s.Options.Root)
-	return err
+	return []bands.Version{last.Version}, err
 }
 
-func side(s *access.Selection, v bands.Version) (diff.Side, error) {
+// present is the tree as it is now.
+func (t *twoTrees) present(ctx context.Context, s *access.Selection, only []string) (diff.Side, error) {
+	if err := s.CheckThere(); err != nil {
+		return diff.Side{}, err
+	}
+	options := s.Options
+	options.Only = only
+	return t.scan(ctx, s, options)
+}
+
+func (t *twoTrees) side(ctx context.Context, s *access.Selection, v bands.Version, only []string) (diff.Side, error) {
 	snapshot, err := s.Snapshot(v)
 	if err != nil {
 		return diff.Side{}, err
 	}
-	return diff.SnapshotSide(s.Store, snapshot)
+	if !s.IsVolume() {
+		return diff.SnapshotSide(s.Store, snapshot)
+	}
+	options := s.Options
+	options.Only = only
+	if options.Root, err = volume.Files(s.Store, snapshot); err != nil {
+		return diff.Side{}, err
+	}
+	return t.scan(ctx, s, options)
+}
+
+// scan reads a folder.
+func (t *twoTrees) scan(ctx context.Context, s *access.Selection, options bands.Options) (diff.Side, error) {
+	scanned, err := s.Scan(ctx, options)
+	if err != nil {
+		return diff.Side{}, err
+	}
+	t.scanned = append(t.scanned, scanned)
+	return diff.PresentSide(scanned, options.Root)
+}
+
+// changedInVolume finds the paths of a volume that are compared, and reports whether
+// there are none. Paths that were named are compared in any case.
+func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error) {
+	if len(c.opts.Paths) > 0 {
+		c.changed = c.opts.Paths
+		return false, nil
+	}
+	versions, err := sides(c.Selection, c.wanted)
+	if err != nil {
+		return false, err
+	}
+	dirs := []string{"", c.Options.Root}
+	for i, v := range versions {
+		snapshot, err := c.Snapshot(v)
+		if err != nil {
+			return false, err
+		}
+		if dirs[i], err = volume.Files(c.Store, snapshot); err != nil {
+			return false, err
+		}
+	}
+	if len(versions) < len(dirs) {
+		if err := c.CheckThere(); err != nil {
+			return false, err
+		}
+	}
+	err = c.Command.Streams.Progress("Comparing", func() (err error) {
+		c.changed, err = volume.Changed(ctx, dirs[0], dirs[1], c.Options.Hidden...)
+		return err
+	})
+	c.unread = nil
+	return len(c.changed) == 0, err
 }

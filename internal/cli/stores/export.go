@@ -49,7 +49,7 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 	if err != nil {
 		return err
 	}
-	s, err := f.Selected(ctx)
+	s, err := f.SelectedTree(ctx, "export")
 	if err != nil {
 		return err
 	}

@@ -1,22 +1,27 @@
 package stores
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-type fsInitOptions struct{ size, mount string }
+type fsInitOptions struct{ size, mount, driver string }
 
 func newFSInitCmd(f *access.Command) *cobra.Command {
 	var opts fsInitOptions
@@ -29,13 +34,20 @@ default_mount_base of config.toml or in the current folder. A folder that
 exists keeps its files; "manage" takes its name for the store's.
 
 --size is how much room the checkpoints may take: automatic ones make way for
-newer ones.` + access.ExitStatus,
-		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp",
+newer ones.
+
+--driver subvolume makes the folder a subvolume of Btrfs: a checkpoint and a
+restore then take the same time however many files there are. The folder must be
+new, empty or a subvolume already. --driver auto takes that where it works, else
+tree, which works everywhere.` + access.ExitStatus,
+		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
 	}
 	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
 	cmd.Flags().StringVar(&opts.mount, "mount", "", "the store's folder")
+	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "what makes the checkpoints: tree, subvolume or auto")
+	complete.Flag(cmd, "driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -43,6 +55,13 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	size, err := parseSize(opts.size)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(driverNames(), opts.driver) {
+		return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(driverNames(), ", "))
+	}
+	driver, isVolume := volume.Named(opts.driver)
+	if isVolume && opts.size != "" {
+		return app.Usagef("--size is for the driver tree: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
 	}
 	if err := registry.CheckName(name); err != nil {
 		return err
@@ -61,8 +80,47 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 		root = filepath.Join(f.Dir, name)
 	}
 	f.Say("Creating store...")
-	return makeStore(f, config, func() (registry.Entry, error) { return known.Init(ctx, name, root, size) })
+	return makeStore(f, config, func() (registry.Entry, error) {
+		switch {
+		case isVolume:
+			return known.InitVolume(ctx, name, root, driver)
+		case opts.driver == driverAuto && size == 0:
+			return initBest(ctx, f, known, name, root)
+		}
+		return known.Init(ctx, name, root, size)
+	})
 }
+
+// The values of --driver that aren't a driver's name.
+const (
+	driverTree = "tree"
+	driverAuto = "auto"
+)
+
+// driverNames are the values of --driver.
+func driverNames() []string {
+	names := []string{driverTree}
+	for _, d := range volume.Drivers() {
+		names = append(names, d.Name())
+	}
+	return append(names, driverAuto)
+}
+
+// initBest makes a store of the first driver that works there, else one of a tree.
+func initBest(ctx context.Context, f *access.Command, known *registry.Registry, name, root string) (registry.Entry, error) {
+	for _, d := range volume.Drivers() {
+		e, err := known.InitVolume(ctx, name, root, d)
+		_, missing := errors.AsType[*volume.MissingError](err)
+		if !missing && !errors.Is(err, volume.ErrNotEmpty) && !errors.Is(err, volume.ErrInUse) {
+			return e, err
+		}
+		f.Streams.Notef("Using the driver tree: %v", err)
+	}
+	return known.Init(ctx, name, root, 0)
+}
+
+// driverOf is the name of a store's driver.
+func driverOf(e registry.Entry) string { return cmp.Or(e.Driver, driverTree) }
 
 // makeStore makes a store, and before it the hooks that config.toml asks for.
 // If one of them fails nothing stays.
@@ -89,6 +147,9 @@ func makeStore(f *access.Command, config registry.Config, create func() (registr
 		return err
 	}
 	f.Say("Created store '%s'", entry.Name)
+	if entry.Driver != "" {
+		f.Say("Driver: %s", entry.Driver)
+	}
 	f.Say("Mounted at %s", f.ShortPath(entry.Root))
 	if hooks != "" {
 		f.Streams.Notef("Installed hooks in %s", f.ShortPath(hooks))
@@ -102,6 +163,7 @@ func makeStore(f *access.Command, config registry.Config, create func() (registr
 // storeJSON is a store in JSON.
 type storeJSON struct {
 	Name        string     `json:"name"`
+	Driver      string     `json:"driver"`
 	Size        string     `json:"size"`
 	SizeBytes   int64      `json:"size_bytes"`
 	Mounted     bool       `json:"mounted"`
@@ -114,8 +176,12 @@ type storeJSON struct {
 
 func newStoreJSON(_ *access.Command, e registry.Entry) storeJSON {
 	size := bands.CapAt(e.Dir, e.Size)
+	text := format.Size(size)
+	if e.Driver != "" {
+		size, text = 0, noSize
+	}
 	s := storeJSON{
-		Name: e.Name, Size: format.Size(size), SizeBytes: size, Mounted: e.Active(), Checkpoints: e.Checkpoints,
+		Name: e.Name, Driver: driverOf(e), Size: text, SizeBytes: size, Mounted: e.Active(), Checkpoints: e.Checkpoints,
 		MountPath: e.Root, BundlePath: e.Dir, CreatedAt: format.UTC(e.Created),
 	}
 	if e.Mounted != nil {
@@ -124,6 +190,9 @@ func newStoreJSON(_ *access.Command, e registry.Entry) storeJSON {
 	}
 	return s
 }
+
+// noSize is the size of a store that has none: that of a volume.
+const noSize = "-"
 
 // parseSize reads a size as a flag; none is 0.
 func parseSize(text string) (int64, error) {

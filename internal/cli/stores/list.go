@@ -2,6 +2,7 @@ package stores
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,8 @@ func newFSListCmd(f *access.Command) *cobra.Command {
 		Use:   "list",
 		Short: "List all stores",
 		Long: `Lists all stores: how much room their checkpoints may take, whether they are
-open, and how many checkpoints they have.
+open, and how many checkpoints they have; and if one of them has another driver
+than tree, which driver each has.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " list",
@@ -40,9 +42,17 @@ func runFSList(ctx context.Context, f *access.Command) error {
 		return nil
 	}
 	table := access.NewTable("")
-	table.Row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
+	// Scripts know the four columns; the fifth comes with the first volume.
+	drivers := slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree })
+	row := func(driver string, cells ...string) {
+		if drivers {
+			cells = append(cells, driver)
+		}
+		table.Row(cells...)
+	}
+	row("DRIVER", "NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
 	for _, s := range list {
-		table.Row(s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints))
+		row(s.Driver, s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints))
 	}
 	f.Streams.Printf("%s", table.String())
 	return nil

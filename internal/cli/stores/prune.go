@@ -93,6 +93,10 @@ func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (prune
 	policy := s.Policy(opts.keep)
 	policy.DryRun = opts.dryRun
 	err = s.Command.Streams.Progress("Pruning", func() (err error) {
+		if s.IsVolume() {
+			pruned, err = s.PruneVolume(ctx, held, policy)
+			return err
+		}
 		pruned, err = retention.Prune(ctx, held, policy)
 		return err
 	})

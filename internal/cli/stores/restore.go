@@ -24,10 +24,12 @@ const preRestore = "pre-restore"
 type fsRestoreOptions struct {
 	paths                []string
 	nested, busy, dryRun bool
+	keepGit              *bool // nil: as by default
 }
 
 func newFSRestoreCmd(f *access.Command) *cobra.Command {
 	var opts fsRestoreOptions
+	var keepGit bool
 	cmd := &cobra.Command{
 		Use:   "restore <version> [-- path...]",
 		Short: "Make the tree what it was at a checkpoint",
@@ -41,19 +43,30 @@ unless --nested is given or they are named; .claude is restored only if named.
 A database that a process has open is left as it is unless --force-busy is
 given. Paths are relative to the current folder.
 
+A volume (init --driver) is replaced as a whole, with .git and all else in it,
+by a copy of the checkpoint; what was there becomes a checkpoint itself. Files
+that processes have open and the folders they work in stay those of before, so
+these processes are named first. --keep-git leaves .git as it is now, which is
+the default in a repository in which entire is enabled. Single paths, --nested,
+--force-busy and --dry-run are for trees.
+
 It asks first, unless --force is given. --dry-run shows what would change.` + access.ExitStatus,
 		Example: "  " + f.Program + " restore v3\n  " + f.Program + " restore v3 --paths src/auth.ts\n  " + f.Program + " restore v3 -- src docs",
 		Args:    restoreArgs,
-		RunE: f.Run(func(ctx context.Context, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.paths = append(opts.paths, args[1:]...)
-			return runFSRestore(ctx, f, opts, args[0])
-		}),
+			if cmd.Flags().Changed("keep-git") {
+				opts.keepGit = &keepGit
+			}
+			return f.Explain(runFSRestore(cmd.Context(), f, opts, args[0]))
+		},
 	}
 	cmd.ValidArgsFunction = completeVersions(f, 1, "")
 	flags := cmd.Flags()
 	flags.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
 	flags.BoolVar(&opts.nested, "nested", false, "restore nested repositories too")
 	flags.BoolVar(&opts.busy, "force-busy", false, "restore databases that a process has open too")
+	flags.BoolVar(&keepGit, "keep-git", false, "of a volume: leave .git as it is now")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would change")
 	return cmd
 }
@@ -89,6 +102,9 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 	target, err := s.Own(v)
 	if err != nil {
 		return err
+	}
+	if s.IsVolume() {
+		return runVolumeRestore(ctx, f, s, opts, target)
 	}
 	scope := plan.Scope{Nested: opts.nested, Force: opts.busy}
 	if scope.Paths, err = s.TreePaths(opts.paths...); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -62,7 +63,13 @@ func runFSShow(ctx context.Context, f *access.Command, what string) error {
 	if err != nil {
 		return err
 	}
-	err = f.Streams.Show(func(w io.Writer) error { return export.ReadFile(s.Store, snapshot, strings.TrimSuffix(path, "/"), w) })
+	path = strings.TrimSuffix(path, "/")
+	err = f.Streams.Show(func(w io.Writer) error {
+		if s.IsVolume() {
+			return volume.ReadFile(s.Store, snapshot, path, w)
+		}
+		return export.ReadFile(s.Store, snapshot, path, w)
+	})
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
 		return fmt.Errorf("%s has no file %s", v, format.Path(path))
 	}

@@ -34,6 +34,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + acces
 // fsStatusJSON is what `status --json` prints.
 type fsStatusJSON struct {
 	Store       string                 `json:"store"`
+	Driver      string                 `json:"driver"`
 	Mount       string                 `json:"mount"`
 	Mounted     bool                   `json:"mounted"`
 	Checkpoints int                    `json:"checkpoints"`
@@ -56,8 +57,12 @@ func runFSStatus(ctx context.Context, f *access.Command) error {
 		return err
 	}
 	report := &fsStatusJSON{
-		Store: s.Entry.Name, Mount: s.Options.Root, Mounted: s.Entry.Active() && s.CheckThere() == nil, Checkpoints: len(versions),
+		Store: s.Entry.Name, Driver: driverOf(s.Entry), Mount: s.Options.Root, Mounted: s.Entry.Active() && s.CheckThere() == nil, Checkpoints: len(versions),
 		Linking: string(s.Linking()), Bundle: s.Dir(), Size: s.Cap(), LeftOut: []string{}, Notes: []app.Note{},
+	}
+	if s.IsVolume() {
+		report.Linking, report.Size = "", 0
+		report.Notes = append(report.Notes, volumeNotes(s)...)
 	}
 	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
 	if err != nil {
@@ -79,6 +84,18 @@ func runFSStatus(ctx context.Context, f *access.Command) error {
 		return f.PrintJSON(report)
 	}
 	printStatus(f, report, last)
+	return nil
+}
+
+// volumeNotes are what keeps a volume from being snapshotted or replaced.
+func volumeNotes(s *access.Selection) []app.Note {
+	driver, err := s.Driver()
+	if err == nil && s.CheckThere() == nil {
+		err = driver.Check(s.Options.Root)
+	}
+	if err != nil {
+		return []app.Note{{Code: "no-volume", Message: err.Error()}}
+	}
 	return nil
 }
 
@@ -126,7 +143,11 @@ func printStatus(f *access.Command, r *fsStatusJSON, last bands.Snapshot) {
 	if text := format.PairText(last); text != "" {
 		line("Commit", text)
 	}
-	line("Bands", format.LinkingText(r.Linking))
+	if r.Linking == "" {
+		line("Driver", r.Driver)
+	} else {
+		line("Bands", format.LinkingText(r.Linking))
+	}
 	for _, path := range r.LeftOut {
 		line("Left out", format.Path(path)+" (no room)")
 	}

@@ -47,7 +47,7 @@ type snapshotUsageJSON struct {
 }
 
 func runFSUsage(ctx context.Context, f *access.Command) error {
-	s, err := f.Selected(ctx)
+	s, err := f.SelectedTree(ctx, "du")
 	if err != nil {
 		return err
 	}

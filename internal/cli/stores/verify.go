@@ -69,7 +69,7 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 			return err
 		}
 	}
-	s, err := f.Selected(ctx)
+	s, err := f.SelectedTree(ctx, "verify")
 	if err != nil {
 		return err
 	}

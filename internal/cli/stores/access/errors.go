@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
@@ -40,7 +41,14 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	if refused, ok := errors.AsType[*registry.ContextError](err); ok {
 		return app.ExitNoStore, "name the store with --store, or remove " + ShellWord(refused.File)
 	}
+	if missing, ok := errors.AsType[*volume.MissingError](err); ok {
+		return app.ExitInactive, "without --driver " + missing.Driver + " the store is one of a tree, which works here"
+	}
 	switch {
+	case errors.Is(err, volume.ErrNotEmpty):
+		return app.ExitInactive, "make the store for a folder that doesn't exist yet, and copy the files into it"
+	case errors.Is(err, volume.ErrNotVolume), errors.Is(err, volume.ErrInUse):
+		return app.ExitInactive, ""
 	case errors.Is(err, registry.ErrNoContext):
 		return app.ExitNoStore, ""
 	case errors.Is(err, registry.ErrNoHome):

@@ -78,7 +78,11 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	}
 	s.repo = repo
 	s.Options = s.treeOptions()
-	c.noteInterrupted(s)
+	if s.IsVolume() {
+		c.recover(ctx, s)
+	} else {
+		c.noteInterrupted(s)
+	}
 	return s, nil
 }
 
@@ -226,6 +230,11 @@ func (s *Selection) WarnOperation(ctx context.Context) error {
 		return nil
 	}
 	return s.Command.WarnOperation(ctx, s.repo, "restore")
+}
+
+// Recorded reports whether the tree is a repository's in which entire is enabled.
+func (s *Selection) Recorded() bool {
+	return s.repo != nil && s.repo.Root == s.Options.Root && s.Command.Settings(s.repo).Enabled
 }
 
 // noteInterrupted reports a restore that was interrupted by a crash.

@@ -47,6 +47,9 @@ func (s *Selection) bind(held *bands.Held) {
 
 // Take takes a snapshot and notes it in the catalog.
 func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capture.Taken, err error) {
+	if s.IsVolume() {
+		return s.takeVolume(ctx, o)
+	}
 	held, err := s.HoldLock(ctx, LockWait)
 	if err != nil {
 		return taken, err
@@ -107,9 +110,14 @@ func (c *Command) noteCatalog(err error) {
 }
 
 // ScanTree reads the tree as it is now.
-func (s *Selection) ScanTree(ctx context.Context) (present *capture.Present, err error) {
+func (s *Selection) ScanTree(ctx context.Context) (*capture.Present, error) {
+	return s.Scan(ctx, s.Options)
+}
+
+// Scan reads a tree.
+func (s *Selection) Scan(ctx context.Context, options bands.Options) (present *capture.Present, err error) {
 	err = s.Command.Streams.Progress("Reading the tree", func() (err error) {
-		present, err = capture.Scan(ctx, s.Store, s.Options)
+		present, err = capture.Scan(ctx, s.Store, options)
 		return err
 	})
 	return present, err

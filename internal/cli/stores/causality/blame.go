@@ -72,7 +72,7 @@ func runBlame(ctx context.Context, f *access.Command, file, lines string) error 
 	if err != nil {
 		return err
 	}
-	s, err := f.Selected(ctx)
+	s, err := f.SelectedTree(ctx, "blame")
 	if err != nil {
 		return err
 	}

@@ -64,6 +64,11 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 		return err
 	}
 	defer s.Close()
+	if len(opts.paths) > 0 {
+		if err := s.OnlyTrees("log --path"); err != nil {
+			return err
+		}
+	}
 	paths, err := s.TreePaths(opts.paths...)
 	if err != nil {
 		return err

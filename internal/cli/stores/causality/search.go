@@ -79,7 +79,7 @@ func runSearch(ctx context.Context, f *access.Command, args []string, limit int)
 	if len(words) == 0 {
 		return app.Usagef("nothing to search for")
 	}
-	s, err := f.Selected(ctx)
+	s, err := f.SelectedTree(ctx, "search")
 	if err != nil {
 		return err
 	}

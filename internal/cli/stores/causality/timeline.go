@@ -78,7 +78,7 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 	if err = errors.Join(err, limited(opts.limit)); err != nil {
 		return err
 	}
-	s, err := f.Selected(ctx)
+	s, err := f.SelectedTree(ctx, "timeline")
 	if err != nil {
 		return err
 	}

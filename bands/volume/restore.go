@@ -1,0 +1,280 @@
+package volume
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// The names in a store's folder while a restore is at work. Neither begins like what
+// Sweep removes: the folder may have the only copy of the user's files.
+const (
+	journalFile   = "restoring.json"
+	restoreFolder = "restoring"
+	journalFormat = 1
+)
+
+// journal is what a restore records before its first step.
+type journal struct {
+	Format  int           `json:"format"`
+	Root    string        `json:"root"`
+	Lineage string        `json:"lineage"`
+	Target  bands.Version `json:"target"`
+	// Former is the ID of the volume that is replaced: where it is shows how far the
+	// restore came.
+	Former  string         `json:"former"`
+	Rescue  bands.Snapshot `json:"rescue"` // what the former volume becomes
+	Keep    []string       `json:"keep,omitempty"`
+	Started time.Time      `json:"started_at"`
+}
+
+// RestoreOptions say what a restore does.
+type RestoreOptions struct {
+	bands.Options
+
+	// Message is that of the snapshot which the present volume becomes.
+	Message   string
+	Causality bands.Causality
+	// Keep are names in the volume's root that stay as they are now. They are copied, as
+	// reflinks where the file system has them.
+	Keep []string
+	// Progress is called before each stage, unless it is nil.
+	Progress func(Stage)
+}
+
+// Stage is a part of a restore.
+type Stage int
+
+// The stages of a restore, in their order.
+const (
+	Cloning Stage = iota
+	Replacing
+)
+
+// Restored is what a restore did.
+type Restored struct {
+	Target bands.Snapshot
+	// Rescue is the snapshot that the former volume has become.
+	Rescue bands.Snapshot
+}
+
+// Restore puts a copy of the snapshot v in the place of the volume at Root. The former
+// volume itself becomes a snapshot, so that nothing that was written until then is lost.
+// It is killed at any moment without harm: Recover completes or cancels it. An error
+// before the volume is replaced leaves everything as it was.
+func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restored, error) {
+	done, err := restore(h, d, v, o)
+	if err != nil {
+		return done, fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
+	}
+	return done, nil
+}
+
+func restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restored, error) {
+	set, err := h.Settle(o.Options)
+	if err != nil {
+		return Restored{}, err
+	}
+	target, err := h.Snapshot(v)
+	if err != nil {
+		return Restored{}, err
+	}
+	from, err := Files(h.Store, target)
+	if err != nil {
+		return Restored{}, err
+	}
+	if err := d.Check(set.Root); err != nil {
+		return Restored{}, err
+	}
+	former, err := d.ID(set.Root)
+	if err != nil {
+		return Restored{}, err
+	}
+	parent, _, err := h.Lineage(set.Lineage).Latest()
+	if err != nil {
+		return Restored{}, err
+	}
+	next, err := h.Next(set.Lineage, 0)
+	if err != nil {
+		return Restored{}, err
+	}
+	now := set.Now().UTC()
+	o.Causality.Restores = v
+	r := restoring{Held: h, driver: d, journal: journal{
+		Format: journalFormat, Root: set.Root, Lineage: set.Lineage, Target: v, Former: former, Keep: o.Keep, Started: now,
+		Rescue: bands.Snapshot{
+			Version: next.Version, Message: o.Message, Cause: bands.Rescue, Created: now, Parent: parent.Version,
+			Root: set.Root, Lineage: set.Lineage, Volume: d.Name(), Causality: o.Causality,
+		},
+	}}
+	if err := r.begin(); err != nil {
+		return Restored{}, errors.Join(err, r.cancel())
+	}
+	if o.Progress != nil {
+		o.Progress(Cloning)
+	}
+	if err := r.clone(from); err != nil {
+		return Restored{}, errors.Join(err, r.cancel())
+	}
+	if o.Progress != nil {
+		o.Progress(Replacing)
+	}
+	if err := d.Exchange(set.Root, r.tree()); err != nil {
+		if replaced, known := r.replaced(); known == nil && !replaced {
+			return Restored{}, errors.Join(err, r.cancel())
+		}
+		return Restored{}, err // the next command finishes it
+	}
+	return Restored{Target: target, Rescue: r.journal.Rescue}, r.complete()
+}
+
+// restoring is one restore, from its journal to the end.
+type restoring struct {
+	*bands.Held
+
+	driver  Driver
+	journal journal
+}
+
+// folder has the clone, then the former volume; tree is either.
+func (r *restoring) folder() string { return r.Path(restoreFolder) }
+func (r *restoring) tree() string   { return filepath.Join(r.folder(), bands.VolumeTree) }
+
+// begin writes the journal and makes the folder.
+func (r *restoring) begin() error {
+	data, err := json.MarshalIndent(r.journal, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := disk.WriteDurable(r.Path(journalFile), append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	if err := disk.Step("mkdir", r.folder()); err != nil {
+		return err
+	}
+	return os.Mkdir(r.folder(), 0o700)
+}
+
+// clone makes the volume that takes the former one's place.
+func (r *restoring) clone(from string) error {
+	if err := r.driver.Clone(from, r.tree()); err != nil {
+		return err
+	}
+	for _, name := range r.journal.Keep {
+		if err := replaceCopy(filepath.Join(r.journal.Root, name), filepath.Join(r.tree(), name)); err != nil {
+			return fmt.Errorf("keep %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// replaced reports whether the former volume has left its place.
+func (r *restoring) replaced() (bool, error) {
+	id, err := r.driver.ID(r.tree())
+	switch {
+	case err == nil:
+		return id == r.journal.Former, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil // the clone wasn't made yet
+	}
+	return false, err
+}
+
+// cancel takes back a restore that has not replaced the volume.
+func (r *restoring) cancel() error {
+	if _, err := os.Lstat(r.tree()); err == nil {
+		if err := r.driver.Remove(r.tree()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(bands.RemoveAll(r.folder()), bands.RemoveFile(r.Path(journalFile)))
+}
+
+// complete makes the former volume a snapshot.
+func (r *restoring) complete() error {
+	if !r.Has(r.journal.Rescue.Version) {
+		if err := r.driver.Seal(r.tree()); err != nil {
+			return err
+		}
+		next := bands.Reservation{Version: r.journal.Rescue.Version, Lineage: r.journal.Lineage, Band: r.Reserved().Band}
+		if err := publish(r.Held, r.journal.Rescue, next, r.folder()); err != nil {
+			return err
+		}
+	}
+	_ = r.Link(r.journal.Lineage, r.journal.Rescue.Version) // as in publish
+	return bands.RemoveFile(r.Path(journalFile))
+}
+
+// Recovered is what Recover found.
+type Recovered struct {
+	Target bands.Version
+	// Rescue is the snapshot that the former volume has become; the zero one if the
+	// restore was canceled.
+	Rescue bands.Snapshot
+}
+
+// String describes what was done.
+func (r Recovered) String() string {
+	if r.Rescue.Version == 0 {
+		return fmt.Sprintf("the restore to %s that was interrupted was canceled: nothing has changed", r.Target)
+	}
+	return fmt.Sprintf("the restore to %s that was interrupted is completed: what was there before is %s", r.Target, r.Rescue.Version)
+}
+
+// Interrupted reports whether a restore has begun and not ended. While another process
+// has the store's lock, that may be at work.
+func Interrupted(s *bands.Store) bool {
+	_, err := os.Lstat(s.Path(journalFile))
+	return err == nil
+}
+
+// Recover ends what a killed restore left: it is completed if the volume was replaced,
+// else canceled. It reports false if there was none.
+func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
+	data, err := disk.ReadFile(h.Path(journalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Recovered{}, false, nil
+	}
+	r := restoring{Held: h, driver: d}
+	if err == nil {
+		err = json.Unmarshal(data, &r.journal)
+	}
+	switch {
+	case err != nil:
+		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: %w", journalFile, err)
+	case r.journal.Format != journalFormat:
+		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: format %d was made by another version", journalFile, r.journal.Format)
+	}
+	done := Recovered{Target: r.journal.Target}
+	replaced := r.Has(r.journal.Rescue.Version)
+	if !replaced {
+		if replaced, err = r.replaced(); err != nil {
+			return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+		}
+	}
+	if replaced {
+		done.Rescue, err = r.journal.Rescue, r.complete()
+	} else {
+		err = r.cancel()
+	}
+	if err != nil {
+		return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+	}
+	return done, true, nil
+}
+
+// Present are those of the names that the volume at root has.
+func Present(root string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, err := os.Lstat(filepath.Join(root, name))
+		return err != nil
+	})
+}

@@ -1,0 +1,217 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/btrfs"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Subvolume is the driver of volumes that are subvolumes of a Btrfs. It needs neither
+// root nor a mount of its own.
+type Subvolume struct{}
+
+// Name is the driver's name.
+func (Subvolume) Name() string { return "subvolume" }
+
+// Missing makes a subvolume beside root, a snapshot of it below dir, a copy of that, and
+// exchanges and removes them.
+func (s Subvolume) Missing(root, dir string) error {
+	beside, err := probeFolder(filepath.Dir(root))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
+	below, err := probeFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(below) }()
+	live, taken, clone := filepath.Join(beside, "live"), filepath.Join(below, "taken"), filepath.Join(below, "clone")
+	var undo []string
+	try := func(path string, do func() error) error {
+		err := do()
+		if err == nil {
+			undo = append(undo, path)
+		}
+		return err
+	}
+	err = try(live, func() error { return btrfs.Create(live) })
+	if err == nil {
+		err = try(taken, func() error { return btrfs.Snapshot(live, taken, btrfs.ReadOnly) })
+	}
+	if err == nil {
+		err = try(clone, func() error { return btrfs.Snapshot(taken, clone, btrfs.Writable) })
+	}
+	if err == nil {
+		err = btrfs.Exchange(live, clone)
+	}
+	for _, path := range undo {
+		err = errors.Join(err, btrfs.Remove(path))
+	}
+	return missing(err, root, dir)
+}
+
+// probeFolder makes a folder below the first one above path, path included, that exists.
+func probeFolder(path string) (string, error) {
+	for {
+		temp, err := os.MkdirTemp(path, ".entire-probe-*")
+		if !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
+			return temp, err
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// missing describes what the first step that failed needed.
+func missing(err error, root, dir string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, btrfs.ErrNotBtrfs):
+		if space, bad := disk.SpaceAt(existing(root)); bad == nil && space.Type != "btrfs" {
+			return fmt.Errorf("%s is on %s, not on Btrfs", root, orUnknown(space.Type))
+		}
+		return fmt.Errorf("%s is not on Btrfs", dir)
+	case errors.Is(err, unix.EXDEV):
+		return fmt.Errorf("%s and the store's folder %s are not in one mounted file system", root, dir)
+	case errors.Is(err, unix.EROFS):
+		return fmt.Errorf("the file system of %s is read-only", root)
+	}
+	return err
+}
+
+func orUnknown(kind string) string {
+	if kind == "" {
+		return "another file system"
+	}
+	return kind
+}
+
+// existing is path, or the first folder above it that exists.
+func existing(path string) string {
+	for path != filepath.Dir(path) {
+		if _, err := os.Lstat(path); err == nil {
+			break
+		}
+		path = filepath.Dir(path)
+	}
+	return path
+}
+
+// Create makes an empty subvolume in the place of an empty folder, with its mode.
+func (s Subvolume) Create(root string) error {
+	if btrfs.IsSubvolume(root) {
+		return s.Check(root)
+	}
+	if inside, err := mountsIn(root); err != nil || len(inside) > 0 {
+		return errors.Join(err, inUse(root, "is a mount point, or has one in it"))
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(root); errors.Is(err, unix.ENOTEMPTY) {
+		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
+	} else if err != nil {
+		return err
+	}
+	if err := btrfs.Create(root); err != nil {
+		return errors.Join(err, os.Mkdir(root, info.Mode().Perm()))
+	}
+	return os.Chmod(root, info.Mode().Perm())
+}
+
+// Check returns why root can't be snapshotted or replaced.
+func (Subvolume) Check(root string) error {
+	if !btrfs.IsSubvolume(root) {
+		return fmt.Errorf("%s: %w: it is no subvolume of Btrfs", root, ErrNotVolume)
+	}
+	if mode, err := btrfs.GetMode(root); err != nil || mode == btrfs.ReadOnly {
+		return errors.Join(err, fmt.Errorf("%s: %w: it is a read-only subvolume", root, ErrNotVolume))
+	}
+	mounts, err := mountsIn(root)
+	if err != nil {
+		return err
+	}
+	for _, at := range mounts {
+		if at == root {
+			return inUse(root, "is a mount point")
+		}
+		return inUse(root, "has something mounted in it: "+at)
+	}
+	nested, err := btrfs.Nested(root)
+	if err == nil && len(nested) > 0 {
+		return inUse(root, "has a subvolume in it, which snapshots don't hold: "+nested[0])
+	}
+	return err
+}
+
+func inUse(root, why string) error { return fmt.Errorf("%s %w: it %s", root, ErrInUse, why) }
+
+// mountsIn are the paths at or below root at which something is mounted.
+func mountsIn(root string) ([]string, error) {
+	data, err := disk.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	var list []string
+	for line := range strings.Lines(string(data)) {
+		const pathField = 4
+		fields := strings.Fields(line)
+		if len(fields) <= pathField {
+			continue
+		}
+		if at := unescape.Replace(fields[pathField]); at == root || strings.HasPrefix(at, root+"/") {
+			list = append(list, at)
+		}
+	}
+	return list, nil
+}
+
+// ID is the UUID of the subvolume.
+func (Subvolume) ID(path string) (string, error) {
+	info, err := btrfs.Stat(path)
+	return info.UUID, err
+}
+
+// Unchanged reports whether no transaction has changed the subvolume since it was
+// snapshotted.
+func (Subvolume) Unchanged(root, snapshot string) (bool, error) {
+	if err := btrfs.Sync(root); err != nil {
+		return false, err
+	}
+	now, err := btrfs.Stat(root)
+	if err != nil {
+		return false, err
+	}
+	then, err := btrfs.Stat(snapshot)
+	return err == nil && now.Generation <= then.Created, err
+}
+
+// Snapshot makes a read-only snapshot.
+func (Subvolume) Snapshot(root, to string) error { return btrfs.Snapshot(root, to, btrfs.ReadOnly) }
+
+// Clone makes a writable snapshot of a snapshot.
+func (Subvolume) Clone(snapshot, to string) error {
+	return btrfs.Snapshot(snapshot, to, btrfs.Writable)
+}
+
+// Exchange exchanges two subvolumes.
+func (Subvolume) Exchange(root, other string) error {
+	return errors.Join(btrfs.Exchange(root, other), btrfs.Sync(root))
+}
+
+// Seal makes the subvolume read-only.
+func (Subvolume) Seal(path string) error { return btrfs.SetMode(path, btrfs.ReadOnly) }
+
+// Remove removes the subvolume.
+func (Subvolume) Remove(path string) error { return btrfs.Remove(path) }

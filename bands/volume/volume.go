@@ -1,0 +1,246 @@
+// Package volume takes and restores snapshots of volumes: trees that a driver copies
+// as a whole, at a cost that doesn't follow the number of files. What differs from one
+// kind of volume to another is in its Driver; versions, descriptions, the order of the
+// steps and what a crash leaves at each are here. docs/formats/volumes.md has the
+// layout.
+//
+// A snapshot is a folder that can be read like any other: bands.Store.VolumeDir.
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrNotVolume means that the folder at a store's root is not a volume of its driver.
+var ErrNotVolume = errors.New("not a volume")
+
+// ErrInUse means that the volume can't be replaced as something is mounted in it, or
+// another volume is in it.
+var ErrInUse = errors.New("can't be replaced")
+
+// ErrNotEmpty means that a folder with files in it can't become a volume.
+var ErrNotEmpty = errors.New("not empty")
+
+// MissingError is why a driver doesn't work at a place.
+type MissingError struct {
+	Driver string
+	Err    error
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("driver %s doesn't work here: %v", e.Driver, e.Err)
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// Driver makes the volumes of one kind. A volume and its snapshots are folders. Every
+// method is one step: it is done whole or not at all, whenever the process is killed.
+type Driver interface {
+	// Name is the driver's name in store.json and on the command line.
+	Name() string
+	// Missing tries out all that the driver needs for a volume at root whose snapshots
+	// are below dir, and leaves nothing behind. Neither needs to exist. It returns what
+	// is missing.
+	Missing(root, dir string) error
+	// Create makes an empty volume at root, where an empty folder is. A volume that is
+	// there is taken as it is.
+	Create(root string) error
+	// Check returns why the volume at root can't be snapshotted and replaced:
+	// ErrNotVolume, ErrInUse.
+	Check(root string) error
+	// ID distinguishes the volume or snapshot at path from all others, wherever it is moved.
+	ID(path string) (string, error)
+	// Unchanged reports whether the volume at root is what it was when the snapshot was
+	// made of it. It may report false though nothing has changed.
+	Unchanged(root, snapshot string) (bool, error)
+	// Snapshot makes a read-only copy of the volume at root. It is on the disk when
+	// Snapshot returns.
+	Snapshot(root, to string) error
+	// Clone makes a volume that is a copy of a snapshot.
+	Clone(snapshot, to string) error
+	// Exchange gives two volumes each other's place, on the disk too.
+	Exchange(root, other string) error
+	// Seal makes the volume at path a snapshot. Files of it that processes have open can't
+	// be written from then on.
+	Seal(path string) error
+	// Remove removes a volume or snapshot with all that is in it.
+	Remove(path string) error
+}
+
+// Named returns the driver of that name; false if there is none.
+func Named(name string) (Driver, bool) {
+	for _, d := range Drivers() {
+		if d.Name() == name {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Drivers are all drivers, the preferred ones first.
+func Drivers() []Driver { return []Driver{Subvolume{}} }
+
+// TakeOptions describe a snapshot that is taken.
+type TakeOptions struct {
+	bands.Options
+
+	Message   string
+	Cause     bands.Cause
+	Causality bands.Causality
+	// Force takes one even below the free-space floor.
+	Force bool
+	// SkipUnchanged takes none if nothing has changed since the last one.
+	SkipUnchanged bool
+}
+
+// Take takes a snapshot of the volume at Root. It reports false, with the last snapshot,
+// if nothing has changed and SkipUnchanged is set. A kill at any moment leaves the store
+// without the new one or with it.
+func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bool, err error) {
+	t := taking{Held: h, driver: d, o: o}
+	snap, taken, err = t.run()
+	if err != nil {
+		return bands.Snapshot{}, false, fmt.Errorf("take snapshot of %s: %w", o.Root, err)
+	}
+	return snap, taken, nil
+}
+
+// taking is one snapshot in the making.
+type taking struct {
+	*bands.Held
+
+	driver Driver
+	o      TakeOptions
+}
+
+func (t *taking) run() (snap bands.Snapshot, taken bool, err error) {
+	set, err := t.Settle(t.o.Options)
+	if err != nil {
+		return snap, false, err
+	}
+	if !t.o.Force && set.Space.Free < set.Floor {
+		return snap, false, fmt.Errorf("%w: less than %d bytes are free", bands.ErrNoRoom, set.Floor)
+	}
+	if err := t.driver.Check(set.Root); err != nil {
+		return snap, false, err
+	}
+	parent, has, err := t.Lineage(set.Lineage).Latest()
+	if err != nil {
+		return snap, false, err
+	}
+	if has && t.o.SkipUnchanged {
+		if same, err := t.driver.Unchanged(set.Root, t.VolumeDir(parent.Version)); err != nil || same {
+			return parent, false, err
+		}
+	}
+	if err := t.Sweep(); err != nil {
+		return snap, false, err
+	}
+	next, err := t.Next(set.Lineage, 0)
+	if err != nil {
+		return snap, false, err
+	}
+	making := t.Path(bands.MakingPrefix + next.Version.String())
+	if err := disk.Step("mkdir", making); err != nil {
+		return snap, false, err
+	}
+	if err := os.Mkdir(making, 0o700); err != nil {
+		return snap, false, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, bands.RemoveAll(making)) // at the latest the next one sweeps it
+		}
+	}()
+	if err := t.driver.Snapshot(set.Root, filepath.Join(making, bands.VolumeTree)); err != nil {
+		return snap, false, err
+	}
+	snap = bands.Snapshot{
+		Version: next.Version, Message: t.o.Message, Cause: t.o.Cause, Created: set.Now().UTC(), Parent: parent.Version,
+		Root: set.Root, Lineage: set.Lineage, Volume: t.driver.Name(), Causality: t.o.Causality,
+	}
+	return snap, true, publish(t.Held, snap, next, making)
+}
+
+// publish describes a snapshot whose files are in the folder making, and makes that
+// the version's.
+func publish(h *bands.Held, snap bands.Snapshot, next bands.Reservation, making string) error {
+	data, err := bands.Seal(bands.Described{Format: bands.VolumeFormat, Snapshot: snap})
+	if err != nil {
+		return err
+	}
+	description := filepath.Join(making, bands.SnapshotFile)
+	if err := disk.Step("write", description); err != nil {
+		return err
+	}
+	if err := os.WriteFile(description, data, 0o600); err != nil {
+		return err
+	}
+	var batch disk.Batch
+	batch.Sync(description, making)
+	if err := batch.Write(h.Path(bands.VersionFile), next.Encode(), 0o600); err != nil {
+		return err
+	}
+	batch.Rename(making, h.SnapshotDir(snap.Version))
+	if err := batch.Commit(); err != nil {
+		return err
+	}
+	// A reader of the link reads the reservation first: the next snapshot makes
+	// it, if this can't.
+	_ = h.Link(snap.Lineage, snap.Version)
+	return nil
+}
+
+// Files is the folder that has the files of a snapshot.
+func Files(s *bands.Store, snap bands.Snapshot) (string, error) {
+	dir := s.VolumeDir(snap.Version)
+	if snap.Volume == "" {
+		return "", fmt.Errorf("read %s: %w", snap.Version, ErrNotVolume)
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("read %s: its files are gone: %w", snap.Version, errors.Join(bands.ErrDamaged, err))
+	}
+	return dir, nil
+}
+
+// ReadFile writes a file of a snapshot to w, or where a symbolic link points.
+// fs.ErrNotExist if there is none.
+func ReadFile(s *bands.Store, snap bands.Snapshot, path string, w io.Writer) (err error) {
+	dir, err := Files(s, snap)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	info, err := root.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := root.Readlink(path)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, target)
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no file", path)
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, f)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,26 @@
+// Package btrfs makes, copies and removes subvolumes of Btrfs by the kernel's ioctls:
+// no program is started, and an ordinary user may call all of them for what is the
+// user's own. On other systems and file systems each is ErrNotBtrfs.
+package btrfs
+
+import "errors"
+
+// ErrNotBtrfs means that a path isn't on Btrfs.
+var ErrNotBtrfs = errors.New("not on Btrfs")
+
+// Info describes a subvolume.
+type Info struct {
+	// UUID distinguishes it from all others, and is another one in each snapshot.
+	UUID string
+	// Generation is the transaction of its last change, Created that in which it was made.
+	Generation, Created uint64
+}
+
+// Mode is whether a snapshot can be written to.
+type Mode uint64
+
+// The modes.
+const (
+	Writable Mode = 0
+	ReadOnly Mode = 1 << 1
+)

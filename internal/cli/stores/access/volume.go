@@ -1,0 +1,136 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/filelock"
+)
+
+// IsVolume reports whether a driver makes the store's snapshots.
+func (s *Selection) IsVolume() bool { return s.Entry.Driver != "" }
+
+// Driver is the driver of a volume's store.
+func (s *Selection) Driver() (volume.Driver, error) {
+	d, ok := volume.Named(s.Entry.Driver)
+	if !ok {
+		return nil, fmt.Errorf("store '%s' has the driver %s, which this version doesn't have", s.Entry.Name, s.Entry.Driver)
+	}
+	return d, nil
+}
+
+// SelectedTree is Selected for a command that works on snapshots of trees only.
+func (c *Command) SelectedTree(ctx context.Context, command string) (*Selection, error) {
+	s, err := c.Selected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.OnlyTrees(command); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OnlyTrees is an error if the store is one of a volume. The hint names where the files
+// of its last snapshot are, which can be read with any program.
+func (s *Selection) OnlyTrees(command string) error {
+	if !s.IsVolume() {
+		return nil
+	}
+	err := fmt.Errorf("%s doesn't work on store '%s': its driver is %s", command, s.Entry.Name, s.Entry.Driver)
+	last, ok, bad := s.Lineage(s.Options.Lineage).Latest()
+	if bad != nil || !ok {
+		return err
+	}
+	return app.WithHint(err, fmt.Sprintf("the files of %s are in %s", last.Version, s.Command.ShortPath(s.VolumeDir(last.Version))))
+}
+
+// recover ends a restore of a volume that was interrupted, and reports what was done. A
+// restore that is at work has the lock.
+func (c *Command) recover(ctx context.Context, s *Selection) {
+	if !volume.Interrupted(s.Store) {
+		return
+	}
+	driver, err := s.Driver()
+	if err != nil {
+		return // whatever works on the volume reports it
+	}
+	held, err := s.HoldLock(ctx, RestoreWait)
+	if err != nil {
+		if !errors.Is(err, filelock.ErrLocked) && !c.Quiet {
+			c.Streams.Notef("A restore was interrupted, and can't be ended: %v", err)
+		}
+		return
+	}
+	done, was, err := volume.Recover(held, driver)
+	err = errors.Join(err, held.Release())
+	if done.Rescue.Version != 0 {
+		s.Record(ctx, done.Rescue)
+	}
+	switch {
+	case c.Quiet:
+	case err != nil:
+		c.Streams.Notef("%v", err)
+	case was:
+		c.Streams.Notef("Note: %s.", done)
+	}
+}
+
+// takeVolume is Take of a volume.
+func (s *Selection) takeVolume(ctx context.Context, o capture.TakeOptions) (taken capture.Taken, err error) {
+	driver, err := s.Driver()
+	if err != nil {
+		return taken, err
+	}
+	held, err := s.HoldLock(ctx, LockWait)
+	if err != nil {
+		return taken, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	options := volume.TakeOptions{
+		Options: s.Options, Message: o.Message, Cause: o.Cause, Causality: o.Causality, Force: o.Force, SkipUnchanged: o.SkipUnchanged,
+	}
+	snap, fresh, err := volume.Take(held, driver, options)
+	if errors.Is(err, bands.ErrNoRoom) {
+		if err := s.age(ctx, held, o.Cause); err != nil {
+			return taken, err
+		}
+		snap, fresh, err = volume.Take(held, driver, options)
+	}
+	if err != nil || !fresh {
+		return capture.Taken{Snapshot: snap, Unchanged: !fresh}, err
+	}
+	s.Record(ctx, snap)
+	return capture.Taken{Snapshot: snap}, s.age(ctx, held, o.Cause)
+}
+
+// age is thin of a volume, of which nothing counts but the age and number of snapshots.
+func (s *Selection) age(ctx context.Context, held *bands.Held, cause bands.Cause) error {
+	config, err := s.Registry.Config()
+	if cause != bands.Auto || err != nil || config.NoPrune {
+		return nil //nolint:nilerr // as in thin
+	}
+	_, err = s.PruneVolume(ctx, held, s.Policy(config.Keep))
+	return err
+}
+
+// PruneVolume deletes the snapshots of a volume that the policy has no place for.
+func (s *Selection) PruneVolume(ctx context.Context, held *bands.Held, p retention.Policy) (retention.Pruned, error) {
+	snaps, _ := held.Snapshots() // one that can't be read stays
+	gone := retention.Aged(snaps, p)
+	if p.DryRun || len(gone) == 0 {
+		return retention.Pruned{Versions: gone}, nil
+	}
+	if err := retention.Delete(held, gone...); err != nil {
+		return retention.Pruned{}, err
+	}
+	s.Forget(ctx, gone)
+	return retention.Pruned{Versions: gone}, nil
+}

@@ -1,0 +1,7 @@
+package proc
+
+// User is a process that uses a folder: it works in it, or has a file below it open.
+type User struct {
+	PID        int
+	Name, Path string
+}
