@@ -67,7 +67,8 @@ type Restored struct {
 }
 
 // Restore puts a copy of the snapshot v in the place of the volume at Root. The former
-// volume itself becomes a snapshot, so that nothing that was written until then is lost.
+// volume itself becomes a snapshot, so that nothing is lost: neither what was written until then,
+// nor what processes write later to files that they have open.
 // It is killed at any moment without harm: Recover completes or cancels it. An error
 // before the volume is replaced leaves everything as it was.
 func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restored, error) {

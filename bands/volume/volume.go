@@ -68,8 +68,8 @@ type Driver interface {
 	Clone(snapshot, to string) error
 	// Exchange gives two volumes each other's place, on the disk too.
 	Exchange(root, other string) error
-	// Seal makes the volume at path a snapshot. Files of it that processes have open can't
-	// be written from then on.
+	// Seal makes the volume at path a snapshot. Processes that have files of it open for
+	// writing can still write these.
 	Seal(path string) error
 	// Remove removes a volume or snapshot with all that is in it.
 	Remove(path string) error

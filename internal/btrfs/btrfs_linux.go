@@ -111,8 +111,8 @@ func Snapshot(from, to string, mode Mode) error {
 	return inParent("snapshot "+from+" at", to, args.name[:], iocSnapshot, unsafe.Pointer(&args)) //nolint:gosec // the kernel's structure
 }
 
-// SetMode makes the subvolume at path read-only or writable. Files that are open stay
-// so, but writes to them fail.
+// SetMode makes the subvolume at path read-only or writable. Files that are open for
+// writing can still be written.
 func SetMode(path string, mode Mode) error {
 	if err := disk.Step("subvolume mode", path); err != nil {
 		return err

@@ -24,4 +24,4 @@ if [ $# = 0 ]; then
 	set -- $(grep -rlE --include='*_test.go' '^//go:build .*\bfs\b' . | sed 's|/[^/]*$||' | sort -u)
 fi
 # What is mounted goes with the process, however it ends.
-exec unshare --mount --propagation private go test -tags fs -count=1 -timeout 60m -v -run "${RUN:-^TestFS}" "$@"
+exec unshare --mount --propagation private go test -tags "fs faults" -count=1 -timeout 60m -v -run "${RUN:-^TestFS}" "$@"

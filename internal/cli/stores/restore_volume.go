@@ -36,11 +36,11 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 	if err := s.WarnOperation(ctx); err != nil {
 		return err
 	}
-	noteUsers(f, s)
 	next, err := s.Next()
 	if err != nil {
 		return err
 	}
+	noteUsers(f, s, next)
 	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", f.ShortPath(s.Options.Root), target.Version, next)
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
@@ -53,7 +53,7 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 }
 
 // noteUsers names the processes that go on with the former volume.
-func noteUsers(f *access.Command, s *access.Selection) {
+func noteUsers(f *access.Command, s *access.Selection, next bands.Version) {
 	const most = 10
 	users := proc.UsersOf(s.Options.Root)
 	for i, user := range users {
@@ -64,7 +64,7 @@ func noteUsers(f *access.Command, s *access.Selection) {
 		f.Streams.Notef("in use by %s (%d): %s", ui.Line(user.Name, format.MessageWidth), user.PID, format.Path(user.Path))
 	}
 	if len(users) > 0 {
-		f.Streams.Notef("These go on with what is there now, and can't write to it any more. In a shell, `cd \"$PWD\"` changes to what is restored.")
+		f.Streams.Notef("These go on with what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
 	}
 }
 

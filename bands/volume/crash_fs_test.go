@@ -1,0 +1,154 @@
+//go:build fs && faults && linux
+
+package volume_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// The variables that tell the process that is stopped what to do.
+const (
+	workVar  = "VOLUME_WORK"
+	worldVar = "VOLUME_WORLD"
+)
+
+// works are all that writes to a store.
+func works() map[string]func(dir string, h *bands.Held) error {
+	return map[string]func(dir string, h *bands.Held) error{
+		"take": func(dir string, h *bands.Held) error {
+			_, _, err := volume.Take(h, volume.Subvolume{}, volume.TakeOptions{Options: options(dir), Force: true})
+			return err
+		},
+		"restore": func(dir string, h *bands.Held) error {
+			_, err := volume.Restore(h, volume.Subvolume{}, 1, volume.RestoreOptions{Options: options(dir)})
+			return err
+		},
+		"delete": func(_ string, h *bands.Held) error { return retention.Delete(h, 1) },
+	}
+}
+
+// TestFSVolumeCrashChild is no test but the process that is stopped.
+func TestFSVolumeCrashChild(t *testing.T) {
+	work, dir := works()[os.Getenv(workVar)], os.Getenv(worldVar)
+	if work == nil {
+		t.Skip("there is nothing to do")
+	}
+	store, err := bands.Open(filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := store.Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(work(dir, h), h.Release()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFSVolumeCrash kills the process at each of its steps in turn, then lets each of
+// them and all later ones fail as on a full disk. The next command leaves the volume old
+// or new, every snapshot whole, and nothing else.
+func TestFSVolumeCrash(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 1000)
+	for name := range works() {
+		for _, fault := range []string{"crash", "fail"} {
+			points := 0
+			for n := 1; ; n++ {
+				if !stopped(t, filepath.Join(dir, fmt.Sprintf("%s-%s-%d", name, fault, n)), name, fmt.Sprintf("%s:%d", fault, n)) {
+					break
+				}
+				points++
+			}
+			if points < 3 {
+				t.Errorf("%s: only %d points", name, points)
+			}
+			t.Logf("%s %s: %d points", name, fault, points)
+		}
+	}
+}
+
+// stopped does it once with a fault, and reports whether it came that far.
+func stopped(t *testing.T, dir, name, fault string) bool {
+	t.Helper()
+	w := newWorld(t, dir, 7)
+	w.take()
+	w.tree.Edit(10)
+	present := w.tree.Read()
+	exe, err := os.Executable()
+	w.must(err)
+	mark := filepath.Join(dir, "mark")
+	cmd := exec.Command(exe, "-test.run=^TestFSVolumeCrashChild$")
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, workVar + "=" + name, worldVar + "=" + dir,
+		"ENTIRE_FAULT=" + fault, "ENTIRE_FAULT_MARK=" + mark,
+	}
+	said, runErr := cmd.CombinedOutput()
+	line, err := os.ReadFile(mark)
+	struck := err == nil
+	if !struck && runErr != nil {
+		t.Fatalf("nothing was stopped, but: %s", said)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s, %s: %s\n%s", name, fault, line, said)
+		}
+	})
+	restored := false
+	w.hold(func(h *bands.Held) error {
+		done, was, err := volume.Recover(h, volume.Subvolume{})
+		restored = was && done.Rescue.Version != 0
+		return errors.Join(err, h.Sweep())
+	})
+	want := present
+	if name == "restore" && w.store.Has(2) {
+		want = w.holds[1]
+	} else if restored {
+		t.Fatal("it is restored, but there is no rescue")
+	}
+	w.same("the tree", want, w.tree.Read())
+	if name == "delete" {
+		if !w.store.Has(1) {
+			delete(w.holds, 1)
+		}
+	} else if w.store.Has(2) {
+		w.holds[2] = present
+	}
+	w.whole()
+	w.clean()
+	w.take()
+	w.tree.Edit(3)
+	w.restore(w.versions()[0])
+	w.whole()
+	return struck
+}
+
+func (w *world) versions() []bands.Version {
+	w.t.Helper()
+	versions, err := w.store.Versions()
+	w.must(err)
+	return versions
+}
+
+// clean checks that nothing half done is left in the store's folder.
+func (w *world) clean() {
+	w.t.Helper()
+	entries, err := os.ReadDir(w.store.Dir())
+	w.must(err)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "restoring") {
+			w.t.Fatalf("%s is left", e.Name())
+		}
+	}
+}

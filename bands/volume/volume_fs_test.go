@@ -1,0 +1,252 @@
+//go:build fs && linux
+
+package volume_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// world is a store of a volume on Btrfs, and what every snapshot must hold.
+type world struct {
+	t     *testing.T
+	dir   string
+	store *bands.Store
+	tree  *treetest.Tree
+	holds map[bands.Version]treetest.Model
+}
+
+func newWorld(t *testing.T, dir string, seed uint64) *world {
+	t.Helper()
+	root := filepath.Join(dir, "tree")
+	w := &world{t: t, dir: dir, holds: map[bands.Version]treetest.Model{}}
+	w.must(os.MkdirAll(root, 0o755))
+	w.must(volume.Subvolume{}.Create(root))
+	store, err := bands.Create(filepath.Join(dir, "store"))
+	w.must(err)
+	w.store = store
+	w.tree = treetest.New(t, root, treetest.Seeded(seed))
+	w.tree.Plant(25)
+	return w
+}
+
+func (w *world) must(errs ...error) {
+	w.t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func options(dir string) bands.Options {
+	return bands.Options{Root: filepath.Join(dir, "tree"), Lineage: bands.PlainLineage, Floor: 1, Now: time.Now, Home: filepath.Join(dir, "home")}
+}
+
+// hold runs work with the store's lock.
+func (w *world) hold(work func(h *bands.Held) error) {
+	w.t.Helper()
+	h, err := w.store.Hold(w.t.Context())
+	w.must(err)
+	w.must(work(h), h.Release())
+}
+
+func (w *world) take() bands.Version {
+	w.t.Helper()
+	var v bands.Version
+	w.hold(func(h *bands.Held) error {
+		snap, _, err := volume.Take(h, volume.Subvolume{}, volume.TakeOptions{Options: options(w.dir), Cause: bands.Named, Force: true})
+		v = snap.Version
+		return err
+	})
+	w.holds[v] = w.tree.Read()
+	return v
+}
+
+func (w *world) restore(v bands.Version) {
+	w.t.Helper()
+	present := w.tree.Read()
+	w.hold(func(h *bands.Held) error {
+		done, err := volume.Restore(h, volume.Subvolume{}, v, volume.RestoreOptions{Options: options(w.dir)})
+		w.holds[done.Rescue.Version] = present
+		return err
+	})
+	w.same(fmt.Sprintf("restored %s", v), w.holds[v], w.tree.Read())
+}
+
+func (w *world) same(what string, want, got treetest.Model) {
+	w.t.Helper()
+	if diff := treetest.Diff(want, got); diff != "" {
+		w.t.Fatalf("%s: %s", what, diff)
+	}
+}
+
+// whole checks that every snapshot holds what it must, and that there are no others.
+func (w *world) whole() {
+	w.t.Helper()
+	versions, err := w.store.Versions()
+	w.must(err)
+	for _, v := range versions {
+		want, known := w.holds[v]
+		if !known {
+			w.t.Fatalf("%s: nobody has taken it", v)
+		}
+		snap, err := w.store.Snapshot(v)
+		w.must(err)
+		files, err := volume.Files(w.store, snap)
+		w.must(err)
+		w.same(v.String(), want, treetest.Read(w.t, files))
+	}
+	if len(versions) != len(w.holds) {
+		w.t.Fatalf("there are %v, not the %d that were taken", versions, len(w.holds))
+	}
+}
+
+// TestFSVolumeRestores restores random snapshots of a tree with random changes in
+// between: each time the tree is byte for byte what it was.
+func TestFSVolumeRestores(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 600)
+	for seed := range uint64(8) {
+		w := newWorld(t, filepath.Join(dir, fmt.Sprint(seed)), seed)
+		for step := range 6 {
+			v := w.take()
+			w.tree.Edit(10)
+			if step%2 == 1 {
+				w.restore(1 + bands.Version(seed+uint64(step))%v)
+			}
+			w.whole()
+		}
+		w.hold(func(h *bands.Held) error { return retention.Delete(h, 1, 3) })
+		delete(w.holds, 1)
+		delete(w.holds, 3)
+		w.whole()
+	}
+}
+
+// TestFSVolumeRestoreKeeps checks that what is kept is as it is now, and everything else
+// as it was; and that what is written to an open file afterwards is in the rescue.
+func TestFSVolumeRestoreKeeps(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 300)
+	w := newWorld(t, dir, 1)
+	git := filepath.Join(dir, "tree", ".git")
+	w.must(os.Mkdir(git, 0o755), os.WriteFile(filepath.Join(git, "HEAD"), []byte("old"), 0o644))
+	v := w.take()
+	w.must(os.WriteFile(filepath.Join(git, "HEAD"), []byte("new"), 0o644))
+	open, err := os.Create(filepath.Join(dir, "tree", "open"))
+	w.must(err)
+	defer func() { _ = open.Close() }()
+	var done volume.Restored
+	w.hold(func(h *bands.Held) (err error) {
+		done, err = volume.Restore(h, volume.Subvolume{}, v, volume.RestoreOptions{Options: options(dir), Keep: []string{".git"}})
+		return err
+	})
+	if head, err := os.ReadFile(filepath.Join(git, "HEAD")); string(head) != "new" || err != nil {
+		t.Errorf("HEAD is %q, %v", head, err)
+	}
+	if _, err := os.Lstat(open.Name()); err == nil {
+		t.Error("a later file is still there")
+	}
+	if _, err := open.WriteString("not lost"); err != nil {
+		t.Error(err)
+	}
+	if late, err := os.ReadFile(filepath.Join(w.store.VolumeDir(done.Rescue.Version), "open")); string(late) != "not lost" || err != nil {
+		t.Errorf("the rescue has %q, %v", late, err)
+	}
+}
+
+// TestFSVolumeRefuses checks what can't be a volume, or be replaced.
+func TestFSVolumeRefuses(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 300)
+	w := newWorld(t, dir, 2)
+	v := w.take()
+	root := filepath.Join(dir, "tree")
+	refused := func(what string, want error) {
+		t.Helper()
+		w.hold(func(h *bands.Held) error {
+			_, _, err := volume.Take(h, volume.Subvolume{}, volume.TakeOptions{Options: options(dir), Force: true})
+			_, err2 := volume.Restore(h, volume.Subvolume{}, v, volume.RestoreOptions{Options: options(dir)})
+			if !errors.Is(err, want) || !errors.Is(err2, want) {
+				t.Errorf("%s: %v, %v", what, err, err2)
+			}
+			return nil
+		})
+		w.whole()
+	}
+	nested := filepath.Join(root, "nested")
+	w.must(btrfs.Create(nested))
+	refused("a subvolume in it", volume.ErrInUse)
+	w.must(btrfs.Remove(nested))
+
+	mounted := filepath.Join(root, "mnt")
+	w.must(os.Mkdir(mounted, 0o755))
+	testkit.Bind(t, t.TempDir(), mounted)
+	refused("something mounted in it", volume.ErrInUse)
+	w.must(exec.Command("umount", mounted).Run())
+
+	aside := root + ".aside"
+	w.must(os.Rename(root, aside), os.Mkdir(root, 0o755))
+	refused("another folder", volume.ErrNotVolume)
+	w.must(os.Remove(root), os.Rename(aside, root))
+
+	full := filepath.Join(dir, "full")
+	w.must(os.Mkdir(full, 0o755), os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
+	if err := (volume.Subvolume{}).Create(full); !errors.Is(err, volume.ErrNotEmpty) {
+		t.Errorf("a folder with files: %v", err)
+	}
+}
+
+// TestFSVolumeMissing checks what is reported where the driver doesn't work, and that
+// trying it leaves nothing.
+func TestFSVolumeMissing(t *testing.T) {
+	one, two := testkit.Mount(t, testkit.Btrfs, 300), testkit.Mount(t, testkit.Btrfs, 300)
+	other := testkit.Mount(t, testkit.Ext4, 16)
+	for _, c := range []struct {
+		root, dir string
+		works     bool
+	}{
+		{filepath.Join(one, "a", "b"), filepath.Join(one, "c", "d"), true},
+		{filepath.Join(one, "a"), filepath.Join(two, "c"), false},
+		{filepath.Join(other, "a"), filepath.Join(one, "c"), false},
+		{filepath.Join(one, "a"), filepath.Join(other, "c"), false},
+	} {
+		if err := (volume.Subvolume{}).Missing(c.root, c.dir); (err == nil) != c.works {
+			t.Errorf("%s and %s: %v", c.root, c.dir, err)
+		}
+	}
+	for _, dir := range []string{one, two, other} {
+		entries, err := os.ReadDir(dir)
+		if names := slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == "lost+found" }); len(names) > 0 || err != nil {
+			t.Errorf("%s has %v, %v", dir, names, err)
+		}
+	}
+}
+
+// TestFSVolumeChanged checks that what Changed doesn't name is the same in both.
+func TestFSVolumeChanged(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 300)
+	w := newWorld(t, dir, 3)
+	for _, name := range []string{"same", "rewritten", "gone"} {
+		w.must(os.WriteFile(filepath.Join(dir, "tree", name), []byte(name), 0o644))
+	}
+	v := w.take()
+	root := filepath.Join(dir, "tree")
+	w.must(os.WriteFile(filepath.Join(root, "rewritten"), []byte("REWRITTEN"), 0o644),
+		os.Remove(filepath.Join(root, "gone")), os.WriteFile(filepath.Join(root, "new"), nil, 0o644))
+	got, err := volume.Changed(context.Background(), w.store.VolumeDir(v), root)
+	w.must(err)
+	if !slices.Equal(got, []string{"gone", "new", "rewritten"}) {
+		t.Errorf("changed: %q", got)
+	}
+}
