@@ -97,7 +97,9 @@ func (h *Held) dropStatCaches() error {
 // RemoveAll removes a path with all below it, as a step that a test can stop at. The
 // folder of a snapshot may have a subvolume in it.
 func RemoveAll(path string) error {
-	if tree := filepath.Join(path, VolumeTree); btrfs.IsSubvolume(tree) {
+	tree := filepath.Join(path, VolumeTree)
+	// A link to a snapshot, which Link was making, must not lead there.
+	if info, err := os.Lstat(path); err == nil && info.IsDir() && btrfs.IsSubvolume(tree) {
 		if err := btrfs.Remove(tree); err != nil {
 			return err
 		}
