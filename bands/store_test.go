@@ -52,7 +52,7 @@ func TestAStoreIsMadeAndOpened(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
-	for text, want := range map[string]error{"": bands.ErrDamaged, "{": bands.ErrDamaged, "{}": bands.ErrDamaged, `{"format":2,"linking":"copy"}`: nil} {
+	for text, want := range map[string]error{"": bands.ErrDamaged, "{": bands.ErrDamaged, "{}": bands.ErrDamaged, `{"format":3,"linking":"copy"}`: nil} {
 		if err := os.WriteFile(filepath.Join(dir, "store.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
