@@ -361,11 +361,13 @@ func sweepMade(folder string) {
 // removeFolder removes a folder that a store is in, with the volumes of its snapshots.
 func removeFolder(dir string) error {
 	store := bands.At(filepath.Join(dir, "store"))
-	entries, _ := os.ReadDir(store.Path(bands.SnapshotsFolder)) // a store may have none
-	for _, e := range entries {
-		if at := filepath.Join(store.Path(bands.SnapshotsFolder), e.Name()); !isMissing(filepath.Join(at, bands.VolumeTree)) {
-			if err := bands.RemoveAll(at); err != nil {
-				return err
+	for _, above := range []string{store.Dir(), store.Path(bands.SnapshotsFolder)} {
+		entries, _ := os.ReadDir(above) // a store that was only begun has none
+		for _, e := range entries {
+			if at := filepath.Join(above, e.Name()); e.IsDir() && !isMissing(filepath.Join(at, bands.VolumeTree)) {
+				if err := bands.RemoveAll(at); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -230,6 +231,57 @@ func TestFSVolumeMissing(t *testing.T) {
 		if names := slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == "lost+found" }); len(names) > 0 || err != nil {
 			t.Errorf("%s has %v, %v", dir, names, err)
 		}
+	}
+}
+
+// TestFSVolumeOfAUser checks that an ordinary user, to whom the file system doesn't allow
+// to remove a subvolume at once, can remove one whose folders nobody may write.
+func TestFSVolumeOfAUser(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 300)
+	const user = 65534
+	if err := os.Chown(dir, user, user); err != nil {
+		t.Fatal(err)
+	}
+	for above := dir; above != filepath.Clean(os.TempDir()); above = filepath.Dir(above) {
+		if err := os.Chmod(above, 0o755); err != nil { //nolint:gosec // the user must reach it
+			t.Fatal(err)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "test")
+	if out, err := exec.Command("cp", exe, program).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command(program, "-test.run=^TestFSVolumeUserChild$")
+	cmd.Dir, cmd.Env = dir, []string{userVar + "=" + dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+const userVar = "VOLUME_USER"
+
+// TestFSVolumeUserChild is what the user does.
+func TestFSVolumeUserChild(t *testing.T) {
+	dir := os.Getenv(userVar)
+	if dir == "" {
+		t.Skip("there is nothing to do")
+	}
+	d := volume.Subvolume{}
+	root, taken, clone := filepath.Join(dir, "root"), filepath.Join(dir, "taken"), filepath.Join(dir, "clone")
+	closed := filepath.Join(root, "closed")
+	err := errors.Join(d.Missing(root, dir), os.Mkdir(root, 0o755), d.Create(root), os.Mkdir(closed, 0o755),
+		os.WriteFile(filepath.Join(closed, "file"), nil, 0o400), os.Chmod(closed, 0o500),
+		d.Snapshot(root, taken), d.Clone(taken, clone), d.Exchange(root, clone), d.Seal(clone), d.Remove(clone), d.Remove(taken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(closed, "file")); err != nil {
+		t.Error(err)
 	}
 }
 

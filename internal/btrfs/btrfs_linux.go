@@ -142,7 +142,18 @@ func Remove(path string) error {
 	if err := SetMode(path, Writable); err != nil {
 		return err
 	}
+	if err := filepath.WalkDir(path, grant); err != nil {
+		return err
+	}
 	return os.RemoveAll(path)
+}
+
+// grant lets the owner remove what is in a folder.
+func grant(path string, e fs.DirEntry, err error) error {
+	if err != nil || !e.IsDir() {
+		return err
+	}
+	return os.Chmod(path, 0o700) //nolint:gosec // a folder
 }
 
 // Exchange gives each of two subvolumes the other's place, in one step.

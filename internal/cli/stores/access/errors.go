@@ -42,7 +42,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return app.ExitNoStore, "name the store with --store, or remove " + ShellWord(refused.File)
 	}
 	if missing, ok := errors.AsType[*volume.MissingError](err); ok {
-		return app.ExitInactive, "without --driver " + missing.Driver + " the store is one of a tree, which works here"
+		return app.ExitInactive, "without --driver " + missing.Driver + " the store is one of a tree, which works on every file system"
 	}
 	switch {
 	case errors.Is(err, volume.ErrNotEmpty):
