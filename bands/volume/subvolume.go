@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -59,14 +61,45 @@ func (s Subvolume) Missing(root, dir string) error {
 	return missing(err, root, dir)
 }
 
-// probeFolder makes a folder below the first one above path, path included, that exists.
+const (
+	probePrefix = ".entire-probe-"
+	probeAge    = time.Minute // from which on a probe is one of a killed process
+)
+
+// probeFolder makes a folder below the first one above path, path included, that exists,
+// and removes there what killed processes left.
 func probeFolder(path string) (string, error) {
 	for {
-		temp, err := os.MkdirTemp(path, ".entire-probe-*")
+		temp, err := os.MkdirTemp(path, probePrefix+"*")
+		if err == nil {
+			sweepProbes(path, temp)
+		}
 		if !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
 			return temp, err
 		}
 		path = filepath.Dir(path)
+	}
+}
+
+// sweepProbes removes what killed processes left of a probe in a folder, by the time of
+// present, which was just made. What can't be removed is left for the next one.
+func sweepProbes(folder, present string) {
+	now, err := os.Stat(present)
+	if err != nil {
+		return
+	}
+	entries, _ := os.ReadDir(folder) // there may be more than this user can list
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), probePrefix) || now.ModTime().Sub(info.ModTime()) < probeAge {
+			continue
+		}
+		left := filepath.Join(folder, e.Name())
+		inside, _ := os.ReadDir(left)
+		for _, sub := range inside {
+			_ = btrfs.Remove(filepath.Join(left, sub.Name()))
+		}
+		_ = os.Remove(left)
 	}
 }
 
@@ -141,11 +174,11 @@ func (Subvolume) Check(root string) error {
 	if err != nil {
 		return err
 	}
-	for _, at := range mounts {
-		if at == root {
-			return inUse(root, "is a mount point")
-		}
-		return inUse(root, "has something mounted in it: "+at)
+	if slices.Contains(mounts, root) {
+		return inUse(root, "is a mount point")
+	}
+	if len(mounts) > 0 {
+		return inUse(root, "has something mounted in it: "+mounts[0])
 	}
 	nested, err := btrfs.Nested(root)
 	if err == nil && len(nested) > 0 {

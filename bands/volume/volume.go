@@ -43,7 +43,7 @@ func (e *MissingError) Unwrap() error { return e.Err }
 
 // Driver makes the volumes of one kind. A volume and its snapshots are folders. Every
 // method is one step: it is done whole or not at all, whenever the process is killed.
-type Driver interface {
+type Driver interface { //nolint:interfacebloat // what a file system must do: docs/adr/0018-volumes.md
 	// Name is the driver's name in store.json and on the command line.
 	Name() string
 	// Missing tries out all that the driver needs for a volume at root whose snapshots
@@ -76,7 +76,7 @@ type Driver interface {
 }
 
 // Named returns the driver of that name; false if there is none.
-func Named(name string) (Driver, bool) {
+func Named(name string) (Driver, bool) { //nolint:ireturn // a driver by its name
 	for _, d := range Drivers() {
 		if d.Name() == name {
 			return d, true

@@ -107,7 +107,7 @@ func Snapshot(from, to string, mode Mode) error {
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	args := snapshotArgs{from: int64(source.Fd()), flags: uint64(mode)}                           //nolint:gosec // a descriptor
+	args := snapshotArgs{from: int64(source.Fd()), flags: uint64(mode)}
 	return inParent("snapshot "+from+" at", to, args.name[:], iocSnapshot, unsafe.Pointer(&args)) //nolint:gosec // the kernel's structure
 }
 

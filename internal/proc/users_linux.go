@@ -31,8 +31,9 @@ func UsersOf(dir string) []User {
 // usedBelow returns a path below dir that the process uses: its working directory, or
 // the first open file that is found.
 func usedBelow(folder, dir string) (path string, uses bool) {
-	links := []string{filepath.Join(folder, "cwd")}
 	descriptors, _ := os.ReadDir(filepath.Join(folder, "fd")) // of another user's there are none
+	links := make([]string, 0, 1+len(descriptors))
+	links = append(links, filepath.Join(folder, "cwd"))
 	for _, fd := range descriptors {
 		links = append(links, filepath.Join(folder, "fd", fd.Name()))
 	}

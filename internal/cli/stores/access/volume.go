@@ -17,7 +17,7 @@ import (
 func (s *Selection) IsVolume() bool { return s.Entry.Driver != "" }
 
 // Driver is the driver of a volume's store.
-func (s *Selection) Driver() (volume.Driver, error) {
+func (s *Selection) Driver() (volume.Driver, error) { //nolint:ireturn // a driver by its name
 	d, ok := volume.Named(s.Entry.Driver)
 	if !ok {
 		return nil, fmt.Errorf("store '%s' has the driver %s, which this version doesn't have", s.Entry.Name, s.Entry.Driver)
