@@ -46,8 +46,8 @@ given. Paths are relative to the current folder.
 A volume (init --driver) is replaced as a whole, with .git and all else in it,
 by a copy of the checkpoint; what was there becomes a checkpoint itself. Files
 that processes have open and the folders they work in stay those of before, so
-these processes are named first. --keep-git leaves .git as it is now, which is
-the default in a repository in which entire is enabled. Single paths, --nested,
+these processes are named first. --keep-git leaves .git and .entire as they are
+now, which is the default in a repository in which entire is enabled. Single paths, --nested,
 --force-busy and --dry-run are for trees.
 
 It asks first, unless --force is given. --dry-run shows what would change.` + access.ExitStatus,
@@ -66,7 +66,7 @@ It asks first, unless --force is given. --dry-run shows what would change.` + ac
 	flags.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
 	flags.BoolVar(&opts.nested, "nested", false, "restore nested repositories too")
 	flags.BoolVar(&opts.busy, "force-busy", false, "restore databases that a process has open too")
-	flags.BoolVar(&keepGit, "keep-git", false, "of a volume: leave .git as it is now")
+	flags.BoolVar(&keepGit, "keep-git", false, "of a volume: leave .git and .entire as they are now")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would change")
 	return cmd
 }

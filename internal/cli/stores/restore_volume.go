@@ -15,9 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// gitFolder is what --keep-git leaves as it is.
-const gitFolder = ".git"
-
 // runVolumeRestore replaces a volume by a copy of a checkpoint.
 func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selection, opts fsRestoreOptions, target bands.Snapshot) error {
 	if len(opts.paths) > 0 || opts.nested || opts.busy || opts.dryRun {
@@ -47,7 +44,7 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 	}
 	var keep []string
 	if opts.keepGit == nil && s.Recorded() || opts.keepGit != nil && *opts.keepGit {
-		keep = volume.Present(s.Options.Root, gitFolder)
+		keep = volume.Present(s.Options.Root, ".git", ".entire")
 	}
 	return replaceVolume(ctx, f, s, driver, target, keep)
 }
