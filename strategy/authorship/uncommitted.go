@@ -104,9 +104,9 @@ func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
 	}
 	var sources []provenance.Source
 	for _, p := range slices.Sorted(maps.Keys(a.steps)) {
-		last := a.steps[p][len(a.steps[p])-1]
-		if last.Blob != provenance.GoneBlob && last.Blob != provenance.UnknownBlob && !a.r.files.HasFile(p) {
-			sources = append(sources, provenance.Source{Path: p, Left: last.Blob, Gone: true})
+		held := a.steps.Of("", p) // without removals: a later turn may have noticed that the file is gone
+		if n := len(held); n > 0 && held[n-1].Blob != provenance.UnknownBlob && !a.r.files.HasFile(p) {
+			sources = append(sources, provenance.Source{Path: p, Left: held[n-1].Blob, Gone: true})
 		}
 	}
 	read := func(blob git.OID) ([]byte, error) {

@@ -178,6 +178,7 @@ type attributing struct {
 	follows map[[2]git.OID][]int
 	patches map[git.OID]map[string]patch
 	asked   int // commits whose diff was read
+	rest    []remainder
 }
 
 // author returns the one Author that is equal to a.
@@ -207,7 +208,7 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 			return err
 		}
 	}
-	return nil
+	return at.followMoves(ctx)
 }
 
 // readCommits reads the commits of the groups and the ids in their messages.

@@ -48,6 +48,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		isComplete = isComplete && at.records[id].complete
 		isRecorded = isRecorded || at.records[id].tree != ""
 	}
+	rest := remainder{group: g}
 	for _, l := range g.lines {
 		author := Author{Kind: Unknown, Commit: g.commit}
 		found := false
@@ -64,12 +65,16 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 			// No checkpoint lists the file; or the commit folds others, and the line is of one
 			// that had no session.
 			author = at.person(g.commit)
+			rest.lines = append(rest.lines, l)
 		case isRecorded:
 			if author, err = at.derive(ctx, g, l, author); err != nil {
 				return err
 			}
 		}
 		l.Author = at.author(author)
+	}
+	if len(rest.lines) > 0 {
+		at.rest = append(at.rest, rest)
 	}
 	return nil
 }
@@ -161,25 +166,29 @@ func (at *attributing) apply(ctx context.Context, g *group, f file) (lines []int
 // readBlobs reads the contents that records have to be compared with: those of files which
 // another commit has otherwise than the one that the record was made for.
 func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
-	at.blobs = map[git.OID][]byte{}
 	var wanted []git.OID
-	want := func(oid git.OID) {
-		if _, known := at.blobs[oid]; !known && at.Repo.Format.Valid(oid) {
-			at.blobs[oid] = nil
-			wanted = append(wanted, oid)
-		}
-	}
 	for _, g := range groups {
 		for _, id := range g.ids {
 			for i := range at.records[id].slots {
 				if f, ok := at.records[id].slots[i].bound(g.path, g.blob); ok && g.blob != "" && f.Blob != g.blob {
-					want(f.Blob)
-					want(g.blob)
+					wanted = append(wanted, f.Blob, g.blob)
 				}
 			}
 		}
 	}
-	at.blobs = map[git.OID][]byte{}
+	return at.readContents(ctx, wanted)
+}
+
+// readContents reads those blobs that are here and weren't read before.
+func (at *attributing) readContents(ctx context.Context, wanted []git.OID) error {
+	if at.blobs == nil {
+		at.blobs = map[git.OID][]byte{}
+	}
+	slices.Sort(wanted)
+	wanted = slices.DeleteFunc(slices.Compact(wanted), func(oid git.OID) bool {
+		_, known := at.blobs[oid]
+		return known || !at.Repo.Format.Valid(oid)
+	})
 	return at.Repo.ReadMany(ctx, wanted, func(o git.Object) error {
 		if o.Type == "blob" {
 			at.blobs[o.OID] = o.Data

@@ -1,0 +1,158 @@
+package blame
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+const (
+	// leastMoved is how many letters and digits a moved block has at least, as in package
+	// authorship: fewer may be the same by chance.
+	leastMoved = 20
+	// mostOrigins is how many files of records are compared.
+	mostOrigins = 1000
+)
+
+// remainder are lines of a commit's file that are a person's because no record of the commit's
+// checkpoints has them.
+type remainder struct {
+	*group
+
+	lines []*Line
+}
+
+// recordedLine is a line of a record, by its number.
+type recordedLine struct {
+	*recordedFile
+
+	line int
+}
+
+// recordedFile is the record of a file with what the commit has under the same name.
+type recordedFile struct {
+	source
+
+	now git.OID // the commit's file, empty if it has none
+}
+
+// followMoves corrects the authors of remaining lines that one of the folded commits moved from
+// a file of a record: they belong to the writer there, or are unknown if several records have
+// them. Where the commit has the record's file, whoever made the record followed the move.
+func (at *attributing) followMoves(ctx context.Context) error {
+	files, err := at.recordedFiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range at.rest {
+		removed := at.removedLines(files[r.commit])
+		var block []*Line
+		var origins [][]recordedLine
+		for _, l := range r.lines {
+			from := removed[string(bytes.TrimSpace([]byte(l.Text)))]
+			if n := len(block); n > 0 && (len(from) == 0 || block[n-1].Orig+1 != l.Orig) {
+				at.moveBlock(block, origins)
+				block, origins = nil, nil
+			}
+			if len(from) > 0 {
+				block, origins = append(block, l), append(origins, from)
+			}
+		}
+		at.moveBlock(block, origins)
+	}
+	return nil
+}
+
+// recordedFiles finds, by commit, the files of which its checkpoints have a record and that the
+// commit has otherwise, and reads both.
+func (at *attributing) recordedFiles(ctx context.Context) (map[git.OID][]*recordedFile, error) {
+	files := map[git.OID][]*recordedFile{}
+	var order []*recordedFile
+	var names []string
+	for _, r := range at.rest {
+		if files[r.commit] != nil {
+			continue
+		}
+		for _, id := range r.ids {
+			for i := range at.records[id].slots {
+				s := &at.records[id].slots[i]
+				for _, name := range slices.Sorted(maps.Keys(s.files)) {
+					f := s.files[name]
+					if len(order) == mostOrigins || len(f.own)+len(f.unsure) == 0 {
+						continue
+					}
+					one := &recordedFile{source: source{id: id, slot: s, file: f}}
+					files[r.commit], order = append(files[r.commit], one), append(order, one)
+					names = append(names, string(r.commit)+":"+name)
+				}
+			}
+		}
+	}
+	oids, err := gitblame.Resolve(ctx, at.Repo, names)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []git.OID
+	for i, f := range order {
+		f.now = oids[i]
+	}
+	for commit := range files {
+		files[commit] = slices.DeleteFunc(files[commit], func(f *recordedFile) bool { return f.file.Blob == f.now })
+		for _, f := range files[commit] {
+			wanted = append(wanted, f.file.Blob, f.now)
+		}
+	}
+	return files, at.readContents(ctx, wanted)
+}
+
+// removedLines returns the significant lines of sessions in records that the commit's files of
+// the same names lack, by their texts.
+func (at *attributing) removedLines(files []*recordedFile) map[string][]recordedLine {
+	removed := map[string][]recordedLine{}
+	for _, f := range files {
+		if at.blobs[f.now] == nil && f.now != "" {
+			continue // too large, or not here
+		}
+		left := map[string]bool{}
+		for line := range bytes.Lines(at.blobs[f.now]) {
+			left[string(bytes.TrimSpace(line))] = true
+		}
+		number := 0
+		for line := range bytes.Lines(at.blobs[f.file.Blob]) {
+			number++
+			text := bytes.TrimSpace(line)
+			if (f.file.own.Has(number) || f.file.unsure.Has(number)) && attribution.Significant(text) && !left[string(text)] {
+				removed[string(text)] = append(removed[string(text)], recordedLine{f, number})
+			}
+		}
+	}
+	return removed
+}
+
+// moveBlock gives the lines of a block, each of which has origins, to the writers there.
+func (at *attributing) moveBlock(block []*Line, origins [][]recordedLine) {
+	size := 0
+	for _, l := range block {
+		for _, c := range l.Text {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				size++
+			}
+		}
+	}
+	if size < leastMoved {
+		return
+	}
+	for i, l := range block {
+		author := Author{Kind: Unknown, Commit: l.Commit}
+		if from := origins[i][0]; len(origins[i]) == 1 && !from.file.Estimated && !from.file.unsure.Has(from.line) {
+			author = from.slot.writer(from.file, from.line, Author{Commit: l.Commit, Checkpoint: from.id})
+		}
+		l.Author = at.author(author)
+	}
+}
