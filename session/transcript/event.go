@@ -161,6 +161,9 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	return e, false
 }
 
+// IsPrompt reports whether the line is a prompt, in words, by a command or by accepting a plan.
+func (e *Event) IsPrompt() bool { return e.Kind == UserEvent && e.Prompt+e.Plan+e.Command != "" }
+
 // Said is what the agent wrote, or the title, or a compaction's summary.
 func (e *Event) Said() string { return Unquoted(e.text) }
 

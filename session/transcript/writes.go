@@ -49,6 +49,7 @@ type Writes struct {
 	names  map[string][]string         // paths by their last part
 	parts  map[string][]part           // by path: what edits put into lines, in order
 	shell  []shellCommand
+	asked  []int // lines of the main agent's prompts, in order
 }
 
 // part is the beginning or the end of what an edit wrote, which may be in the middle of a line.
@@ -64,14 +65,38 @@ func (w *Writes) Line(raw []byte, n int) {
 	if !ok {
 		return
 	}
+	if w.Subagent == "" && e.IsPrompt() {
+		w.asked = append(w.asked, n)
+	}
 	for i := range e.Uses {
 		w.use(e, &e.Uses[i], n)
 	}
 	for _, r := range e.Results {
-		if at, known := w.byCall[r.Of]; known && r.Failed {
-			w.calls[at].failed = true
+		at, known := w.byCall[r.Of]
+		if !known {
+			continue
+		}
+		w.calls[at].failed = w.calls[at].failed || r.Failed
+		if w.calls[at].Whole {
+			w.dropRepeated(at, e.Detail().Member("originalFile").Text())
 		}
 	}
+}
+
+// dropRepeated leaves out the lines that a call which wrote the whole file found there.
+func (w *Writes) dropRepeated(at int, original string) {
+	places := w.lines[w.calls[at].Path]
+	for line := range strings.Lines(original) {
+		text := strings.TrimSpace(line)
+		places[text] = slices.DeleteFunc(places[text], func(i int) bool { return i == at })
+	}
+}
+
+// IsBehindNextPrompt reports whether a second prompt is between a line of the main agent's
+// transcript at which a turn begins and a call's line, as far as the transcript was read.
+func (w *Writes) IsBehindNextPrompt(begin, call int) bool {
+	first, _ := slices.BinarySearch(w.asked, begin)
+	return first+1 < len(w.asked) && w.asked[first+1] <= call
 }
 
 func (w *Writes) use(e *Event, use *ToolUse, n int) {

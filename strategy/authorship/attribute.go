@@ -118,7 +118,8 @@ func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 	a.steps.AddSession(s.ID, steps)
 }
 
-// gatherRest adds what is known of a session's files that no step records.
+// gatherRest adds what is known of a session's files that no step records. What persons made of
+// its files before a turn that goes on is recorded at the turn's end otherwise.
 func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	var without []string
 	for _, p := range c.Files {
@@ -126,12 +127,14 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 			without = append(without, p)
 		}
 	}
+	since := c.State.StartedAt
+	if workspace.IsBusy(c.State) {
+		since = c.State.Recorder.Turn.Start // after what the turn found
+		before := a.r.steps.StepBefore(ctx, c.State, c.Notes, provenance.StepTurn{Touched: c.Files, Base: a.base})
+		a.steps.AddSession(c.State.ID, []provenance.Step{before})
+	}
 	if len(without) == 0 {
 		return
-	}
-	if workspace.IsBusy(c.State) {
-		before := a.r.steps.StepBefore(ctx, c.State, c.Notes, provenance.StepTurn{Touched: without, Base: a.base})
-		a.steps.AddSession(c.State.ID, []provenance.Step{before})
 	}
 	shadow, err := a.r.files.ShadowTree(ctx, c.State)
 	if err != nil {
@@ -140,7 +143,7 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	for _, p := range without {
 		e, found, err := a.r.Lookup(ctx, shadow, c.Share.NameBefore(p))
 		if was, _, failed := a.r.Lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
-			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: c.State.StartedAt, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
+			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: since, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
 		}
 	}
 }

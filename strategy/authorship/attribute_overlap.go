@@ -143,7 +143,8 @@ func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn asked
 		if call.Subagent != "" {
 			return w.isTaskOf(s, call.Subagent, turn.id)
 		}
-		return w.within(turn.line, call.Line)
+		// Of a turn after it that changed nothing, as far as was seen, only the prompt is known.
+		return w.within(turn.line, call.Line) && !w.writes.IsBehindNextPrompt(turn.line, call.Line)
 	}
 	part := func(call transcript.Write) bool { return !call.Whole && within(call) }
 	if _, ok := w.writes.FindPart(names, text, part); ok {

@@ -96,7 +96,11 @@ func (a *attributing) attributeShared(path string, file attribution.File) attrib
 	if slices.ContainsFunc(lines.Added, func(l attribution.Line) bool { return l.By != attribution.Person }) {
 		return lines
 	}
-	file.By = a.decidedSharer(path, file.By)
+	by := a.decidedSharer(path, file.By)
+	if share, known := file.Shares()[by]; known && share.Wrote == 0 {
+		return lines // it only renamed the file
+	}
+	file.By = by
 	return file.Attribute()
 }
 

@@ -113,7 +113,7 @@ type turnReader struct {
 
 func (t *turnReader) line(raw []byte, n int) {
 	t.Line(raw, n)
-	if e, ok := t.events.Line(raw); ok && e.Kind == transcript.UserEvent && e.Prompt+e.Plan+e.Command != "" {
+	if e, ok := t.events.Line(raw); ok && e.IsPrompt() {
 		t.begins = append(t.begins, n)
 	}
 }
