@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -107,23 +106,25 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 	return data, fileRead
 }
 
-// StepBefore returns what persons had made of a turn's files before it began, by the
-// snapshot of its beginning. Files of which the session has steps are left out: they
+// StepBefore returns what persons had made of a turn's files before it began, or the first of
+// the turns beside it, by the snapshot of that beginning. Files of which the session has steps are left out: they
 // were read then.
 func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
 	store, err := sp.snapshots.Store()
-	if err != nil || s.Recorder.Turn.Start.IsZero() || sp.foundOthers(ctx, s) {
+	first := sp.firstOf(ctx, s)
+	start := first.Recorder.Turn.Start
+	if err != nil || start.IsZero() {
 		return Step{}
 	}
-	paths, before := sp.withoutSteps(ctx, s, n, turn.Touched)
+	paths, before := sp.withoutSteps(ctx, s, n, turn.Touched, start)
 	if len(paths) == 0 {
 		return Step{}
 	}
-	snap, ok := sp.beginning(store, s)
+	snap, ok := sp.beginning(store, first)
 	if !ok || snap.Created.Before(turn.Base.Committer.When) {
 		return Step{}
 	}
-	found := Step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	found := Step{At: start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
 	paths = paths[:min(len(paths), mostBefore)]
 	forgotten := sp.tombstones.FileMatcher()
 	for _, p := range paths {
@@ -141,12 +142,16 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 	return found
 }
 
-// foundOthers reports whether the turn of another session ran when the session's began, and
-// still does: that may have made of files what the turn found.
-func (sp *Steps) foundOthers(ctx context.Context, s *session.State) bool {
-	return slices.ContainsFunc(sp.OtherPendingSessions(ctx, s.ID), func(o *session.State) bool {
-		return o.Phase == session.Active && !o.Recorder.Turn.Start.After(s.Recorder.Turn.Start)
-	})
+// firstOf returns the session whose turn began first of the one given and those at work beside it:
+// what files were then, none of these turns has made.
+func (sp *Steps) firstOf(ctx context.Context, s *session.State) *session.State {
+	first := s
+	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
+		if o.Phase == session.Active && !o.Recorder.Turn.Start.After(first.Recorder.Turn.Start) {
+			first = o
+		}
+	}
+	return first
 }
 
 // place is a path below a tree, with what other sessions made of it since.
@@ -173,8 +178,8 @@ func (sp *Steps) changedIn(ctx context.Context, store *bands.Store, snap bands.S
 
 // withoutSteps returns those of the paths that the session has no steps of, with the
 // steps of others. It leaves out a path that another session has changed since the
-// turn began: the snapshot of the beginning may show that change.
-func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking.Pending, paths []string) ([]string, PathSteps) {
+// time: the snapshot of the beginning may show that change.
+func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking.Pending, paths []string, since time.Time) ([]string, PathSteps) {
 	own, others := PathSteps{}, PathSteps{}
 	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
 	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
@@ -183,7 +188,7 @@ func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking
 	var without []string
 	for _, p := range paths {
 		others[p] = others.Of(p, "")
-		if len(own[p]) == 0 && settledBefore(others[p], s.Recorder.Turn.Start) {
+		if len(own[p]) == 0 && settledBefore(others[p], since) {
 			without = append(without, p)
 		}
 	}
