@@ -50,15 +50,15 @@ func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Reca
 		}
 		return br.brief(ctx, whole, kind)
 	}
-	id, usual, err := br.newest(ctx, workspace.Input{})
+	usual, err := br.newest(ctx, workspace.Input{})
 	if err != nil {
 		return Recalled{}, err
 	}
-	if id == "" {
+	if id = usual.id; id == "" {
 		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
 	}
-	if kind == brief.Full && usual == brief.Notice {
-		kind = usual
+	if kind == brief.Full && usual.kind == brief.Notice {
+		kind = usual.kind
 	}
 	o := br.Options.Recall
 	switch {

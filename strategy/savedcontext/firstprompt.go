@@ -18,6 +18,8 @@ import (
 // side file of kind PromptBriefKind.
 type dueBrief struct {
 	Checkpoint string `json:"checkpoint"`
+	// Others are checkpoints of earlier sessions that the prompt may continue instead.
+	Others []string `json:"others,omitempty"`
 }
 
 // setDue records whether the brief of an opening is due with the first prompt. It is
@@ -31,7 +33,7 @@ func (ij *Injector) setDue(id string, o Opening) error {
 		}
 		return side.Remove()
 	}
-	data, err := json.Marshal(dueBrief{o.Checkpoint})
+	data, err := json.Marshal(dueBrief{o.Checkpoint, o.others})
 	if err != nil {
 		return err
 	}
@@ -66,8 +68,8 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 	return text, err
 }
 
-// promptBrief returns the brief of the checkpoint in data if the prompt continues its
-// work. It is one string, as the agent runs one hook with a prompt.
+// promptBrief returns the brief of the checkpoint in data whose work the prompt continues.
+// It is one string, as the agent runs one hook with a prompt.
 func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []byte) (string, error) {
 	var due dueBrief
 	o := ij.Options.Recall
@@ -77,29 +79,52 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 	if err := json.Unmarshal(data, &due); err != nil {
 		return "", fmt.Errorf("decode the due brief of session %s: %w", in.SessionID, err)
 	}
-	c, err := ij.saver.Contexts().Get(ctx, due.Checkpoint)
-	if errors.Is(err, recall.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read context checkpoint %s: %w", due.Checkpoint, err)
-	}
-	branch, err := ij.saver.branchShown(ctx)
-	if err != nil {
+	id, err := ij.continued(ctx, in, due)
+	if err != nil || id == "" {
 		return "", err
 	}
-	verdict := relate.Judge(relate.Prompt{Text: in.Prompt, Branch: branch}, c)
-	ij.Log.InfoContext(ctx, "first prompt compared with a context checkpoint", "session_id", in.SessionID, "checkpoint", c.ID,
-		"related", verdict.Related, "reason", string(verdict.Reason), "score", verdict.Score)
-	if !verdict.Related {
-		return "", nil
-	}
-	recalled, err := ij.briefer.briefFor(ctx, c.ID, in.Prompt)
+	recalled, err := ij.briefer.briefFor(ctx, id, in.Prompt)
 	if err != nil {
-		return "", fmt.Errorf("brief of context checkpoint %s: %w", c.ID, err)
+		return "", fmt.Errorf("brief of context checkpoint %s: %w", id, err)
 	}
 	if len(recalled.Brief.Parts) == 0 {
 		return "", nil
 	}
 	return recalled.Brief.Parts[0], nil
+}
+
+// continued returns the checkpoint whose work the prompt continues, or an empty id: the one
+// that the session was offered, unless another one is clearly what the prompt is about. One
+// that is gone is skipped, and so is another one that can't be read.
+func (ij *Injector) continued(ctx context.Context, in workspace.Input, due dueBrief) (id string, err error) {
+	branch, err := ij.saver.branchShown(ctx)
+	if err != nil {
+		return "", err
+	}
+	prompt := relate.Prompt{Text: in.Prompt, Branch: branch}
+	var best relate.Verdict
+	for _, candidate := range append([]string{due.Checkpoint}, due.Others[:min(len(due.Others), mostOthers)]...) {
+		isOther := candidate != due.Checkpoint
+		c, err := ij.saver.Contexts().Get(ctx, candidate)
+		switch {
+		case errors.Is(err, recall.ErrNotFound):
+			continue
+		case err != nil && isOther && ctx.Err() == nil:
+			ij.Log.WarnContext(ctx, "context checkpoint not compared with the first prompt", "checkpoint", candidate, "error", err)
+			continue
+		case err != nil:
+			return "", fmt.Errorf("read context checkpoint %s: %w", candidate, err)
+		}
+		judge := relate.Judge
+		if isOther {
+			judge = relate.JudgeOther
+		}
+		verdict := judge(prompt, c)
+		ij.Log.InfoContext(ctx, "first prompt compared with a context checkpoint", "session_id", in.SessionID, "checkpoint", c.ID,
+			"related", verdict.Related, "reason", string(verdict.Reason), "score", verdict.Score)
+		if verdict.Related && (id == "" || verdict.Exceeds(best)) {
+			id, best = candidate, verdict
+		}
+	}
+	return id, nil
 }

@@ -30,9 +30,10 @@ type Opening struct {
 	// of the checkpoint.
 	Ask bool `json:"ask,omitempty"`
 
-	// due reports whether the whole brief of the checkpoint is decided on with the first
-	// prompt.
-	due bool
+	// due reports whether the whole brief of the checkpoint, or of one of others, is decided on
+	// with the first prompt.
+	due    bool
+	others []string
 }
 
 // again is the time within which two compactions or resumptions of a session are one

@@ -15,20 +15,33 @@ import (
 // fresh is the maximum age of a checkpoint that a new session may continue from.
 const fresh = 24 * time.Hour
 
+// mostOthers bounds the checkpoints that a first prompt is compared with, beside the one that
+// the session was offered.
+const mostOthers = 3
+
+// offered is what a session that starts anew may continue from.
+type offered struct {
+	id   string // empty if there is no checkpoint
+	kind brief.Kind
+	// others are fresh checkpoints of other sessions, the newest first. The first prompt may
+	// continue one of them.
+	others []string
+}
+
 // newest returns the checkpoint whose brief a new session of this worktree gets, and the
 // kind of brief: Full for the newest fresh checkpoint of the branch, else Opening for the
 // newest fresh one of another branch, else Notice. A checkpoint that was saved automatically
 // of a session that still runs is skipped. That of a lost session is as old as its last
 // activity.
-func (br *Briefer) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
+func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, err error) {
 	const enough = 20
 	list, err := br.saver.Contexts().List(ctx, contextstore.Filter{Worktree: br.Repo.Root, Limit: enough})
 	if err != nil {
-		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
+		return o, fmt.Errorf("list context checkpoints: %w", err)
 	}
 	branch, err := br.saver.branchShown(ctx)
 	if err != nil {
-		return "", 0, err
+		return o, err
 	}
 	list = slices.DeleteFunc(list, func(e contextstore.Entry) bool {
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
@@ -43,17 +56,33 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (id string, k
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	for i, e := range list {
-		recent := br.Env.Now().Sub(e.CreatedAt) < fresh
-		switch {
-		case recent && e.Branch == branch:
-			return e.ID, brief.Full, nil
-		case i > 0:
-		case recent:
-			id, kind = e.ID, brief.Opening
-		default:
-			id, kind = e.ID, brief.Notice
+	if len(list) == 0 {
+		return o, nil
+	}
+	recent := list[:0:0]
+	for _, e := range list {
+		if br.Env.Now().Sub(e.CreatedAt) < fresh {
+			recent = append(recent, e)
 		}
 	}
-	return id, kind, nil
+	if len(recent) == 0 {
+		return offered{id: list[0].ID, kind: brief.Notice}, nil
+	}
+	chosen, kind := recent[0], brief.Opening
+	if i := slices.IndexFunc(recent, func(e contextstore.Entry) bool { return e.Branch == branch }); i >= 0 {
+		chosen, kind = recent[i], brief.Full
+	}
+	return offered{chosen.ID, kind, othersOf(recent, chosen)}, nil
+}
+
+// othersOf returns the newest checkpoint of each session but that of chosen, mostOthers at most.
+func othersOf(list []contextstore.Entry, chosen contextstore.Entry) []string {
+	var ids []string
+	seen := map[string]bool{chosen.Session: true}
+	for _, e := range list {
+		if !seen[e.Session] && len(ids) < mostOthers {
+			ids, seen[e.Session] = append(ids, e.ID), true
+		}
+	}
+	return ids
 }

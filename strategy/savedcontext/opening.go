@@ -146,16 +146,17 @@ func (d *openingDraft) startup(ctx context.Context) error {
 		d.injector.machine.EndDeadTurns(ctx)
 		d.injector.saveLost(ctx, d.injector.recent.candidates(ctx), d.input)
 	}
-	id, kind, err := d.injector.briefer.newest(ctx, d.input)
-	if err != nil || id == "" {
+	newest, err := d.injector.briefer.newest(ctx, d.input)
+	if err != nil || newest.id == "" {
 		return err
 	}
+	d.opening.others = newest.others
 	o := d.injector.Options.Recall
 	byPrompt := o.OnStart == settings.Prompt || o.Inject == settings.InjectPrompt && d.input.PromptContext
-	if kind == brief.Full || kind == brief.Opening && byPrompt {
-		return d.offer(ctx, id, "")
+	if newest.kind == brief.Full || newest.kind == brief.Opening && byPrompt {
+		return d.offer(ctx, newest.id, "")
 	}
-	return d.add(ctx, id, kind)
+	return d.add(ctx, newest.id, newest.kind)
 }
 
 // same adds the newest checkpoint of the session itself.

@@ -114,6 +114,42 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	}
 }
 
+// JudgeOther returns whether the prompt is about the work that c recorded, where the session
+// was offered another context. What does not name the work, as "continue" or the branch, is
+// no evidence: it is about the context that was offered.
+func JudgeOther(p Prompt, c recall.Checkpoint) Verdict {
+	l := newLexicon()
+	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
+	if t.empty() {
+		return Verdict{Reason: Empty}
+	}
+	k := l.vocabularyOf(c)
+	switch score := k.score(t, l, ""); {
+	case t.namesPullRequest(k.pullRequests):
+		return Verdict{Related: true, Reason: PullRequest, Score: score}
+	case t.namesCommit(k.commits):
+		return Verdict{Related: true, Reason: NamesCommit, Score: score}
+	case score >= threshold:
+		return Verdict{Related: true, Reason: Scored, Score: score}
+	default:
+		return Verdict{Reason: TooLittle, Score: score}
+	}
+}
+
+// Exceeds reports whether v, about another context than the one that was offered, is so much
+// stronger than the verdict best that its context is the one that the prompt continues. It is
+// not where best is by a rule that the prompt decides alone.
+func (v Verdict) Exceeds(best Verdict) bool {
+	switch best.Reason {
+	case Incomparable:
+		return true
+	case Scored:
+		return v.Reason != Scored || v.Score >= best.Score+threshold
+	default:
+		return false
+	}
+}
+
 // sameLanguage reports whether the prompt and the requests of the context are in one
 // language, as far as that is known.
 func sameLanguage(t *text, k *vocabulary) bool {

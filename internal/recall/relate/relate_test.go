@@ -206,3 +206,54 @@ func TestJudgeAnotherBranch(t *testing.T) {
 		})
 	}
 }
+
+func TestJudgeOther(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		prompt  string
+		related bool
+		reason  relate.Reason
+	}{
+		"a path":                      {"billing/store.go leaks a handle", true, relate.Scored},
+		"a pull request":              {"CodeRabbit commented on #183", true, relate.PullRequest},
+		"a commit":                    {"why does 4f1c2ab8 break the nightly import", true, relate.NamesCommit},
+		"continue":                    {"continue", false, relate.TooLittle},
+		"continue, and what":          {"continue with the ledger's PageCursor", true, relate.Scored},
+		"yes":                         {"yes, do it", false, relate.TooLittle},
+		"a word":                      {"Overdue parcels appear twice", false, relate.TooLittle},
+		"another language":            {"Füge bitte noch einen dunklen Modus für die Oberfläche ein", false, relate.TooLittle},
+		"the branch that both are on": {"Add a dark mode to the settings page", false, relate.TooLittle},
+		"nothing":                     {"...", false, relate.Empty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := saved()
+			c.State.Context.GitBranch = "invoices"
+			got := relate.JudgeOther(relate.Prompt{Text: tt.prompt, Branch: "invoices"}, c)
+			if got.Related != tt.related || got.Reason != tt.reason {
+				t.Errorf("JudgeOther(%q) = %+v, want %v by %q", tt.prompt, got, tt.related, tt.reason)
+			}
+		})
+	}
+}
+
+func TestExceeds(t *testing.T) {
+	t.Parallel()
+	scored := func(score float64) relate.Verdict { return relate.Verdict{Related: true, Reason: relate.Scored, Score: score} }
+	rule := func(reason relate.Reason) relate.Verdict { return relate.Verdict{Related: true, Reason: reason} }
+	for name, tt := range map[string]struct {
+		other, offered relate.Verdict
+		want           bool
+	}{
+		"much more in common":            {scored(5), scored(3), true},
+		"little more in common":          {scored(4.5), scored(3), false},
+		"it names the pull request":      {rule(relate.PullRequest), scored(9), true},
+		"the prompt asks to continue":    {scored(9), rule(relate.Continues), false},
+		"both have the pull request":     {rule(relate.PullRequest), rule(relate.PullRequest), false},
+		"the offered one is of no words": {scored(2), rule(relate.Incomparable), true},
+	} {
+		if got := tt.other.Exceeds(tt.offered); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
