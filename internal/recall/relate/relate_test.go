@@ -239,7 +239,9 @@ func TestJudgeOther(t *testing.T) {
 
 func TestExceeds(t *testing.T) {
 	t.Parallel()
-	scored := func(score float64) relate.Verdict { return relate.Verdict{Related: true, Reason: relate.Scored, Score: score} }
+	scored := func(score float64) relate.Verdict {
+		return relate.Verdict{Related: true, Reason: relate.Scored, Score: score}
+	}
 	rule := func(reason relate.Reason) relate.Verdict { return relate.Verdict{Related: true, Reason: reason} }
 	for name, tt := range map[string]struct {
 		other, offered relate.Verdict
