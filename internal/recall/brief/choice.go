@@ -20,6 +20,8 @@ type choice struct {
 	// if it is an accepted plan, which names the files that it is about.
 	named map[string]bool
 	plan  bool
+	// moved is set if another branch is checked out than that of the context.
+	moved bool
 }
 
 func choiceOf(m Material) choice {
@@ -28,6 +30,7 @@ func choiceOf(m Material) choice {
 	for _, u := range c.Context.FileUses {
 		ch.uses[u.Path] = u
 	}
+	ch.moved = c.Context.GitBranch != "" && m.Branch != c.Context.GitBranch
 	ch.said = c.Analysis.Progress.Reported + "\n" + c.Analysis.OpenQuestion
 	if m.Prompt != "" {
 		paths := slices.Clone(c.Context.FilesRead)
@@ -74,6 +77,9 @@ func (c choice) read(name string) bool {
 		return true
 	}
 	const recent, often = 1, 3
+	if c.moved { // what the work on the other branch only looked at
+		return u.RequestsSince == 0 || u.Reads >= often
+	}
 	return u.Lately || u.RequestsSince <= recent || u.Reads >= often
 }
 

@@ -56,7 +56,11 @@ func TestWriteChoosesFiles(t *testing.T) {
 			t.Errorf("%q: the others are not counted:\n%s", prompt, text)
 		}
 	}
-	m.Prompt, m.Kind = "", brief.Opening
+	m.Prompt, m.Branch = "Continue", "elsewhere"
+	if text := strings.Join(brief.Write(m).Parts, "\n"); strings.Contains(text, "ledger.go") || !strings.Contains(text, "often.go") {
+		t.Errorf("on another branch:\n%s", text)
+	}
+	m.Prompt, m.Branch, m.Kind = "", m.Checkpoint.State.Context.GitBranch, brief.Opening
 	if text := brief.Write(m).Parts[0]; strings.Contains(text, "once.go") || !strings.Contains(text, "often.go") || strings.Contains(text, "ledger.go") {
 		t.Errorf("opening:\n%s", text)
 	}

@@ -149,7 +149,8 @@ func (r *reader) command(call *Call, input transcript.Value) {
 		call.Text = r.commandText(text)
 	}
 	call.Pull = line.Pull()
-	call.Git, call.UsesGit = line.GitCommands(), line.Runs("git")
+	call.Git, call.UsesGit = line.GitCommands(r.Cwd), line.Runs("git")
+	call.Git = slices.DeleteFunc(call.Git, func(g shellcmd.Git) bool { return r.isElsewhere(g.Dir) })
 	for i := range call.Git {
 		g := &call.Git[i]
 		g.Subject = item(g.Subject, r.redact)
@@ -157,6 +158,17 @@ func (r *reader) command(call *Call, input transcript.Value) {
 			g.Arguments[k] = plain.Head(r.redact.Path(path), maxPath)
 		}
 	}
+}
+
+// isElsewhere reports whether a folder is certainly not of the session's repository, as one
+// that a test made below /tmp: it neither contains the session's directory or a file that it
+// edited nor is contained in the former.
+func (r *reader) isElsewhere(dir string) bool {
+	contains := func(dir, path string) bool { return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/") }
+	if dir == "" || r.Cwd == "" || contains(dir, r.Cwd) || contains(r.Cwd, dir) {
+		return false
+	}
+	return !slices.ContainsFunc(r.Edited, func(path string) bool { return contains(dir, path) })
 }
 
 // commandText returns the first line of a command, redacted.

@@ -16,6 +16,7 @@ const (
 	commonList   = "common"   // words that most requests to an agent could have
 	continueList = "continue" // words that ask to continue
 	hereList     = "here"     // phrases that ask to continue what is on the branch that is checked out
+	presentList  = "present"  // phrases for the branch that is checked out
 	confirmList  = "confirm"  // words that only confirm or choose
 )
 
@@ -23,8 +24,9 @@ const (
 type lexicon struct {
 	stop                          map[string][]language
 	common, continues, confirming map[string]bool
-	// phrases are those of continueList that have several words, here those of hereList.
-	phrases, here []string
+	// phrases are those of continueList that have several words, here those of hereList,
+	// present those of presentList.
+	phrases, here, present []string
 }
 
 func newLexicon() *lexicon {
@@ -43,6 +45,8 @@ func newLexicon() *lexicon {
 				}
 			case hereList:
 				l.here = append(l.here, strings.ReplaceAll(w, "_", " "))
+			case presentList:
+				l.present = append(l.present, strings.ReplaceAll(w, "_", " "))
 			case confirmList:
 				l.confirming[w] = true
 			default:
@@ -67,15 +71,8 @@ func (l *lexicon) continuing(t *text, sameBranch bool) bool {
 			return true
 		}
 	}
-	line := " " + strings.Join(begin, " ") + " "
-	phrases := l.phrases
-	if sameBranch {
-		phrases = slices.Concat(phrases, l.here)
-	}
-	for _, p := range phrases {
-		if strings.Contains(line, " "+p+" ") {
-			return true
-		}
+	if hasPhrase(begin, l.phrases) || sameBranch && hasPhrase(begin, l.here) {
+		return true
 	}
 	for _, w := range begin { // scripts that don't separate words
 		for known := range l.continues {
@@ -85,6 +82,14 @@ func (l *lexicon) continuing(t *text, sameBranch bool) bool {
 		}
 	}
 	return false
+}
+
+// aboutPresentBranch reports whether a prompt is about the branch that is checked out.
+func (l *lexicon) aboutPresentBranch(t *text) bool { return hasPhrase(t.all, l.present) }
+
+func hasPhrase(words, phrases []string) bool {
+	line := " " + strings.Join(words, " ") + " "
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(line, " "+p+" ") })
 }
 
 // confirms reports whether a prompt only confirms or chooses: it has few words, all of

@@ -73,7 +73,8 @@ func IsPlan(prompt string) bool { return strings.HasPrefix(prompt, planPrefix) }
 // this order: a plan is related to the context in which it was accepted; a prompt that
 // asks to continue, that only confirms or chooses, or that names the pull request or a
 // commit of the context is related. Otherwise the paths, identifiers, words and items of
-// the todo list in common are added up, and on another branch more of them are required.
+// the todo list in common are added up, and on another branch more of them are required, still
+// more if the prompt is about that branch.
 // Words can't be compared between two languages: then a prompt on the same branch is related.
 func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
@@ -98,8 +99,11 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 		return Verdict{Related: true, Reason: NamesCommit}
 	}
 	score, least := k.score(t, l, p.Branch), threshold
-	if sameBranch && !IsPlan(p.Text) {
+	switch {
+	case sameBranch && !IsPlan(p.Text):
 		least = typedThreshold
+	case !sameBranch && l.aboutPresentBranch(t):
+		least = pathScore
 	}
 	if branch != "" && (branch == p.Branch && !isTrunk(branch) || !sameBranch && l.sameTopic(branch, p.Branch)) {
 		score += sameBranchScore

@@ -194,6 +194,8 @@ func TestJudgeAnotherBranch(t *testing.T) {
 		"a person's branch":                 {"The invoice blinks when it opens", "ann/colours", false, relate.TooLittle},
 		"a word of the branch":              {"What is a good order for the rows of the invoice?", "main", true, relate.Scored},
 		"another language":                  {"Füge bitte noch einen dunklen Modus für die Oberfläche ein", "main", false, relate.TooLittle},
+		"the branch that is checked out":    {"Look at the changes in this branch, and sort overdue parcels the same way as invoices", "main", false, relate.TooLittle},
+		"a path, in that branch":            {"Does this branch change billing/store.go?", "main", true, relate.Scored},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,20 +15,28 @@ type Git struct {
 	Amends  bool   `json:"amends,omitempty"`
 	// Masked is set if the line may succeed though this command failed.
 	Masked bool `json:"masked,omitempty"`
+	// Dir is the folder in which it runs, empty if that can't be known without a shell.
+	Dir string `json:"-"`
 }
 
-// GitCommands returns the git commands of the line that change the index, the history or
-// a remote.
-func (l Line) GitCommands() []Git {
+// GitCommands returns the git commands that change the index, the history or a remote, of
+// the line run in cwd.
+func (l Line) GitCommands(cwd string) []Git {
 	const most = 8
 	var all []Git
 	for _, c := range l.commands {
+		if c.program() == "cd" {
+			cwd = ResolvePath(c.argument(0), cwd)
+		}
 		if c.program() != "git" || len(all) == most {
 			continue
 		}
-		g := Git{Masked: l.masked}
+		g := Git{Masked: l.masked, Dir: cwd}
 		words := c.words[1:]
 		for len(words) > 1 && (words[0] == "-C" || words[0] == "-c") {
+			if words[0] == "-C" {
+				g.Dir = ResolvePath(words[1], g.Dir)
+			}
 			words = words[2:]
 		}
 		if len(words) == 0 {

@@ -14,17 +14,19 @@ func TestGitCommands(t *testing.T) {
 		"go test ./...":                  nil,
 		"git status; git log":            nil,
 		"git":                            nil,
-		"git add -v a.go b.go":           {{Command: "add", Arguments: []string{"a.go", "b.go"}}},
-		"git add -A && git commit -m x":  {{Command: "add", Arguments: []string{"-A"}}, {Command: "commit", Subject: "x"}},
-		"git -C sub -c a=b commit -am x": {{Command: "commit", Subject: "x", All: true}},
-		"git commit --all --amend":       {{Command: "commit", All: true, Amends: true}},
-		"git commit --message=x -m body": {{Command: "commit", Subject: "x"}},
-		"git commit -F file a.go":        {{Command: "commit", Arguments: []string{"a.go"}}},
-		"git commit -m 'one\n\ntwo'":     {{Command: "commit", Subject: "one"}},
-		"git commit --no-verify -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"": {{Command: "commit", Subject: "subject"}},
-		"git push origin main | tail -1":                                       {{Command: "push", Masked: true}},
+		"git add -v a.go b.go":           {{Command: "add", Arguments: []string{"a.go", "b.go"}, Dir: "/w"}},
+		"git add -A && git commit -m x":  {{Command: "add", Arguments: []string{"-A"}, Dir: "/w"}, {Command: "commit", Subject: "x", Dir: "/w"}},
+		"git -C sub -c a=b commit -am x": {{Command: "commit", Subject: "x", All: true, Dir: "/w/sub"}},
+		"cd /t/new && git init && git commit -m x && git -C sub push":          {{Command: "commit", Subject: "x", Dir: "/t/new"}, {Command: "push", Dir: "/t/new/sub"}},
+		"cd $NEW && git commit -m x":                                           {{Command: "commit", Subject: "x"}},
+		"git commit --all --amend":                                             {{Command: "commit", All: true, Amends: true, Dir: "/w"}},
+		"git commit --message=x -m body":                                       {{Command: "commit", Subject: "x", Dir: "/w"}},
+		"git commit -F file a.go":                                              {{Command: "commit", Arguments: []string{"a.go"}, Dir: "/w"}},
+		"git commit -m 'one\n\ntwo'":                                           {{Command: "commit", Subject: "one", Dir: "/w"}},
+		"git commit --no-verify -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"": {{Command: "commit", Subject: "subject", Dir: "/w"}},
+		"git push origin main | tail -1":                                       {{Command: "push", Masked: true, Dir: "/w"}},
 	} {
-		if diff := cmp.Diff(want, shellcmd.Split(text).GitCommands()); diff != "" {
+		if diff := cmp.Diff(want, shellcmd.Split(text).GitCommands("/w")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}

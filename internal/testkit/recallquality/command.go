@@ -116,7 +116,9 @@ var (
 	gitAdd        = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?(?:add|rm|mv)\s+([^&|;\n]+)`)
 	commitAll     = regexp.MustCompile(`\bcommit\s+(?:\S+\s+)*?(?:-\w*a\w*\b|--all\b)`)
 	pushedTo      = regexp.MustCompile(`(?m)(?:->|\[new branch\]|Everything up-to-date|set up to track|^ok ✓)`)
-	addsAll       = regexp.MustCompile(`^(?:-A|--all|\.|-u|:/)$`)
+	// absoluteCd has the absolute folder of a cd.
+	absoluteCd = regexp.MustCompile(`(?m)(?:^|[;&|])\s*cd\s+["']?(/[^\s"';&|]*)`)
+	addsAll    = regexp.MustCompile(`^(?:-A|--all|\.|-u|:/)$`)
 )
 
 // commit is one that the session made, at an event. Some wrappers of git print no hash.
@@ -130,7 +132,7 @@ type commit struct {
 func (t *transcript) commits() []commit {
 	var list []commit
 	for i, e := range t.events {
-		if e.kind != toolCall || e.call.name != "Bash" || !e.call.ended || !gitCommit.MatchString(e.call.input.Command) {
+		if e.kind != toolCall || e.call.name != "Bash" || !e.call.ended || !gitCommit.MatchString(e.call.input.Command) || t.leaves(e.call.input.Command) {
 			continue
 		}
 		amends := strings.Contains(e.call.input.Command, "--amend")
@@ -146,6 +148,13 @@ func (t *transcript) commits() []commit {
 		}
 	}
 	return list
+}
+
+// leaves reports whether a command changes into a folder outside the session's root: what it
+// commits there is in another repository.
+func (t *transcript) leaves(command string) bool {
+	cd := absoluteCd.FindStringSubmatch(command)
+	return cd != nil && t.root != "" && !strings.HasPrefix(cd[1]+"/", t.root+"/") && !strings.HasPrefix(t.root+"/", strings.TrimSuffix(cd[1], "/")+"/")
 }
 
 // pushedAfter reports whether a push succeeded at or after an event.
@@ -181,7 +190,7 @@ func (t *transcript) covered(file string) coverage {
 	staged, foreign := false, false
 	for i := last + 1; i < len(t.events); i++ {
 		e := t.events[i]
-		if e.kind != toolCall || e.call.name != "Bash" {
+		if e.kind != toolCall || e.call.name != "Bash" || t.leaves(e.call.input.Command) {
 			continue
 		}
 		adds, unreadable := addsFile(e.call.input.Command, file)

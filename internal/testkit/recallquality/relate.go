@@ -72,7 +72,8 @@ func related(p pair, rare func(string) bool) (_ bool, why string) {
 		return true, "goes on"
 	}
 	words := topics(asked, rare)
-	for _, w := range word.FindAllString(strings.ReplaceAll(p.before.branch, "_", "-"), -1) {
+	topic := p.before.branch[strings.LastIndexByte(p.before.branch, '/')+1:] // a person or a kind of work precedes it
+	for _, w := range word.FindAllString(strings.ReplaceAll(topic, "_", "-"), -1) {
 		if w = strings.TrimSuffix(strings.ToLower(w), "s"); words[w] {
 			return true, "branch " + w
 		}
