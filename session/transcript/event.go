@@ -12,6 +12,8 @@ type Event struct {
 	// PromptID is the prompt's to which the line belongs, Cwd the session's
 	// directory; both may be empty.
 	PromptID, Cwd string
+	// Branch is the branch that was checked out, as it is in the line; [Unquoted] is its name.
+	Branch []byte
 
 	// Prompt is what a person asked, Command the command that they named with it,
 	// Plan the accepted plan that the line begins with, in a line of [UserEvent]. A
@@ -148,7 +150,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	if s.bad || h.nothing {
 		return e, false
 	}
-	e.PromptID, e.Cwd, e.tail = Unquoted(h.promptID), Unquoted(h.cwd), s
+	e.PromptID, e.Cwd, e.Branch, e.tail = Unquoted(h.promptID), Unquoted(h.cwd), h.branch, s
 	switch string(h.kind) {
 	case "user", "human":
 		return e, e.user(&h)

@@ -23,6 +23,9 @@ type Clearing struct {
 	// Above, then: those that the one who asks runs in.
 	Agent session.Process
 	Above []session.Process
+	// Late is set if the session ended before, so that what is checked out now is not what it
+	// worked on.
+	Late bool
 }
 
 // Unsaved is what a clear would lose.
@@ -103,6 +106,9 @@ func (cl *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how 
 func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *contextWriter, kept *fingerprint)) (err error) {
 	if cause != recall.Lost { // its end was not reported
 		w.seen(c.Agent)
+	}
+	if c.Late {
+		w.atEnd(ctx)
 	}
 	w.checkKept(ctx)
 	kept := w.keptBefore()

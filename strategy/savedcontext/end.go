@@ -65,7 +65,9 @@ func (e *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
 		if err := noted(); err != nil {
 			return err
 		}
-		return w.end(ctx, clearingOf(in), endCause(in), nil)
+		c := clearingOf(in)
+		c.Late = true
+		return w.end(ctx, c, endCause(in), nil)
 	})
 }
 

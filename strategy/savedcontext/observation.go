@@ -60,6 +60,21 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	return cr.capture(ctx, how.files)
 }
 
+// atEnd observes the branch of the transcript's last line instead of the one that is checked
+// out, for a session that ended before another branch was. Its commit is that of the branch
+// now, unknown if the branch is gone.
+func (cr *contextReader) atEnd(ctx context.Context) {
+	branch := cr.m.Digest.Branch
+	if branch == "" || branch == "HEAD" || branch == cr.obs.branch {
+		return
+	}
+	tip, err := cr.saver.Repo.Commit(ctx, "refs/heads/"+branch)
+	if err != nil {
+		tip = git.Commit{}
+	}
+	cr.obs.branch, cr.obs.head = branch, tip
+}
+
 // firstBase returns the commit at the session's start, HEAD if the state has none.
 func (cr *contextReader) firstBase() string {
 	if cr.s.AttributionBase != "" {

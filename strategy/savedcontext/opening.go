@@ -61,7 +61,7 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 		return d.startup(ctx)
 	}
 	if before.End == nil { // its end was not reported
-		err := d.injector.clearer.end(ctx, Clearing{SessionID: before.id}, recall.Clear, endEffort(), nil)
+		err := d.injector.clearer.end(ctx, Clearing{SessionID: before.id, Late: true}, recall.Clear, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			return err
 		}

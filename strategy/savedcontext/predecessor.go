@@ -173,6 +173,7 @@ func (ij *Injector) saveLost(ctx context.Context, candidates []candidate, in wor
 			in := note.Input()
 			c, cause = clearingOf(in), endCause(in)
 		}
+		c.Late = true
 		err := ij.clearer.end(ctx, c, cause, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			ij.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())

@@ -52,6 +52,8 @@ type Digest struct {
 
 	// Cwd is the session's directory at the last line that names one.
 	Cwd string `json:"cwd,omitempty"`
+	// Branch is the branch that was checked out at the last line that names one.
+	Branch string `json:"branch,omitempty"`
 	// Title is the session's title, by the user or the agent.
 	Title string `json:"title,omitempty"`
 	// Asked are the last prompts of at least four words, the most recent last; Short

@@ -36,6 +36,9 @@ func (r *reader) line(raw []byte) {
 	if e.Cwd != "" && plain.JSONSize(e.Cwd) <= maxPath {
 		r.Cwd = r.redact.Path(e.Cwd)
 	}
+	if len(e.Branch) > 0 && string(e.Branch) != r.Branch && plain.JSONSize(string(e.Branch)) <= maxPath {
+		r.Branch = r.redact.Path(transcript.Unquoted(e.Branch))
+	}
 	if e.Kind == transcript.UserEvent || e.Kind == transcript.AgentEvent {
 		r.Lines++
 		r.named(raw)
