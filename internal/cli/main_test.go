@@ -254,6 +254,17 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestNothingIsMeant checks that a word is not taken for a short name that only has its length.
+func TestNothingIsMeant(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, args := range []string{"rewind --foo", "explain --foo", "foo", "bar", "fs foo"} {
+		if r := d.entire(strings.Fields(args)...); r.code != 2 || strings.Contains(r.err, "did you mean") {
+			t.Errorf("entire %s: exit %d, %q", args, r.code, r.err)
+		}
+	}
+}
+
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	out := newDesk(t).must("version")

@@ -67,25 +67,43 @@ func suggestCommand(cmd *cobra.Command, word string) string {
 			return sub.Name()
 		}
 	}
-	cmd.SuggestionsMinimumDistance = mostTypos
-	if names := cmd.SuggestionsFor(word); len(names) > 0 {
-		return names[0]
+	return nearest(cmd, word)
+}
+
+// nearest is the name of the subcommand that a word is the beginning of or a typo for, empty
+// if none is. Of a word of three letters two typos leave too little: its letters must be those
+// of the name.
+func nearest(cmd *cobra.Command, word string) string {
+	const short = 3
+	for typos := 1; typos <= mostTypos; typos++ {
+		cmd.SuggestionsMinimumDistance = typos
+		for _, name := range cmd.SuggestionsFor(word) {
+			if typos == 1 || len(word) > short || sorted(word) == sorted(name) {
+				return name
+			}
+		}
 	}
 	return ""
+}
+
+// sorted is the letters of a word in the order of their codes.
+func sorted(word string) string {
+	letters := []byte(strings.ToLower(word))
+	slices.Sort(letters)
+	return string(letters)
 }
 
 // suggestFlag is a hint at the flag whose name is most like one that a command doesn't
 // have, empty if none is. cobra's search for commands finds it.
 func suggestFlag(cmd *cobra.Command, name string) string {
-	flags := &cobra.Command{SuggestionsMinimumDistance: mostTypos}
+	flags := &cobra.Command{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
 	})
-	names := flags.SuggestionsFor(name)
-	if len(name) < 2 || len(names) == 0 {
-		return ""
+	if found := nearest(flags, name); len(name) > 1 && found != "" {
+		return fmt.Sprintf("did you mean --%s?", found)
 	}
-	return fmt.Sprintf("did you mean --%s?", names[0])
+	return ""
 }
 
 // refuseGroup makes a sentence of what cobra says of flags that exclude each other, or of

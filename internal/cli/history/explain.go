@@ -43,8 +43,10 @@ has taken up yet are marked [temporary].
 With a checkpoint or a commit it shows one checkpoint: who made it when, the
 tokens, the commits that carry its id, what it was about, the files, and the
 conversation, as far as it belongs to this checkpoint. A commit that was made of
-several shows all of theirs. With a session or a file it lists the checkpoints that
-have something of it. Ids may be cut, to 4 characters or more.
+several shows all of theirs. With a snapshot (v12, 12) it is the checkpoint of its
+commit or its turn; a tag, branch or file of that name goes first. With a session or
+a file it lists the checkpoints that have something of it. Ids may be cut, to 4
+characters or more.
 
 With --generate your own claude program reads the checkpoint's part of the
 conversation, redacted, and writes a summary of it, which is stored with the

@@ -10,12 +10,14 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
 // leastID is how much of an id an argument has to have.
 const leastID = 4
 
-// resolve makes an option of the argument: a checkpoint, a commit, a session or a path.
+// resolve makes an option of the argument: a checkpoint, a commit, a session, a path or
+// a snapshot.
 func (e *explaining) resolve(ctx context.Context) error {
 	what := e.opts.what
 	isCheckpoint, temporary, err := e.isCheckpoint(ctx, what)
@@ -57,10 +59,10 @@ func (e *explaining) resolve(ctx context.Context) error {
 	if found, err := e.sessionElsewhere(ctx, what); found || err != nil {
 		return err
 	}
-	if v, err := bands.ParseVersion(what); err == nil {
-		return app.WithHint(fmt.Errorf("%q is a snapshot", what), fmt.Sprintf("`entire fs checkpoint info %s` describes it", v))
+	if v, err := bands.ParseVersion(strings.ToLower(what)); err == nil && len(what) < points.LeastPrefix {
+		return e.snapshot(ctx, v)
 	}
-	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")
+	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session, snapshot or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")
 }
 
 // isCheckpoint reports whether a text is the id of a checkpoint or its beginning, and

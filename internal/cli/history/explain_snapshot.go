@@ -1,0 +1,93 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+)
+
+// snapshot takes the checkpoint that a snapshot belongs to: that of its commit, or the one
+// that has the turn which it is from after, else before. It fills the index of turns.
+func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
+	rec := e.Recorder(e.reader.Repo, e.Settings(e.reader.Repo), slog.New(slog.DiscardHandler))
+	p, err := rec.Points().Points.FindPoint(ctx, v.String())
+	if _, isNone := errors.AsType[*points.PointError](err); isNone || errors.Is(err, bands.ErrNoSnapshot) {
+		return app.WithHint(err, "`entire rewind --list --all` lists the snapshots of this worktree")
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.Checkpoint != "":
+		e.opts.checkpoint = string(p.Checkpoint)
+	case p.Commit != "":
+		e.opts.commit = string(p.Commit)
+	case p.Session != "":
+		return e.turnOf(ctx, rec, p)
+	default:
+		return app.WithHint(fmt.Errorf("snapshot %s%s belongs to no turn and to no commit", v, format.Quoted(p.Message)),
+			fmt.Sprintf("`entire fs checkpoint info %s` describes it, `entire fs diff %s` shows what changed since", v, v))
+	}
+	return nil
+}
+
+// turnOf takes the checkpoint that has the turn of a snapshot.
+func (e *explaining) turnOf(ctx context.Context, rec *strategy.Recorder, p points.Point) error {
+	turn, err := e.indexedTurn(ctx, rec, p)
+	if err != nil {
+		return err
+	}
+	if n := len(turn.Checkpoints); n > 0 {
+		e.opts.checkpoint = turn.Checkpoints[n-1]
+		return nil
+	}
+	if p.Shadow == "" && turn.Snapshot > 0 { // before a turn that no commit has taken up
+		if after, err := rec.Points().Points.FindPoint(ctx, bands.Version(turn.Snapshot).String()); err == nil {
+			p.Shadow = after.Shadow
+		}
+	}
+	if p.Shadow != "" {
+		if _, _, err := e.reader.Lookup(ctx, string(p.Shadow)); err == nil {
+			e.opts.checkpoint = string(p.Shadow)
+			return nil
+		}
+	}
+	return app.WithHint(fmt.Errorf("no checkpoint has the turn of snapshot %s%s", p.Snapshot, format.Quoted(p.Prompt)),
+		fmt.Sprintf("`entire log --session %s` lists the turns, `entire fs checkpoint info %s` describes the snapshot", format.Session(p.Session), p.Snapshot))
+}
+
+// indexedTurn is the turn of a session that has a snapshot at its end, else at its
+// beginning; the zero value if the index has none.
+func (e *explaining) indexedTurn(ctx context.Context, rec *strategy.Recorder, p points.Point) (turn index.Row, err error) {
+	var r *index.Reader
+	err = e.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
+		r, err = rec.Indexing().Filler.Open(ctx, reach)
+		return err
+	})
+	if errors.Is(err, index.ErrBusy) {
+		return turn, app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
+	}
+	if err != nil {
+		return turn, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	rows, _, err := r.Turns(ctx, index.Filter{Session: p.Session}, math.MaxInt32)
+	for i := range rows {
+		switch int(p.Snapshot) {
+		case rows[i].Snapshot:
+			return rows[i], err
+		case rows[i].Base:
+			turn = rows[i]
+		}
+	}
+	return turn, err
+}
