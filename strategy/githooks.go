@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
@@ -44,7 +45,7 @@ func (g *GitHooks) PostCommit(ctx context.Context) error {
 		g.rec.Summaries().Summarizer.SummarizeLater(ctx, id)
 	}
 	g.rec.Snapshots().Server.TakePairs(ctx)
-	committed.StartCompletions(ctx, g.rec.Env.Getenv("CLAUDE_CODE_SESSION_ID"))
+	committed.StartCompletions(ctx, agent.CallingSession(g.rec.Env.Getenv))
 	return nil
 }
 

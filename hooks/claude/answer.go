@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -35,9 +36,10 @@ func (a *Answer) Say(lines ...string) {
 	}
 }
 
-// Encode is the answer as it is printed: one line of JSON, or nothing if
-// it is empty.
-func (a *Answer) Encode() ([]byte, error) {
+// Encode is the answer as it is printed for an agent: one line of JSON, or nothing if
+// it is empty. Codex gets the context alone, as it ignores an object with a member that it
+// doesn't know.
+func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	type output struct {
 		Event   string `json:"hookEventName"`
 		Context string `json:"additionalContext"`
@@ -46,10 +48,13 @@ func (a *Answer) Encode() ([]byte, error) {
 		Message string  `json:"systemMessage,omitempty"`
 		Output  *output `json:"hookSpecificOutput,omitempty"`
 	}
-	if a.raw != nil && a.Message == "" && a.Context == "" {
+	if a.raw != nil && a.Message == "" && a.Context == "" && isClaude(to) {
 		return a.raw, nil
 	}
 	r := reply{Message: a.Message}
+	if to.Name == agent.Codex().Name {
+		r.Message = ""
+	}
 	if a.Context != "" {
 		r.Output = &output{a.Event, a.Context}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 func TestAnAnswerIsOneValue(t *testing.T) {
@@ -34,7 +35,7 @@ func TestAnAnswerIsOneValue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := c.answer.Encode()
+			got, err := c.answer.Encode(agent.ClaudeCode())
 			if diff := cmp.Diff(c.want, string(got)); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}

@@ -1,5 +1,6 @@
-// Package claude connects the program to Claude Code: it installs hooks in its settings,
-// decodes their input and encodes their output.
+// Package claude connects the program to Claude Code, and to the agents that took over the
+// form of its hooks: it installs hooks in their settings, decodes their input and encodes
+// their output.
 package claude
 
 import (
@@ -42,6 +43,7 @@ type Payload struct {
 	Compaction string `json:"compact_summary"`
 
 	toolPayload
+	dialectPayload
 }
 
 // Decode reads the payload: one JSON value, and not a byte further, as nobody

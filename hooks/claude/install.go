@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // Settings is one of the agent's settings files and its record.
 type Settings struct {
-	// Path is .claude/settings.json or .claude/settings.local.json of a
-	// worktree. A symbolic link is written through.
+	// Agent is the agent whose file it is; zero is Claude Code.
+	Agent agent.Agent
+	// Path is one of the Files of a worktree. A symbolic link is written through.
 	Path string
 	// Backup is the directory, below the repository's common directory, for
 	// the record of what Install found and wrote.
@@ -34,11 +37,11 @@ func (e *SettingsError) Error() string {
 // they are; entries of an older version and of the existing tool are brought
 // up to date in place.
 func (s Settings) Install() (n int, changed bool, err error) {
-	changed, err = s.file().put(func(d *document, _ *record) ([]string, error) { return installEntries(d) })
+	changed, err = s.file().put(func(d *document, _ *record) ([]string, error) { return installEntries(d, s.Agent) })
 	if err != nil {
 		return 0, false, err
 	}
-	return len(entries()), changed, nil
+	return len(entriesOf(s.Agent)), changed, nil
 }
 
 // Uninstall takes everything of ours out again: hooks, questions, status line.
@@ -53,7 +56,7 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	for _, e := range entries() {
+	for _, e := range entriesOf(s.Agent) {
 		event, _ := d.find("hooks", e.event)
 		if slices.ContainsFunc(handlers(event), func(h handler) bool { return h.verb == e.verb }) {
 			installed++

@@ -6,12 +6,15 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // entry is one hook of ours: the agent's event, the verb it calls and the tools
 // that it is for. former is the matcher that the existing tool writes, timeout
 // the seconds that the agent is configured to give it, 0 for those that it gives.
 type entry struct {
+	agent                        agent.Agent
 	event, verb, matcher, former string
 	timeout                      int
 }
@@ -21,7 +24,7 @@ type entry struct {
 // day.
 const endTimeout = 10
 
-// entries are the hooks that Install maintains.
+// entries are the hooks that Install maintains for Claude Code.
 func entries() []entry {
 	return []entry{
 		{event: "SessionStart", verb: "session-start"},
@@ -46,7 +49,7 @@ const deniedRead = "Read(./.entire/metadata/**)"
 // command is what the agent runs: silent and successful without the binary,
 // and never with an exit status, since 2 would block the agent.
 func (e entry) command() string {
-	return "entire hooks claude-code " + e.verb + " 2>/dev/null || true"
+	return "entire hooks " + e.agent.Name + " " + e.verb + " 2>/dev/null || true"
 }
 
 // group is the entry as compact JSON.
@@ -55,7 +58,11 @@ func (e entry) group() string {
 	if e.timeout > 0 {
 		timeout = `,"timeout":` + strconv.Itoa(e.timeout)
 	}
-	return `{"matcher":` + quote(e.matcher) + `,"hooks":[{"type":"command","command":` + quote(e.command()) + timeout + `}]}`
+	matcher := ""
+	if e.matcher != "" || isClaude(e.agent) {
+		matcher = `"matcher":` + quote(e.matcher) + `,`
+	}
+	return `{` + matcher + `"hooks":[{"type":"command","command":` + quote(e.command()) + timeout + `}]}`
 }
 
 // ownVerb returns the verb of a hook command that we or the existing tool
@@ -72,7 +79,10 @@ func ownVerb(command string) (string, bool) {
 			continue
 		}
 		words := strings.Fields(rest)
-		if len(words) >= 3 && words[0] == "hooks" && words[1] == "claude-code" {
+		if len(words) < 3 || words[0] != "hooks" { //nolint:mnd // hooks, the agent, the verb
+			continue
+		}
+		if _, known := agent.ByName(words[1]); known {
 			return words[2], true
 		}
 	}
@@ -126,14 +136,17 @@ func elements(v hujson.Value) []hujson.Value {
 // installEntries puts what is missing into the document and brings what an
 // older version wrote up to date. It returns the objects and arrays that it
 // had to make, by path.
-func installEntries(doc *document) (made []string, err error) {
+func installEntries(doc *document, a agent.Agent) (made []string, err error) {
 	d := settingsDocument{doc}
-	for _, e := range entries() {
+	for _, e := range entriesOf(a) {
 		m, err := d.ensureEntry(e)
 		if err != nil {
 			return nil, err
 		}
 		made = append(made, m...)
+	}
+	if !isClaude(a) {
+		return made, nil
 	}
 	if err := d.renewAsking(); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type toolPayload struct {
 
 // Task is what the payload of the hook verb has of a subagent. Members of an unexpected
 // form count as absent.
-func (p Payload) Task(verb string) workspace.TaskEvent {
+func (p *Payload) Task(verb string) workspace.TaskEvent {
 	switch verb {
 	case "pre-task":
 		return p.call()
@@ -51,7 +51,7 @@ func (p Payload) Task(verb string) workspace.TaskEvent {
 }
 
 // call is the call that starts a subagent.
-func (p Payload) call() workspace.TaskEvent {
+func (p *Payload) call() workspace.TaskEvent {
 	var input struct {
 		Type        string `json:"subagent_type"`
 		Description string `json:"description"`
@@ -61,7 +61,7 @@ func (p Payload) call() workspace.TaskEvent {
 }
 
 // step is what the subagent noted of its plan.
-func (p Payload) step() workspace.TaskStep {
+func (p *Payload) step() workspace.TaskStep {
 	var input struct {
 		Todos []checkpoint.Todo `json:"todos"`
 	}

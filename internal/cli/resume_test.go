@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // storedSession is a session in a checkpoint that somebody has put on the
@@ -59,7 +59,7 @@ func (d *desk) keep(id string, sessions ...storedSession) {
 
 // talk is where the agent looks for a session of the desk.
 func (d *desk) talk(id string) string {
-	return filepath.Join(transcript.SessionDir(func(string) string { return "" }, d.home, d.root), id+".jsonl")
+	return filepath.Join(agent.ClaudeCode().Project(func(string) string { return "" }, d.home, d.root), id+".jsonl")
 }
 
 func (d *desk) interactive(input string) {

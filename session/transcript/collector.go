@@ -89,6 +89,8 @@ func (c *collector) assistant(e *entry, at moment) {
 		switch {
 		case string(b.kind) == "tool_use":
 			c.use(b, at)
+		case string(b.kind) == "tool_result":
+			c.result(b, e, at)
 		case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
 			c.lastText = append(c.lastText[:0], b.text...)
 		}
@@ -126,6 +128,9 @@ func (c *collector) use(b *block, at moment) {
 	id := Unescaped(b.id)
 	if _, known := c.uses[id]; known && id != "" {
 		return // the same message written once more
+	}
+	if started := parseTime(b.started); !started.IsZero() {
+		at.time = started
 	}
 	name := Unescaped(b.name)
 	u := use{effect: effectOf(name), call: -1, edit: -1}

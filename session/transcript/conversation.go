@@ -91,6 +91,8 @@ func (c *Conversation) answer(e *entry, n int) {
 			c.say(Item{By: Assistant, Text: Unescaped(b.text), Line: n, Time: e.time()})
 		case "tool_use":
 			c.use(b, Item{By: Tool, Line: n, Time: e.time()})
+		case "tool_result":
+			c.ended(b)
 		}
 	}
 }
@@ -105,13 +107,18 @@ func (c *Conversation) question(e *entry, n int) {
 			continue
 		}
 		results = true
-		if at, known := c.uses[string(b.of)]; known {
-			c.result(at, b, Value(b.result).Said)
-		}
+		c.ended(b)
 		c.say(Item{By: User, Text: reply(b), Line: n, Time: e.time()})
 	}
 	if !results && !e.silent {
 		c.say(Item{By: User, Text: request(m, e.source), Line: n, Time: e.time()})
+	}
+}
+
+// ended takes in the result of a use that is in the conversation.
+func (c *Conversation) ended(b *block) {
+	if at, known := c.uses[string(b.of)]; known {
+		c.result(at, b, Value(b.result).Said)
 	}
 }
 

@@ -2,13 +2,18 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // The agents whose transcripts can be read.
 const (
 	ClaudeCode = "Claude Code" // lines
 	GeminiCLI  = "Gemini CLI"  // a document
+	Codex      = forms.Codex
+	QwenCode   = forms.QwenCode
 )
 
 // IsAgentName reports whether the recorded name of an agent is one: where they didn't
@@ -18,7 +23,7 @@ func IsAgentName(name string) bool { return name != "" && name != "Agent" }
 // Agent returns the agent of a session by its recorded name and its transcript, whose
 // form is decisive where no name was recorded or the recorded agent has another form.
 func Agent(recorded string, transcript []byte) string {
-	isKnown := recorded == ClaudeCode || recorded == GeminiCLI
+	isKnown := slices.Contains([]string{ClaudeCode, GeminiCLI, Codex, QwenCode}, recorded)
 	if form := agentOf(transcript); form != "" && (isKnown || !IsAgentName(recorded)) {
 		return form
 	}
@@ -34,7 +39,11 @@ func agentOf(transcript []byte) string {
 	}
 	read := 0
 	for line := range bytes.Lines(transcript) {
-		e, ok := parseEntry(bytes.TrimRight(line, "\n"))
+		line = bytes.TrimRight(line, "\n")
+		if agent := forms.Agent(line); agent != "" {
+			return agent
+		}
+		e, ok := parseEntry(line)
 		if ok && isChain(e.kind) && len(e.uuid) > 0 {
 			return ClaudeCode
 		}

@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // entry is what matters of one line's envelope. Its slices point into the line.
@@ -47,8 +49,11 @@ func isChain(kind []byte) bool {
 
 // parseEntry reads the envelope of a line. It returns false if the line is no
 // JSON object. Of a line that is no part of the conversation only the type is
-// good.
+// good. Lines of other agents are read in Claude Code's form.
 func parseEntry(line []byte) (e entry, ok bool) {
+	if line = forms.Line(line); line == nil {
+		return entry{}, true
+	}
 	if kind := sniff(line); kind != nil && !isChain(kind) {
 		line = bytes.TrimRight(line, " \t\r")
 		return entry{kind: kind}, line[len(line)-1] == '}'
@@ -138,9 +143,11 @@ func detached(s *scanner) bool {
 }
 
 // time returns the line's time, zero if it has none.
-func (e *entry) time() time.Time {
+func (e *entry) time() time.Time { return parseTime(e.timestamp) }
+
+func parseTime(text []byte) time.Time {
 	var t time.Time
-	if len(e.timestamp) == 0 || t.UnmarshalText(e.timestamp) != nil {
+	if len(text) == 0 || t.UnmarshalText(text) != nil {
 		return time.Time{}
 	}
 	return t.UTC()
@@ -159,8 +166,9 @@ type message struct {
 // block is one part of a message's content.
 type block struct {
 	kind, text []byte
-	// id, name and input are a tool use's.
-	id, name, input []byte
+	// id, name and input are a tool use's, and started, where its line was written at
+	// its end.
+	id, name, input, started []byte
 	// of is the id of the tool use that a result is for.
 	of     []byte
 	failed bool
@@ -226,6 +234,8 @@ func parseBlock(s *scanner) (b block, ok bool) {
 			b.name = s.str()
 		case "input":
 			b.input = s.raw()
+		case "started_at":
+			b.started = s.str()
 		case "tool_use_id":
 			b.of = s.str()
 		case "is_error":

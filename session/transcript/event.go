@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // Event is what one line records of a session's work. Its Values are parts of the
@@ -26,7 +28,8 @@ type Event struct {
 	// Interrupted reports whether a person stopped the agent, Compaction that
 	// Said is the agent's summary of what it compacted.
 	Interrupted, Compaction bool
-	// Results are those of tools.
+	// Results are those of tools. An answer has them where the agent writes a tool's call
+	// and its result in one line.
 	Results []ToolResult
 
 	// Model, MessageID and Context are an answer's, Context the tokens that the
@@ -131,6 +134,9 @@ type Events struct {
 func (r *Events) Line(line []byte) (*Event, bool) {
 	e := &r.event
 	*e = Event{Uses: e.Uses[:0], Results: e.Results[:0]}
+	if line = forms.Line(line); line == nil {
+		return e, false
+	}
 	if kind := sniff(line); kind != nil && !isChain(kind) {
 		return e, e.title(kind, line) || e.queue(kind, line)
 	}
@@ -342,6 +348,8 @@ func (e *Event) agent(h *eventHead) bool {
 			e.text = b.text
 		case string(b.kind) == "tool_use":
 			e.Uses = append(e.Uses, ToolUse{ID: Unquoted(b.id), Tool: toolName(Unquoted(b.name)), Input: b.input})
+		case string(b.kind) == "tool_result":
+			e.Results = append(e.Results, ToolResult{Of: Unquoted(b.of), Failed: b.failed, Content: b.result})
 		}
 	}
 	return true

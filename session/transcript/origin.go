@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // Origin finds out from a transcript's lines in which project it was written.
@@ -92,7 +94,7 @@ func (o *Origin) Root() string {
 		return ""
 	}
 	for dir := o.first; dir != "/" && o.slug != ""; dir = filepath.Dir(dir) {
-		if projectSlug(dir) == o.slug {
+		if agent.ProjectSlug(dir) == o.slug {
 			return dir
 		}
 	}
@@ -114,6 +116,9 @@ func usableRoot(dir string) bool {
 // path relative to the home directory; empty if that isn't such a path.
 func SlugOf(path string) string {
 	dir := filepath.Dir(filepath.FromSlash(path))
+	if filepath.Base(dir) == "chats" { // of Qwen Code
+		dir = filepath.Dir(dir)
+	}
 	if filepath.Base(filepath.Dir(dir)) != "projects" {
 		return ""
 	}

@@ -6,71 +6,58 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"unicode/utf16"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// projectSlug is the name of the directory in which the agent keeps the
-// sessions of a project: its path with a dash for each UTF-16 unit that is no
-// ASCII letter or digit, cut at 200 and then distinguished by a hash.
-func projectSlug(path string) string {
-	const longest = 200
-	units := utf16.Encode([]rune(path))
-	slug := make([]byte, len(units))
-	var hash int32
-	for i, u := range units {
-		hash = hash*31 + int32(u)
-		slug[i] = '-'
-		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
-			slug[i] = byte(u)
-		}
-	}
-	if len(slug) <= longest {
-		return string(slug)
-	}
-	h := int64(hash)
-	return string(slug[:longest]) + "-" + strconv.FormatInt(max(h, -h), 36)
+// Place is where the transcripts of a worktree's sessions are.
+type Place struct {
+	// Getenv is the environment, Home the home directory, empty if there is none.
+	Getenv func(string) string
+	Home   string
+	// Root is the worktree.
+	Root string
 }
 
-// SessionDir is where the agent keeps the transcripts of a repository's
-// sessions, "" if that cannot be known because there is no home directory.
-func SessionDir(getenv func(string) string, home, repoRoot string) string {
-	if dir := getenv(testDir); dir != "" {
-		return dir
+// Check is CheckPath for the places where the transcripts of an agent's sessions may be:
+// its folders and, in tests that name another, also .entire/tmp of the worktree, unless a
+// symbolic link leads there.
+func (p Place) Check(a agent.Agent, path string) error {
+	isTest := a.TestDir(p.Getenv) != ""
+	dir := a.Transcripts(p.Getenv, p.Home)
+	if isTest {
+		dir = a.TestDir(p.Getenv)
 	}
-	base := getenv("CLAUDE_CONFIG_DIR")
-	if base == "" && home == "" {
-		return ""
-	}
-	if base == "" {
-		base = filepath.Join(home, ".claude")
-	}
-	return filepath.Join(base, "projects", projectSlug(repoRoot))
-}
-
-// testDir names, in the environment, the agent's folder in tests.
-const testDir = "ENTIRE_TEST_CLAUDE_PROJECT_DIR"
-
-// CheckPlace is CheckPath for the places where the transcripts of a
-// repository's sessions may be: SessionDir, and in tests that name that folder
-// also .entire/tmp of the worktree, unless a symbolic link leads there.
-func CheckPlace(path string, getenv func(string) string, home, repoRoot string) error {
-	err := CheckPath(path, SessionDir(getenv, home, repoRoot))
-	if err == nil || getenv(testDir) == "" {
+	err := CheckPath(path, dir)
+	if err == nil || !isTest {
 		return err
 	}
-	temp := filepath.Join(repoRoot, ".entire", "tmp")
+	temp := filepath.Join(p.Root, ".entire", "tmp")
 	if target, failed := filepath.EvalSymlinks(temp); failed != nil || target != temp {
 		return err
 	}
 	return CheckPath(path, temp)
 }
 
+// File returns where the agent expects the transcript of a session when it is started in
+// this worktree: where it has it already, else by when the session was recorded.
+func (p Place) File(a agent.Agent, session string, recorded time.Time) (string, error) {
+	dir := a.Project(p.Getenv, p.Home, p.Root)
+	if dir == "" {
+		return "", errors.New("there is no home directory, so the agent's folder isn't known")
+	}
+	path := a.File(dir, session, recorded)
+	if found := a.Find(dir, session); found != "" {
+		path = found
+	}
+	return path, CheckPath(path, dir)
+}
+
 // CheckPath reports whether a path that a hook was given may be read as a
-// transcript: an absolute path without "..", to a file *.jsonl in dir (as
-// [SessionDir] gives it) or, where dir is one of the projects below a
-// directory "projects", in any of them, also after symbolic links are followed.
+// transcript: an absolute path without "..", to a file *.jsonl in dir or, where dir is
+// one of the projects below a directory "projects", in any of them, also after symbolic links are followed.
 // The file need not exist. It wraps [ErrOutside], and [ErrNotRegular] for what
 // exists and is no file.
 func CheckPath(path, dir string) error {

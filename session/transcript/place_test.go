@@ -4,57 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
-
-func TestProjectSlug(t *testing.T) {
-	t.Parallel()
-	tests := map[string]string{
-		"/tmp/cc/lab/proj":       "-tmp-cc-lab-proj",
-		"/home/a_b/my.repo":      "-home-a-b-my-repo",
-		`C:\src`:                 "C--src",
-		"/ü":                     "--",
-		"/😀":                     "---",
-		"/a\xff":                 "-a-",
-		strings.Repeat("/", 200): strings.Repeat("-", 200),
-		// The hashes were computed by the rule in another language.
-		"/home/" + strings.Repeat("a", 200): "-home-" + strings.Repeat("a", 194) + "-guz1gf",
-		"/ü😀" + strings.Repeat("b", 300):    "----" + strings.Repeat("b", 196) + "-myorzk",
-	}
-	for path, want := range tests {
-		dir := transcript.SessionDir(func(string) string { return "" }, "/home/me", path)
-		if got := filepath.Base(dir); got != want {
-			t.Errorf("the directory of %q is %q, want %q", path, got, want)
-		}
-	}
-}
-
-func TestSessionDir(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		env  map[string]string
-		home string
-		want string
-	}{
-		"below home":              {home: "/home/u", want: "/home/u/.claude/projects/-src-p"},
-		"the agent's own setting": {env: map[string]string{"CLAUDE_CONFIG_DIR": "/cfg"}, home: "/home/u", want: "/cfg/projects/-src-p"},
-		"a test's setting":        {env: map[string]string{"CLAUDE_CONFIG_DIR": "/cfg", "ENTIRE_TEST_CLAUDE_PROJECT_DIR": "/t"}, home: "/home/u", want: "/t"},
-		"no home":                 {},
-		"no home but a setting":   {env: map[string]string{"CLAUDE_CONFIG_DIR": "/cfg"}, want: "/cfg/projects/-src-p"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			getenv := func(key string) string { return tt.env[key] }
-			if got := transcript.SessionDir(getenv, tt.home, "/src/p"); got != filepath.FromSlash(tt.want) {
-				t.Error(got)
-			}
-		})
-	}
-}
 
 func TestCheckPath(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // SessionID returns the id that the agent has for a session that is recorded as id:
@@ -21,7 +23,7 @@ func SessionIDIn(transcript []byte) string {
 	const most = 50
 	read := 0
 	for line := range bytes.Lines(transcript) {
-		if id := Value(line).Member("sessionId").Text(); id != "" {
+		if id := Value(forms.Line(line)).Member("sessionId").Text(); id != "" {
 			return id
 		}
 		if read++; read == most {

@@ -28,8 +28,12 @@ func (f AgentFile) Behind(c Cursor) bool {
 }
 
 // AgentDir is the folder of the subagents of the session whose transcript is
-// path.
+// path: beside the transcript or, as Qwen Code has it, beside the folder "chats".
 func AgentDir(path string) string {
+	if dir := filepath.Dir(path); filepath.Base(dir) == "chats" {
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		return filepath.Join(filepath.Dir(dir), "subagents", name)
+	}
 	return filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
 }
 

@@ -16,7 +16,7 @@ const (
 
 func effectOf(tool string) effect {
 	switch tool {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit", "mcp__acp__Write", "mcp__acp__Edit":
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", "Delete", "mcp__acp__Write", "mcp__acp__Edit":
 		return effectNamed
 	case "Read", "Glob", "Grep", "LS", "LSP", "NotebookRead", "WebFetch", "WebSearch", "mcp__acp__Read",
 		"TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop",

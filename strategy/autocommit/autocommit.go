@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -86,7 +87,7 @@ func (co *Committer) commitDue(ctx context.Context, s *session.State, postCommit
 	if err = co.intend(ctx, plan.fresh); err == nil {
 		err = gitwork.CommitPaths(ctx, co.Repo, gitwork.PathCommit{
 			Paths: plan.paths, Message: s.Recorder.Due.Subject,
-			Env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=" + s.ID, workspace.TurnVariable + "=" + s.TurnID},
+			Env: append(agent.Of(s.AgentType).Environ(s.ID), workspace.TurnVariable+"="+s.TurnID),
 		})
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)

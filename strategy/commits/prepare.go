@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // notLinked is the message for a user whose commit gets no trailer though it
@@ -38,7 +38,7 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	if d.ID != "" && !d.Amend && !pr.agreed(ctx, m, msg) {
+	if d.ID != "" && !d.Amend && !pr.agreed(ctx, m, msg, d) {
 		d = d.Declined()
 	}
 	if d.ID != "" {
@@ -133,7 +133,7 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 // no ids either: nothing was linked in this repository that it could take over,
 // and the message has none. Then no git process has to be started.
 func (pr *Preparer) nothingLinked(msg *message) bool {
-	return pr.Env.Getenv("CLAUDECODE") != "1" && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
+	return !agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
 }
 
 // abandoned returns the decisions of this worktree about commits that were never
@@ -251,11 +251,29 @@ func (pr *Preparer) stagedChanges(ctx context.Context, op operation, head git.Co
 }
 
 // agreed asks where the settings require it and there is a terminal.
-func (pr *Preparer) agreed(ctx context.Context, m Message, msg message) bool {
+func (pr *Preparer) agreed(ctx context.Context, m Message, msg message, d journal.Decision) bool {
 	if !pr.Options.Ask || m.Source != "message" || msg.rest != "" || !pr.Env.Terminal() {
 		return true
 	}
-	return pr.Env.Confirm(ctx, "Link this commit to "+workspace.AgentType+" session context?")
+	return pr.Env.Confirm(ctx, "Link this commit to "+pr.agents(d)+" session context?")
+}
+
+// agents names the agents of the sessions that a decision links.
+func (pr *Preparer) agents(d journal.Decision) string {
+	var labels []string
+	for _, share := range d.Shares {
+		label := agent.ClaudeCode().Label
+		if s, err := pr.Sessions.Load(share.Session); err == nil {
+			label = agent.Of(s.AgentType).Label
+		}
+		if !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	if len(labels) == 0 {
+		return agent.ClaudeCode().Label
+	}
+	return strings.Join(labels, " and ")
 }
 
 // hint is what the editor shows below the message.
@@ -268,7 +286,7 @@ func (pr *Preparer) hint(d journal.Decision, op operation) string {
 		return ""
 	}
 	var hint strings.Builder
-	hint.WriteString(hintMark + " above if you don't want to link this commit to " + workspace.AgentType + ".")
+	hint.WriteString(hintMark + " above if you don't want to link this commit to " + pr.agents(d) + ".")
 	for _, share := range d.Shares {
 		s, err := pr.Sessions.Load(share.Session)
 		if err == nil && s.FirstPrompt != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -234,7 +235,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// All that is known of it is its name: its slot records that.
 		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
-		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: workspace.AgentType}, nil
+		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: agent.ClaudeCode().Label}, nil
 	}
 	if err != nil {
 		return authorship.Slot{}, err

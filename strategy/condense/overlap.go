@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -25,10 +26,11 @@ import (
 // mark too, which is why the session must be known and busy, or have its turn
 // committed.
 func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
-	if sh.Env.Getenv("CLAUDECODE") != "1" {
+	callers := agent.Callers(sh.Env.Getenv)
+	if len(callers) == 0 {
 		return nil, false
 	}
-	if id := sh.Env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+	if id := agent.CallingSession(sh.Env.Getenv); id != "" {
 		for _, s := range here {
 			if s.ID == id {
 				return s, sh.inTurn(s)
@@ -39,7 +41,7 @@ func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
 	}
 	var active []*session.State
 	for _, s := range here {
-		if s.Phase == session.Active {
+		if s.Phase == session.Active && slices.ContainsFunc(callers, func(a agent.Agent) bool { return a.Label == agent.Of(s.AgentType).Label }) {
 			active = append(active, s)
 		}
 	}
@@ -65,17 +67,17 @@ func (sh *Sharer) inTurn(s *session.State) bool {
 func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes) ([]journal.Share, error) {
 	var shares []journal.Share
 	files := sh.authors.Created(changes, here)
-	agent, byAgent := sh.agentSession(here)
+	calling, byAgent := sh.agentSession(here)
 	if byAgent {
-		own, err := sh.agentFiles(ctx, agent, files)
+		own, err := sh.agentFiles(ctx, calling, files)
 		if err != nil {
 			return nil, err
 		}
 		shares = append(shares, own)
 	}
-	alone := !byAgent && sh.Env.Getenv("CLAUDECODE") != "1" && !sh.Env.Terminal()
+	alone := !byAgent && !agent.IsCalling(sh.Env.Getenv) && !sh.Env.Terminal()
 	for _, s := range workspace.NewestFirst(here) {
-		if byAgent && s.ID == agent.ID || !session.MayCondense(s) {
+		if byAgent && s.ID == calling.ID || !session.MayCondense(s) {
 			continue
 		}
 		var share journal.Share

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
@@ -22,6 +23,8 @@ import (
 // Conversation is a transcript that was put back.
 type Conversation struct {
 	Session string
+	// Agent is the agent of the session.
+	Agent agent.Agent
 	// Path is the transcript, Copy where the former one is kept, empty if there
 	// was none or nothing had to change.
 	Path, Copy string
@@ -99,7 +102,7 @@ func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	if err != nil {
 		return Conversation{}, 0, err
 	}
-	conv := Conversation{Session: s.ID, Path: s.TranscriptPath}
+	conv := Conversation{Session: s.ID, Agent: agent.Of(s.AgentType), Path: s.TranscriptPath}
 	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
 		return conv, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,14 +15,15 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/relocate"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Log is the stored transcript of a session, and the place in which the agent
 // searches for it here.
 type Log struct {
+	Agent           agent.Agent
 	Session, Prompt string
 	Path            string
 	Status          LogStatus
@@ -87,7 +87,7 @@ func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Ski
 // kept as a copy. One that is the same stays. Before that it writes the transcripts of the
 // session's subagents that the agent lacks here.
 func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
-	conv := Conversation{Session: log.Session, Path: log.Path, Changed: log.Status != LogSame}
+	conv := Conversation{Session: log.Session, Agent: log.Agent, Path: log.Path, Changed: log.Status != LogSame}
 	var err error
 	if conv.Subagents, err = lo.putAgents(ctx, log); err != nil || !conv.Changed {
 		return conv, err
@@ -97,7 +97,7 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 }
 
 // storedLogs finds a place for each session of a checkpoint.
-func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place func(id string) (string, error)) ([]Log, []Skipped, error) {
+func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place placing) ([]Log, []Skipped, error) {
 	var logs []Log
 	var skipped []Skipped
 	var missing error
@@ -135,16 +135,26 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 	return logs, skipped, nil
 }
 
+// placing returns where the transcript of an agent's session belongs. recorded is when
+// the session was.
+type placing func(a agent.Agent, id string, recorded time.Time) (string, error)
+
+// isRecorded reports whether a label in metadata is that of an agent that can be resumed.
+func isRecorded(label string) bool {
+	_, ok := agent.ByLabel(label)
+	return ok
+}
+
 // storedLog is what a session left, or why that is of no use here.
-func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
+func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placing) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
-	agent := s.Meta.Agent
-	unnamed := !transcript.IsAgentName(agent) || agent == transcript.GeminiCLI // some versions named it wrongly
+	label := s.Meta.Agent
+	unnamed := !transcript.IsAgentName(label) || label == transcript.GeminiCLI // some versions named it wrongly
 	switch {
 	case id != "" && !Resumable(id):
 		return log, "its id can't be given to an agent", nil
-	case !unnamed && agent != workspace.AgentType:
-		return log, "it was recorded by " + agent, nil
+	case !unnamed && !isRecorded(label):
+		return log, "it was recorded by " + label, nil
 	}
 	text, found, err := s.Transcript(ctx, lo.Repo)
 	if err != nil {
@@ -158,8 +168,8 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 		if err != nil {
 			return log, "", err
 		}
-		if agent = transcript.Agent(agent, first.Data); agent == transcript.GeminiCLI {
-			return log, "it was recorded by " + agent, nil
+		if label = transcript.Agent(label, first.Data); label == transcript.GeminiCLI {
+			return log, "it was recorded by " + label, nil
 		}
 		if id == "" { // its metadata is missing or damaged
 			id = transcript.SessionIDIn(first.Data)
@@ -168,8 +178,8 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 			return log, "its id is not known, or can't be given to an agent", nil
 		}
 	}
-	log = Log{Session: id, Lines: s.Meta.Lines(), text: text}
-	if log.Path, err = place(id); err != nil {
+	log = Log{Agent: agent.Of(label), Session: id, Lines: s.Meta.Lines(), text: text}
+	if log.Path, err = place(log.Agent, id, s.Meta.CreatedAt); err != nil {
 		return log, "", err
 	}
 	prompts, err := s.Prompts(ctx, lo.Repo)
@@ -198,22 +208,17 @@ func Resumable(id string) bool {
 
 // livePath is where a session's transcript belongs: where the state of a
 // session of this worktree knows it, else in the agent's folder.
-func (lo *Logs) livePath(id string) (string, error) {
+func (lo *Logs) livePath(a agent.Agent, id string, recorded time.Time) (string, error) {
 	if s, err := lo.Sessions.Load(id); err == nil && s.TranscriptPath != "" && lo.OwnsSession(s) {
 		return s.TranscriptPath, nil
 	}
-	return lo.agentPath(id)
+	return lo.agentPath(a, id, recorded)
 }
 
 // agentPath is where the agent expects a session when it is started in this
 // worktree, whatever the metadata has.
-func (lo *Logs) agentPath(id string) (string, error) {
-	dir := transcript.SessionDir(lo.Env.Getenv, lo.Env.Home, lo.Repo.Root)
-	if dir == "" {
-		return "", errors.New("there is no home directory, so the agent's folder isn't known")
-	}
-	path := filepath.Join(dir, id+".jsonl")
-	return path, transcript.CheckPath(path, dir)
+func (lo *Logs) agentPath(a agent.Agent, id string, recorded time.Time) (string, error) {
+	return lo.Transcripts().File(a, id, recorded)
 }
 
 // originLimit is how much of a transcript is read to find out where it was

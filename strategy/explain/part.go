@@ -194,7 +194,7 @@ func (s *Session) edited(files []string) int {
 	named := map[string]bool{}
 	for _, item := range s.Items {
 		switch item.Tool {
-		case "Edit", "Write", "MultiEdit", "NotebookEdit", "replace", "write_file":
+		case "Edit", "Write", "MultiEdit", "NotebookEdit", "Delete", "replace", "write_file":
 			if item.By == transcript.Tool && !item.Failed && slices.Contains(files, item.Text) {
 				named[item.Text] = true
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -46,7 +47,7 @@ func (tr *transcripts) change(s *session.State, path string, data []byte) fileCh
 	if !tr.what.AgentTranscript {
 		return stays("is the agent's own transcript: --agent-transcript changes it too")
 	}
-	if err := transcript.CheckPlace(path, tr.rec.Env.Getenv, tr.rec.Env.Home, tr.rec.Repo.Root); err != nil {
+	if err := tr.rec.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
 		return stays("is the agent's own transcript, and not where the agent keeps them: " + firstLine(err))
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {

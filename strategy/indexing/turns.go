@@ -168,6 +168,9 @@ func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Hea
 		for i := range e.Uses {
 			t.use(turn, &e.Uses[i], n, head.Time)
 		}
+		for _, r := range e.Results {
+			t.result(e, r)
+		}
 	case transcript.CompactEvent, transcript.TitleEvent, transcript.QueueEvent, transcript.LinkEvent:
 	}
 }

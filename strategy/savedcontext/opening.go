@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -95,7 +96,7 @@ func (d *openingDraft) announce(id string, end sessionEnd) {
 	d.opening.Messages = append(d.opening.Messages, savedLine(end.Summary, end.ID))
 	if end.Status == recall.Pending {
 		d.opening.Messages = append(d.opening.Messages,
-			"Discard it: entire recall discard "+end.ID, "The cleared session: claude --resume "+id)
+			"Discard it: entire recall discard "+end.ID, "The cleared session: "+agent.Of(d.input.AgentType).Resume(id))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -116,7 +117,7 @@ func (sn *Snapshots) otherWorktrees() []string {
 // Causality returns what caused a snapshot of the session's turn.
 func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causality {
 	c := bands.Causality{
-		Agent: workspace.AgentName, Session: s.ID, Turn: s.TurnID, TranscriptPath: s.TranscriptPath, Prompt: s.FirstPrompt,
+		Agent: agent.Of(s.AgentType).Name, Session: s.ID, Turn: s.TurnID, TranscriptPath: s.TranscriptPath, Prompt: s.FirstPrompt,
 	}
 	if n := len(s.Recorder.Turn.Prompts); n > 0 {
 		c.Prompt = checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])

@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -85,7 +87,7 @@ func (st *States) newState(ctx context.Context, in workspace.Input) (*session.St
 	return &session.State{
 		ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
 		WorktreePath: st.Repo.Root, WorktreeID: st.Repo.WorktreeID,
-		StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: workspace.AgentType,
+		StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.ClaudeCode().Label),
 		TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from},
 	}, nil
 }

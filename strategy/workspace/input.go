@@ -22,8 +22,9 @@ type Input struct {
 	Background bool
 	// Task is the payload of a subagent's hook.
 	Task TaskEvent
-	// Agent is the process of the agent.
-	Agent session.Process
+	// Agent is the process of the agent, AgentType the agent's name in metadata.
+	Agent     session.Process
+	AgentType string
 	// Hurried reports whether work that a child can do must be left to one.
 	Hurried bool
 	// Source is why a session starts, Reason why it ends, PromptID what names the

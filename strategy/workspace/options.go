@@ -15,12 +15,6 @@ const (
 	AutoCommit = checkpoint.AutoCommit
 )
 
-// AgentType is the name of Claude Code in states, metadata and trailers.
-const AgentType = "Claude Code"
-
-// AgentName is how the agent is named in causality and on command lines.
-const AgentName = "claude-code"
-
 // AutoMessage is the message of snapshots that the user did not ask for.
 const AutoMessage = "auto"
 

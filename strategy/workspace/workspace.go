@@ -22,6 +22,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Workspace is one worktree, with its sessions and settings, as the services of a
@@ -82,6 +84,11 @@ func (w *Workspace) GitDirOf(worktree string) string {
 // ForksDir is the folder of the records of forks.
 func (w *Workspace) ForksDir() string { return filepath.Join(w.RecordsDir(), "forks") }
 
+// Transcripts is where the transcripts of the worktree's sessions are.
+func (w *Workspace) Transcripts() transcript.Place {
+	return transcript.Place{Getenv: w.Env.Getenv, Home: w.Env.Home, Root: w.Repo.Root}
+}
+
 // TranscriptCopies is the folder of transcripts that were replaced.
 func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
 
@@ -118,12 +125,7 @@ func (w *Workspace) At(repo *git.Repo) *Workspace {
 // at a terminal.
 func (w *Workspace) AsPerson() *Workspace {
 	person := *w
-	person.Env.Getenv = func(name string) string {
-		if name == "CLAUDECODE" {
-			return ""
-		}
-		return w.Env.Getenv(name)
-	}
+	person.Env.Getenv = agent.WithoutMarks(w.Env.Getenv)
 	person.Env.Terminal = func() bool { return true }
 	person.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
 	return &person

@@ -114,15 +114,16 @@ func gitHookFiles(repo *git.Repo, s githook.Status) []string {
 
 // checkAgentHooks finds out whether the agent runs our hooks, and why not.
 func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
-	agent, err := install.CheckAgent(repo)
+	agents, err := install.CheckAgents(repo)
 	var list []doctor.Finding
-	for _, n := range notes(agent, repo) {
+	texts := notes(agents, repo)
+	for i, h := range lacking(agents) {
 		list = append(list, doctor.Finding{
-			Code: n.Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(n.Message),
+			Code: texts[i].Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(texts[i].Message),
 			Why: "sessions of this worktree are not recorded, or not all of them",
-			Fix: "add them to " + agent.File,
-			Repair: &doctor.Repair{Files: []string{agent.File}, Do: func(context.Context) error {
-				_, _, err := install.ClaudeSettings(repo, agent.File).Install()
+			Fix: "add them to " + h.File,
+			Repair: &doctor.Repair{Files: []string{h.File}, Do: func(context.Context) error {
+				_, _, err := install.AgentSettings(repo, h.Agent, h.File).Install()
 				return err
 			}},
 		})
@@ -136,9 +137,9 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 			Hint: "take " + b.Key + " out of " + b.File,
 		})
 	}
-	if agent.Former {
+	if agents[0].Former {
 		list = append(list, doctor.Finding{
-			Code: "former-hooks", Severity: doctor.Note, Subject: agent.File,
+			Code: "former-hooks", Severity: doctor.Note, Subject: agents[0].File,
 			What: "hooks of the former Entire CLI are here too",
 			Why:  "its `rewind` must not be run on sessions recorded by this program, it would delete files",
 		})

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 type statusOptions struct{ detailed, json bool }
@@ -78,13 +79,15 @@ type statusReport struct {
 	Settings   *config.SettingsJSON `json:"settings,omitempty"`
 	GitHooks   *gitHooksJSON        `json:"git_hooks,omitempty"`
 	AgentHooks *agentHooksJSON      `json:"agent_hooks,omitempty"`
-	Failures   *failuresJSON        `json:"hook_failures,omitempty"`
-	Unfinished int                  `json:"unfinished"`
-	Snapshots  *snapshotsJSON       `json:"snapshots,omitempty"`
-	Contexts   *contextJSON         `json:"context_checkpoints,omitempty"`
-	Next       *nextCommitJSON      `json:"next_commit,omitempty"`
-	Sessions   []sessionJSON        `json:"sessions"`
-	Notes      []app.Note           `json:"notes"`
+	// OtherAgents are the other agents that have hooks here.
+	OtherAgents []*agentHooksJSON `json:"other_agents,omitempty"`
+	Failures    *failuresJSON     `json:"hook_failures,omitempty"`
+	Unfinished  int               `json:"unfinished"`
+	Snapshots   *snapshotsJSON    `json:"snapshots,omitempty"`
+	Contexts    *contextJSON      `json:"context_checkpoints,omitempty"`
+	Next        *nextCommitJSON   `json:"next_commit,omitempty"`
+	Sessions    []sessionJSON     `json:"sessions"`
+	Notes       []app.Note        `json:"notes"`
 	// Copies are the transcripts that a rewind or a resume replaced.
 	Copies *transcriptCopiesJSON `json:"transcript_copies,omitempty"`
 	// Interrupted is the point of a rewind that was interrupted.
@@ -175,13 +178,16 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	}
 	missing := slices.Concat(hooks.Missing, hooks.Overwritten, hooks.Outdated)
 	r.GitHooks = &gitHooksJSON{Installed: hooks.OK(), Dir: hooks.Dir, Missing: format.NotNil(missing), Chained: format.NotNil(hooks.Chained)}
-	agent, err := install.CheckAgent(repo)
+	agents, err := install.CheckAgents(repo)
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{Code: "agent-hooks", Message: err.Error()})
 	}
-	r.AgentHooks = &agentHooksJSON{
-		Agent: install.ClaudeName, Installed: agent.Installed, Missing: format.NotNil(agent.Missing), File: agent.File,
-		StatusLine: install.StatusLineFile(repo),
+	r.AgentHooks = newAgentHooksJSON(agents[0])
+	r.AgentHooks.StatusLine = install.StatusLineFile(repo)
+	for _, other := range agents[1:] {
+		if other.Installed > 0 {
+			r.OtherAgents = append(r.OtherAgents, newAgentHooksJSON(other))
+		}
 	}
 	server := serverNotes(a, repo, r.AgentHooks)
 	if !enabled {
@@ -190,9 +196,9 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	if hooks.Dir != "" {
 		r.Notes = append(r.Notes, install.GitHookNotes(hooks)...)
 	}
-	r.Notes = append(r.Notes, notes(agent, repo)...)
+	r.Notes = append(r.Notes, notes(agents, repo)...)
 	r.Notes = append(r.Notes, server...)
-	if agent.Former {
+	if agents[0].Former {
 		r.Notes = append(r.Notes, app.Note{
 			Code:    "former-hooks",
 			Message: "Hooks of the former Entire CLI are here: its `rewind` must not be run on sessions recorded by this program, it would delete files.",
@@ -205,19 +211,37 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	}
 }
 
+func newAgentHooksJSON(h install.AgentHooks) *agentHooksJSON {
+	return &agentHooksJSON{Agent: h.Agent.Name, Installed: h.Installed, Missing: format.NotNil(h.Missing), File: h.File}
+}
+
 // notes describes which hooks the worktree lacks.
-func notes(h install.AgentHooks, repo *git.Repo) []app.Note {
-	if h.Complete() {
-		return nil
+func notes(agents []install.AgentHooks, repo *git.Repo) []app.Note {
+	var list []app.Note
+	for _, h := range lacking(agents) {
+		text := "The hooks for " + h.Agent.Label + " are not installed in this worktree."
+		if h.Installed > 0 {
+			text = "Hooks for " + h.Agent.Label + " are missing in this worktree: " + strings.Join(h.Missing, ", ") + "."
+		}
+		list = append(list, app.Note{
+			Code: "agent-hooks-missing", Message: text,
+			Hint: "run `entire enable --agent " + h.Agent.Name + "` in " + repo.Root,
+		})
 	}
-	text := "The hooks for " + install.ClaudeLabel + " are not installed in this worktree."
-	if h.Installed > 0 {
-		text = "Hooks for " + install.ClaudeLabel + " are missing in this worktree: " + strings.Join(h.Missing, ", ") + "."
+	return list
+}
+
+// lacking returns the agents that lack hooks: those with a part of them, and Claude Code
+// where no agent has any.
+func lacking(agents []install.AgentHooks) []install.AgentHooks {
+	none := !slices.ContainsFunc(agents, func(h install.AgentHooks) bool { return h.Installed > 0 })
+	var list []install.AgentHooks
+	for i, h := range agents {
+		if !h.Complete() && (h.Installed > 0 || none && i == 0) {
+			list = append(list, h)
+		}
 	}
-	return []app.Note{{
-		Code: "agent-hooks-missing", Message: text,
-		Hint: "run `entire enable --agent " + install.ClaudeName + "` in " + repo.Root,
-	}}
+	return list
 }
 
 // runStatus prints the report.
@@ -285,8 +309,12 @@ func printFiles(w ui.Streams, r *statusReport) {
 	if r.GitHooks != nil && r.GitHooks.Installed {
 		w.Printf("Git hooks in %s\n", r.GitHooks.Dir)
 	}
-	if r.AgentHooks != nil && r.AgentHooks.Installed > 0 {
-		w.Printf("%s for %s in %s\n", ui.Plural(r.AgentHooks.Installed, "hook"), install.ClaudeLabel, filepath.ToSlash(r.AgentHooks.File))
+	if r.AgentHooks != nil {
+		for _, h := range append([]*agentHooksJSON{r.AgentHooks}, r.OtherAgents...) {
+			if a, _ := agent.ByName(h.Agent); h.Installed > 0 {
+				w.Printf("%s for %s in %s\n", ui.Plural(h.Installed, "hook"), a.Label, filepath.ToSlash(h.File))
+			}
+		}
 	}
 	if r.AgentHooks != nil && r.AgentHooks.Questions != "" {
 		w.Printf("Questions at /clear in %s\n", filepath.ToSlash(r.AgentHooks.Questions))

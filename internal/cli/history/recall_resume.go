@@ -26,7 +26,7 @@ func newRecallResumeCmd(a *app.App, opts *recallOptions) *cobra.Command {
 the newest of this worktree, or the one whose id begins so. Each file in it is marked
 as it is now: current, changed since, or deleted.
 
-To have the conversation itself back, see ` + "`entire resume`" + ` and ` + "`claude --resume`" + `.` + recallExitStatus,
+To have the conversation itself back, see ` + "`entire resume`" + `.` + recallExitStatus,
 		Example: `  entire recall resume 3f9a1c
   entire recall resume --kind short`,
 		Args: cobra.MaximumNArgs(1),

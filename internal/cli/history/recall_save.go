@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
@@ -65,7 +66,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 		Tags: opts.tags, Mode: recall.Mode(opts.mode),
 	}
 	if want.SessionID == "" {
-		want.SessionID = r.Getenv("CLAUDE_CODE_SESSION_ID") // run by an agent for itself
+		want.SessionID = agent.CallingSession(r.Getenv) // run by an agent for itself
 	}
 	var saved recall.Checkpoint
 	err := r.Streams.Progress("Saving", func() (err error) {

@@ -65,7 +65,7 @@ func (t *contextText) facts(c recall.Checkpoint) {
 	fact("Saved", c.CreatedAt.In(t.now.Location()).Format(time.DateTime)+" ("+ui.Ago(t.now, c.CreatedAt)+"), "+savedText(c.Cause))
 	for _, id := range c.Sessions {
 		id = ui.Line(id, format.NameWidth)
-		fact("Session", id+" (claude --resume "+id+")")
+		fact("Session", id+" (entire resume "+id+")")
 	}
 	fact("Commits' checkpoints", ui.Line(strings.Join(c.Checkpoints, ", "), itemWidth))
 	fact("Branch", placeText(c.State.Context))

@@ -149,16 +149,18 @@ func unread(err error, id checkpoint.ID) error {
 // gives them up. They are all looked at before the first is written.
 func (r *resuming) newer(ctx context.Context, logs []conversation.Log) error {
 	var ids []string
+	command := ""
 	for _, log := range logs {
 		if log.Status == conversation.LogNewer {
 			ids = append(ids, log.Session)
+			command = log.Agent.Resume(log.Session)
 		}
 	}
 	if len(ids) == 0 || r.opts.force {
 		return nil
 	}
 	text := "the transcript here is newer than the checkpoint's: session " + strings.Join(ids, ", ")
-	hint := "to go on with it: claude -r " + ids[len(ids)-1] + "; --force replaces it, and keeps a copy"
+	hint := "to go on with it: " + command + "; --force replaces it, and keeps a copy"
 	if !r.Prompter.Interactive() {
 		return app.WithHint(errors.New("nothing is written, local transcripts are preserved: "+text), hint)
 	}
@@ -243,9 +245,6 @@ func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resume
 func (r *resumedJSON) add(log conversation.Log, conv conversation.Conversation) {
 	r.Sessions = append(r.Sessions, resumedSession{
 		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy,
-		Subagents: conv.Subagents, Command: resumeCommand(log.Session),
+		Subagents: conv.Subagents, Command: log.Agent.Resume(log.Session),
 	})
 }
-
-// resumeCommand is the command that goes on with a session.
-func resumeCommand(session string) string { return "claude -r " + session }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
@@ -68,7 +69,7 @@ func (r *resuming) session(ctx context.Context, s sessions.Session) error {
 		return fmt.Errorf("session %s can't be resumed: its id can't be given to an agent", ui.Line(s.ID, format.NameWidth))
 	case s.Transcript != "" && missing == nil && gone == nil:
 		result := newResumedJSON(resume.Branch{Current: true}, resume.Carrier{}, "")
-		result.Sessions = append(result.Sessions, resumedSession{Session: s.ID, Prompt: s.Prompt, Path: s.Transcript, Command: resumeCommand(s.ID)})
+		result.Sessions = append(result.Sessions, resumedSession{Session: s.ID, Prompt: s.Prompt, Path: s.Transcript, Command: agent.Of(s.Agent).Resume(s.ID)})
 		return r.finish(result, "", at)
 	case len(s.Checkpoints) == 0:
 		return app.WithHint(fmt.Errorf("session %s has no commit, and its transcript is not here", s.ID), "`entire sessions` lists the others")

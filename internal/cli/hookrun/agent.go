@@ -19,11 +19,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // agent runs a hook of the agent.
 func (h *hook) agent(ctx context.Context) error {
+	if claude.IsForeign(h.by, h.app.Getenv) {
+		return nil
+	}
 	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
 	payload, bad := claude.Decode(wait, h.app.Streams.In)
 	cancel()
@@ -35,6 +39,9 @@ func (h *hook) agent(ctx context.Context) error {
 	defer func() { done() }()
 	if !on || bad != nil {
 		return bad
+	}
+	if !payload.Adapt(h.by, h.name) {
+		return nil
 	}
 	timeout := h.settings.HookTimeout
 	if h.name == "session-end" {
@@ -48,7 +55,7 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
-	if err := checkTranscript(h.app, h.repo, payload.SessionID, payload.Transcript); err != nil {
+	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
 		payload.Transcript = "" // what git and the snapshots have is recorded
 	}
@@ -67,7 +74,7 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
-		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app),
+		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
 		Task: payload.Task(h.name),
 	})
@@ -86,7 +93,7 @@ func (h *hook) agent(ctx context.Context) error {
 
 // reply prints the output for the agent: one, as it reads no more.
 func (h *hook) reply(answer claude.Answer) error {
-	data, err := answer.Encode()
+	data, err := answer.Encode(h.by)
 	if len(data) > 0 {
 		h.app.Streams.Printf("%s", data)
 	}
@@ -150,13 +157,12 @@ func (h *hook) mark(ctx context.Context) {
 // mend puts right what other tools have done to the hooks since.
 func (h *hook) mend(ctx context.Context) {
 	h.mendGitHooks(ctx, true)
-	for _, path := range install.ClaudeFiles(h.repo.Root) {
-		s := install.ClaudeSettings(h.repo, path)
+	for _, s := range install.AllSettings(h.repo, h.repo.Root) {
 		if n, _, err := s.Check(); err != nil || n == 0 {
 			continue
 		}
 		if _, _, err := s.Install(); err != nil {
-			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", path, "error", err.Error())
+			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", s.Path, "error", err.Error())
 		}
 	}
 }
@@ -204,11 +210,11 @@ func globalGitConfigs(a *app.App) []string {
 func (h *hook) sweepAgentFiles(ctx context.Context) {
 	const gone = time.Hour // the age at which a temporary file's writer surely is
 	before := h.app.Now().Add(-gone)
-	paths := install.ClaudeFiles(h.repo.Root)
-	failed := make([]error, 0, len(paths)+1)
+	all := install.AllSettings(h.repo, h.repo.Root)
+	failed := make([]error, 0, len(all)+1)
 	failed = append(failed, install.ProjectServers(h.repo, h.repo.Root).Sweep(before))
-	for _, path := range paths {
-		failed = append(failed, install.ClaudeSettings(h.repo, path).Sweep(before))
+	for _, s := range all {
+		failed = append(failed, s.Sweep(before))
 	}
 	if err := errors.Join(failed...); err != nil {
 		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
@@ -229,8 +235,17 @@ func (h *hook) twice() bool {
 	return false
 }
 
-// agentProcess is the process of the agent, if the environment names it.
-func agentProcess(a *app.App) session.Process {
+// agentProcess is the process of the agent: what the environment names, or the process
+// above this one that runs the agent's program.
+func agentProcess(a *app.App, by agent.Agent) session.Process {
+	if by.Name != agent.ClaudeCode().Name {
+		for _, info := range proc.Ancestors() {
+			if by.IsProgram(info.Args) {
+				return session.Process{PID: info.PID, Start: info.Start}
+			}
+		}
+		return session.Process{}
+	}
 	pid, err := strconv.Atoi(a.Getenv("CLAUDE_PID"))
 	if err != nil || pid <= 1 {
 		return session.Process{}

@@ -21,10 +21,10 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
@@ -79,6 +79,7 @@ type hook struct {
 	kind string // agent, git or child
 	name string
 	args []string
+	by   agent.Agent // whose hook it is
 
 	repo     *git.Repo
 	settings settings.Settings
@@ -104,7 +105,8 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 	switch {
 	case len(args) >= 2 && args[0] == "git":
 		h.kind, h.name, h.args = "git", args[1], args[2:]
-	case len(args) >= 2 && args[0] == install.ClaudeName:
+	case len(args) >= 2 && isAgent(args[0]):
+		h.by, _ = agent.ByName(args[0])
 		h.kind, h.name, h.args = "agent", args[1], args[2:]
 	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
@@ -128,6 +130,11 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 	case "child":
 		err = h.child(ctx)
 	}
+}
+
+func isAgent(name string) bool {
+	_, known := agent.ByName(name)
+	return known
 }
 
 // end logs the one line that every hook leaves, unless it did nothing because

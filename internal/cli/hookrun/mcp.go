@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -67,7 +68,7 @@ func mcpServer(a *app.App) *mcpserver.Server {
 		Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
 			return mcpConfigure(a, dir, changes)
 		},
-		Dir: dir, Session: a.Getenv("CLAUDE_CODE_SESSION_ID"), Parent: os.Getppid, Above: ancestors,
+		Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid, Above: ancestors,
 		Tokens: tokens, Version: a.Version, Now: a.Now,
 	}
 }
@@ -104,7 +105,7 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 		},
 		Blame: lines.blame, Why: lines.why,
-		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, id, path) },
+		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, agent.ClaudeCode(), named{id, path}) },
 		Close: func() error {
 			err := h.finish(ctx)
 			done()
@@ -113,17 +114,20 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	}, nil
 }
 
+// named is a transcript that a payload names.
+type named struct{ session, path string }
+
 // checkTranscript refuses a transcript that isn't the agent's: its content
 // would end in the repository. One that the state names already was checked
 // when it was named first, in the environment of then.
-func checkTranscript(a *app.App, repo *git.Repo, sessionID, path string) error {
-	if path == "" {
+func checkTranscript(a *app.App, repo *git.Repo, by agent.Agent, t named) error {
+	if t.path == "" {
 		return nil
 	}
-	if s, err := session.Open(repo.CommonDir).Load(sessionID); err == nil && s.TranscriptPath == path {
+	if s, err := session.Open(repo.CommonDir).Load(t.session); err == nil && s.TranscriptPath == t.path {
 		return nil
 	}
-	return transcript.CheckPlace(path, a.Getenv, a.Home, repo.Root)
+	return transcript.Place{Getenv: a.Getenv, Home: a.Home, Root: repo.Root}.Check(by, t.path)
 }
 
 // mcpConfigure changes the user's settings, if there is something to change,

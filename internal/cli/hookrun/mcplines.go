@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
@@ -90,7 +91,7 @@ func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reas
 		out.After = append(out.After, mcpAct(a))
 	}
 	if s.Author.Session != "" {
-		out.Resume = "claude -r " + s.Author.Session
+		out.Resume = agent.Of(s.Author.Agent).Resume(s.Author.Session)
 	}
 	return out, nil
 }

@@ -8,23 +8,24 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// The agents by their names on the command line and as people call them.
+// Names of the agent that is the default, and of one that is known but not recorded.
 const (
 	ClaudeName  = "claude-code"
 	ClaudeLabel = "Claude Code"
 	GeminiName  = "gemini"
 )
 
-// AgentHooks is the state of the agent's hooks in a worktree.
+// AgentHooks is the state of an agent's hooks in a worktree.
 type AgentHooks struct {
+	Agent     agent.Agent
 	File      string // with the most of them; the project's if there are none
 	Installed int
 	Missing   []string // events without a hook
@@ -35,24 +36,50 @@ type AgentHooks struct {
 // Complete reports whether every hook is installed.
 func (h AgentHooks) Complete() bool { return len(h.Missing) == 0 }
 
-// ClaudeFiles are the two settings files of the agent, the project's first.
-func ClaudeFiles(root string) []string {
-	return []string{filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json")}
+// AgentSettings returns a settings file of an agent.
+func AgentSettings(repo *git.Repo, a agent.Agent, path string) claude.Settings {
+	return claude.Settings{Agent: a, Path: path, Backup: backupDir(repo.CommonDir)}
 }
+
+// AllSettings returns the settings files of all agents in the worktree at root, there
+// or not.
+func AllSettings(repo *git.Repo, root string) []claude.Settings {
+	var all []claude.Settings
+	for _, a := range agent.All() {
+		for _, path := range claude.Files(a, root) {
+			all = append(all, AgentSettings(repo, a, path))
+		}
+	}
+	return all
+}
+
+// ClaudeFiles are the two settings files of Claude Code, the project's first.
+func ClaudeFiles(root string) []string { return claude.Files(agent.ClaudeCode(), root) }
 
 // ClaudeSettings returns the path of the settings file of Claude Code that hooks are installed in.
 func ClaudeSettings(repo *git.Repo, path string) claude.Settings {
-	return claude.Settings{Path: path, Backup: backupDir(repo.CommonDir)}
+	return AgentSettings(repo, agent.ClaudeCode(), path)
 }
 
-// CheckAgent finds the agent's hooks in either file. An event counts as
-// missing only if neither has its hook.
-func CheckAgent(repo *git.Repo) (AgentHooks, error) {
-	files := ClaudeFiles(repo.Root)
-	found := AgentHooks{File: files[0]}
+// CheckAgents returns the hooks of each agent that can be recorded, Claude Code's first.
+func CheckAgents(repo *git.Repo) ([]AgentHooks, error) {
+	all := agent.All()
+	list := make([]AgentHooks, len(all))
+	failed := make([]error, len(all))
+	for i, a := range all {
+		list[i], failed[i] = CheckAgent(repo, a)
+	}
+	return list, errors.Join(failed...)
+}
+
+// CheckAgent finds an agent's hooks in any of its files. An event counts as missing only
+// if none has its hook.
+func CheckAgent(repo *git.Repo, a agent.Agent) (AgentHooks, error) {
+	files := claude.Files(a, repo.Root)
+	found := AgentHooks{Agent: a, File: files[0]}
 	var failed []error
 	for i, path := range files {
-		n, missing, err := ClaudeSettings(repo, path).Check()
+		n, missing, err := AgentSettings(repo, a, path).Check()
 		if err != nil {
 			failed = append(failed, err)
 			continue

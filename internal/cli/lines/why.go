@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
@@ -177,7 +178,7 @@ func (r *reading) whyText(w blame.Reason, full bool) string {
 	} else {
 		r.scene(&b, s)
 	}
-	fmt.Fprintf(&b, "\nTake it up: %s\n", resumeCommand(s.Author.Session))
+	fmt.Fprintf(&b, "\nTake it up: %s\n", agent.Of(s.Author.Agent).Resume(s.Author.Session))
 	return b.String()
 }
 
@@ -222,9 +223,6 @@ func cut(text string) string {
 	}
 	return text
 }
-
-// resumeCommand takes a session up.
-func resumeCommand(session string) string { return "claude -r " + session }
 
 // whyJSON is the output of `why --json`; docs/formats/blame.md describes it.
 type whyJSON struct {
@@ -283,7 +281,7 @@ func newWhyJSON(w blame.Reason, full bool) whyJSON {
 		out.After = append(out.After, actJSON(a))
 	}
 	if s.Author.Session != "" {
-		out.Resume = resumeCommand(s.Author.Session)
+		out.Resume = agent.Of(s.Author.Agent).Resume(s.Author.Session)
 	}
 	if full {
 		for _, i := range slices.Clone(s.Turn) {

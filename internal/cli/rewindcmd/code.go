@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -96,7 +97,7 @@ func (c *codeRewind) goTo(ctx context.Context, p points.Point) error {
 		c.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Before.Short())
 	}
 	if p.Session != "" {
-		c.Streams.Printf("%s. Continue the session: claude -r %s\n", rewoundTo(p, format.ID(p.ID)), p.Session)
+		c.Streams.Printf("%s. Continue the session: %s\n", rewoundTo(p, format.ID(p.ID)), app.ResumeCommand(c.repo, p.Session))
 	} else {
 		c.Streams.Printf("%s.\n", rewoundTo(p, format.ID(p.ID)))
 	}

@@ -119,7 +119,7 @@ type logPlanJSON struct {
 
 func (l *logsRestore) commands(convs []conversation.Conversation) {
 	for _, t := range convs {
-		l.Streams.Printf("Continue the session: claude -r %s\n", t.Session)
+		l.Streams.Printf("Continue the session: %s\n", t.Agent.Resume(t.Session))
 	}
 }
 

@@ -190,7 +190,7 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 		r.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
 	}
 	if session != "" {
-		r.Streams.Printf("Continue the session: claude -r %s\n", session)
+		r.Streams.Printf("Continue the session: %s\n", app.ResumeCommand(r.repo, session))
 	}
 }
 

@@ -6,7 +6,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +49,8 @@ the defaults; with --agent or --strategy, and without a terminal, it asks nothin
 Settings go to .entire/settings.json, which is meant to be committed. With
 --local, and where the project has settings already, they go to
 .entire/settings.local.json, which git ignores; with --local the agent's hooks
-go to its personal file too, so that nobody else sees anything.
+go to its personal file too, so that nobody else sees anything. Codex and Qwen
+Code have no such file in a project.
 
 With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
 whether a checkpoint of the context is kept. It is registered for you alone, by
@@ -68,7 +68,7 @@ EXIT STATUS
   1    failure; running it again goes on where it stopped
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
-		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline",
+		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code,codex\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,9 +76,9 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.agent, "agent", "", "agent to record: "+install.ClaudeName)
+	f.StringVar(&opts.agent, "agent", "", "agents to record, with commas between: "+knownAgents())
 	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
-	complete.Flag(cmd, "agent", cobra.FixedCompletions([]string{install.ClaudeName}, cobra.ShellCompDirectiveNoFileComp))
+	complete.Flag(cmd, "agent", cobra.FixedCompletions(strings.Split(knownAgents(), ", "), cobra.ShellCompDirectiveNoFileComp))
 	complete.Flag(cmd, "strategy", cobra.FixedCompletions(strings.Split(knownStrategies, ", "), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&opts.force, "force", "f", false, "install hooks anew")
 	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
@@ -108,14 +108,6 @@ func (o enableOptions) check() error {
 		return app.Usagef("--mcp and --no-mcp exclude each other")
 	case o.line && o.noLine:
 		return app.Usagef("--statusline and --no-statusline exclude each other")
-	case o.agent == install.GeminiName:
-		return errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
-	case o.agent != "" && o.agent != install.ClaudeName:
-		err := app.Usagef("unknown agent %q (known: %s)", o.agent, install.ClaudeName)
-		if strings.EqualFold(o.agent, "claude") {
-			return app.WithHint(err, "did you mean --agent "+install.ClaudeName+"?")
-		}
-		return err
 	case o.strategy != "" && o.strategy != settings.ManualCommit && o.strategy != settings.AutoCommit:
 		return app.Usagef("unknown strategy %q (known: %s)", o.strategy, knownStrategies)
 	}
@@ -126,10 +118,12 @@ func (o enableOptions) check() error {
 type enabling struct {
 	*app.App
 
-	opts  enableOptions
-	repo  *git.Repo
-	is    settings.Settings // as they were
-	agent install.AgentHooks
+	opts enableOptions
+	repo *git.Repo
+	is   settings.Settings // as they were
+	// agents are all that can be recorded, with their hooks here; chosen are those that
+	// will be.
+	agents, chosen []install.AgentHooks
 	// shared reports whether the MCP server is to be everybody's.
 	shared bool
 	// asked reports that there were questions, and somebody to answer them.
@@ -142,15 +136,20 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	if err := opts.check(); err != nil {
 		return err
 	}
+	named, err := findAgents(opts.agent)
+	if err != nil {
+		return err
+	}
 	repo, err := a.Worktree()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
 	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
-	if e.agent, err = install.CheckAgent(repo); err != nil {
+	if e.agents, err = install.CheckAgents(repo); err != nil {
 		return err
 	}
+	e.chooseAgents(named)
 	if err := e.checkServer(); err != nil {
 		return err
 	}
@@ -167,25 +166,32 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	if err := e.choose(ctx); err != nil {
 		return err
 	}
+	if err := e.checkAgents(); err != nil {
+		return err
+	}
 	return e.install(ctx)
 }
 
 // nothingToDo reports whether all is set up.
 func (e *enabling) nothingToDo(ctx context.Context) bool {
 	hooks, err := githook.Installer{Repo: e.repo}.Check(ctx)
-	return err == nil && hooks.OK() && e.is.Enabled && e.is.Marker && e.agent.Complete()
+	return err == nil && hooks.OK() && e.is.Enabled && e.is.Marker &&
+		!slices.ContainsFunc(e.chosen, func(h install.AgentHooks) bool { return !h.Complete() })
 }
 
 // questions are what the flags leave open. An agent or a strategy that is
-// named asks for silence, and without a terminal all is as by default; where the
-// agent's hooks are there already only what the project proposes is left. The
-// agent isn't asked for: there is one.
+// named asks for silence, and without a terminal all is as by default; where an
+// agent's hooks are there already only what the project proposes is left. Which
+// agents is asked only where another than Claude Code is found.
 func (e *enabling) questions() []choice {
 	if e.opts.agent != "" || e.opts.strategy != "" || !e.Prompter.Interactive() {
 		return nil
 	}
 	var all []choice
-	if e.agent.Installed == 0 {
+	if !slices.ContainsFunc(e.agents, isInstalled) {
+		if found := e.detected(); len(found) > 1 || len(found) == 1 && found[0].Agent.Name != install.ClaudeName {
+			all = append(all, agentChoice(found))
+		}
 		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
 			all = append(all, placeChoice())
 		}
@@ -207,7 +213,7 @@ func (e *enabling) choose(ctx context.Context) error {
 	for i, c := range all {
 		questions[i] = c.Question
 	}
-	answers, err := e.Prompter.AskTogether(ctx, "Record "+install.ClaudeLabel+" in this repository", questions...)
+	answers, err := e.Prompter.AskTogether(ctx, "Record "+labels(e.chosen)+" in this repository", questions...)
 	if err != nil {
 		return err
 	}

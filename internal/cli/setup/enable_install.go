@@ -25,7 +25,7 @@ func (e *enabling) install(ctx context.Context) error {
 	if err := project.Ignore(e.opts.local); err != nil {
 		return err
 	}
-	if err := e.installAgent(); err != nil {
+	if err := e.installAgents(); err != nil {
 		return err
 	}
 	report, err := install.GitHooks(ctx, e.repo, e.opts.force)
@@ -61,40 +61,6 @@ func (e *enabling) relative(path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
-}
-
-func (e *enabling) installAgent() (failed error) {
-	e.Streams.Printf("Agent: %s\n\n", install.ClaudeLabel)
-	files := install.ClaudeFiles(e.repo.Root)
-	target := files[0]
-	if e.opts.local {
-		target = files[1]
-	}
-	if e.agent.Installed > 0 {
-		target = e.agent.File
-	}
-	hooks := install.ClaudeSettings(e.repo, target)
-	if e.opts.force {
-		again, err := install.TakeOut(hooks)
-		if err != nil {
-			return err
-		}
-		defer again(&failed)
-	}
-	if !e.opts.force && e.agent.Complete() {
-		e.Streams.Printf("Hooks for %s already installed\n", install.ClaudeLabel)
-		return nil
-	}
-	n, changed, err := hooks.Install()
-	if err != nil {
-		return err
-	}
-	if !changed {
-		e.Streams.Printf("Hooks for %s already installed\n", install.ClaudeLabel)
-		return nil
-	}
-	e.Streams.Printf("Installed %s for %s\n", ui.Plural(n, "hook"), install.ClaudeLabel)
-	return nil
 }
 
 // writeSettings writes what isn't so already, and returns the file that says

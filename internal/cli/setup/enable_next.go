@@ -19,7 +19,7 @@ func (e *enabling) printNext(ctx context.Context) {
 	if files := e.uncommitted(ctx); len(files) > 0 {
 		table.Row("  git add "+strings.Join(files, " "), "commit them, for everybody here")
 	}
-	table.Row("  "+install.ClaudeProgram, "work and commit as usual")
+	table.Row("  "+e.chosen[0].Agent.Program, "work and commit as usual")
 	if e.lacksQuestion() {
 		table.Row("  entire enable --mcp", "be asked before /clear")
 	}
@@ -31,7 +31,7 @@ func (e *enabling) printNext(ctx context.Context) {
 // lacksQuestion reports whether the agent could ask before /clear, and nobody was asked
 // whether it shall.
 func (e *enabling) lacksQuestion() bool {
-	if e.asked || e.opts.mcp || e.opts.noMCP || !app.OnPath(e.Getenv, install.ClaudeProgram) {
+	if !e.recordsClaude() || e.asked || e.opts.mcp || e.opts.noMCP || !app.OnPath(e.Getenv, install.ClaudeProgram) {
 		return false
 	}
 	at, err := install.CheckQuestions(e.repo)
@@ -40,7 +40,7 @@ func (e *enabling) lacksQuestion() bool {
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.
 func (e *enabling) uncommitted(ctx context.Context) []string {
-	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json")
+	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json", ".codex", ".qwen")
 	if err != nil {
 		return nil // git reports it when the user commits
 	}

@@ -219,8 +219,8 @@ func (u *uninstalling) doneWith(n int, what string) {
 func (u *uninstalling) removeAgentHooks(roots ...string) error {
 	var failed []error
 	for _, root := range roots {
-		for _, path := range install.ClaudeFiles(root) {
-			if _, err := install.ClaudeSettings(u.repo, path).Uninstall(); err != nil {
+		for _, s := range install.AllSettings(u.repo, root) {
+			if _, err := s.Uninstall(); err != nil {
 				failed = append(failed, err)
 			}
 		}

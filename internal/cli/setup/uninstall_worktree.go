@@ -20,8 +20,8 @@ import (
 // records reports whether sessions of the worktree at root are recorded: it has
 // the agent's hooks, or a session that hasn't ended.
 func (u *uninstalling) records(root string) bool {
-	for _, path := range install.ClaudeFiles(root) {
-		if n, _, err := install.ClaudeSettings(u.repo, path).Check(); err == nil && n > 0 {
+	for _, s := range install.AllSettings(u.repo, root) {
+		if n, _, err := s.Check(); err == nil && n > 0 {
 			return true
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // autoMessage is the message of a snapshot that was given none.
@@ -139,10 +139,10 @@ func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOption
 // causalityOf is what the flags have, and the environment that an agent gives its
 // hooks.
 func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, error) {
-	if opts.auto && opts.session == "" && f.Getenv("CLAUDECODE") == "1" {
-		opts.session = f.Getenv("CLAUDE_CODE_SESSION_ID")
+	if callers := agent.Callers(f.Getenv); opts.auto && opts.session == "" && len(callers) > 0 {
+		opts.session = agent.CallingSession(f.Getenv)
 		if opts.agent == "" {
-			opts.agent = install.ClaudeName
+			opts.agent = callers[0].Name
 		}
 	}
 	meta, err := metadata(opts.meta)

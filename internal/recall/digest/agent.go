@@ -58,7 +58,7 @@ func (d *Digest) usage(e *transcript.Event) {
 func (r *reader) use(use transcript.ToolUse) {
 	call := Call{ID: plain.Head(use.ID, maxName), Tool: use.Tool}
 	switch use.Tool {
-	case "Edit", "Write", "MultiEdit", "NotebookEdit", "Read", "NotebookRead":
+	case "Edit", "Write", "MultiEdit", "NotebookEdit", "Delete", "Read", "NotebookRead":
 		call.Text = r.path(firstOf(use.Input, "file_path", "notebook_path"))
 	case "Bash":
 		r.command(&call, use.Input)

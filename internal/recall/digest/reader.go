@@ -48,6 +48,9 @@ func (r *reader) line(raw []byte) {
 		r.user(e)
 	case transcript.AgentEvent:
 		r.agent(e)
+		for _, res := range e.Results {
+			results{r.Digest, r.redact, &r.text}.add(e, res)
+		}
 	case transcript.CompactEvent:
 		r.Tokens, r.MessageID, r.PlanOffered = 0, "", false
 	case transcript.TitleEvent:

@@ -41,7 +41,7 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 	switch call.Tool {
 	case "Bash":
 		r.ran(e, res, ended{call: call, said: said})
-	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+	case "Edit", "Write", "MultiEdit", "NotebookEdit", "Delete":
 		r.edited(e, call, said)
 	case "AskUserQuestion":
 		for _, reply := range replies(e.Detail(), res) {

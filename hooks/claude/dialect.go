@@ -1,0 +1,136 @@
+package claude
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// Codex and Qwen Code took over the form of Claude Code's hooks and settings. What differs
+// is in this file.
+
+// Files returns the settings files of an agent in a worktree, the project's first.
+func Files(a agent.Agent, root string) []string {
+	switch a.Name {
+	case agent.Codex().Name:
+		return []string{filepath.Join(root, ".codex", "hooks.json")}
+	case agent.Qwen().Name:
+		return []string{filepath.Join(root, ".qwen", "settings.json")}
+	}
+	return []string{filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json")}
+}
+
+// HasPersonalFile reports whether the agent has a settings file in the worktree that is
+// the user's own.
+func HasPersonalFile(a agent.Agent) bool { return len(Files(a, "")) > 1 }
+
+// Trust returns what the agent asks the user before it runs the hooks, "" for nothing.
+func Trust(a agent.Agent) string {
+	if a.Name == agent.Codex().Name {
+		return "Codex runs a hook only after you have trusted it: accept the hooks at its next start, or with /hooks."
+	}
+	return ""
+}
+
+// codexEndTimeout is the most that Codex gives the hooks of a session's end, in seconds.
+const codexEndTimeout = 3
+
+// entriesOf returns the hooks that Install maintains for an agent.
+func entriesOf(a agent.Agent) []entry {
+	var all []entry
+	switch a.Name {
+	case agent.Codex().Name:
+		all = []entry{
+			{event: "SessionStart", verb: "session-start"},
+			{event: "SessionEnd", verb: "session-end", timeout: codexEndTimeout},
+			{event: "Stop", verb: "stop"},
+			{event: "Interrupt", verb: "stop-failure", timeout: codexEndTimeout},
+			{event: "UserPromptSubmit", verb: "user-prompt-submit"},
+			{event: "PreCompact", verb: "pre-compact"},
+			{event: "PostCompact", verb: "post-compact"},
+		}
+	case agent.Qwen().Name:
+		all = []entry{
+			{event: "SessionStart", verb: "session-start"},
+			{event: "SessionEnd", verb: "session-end", timeout: endTimeout},
+			{event: "Stop", verb: "stop"},
+			{event: "StopFailure", verb: "stop-failure"},
+			{event: "UserPromptSubmit", verb: "user-prompt-submit"},
+			{event: "PreToolUse", verb: "pre-task", matcher: "agent|task"},
+			{event: "PostToolUse", verb: "post-task", matcher: "agent|task"},
+			{event: "PostToolUse", verb: "post-todo", matcher: "todo_write"},
+			{event: "SubagentStop", verb: "subagent-stop"},
+			{event: "PreCompact", verb: "pre-compact"},
+			{event: "PostCompact", verb: "post-compact"},
+		}
+	default:
+		a = agent.ClaudeCode()
+		all = entries()
+	}
+	for i := range all {
+		all[i].agent = a
+	}
+	return all
+}
+
+// isClaude reports whether an agent is Claude Code, which the zero agent is, too.
+func isClaude(a agent.Agent) bool { return a.Name == "" || a.Name == agent.ClaudeCode().Name }
+
+// IsForeign reports whether a hook that is installed for an agent was run by another one:
+// Copilot runs the hooks in Claude Code's settings, with ids of its own.
+func IsForeign(a agent.Agent, getenv func(string) string) bool {
+	return isClaude(a) && getenv("COPILOT_CLI") != "" && !agent.IsCalling(getenv)
+}
+
+// dialectPayload is what other agents have in their payloads beside Claude Code's members.
+type dialectPayload struct {
+	// Submitted is what the person typed, where Prompt may be the agent's own.
+	Submitted *string `json:"submitted_prompt"`
+	// ToolCallID is the id of a tool's call in the transcript, where ToolUseID is another.
+	ToolCallID string `json:"tool_call_id"`
+}
+
+// Adapt gives a payload of an agent's hook the meaning that Claude Code's has. It returns
+// false if nothing has happened that concerns the session: a subagent's turn, or a prompt
+// that nobody typed.
+func (p *Payload) Adapt(a agent.Agent, verb string) bool {
+	if isClaude(a) {
+		return true
+	}
+	if p.ToolCallID != "" {
+		p.ToolUseID = p.ToolCallID
+	}
+	p.Background = slices.DeleteFunc(p.Background, hasEnded)
+	if p.isBackgroundTask() {
+		p.ToolResponse = json.RawMessage(`{"isAsync":true}`)
+	}
+	switch verb {
+	case "user-prompt-submit":
+		if p.Submitted != nil {
+			p.Prompt = *p.Submitted
+		}
+		return p.AgentID == "" && strings.TrimSpace(p.Prompt) != ""
+	case "session-start", "session-end", "stop", "stop-failure", "pre-compact", "post-compact":
+		return p.AgentID == ""
+	}
+	return true
+}
+
+// hasEnded reports whether a task of a payload goes on no more.
+func hasEnded(task json.RawMessage) bool {
+	var t struct {
+		Status string `json:"status"`
+	}
+	return json.Unmarshal(task, &t) == nil && t.Status != "" && t.Status != "running"
+}
+
+// isBackgroundTask reports whether a call of Qwen Code has only started its subagent.
+func (p *Payload) isBackgroundTask() bool {
+	var r struct {
+		Content string `json:"llmContent"`
+	}
+	return json.Unmarshal(p.ToolResponse, &r) == nil && strings.HasPrefix(r.Content, "Background agent launched")
+}

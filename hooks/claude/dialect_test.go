@@ -1,0 +1,168 @@
+package claude_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+func TestInstallOfOtherAgents(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		agent         agent.Agent
+		before, after string
+		hooks         int
+	}{
+		"codex: no file": {
+			agent: agent.Codex(), hooks: 7,
+			after: `{"hooks":{` +
+				`"SessionStart":[{"hooks":[{"type":"command","command":"entire hooks codex session-start 2>/dev/null || true"}]}],` +
+				`"SessionEnd":[{"hooks":[{"type":"command","command":"entire hooks codex session-end 2>/dev/null || true","timeout":3}]}],` +
+				`"Stop":[{"hooks":[{"type":"command","command":"entire hooks codex stop 2>/dev/null || true"}]}],` +
+				`"Interrupt":[{"hooks":[{"type":"command","command":"entire hooks codex stop-failure 2>/dev/null || true","timeout":3}]}],` +
+				`"UserPromptSubmit":[{"hooks":[{"type":"command","command":"entire hooks codex user-prompt-submit 2>/dev/null || true"}]}],` +
+				`"PreCompact":[{"hooks":[{"type":"command","command":"entire hooks codex pre-compact 2>/dev/null || true"}]}],` +
+				`"PostCompact":[{"hooks":[{"type":"command","command":"entire hooks codex post-compact 2>/dev/null || true"}]}]}}`,
+		},
+		"qwen: hooks and settings of the user": {
+			agent: agent.Qwen(), hooks: 11,
+			before: `{"theme":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`,
+			after: `{"theme":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]},` +
+				`{"hooks":[{"type":"command","command":"entire hooks qwen stop 2>/dev/null || true"}]}],` +
+				`"SessionStart":[{"hooks":[{"type":"command","command":"entire hooks qwen session-start 2>/dev/null || true"}]}],` +
+				`"SessionEnd":[{"hooks":[{"type":"command","command":"entire hooks qwen session-end 2>/dev/null || true","timeout":10}]}],` +
+				`"StopFailure":[{"hooks":[{"type":"command","command":"entire hooks qwen stop-failure 2>/dev/null || true"}]}],` +
+				`"UserPromptSubmit":[{"hooks":[{"type":"command","command":"entire hooks qwen user-prompt-submit 2>/dev/null || true"}]}],` +
+				`"PreToolUse":[{"matcher":"agent|task","hooks":[{"type":"command","command":"entire hooks qwen pre-task 2>/dev/null || true"}]}],` +
+				`"PostToolUse":[{"matcher":"agent|task","hooks":[{"type":"command","command":"entire hooks qwen post-task 2>/dev/null || true"}]},` +
+				`{"matcher":"todo_write","hooks":[{"type":"command","command":"entire hooks qwen post-todo 2>/dev/null || true"}]}],` +
+				`"SubagentStop":[{"hooks":[{"type":"command","command":"entire hooks qwen subagent-stop 2>/dev/null || true"}]}],` +
+				`"PreCompact":[{"hooks":[{"type":"command","command":"entire hooks qwen pre-compact 2>/dev/null || true"}]}],` +
+				`"PostCompact":[{"hooks":[{"type":"command","command":"entire hooks qwen post-compact 2>/dev/null || true"}]}]}}`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			s := claude.Settings{Agent: tt.agent, Path: claude.Files(tt.agent, root)[0], Backup: filepath.Join(root, ".git", "entire")}
+			if tt.before != "" {
+				write(t, s.Path, tt.before)
+			}
+			if n, changed := install(t, s); n != tt.hooks || !changed {
+				t.Errorf("%d hooks, changed %v", n, changed)
+			}
+			if diff := cmp.Diff(value(t, tt.after), value(t, read(t, s.Path))); diff != "" {
+				t.Error(diff)
+			}
+			first := read(t, s.Path)
+			if _, changed := install(t, s); changed || read(t, s.Path) != first {
+				t.Error("the second installation changed the file, which costs Codex's user another consent")
+			}
+			uninstall(t, s)
+			if _, err := os.Stat(s.Path); tt.before == "" && err == nil {
+				t.Error("the file is left")
+			} else if tt.before != "" && read(t, s.Path) != tt.before {
+				t.Errorf("left %s", read(t, s.Path))
+			}
+		})
+	}
+}
+
+func TestAdapt(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		agent      agent.Agent
+		verb, json string
+		want       bool
+		prompt     string
+		background int
+		task       workspace.TaskEvent
+	}{
+		"codex: prompt":               {agent: agent.Codex(), verb: "user-prompt-submit", json: `"prompt":"p","turn_id":"t"`, want: true, prompt: "p"},
+		"codex: a subagent's prompt":  {agent: agent.Codex(), verb: "user-prompt-submit", json: `"prompt":"p","agent_id":"a"`, prompt: "p"},
+		"codex: a subagent's start":   {agent: agent.Codex(), verb: "session-start", json: `"agent_id":"a"`},
+		"codex: stop":                 {agent: agent.Codex(), verb: "stop", json: `"last_assistant_message":"m"`, want: true},
+		"qwen: typed":                 {agent: agent.Qwen(), verb: "user-prompt-submit", json: `"prompt":"expanded","submitted_prompt":"typed"`, want: true, prompt: "typed"},
+		"qwen: after tools":           {agent: agent.Qwen(), verb: "user-prompt-submit", json: `"prompt":""`},
+		"qwen: without the new field": {agent: agent.Qwen(), verb: "user-prompt-submit", json: `"prompt":"p"`, want: true, prompt: "p"},
+		"qwen: tasks at a stop":       {agent: agent.Qwen(), verb: "stop", json: `"background_tasks":[{"status":"running"},{"status":"completed"}]`, want: true, background: 1},
+		"qwen: call": {
+			agent: agent.Qwen(), verb: "pre-task", want: true,
+			json: `"tool_use_id":"toolu_1","tool_call_id":"call_1","tool_input":{"subagent_type":"general","description":"d"}`,
+			task: workspace.TaskEvent{ToolUse: "call_1", Type: "general", Description: "d"},
+		},
+		"qwen: in the background": {
+			agent: agent.Qwen(), verb: "post-task", want: true,
+			json: `"tool_call_id":"call_1","tool_response":{"llmContent":"Background agent launched successfully."}`,
+			task: workspace.TaskEvent{ToolUse: "call_1", Background: true},
+		},
+		"claude: as it is": {agent: agent.ClaudeCode(), verb: "user-prompt-submit", json: `"prompt":"","submitted_prompt":"x"`, want: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := claude.Decode(t.Context(), strings.NewReader(`{"session_id":"s1",`+tt.json+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Adapt(tt.agent, tt.verb); got != tt.want || p.Prompt != tt.prompt || len(p.Background) != tt.background {
+				t.Errorf("%v, prompt %q, %d tasks", got, p.Prompt, len(p.Background))
+			}
+			if diff := cmp.Diff(tt.task, p.Task(tt.verb)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestIsForeign(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		agent agent.Agent
+		env   map[string]string
+		want  bool
+	}{
+		"Claude Code's own":             {agent: agent.ClaudeCode()},
+		"run by Copilot":                {agent: agent.ClaudeCode(), env: map[string]string{"COPILOT_CLI": "1"}, want: true},
+		"Claude Code in Copilot's":      {agent: agent.ClaudeCode(), env: map[string]string{"COPILOT_CLI": "1", "CLAUDECODE": "1"}},
+		"Codex started in Copilot's":    {agent: agent.Codex(), env: map[string]string{"COPILOT_CLI": "1"}},
+		"the zero agent is Claude Code": {env: map[string]string{"COPILOT_CLI": "1"}, want: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := claude.IsForeign(tt.agent, func(name string) string { return tt.env[name] }); got != tt.want {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestEncodeForOtherAgents(t *testing.T) {
+	t.Parallel()
+	a := claude.Answer{Event: "SessionStart", Message: "hello", Context: "the brief"}
+	for _, tt := range []struct {
+		agent agent.Agent
+		want  string
+	}{
+		{agent.Codex(), `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the brief"}}` + "\n"},
+		{agent.Qwen(), `{"systemMessage":"hello","hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the brief"}}` + "\n"},
+	} {
+		got, err := a.Encode(tt.agent)
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: %s, %v", tt.agent.Name, got, err)
+		}
+	}
+	message := claude.Answer{Message: "hello"}
+	if got, err := message.Encode(agent.Codex()); err != nil || got != nil {
+		t.Errorf("a message alone: %s, %v", got, err)
+	}
+}

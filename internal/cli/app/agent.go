@@ -1,0 +1,17 @@
+package app
+
+import (
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// ResumeCommand returns the agent's command that continues a session of the repository,
+// that of Claude Code for a session that isn't known.
+func ResumeCommand(repo *git.Repo, id string) string {
+	s, err := session.Open(repo.CommonDir).Load(id)
+	if err != nil {
+		return agent.ClaudeCode().Resume(id)
+	}
+	return agent.Of(s.AgentType).Resume(id)
+}

@@ -1,0 +1,179 @@
+package setup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// knownAgents returns the names of the agents that can be recorded.
+func knownAgents() string {
+	var names []string
+	for _, a := range agent.All() {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// findAgents returns the agents that --agent names, with commas between.
+func findAgents(names string) ([]agent.Agent, error) {
+	if names == "" {
+		return nil, nil
+	}
+	var found []agent.Agent
+	for name := range strings.SplitSeq(names, ",") {
+		name = strings.TrimSpace(name)
+		a, known := agent.ByName(name)
+		switch {
+		case name == install.GeminiName:
+			return nil, errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
+		case !known:
+			err := app.Usagef("unknown agent %q (known: %s)", name, knownAgents())
+			if strings.EqualFold(name, "claude") {
+				return nil, app.WithHint(err, "did you mean --agent "+install.ClaudeName+"?")
+			}
+			return nil, err
+		case !slices.ContainsFunc(found, func(other agent.Agent) bool { return other.Name == a.Name }):
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}
+
+func isInstalled(h install.AgentHooks) bool { return h.Installed > 0 }
+
+// chooseAgents chooses the agents that are named, else those that have hooks here, else
+// the default.
+func (e *enabling) chooseAgents(named []agent.Agent) {
+	e.chosen = nil
+	for _, h := range e.agents {
+		isNamed := slices.ContainsFunc(named, func(a agent.Agent) bool { return a.Name == h.Agent.Name })
+		if isNamed || len(named) == 0 && isInstalled(h) {
+			e.chosen = append(e.chosen, h)
+		}
+	}
+	if len(e.chosen) == 0 {
+		e.chosen = e.agents[:1]
+	}
+}
+
+// recordsClaude reports whether Claude Code is one of the agents that are recorded.
+func (e *enabling) recordsClaude() bool {
+	return slices.ContainsFunc(e.chosen, func(h install.AgentHooks) bool { return h.Agent.Name == install.ClaudeName })
+}
+
+// checkAgents refuses what the chosen agents can't do, before anything is written.
+func (e *enabling) checkAgents() error {
+	for _, h := range e.chosen {
+		if e.opts.local && !claude.HasPersonalFile(h.Agent) {
+			return app.WithHint(app.Usagef("--local: %s has no settings in a project that are yours alone", h.Agent.Label),
+				"leave --local out, and git ignore "+e.relative(h.File)+" if nobody else shall have it")
+		}
+	}
+	if !e.recordsClaude() && (e.opts.mcp || e.opts.line) {
+		return app.Usagef("--mcp and --statusline are for %s", install.ClaudeLabel)
+	}
+	return nil
+}
+
+// detected returns the agents that are used here or installed on this machine.
+func (e *enabling) detected() []install.AgentHooks {
+	var found []install.AgentHooks
+	for _, h := range e.agents {
+		_, err := os.Stat(filepath.Dir(h.File))
+		if err == nil || app.OnPath(e.Getenv, h.Agent.Program) {
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
+// agentChoice asks which of the agents that were found are recorded.
+func agentChoice(found []install.AgentHooks) choice {
+	q := ui.Question{Title: "Which agents do you use here?", Flag: "--agent"}
+	if len(found) > 1 {
+		q.Options = append(q.Options, ui.Option{Label: labels(found), Value: names(found)})
+	}
+	for _, h := range found {
+		q.Options = append(q.Options, ui.Option{Label: h.Agent.Label, Value: h.Agent.Name})
+	}
+	return choice{q, func(e *enabling, answer string) error {
+		named, err := findAgents(answer)
+		e.chooseAgents(named)
+		return err
+	}}
+}
+
+func names(agents []install.AgentHooks) string {
+	list := make([]string, len(agents))
+	for i, h := range agents {
+		list[i] = h.Agent.Name
+	}
+	return strings.Join(list, ",")
+}
+
+// labels returns the names of agents as a phrase.
+func labels(agents []install.AgentHooks) string {
+	list := make([]string, len(agents))
+	for i, h := range agents {
+		list[i] = h.Agent.Label
+	}
+	if n := len(list); n > 1 {
+		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
+	}
+	return list[0]
+}
+
+// installAgents installs the hooks of the chosen agents.
+func (e *enabling) installAgents() error {
+	e.Streams.Printf("Agent: %s\n\n", labels(e.chosen))
+	for _, h := range e.chosen {
+		if err := e.installAgent(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
+	files := claude.Files(h.Agent, e.repo.Root)
+	target := files[0]
+	if e.opts.local {
+		target = files[1]
+	}
+	if h.Installed > 0 {
+		target = h.File
+	}
+	hooks := install.AgentSettings(e.repo, h.Agent, target)
+	if e.opts.force {
+		again, err := install.TakeOut(hooks)
+		if err != nil {
+			return err
+		}
+		defer again(&failed)
+	}
+	n, changed := 0, false
+	if e.opts.force || !h.Complete() {
+		var err error
+		if n, changed, err = hooks.Install(); err != nil {
+			return err
+		}
+	}
+	if !changed {
+		e.Streams.Printf("Hooks for %s already installed\n", h.Agent.Label)
+		return nil
+	}
+	e.Streams.Printf("Installed %s for %s\n", ui.Plural(n, "hook"), h.Agent.Label)
+	if trust := claude.Trust(h.Agent); trust != "" {
+		e.Streams.Notef("%s", trust)
+	}
+	return nil
+}

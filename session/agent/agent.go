@@ -1,0 +1,281 @@
+// Package agent describes the coding agents that are recorded: their names, how a
+// process that one started is recognised, where they keep transcripts, and how a
+// session is continued.
+//
+// It is a table: what an agent's hooks look like is in package claude, what its
+// transcripts look like in package forms.
+package agent
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// Agent is a coding agent. The zero value is none.
+type Agent struct {
+	// Name is the agent's name on command lines and in settings, Label its name in
+	// metadata and for people, Program that of its executable.
+	Name, Label, Program string
+
+	mark    mark
+	home    home
+	layout  layout
+	resume  []string // the arguments before the session's id
+	project string   // the variable that overrides its folder of a project's transcripts
+}
+
+// mark is how the children of an agent's shell are recognised.
+type mark struct {
+	// name is a variable that the agent sets to value, or to anything if value is empty.
+	name, value string
+	// session is the variable with the id of the session.
+	session string
+}
+
+// home is the folder of an agent: the value of variable, else name in the home directory.
+type home struct{ variable, name string }
+
+// layout is where an agent keeps the transcripts of a project in its folder.
+type layout int
+
+const (
+	bySlug  layout = iota // projects/SLUG/ID.jsonl
+	inChats               // projects/SLUG/chats/ID.jsonl
+	byDate                // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
+)
+
+// ClaudeCode returns the agent of Anthropic, which is the default.
+func ClaudeCode() Agent {
+	return Agent{
+		Name: "claude-code", Label: "Claude Code", Program: "claude",
+		mark:   mark{name: "CLAUDECODE", value: "1", session: "CLAUDE_CODE_SESSION_ID"},
+		home:   home{variable: "CLAUDE_CONFIG_DIR", name: ".claude"},
+		layout: bySlug, resume: []string{"-r"}, project: "ENTIRE_TEST_CLAUDE_PROJECT_DIR",
+	}
+}
+
+// Codex returns the agent of OpenAI.
+func Codex() Agent {
+	return Agent{
+		Name: "codex", Label: "Codex", Program: "codex",
+		mark:   mark{name: "CODEX_SESSION_ID", session: "CODEX_SESSION_ID"},
+		home:   home{variable: "CODEX_HOME", name: ".codex"},
+		layout: byDate, resume: []string{"resume"},
+	}
+}
+
+// Qwen returns the agent of Alibaba.
+func Qwen() Agent {
+	return Agent{
+		Name: "qwen", Label: "Qwen Code", Program: "qwen",
+		mark:   mark{name: "QWEN_CODE", value: "1", session: "QWEN_CODE_SESSION_ID"},
+		home:   home{name: ".qwen"},
+		layout: inChats, resume: []string{"--resume"},
+	}
+}
+
+// All returns the agents that can be recorded, the default first.
+func All() []Agent { return []Agent{ClaudeCode(), Codex(), Qwen()} }
+
+// ByName returns the agent with a name.
+func ByName(name string) (Agent, bool) {
+	return find(func(a Agent) bool { return a.Name == name })
+}
+
+// ByLabel returns the agent with a label, as it is in metadata.
+func ByLabel(label string) (Agent, bool) {
+	return find(func(a Agent) bool { return a.Label == label })
+}
+
+// Of returns the agent with a label, and Claude Code for any other label: early records
+// have none.
+func Of(label string) Agent {
+	a, ok := ByLabel(label)
+	if !ok {
+		return ClaudeCode()
+	}
+	return a
+}
+
+func find(is func(Agent) bool) (Agent, bool) {
+	all := All()
+	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return Agent{}, false
+	}
+	return all[i], true
+}
+
+// IsCalling reports whether an agent's shell started the process with this environment.
+func IsCalling(getenv func(string) string) bool {
+	return slices.ContainsFunc(All(), func(a Agent) bool { return a.calls(getenv) })
+}
+
+// Callers returns the agents whose shells started the process with this environment: more
+// than one where an agent started another.
+func Callers(getenv func(string) string) []Agent {
+	return slices.DeleteFunc(All(), func(a Agent) bool { return !a.calls(getenv) })
+}
+
+// CallingSession returns the id of the session whose shell started the process, "" if
+// there is none.
+func CallingSession(getenv func(string) string) string {
+	for _, a := range Callers(getenv) {
+		if id := getenv(a.mark.session); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+func (a Agent) calls(getenv func(string) string) bool {
+	value := getenv(a.mark.name)
+	if a.mark.value == "" {
+		return value != ""
+	}
+	return value == a.mark.value
+}
+
+// WithoutMarks returns an environment in which no agent is calling.
+func WithoutMarks(getenv func(string) string) func(string) string {
+	all := All()
+	return func(name string) string {
+		if slices.ContainsFunc(all, func(a Agent) bool { return a.mark.name == name }) {
+			return ""
+		}
+		return getenv(name)
+	}
+}
+
+// Environ returns the variables that the agent sets for the commands of a session.
+func (a Agent) Environ(session string) []string {
+	env := []string{a.mark.session + "=" + session}
+	if a.mark.name != a.mark.session {
+		env = append(env, a.mark.name+"="+a.mark.value)
+	}
+	return env
+}
+
+// Resume returns the command that continues a session.
+func (a Agent) Resume(session string) string {
+	return strings.Join(append(append([]string{a.Program}, a.resume...), session), " ")
+}
+
+// IsProgram reports whether the arguments of a process are those of the agent's program,
+// which may be a script that an interpreter runs.
+func (a Agent) IsProgram(args []string) bool {
+	const interpreted = 2 // the interpreter and the script
+	for i, arg := range args[:min(len(args), interpreted)] {
+		if filepath.Base(arg) == a.Program {
+			return true
+		}
+		if i == 1 && strings.Contains(filepath.ToSlash(arg), "/node_modules/") && strings.Contains(filepath.ToSlash(arg), "/"+a.Program) {
+			return true
+		}
+	}
+	return false
+}
+
+// Home returns the agent's folder, "" if it isn't known because there is no home directory.
+func (a Agent) Home(getenv func(string) string, homeDir string) string {
+	if a.home.variable != "" {
+		if dir := getenv(a.home.variable); dir != "" {
+			return dir
+		}
+	}
+	if homeDir == "" {
+		return ""
+	}
+	return filepath.Join(homeDir, a.home.name)
+}
+
+// TestDir returns the folder that replaces the one of the project's transcripts in tests,
+// "" if there is none.
+func (a Agent) TestDir(getenv func(string) string) string {
+	if a.project == "" {
+		return ""
+	}
+	return getenv(a.project)
+}
+
+// Project returns the folder in which the agent keeps the transcripts of the sessions in
+// a worktree, "" if it isn't known. Codex has one folder for all.
+func (a Agent) Project(getenv func(string) string, homeDir, root string) string {
+	if dir := a.TestDir(getenv); dir != "" {
+		return dir
+	}
+	dir := a.Home(getenv, homeDir)
+	if dir == "" {
+		return ""
+	}
+	switch a.layout {
+	case byDate:
+		return filepath.Join(dir, "sessions")
+	case inChats:
+		return filepath.Join(dir, "projects", ProjectSlug(root), "chats")
+	case bySlug:
+	}
+	return filepath.Join(dir, "projects", ProjectSlug(root))
+}
+
+// Transcripts returns the folder that holds the transcripts of all sessions, those of
+// subagents included, "" if it isn't known.
+func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
+	dir := a.Home(getenv, homeDir)
+	switch {
+	case dir == "":
+		return ""
+	case a.layout == byDate:
+		return filepath.Join(dir, "sessions")
+	}
+	return filepath.Join(dir, "projects")
+}
+
+// File returns the path of a session's transcript in the folder that Project returns.
+// recorded is when the session began.
+func (a Agent) File(dir, session string, recorded time.Time) string {
+	if a.layout != byDate {
+		return filepath.Join(dir, session+".jsonl")
+	}
+	name := "rollout-" + recorded.Format("2006-01-02T15-04-05") + "-" + session + ".jsonl"
+	return filepath.Join(dir, recorded.Format("2006"), recorded.Format("01"), recorded.Format("02"), name)
+}
+
+// Find returns the transcript of a session that is in the folder that Project returns
+// under a name that has more than its id, "" if there is none.
+func (a Agent) Find(dir, session string) string {
+	if a.layout != byDate || strings.ContainsAny(session, `*?[\`) {
+		return ""
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "rollout-*-"+session+".jsonl"))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[len(found)-1]
+}
+
+// ProjectSlug is the name of the directory in which Claude Code and Qwen Code keep the
+// sessions of a project: its path with a dash for each UTF-16 unit that is no ASCII letter
+// or digit, cut at 200 and then distinguished by a hash.
+func ProjectSlug(path string) string {
+	const longest = 200
+	units := utf16.Encode([]rune(path))
+	slug := make([]byte, len(units))
+	var hash int32
+	for i, u := range units {
+		hash = hash*31 + int32(u)
+		slug[i] = '-'
+		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
+			slug[i] = byte(u)
+		}
+	}
+	if len(slug) <= longest {
+		return string(slug)
+	}
+	h := int64(hash)
+	return string(slug[:longest]) + "-" + strconv.FormatInt(max(h, -h), 36)
+}

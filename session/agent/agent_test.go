@@ -1,0 +1,181 @@
+package agent_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// environment returns a lookup in a list of NAME=VALUE.
+func environment(variables ...string) func(string) string {
+	return func(name string) string {
+		for _, v := range variables {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func TestProject(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		agent agent.Agent
+		env   []string
+		home  string
+		want  string
+	}{
+		"Claude Code":                       {agent: agent.ClaudeCode(), home: "/home/u", want: "/home/u/.claude/projects/-src-p"},
+		"its own setting":                   {agent: agent.ClaudeCode(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, home: "/home/u", want: "/cfg/projects/-src-p"},
+		"a test's setting":                  {agent: agent.ClaudeCode(), env: []string{"CLAUDE_CONFIG_DIR=/cfg", "ENTIRE_TEST_CLAUDE_PROJECT_DIR=/t"}, want: "/t"},
+		"no home":                           {agent: agent.ClaudeCode()},
+		"no home but a setting":             {agent: agent.ClaudeCode(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, want: "/cfg/projects/-src-p"},
+		"Codex has one folder for all":      {agent: agent.Codex(), home: "/home/u", want: "/home/u/.codex/sessions"},
+		"Codex with a setting":              {agent: agent.Codex(), env: []string{"CODEX_HOME=/cx"}, home: "/home/u", want: "/cx/sessions"},
+		"Codex with Claude Code's setting":  {agent: agent.Codex(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, home: "/home/u", want: "/home/u/.codex/sessions"},
+		"Qwen Code":                         {agent: agent.Qwen(), home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
+		"Qwen Code with a test's of Claude": {agent: agent.Qwen(), env: []string{"ENTIRE_TEST_CLAUDE_PROJECT_DIR=/t"}, home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.agent.Project(environment(tt.env...), tt.home, "/src/p"); got != filepath.FromSlash(tt.want) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestProjectSlug(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"/tmp/cc/lab/proj":       "-tmp-cc-lab-proj",
+		"/home/a_b/my.repo":      "-home-a-b-my-repo",
+		`C:\src`:                 "C--src",
+		"/ü":                     "--",
+		"/😀":                     "---",
+		"/a\xff":                 "-a-",
+		strings.Repeat("/", 200): strings.Repeat("-", 200),
+		// The hashes were computed by the rule in another language.
+		"/home/" + strings.Repeat("a", 200): "-home-" + strings.Repeat("a", 194) + "-guz1gf",
+		"/ü😀" + strings.Repeat("b", 300):    "----" + strings.Repeat("b", 196) + "-myorzk",
+	}
+	for path, want := range tests {
+		if got := agent.ProjectSlug(path); got != want {
+			t.Errorf("the directory of %q is %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		env     []string
+		want    []string
+		session string
+	}{
+		"a person":                       {},
+		"Claude Code":                    {env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=a"}, want: []string{"claude-code"}, session: "a"},
+		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}},
+		"Codex, which has no other mark": {env: []string{"CODEX_SESSION_ID=c", "CODEX_CI=1"}, want: []string{"codex"}, session: "c"},
+		"Qwen Code":                      {env: []string{"QWEN_CODE=1", "QWEN_CODE_SESSION_ID=q"}, want: []string{"qwen"}, session: "q"},
+		"an early version of Claude":     {env: []string{"CLAUDECODE=1"}, want: []string{"claude-code"}},
+		"one in the shell of another":    {env: []string{"CLAUDECODE=1", "CODEX_SESSION_ID=c"}, want: []string{"claude-code", "codex"}, session: "c"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			getenv := environment(tt.env...)
+			var names []string
+			for _, a := range agent.Callers(getenv) {
+				names = append(names, a.Name)
+			}
+			if diff := cmp.Diff(tt.want, names); diff != "" {
+				t.Error(diff)
+			}
+			if got := agent.CallingSession(getenv); got != tt.session {
+				t.Errorf("the session is %q, want %q", got, tt.session)
+			}
+			if got := agent.IsCalling(getenv); got != (len(tt.want) > 0) {
+				t.Errorf("IsCalling is %v", got)
+			}
+			if agent.IsCalling(agent.WithoutMarks(getenv)) {
+				t.Error("an agent calls without its mark")
+			}
+		})
+	}
+}
+
+func TestEnvironIsThatOfItsShell(t *testing.T) {
+	t.Parallel()
+	for _, a := range agent.All() {
+		getenv := environment(a.Environ("s1")...)
+		callers := agent.Callers(getenv)
+		if len(callers) != 1 || callers[0].Name != a.Name || agent.CallingSession(getenv) != "s1" {
+			t.Errorf("%s: %q is the environment of %d agents, session %q", a.Name, a.Environ("s1"), len(callers), agent.CallingSession(getenv))
+		}
+	}
+}
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 13, 11, 27, 0, time.UTC)
+	for _, tt := range []struct {
+		agent agent.Agent
+		want  string
+	}{
+		{agent.ClaudeCode(), "d/s1.jsonl"},
+		{agent.Qwen(), "d/s1.jsonl"},
+		{agent.Codex(), "d/2026/11/22/rollout-2026-11-22T13-11-27-s1.jsonl"},
+	} {
+		if got := tt.agent.File("d", "s1", at); got != filepath.FromSlash(tt.want) {
+			t.Errorf("%s: %s", tt.agent.Name, got)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string]string{
+		"Claude Code": "claude-code", "Codex": "codex", "Qwen Code": "qwen", "": "claude-code", "Agent": "claude-code",
+	} {
+		if got := agent.Of(label).Name; got != want {
+			t.Errorf("the agent %q is %s, want %s", label, got, want)
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, a := range agent.All() {
+		got = append(got, a.Resume("s1"))
+	}
+	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "qwen --resume s1"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestIsProgram(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]bool{
+		"codex":                            true,
+		"/opt/bin/codex exec --json P":     true,
+		"node /usr/local/bin/codex resume": true,
+		"sh -c codex":                      false,
+		"git commit -m codex":              false,
+		"vim /home/me/codex/notes":         false,
+		"":                                 false,
+		"node /x/node_modules/@openai/codex/bin/codex.js": true,
+	} {
+		if got := agent.Codex().IsProgram(strings.Fields(command)); got != want {
+			t.Errorf("%q: %v, want %v", command, got, want)
+		}
+	}
+}

@@ -1,0 +1,376 @@
+package forms
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// isCodex reports whether a line is of Codex: {"timestamp", "ordinal", "type", "payload"}.
+func isCodex(line []byte) bool {
+	return startsWith(line, `"timestamp":`) && bytes.Contains(line[:min(len(line), far)], []byte(`"payload":`))
+}
+
+// codexEnvelope is a line of Codex. Since 0.169 it has an Ordinal, and completed items
+// instead of the calls and outputs of functions.
+type codexEnvelope struct {
+	Time    string          `json:"timestamp"`
+	Ordinal *int64          `json:"ordinal"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// codexLine converts a line of Codex. One that is damaged is returned as it is, and counts
+// as that.
+func codexLine(line []byte) []byte {
+	var c codexEnvelope
+	switch codexKind(line) {
+	case "session_meta", "turn_context", "compacted", "token_usage_record", "event_msg", "response_item":
+	default:
+		if json.Valid(line) {
+			return nil
+		}
+		return line
+	}
+	if json.Unmarshal(line, &c) != nil {
+		return line
+	}
+	var e *entry
+	switch c.Type {
+	case "session_meta":
+		e = c.session()
+	case "turn_context":
+		e = c.context()
+	case "compacted":
+		e = c.compacted()
+	case "token_usage_record":
+		e = c.usage()
+	case "event_msg":
+		e = c.event()
+	case "response_item":
+		if c.Ordinal == nil {
+			e = c.call()
+		}
+	}
+	if e != nil {
+		e.Time = c.Time
+	}
+	return encode(e)
+}
+
+// codexKind returns the type of a line without its payload, which may be long.
+func codexKind(line []byte) string {
+	_, rest, found := bytes.Cut(line[:min(len(line), far)], []byte(`"type":`))
+	if !found {
+		return ""
+	}
+	rest = bytes.TrimLeft(rest, ` "`)
+	kind, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(kind)
+}
+
+// decode reads the payload; what it can't read is left empty.
+func (c *codexEnvelope) decode(v any) { _ = json.Unmarshal(c.Payload, v) }
+
+// session is the first line, which has the session's id and folder.
+func (c *codexEnvelope) session() *entry {
+	var p struct {
+		ID      string `json:"id"`
+		Session string `json:"session_id"`
+		Dir     string `json:"cwd"`
+		Git     struct {
+			Branch string `json:"branch"`
+		} `json:"git"`
+	}
+	c.decode(&p)
+	if p.Session == "" {
+		p.Session = p.ID
+	}
+	return &entry{Type: "system", Subtype: c.Type, UUID: p.ID, SessionID: p.Session, Dir: p.Dir, Branch: p.Git.Branch}
+}
+
+// context begins a turn, and has its model.
+func (c *codexEnvelope) context() *entry {
+	var p struct {
+		Turn  string `json:"turn_id"`
+		Dir   string `json:"cwd"`
+		Model string `json:"model"`
+	}
+	c.decode(&p)
+	return &entry{
+		Type: "assistant", PromptID: p.Turn, Dir: p.Dir,
+		Message: &message{Role: "assistant", Model: p.Model, Content: []block{}},
+	}
+}
+
+// compacted is where the context was compacted, with the summary that the agent goes on with.
+func (c *codexEnvelope) compacted() *entry {
+	var p struct {
+		Message string `json:"message"`
+	}
+	c.decode(&p)
+	if p.Message == "" {
+		return &entry{Type: "system", Subtype: "compact_boundary"}
+	}
+	return &entry{Type: "user", Compact: true, Message: &message{Role: "user", Content: []block{textBlock(p.Message)}}}
+}
+
+// codexUsage is a number of tokens. Input includes those that were read from the cache and
+// written to it.
+type codexUsage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cached_input_tokens"`
+	CacheWrite int64 `json:"cache_write_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Total      int64 `json:"total_tokens"`
+}
+
+func (u codexUsage) usage() *usage {
+	return &usage{
+		Input: max(0, u.Input-u.CacheRead-u.CacheWrite), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output,
+	}
+}
+
+// usage is the tokens of one response.
+func (c *codexEnvelope) usage() *entry {
+	var p struct {
+		Turn     string     `json:"turn_id"`
+		Response string     `json:"response_id"`
+		Usage    codexUsage `json:"usage"`
+	}
+	c.decode(&p)
+	return &entry{Type: "assistant", PromptID: p.Turn, Message: &message{
+		ID: p.Response, Role: "assistant", Usage: p.Usage.usage(), Content: []block{},
+	}}
+}
+
+// event is an event of a turn.
+func (c *codexEnvelope) event() *entry {
+	var p struct {
+		Type    string                 `json:"type"`
+		Turn    string                 `json:"turn_id"`
+		Item    json.RawMessage        `json:"item"`
+		Started int64                  `json:"started_at_ms"`
+		Message string                 `json:"message"`
+		Reason  string                 `json:"reason"`
+		Call    string                 `json:"call_id"`
+		Changes map[string]codexChange `json:"changes"`
+		Success *bool                  `json:"success"`
+		Out     string                 `json:"stdout"`
+		Err     string                 `json:"stderr"`
+		Info    struct {
+			Total codexUsage `json:"total_token_usage"`
+			Last  codexUsage `json:"last_token_usage"`
+		} `json:"info"`
+	}
+	c.decode(&p)
+	var e *entry
+	switch p.Type {
+	case "item_completed":
+		e = codexItem(p.Item)
+		e.startAt(p.Started)
+	case "turn_aborted":
+		if p.Reason == "" || p.Reason == "interrupted" {
+			e = person("[Request interrupted by user]")
+		}
+	case "user_message":
+		e = person(p.Message)
+	case "agent_message":
+		e = said(p.Message)
+	case "patch_apply_end":
+		e = patch(p.Call, p.Changes, p.Success != nil && !*p.Success, p.Out+p.Err)
+	case "token_count":
+		if c.Ordinal != nil || p.Info.Total.Total == 0 {
+			return nil
+		}
+		// The event is repeated, with the same total, where nothing was used.
+		e = &entry{Type: "assistant", Message: &message{
+			ID: "tokens-" + strconv.FormatInt(p.Info.Total.Total, 10), Role: "assistant", Usage: p.Info.Last.usage(), Content: []block{},
+		}}
+	}
+	if e != nil && e.PromptID == "" {
+		e.PromptID = p.Turn
+	}
+	return e
+}
+
+// person is what a person said.
+func person(text string) *entry {
+	return &entry{Type: "user", Message: &message{Role: "user", Content: []block{textBlock(text)}}}
+}
+
+// said is what the agent said.
+func said(text string) *entry { return done(textBlock(text)) }
+
+// done is a message of the agent.
+func done(blocks ...block) *entry {
+	return &entry{Type: "assistant", Message: &message{Role: "assistant", Content: blocks}}
+}
+
+// codexItem is something that was said or done.
+func codexItem(raw json.RawMessage) *entry {
+	var item struct {
+		Type    string                  `json:"type"`
+		ID      string                  `json:"id"`
+		Kind    string                  `json:"kind"`
+		Status  string                  `json:"status"`
+		Content []struct{ Text string } `json:"content"`
+		Changes map[string]codexChange  `json:"changes"`
+		Out     string                  `json:"stdout"`
+		Err     string                  `json:"stderr"`
+		Command []string                `json:"command"`
+		Output  string                  `json:"aggregated_output"`
+		Exit    *int                    `json:"exit_code"`
+		Server  string                  `json:"server"`
+		Tool    string                  `json:"tool"`
+		Args    json.RawMessage         `json:"arguments"`
+		Query   string                  `json:"query"`
+		Agent   string                  `json:"agent_path"`
+	}
+	if json.Unmarshal(raw, &item) != nil {
+		return nil
+	}
+	failed := item.Status != "" && item.Status != "completed"
+	switch item.Type {
+	case "UserMessage", "AgentMessage":
+		var texts []string
+		for _, c := range item.Content {
+			texts = append(texts, c.Text)
+		}
+		e := said(strings.Join(texts, "\n"))
+		if item.Type == "UserMessage" {
+			e = person(strings.Join(texts, "\n"))
+		}
+		e.UUID = item.ID
+		return e
+	case "FileChange":
+		return patch(item.ID, item.Changes, failed, item.Out+item.Err)
+	case "CommandExecution":
+		status := 0
+		if item.Exit != nil {
+			status = *item.Exit
+		}
+		return done(useBlock(item.ID, "Bash", command{Command: shellCommand(item.Command)}),
+			resultBlock(item.ID, withStatus(status, item.Output), failed || status != 0))
+	case "SubAgentActivity":
+		if item.Kind != "started" {
+			return nil
+		}
+		return done(useBlock(item.ID, "Task", map[string]string{"description": item.Agent}), resultBlock(item.ID, "", failed))
+	case "McpToolCall":
+		return done(useBlock(item.ID, "mcp__"+item.Server+"__"+item.Tool, object(item.Args)), resultBlock(item.ID, "", failed))
+	case "WebSearch":
+		return done(useBlock(item.ID, "WebSearch", map[string]string{"query": item.Query}), resultBlock(item.ID, "", failed))
+	}
+	return nil
+}
+
+// object returns a value that is an object, and an empty one for any other.
+func object(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || raw[0] != '{' {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// shellCommand returns what was given to a shell, or the arguments of another program.
+func shellCommand(args []string) string {
+	const withShell = 3 // the shell, its flags, the command
+	if len(args) == withShell && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") {
+		return args[2]
+	}
+	return strings.Join(args, " ")
+}
+
+// call is a call of a function or its output, in the form before 0.169.
+func (c *codexEnvelope) call() *entry {
+	var p struct {
+		Type   string          `json:"type"`
+		Name   string          `json:"name"`
+		Call   string          `json:"call_id"`
+		Args   string          `json:"arguments"`
+		Output json.RawMessage `json:"output"`
+	}
+	c.decode(&p)
+	switch p.Type {
+	case "function_call":
+		return functionCall(p.Call, p.Name, p.Args)
+	case "function_call_output":
+		var output string
+		if json.Unmarshal(p.Output, &output) != nil {
+			output = string(p.Output)
+		}
+		status, output := exitStatus(output)
+		return &entry{Type: "user", Message: &message{
+			Role: "user", Content: []block{resultBlock(p.Call, withStatus(status, output), status != 0)},
+		}}
+	}
+	return nil
+}
+
+// functionCall is a call of a function with its arguments in JSON.
+func functionCall(id, name, args string) *entry {
+	switch name {
+	case "exec_command", "shell", "shell_command", "local_shell":
+		var in struct {
+			Cmd     string          `json:"cmd"`
+			Command json.RawMessage `json:"command"`
+		}
+		_ = json.Unmarshal([]byte(args), &in) // what can't be read is empty
+		var words []string
+		if in.Cmd == "" && json.Unmarshal(in.Command, &words) == nil {
+			in.Cmd = shellCommand(words)
+		}
+		if in.Cmd == "" {
+			_ = json.Unmarshal(in.Command, &in.Cmd)
+		}
+		return done(useBlock(id, "Bash", command{Command: in.Cmd}))
+	case "update_plan":
+		return done(useBlock(id, "TodoWrite", todosOfPlan(args)))
+	}
+	if !json.Valid([]byte(args)) {
+		args = "{}"
+	}
+	return done(useBlock(id, name, object(json.RawMessage(args))))
+}
+
+// todo is one item of a todo list.
+type todo struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// todosOfPlan returns the input of TodoWrite for a plan of Codex.
+func todosOfPlan(args string) any {
+	var in struct {
+		Plan []struct {
+			Step   string `json:"step"`
+			Status string `json:"status"`
+		} `json:"plan"`
+	}
+	_ = json.Unmarshal([]byte(args), &in) // what can't be read is empty
+	todos := make([]todo, len(in.Plan))
+	for i, p := range in.Plan {
+		todos[i] = todo{Content: p.Step, Status: p.Status}
+	}
+	return map[string]any{"todos": todos}
+}
+
+// exitStatus returns the exit status in the output of a function, 0 if it has none, and
+// what the command wrote.
+func exitStatus(output string) (status int, rest string) {
+	head, rest, found := strings.Cut(output, "\nOutput:\n")
+	if !found {
+		return 0, output
+	}
+	for line := range strings.Lines(head) {
+		line = strings.TrimSpace(line)
+		for _, prefix := range []string{"Process exited with code ", "Exit code: "} {
+			if digits, ok := strings.CutPrefix(line, prefix); ok {
+				status, _ = strconv.Atoi(digits) // 0 if it is none
+			}
+		}
+	}
+	return status, rest
+}

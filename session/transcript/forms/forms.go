@@ -1,0 +1,175 @@
+// Package forms converts lines of the transcripts of other agents to the form of Claude
+// Code's, which package transcript reads.
+//
+// Line is a function of one line: transcripts are read from any offset, and each of their
+// lines is one line of the conversation. Where another agent has a call and its result in
+// one line, the converted line is a message of the agent that holds both.
+package forms
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// The agents whose lines are converted, as metadata names them.
+const (
+	Codex    = "Codex"
+	QwenCode = "Qwen Code"
+)
+
+// far is how far into a line its form is recognised.
+const far = 256
+
+// Agent returns the agent that writes lines of the form, "" if it is none of this package.
+func Agent(line []byte) string {
+	switch {
+	case isCodex(line):
+		return Codex
+	case isQwen(line):
+		return QwenCode
+	}
+	return ""
+}
+
+// Line returns a line in Claude Code's form, nil if it is no part of the conversation.
+// A line of another form than those of this package is returned as it is.
+func Line(line []byte) []byte {
+	switch {
+	case isCodex(line):
+		return codexLine(line)
+	case isQwen(line):
+		return qwenLine(line)
+	}
+	return line
+}
+
+// startsWith reports whether a line is an object with the first member.
+func startsWith(line []byte, member string) bool {
+	return len(line) > len(member) && line[0] == '{' && string(line[1:1+len(member)]) == member
+}
+
+// entry is a line in Claude Code's form.
+type entry struct {
+	Type      string    `json:"type"`
+	Subtype   string    `json:"subtype,omitempty"`
+	UUID      string    `json:"uuid,omitempty"`
+	SessionID string    `json:"sessionId,omitempty"`
+	Time      string    `json:"timestamp,omitempty"`
+	PromptID  string    `json:"promptId,omitempty"`
+	Dir       string    `json:"cwd,omitempty"`
+	Branch    string    `json:"gitBranch,omitempty"`
+	Sidechain bool      `json:"isSidechain,omitempty"`
+	Meta      bool      `json:"isMeta,omitempty"`
+	Compact   bool      `json:"isCompactSummary,omitempty"`
+	Origin    *origin   `json:"origin,omitempty"`
+	Message   *message  `json:"message,omitempty"`
+	Result    *detached `json:"toolUseResult,omitempty"`
+}
+
+type origin struct {
+	Kind string `json:"kind"`
+}
+
+// detached is the result of a tool that goes on in the background.
+type detached struct {
+	Async bool   `json:"isAsync"`
+	Agent string `json:"agentId,omitempty"`
+}
+
+type message struct {
+	ID      string  `json:"id,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	Role    string  `json:"role"`
+	Usage   *usage  `json:"usage,omitempty"`
+	Content []block `json:"content"`
+}
+
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+}
+
+type block struct {
+	Type    string `json:"type"`
+	Text    string `json:"text,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Input   any    `json:"input,omitempty"`
+	Started string `json:"started_at,omitempty"` // of a use whose line was written at its end
+	Of      string `json:"tool_use_id,omitempty"`
+	Failed  bool   `json:"is_error,omitempty"`
+	Content string `json:"content,omitempty"`
+}
+
+func textBlock(s string) block { return block{Type: "text", Text: s} }
+
+func useBlock(id, name string, input any) block {
+	return block{Type: "tool_use", ID: id, Name: name, Input: input}
+}
+
+func resultBlock(of, content string, failed bool) block {
+	return block{Type: "tool_result", Of: of, Content: content, Failed: failed}
+}
+
+// withStatus returns the output of a command as Claude Code has it: a failed one begins
+// with its exit status.
+func withStatus(status int, output string) string {
+	if status == 0 {
+		return output
+	}
+	return "Exit code " + strconv.Itoa(status) + "\n" + output
+}
+
+// edit is a text in a file and what replaces it.
+type edit struct {
+	Old string `json:"old_string"`
+	New string `json:"new_string"`
+}
+
+// patched is the input of a tool that edits a file.
+type patched struct {
+	Path  string `json:"file_path"`
+	Edits []edit `json:"edits,omitempty"`
+}
+
+// written is the input of a tool that writes a whole file.
+type written struct {
+	Path    string `json:"file_path"`
+	Content string `json:"content"`
+}
+
+// command is the input of a shell.
+type command struct {
+	Command    string `json:"command"`
+	Background bool   `json:"run_in_background,omitempty"`
+}
+
+// encode returns the entry as a line, nil if there is none.
+func encode(e *entry) []byte {
+	if e == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(e) != nil { // only numbers that are no JSON, and there are none
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// startAt sets when the uses of tools in an entry began, in milliseconds of Unix time.
+func (e *entry) startAt(ms int64) {
+	if e == nil || e.Message == nil || ms <= 0 {
+		return
+	}
+	for i := range e.Message.Content {
+		if b := &e.Message.Content[i]; b.Type == "tool_use" {
+			b.Started = time.UnixMilli(ms).UTC().Format(time.RFC3339Nano)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package forms_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
+)
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	codex := func(kind, payload string) string {
+		return `{"timestamp":"2026-11-22T13:11:29.421Z","ordinal":7,"type":"` + kind + `","payload":` + payload + `}`
+	}
+	item := func(item string) string {
+		return codex("event_msg", `{"type":"item_completed","turn_id":"t1","item":`+item+`,"started_at_ms":1795353089420}`)
+	}
+	former := func(kind, payload string) string {
+		return `{"timestamp":"2026-06-18T00:57:05.559Z","type":"` + kind + `","payload":` + payload + `}`
+	}
+	qwen := func(kind, rest string) string {
+		return `{"uuid":"u1","parentUuid":null,"sessionId":"s1","timestamp":"2026-11-22T13:20:15.287Z","type":"` + kind + `","cwd":"/p","gitBranch":"main",` + rest + `}`
+	}
+	const (
+		head      = `"timestamp":"2026-11-22T13:11:29.421Z"`
+		turn      = head + `,"promptId":"t1"`
+		started   = `"started_at":"2026-11-22T13:11:29.42Z"`
+		assistant = `"message":{"role":"assistant","content":`
+		qwenHead  = `"uuid":"u1","sessionId":"s1","timestamp":"2026-11-22T13:20:15.287Z","cwd":"/p","gitBranch":"main"`
+	)
+	tests := map[string]struct{ line, want string }{
+		"a line of Claude Code": {
+			`{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"}}`,
+			`{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"}}`,
+		},
+		"one of it that begins like Qwen Code's": {`{"uuid":"u","type":"user","message":{"content":"hi"}}`, `{"uuid":"u","type":"user","message":{"content":"hi"}}`},
+		"nothing":          {"", ""},
+		"no JSON":          {"{x", "{x"},
+		"codex: session":   {codex("session_meta", `{"id":"c2","session_id":"c1","cwd":"/p","git":{"branch":"main"}}`), `{"type":"system","subtype":"session_meta","uuid":"c2","sessionId":"c1",` + head + `,"cwd":"/p","gitBranch":"main"}`},
+		"codex: turn":      {codex("turn_context", `{"turn_id":"t1","cwd":"/p","model":"gpt-6"}`), `{"type":"assistant",` + turn + `,"cwd":"/p","message":{"model":"gpt-6","role":"assistant","content":[]}}`},
+		"codex: world":     {codex("world_state", `{"full":true}`), ""},
+		"codex: response":  {codex("response_item", `{"type":"function_call","name":"exec_command","call_id":"c","arguments":"{}"}`), ""},
+		"codex: damaged":   {`{"timestamp":"t","type":"event_msg","payload":{"type":`, `{"timestamp":"t","type":"event_msg","payload":{"type":`},
+		"codex: half":      {`{"timestamp":"t","type":"world_state","payload":{"a":`, `{"timestamp":"t","type":"world_state","payload":{"a":`},
+		"codex: prompt":    {item(`{"type":"UserMessage","id":"i1","content":[{"type":"text","text":"Write <it>"}]}`), `{"type":"user","uuid":"i1",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"Write <it>"}]}}`},
+		"codex: a hook's":  {item(`{"type":"HookPrompt","id":"i1","fragments":[]}`), ""},
+		"codex: answer":    {item(`{"type":"AgentMessage","id":"m1","content":[{"type":"Text","text":"Done."}]}`), `{"type":"assistant","uuid":"m1",` + turn + `,` + assistant + `[{"type":"text","text":"Done."}]}}`},
+		"codex: interrupt": {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"interrupted"}`), `{"type":"user",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`},
+		"codex: replaced":  {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"replaced"}`), ""},
+		"codex: command": {
+			item(`{"type":"CommandExecution","id":"e1","command":["/bin/bash","-lc","make"],"status":"failed","aggregated_output":"no","exit_code":2}`),
+			`{"type":"assistant",` + turn + `,` + assistant + `[{"type":"tool_use","id":"e1","name":"Bash","input":{"command":"make"},` + started + `},{"type":"tool_result","tool_use_id":"e1","is_error":true,"content":"Exit code 2\nno"}]}}`,
+		},
+		"codex: files": {
+			item(`{"type":"FileChange","id":"e1","status":"completed","stdout":"ok","changes":{"/p/b":{"type":"update","unified_diff":"@@ -1,2 +1,2 @@\n one\n-two\n+three\n","move_path":null},"/p/a":{"type":"add","content":"x\n"},"/p/c":{"type":"delete","content":"y"}}}`),
+			`{"type":"assistant",` + turn + `,` + assistant + `[` +
+				`{"type":"tool_use","id":"e1","name":"Write","input":{"file_path":"/p/a","content":"x\n"},` + started + `},{"type":"tool_result","tool_use_id":"e1","content":"ok"},` +
+				`{"type":"tool_use","id":"e1-2","name":"MultiEdit","input":{"file_path":"/p/b","edits":[{"old_string":"one\ntwo\n","new_string":"one\nthree\n"}]},` + started + `},{"type":"tool_result","tool_use_id":"e1-2","content":"ok"},` +
+				`{"type":"tool_use","id":"e1-3","name":"Delete","input":{"file_path":"/p/c"},` + started + `},{"type":"tool_result","tool_use_id":"e1-3","content":"ok"}]}}`,
+		},
+		"codex: moved": {
+			item(`{"type":"FileChange","id":"e1","status":"declined","changes":{"/p/a":{"type":"update","unified_diff":"","move_path":"/p/b"}}}`),
+			`{"type":"assistant",` + turn + `,` + assistant + `[` +
+				`{"type":"tool_use","id":"e1","name":"Delete","input":{"file_path":"/p/a"},` + started + `},{"type":"tool_result","tool_use_id":"e1","is_error":true},` +
+				`{"type":"tool_use","id":"e1-2","name":"MultiEdit","input":{"file_path":"/p/b"},` + started + `},{"type":"tool_result","tool_use_id":"e1-2","is_error":true}]}}`,
+		},
+		"codex: tokens": {
+			codex("token_usage_record", `{"turn_id":"t1","response_id":"r1","usage":{"input_tokens":1200,"cached_input_tokens":1000,"cache_write_input_tokens":50,"output_tokens":20,"total_tokens":1220}}`),
+			`{"type":"assistant",` + turn + `,"message":{"id":"r1","role":"assistant","usage":{"input_tokens":150,"cache_creation_input_tokens":50,"cache_read_input_tokens":1000,"output_tokens":20},"content":[]}}`,
+		},
+		"codex: sums":    {codex("event_msg", `{"type":"token_count","info":{"total_token_usage":{"total_tokens":5},"last_token_usage":{"output_tokens":5}}}`), ""},
+		"codex: compact": {codex("compacted", `{"message":"So far."}`), `{"type":"user",` + head + `,"isCompactSummary":true,"message":{"role":"user","content":[{"type":"text","text":"So far."}]}}`},
+		"codex 0.140: prompt": {
+			former("event_msg", `{"type":"user_message","message":"do it","images":[]}`),
+			`{"type":"user","timestamp":"2026-06-18T00:57:05.559Z","message":{"role":"user","content":[{"type":"text","text":"do it"}]}}`,
+		},
+		"codex 0.140: call": {
+			former("response_item", `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"git fetch\"}","call_id":"c1"}`),
+			`{"type":"assistant","timestamp":"2026-06-18T00:57:05.559Z",` + assistant + `[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"git fetch"}}]}}`,
+		},
+		"codex 0.140: result": {
+			former("response_item", `{"type":"function_call_output","call_id":"c1","output":"Wall time: 1\nProcess exited with code 3\nOutput:\nno such remote"}`),
+			`{"type":"user","timestamp":"2026-06-18T00:57:05.559Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"Exit code 3\nno such remote"}]}}`,
+		},
+		"codex 0.140: tokens": {
+			former("event_msg", `{"type":"token_count","info":{"total_token_usage":{"total_tokens":90},"last_token_usage":{"input_tokens":40,"cached_input_tokens":30,"output_tokens":5}}}`),
+			`{"type":"assistant","timestamp":"2026-06-18T00:57:05.559Z","message":{"id":"tokens-90","role":"assistant","usage":{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":30,"output_tokens":5},"content":[]}}`,
+		},
+		"codex 0.140: plan": {
+			former("response_item", `{"type":"function_call","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"look\",\"status\":\"in_progress\"}]}","call_id":"c1"}`),
+			`{"type":"assistant","timestamp":"2026-06-18T00:57:05.559Z",` + assistant + `[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"look","status":"in_progress"}]}}]}}`,
+		},
+		"qwen: prompt": {
+			qwen("user", `"provenance":"real_user","message":{"role":"user","parts":[{"text":"Write it"}]}`),
+			`{"type":"user",` + qwenHead + `,"origin":{"kind":"human"},"message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
+		},
+		"qwen: notice": {
+			qwen("user", `"provenance":"system","message":{"role":"user","parts":[{"text":"<task-notification>"}]}`),
+			`{"type":"user",` + qwenHead + `,"isMeta":true,"message":{"role":"user","content":[{"type":"text","text":"<task-notification>"}]}}`,
+		},
+		"qwen: answer": {
+			qwen("assistant", `"model":"q3","message":{"role":"model","parts":[{"text":"hm","thought":true},{"text":"Now."},{"functionCall":{"id":"c1","name":"run_shell_command","args":{"command":"ls","is_background":true}}}]},"usageMetadata":{"promptTokenCount":1200,"candidatesTokenCount":20,"totalTokenCount":1225,"cachedContentTokenCount":1000}`),
+			`{"type":"assistant",` + qwenHead + `,"message":{"id":"u1","model":"q3","role":"assistant","usage":{"input_tokens":200,"cache_creation_input_tokens":0,"cache_read_input_tokens":1000,"output_tokens":25},"content":[{"type":"text","text":"Now."},{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"ls","run_in_background":true}}]}}`,
+		},
+		"qwen: edit": {
+			qwen("assistant", `"message":{"parts":[{"functionCall":{"id":"c1","name":"edit","args":{"file_path":"/p/a","old_string":"x","new_string":"y"}}}]}`),
+			`{"type":"assistant",` + qwenHead + `,` + assistant + `[{"type":"tool_use","id":"c1","name":"Edit","input":{"file_path":"/p/a","old_string":"x","new_string":"y"}}]}}`,
+		},
+		"qwen: failed command": {
+			qwen("tool_result", `"message":{"parts":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Command: make\nDirectory: (root)\nOutput: no rule\nError: (none)\nExit Code: 2\nSignal: (none)"}}}]},"toolCallResult":{"status":"success"}`),
+			`{"type":"user",` + qwenHead + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"Exit code 2\nno rule"}]}}`,
+		},
+		"qwen: refused": {
+			qwen("tool_result", `"message":{"parts":[{"functionResponse":{"id":"c1","name":"edit","response":{"error":"not found"}}}]}`),
+			`{"type":"user",` + qwenHead + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"not found"}]}}`,
+		},
+		"qwen: subagent": {
+			qwen("tool_result", `"message":{"parts":[{"functionResponse":{"id":"c1","name":"agent","response":{"output":"Background agent launched successfully.\ntask_id: a1 (internal)"}}}]}`),
+			`{"type":"user",` + qwenHead + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"Background agent launched successfully.\ntask_id: a1 (internal)"}]},"toolUseResult":{"isAsync":true,"agentId":"a1"}}`,
+		},
+		"qwen: telemetry": {qwen("system", `"subtype":"ui_telemetry","systemPayload":{}`), ""},
+		"qwen: compressed": {
+			qwen("system", `"subtype":"chat_compression","systemPayload":{"compressedHistory":[{"role":"user","parts":[{"text":"So far."}]}]}`),
+			`{"type":"user",` + qwenHead + `,"isCompactSummary":true,"message":{"role":"user","content":[{"type":"text","text":"So far."}]}}`,
+		},
+		"qwen: damaged": {`{"uuid":"u1","message":{"parts":[`, `{"uuid":"u1","message":{"parts":[`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, string(forms.Line([]byte(tt.line)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestRecorded reads what the genuine clients wrote.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pattern, agent string
+		want           recorded
+	}{
+		{"codex/1-write-shell/session/codex/sessions/*/*/*/*.jsonl", forms.Codex, recorded{
+			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
+			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
+			Commands: 3, Input: 1400, CacheRead: 7000, Output: 140,
+		}},
+		{"qwen/1-write-shell/session/qwen/projects/*/chats/*.jsonl", forms.QwenCode, recorded{
+			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
+			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
+			Commands: 2, Input: 1400, CacheRead: 7000, Output: 140,
+		}},
+	} {
+		t.Run(tt.agent, func(t *testing.T) {
+			t.Parallel()
+			files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "transcripts", filepath.FromSlash(tt.pattern)))
+			if err != nil || len(files) == 0 {
+				t.Skip("no recorded sessions here")
+			}
+			path := plain(t, files[0])
+			if diff := cmp.Diff(tt.want, readRecorded(t, path)); diff != "" {
+				t.Error(diff)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := transcript.Agent("", data); got != tt.agent {
+				t.Errorf("recognised as %q", got)
+			}
+		})
+	}
+}
+
+type recorded struct {
+	Prompts, Edits           []string
+	Commands                 int
+	Input, CacheRead, Output int64
+}
+
+func readRecorded(t *testing.T, path string) (got recorded) {
+	t.Helper()
+	scan, err := transcript.Read(t.Context(), path, transcript.Cursor{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scan.Bad != 0 {
+		t.Errorf("%d lines are bad", scan.Bad)
+	}
+	for _, p := range scan.Prompts {
+		got.Prompts = append(got.Prompts, p.Text)
+	}
+	for _, e := range scan.Edits {
+		got.Edits = append(got.Edits, e.Path)
+		if e.Start.IsZero() || e.End.IsZero() {
+			t.Errorf("the edit of %s has no times", e.Path)
+		}
+	}
+	for _, c := range scan.Calls {
+		if c.Tool == "Bash" && !c.Open {
+			got.Commands++
+		}
+	}
+	for _, m := range scan.Messages {
+		got.Input, got.CacheRead, got.Output = got.Input+m.Usage.Input, got.CacheRead+m.Usage.CacheRead, got.Output+m.Usage.Output
+	}
+	return got
+}
+
+// plain writes the lines of a file as the client does, without spaces between tokens.
+func plain(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var b strings.Builder
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, err := json.Marshal(json.RawMessage(lines.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(data, '\n'))
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func FuzzLine(f *testing.F) {
+	f.Add([]byte(`{"timestamp":"t","ordinal":1,"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"x","changes":{"/a":{"type":"update","unified_diff":"@@\n-a\n+b"}}}}}`))
+	f.Add([]byte(`{"timestamp":"t","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"a\"]}"}}`))
+	f.Add([]byte(`{"uuid":"u","type":"assistant","message":{"parts":[{"functionCall":{"id":"c","name":"run_shell_command","args":1}}]}}`))
+	f.Add([]byte(`{"uuid":"u","type":"tool_result","message":{"parts":[{"functionResponse":{"response":{"output":"\nOutput: x\nError: \nExit Code: 1"}}}]}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got := forms.Line(line)
+		switch {
+		case forms.Agent(line) == "" && string(got) != string(line):
+			t.Errorf("a line of no other agent became %q", got)
+		case json.Valid(line) && len(got) > 0 && !json.Valid(got):
+			t.Errorf("became %q", got)
+		case strings.ContainsRune(string(got), '\n') && !strings.ContainsRune(string(line), '\n'):
+			t.Errorf("became two lines: %q", got)
+		}
+	})
+}

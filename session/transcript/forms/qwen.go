@@ -1,0 +1,261 @@
+package forms
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// isQwen reports whether a line is of Qwen Code, which has the envelope of Claude Code and
+// the messages of Gemini's interface.
+func isQwen(line []byte) bool {
+	return startsWith(line, `"uuid":`) && (bytes.Contains(line, []byte(`"parts":`)) || bytes.Contains(line, []byte(`"systemPayload":`)))
+}
+
+// qwenEnvelope is a line of Qwen Code.
+type qwenEnvelope struct {
+	UUID       string  `json:"uuid"`
+	Session    string  `json:"sessionId"`
+	Time       string  `json:"timestamp"`
+	Type       string  `json:"type"`
+	Subtype    string  `json:"subtype"`
+	Provenance string  `json:"provenance"`
+	Dir        string  `json:"cwd"`
+	Branch     string  `json:"gitBranch"`
+	Sidechain  bool    `json:"isSidechain"`
+	Model      string  `json:"model"`
+	Message    content `json:"message"`
+	Usage      *struct {
+		Prompt int64 `json:"promptTokenCount"`
+		Cached int64 `json:"cachedContentTokenCount"`
+		Output int64 `json:"candidatesTokenCount"`
+		Total  int64 `json:"totalTokenCount"`
+	} `json:"usageMetadata"`
+	Result struct {
+		Status string `json:"status"`
+	} `json:"toolCallResult"`
+	Payload struct {
+		History []content `json:"compressedHistory"`
+	} `json:"systemPayload"`
+}
+
+// content is a message of Gemini's interface.
+type content struct {
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought"`
+	Call    *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+	Response *struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Response struct {
+			Output any `json:"output"`
+			Error  any `json:"error"`
+		} `json:"response"`
+	} `json:"functionResponse"`
+}
+
+// qwenLine converts a line of Qwen Code. One that is damaged is returned as it is.
+func qwenLine(line []byte) []byte {
+	var q qwenEnvelope
+	if err := json.Unmarshal(line, &q); err != nil {
+		return line
+	}
+	e := &entry{
+		Type: q.Type, UUID: q.UUID, SessionID: q.Session, Time: q.Time, Dir: q.Dir, Branch: q.Branch, Sidechain: q.Sidechain,
+		Message: &message{Role: "user", Content: []block{}},
+	}
+	switch q.Type {
+	case "user":
+		q.person(e)
+	case "assistant":
+		q.answer(e)
+	case "tool_result":
+		q.results(e)
+	case "system":
+		if q.Subtype != "chat_compression" {
+			return nil
+		}
+		q.compacted(e)
+	default:
+		return nil
+	}
+	return encode(e)
+}
+
+// person is what a person said, or what the client writes in their name.
+func (q *qwenEnvelope) person(e *entry) {
+	e.Meta = q.Provenance == "system"
+	if q.Provenance == "real_user" {
+		e.Origin = &origin{Kind: "human"}
+	}
+	e.Message.Content = texts(q.Message)
+}
+
+// texts returns the texts of a message, without what the model thought.
+func texts(c content) []block {
+	blocks := []block{}
+	for _, p := range c.Parts {
+		if p.Text != "" && !p.Thought {
+			blocks = append(blocks, textBlock(p.Text))
+		}
+	}
+	return blocks
+}
+
+// answer is a response of the model.
+func (q *qwenEnvelope) answer(e *entry) {
+	m := e.Message
+	m.Role, m.Model, m.Content = "assistant", q.Model, texts(q.Message)
+	if q.Usage != nil {
+		m.ID = q.UUID
+		m.Usage = &usage{
+			Input: max(0, q.Usage.Prompt-q.Usage.Cached), CacheRead: q.Usage.Cached, Output: max(q.Usage.Output, q.Usage.Total-q.Usage.Prompt),
+		}
+	}
+	for _, p := range q.Message.Parts {
+		if p.Call == nil {
+			continue
+		}
+		name, args := qwenTool(p.Call.Name), object(p.Call.Args)
+		var input any = args
+		if name == "Bash" {
+			var in struct {
+				Command    string `json:"command"`
+				Background bool   `json:"is_background"`
+			}
+			_ = json.Unmarshal(args, &in) // what can't be read is empty
+			input = command(in)
+		}
+		m.Content = append(m.Content, useBlock(p.Call.ID, name, input))
+	}
+}
+
+// qwenTool returns the name of a tool in Claude Code.
+func qwenTool(name string) string {
+	switch name {
+	case "write_file":
+		return "Write"
+	case "edit", "replace":
+		return "Edit"
+	case "notebook_edit":
+		return "NotebookEdit"
+	case "run_shell_command":
+		return "Bash"
+	case "read_file", "read_many_files":
+		return "Read"
+	case "glob":
+		return "Glob"
+	case "grep_search", "search_file_content":
+		return "Grep"
+	case "list_directory":
+		return "LS"
+	case "todo_write":
+		return "TodoWrite"
+	case "agent", "task":
+		return "Task"
+	case "web_fetch":
+		return "WebFetch"
+	case "web_search":
+		return "WebSearch"
+	case "ask_user_question":
+		return "AskUserQuestion"
+	case "exit_plan_mode":
+		return "ExitPlanMode"
+	case "skill":
+		return "Skill"
+	}
+	return name
+}
+
+// results are those of tools.
+func (q *qwenEnvelope) results(e *entry) {
+	e.Type = "user"
+	for _, p := range q.Message.Parts {
+		r := p.Response
+		if r == nil {
+			continue
+		}
+		output, failed := text(r.Response.Output), q.Result.Status != "" && q.Result.Status != "success"
+		if said := text(r.Response.Error); said != "" {
+			output, failed = said, true
+		}
+		switch qwenTool(r.Name) {
+		case "Bash":
+			status, rest := shellOutput(output)
+			output, failed = withStatus(status, rest), failed || status != 0
+		case "Task":
+			if id, ok := backgroundTask(output); ok {
+				e.Result = &detached{Async: true, Agent: id}
+			}
+		}
+		e.Message.Content = append(e.Message.Content, resultBlock(r.ID, output, failed))
+	}
+}
+
+// text returns a value that is a string, and any other as JSON.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// shellOutput returns the exit status in the result of the shell, and what the command
+// wrote.
+func shellOutput(result string) (status int, output string) {
+	const begin, end, code = "\nOutput: ", "\nError: ", "\nExit Code: "
+	from := strings.Index(result, begin)
+	if from < 0 {
+		return 0, result
+	}
+	output = result[from+len(begin):]
+	if i := strings.LastIndex(output, end); i >= 0 {
+		tail := output[i:]
+		output = output[:i]
+		if _, rest, ok := strings.Cut(tail, code); ok {
+			digits, _, _ := strings.Cut(rest, "\n")
+			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is none
+		}
+	}
+	if output == "(empty)" {
+		output = ""
+	}
+	return status, output
+}
+
+// backgroundTask returns the id of a subagent that goes on in the background.
+func backgroundTask(output string) (id string, ok bool) {
+	if !strings.HasPrefix(output, "Background agent launched") {
+		return "", false
+	}
+	_, rest, _ := strings.Cut(output, "task_id: ")
+	id, _, _ = strings.Cut(rest, " ")
+	return id, true
+}
+
+// compacted is where the context was compressed, with the summary.
+func (q *qwenEnvelope) compacted(e *entry) {
+	for _, c := range q.Payload.History {
+		if blocks := texts(c); len(blocks) > 0 {
+			e.Type, e.Compact, e.Message.Content = "user", true, blocks[:1]
+			return
+		}
+	}
+	e.Subtype, e.Message = "compact_boundary", nil
+}
