@@ -22,7 +22,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: blame-accuracy mixed managers picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: blame-accuracy mixed managers picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -47,6 +47,7 @@ help:
 	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
 	@echo 'fuzz        every fuzz target for FUZZTIME ($(FUZZTIME))'
 	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
+	@echo 'e2e-agents  other genuine agents against a scripted model: AGENTLAB=folder AGENTS="codex qwen"'
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
@@ -251,6 +252,22 @@ e2e-claude: build
 		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint && \
 		cd cmd/entire && ENTIRE_LAB="$(abspath $(LAB))" ENTIRE_BIN="$(CURDIR)/bin" go test -tags e2e -count=1 -run '^TestLab$$/$(LABRUN)' .; \
 	fi
+
+AGENTS ?= codex qwen
+
+# The lab's examples with each client, then what the record has of a client's work. The
+# client's shell may be a login shell, which sets PATH anew.
+e2e-agents: build
+	@if [ -z "$(AGENTLAB)" ]; then \
+		echo 'e2e-agents skipped: name the folder of the lab with AGENTLAB='; \
+		exit; \
+	fi; \
+	for client in $(AGENTS); do \
+		"$(AGENTLAB)/check" --client $$client --path "$(CURDIR)/bin" --trailer Entire-Checkpoint \
+			--setup "entire enable --agent $$client && echo 'PATH=$(CURDIR)/bin:\$$PATH' >> \"\$$HOME/.profile\"" || exit; \
+	done; \
+	cd cmd/entire && ENTIRE_AGENT_LAB="$(abspath $(AGENTLAB))" ENTIRE_AGENTS="$(AGENTS)" ENTIRE_BIN="$(CURDIR)/bin" \
+		go test -tags e2e -count=1 -timeout 30m -run '^TestAgentLab$$/$(LABRUN)' .
 
 # The budget table; what it runs on takes some minutes and two gigabytes, once.
 # With BENCH also the benchmark of that folder, which makes its own.

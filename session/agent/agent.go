@@ -121,10 +121,10 @@ func Callers(getenv func(string) string) []Agent {
 	return slices.DeleteFunc(All(), func(a Agent) bool { return !a.calls(getenv) })
 }
 
-// CallingSession returns the id of the session whose shell started the process, "" if
-// there is none.
+// CallingSession returns the id of the session for which an agent started the process,
+// with its shell or otherwise, "" if there is none.
 func CallingSession(getenv func(string) string) string {
-	for _, a := range Callers(getenv) {
+	for _, a := range append(Callers(getenv), All()...) {
 		if id := getenv(a.mark.session); id != "" {
 			return id
 		}

@@ -82,7 +82,7 @@ func TestCallers(t *testing.T) {
 	}{
 		"a person":                       {},
 		"Claude Code":                    {env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=a"}, want: []string{"claude-code"}, session: "a"},
-		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}},
+		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}, session: "a"},
 		"Codex, which has no other mark": {env: []string{"CODEX_SESSION_ID=c", "CODEX_CI=1"}, want: []string{"codex"}, session: "c"},
 		"Qwen Code":                      {env: []string{"QWEN_CODE=1", "QWEN_CODE_SESSION_ID=q"}, want: []string{"qwen"}, session: "q"},
 		"an early version of Claude":     {env: []string{"CLAUDECODE=1"}, want: []string{"claude-code"}},

@@ -217,8 +217,9 @@ func newAgentHooksJSON(h install.AgentHooks) *agentHooksJSON {
 
 // notes describes which hooks the worktree lacks.
 func notes(agents []install.AgentHooks, repo *git.Repo) []app.Note {
-	var list []app.Note
-	for _, h := range lacking(agents) {
+	lacks := lacking(agents)
+	list := make([]app.Note, 0, len(lacks))
+	for _, h := range lacks {
 		text := "The hooks for " + h.Agent.Label + " are not installed in this worktree."
 		if h.Installed > 0 {
 			text = "Hooks for " + h.Agent.Label + " are missing in this worktree: " + strings.Join(h.Missing, ", ") + "."

@@ -16,9 +16,10 @@ import (
 
 // knownAgents returns the names of the agents that can be recorded.
 func knownAgents() string {
-	var names []string
-	for _, a := range agent.All() {
-		names = append(names, a.Name)
+	all := agent.All()
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = a.Name
 	}
 	return strings.Join(names, ", ")
 }

@@ -41,19 +41,19 @@ func TestLine(t *testing.T) {
 			`{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"}}`,
 		},
 		"one of it that begins like Qwen Code's": {`{"uuid":"u","type":"user","message":{"content":"hi"}}`, `{"uuid":"u","type":"user","message":{"content":"hi"}}`},
-		"nothing":          {"", ""},
-		"no JSON":          {"{x", "{x"},
-		"codex: session":   {codex("session_meta", `{"id":"c2","session_id":"c1","cwd":"/p","git":{"branch":"main"}}`), `{"type":"system","subtype":"session_meta","uuid":"c2","sessionId":"c1",` + head + `,"cwd":"/p","gitBranch":"main"}`},
-		"codex: turn":      {codex("turn_context", `{"turn_id":"t1","cwd":"/p","model":"gpt-6"}`), `{"type":"assistant",` + turn + `,"cwd":"/p","message":{"model":"gpt-6","role":"assistant","content":[]}}`},
-		"codex: world":     {codex("world_state", `{"full":true}`), ""},
-		"codex: response":  {codex("response_item", `{"type":"function_call","name":"exec_command","call_id":"c","arguments":"{}"}`), ""},
-		"codex: damaged":   {`{"timestamp":"t","type":"event_msg","payload":{"type":`, `{"timestamp":"t","type":"event_msg","payload":{"type":`},
-		"codex: half":      {`{"timestamp":"t","type":"world_state","payload":{"a":`, `{"timestamp":"t","type":"world_state","payload":{"a":`},
-		"codex: prompt":    {item(`{"type":"UserMessage","id":"i1","content":[{"type":"text","text":"Write <it>"}]}`), `{"type":"user","uuid":"i1",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"Write <it>"}]}}`},
-		"codex: a hook's":  {item(`{"type":"HookPrompt","id":"i1","fragments":[]}`), ""},
-		"codex: answer":    {item(`{"type":"AgentMessage","id":"m1","content":[{"type":"Text","text":"Done."}]}`), `{"type":"assistant","uuid":"m1",` + turn + `,` + assistant + `[{"type":"text","text":"Done."}]}}`},
-		"codex: interrupt": {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"interrupted"}`), `{"type":"user",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`},
-		"codex: replaced":  {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"replaced"}`), ""},
+		"nothing":                                {"", ""},
+		"no JSON":                                {"{x", "{x"},
+		"codex: session":                         {codex("session_meta", `{"id":"c2","session_id":"c1","cwd":"/p","git":{"branch":"main"}}`), `{"type":"system","subtype":"session_meta","uuid":"c2","sessionId":"c1",` + head + `,"cwd":"/p","gitBranch":"main"}`},
+		"codex: turn":                            {codex("turn_context", `{"turn_id":"t1","cwd":"/p","model":"gpt-6"}`), `{"type":"assistant",` + turn + `,"cwd":"/p","message":{"model":"gpt-6","role":"assistant","content":[]}}`},
+		"codex: world":                           {codex("world_state", `{"full":true}`), ""},
+		"codex: response":                        {codex("response_item", `{"type":"function_call","name":"exec_command","call_id":"c","arguments":"{}"}`), ""},
+		"codex: damaged":                         {`{"timestamp":"t","type":"event_msg","payload":{"type":`, `{"timestamp":"t","type":"event_msg","payload":{"type":`},
+		"codex: half":                            {`{"timestamp":"t","type":"world_state","payload":{"a":`, `{"timestamp":"t","type":"world_state","payload":{"a":`},
+		"codex: prompt":                          {item(`{"type":"UserMessage","id":"i1","content":[{"type":"text","text":"Write <it>"}]}`), `{"type":"user","uuid":"i1",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"Write <it>"}]}}`},
+		"codex: a hook's":                        {item(`{"type":"HookPrompt","id":"i1","fragments":[]}`), ""},
+		"codex: answer":                          {item(`{"type":"AgentMessage","id":"m1","content":[{"type":"Text","text":"Done."}]}`), `{"type":"assistant","uuid":"m1",` + turn + `,` + assistant + `[{"type":"text","text":"Done."}]}}`},
+		"codex: interrupt":                       {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"interrupted"}`), `{"type":"user",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`},
+		"codex: replaced":                        {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"replaced"}`), ""},
 		"codex: command": {
 			item(`{"type":"CommandExecution","id":"e1","command":["/bin/bash","-lc","make"],"status":"failed","aggregated_output":"no","exit_code":2}`),
 			`{"type":"assistant",` + turn + `,` + assistant + `[{"type":"tool_use","id":"e1","name":"Bash","input":{"command":"make"},` + started + `},{"type":"tool_result","tool_use_id":"e1","is_error":true,"content":"Exit code 2\nno"}]}}`,
@@ -260,4 +260,18 @@ func FuzzLine(f *testing.F) {
 			t.Errorf("became two lines: %q", got)
 		}
 	})
+}
+
+func BenchmarkLine(b *testing.B) {
+	for name, line := range map[string]string{
+		"Claude Code": `{"parentUuid":"a","isSidechain":false,"type":"user","message":{"role":"user","content":"` + strings.Repeat("word ", 100) + `"}}`,
+		"Codex":       `{"timestamp":"2026-11-22T13:11:29.421Z","ordinal":7,"type":"event_msg","payload":{"type":"item_completed","turn_id":"t1","item":{"type":"AgentMessage","id":"m1","content":[{"type":"Text","text":"` + strings.Repeat("word ", 100) + `"}]}}}`,
+		"Qwen Code":   `{"uuid":"u1","sessionId":"s1","type":"assistant","message":{"role":"model","parts":[{"text":"` + strings.Repeat("word ", 100) + `"}]}}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				forms.Line([]byte(line))
+			}
+		})
+	}
 }

@@ -220,11 +220,10 @@ func text(v any) string {
 // wrote.
 func shellOutput(result string) (status int, output string) {
 	const begin, end, code = "\nOutput: ", "\nError: ", "\nExit Code: "
-	from := strings.Index(result, begin)
-	if from < 0 {
+	_, output, found := strings.Cut(result, begin)
+	if !found {
 		return 0, result
 	}
-	output = result[from+len(begin):]
 	if i := strings.LastIndex(output, end); i >= 0 {
 		tail := output[i:]
 		output = output[:i]

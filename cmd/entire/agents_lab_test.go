@@ -1,0 +1,184 @@
+//go:build e2e
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// TestAgentLab has the genuine clients of other agents work in a repository while a script
+// returns the model's answers. ENTIRE_AGENT_LAB is the lab's folder, ENTIRE_BIN that of
+// the program; ENTIRE_AGENTS names the clients.
+func TestAgentLab(t *testing.T) {
+	lab, bin := os.Getenv("ENTIRE_AGENT_LAB"), os.Getenv("ENTIRE_BIN")
+	if lab == "" || bin == "" {
+		t.Skip("ENTIRE_AGENT_LAB and ENTIRE_BIN aren't set: make e2e-agents AGENTLAB=folder")
+	}
+	for name := range strings.FieldsSeq(os.Getenv("ENTIRE_AGENTS")) {
+		a, known := agent.ByName(name)
+		if !known {
+			t.Fatalf("no agent is called %q", name)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Run("work", func(t *testing.T) { agentWorks(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("clear", func(t *testing.T) { agentClears(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("killed", func(t *testing.T) { agentIsKilled(t, newAgentLab(t, lab, bin, a)) })
+		})
+	}
+}
+
+// agentLab is a project in which a client works.
+type agentLab struct {
+	t             *testing.T
+	lab, dir, bin string
+	agent         agent.Agent
+}
+
+func newAgentLab(t *testing.T, lab, bin string, a agent.Agent) *agentLab {
+	t.Helper()
+	l := &agentLab{t: t, lab: lab, dir: t.TempDir(), bin: bin, agent: a}
+	for name, text := range map[string]string{"README.md": "# Sample\n\nA sample.\n", "docs/index.md": "# Pages\n"} {
+		labWrite(t, filepath.Join(l.project(), name), text)
+	}
+	if err := os.MkdirAll(filepath.Join(l.dir, "log"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	labGit(t, l.project())
+	return l
+}
+
+func (l *agentLab) project() string { return filepath.Join(l.dir, "project") }
+func (l *agentLab) home() string    { return filepath.Join(l.dir, "home") }
+
+// play runs the client with a script of the model and what the person types: the name of
+// a file and its lines.
+func (l *agentLab) play(script, input, lines string) {
+	l.t.Helper()
+	// The client's shell may be a login shell, which sets PATH anew.
+	setup := `entire enable --agent ` + l.agent.Name + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
+		` && git config --global user.name Lab && git config --global user.email lab@example.invalid`
+	cmd := exec.CommandContext(l.t.Context(), filepath.Join(l.lab, "run"),
+		"--client", l.agent.Name, "--project", l.project(), "--log", filepath.Join(l.dir, "log"), "--home", l.home(), "--path", l.bin, "--hooklog", "user",
+		"--timeout", "150", "--setup", setup, "--script", script, "--"+input, labWrite(l.t, filepath.Join(l.dir, input), lines))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		l.t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// run runs a command in the project as the person would.
+func (l *agentLab) run(name string, args ...string) string {
+	l.t.Helper()
+	cmd := exec.CommandContext(l.t.Context(), name, args...)
+	cmd.Dir = l.project()
+	cmd.Env = append(os.Environ(), "HOME="+l.home(), "PATH="+l.bin+":"+os.Getenv("PATH"), "GIT_CEILING_DIRECTORIES="+l.dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		l.t.Errorf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// contains reports an error for each text that isn't in the output.
+func (l *agentLab) contains(out string, texts ...string) {
+	l.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			l.t.Errorf("no %q in:\n%s", text, out)
+		}
+	}
+}
+
+type agentSession struct {
+	ID    string `json:"session_id"`
+	Agent string `json:"agent"`
+	Phase string `json:"phase"`
+}
+
+func (l *agentLab) sessions() []agentSession {
+	l.t.Helper()
+	var list struct {
+		Sessions []agentSession `json:"sessions"`
+	}
+	if err := json.Unmarshal([]byte(l.run(filepath.Join(l.bin, "entire"), "sessions", "--json")), &list); err != nil {
+		l.t.Error(err)
+	}
+	for _, s := range list.Sessions {
+		if s.Agent != l.agent.Label {
+			l.t.Errorf("session %s is of %q", s.ID, s.Agent)
+		}
+	}
+	return list.Sessions
+}
+
+// agentWorks has the person commit what the first turn did, and the agent what the second did.
+func agentWorks(t *testing.T, l *agentLab) {
+	l.play(filepath.Join(l.lab, "examples", "1-write-shell.json"), "prompts",
+		"Write two pages in docs and name them in the readme\n"+
+			"! git add docs README.md && git commit -qm 'Person commit'\n"+
+			"Add one more line to made.txt and commit\n")
+	entire := filepath.Join(l.bin, "entire")
+	for _, rev := range []string{"HEAD", "HEAD~1"} {
+		l.contains(l.run("git", "log", "-1", "--format=%B", rev), "Entire-Checkpoint: ")
+	}
+	if n := len(l.sessions()); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+	l.contains(l.run(entire, "explain", "HEAD~1", "--full"), "("+l.agent.Label+")", "Write two pages", "docs/start.md", "Two pages are written", "Tokens: ")
+	l.contains(l.run(entire, "explain", "HEAD", "--full"), "Add one more line", "git commit", "Added and committed")
+	l.contains(l.run(entire, "blame", "docs/start.md"), l.agent.Label, "Write two pages")
+	l.contains(l.run(entire, "resume", "main", "--force"), l.agent.Resume(""))
+	l.contains(l.run(entire, "rewind", "--list", "--json"), "Write two pages")
+	l.run(entire, "rewind", "--to", "last:2", "--force")
+	if _, err := os.Stat(filepath.Join(l.project(), "docs", "start.md")); err == nil {
+		t.Error("the page is there before the turn that wrote it")
+	}
+}
+
+// agentClears sees that the new session gets the brief of the one that was cleared.
+func agentClears(t *testing.T, l *agentLab) {
+	keys, err := os.ReadFile(filepath.Join(l.lab, "examples", "2-clear.keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.play(filepath.Join(l.lab, "examples", "2-clear.json"), "keys", string(keys))
+	if n := len(l.sessions()); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+	briefed := false
+	labLines(t, filepath.Join(l.dir, "log", "requests.jsonl"), func(line []byte) error {
+		text := string(line)
+		briefed = briefed || strings.Contains(text, "Write the second page") && strings.Contains(text, "entire recall resume") && strings.Contains(text, "docs/first.md")
+		return nil
+	})
+	if !briefed {
+		t.Error("no request after the clear has the brief of the session before")
+	}
+	l.contains(l.run(filepath.Join(l.bin, "entire"), "recall", "list"), "Write the first page")
+}
+
+// agentIsKilled kills the client in its turn: the next command knows that the agent is gone,
+// and what it did is linked to the person's commit.
+func agentIsKilled(t *testing.T, l *agentLab) {
+	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [{"match": "third page", "steps": [
+  [{"write": "${CWD}/docs/third.md", "content": "# Third\n"}],
+  {"wait": 60, "blocks": [{"text": "Never said."}]}]}]}`)
+	l.play(script, "keys", "wait-for ${READY} 60\nsleep 2\nsay Write the third page\nsleep 8\nkill\n")
+	if _, err := os.Stat(filepath.Join(l.project(), "docs", "third.md")); err != nil {
+		t.Fatal(err)
+	}
+	l.run("git", "add", "docs")
+	l.run("git", "commit", "-qm", "After the kill")
+	l.contains(l.run("git", "log", "-1", "--format=%B"), "Entire-Checkpoint: ")
+	all := l.sessions()
+	if slices.ContainsFunc(all, func(s agentSession) bool { return s.Phase == "active" }) || len(all) != 1 {
+		t.Errorf("the sessions are %+v", all)
+	}
+}
