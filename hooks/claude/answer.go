@@ -37,8 +37,8 @@ func (a *Answer) Say(lines ...string) {
 }
 
 // Encode is the answer as it is printed for an agent: one line of JSON, or nothing if
-// it is empty. Codex gets the context alone, as it ignores an object with a member that it
-// doesn't know.
+// it is empty. Codex and Copilot get the context alone; Codex ignores an object with a member
+// that it doesn't know.
 func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	type output struct {
 		Event   string `json:"hookEventName"`
@@ -46,6 +46,7 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	}
 	type reply struct {
 		Message string  `json:"systemMessage,omitempty"`
+		Direct  string  `json:"additionalContext,omitempty"`
 		Output  *output `json:"hookSpecificOutput,omitempty"`
 	}
 	if a.raw != nil && a.Message == "" && a.Context == "" && isClaude(to) {
@@ -55,7 +56,9 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	if to.Name == agent.Codex().Name {
 		r.Message = ""
 	}
-	if a.Context != "" {
+	if isCopilot(to) {
+		r = reply{Direct: a.Context}
+	} else if a.Context != "" {
 		r.Output = &output{a.Event, a.Context}
 	}
 	if r == (reply{}) {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -9,14 +10,16 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Codex and Qwen Code took over the form of Claude Code's hooks and settings. What differs
-// is in this file.
+// Codex and Qwen Code took over the form of Claude Code's hooks and settings, Copilot CLI has
+// one that is alike. What differs is in this file.
 
 // Files returns the settings files of an agent in a worktree, the project's first.
 func Files(a agent.Agent, root string) []string {
 	switch a.Name {
 	case agent.Codex().Name:
 		return []string{filepath.Join(root, ".codex", "hooks.json")}
+	case agent.Copilot().Name:
+		return []string{filepath.Join(root, ".github", "hooks", "entire.json")}
 	case agent.Qwen().Name:
 		return []string{filepath.Join(root, ".qwen", "settings.json")}
 	}
@@ -52,6 +55,14 @@ func entriesOf(a agent.Agent) []entry {
 			{event: "PreCompact", verb: "pre-compact"},
 			{event: "PostCompact", verb: "post-compact"},
 		}
+	case agent.Copilot().Name:
+		all = []entry{
+			{event: "sessionStart", verb: "session-start"},
+			{event: "sessionEnd", verb: "session-end", timeout: endTimeout},
+			{event: "agentStop", verb: "stop"},
+			{event: "userPromptSubmitted", verb: "user-prompt-submit"},
+			{event: "preCompact", verb: "pre-compact"},
+		}
 	case agent.Qwen().Name:
 		all = []entry{
 			{event: "SessionStart", verb: "session-start"},
@@ -76,13 +87,16 @@ func entriesOf(a agent.Agent) []entry {
 	return all
 }
 
+// isCopilot reports whether an agent is Copilot CLI, whose hooks are listed without groups.
+func isCopilot(a agent.Agent) bool { return a.Name == agent.Copilot().Name }
+
 // isClaude reports whether an agent is Claude Code, which the zero agent is, too.
 func isClaude(a agent.Agent) bool { return a.Name == "" || a.Name == agent.ClaudeCode().Name }
 
 // IsForeign reports whether a hook that is installed for an agent was run by another one:
 // Copilot runs the hooks in Claude Code's settings, with ids of its own.
 func IsForeign(a agent.Agent, getenv func(string) string) bool {
-	return isClaude(a) && getenv("COPILOT_CLI") != "" && !agent.IsCalling(getenv)
+	return isClaude(a) && agent.Copilot().Calls(getenv) && !agent.ClaudeCode().Calls(getenv)
 }
 
 // dialectPayload is what other agents have in their payloads beside Claude Code's members.
@@ -91,6 +105,18 @@ type dialectPayload struct {
 	Submitted *string `json:"submitted_prompt"`
 	// ToolCallID is the id of a tool's call in the transcript, where ToolUseID is another.
 	ToolCallID string `json:"tool_call_id"`
+
+	// The names of Copilot CLI.
+	CamelSession    string `json:"sessionId"`
+	CamelTranscript string `json:"transcriptPath"`
+	CamelAgent      string `json:"agentId"`
+}
+
+// fill gives the members that have another name in Copilot CLI the value of that.
+func (p *Payload) fill() {
+	p.SessionID = cmp.Or(p.SessionID, p.CamelSession)
+	p.Transcript = cmp.Or(p.Transcript, p.CamelTranscript)
+	p.AgentID = cmp.Or(p.AgentID, p.CamelAgent)
 }
 
 // Adapt gives a payload of an agent's hook the meaning that Claude Code's has. It returns
@@ -102,6 +128,9 @@ func (p *Payload) Adapt(a agent.Agent, verb string) bool {
 	}
 	if p.ToolCallID != "" {
 		p.ToolUseID = p.ToolCallID
+	}
+	if p.Source == "new" {
+		p.Source = "startup"
 	}
 	p.Background = slices.DeleteFunc(p.Background, hasEnded)
 	if p.isBackgroundTask() {

@@ -31,6 +31,25 @@ func TestInstallOfOtherAgents(t *testing.T) {
 				`"PreCompact":[{"hooks":[{"type":"command","command":"entire hooks codex pre-compact 2>/dev/null || true"}]}],` +
 				`"PostCompact":[{"hooks":[{"type":"command","command":"entire hooks codex post-compact 2>/dev/null || true"}]}]}}`,
 		},
+		"copilot: no file": {
+			agent: agent.Copilot(), hooks: 5,
+			after: `{"version":1,"hooks":{` +
+				`"sessionStart":[{"type":"command","bash":"entire hooks copilot session-start 2>/dev/null || true"}],` +
+				`"sessionEnd":[{"type":"command","bash":"entire hooks copilot session-end 2>/dev/null || true","timeoutSec":10}],` +
+				`"agentStop":[{"type":"command","bash":"entire hooks copilot stop 2>/dev/null || true"}],` +
+				`"userPromptSubmitted":[{"type":"command","bash":"entire hooks copilot user-prompt-submit 2>/dev/null || true"}],` +
+				`"preCompact":[{"type":"command","bash":"entire hooks copilot pre-compact 2>/dev/null || true"}]}}`,
+		},
+		"copilot: a hook of the user": {
+			agent: agent.Copilot(), hooks: 5,
+			before: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"mine"}]}}`,
+			after: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"mine"},` +
+				`{"type":"command","bash":"entire hooks copilot stop 2>/dev/null || true"}],` +
+				`"sessionStart":[{"type":"command","bash":"entire hooks copilot session-start 2>/dev/null || true"}],` +
+				`"sessionEnd":[{"type":"command","bash":"entire hooks copilot session-end 2>/dev/null || true","timeoutSec":10}],` +
+				`"userPromptSubmitted":[{"type":"command","bash":"entire hooks copilot user-prompt-submit 2>/dev/null || true"}],` +
+				`"preCompact":[{"type":"command","bash":"entire hooks copilot pre-compact 2>/dev/null || true"}]}}`,
+		},
 		"qwen: hooks and settings of the user": {
 			agent: agent.Qwen(), hooks: 11,
 			before: `{"theme":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`,
@@ -104,7 +123,9 @@ func TestAdapt(t *testing.T) {
 			json: `"tool_call_id":"call_1","tool_response":{"llmContent":"Background agent launched successfully."}`,
 			task: workspace.TaskEvent{ToolUse: "call_1", Background: true},
 		},
-		"claude: as it is": {agent: agent.ClaudeCode(), verb: "user-prompt-submit", json: `"prompt":"","submitted_prompt":"x"`, want: true},
+		"copilot: prompt":            {agent: agent.Copilot(), verb: "user-prompt-submit", json: `"prompt":"p"`, want: true, prompt: "p"},
+		"copilot: a subagent's stop": {agent: agent.Copilot(), verb: "stop", json: `"agentId":"a","parentAgentId":"s1"`},
+		"claude: as it is":           {agent: agent.ClaudeCode(), verb: "user-prompt-submit", json: `"prompt":"","submitted_prompt":"x"`, want: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -154,6 +175,7 @@ func TestEncodeForOtherAgents(t *testing.T) {
 		want  string
 	}{
 		{agent.Codex(), `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the brief"}}` + "\n"},
+		{agent.Copilot(), `{"additionalContext":"the brief"}` + "\n"},
 		{agent.Qwen(), `{"systemMessage":"hello","hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the brief"}}` + "\n"},
 	} {
 		got, err := a.Encode(tt.agent)

@@ -73,6 +73,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 	if r.err != nil {
 		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, r.err)
 	}
+	r.payload.fill()
 	if err := session.CheckID(r.payload.SessionID); err != nil {
 		return Payload{}, fmt.Errorf("%w: unusable session id", ErrPayload) // which may be anything
 	}

@@ -56,13 +56,23 @@ func (e entry) command() string {
 func (e entry) group() string {
 	timeout := ""
 	if e.timeout > 0 {
-		timeout = `,"timeout":` + strconv.Itoa(e.timeout)
+		timeout = "," + quote(e.timeoutKey()) + ":" + strconv.Itoa(e.timeout)
+	}
+	if isCopilot(e.agent) {
+		return `{"type":"command","bash":` + quote(e.command()) + timeout + `}`
 	}
 	matcher := ""
 	if e.matcher != "" || isClaude(e.agent) {
 		matcher = `"matcher":` + quote(e.matcher) + `,`
 	}
 	return `{` + matcher + `"hooks":[{"type":"command","command":` + quote(e.command()) + timeout + `}]}`
+}
+
+func (e entry) timeoutKey() string {
+	if isCopilot(e.agent) {
+		return "timeoutSec"
+	}
+	return "timeout"
 }
 
 // ownVerb returns the verb of a hook command that we or the existing tool
@@ -96,7 +106,7 @@ type handler struct {
 	hook       hujson.Value // the object
 	command    hujson.Value // its string
 	group      int          // index in the event's array
-	index      int          // index in the group's hooks
+	index      int          // index in the group's hooks, -1 where it is in no group
 }
 
 // handlers returns the hooks of ours among an event's groups. What isn't
@@ -104,7 +114,13 @@ type handler struct {
 func handlers(event hujson.Value) []handler {
 	var found []handler
 	for g, group := range elements(event) {
-		hooks, _ := member(group, "hooks")
+		hooks, grouped := member(group, "hooks")
+		if command, ok := member(group, "bash"); ok && !grouped {
+			if verb, ours := ownVerb(stringOf(command)); ours {
+				found = append(found, handler{verb: verb, hook: group, command: command, group: g, index: -1})
+			}
+			continue
+		}
 		for i, hook := range elements(hooks) {
 			h := handler{hook: hook, group: g, index: i}
 			h.command, _ = member(hook, "command")
@@ -138,6 +154,11 @@ func elements(v hujson.Value) []hujson.Value {
 // had to make, by path.
 func installEntries(doc *document, a agent.Agent) (made []string, err error) {
 	d := settingsDocument{doc}
+	if _, ok := d.find("version"); isCopilot(a) && !ok {
+		if err := d.add(d.root, "version", "1"); err != nil {
+			return nil, err
+		}
+	}
 	for _, e := range entriesOf(a) {
 		m, err := d.ensureEntry(e)
 		if err != nil {
@@ -192,8 +213,8 @@ func (d settingsDocument) ensureTimeout(e entry) error {
 	}
 	event, _ := d.find("hooks", e.event)
 	for _, h := range handlers(event) {
-		if _, said := member(h.hook, "timeout"); h.verb == e.verb && !said {
-			return d.add(h.hook, "timeout", strconv.Itoa(e.timeout))
+		if _, said := member(h.hook, e.timeoutKey()); h.verb == e.verb && !said {
+			return d.add(h.hook, e.timeoutKey(), strconv.Itoa(e.timeout))
 		}
 	}
 	return nil
@@ -293,7 +314,7 @@ func (d *document) find(path ...string) (hujson.Value, bool) {
 func (d settingsDocument) removeHandler(event string, h handler) error {
 	groups, _ := d.find("hooks", event)
 	hooks, _ := member(elements(groups)[h.group], "hooks")
-	if len(elements(hooks)) == 1 {
+	if h.index < 0 || len(elements(hooks)) == 1 {
 		return d.remove(groups, h.group)
 	}
 	return d.remove(hooks, h.index)

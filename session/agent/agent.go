@@ -32,8 +32,10 @@ type Agent struct {
 type mark struct {
 	// name is a variable that the agent sets to value, or to anything if value is empty.
 	name, value string
-	// session is the variable with the id of the session.
-	session string
+	// session is the variable with the id of the session, or of the subagent's where
+	// otherInSubagents is true.
+	session          string
+	otherInSubagents bool
 }
 
 // home is the folder of an agent: the value of variable, else name in the home directory.
@@ -43,9 +45,10 @@ type home struct{ variable, name string }
 type layout int
 
 const (
-	bySlug  layout = iota // projects/SLUG/ID.jsonl
-	inChats               // projects/SLUG/chats/ID.jsonl
-	byDate                // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
+	bySlug    layout = iota // projects/SLUG/ID.jsonl
+	inChats                 // projects/SLUG/chats/ID.jsonl
+	byDate                  // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
+	inFolders               // session-state/ID/events.jsonl
 )
 
 // ClaudeCode returns the agent of Anthropic, which is the default.
@@ -68,6 +71,16 @@ func Codex() Agent {
 	}
 }
 
+// Copilot returns the agent of GitHub.
+func Copilot() Agent {
+	return Agent{
+		Name: "copilot", Label: "Copilot CLI", Program: "copilot",
+		mark:   mark{name: "COPILOT_CLI", value: "1", session: "COPILOT_AGENT_SESSION_ID", otherInSubagents: true},
+		home:   home{variable: "COPILOT_HOME", name: ".copilot"},
+		layout: inFolders, resume: []string{"--resume="},
+	}
+}
+
 // Qwen returns the agent of Alibaba.
 func Qwen() Agent {
 	return Agent{
@@ -79,7 +92,7 @@ func Qwen() Agent {
 }
 
 // All returns the agents that can be recorded, the default first.
-func All() []Agent { return []Agent{ClaudeCode(), Codex(), Qwen()} }
+func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), Qwen()} }
 
 // ByName returns the agent with a name.
 func ByName(name string) (Agent, bool) {
@@ -112,13 +125,13 @@ func find(is func(Agent) bool) (Agent, bool) {
 
 // IsCalling reports whether an agent's shell started the process with this environment.
 func IsCalling(getenv func(string) string) bool {
-	return slices.ContainsFunc(All(), func(a Agent) bool { return a.calls(getenv) })
+	return slices.ContainsFunc(All(), func(a Agent) bool { return a.Calls(getenv) })
 }
 
 // Callers returns the agents whose shells started the process with this environment: more
 // than one where an agent started another.
 func Callers(getenv func(string) string) []Agent {
-	return slices.DeleteFunc(All(), func(a Agent) bool { return !a.calls(getenv) })
+	return slices.DeleteFunc(All(), func(a Agent) bool { return !a.Calls(getenv) })
 }
 
 // CallingSession returns the id of the session for which an agent started the process,
@@ -132,7 +145,12 @@ func CallingSession(getenv func(string) string) string {
 	return ""
 }
 
-func (a Agent) calls(getenv func(string) string) bool {
+// NamesSubagents reports whether the id of the session in the environment may be that of a
+// subagent, which no session has.
+func (a Agent) NamesSubagents() bool { return a.mark.otherInSubagents }
+
+// Calls reports whether this agent's shell started the process with this environment.
+func (a Agent) Calls(getenv func(string) string) bool {
 	value := getenv(a.mark.name)
 	if a.mark.value == "" {
 		return value != ""
@@ -162,7 +180,12 @@ func (a Agent) Environ(session string) []string {
 
 // Resume returns the command that continues a session.
 func (a Agent) Resume(session string) string {
-	return strings.Join(append(append([]string{a.Program}, a.resume...), session), " ")
+	words := append([]string{a.Program}, a.resume...)
+	if last := len(words) - 1; strings.HasSuffix(words[last], "=") {
+		words[last] += session
+		return strings.Join(words, " ")
+	}
+	return strings.Join(append(words, session), " ")
 }
 
 // IsProgram reports whether the arguments of a process are those of the agent's program,
@@ -203,7 +226,7 @@ func (a Agent) TestDir(getenv func(string) string) string {
 }
 
 // Project returns the folder in which the agent keeps the transcripts of the sessions in
-// a worktree, "" if it isn't known. Codex has one folder for all.
+// a worktree, "" if it isn't known. Codex and Copilot have one folder for all.
 func (a Agent) Project(getenv func(string) string, homeDir, root string) string {
 	if dir := a.TestDir(getenv); dir != "" {
 		return dir
@@ -215,6 +238,8 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 	switch a.layout {
 	case byDate:
 		return filepath.Join(dir, "sessions")
+	case inFolders:
+		return filepath.Join(dir, "session-state")
 	case inChats:
 		return filepath.Join(dir, "projects", ProjectSlug(root), "chats")
 	case bySlug:
@@ -231,6 +256,8 @@ func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 		return ""
 	case a.layout == byDate:
 		return filepath.Join(dir, "sessions")
+	case a.layout == inFolders:
+		return filepath.Join(dir, "session-state")
 	}
 	return filepath.Join(dir, "projects")
 }
@@ -238,8 +265,12 @@ func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 // File returns the path of a session's transcript in the folder that Project returns.
 // recorded is when the session began.
 func (a Agent) File(dir, session string, recorded time.Time) string {
-	if a.layout != byDate {
+	switch a.layout {
+	case inFolders:
+		return filepath.Join(dir, session, "events.jsonl")
+	case bySlug, inChats:
 		return filepath.Join(dir, session+".jsonl")
+	case byDate:
 	}
 	name := "rollout-" + recorded.Format("2006-01-02T15-04-05") + "-" + session + ".jsonl"
 	return filepath.Join(dir, recorded.Format("2006"), recorded.Format("01"), recorded.Format("02"), name)

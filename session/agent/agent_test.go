@@ -39,6 +39,8 @@ func TestProject(t *testing.T) {
 		"Codex has one folder for all":      {agent: agent.Codex(), home: "/home/u", want: "/home/u/.codex/sessions"},
 		"Codex with a setting":              {agent: agent.Codex(), env: []string{"CODEX_HOME=/cx"}, home: "/home/u", want: "/cx/sessions"},
 		"Codex with Claude Code's setting":  {agent: agent.Codex(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, home: "/home/u", want: "/home/u/.codex/sessions"},
+		"Copilot has one, too":              {agent: agent.Copilot(), home: "/home/u", want: "/home/u/.copilot/session-state"},
+		"Copilot with a setting":            {agent: agent.Copilot(), env: []string{"COPILOT_HOME=/cp"}, home: "/home/u", want: "/cp/session-state"},
 		"Qwen Code":                         {agent: agent.Qwen(), home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 		"Qwen Code with a test's of Claude": {agent: agent.Qwen(), env: []string{"ENTIRE_TEST_CLAUDE_PROJECT_DIR=/t"}, home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 	}
@@ -84,6 +86,7 @@ func TestCallers(t *testing.T) {
 		"Claude Code":                    {env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=a"}, want: []string{"claude-code"}, session: "a"},
 		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}, session: "a"},
 		"Codex, which has no other mark": {env: []string{"CODEX_SESSION_ID=c", "CODEX_CI=1"}, want: []string{"codex"}, session: "c"},
+		"Copilot CLI":                    {env: []string{"COPILOT_CLI=1", "COPILOT_AGENT_SESSION_ID=p"}, want: []string{"copilot"}, session: "p"},
 		"Qwen Code":                      {env: []string{"QWEN_CODE=1", "QWEN_CODE_SESSION_ID=q"}, want: []string{"qwen"}, session: "q"},
 		"an early version of Claude":     {env: []string{"CLAUDECODE=1"}, want: []string{"claude-code"}},
 		"one in the shell of another":    {env: []string{"CLAUDECODE=1", "CODEX_SESSION_ID=c"}, want: []string{"claude-code", "codex"}, session: "c"},
@@ -132,6 +135,7 @@ func TestFile(t *testing.T) {
 	}{
 		{agent.ClaudeCode(), "d/s1.jsonl"},
 		{agent.Qwen(), "d/s1.jsonl"},
+		{agent.Copilot(), "d/s1/events.jsonl"},
 		{agent.Codex(), "d/2026/11/22/rollout-2026-11-22T13-11-27-s1.jsonl"},
 	} {
 		if got := tt.agent.File("d", "s1", at); got != filepath.FromSlash(tt.want) {
@@ -157,7 +161,7 @@ func TestResume(t *testing.T) {
 	for _, a := range agent.All() {
 		got = append(got, a.Resume("s1"))
 	}
-	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "qwen --resume s1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "qwen --resume s1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

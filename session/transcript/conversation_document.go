@@ -13,6 +13,7 @@ const (
 	ClaudeCode = "Claude Code" // lines
 	GeminiCLI  = "Gemini CLI"  // a document
 	Codex      = forms.Codex
+	CopilotCLI = forms.CopilotCLI
 	QwenCode   = forms.QwenCode
 )
 
@@ -23,7 +24,7 @@ func IsAgentName(name string) bool { return name != "" && name != "Agent" }
 // Agent returns the agent of a session by its recorded name and its transcript, whose
 // form is decisive where no name was recorded or the recorded agent has another form.
 func Agent(recorded string, transcript []byte) string {
-	isKnown := slices.Contains([]string{ClaudeCode, GeminiCLI, Codex, QwenCode}, recorded)
+	isKnown := slices.Contains([]string{ClaudeCode, GeminiCLI, Codex, CopilotCLI, QwenCode}, recorded)
 	if form := agentOf(transcript); form != "" && (isKnown || !IsAgentName(recorded)) {
 		return form
 	}

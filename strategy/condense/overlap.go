@@ -37,7 +37,9 @@ func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
 			}
 		}
 		s, err := sh.Sessions.Load(id)
-		return s, err == nil && sh.inTurn(s)
+		if err == nil || !slices.ContainsFunc(callers, agent.Agent.NamesSubagents) {
+			return s, err == nil && sh.inTurn(s)
+		}
 	}
 	var active []*session.State
 	for _, s := range here {

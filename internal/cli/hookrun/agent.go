@@ -20,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -55,6 +56,9 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
+	if payload.Transcript == "" {
+		payload.Transcript = h.transcript(payload.SessionID)
+	}
 	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
 		payload.Transcript = "" // what git and the snapshots have is recorded
@@ -89,6 +93,22 @@ func (h *hook) agent(ctx context.Context) error {
 		err = errors.Join(err, h.startIndexing())
 	}
 	return errors.Join(err, h.reply(answer), h.finish(ctx))
+}
+
+// transcript is where the agent keeps the transcript of a session, of which its payload
+// doesn't name it, "" if it isn't there.
+func (h *hook) transcript(id string) string {
+	if h.by.Name == agent.ClaudeCode().Name {
+		return ""
+	}
+	path, err := transcript.Place{Getenv: h.app.Getenv, Home: h.app.Home, Root: h.repo.Root}.File(h.by, id, h.app.Now())
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 // reply prints the output for the agent: one, as it reads no more.

@@ -40,13 +40,16 @@ func (e *enabling) lacksQuestion() bool {
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.
 func (e *enabling) uncommitted(ctx context.Context) []string {
-	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json", ".codex", ".qwen")
+	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json", ".codex", ".github/hooks/entire.json", ".qwen")
 	if err != nil {
 		return nil // git reports it when the user commits
 	}
 	var names []string
 	for _, entry := range entries {
-		name, _, _ := strings.Cut(path.Clean(entry.Path), "/")
+		name := path.Clean(entry.Path)
+		if top, _, _ := strings.Cut(name, "/"); top != ".github" { // which has more than ours
+			name = top
+		}
 		if e.Dir != e.repo.Root {
 			name = ":/" + name
 		}

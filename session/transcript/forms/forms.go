@@ -15,8 +15,9 @@ import (
 
 // The agents whose lines are converted, as metadata names them.
 const (
-	Codex    = "Codex"
-	QwenCode = "Qwen Code"
+	Codex      = "Codex"
+	CopilotCLI = "Copilot CLI"
+	QwenCode   = "Qwen Code"
 )
 
 // far is how far into a line its form is recognised.
@@ -29,6 +30,8 @@ func Agent(line []byte) string {
 		return Codex
 	case isQwen(line):
 		return QwenCode
+	case isCopilot(line):
+		return CopilotCLI
 	}
 	return ""
 }
@@ -41,6 +44,8 @@ func Line(line []byte) []byte {
 		return codexLine(line)
 	case isQwen(line):
 		return qwenLine(line)
+	case isCopilot(line):
+		return copilotLine(line)
 	}
 	return line
 }

@@ -28,7 +28,12 @@ func TestLine(t *testing.T) {
 	qwen := func(kind, rest string) string {
 		return `{"uuid":"u1","parentUuid":null,"sessionId":"s1","timestamp":"2026-11-22T13:20:15.287Z","type":"` + kind + `","cwd":"/p","gitBranch":"main",` + rest + `}`
 	}
+	copilot := func(kind, data string) string {
+		return `{"type":"` + kind + `","data":` + data + `,"id":"u1","timestamp":"2026-11-22T13:12:34.493Z","parentId":null}`
+	}
 	const (
+		copilotHead = `"uuid":"u1","timestamp":"2026-11-22T13:12:34.493Z"`
+
 		head      = `"timestamp":"2026-11-22T13:11:29.421Z"`
 		turn      = head + `,"promptId":"t1"`
 		started   = `"started_at":"2026-11-22T13:11:29.42Z"`
@@ -97,6 +102,51 @@ func TestLine(t *testing.T) {
 			former("response_item", `{"type":"function_call","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"look\",\"status\":\"in_progress\"}]}","call_id":"c1"}`),
 			`{"type":"assistant","timestamp":"2026-06-18T00:57:05.559Z",` + assistant + `[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"look","status":"in_progress"}]}}]}}`,
 		},
+		"copilot: session": {
+			copilot("session.start", `{"sessionId":"s1","context":{"cwd":"/p","branch":"main"}}`),
+			`{"type":"system","subtype":"session_start","uuid":"u1","sessionId":"s1","timestamp":"2026-11-22T13:12:34.493Z","cwd":"/p","gitBranch":"main"}`,
+		},
+		"copilot: prompt": {
+			copilot("user.message", `{"content":"Write it","transformedContent":"<x>Write it"}`),
+			`{"type":"user",` + copilotHead + `,"message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
+		},
+		"copilot: a subagent's prompt": {
+			`{"type":"user.message","data":{"content":"Do it"},"agentId":"a1","id":"u1","timestamp":"t"}`,
+			`{"type":"user","uuid":"u1","timestamp":"t","isSidechain":true,"message":{"role":"user","content":[{"type":"text","text":"Do it"}]}}`,
+		},
+		"copilot: answer": {
+			copilot("assistant.message", `{"model":"gpt-4.1","content":"Now.","toolRequests":[{"toolCallId":"c1","name":"create","arguments":{"path":"/p/a","file_text":"x\n"}},{"toolCallId":"c2","name":"edit","arguments":{"path":"/p/b","old_str":"x","new_str":"y"}},{"toolCallId":"c3","name":"bash","arguments":{"command":"ls"}}]}`),
+			`{"type":"assistant",` + copilotHead + `,"message":{"model":"gpt-4.1","role":"assistant","content":[{"type":"text","text":"Now."},` +
+				`{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"/p/a","content":"x\n"}},` +
+				`{"type":"tool_use","id":"c2","name":"MultiEdit","input":{"file_path":"/p/b","edits":[{"old_string":"x","new_string":"y"}]}},` +
+				`{"type":"tool_use","id":"c3","name":"Bash","input":{"command":"ls"}}]}}`,
+		},
+		"copilot: patch": {
+			copilot("assistant.message", `{"toolRequests":[{"toolCallId":"c1","name":"apply_patch","arguments":"*** Begin Patch\n*** Add File: /p/a\n+x\n*** Update File: /p/b\n@@\n-o\n+n\n*** Delete File: /p/c\n*** End Patch\n"}]}`),
+			`{"type":"assistant",` + copilotHead + `,"message":{"role":"assistant","content":[` +
+				`{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"/p/a","content":"x\n"}},` +
+				`{"type":"tool_use","id":"c1-2","name":"MultiEdit","input":{"file_path":"/p/b","edits":[{"old_string":"o\n","new_string":"n\n"}]}},{"type":"tool_result","tool_use_id":"c1-2"},` +
+				`{"type":"tool_use","id":"c1-3","name":"Delete","input":{"file_path":"/p/c"}},{"type":"tool_result","tool_use_id":"c1-3"}]}}`,
+		},
+		"copilot: failed command": {
+			copilot("tool.execution_complete", `{"toolCallId":"c3","success":true,"result":{"content":"no rule\n<shellId: 0 completed with exit code 2>"},"shellExecution":{"exitCode":2}}`),
+			`{"type":"user",` + copilotHead + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","is_error":true,"content":"Exit code 2\nno rule"}]}}`,
+		},
+		"copilot: refused": {
+			copilot("tool.execution_complete", `{"toolCallId":"c3","success":false,"error":{"message":"denied","code":"denied"}}`),
+			`{"type":"user",` + copilotHead + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","is_error":true,"content":"denied"}]}}`,
+		},
+		"copilot: tokens": {
+			copilot("session.usage_record", `{"usage":{"model":"gpt-4.1","inputTokens":1200,"outputTokens":20,"cacheReadTokens":1000,"cacheWriteTokens":0,"apiCallId":"r1"}}`),
+			`{"type":"assistant",` + copilotHead + `,"message":{"id":"r1","model":"gpt-4.1","role":"assistant","usage":{"input_tokens":200,"cache_creation_input_tokens":0,"cache_read_input_tokens":1000,"output_tokens":20},"content":[]}}`,
+		},
+		"copilot: compacted": {
+			copilot("session.compaction_complete", `{"success":true,"summaryContent":"So far."}`),
+			`{"type":"user",` + copilotHead + `,"isCompactSummary":true,"message":{"role":"user","content":[{"type":"text","text":"So far."}]}}`,
+		},
+		"copilot: a hook":         {copilot("hook.start", `{"input":{}}`), ""},
+		"copilot: damaged":        {`{"type":"user.message","data":{"content":`, `{"type":"user.message","data":{"content":`},
+		"progress of Claude Code": {`{"type":"progress","data":{"a":1}}`, `{"type":"progress","data":{"a":1}}`},
 		"qwen: prompt": {
 			qwen("user", `"provenance":"real_user","message":{"role":"user","parts":[{"text":"Write it"}]}`),
 			`{"type":"user",` + qwenHead + `,"origin":{"kind":"human"},"message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
@@ -153,6 +203,11 @@ func TestRecorded(t *testing.T) {
 			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
 			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
 			Commands: 3, Input: 1400, CacheRead: 7000, Output: 140,
+		}},
+		{"copilot/1-write-shell/session/copilot/session-state/*/events.jsonl", forms.CopilotCLI, recorded{
+			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
+			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
+			Commands: 2, Input: 1400, CacheRead: 7000, Output: 140,
 		}},
 		{"qwen/1-write-shell/session/qwen/projects/*/chats/*.jsonl", forms.QwenCode, recorded{
 			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
@@ -247,6 +302,7 @@ func plain(t *testing.T, name string) string {
 func FuzzLine(f *testing.F) {
 	f.Add([]byte(`{"timestamp":"t","ordinal":1,"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"x","changes":{"/a":{"type":"update","unified_diff":"@@\n-a\n+b"}}}}}`))
 	f.Add([]byte(`{"timestamp":"t","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"a\"]}"}}`))
+	f.Add([]byte(`{"type":"assistant.message","data":{"toolRequests":[{"toolCallId":"c","name":"apply_patch","arguments":"*** Update File: a\n@@\n-x\n*** Move to: b"}]}}`))
 	f.Add([]byte(`{"uuid":"u","type":"assistant","message":{"parts":[{"functionCall":{"id":"c","name":"run_shell_command","args":1}}]}}`))
 	f.Add([]byte(`{"uuid":"u","type":"tool_result","message":{"parts":[{"functionResponse":{"response":{"output":"\nOutput: x\nError: \nExit Code: 1"}}}]}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {

@@ -45,6 +45,55 @@ func patch(id string, changes map[string]codexChange, failed bool, output string
 	return done(blocks...)
 }
 
+// uses are the uses of tools of a patch whose result comes later, for the first of them.
+func uses(id string, changes map[string]codexChange) []block {
+	e := patch(id, changes, false, "")
+	if e == nil {
+		return []block{useBlock(id, "apply_patch", map[string]string{})}
+	}
+	kept := e.Message.Content[:0]
+	for i, b := range e.Message.Content {
+		if b.Type == "tool_use" || i > 1 { // the first use's result is still to come
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// patchChanges returns the files of a patch in the form of the tool apply_patch.
+func patchChanges(text string) map[string]codexChange {
+	changes := map[string]codexChange{}
+	path, c := "", codexChange{}
+	end := func() {
+		if path != "" {
+			changes[path] = c
+		}
+		path, c = "", codexChange{}
+	}
+	for line := range strings.Lines(text) {
+		begun := false
+		for prefix, kind := range map[string]string{"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"} {
+			if name, ok := strings.CutPrefix(line, prefix); ok {
+				end()
+				path, c.Type, begun = strings.TrimSpace(name), kind, true
+			}
+		}
+		moved, isMove := strings.CutPrefix(line, "*** Move to: ")
+		switch {
+		case begun:
+		case isMove:
+			c.Move = strings.TrimSpace(moved)
+		case strings.HasPrefix(line, "*** "):
+		case c.Type == "add":
+			c.Content += strings.TrimPrefix(line, "+")
+		case c.Type == "update":
+			c.Diff += line
+		}
+	}
+	end()
+	return changes
+}
+
 // hunks returns the texts before and after each hunk of a unified diff of one file.
 func hunks(diff string) []edit {
 	var edits []edit
