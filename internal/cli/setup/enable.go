@@ -49,8 +49,8 @@ the defaults; with --agent or --strategy, and without a terminal, it asks nothin
 Settings go to .entire/settings.json, which is meant to be committed. With
 --local, and where the project has settings already, they go to
 .entire/settings.local.json, which git ignores; with --local the agent's hooks
-go to its personal file too, so that nobody else sees anything. Codex and Qwen
-Code have no such file in a project.
+go to its personal file too, so that nobody else sees anything. Other agents
+have no such file in a project.
 
 With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
 whether a checkpoint of the context is kept. It is registered for you alone, by
