@@ -30,14 +30,6 @@ func Files(a agent.Agent, root string) []string {
 // the user's own.
 func HasPersonalFile(a agent.Agent) bool { return len(Files(a, "")) > 1 }
 
-// Trust returns what the agent asks the user before it runs the hooks, "" for nothing.
-func Trust(a agent.Agent) string {
-	if a.Name == agent.Codex().Name {
-		return "Codex runs a hook only after you have trusted it: accept the hooks at its next start, or with /hooks."
-	}
-	return ""
-}
-
 // codexEndTimeout is the most that Codex gives the hooks of a session's end, in seconds.
 const codexEndTimeout = 3
 

@@ -188,3 +188,44 @@ func TestEncodeForOtherAgents(t *testing.T) {
 		t.Errorf("a message alone: %s, %v", got, err)
 	}
 }
+
+func TestTrustOf(t *testing.T) {
+	t.Parallel()
+	const seven = `
+[hooks.state."/p/.codex/hooks.json:stop:0:0"]
+trusted_hash = "sha256:1"
+[hooks.state."/p/.codex/hooks.json:session_start:0:0"]
+[hooks.state."/p/.codex/hooks.json:session_end:0:0"]
+[hooks.state."/p/.codex/hooks.json:interrupt:0:0"]
+[hooks.state."/p/.codex/hooks.json:user_prompt_submit:0:0"]
+[hooks.state."/p/.codex/hooks.json:pre_compact:0:0"]
+[hooks.state."/p/.codex/hooks.json:post_compact:0:0"]
+`
+	tests := map[string]struct {
+		agent        agent.Agent
+		file, config string
+		want         claude.Trust
+	}{
+		"codex: all":            {agent: agent.Codex(), file: "config.toml", config: seven, want: claude.Trusted},
+		"codex: not all":        {agent: agent.Codex(), file: "config.toml", config: strings.Replace(seven, ":stop:", ".x:", 1), want: claude.Untrusted},
+		"codex: no file":        {agent: agent.Codex(), want: claude.Untrusted},
+		"copilot: a parent":     {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/"]}`, want: claude.Trusted},
+		"copilot: another":      {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/q","/p/sub"]}`, want: claude.Untrusted},
+		"copilot: no JSON":      {agent: agent.Copilot(), file: "config.json", config: `{`, want: claude.Untrusted},
+		"claude: asks itself":   {agent: agent.ClaudeCode(), want: claude.TrustUnknown},
+		"qwen: asks of nothing": {agent: agent.Qwen(), want: claude.TrustUnknown},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			if tt.file != "" {
+				write(t, filepath.Join(home, tt.file), tt.config)
+			}
+			h := claude.Hooked{File: "/p/.codex/hooks.json", Root: "/p", Home: home}
+			if got := claude.TrustOf(tt.agent, h); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -39,7 +39,7 @@ type group struct {
 // commands is every command, in the order of the help.
 func commands() []group {
 	return []group{
-		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, history.NewLink, history.NewUnlink, config.NewCommand}},
+		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, health.NewAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
 		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, lines.NewBlame, lines.NewWhy}},
 		{"Go back:", []build{rewindcmd.NewCommand, forkcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},

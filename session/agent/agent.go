@@ -20,6 +20,8 @@ type Agent struct {
 	// Name is the agent's name on command lines and in settings, Label its name in
 	// metadata and for people, Program that of its executable.
 	Name, Label, Program string
+	// Limits are what doesn't work with the agent, in words.
+	Limits []string
 
 	mark    mark
 	home    home
@@ -51,6 +53,11 @@ const (
 	inFolders               // session-state/ID/events.jsonl
 )
 
+const (
+	noQuestion  = "no question before /clear"
+	noSubagents = "subagents' conversations aren't stored"
+)
+
 // ClaudeCode returns the agent of Anthropic, which is the default.
 func ClaudeCode() Agent {
 	return Agent{
@@ -65,6 +72,7 @@ func ClaudeCode() Agent {
 func Codex() Agent {
 	return Agent{
 		Name: "codex", Label: "Codex", Program: "codex",
+		Limits: []string{noQuestion, noSubagents, "tokens have no model"},
 		mark:   mark{name: "CODEX_SESSION_ID", session: "CODEX_SESSION_ID"},
 		home:   home{variable: "CODEX_HOME", name: ".codex"},
 		layout: byDate, resume: []string{"resume"},
@@ -75,6 +83,7 @@ func Codex() Agent {
 func Copilot() Agent {
 	return Agent{
 		Name: "copilot", Label: "Copilot CLI", Program: "copilot",
+		Limits: []string{noQuestion, noSubagents},
 		mark:   mark{name: "COPILOT_CLI", value: "1", session: "COPILOT_AGENT_SESSION_ID", otherInSubagents: true},
 		home:   home{variable: "COPILOT_HOME", name: ".copilot"},
 		layout: inFolders, resume: []string{"--resume="},
@@ -85,6 +94,7 @@ func Copilot() Agent {
 func Qwen() Agent {
 	return Agent{
 		Name: "qwen", Label: "Qwen Code", Program: "qwen",
+		Limits: []string{noQuestion},
 		mark:   mark{name: "QWEN_CODE", value: "1", session: "QWEN_CODE_SESSION_ID"},
 		home:   home{name: ".qwen"},
 		layout: inChats, resume: []string{"--resume"},

@@ -173,7 +173,7 @@ func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
 		return nil
 	}
 	e.Streams.Printf("Installed %s for %s\n", ui.Plural(n, "hook"), h.Agent.Label)
-	if trust := claude.Trust(h.Agent); trust != "" {
+	if trust := claude.TrustNote(h.Agent); trust != "" {
 		e.Streams.Notef("%s", trust)
 	}
 	return nil

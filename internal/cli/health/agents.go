@@ -1,0 +1,154 @@
+package health
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// NewAgents returns the command that lists the agents that can be recorded.
+func NewAgents(a *app.App) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:        "agents",
+		SuggestFor: []string{"agent"},
+		Short:      "List the agents that can be recorded, and whether they are here",
+		Long: `Lists the agents that can be recorded: whether each is installed or used in this
+project, whether its hooks are in this worktree and trusted, when the newest of
+its sessions had its last event, and what doesn't work with it.
+
+  FOUND  program, on your PATH; project, its folder is in the worktree
+  TRUST  yes; no, the agent doesn't run the hooks until you accept them; -, it
+         asks about nothing, or doesn't record the answer
+
+EXIT STATUS
+  0  listed
+  1  failure
+  2  wrong usage`,
+		Example: `  entire agents
+  entire enable --agent claude-code,codex`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(*cobra.Command, []string) error {
+			repo, err := a.Worktree()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = repo.Close() }()
+			list, err := agentList(a, repo)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.Streams.JSON(list)
+			}
+			printAgents(a, list)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// agentsJSON is the output of `agents --json`; docs/formats/status.md describes it.
+type agentsJSON struct {
+	Agents []agentJSON `json:"agents"`
+}
+
+type agentJSON struct {
+	Agent     string       `json:"agent"`
+	Label     string       `json:"label"`
+	Program   string       `json:"program,omitempty"` // where it is on PATH
+	InProject bool         `json:"in_project"`
+	File      string       `json:"file"`
+	Installed int          `json:"installed"`
+	Missing   []string     `json:"missing"`
+	Trust     claude.Trust `json:"trust"`
+	Sessions  int          `json:"sessions"`
+	LastEvent *time.Time   `json:"last_event,omitempty"`
+	Limits    []string     `json:"limits"`
+}
+
+func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
+	hooks, err := install.CheckAgents(repo)
+	if err != nil {
+		return nil, err
+	}
+	states, _ := session.Open(repo.CommonDir).All() // those that can't be read are doctor's
+	list := &agentsJSON{Agents: make([]agentJSON, 0, len(hooks))}
+	for _, h := range hooks {
+		item := agentJSON{
+			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.File, Installed: h.Installed, Missing: format.NotNil(h.Missing),
+			Trust:  claude.TrustOf(h.Agent, claude.Hooked{File: h.File, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home)}),
+			Limits: format.NotNil(h.Agent.Limits),
+		}
+		item.Program, _ = app.FindOnPath(a.Getenv, h.Agent.Program)
+		if _, err := os.Stat(filepath.Dir(h.File)); err == nil {
+			item.InProject = true
+		}
+		for _, s := range states {
+			if agent.Of(s.AgentType).Name != h.Agent.Name {
+				continue
+			}
+			item.Sessions++
+			at := s.StartedAt
+			if s.LastInteraction != nil {
+				at = *s.LastInteraction
+			}
+			if item.LastEvent == nil || at.After(*item.LastEvent) {
+				item.LastEvent = &at
+			}
+		}
+		list.Agents = append(list.Agents, item)
+	}
+	return list, nil
+}
+
+func printAgents(a *app.App, list *agentsJSON) {
+	table := ui.Table{Spare: []string{"LIMITS", "LAST EVENT"}}
+	table.Row("AGENT", "FOUND", "HOOKS", "TRUST", "LAST EVENT", "LIMITS")
+	for _, item := range list.Agents {
+		var found []string
+		if item.Program != "" {
+			found = append(found, "program")
+		}
+		if item.InProject {
+			found = append(found, "project")
+		}
+		hooks, trust, last := "-", "-", "-"
+		if item.Installed > 0 {
+			hooks = strconv.Itoa(item.Installed)
+			if len(item.Missing) > 0 {
+				hooks += ", incomplete"
+			}
+			if item.Trust != claude.TrustUnknown {
+				trust = string(item.Trust)
+			}
+		}
+		if item.LastEvent != nil {
+			last = ui.Ago(a.Now(), *item.LastEvent)
+		}
+		table.Row(item.Agent, orDash(strings.Join(found, ", ")), hooks, trust, last, orDash(strings.Join(item.Limits, "; ")))
+	}
+	a.Streams.Printf("%s", a.Streams.Table(&table))
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
