@@ -37,7 +37,7 @@ func (a *Answer) Say(lines ...string) {
 }
 
 // Encode is the answer as it is printed for an agent: one line of JSON, or nothing if
-// it is empty. Codex and Copilot get the context alone; Codex ignores an object with a member
+// it is empty. Codex, Copilot and plugins get the context alone; Codex ignores an object with a member
 // that it doesn't know.
 func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	type output struct {
@@ -56,7 +56,7 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	if to.Name == agent.Codex().Name {
 		r.Message = ""
 	}
-	if isCopilot(to) {
+	if isCopilot(to) || pluginOf(to) != nil {
 		r = reply{Direct: a.Context}
 	} else if a.Context != "" {
 		r.Output = &output{a.Event, a.Context}

@@ -11,7 +11,8 @@ import (
 )
 
 // Codex and Qwen Code took over the form of Claude Code's hooks and settings, Copilot CLI has
-// one that is alike. What differs is in this file.
+// one that is alike, and Pi loads a plugin of ours that calls the same hooks. What differs is
+// in this file.
 
 // Files returns the settings files of an agent in a worktree, the project's first.
 func Files(a agent.Agent, root string) []string {
@@ -20,6 +21,8 @@ func Files(a agent.Agent, root string) []string {
 		return []string{filepath.Join(root, ".codex", "hooks.json")}
 	case agent.Copilot().Name:
 		return []string{filepath.Join(root, ".github", "hooks", "entire.json")}
+	case agent.Pi().Name:
+		return []string{filepath.Join(root, ".pi", "extensions", "entire.js")}
 	case agent.Qwen().Name:
 		return []string{filepath.Join(root, ".qwen", "settings.json")}
 	}

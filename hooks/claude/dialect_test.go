@@ -95,6 +95,40 @@ func TestInstallOfOtherAgents(t *testing.T) {
 	}
 }
 
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s := claude.Settings{Agent: agent.Pi(), Path: claude.Files(agent.Pi(), root)[0], Backup: filepath.Join(root, ".git", "entire")}
+	if n, missing, err := s.Check(); n != 0 || len(missing) != 1 || err != nil {
+		t.Errorf("before: %d, %q, %v", n, missing, err)
+	}
+	if n, changed := install(t, s); n != 6 || !changed {
+		t.Errorf("%d hooks, changed %v", n, changed)
+	}
+	write(t, s.Path, "// Installed by `entire enable`. An older version.")
+	if _, changed := install(t, s); !changed {
+		t.Error("an older plugin stays")
+	}
+	if _, changed := install(t, s); changed {
+		t.Error("the same plugin is written again")
+	}
+	if n, missing, err := s.Check(); n != 6 || len(missing) != 0 || err != nil {
+		t.Errorf("installed: %d, %q, %v", n, missing, err)
+	}
+	uninstall(t, s)
+	if _, err := os.Stat(filepath.Join(root, ".pi")); err == nil {
+		t.Error("the folder is left")
+	}
+	write(t, s.Path, "export default () => {}")
+	if _, _, err := s.Install(); err == nil {
+		t.Error("another program's file was replaced")
+	}
+	uninstall(t, s)
+	if read(t, s.Path) != "export default () => {}" {
+		t.Error("another program's file was removed")
+	}
+}
+
 func TestAdapt(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -176,6 +210,7 @@ func TestEncodeForOtherAgents(t *testing.T) {
 	}{
 		{agent.Codex(), `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the brief"}}` + "\n"},
 		{agent.Copilot(), `{"additionalContext":"the brief"}` + "\n"},
+		{agent.Pi(), `{"additionalContext":"the brief"}` + "\n"},
 		{agent.Qwen(), `{"systemMessage":"hello","hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"the brief"}}` + "\n"},
 	} {
 		got, err := a.Encode(tt.agent)

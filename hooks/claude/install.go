@@ -37,6 +37,9 @@ func (e *SettingsError) Error() string {
 // they are; entries of an older version and of the existing tool are brought
 // up to date in place.
 func (s Settings) Install() (n int, changed bool, err error) {
+	if pluginOf(s.Agent) != nil {
+		return s.installPlugin()
+	}
 	changed, err = s.file().put(func(d *document, _ *record) ([]string, error) { return installEntries(d, s.Agent) })
 	if err != nil {
 		return 0, false, err
@@ -47,11 +50,19 @@ func (s Settings) Install() (n int, changed bool, err error) {
 // Uninstall takes everything of ours out again: hooks, questions, status line.
 // If nobody else has changed the file since Install it gets its former bytes,
 // or goes if there was none; else only our entries go.
-func (s Settings) Uninstall() (changed bool, err error) { return s.file().takeAll() }
+func (s Settings) Uninstall() (changed bool, err error) {
+	if pluginOf(s.Agent) != nil {
+		return s.uninstallPlugin()
+	}
+	return s.file().takeAll()
+}
 
 // Check returns how many of our hooks are in the file, and the events that
 // have none. It writes nothing.
 func (s Settings) Check() (installed int, missing []string, err error) {
+	if pluginOf(s.Agent) != nil {
+		return s.checkPlugin()
+	}
 	d, err := s.file().read()
 	if err != nil {
 		return 0, nil, err

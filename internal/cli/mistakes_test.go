@@ -54,7 +54,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"rollback"}, 2, "hint: did you mean `entire rewind`?"},
 		{[]string{"--version"}, 0, "Entire CLI 1.2.3"},
 		{[]string{"enable", "--agent", "claude"}, 2, "hint: did you mean --agent claude-code?"},
-		{[]string{"enable", "--agent", "cursor"}, 2, `Error: Invalid usage: unknown agent "cursor" (known: claude-code, codex, copilot, qwen)`},
+		{[]string{"enable", "--agent", "cursor"}, 2, `Error: Invalid usage: unknown agent "cursor" (known: claude-code, codex, copilot, pi, qwen)`},
 		{[]string{"config", "log_level=debug"}, 2, "hint: type entire config set log_level debug"},
 		{[]string{"config", "set"}, 2, "hint: type entire config set <key> <value>"},
 		{[]string{"config", "set", "strategy", "auto"}, 2, `allowed: "manual-commit" or "auto-commit"`},

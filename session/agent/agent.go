@@ -51,6 +51,7 @@ const (
 	inChats                 // projects/SLUG/chats/ID.jsonl
 	byDate                  // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
 	inFolders               // session-state/ID/events.jsonl
+	byPath                  // sessions/--PATH--/TIME_ID.jsonl
 )
 
 const (
@@ -90,6 +91,17 @@ func Copilot() Agent {
 	}
 }
 
+// Pi returns the agent of Mario Zechner.
+func Pi() Agent {
+	return Agent{
+		Name: "pi", Label: "Pi", Program: "pi",
+		Limits: []string{noQuestion},
+		mark:   mark{name: "PI_CODING_AGENT", value: "true"},
+		home:   home{name: filepath.Join(".pi", "agent")},
+		layout: byPath, resume: []string{"--session"},
+	}
+}
+
 // Qwen returns the agent of Alibaba.
 func Qwen() Agent {
 	return Agent{
@@ -102,7 +114,7 @@ func Qwen() Agent {
 }
 
 // All returns the agents that can be recorded, the default first.
-func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), Qwen()} }
+func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), Pi(), Qwen()} }
 
 // ByName returns the agent with a name.
 func ByName(name string) (Agent, bool) {
@@ -148,6 +160,9 @@ func Callers(getenv func(string) string) []Agent {
 // with its shell or otherwise, "" if there is none.
 func CallingSession(getenv func(string) string) string {
 	for _, a := range append(Callers(getenv), All()...) {
+		if a.mark.session == "" {
+			continue
+		}
 		if id := getenv(a.mark.session); id != "" {
 			return id
 		}
@@ -181,7 +196,10 @@ func WithoutMarks(getenv func(string) string) func(string) string {
 
 // Environ returns the variables that the agent sets for the commands of a session.
 func (a Agent) Environ(session string) []string {
-	env := []string{a.mark.session + "=" + session}
+	var env []string
+	if a.mark.session != "" {
+		env = append(env, a.mark.session+"="+session)
+	}
 	if a.mark.name != a.mark.session {
 		env = append(env, a.mark.name+"="+a.mark.value)
 	}
@@ -250,6 +268,9 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 		return filepath.Join(dir, "sessions")
 	case inFolders:
 		return filepath.Join(dir, "session-state")
+	case byPath:
+		name := strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(strings.TrimLeft(root, "/\\"))
+		return filepath.Join(dir, "sessions", "--"+name+"--")
 	case inChats:
 		return filepath.Join(dir, "projects", ProjectSlug(root), "chats")
 	case bySlug:
@@ -264,7 +285,7 @@ func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 	switch {
 	case dir == "":
 		return ""
-	case a.layout == byDate:
+	case a.layout == byDate, a.layout == byPath:
 		return filepath.Join(dir, "sessions")
 	case a.layout == inFolders:
 		return filepath.Join(dir, "session-state")
@@ -280,6 +301,8 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 		return filepath.Join(dir, session, "events.jsonl")
 	case bySlug, inChats:
 		return filepath.Join(dir, session+".jsonl")
+	case byPath:
+		return filepath.Join(dir, recorded.UTC().Format("2006-01-02T15-04-05-000Z")+"_"+session+".jsonl")
 	case byDate:
 	}
 	name := "rollout-" + recorded.Format("2006-01-02T15-04-05") + "-" + session + ".jsonl"
@@ -289,10 +312,18 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 // Find returns the transcript of a session that is in the folder that Project returns
 // under a name that has more than its id, "" if there is none.
 func (a Agent) Find(dir, session string) string {
-	if a.layout != byDate || strings.ContainsAny(session, `*?[\`) {
+	pattern := ""
+	switch a.layout {
+	case byDate:
+		pattern = filepath.Join(dir, "*", "*", "*", "rollout-*-"+session+".jsonl")
+	case byPath:
+		pattern = filepath.Join(dir, "*_"+session+".jsonl")
+	case bySlug, inChats, inFolders:
+	}
+	if pattern == "" || strings.ContainsAny(session, `*?[\`) {
 		return ""
 	}
-	found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "rollout-*-"+session+".jsonl"))
+	found, err := filepath.Glob(pattern)
 	if err != nil || len(found) == 0 {
 		return ""
 	}

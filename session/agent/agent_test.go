@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,6 +42,7 @@ func TestProject(t *testing.T) {
 		"Codex with Claude Code's setting":  {agent: agent.Codex(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, home: "/home/u", want: "/home/u/.codex/sessions"},
 		"Copilot has one, too":              {agent: agent.Copilot(), home: "/home/u", want: "/home/u/.copilot/session-state"},
 		"Copilot with a setting":            {agent: agent.Copilot(), env: []string{"COPILOT_HOME=/cp"}, home: "/home/u", want: "/cp/session-state"},
+		"Pi":                                {agent: agent.Pi(), home: "/home/u", want: "/home/u/.pi/agent/sessions/--src-p--"},
 		"Qwen Code":                         {agent: agent.Qwen(), home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 		"Qwen Code with a test's of Claude": {agent: agent.Qwen(), env: []string{"ENTIRE_TEST_CLAUDE_PROJECT_DIR=/t"}, home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 	}
@@ -87,6 +89,7 @@ func TestCallers(t *testing.T) {
 		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}, session: "a"},
 		"Codex, which has no other mark": {env: []string{"CODEX_SESSION_ID=c", "CODEX_CI=1"}, want: []string{"codex"}, session: "c"},
 		"Copilot CLI":                    {env: []string{"COPILOT_CLI=1", "COPILOT_AGENT_SESSION_ID=p"}, want: []string{"copilot"}, session: "p"},
+		"Pi, which names no session":     {env: []string{"PI_CODING_AGENT=true"}, want: []string{"pi"}},
 		"Qwen Code":                      {env: []string{"QWEN_CODE=1", "QWEN_CODE_SESSION_ID=q"}, want: []string{"qwen"}, session: "q"},
 		"an early version of Claude":     {env: []string{"CLAUDECODE=1"}, want: []string{"claude-code"}},
 		"one in the shell of another":    {env: []string{"CLAUDECODE=1", "CODEX_SESSION_ID=c"}, want: []string{"claude-code", "codex"}, session: "c"},
@@ -120,7 +123,11 @@ func TestEnvironIsThatOfItsShell(t *testing.T) {
 	for _, a := range agent.All() {
 		getenv := environment(a.Environ("s1")...)
 		callers := agent.Callers(getenv)
-		if len(callers) != 1 || callers[0].Name != a.Name || agent.CallingSession(getenv) != "s1" {
+		want := "s1"
+		if a.Name == agent.Pi().Name {
+			want = "" // it has no variable for the session
+		}
+		if len(callers) != 1 || callers[0].Name != a.Name || agent.CallingSession(getenv) != want {
 			t.Errorf("%s: %q is the environment of %d agents, session %q", a.Name, a.Environ("s1"), len(callers), agent.CallingSession(getenv))
 		}
 	}
@@ -136,10 +143,35 @@ func TestFile(t *testing.T) {
 		{agent.ClaudeCode(), "d/s1.jsonl"},
 		{agent.Qwen(), "d/s1.jsonl"},
 		{agent.Copilot(), "d/s1/events.jsonl"},
+		{agent.Pi(), "d/2026-11-22T13-11-27-000Z_s1.jsonl"},
 		{agent.Codex(), "d/2026/11/22/rollout-2026-11-22T13-11-27-s1.jsonl"},
 	} {
 		if got := tt.agent.File("d", "s1", at); got != filepath.FromSlash(tt.want) {
 			t.Errorf("%s: %s", tt.agent.Name, got)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for _, a := range agent.All() {
+		dir := t.TempDir()
+		path := a.File(dir, "s1", time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := "" // of a name that has no time
+		if a.File(dir, "s1", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) != path {
+			want = path
+		}
+		if got := a.Find(dir, "s1"); got != want {
+			t.Errorf("%s: %q, want %q", a.Name, got, want)
+		}
+		if got := a.Find(dir, "s*"); got != "" {
+			t.Errorf("%s: a pattern finds %s", a.Name, got)
 		}
 	}
 }
@@ -161,7 +193,7 @@ func TestResume(t *testing.T) {
 	for _, a := range agent.All() {
 		got = append(got, a.Resume("s1"))
 	}
-	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "qwen --resume s1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -40,7 +40,7 @@ func (e *enabling) lacksQuestion() bool {
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.
 func (e *enabling) uncommitted(ctx context.Context) []string {
-	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json", ".codex", ".github/hooks/entire.json", ".qwen")
+	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json", ".codex", ".github/hooks/entire.json", ".pi", ".qwen")
 	if err != nil {
 		return nil // git reports it when the user commits
 	}

@@ -8,12 +8,12 @@ import (
 
 // isCopilot reports whether a line is of Copilot CLI: {"type", "data", "id", "timestamp"}.
 func isCopilot(line []byte) bool {
-	kind, rest := copilotKind(line)
+	kind, rest := firstType(line)
 	return kind != "" && kind != "progress" && bytes.HasPrefix(bytes.TrimLeft(rest, ` ,`), []byte(`"data":`))
 }
 
-// copilotKind returns the type that a line begins with, and what follows it.
-func copilotKind(line []byte) (kind string, rest []byte) {
+// firstType returns the type that a line begins with, and what follows it.
+func firstType(line []byte) (kind string, rest []byte) {
 	const longest = 64
 	if !startsWith(line, `"type":`) {
 		return "", nil
@@ -41,7 +41,7 @@ type copilotEnvelope struct {
 
 // copilotLine converts a line of Copilot CLI. One that is damaged is returned as it is.
 func copilotLine(line []byte) []byte {
-	kind, _ := copilotKind(line)
+	kind, _ := firstType(line)
 	convert := copilotConversion(kind)
 	if convert == nil {
 		if json.Valid(line) {

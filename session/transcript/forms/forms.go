@@ -17,6 +17,7 @@ import (
 const (
 	Codex      = "Codex"
 	CopilotCLI = "Copilot CLI"
+	PiAgent    = "Pi"
 	QwenCode   = "Qwen Code"
 )
 
@@ -32,6 +33,8 @@ func Agent(line []byte) string {
 		return QwenCode
 	case isCopilot(line):
 		return CopilotCLI
+	case isPi(line):
+		return PiAgent
 	}
 	return ""
 }
@@ -46,6 +49,8 @@ func Line(line []byte) []byte {
 		return qwenLine(line)
 	case isCopilot(line):
 		return copilotLine(line)
+	case isPi(line):
+		return piLine(line)
 	}
 	return line
 }

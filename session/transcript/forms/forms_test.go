@@ -147,6 +147,31 @@ func TestLine(t *testing.T) {
 		"copilot: a hook":         {copilot("hook.start", `{"input":{}}`), ""},
 		"copilot: damaged":        {`{"type":"user.message","data":{"content":`, `{"type":"user.message","data":{"content":`},
 		"progress of Claude Code": {`{"type":"progress","data":{"a":1}}`, `{"type":"progress","data":{"a":1}}`},
+		"pi: session": {
+			`{"type":"session","version":3,"id":"s1","timestamp":"t","cwd":"/p"}`,
+			`{"type":"system","subtype":"session_start","uuid":"s1","sessionId":"s1","timestamp":"t","cwd":"/p"}`,
+		},
+		"pi: prompt": {
+			`{"type":"message","id":"m1","parentId":null,"timestamp":"t","message":{"role":"user","content":"Write it"}}`,
+			`{"type":"user","uuid":"m1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
+		},
+		"pi: answer": {
+			`{"type":"message","id":"m2","parentId":"m1","timestamp":"t","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Now."},{"type":"toolCall","id":"c1","name":"write","arguments":{"path":"a","content":"x"}},{"type":"toolCall","id":"c2","name":"edit","arguments":{"path":"b","edits":[{"oldText":"x","newText":"y"}]}},{"type":"toolCall","id":"c3","name":"edit","arguments":{"path":"b","oldText":"p","newText":"q"}}],"model":"m","usage":{"input":200,"output":20,"cacheRead":1000,"cacheWrite":5},"responseId":"r1"}}`,
+			`{"type":"assistant","uuid":"m2","timestamp":"t","message":{"id":"r1","model":"m","role":"assistant","usage":{"input_tokens":200,"cache_creation_input_tokens":5,"cache_read_input_tokens":1000,"output_tokens":20},"content":[{"type":"text","text":"Now."},` +
+				`{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"a","content":"x"}},` +
+				`{"type":"tool_use","id":"c2","name":"MultiEdit","input":{"file_path":"b","edits":[{"old_string":"x","new_string":"y"}]}},` +
+				`{"type":"tool_use","id":"c3","name":"MultiEdit","input":{"file_path":"b","edits":[{"old_string":"p","new_string":"q"}]}}]}}`,
+		},
+		"pi: failed command": {
+			`{"type":"message","id":"m3","parentId":"m2","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"no rule\n\nCommand exited with code 2"}],"isError":true}}`,
+			`{"type":"user","uuid":"m3","timestamp":"t","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"Exit code 2\nno rule"}]}}`,
+		},
+		"pi: compacted": {
+			`{"type":"compaction","id":"k1","parentId":"m3","timestamp":"t","summary":"So far."}`,
+			`{"type":"user","uuid":"k1","timestamp":"t","isCompactSummary":true,"message":{"role":"user","content":[{"type":"text","text":"So far."}]}}`,
+		},
+		"pi: model":   {`{"type":"model_change","id":"k1","parentId":null,"timestamp":"t","modelId":"m"}`, ""},
+		"pi: damaged": {`{"type":"message","id":"m3","message":{`, `{"type":"message","id":"m3","message":{`},
 		"qwen: prompt": {
 			qwen("user", `"provenance":"real_user","message":{"role":"user","parts":[{"text":"Write it"}]}`),
 			`{"type":"user",` + qwenHead + `,"origin":{"kind":"human"},"message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
@@ -205,6 +230,11 @@ func TestRecorded(t *testing.T) {
 			Commands: 3, Input: 1400, CacheRead: 7000, Output: 140,
 		}},
 		{"copilot/1-write-shell/session/copilot/session-state/*/events.jsonl", forms.CopilotCLI, recorded{
+			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
+			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
+			Commands: 2, Input: 1400, CacheRead: 7000, Output: 140,
+		}},
+		{"pi/1-write-shell/session/pi/agent/sessions/*/*.jsonl", forms.PiAgent, recorded{
 			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
 			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
 			Commands: 2, Input: 1400, CacheRead: 7000, Output: 140,

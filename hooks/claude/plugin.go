@@ -1,0 +1,94 @@
+package claude
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+//go:embed plugin/pi.js
+var piPlugin []byte
+
+// pluginMark is in every version of our plugins, and in no other program's.
+const pluginMark = "Installed by `entire enable`."
+
+// pluginVerbs is how many hooks a plugin calls.
+const pluginVerbs = 6
+
+// pluginOf returns the plugin that an agent loads in place of hooks in settings, nil for
+// an agent that has hooks in settings.
+func pluginOf(a agent.Agent) []byte {
+	if a.Name == agent.Pi().Name {
+		return piPlugin
+	}
+	return nil
+}
+
+// installPlugin writes the plugin, unless another program's file is in its place.
+func (s Settings) installPlugin() (n int, changed bool, err error) {
+	now, err := s.readPlugin()
+	switch {
+	case err != nil:
+		return 0, false, err
+	case bytes.Equal(now, pluginOf(s.Agent)):
+		return pluginVerbs, false, nil
+	}
+	if err := disk.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
+		return 0, false, err
+	}
+	return pluginVerbs, true, disk.WriteDurable(s.Path, pluginOf(s.Agent), 0o644)
+}
+
+// readPlugin returns our plugin as it is installed, nil if it isn't. Another program's file
+// is an error.
+func (s Settings) readPlugin() ([]byte, error) {
+	data, err := disk.ReadFile(s.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !bytes.Contains(data, []byte(pluginMark)):
+		return nil, fmt.Errorf("%s is not ours\nhint: rename it and run the command again", s.Path)
+	}
+	return data, nil
+}
+
+// uninstallPlugin removes the plugin, and the folders that are empty then.
+func (s Settings) uninstallPlugin() (changed bool, err error) {
+	now, err := s.readPlugin()
+	if err != nil || now == nil {
+		return false, nil //nolint:nilerr // another program's file stays
+	}
+	if err := disk.Step("remove", s.Path); err != nil {
+		return false, err
+	}
+	if err := ignoreMissing(os.Remove(s.Path)); err != nil {
+		return false, err
+	}
+	dir := filepath.Dir(s.Path)
+	if os.Remove(dir) == nil { // only if nothing else is in it
+		dir = filepath.Dir(dir)
+		_ = os.Remove(dir)
+	}
+	return true, disk.SyncDir(filepath.Dir(dir))
+}
+
+// checkPlugin returns how many hooks the installed plugin calls, and the missing ones.
+func (s Settings) checkPlugin() (installed int, missing []string, err error) {
+	now, err := s.readPlugin()
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case now == nil:
+		return 0, []string{filepath.Base(s.Path)}, nil
+	}
+	return pluginVerbs, nil, nil
+}

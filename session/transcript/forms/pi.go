@@ -1,0 +1,197 @@
+package forms
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// isPi reports whether a line is of Pi: {"type", "id", "parentId", "timestamp"}, after a
+// first one with a version.
+func isPi(line []byte) bool {
+	kind, rest := firstType(line)
+	rest = bytes.TrimLeft(rest, ` ,`)
+	switch kind {
+	case "session":
+		return bytes.HasPrefix(rest, []byte(`"version":`))
+	case "message", "compaction", "branch_summary", "custom", "custom_message", "label", "model_change", "session_info", "thinking_level_change":
+		return bytes.HasPrefix(rest, []byte(`"id":`))
+	}
+	return false
+}
+
+// piLine converts a line of Pi. One that is damaged is returned as it is.
+func piLine(line []byte) []byte {
+	var p struct {
+		Type    string          `json:"type"`
+		ID      string          `json:"id"`
+		Time    string          `json:"timestamp"`
+		Dir     string          `json:"cwd"`
+		Summary string          `json:"summary"`
+		Message json.RawMessage `json:"message"`
+	}
+	if json.Unmarshal(line, &p) != nil {
+		return line
+	}
+	var e *entry
+	switch p.Type {
+	case "session":
+		e = &entry{Type: "system", Subtype: "session_start", SessionID: p.ID, Dir: p.Dir}
+	case "compaction":
+		e = &entry{Type: "system", Subtype: "compact_boundary"}
+		if p.Summary != "" {
+			e = person(p.Summary)
+			e.Compact = true
+		}
+	case "message":
+		e = piMessage(p.ID, p.Message)
+	}
+	if e == nil {
+		return nil
+	}
+	e.UUID, e.Time = p.ID, p.Time
+	return encode(e)
+}
+
+// piPart is a part of a message's content.
+type piPart struct {
+	Type string          `json:"type"`
+	Text string          `json:"text"`
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"arguments"`
+}
+
+// piMessage converts the message of the line with the id.
+func piMessage(id string, raw json.RawMessage) *entry {
+	var m struct {
+		Role     string          `json:"role"`
+		Content  json.RawMessage `json:"content"`
+		Model    string          `json:"model"`
+		Response string          `json:"responseId"`
+		Call     string          `json:"toolCallId"`
+		Tool     string          `json:"toolName"`
+		Failed   bool            `json:"isError"`
+		Usage    *struct {
+			Input      int64 `json:"input"`
+			Output     int64 `json:"output"`
+			CacheRead  int64 `json:"cacheRead"`
+			CacheWrite int64 `json:"cacheWrite"`
+		} `json:"usage"`
+	}
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	parts := piParts(m.Content)
+	switch m.Role {
+	case "user":
+		return person(piText(parts))
+	case "toolResult":
+		output := piText(parts)
+		if m.Tool == "bash" {
+			output = piShellOutput(output, m.Failed)
+		}
+		return &entry{Type: "user", Message: &message{Role: "user", Content: []block{resultBlock(m.Call, output, m.Failed)}}}
+	case "assistant":
+		e := done(piBlocks(parts)...)
+		e.Message.Model = m.Model
+		if u := m.Usage; u != nil {
+			if e.Message.ID = m.Response; m.Response == "" {
+				e.Message.ID = id
+			}
+			e.Message.Usage = &usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+		}
+		return e
+	}
+	return nil
+}
+
+// piParts returns the parts of a content, which may be one text.
+func piParts(raw json.RawMessage) []piPart {
+	var parts []piPart
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return []piPart{{Type: "text", Text: text}}
+	}
+	_ = json.Unmarshal(raw, &parts) // what can't be read is empty
+	return parts
+}
+
+func piText(parts []piPart) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func piBlocks(parts []piPart) []block {
+	blocks := []block{}
+	for _, p := range parts {
+		switch {
+		case p.Type == "text" && p.Text != "":
+			blocks = append(blocks, textBlock(p.Text))
+		case p.Type == "toolCall":
+			blocks = append(blocks, piCall(p))
+		}
+	}
+	return blocks
+}
+
+// piCall is the call of a tool.
+func piCall(p piPart) block {
+	type replaced struct {
+		Old string `json:"oldText"`
+		New string `json:"newText"`
+	}
+	var in struct {
+		replaced
+
+		Path    string     `json:"path"`
+		Content string     `json:"content"`
+		Command string     `json:"command"`
+		Edits   []replaced `json:"edits"`
+	}
+	_ = json.Unmarshal(p.Args, &in) // what can't be read is empty
+	switch p.Name {
+	case "write":
+		return useBlock(p.ID, "Write", written{Path: in.Path, Content: in.Content})
+	case "edit":
+		if in.replaced != (replaced{}) {
+			in.Edits = append(in.Edits, in.replaced)
+		}
+		edits := make([]edit, len(in.Edits))
+		for i, e := range in.Edits {
+			edits[i] = edit(e)
+		}
+		return useBlock(p.ID, "MultiEdit", patched{Path: in.Path, Edits: edits})
+	case "bash":
+		return useBlock(p.ID, "Bash", command{Command: in.Command})
+	case "read":
+		return useBlock(p.ID, "Read", patched{Path: in.Path})
+	}
+	names := []string{"grep", "Grep", "find", "Glob", "ls", "LS"}
+	if i := slices.Index(names, p.Name); i >= 0 && i%2 == 0 {
+		return useBlock(p.ID, names[i+1], object(p.Args))
+	}
+	return useBlock(p.ID, p.Name, object(p.Args))
+}
+
+// piShellOutput returns the output of a command; that of a failed one begins with its exit
+// status, which Pi writes behind it.
+func piShellOutput(output string, failed bool) string {
+	const behind = "Command exited with code "
+	if at := strings.LastIndex(output, behind); failed && at >= 0 {
+		if status, err := strconv.Atoi(strings.TrimSpace(output[at+len(behind):])); err == nil {
+			return withStatus(status, strings.TrimRight(output[:at], "\n"))
+		}
+	}
+	if output == "(no output)" {
+		return ""
+	}
+	return output
+}
