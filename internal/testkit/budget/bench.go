@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"debug/buildinfo"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -115,6 +116,24 @@ type sample struct {
 
 // time measures one process, which must succeed.
 func (b *bench) time(c testkit.Call) sample {
+	s, code, output := b.execute(c)
+	if code != 0 {
+		b.Fatalf("%s %s: exit status %d\n%s", c.Name, strings.Join(c.Args, " "), code, output)
+	}
+	return s
+}
+
+// timeFailing measures one process, which must report a failure.
+func (b *bench) timeFailing(c testkit.Call) sample {
+	s, code, output := b.execute(c)
+	if code != 1 {
+		b.Fatalf("%s %s: exit status %d instead of 1\n%s", c.Name, strings.Join(c.Args, " "), code, output)
+	}
+	return s
+}
+
+// execute measures one process, and returns its exit status and its output.
+func (b *bench) execute(c testkit.Call) (s sample, code int, output []byte) {
 	if b.ctx.Err() != nil {
 		b.Fatalf("interrupted")
 	}
@@ -136,12 +155,13 @@ func (b *bench) time(c testkit.Call) sample {
 	began := time.Now()
 	err = cmd.Run()
 	took := time.Since(began)
-	if err != nil {
-		said, _ := os.ReadFile(out.Name())
-		b.Fatalf("%s %s: %w\n%s", c.Name, strings.Join(c.Args, " "), err, said)
+	if _, exited := errors.AsType[*exec.ExitError](err); !exited {
+		b.Must(err)
 	}
+	output, err = os.ReadFile(out.Name())
+	b.Must(err)
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return sample{ms: millis(took), cpu: millis(cpu), kib: peak(cmd.ProcessState)}
+	return sample{ms: millis(took), cpu: millis(cpu), kib: peak(cmd.ProcessState)}, cmd.ProcessState.ExitCode(), output
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

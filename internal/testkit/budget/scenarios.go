@@ -31,6 +31,7 @@ func scenarios() []scenario {
 		{"checkpoints", checkpointRows, checkpoints},
 		{"huge transcript", hugeRows, huge},
 		{"reading", readingRows, reading},
+		{"damaged", damagedRows, damaged},
 		{"context checkpoints", contextRows, contextCheckpoints},
 		{"due brief", dueRows, due},
 	}
