@@ -50,9 +50,8 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	}
 	if err == nil { // several commits may carry a checkpoint
 		p, err := pt.pointOfCheckpoint(ctx, spec, id)
-		carries := func(p Point) bool { return p.Checkpoint == id && p.Commit != "" }
-		if i := slices.IndexFunc(points, carries); err == nil && p.Commit == "" && i >= 0 {
-			p.Commit = points[i].Commit // the newest of several
+		if err == nil && p.Commit == "" {
+			p.Commit, err = pt.carrier(ctx, points, id)
 		}
 		return p, err
 	}
@@ -71,6 +70,23 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	default:
 		return Point{}, &PointError{spec, "is the beginning of " + strings.Join(found.ids(), " and of ")}
 	}
+}
+
+// carrier returns the newest commit of the points that carries a checkpoint, also of the
+// points that are not in a list of the newest; empty if there is none.
+func (pt *Points) carrier(ctx context.Context, newest []Point, id checkpoint.ID) (git.OID, error) {
+	carries := func(p Point) bool { return p.Checkpoint == id && p.Commit != "" }
+	if i := slices.IndexFunc(newest, carries); i >= 0 {
+		return newest[i].Commit, nil
+	}
+	all, err := pt.Points(ctx, AllPoints)
+	if err != nil {
+		return "", err
+	}
+	if i := slices.IndexFunc(all, carries); i >= 0 {
+		return all[i].Commit, nil
+	}
+	return "", nil
 }
 
 // pointList is points of different ids.

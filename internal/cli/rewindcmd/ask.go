@@ -98,12 +98,15 @@ func (r *rewinding) take(answer string) error {
 // options if that is nothing.
 func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Question, error) {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
+	if r.onlyLogs(p) && !r.opts.reset {
+		return q, nil // no file changes
+	}
 	active, err := r.active()
 	if err != nil {
 		return q, err
 	}
 	var plan rewind.Plan
-	if p.Snapshot != 0 && !p.LogsOnly() && !r.opts.logsOnly && !r.opts.reset {
+	if p.Snapshot != 0 && !r.onlyLogs(p) {
 		if plan, err = r.planTo(ctx, p); err != nil {
 			return q, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/plan"
@@ -96,10 +97,15 @@ func (c *codeRewind) goTo(ctx context.Context, p points.Point) error {
 	if done.Before != "" {
 		c.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Before.Short())
 	}
+	var line []string
+	if len(steps) > 0 {
+		line = append(line, rewoundTo(p, format.ID(p.ID))+".")
+	}
 	if p.Session != "" {
-		c.Streams.Printf("%s. Continue the session: %s\n", rewoundTo(p, format.ID(p.ID)), app.ResumeCommand(c.repo, p.Session))
-	} else {
-		c.Streams.Printf("%s.\n", rewoundTo(p, format.ID(p.ID)))
+		line = append(line, "Continue the session: "+app.ResumeCommand(c.repo, p.Session))
+	}
+	if len(line) > 0 {
+		c.Streams.Printf("%s\n", strings.Join(line, " "))
 	}
 	return c.incomplete(err, done.Rewound)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -41,12 +42,42 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 		l.NoteConversation(t)
 	}
 	if l.opts.reset {
-		return l.resetTo(ctx, p, convs)
+		if err := l.resetTo(ctx, p); err != nil {
+			return err
+		}
 	}
-	l.Streams.Printf("Restored the transcripts of checkpoint %s.\n", p.Checkpoint)
+	if l.opts.json {
+		return l.Streams.JSON(l.outcome(p, convs))
+	}
+	if !l.opts.reset {
+		l.report(p, convs)
+	}
 	l.commands(convs)
-	l.Streams.Printf("Note: Working directory unchanged. Only transcripts were restored.\n")
 	return nil
+}
+
+// report prints what was restored, and that it is no file of the worktree.
+func (l *logsRestore) report(p points.Point, convs []conversation.Conversation) {
+	written := func(t conversation.Conversation) bool { return t.Changed || len(t.Subagents) > 0 }
+	if slices.ContainsFunc(convs, written) {
+		l.Streams.Printf("Restored the transcripts of checkpoint %s.\n", p.Checkpoint)
+		l.Streams.Printf("Note: Working directory unchanged. Only transcripts were restored.\n")
+		return
+	}
+	l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored.\n", p.Checkpoint)
+	l.Streams.Printf("Note: Working directory unchanged.\n")
+}
+
+// outcome is what --json prints when it is done.
+func (l *logsRestore) outcome(p points.Point, convs []conversation.Conversation) logsJSON {
+	j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
+	if l.opts.reset {
+		j.Reset = string(p.Commit)
+	}
+	for _, t := range convs {
+		j.Transcripts = append(j.Transcripts, logJSON{t.Session, t.Path, t.Changed, t.Copy})
+	}
+	return j
 }
 
 // preview prints which transcripts would be written, and where a reset would go.
@@ -60,12 +91,12 @@ func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	}
 	l.skipped(skipped, p)
 	if l.opts.json {
-		j := logsPlanJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logPlanJSON{}}
+		j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
 		if l.opts.reset {
 			j.Reset = string(p.Commit)
 		}
 		for _, log := range logs {
-			j.Transcripts = append(j.Transcripts, logPlanJSON{log.Session, log.Path, log.Status != conversation.LogSame})
+			j.Transcripts = append(j.Transcripts, logJSON{Session: log.Session, Path: log.Path, Changed: log.Status != conversation.LogSame})
 		}
 		return l.Streams.JSON(j)
 	}
@@ -104,17 +135,18 @@ func absentError(err error, p points.Point) error {
 	return err
 }
 
-// logsPlanJSON is the preview of a point that has only transcripts.
-type logsPlanJSON struct {
-	Checkpoint  string        `json:"checkpoint"`
-	Reset       string        `json:"reset,omitempty"`
-	Transcripts []logPlanJSON `json:"transcripts"`
+// logsJSON is the preview, or the outcome, of restoring only transcripts.
+type logsJSON struct {
+	Checkpoint  string    `json:"checkpoint"`
+	Reset       string    `json:"reset,omitempty"`
+	Transcripts []logJSON `json:"transcripts"`
 }
 
-type logPlanJSON struct {
+type logJSON struct {
 	Session string `json:"session_id"`
 	Path    string `json:"transcript_path"`
 	Changed bool   `json:"changed"`
+	Copy    string `json:"copy,omitempty"`
 }
 
 func (l *logsRestore) commands(convs []conversation.Conversation) {
@@ -143,7 +175,8 @@ func (l *logsRestore) clean(ctx context.Context) error {
 	return nil
 }
 
-func (l *logsRestore) resetTo(ctx context.Context, p points.Point, convs []conversation.Conversation) error {
+// resetTo moves the branch, and prints how to undo that; with --json on standard error.
+func (l *logsRestore) resetTo(ctx context.Context, p points.Point) error {
 	old, err := l.repo.Commit(ctx, "HEAD")
 	if err != nil {
 		return err
@@ -151,8 +184,11 @@ func (l *logsRestore) resetTo(ctx context.Context, p points.Point, convs []conve
 	if _, err := l.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
 		return err
 	}
-	l.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())
-	l.Streams.Printf("To undo this reset: git reset --hard %s\n", old.OID.Short())
-	l.commands(convs)
+	text := fmt.Sprintf("Reset branch to %s.\nTo undo this reset: git reset --hard %s", p.Commit.Short(), old.OID.Short())
+	if l.opts.json {
+		l.Streams.Notef("%s", text)
+	} else {
+		l.Streams.Printf("%s\n", text)
+	}
 	return nil
 }

@@ -224,11 +224,11 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 		return err
 	}
 	switch {
-	case r.opts.preview && (r.opts.logsOnly || r.opts.reset || p.LogsOnly()):
+	case r.opts.preview && r.onlyLogs(p):
 		return (&logsRestore{r}).preview(ctx, p)
 	case r.opts.preview:
 		return r.preview(ctx, p)
-	case r.opts.logsOnly || r.opts.reset || p.LogsOnly():
+	case r.onlyLogs(p):
 		err := (&logsRestore{r}).logs(ctx, p)
 		if errors.Is(err, git.ErrTooMuch) {
 			return app.WithHint(err, format.TooLargeHint)
@@ -263,6 +263,12 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", p.Session)
 	r.reporter().reportConversation(conv)
 	return r.incomplete(err, done)
+}
+
+// onlyLogs reports whether going to the point restores transcripts only, with --reset also
+// the branch.
+func (r *rewinding) onlyLogs(p points.Point) bool {
+	return r.opts.logsOnly || r.opts.reset || p.LogsOnly()
 }
 
 // withProgress shows how far a rewind is.
