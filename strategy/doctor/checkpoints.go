@@ -8,8 +8,10 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
@@ -123,12 +125,10 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 		case c.Summary != "":
 			list = append(list, Finding{
 				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
-				What: "the checkpoint is damaged: " + c.Summary,
-				Why:  "its branch, tokens and files as a whole are not known",
-				Fix:  "make its metadata anew from its sessions",
-				Repair: cc.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
-					return checkpoint.Resummarize(ctx, cc.repo, tree, c.ID)
-				}),
+				What:   "the checkpoint is damaged: " + c.Summary,
+				Why:    "its branch, tokens and files as a whole are not known",
+				Fix:    "make its metadata anew from its sessions",
+				Repair: cc.resummarize(c.ID),
 			})
 		}
 	}
@@ -204,11 +204,43 @@ func (cc checkpointChecks) reachableMissing(ctx context.Context, r remote) (map[
 	return missing, err
 }
 
+// resummarize is the repair that makes a checkpoint's metadata anew from its sessions.
+func (e *exam) resummarize(id checkpoint.ID) *Repair {
+	r := e.onBranch(id, "Summarize checkpoint "+string(id)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
+		return checkpoint.Resummarize(ctx, e.repo, tree, id)
+	})
+	r.Preview = func(context.Context) ([]string, error) {
+		return []string{"write " + id.Dir() + "/metadata.json"}, nil
+	}
+	return r
+}
+
 // graft is the repair that puts a tree in a checkpoint's place.
 func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
-	return e.onBranch(id, "Restore checkpoint "+string(id), func(ctx context.Context, tree git.OID) (git.OID, error) {
+	r := e.onBranch(id, "Restore checkpoint "+string(id), func(ctx context.Context, tree git.OID) (git.OID, error) {
 		return checkpoint.Graft(ctx, e.repo, tree, id, dir)
 	})
+	r.Preview = func(ctx context.Context) ([]string, error) {
+		var now git.OID // empty for a checkpoint that isn't there
+		if e.v1.tip.OID != "" {
+			entry, _, err := gittree.Lookup(ctx, e.repo, e.v1.tip.Tree, id.Dir())
+			if err != nil {
+				return nil, err
+			}
+			now = entry.OID
+		}
+		changes, err := gitdiff.Changes(ctx, e.repo, now, dir)
+		lines := make([]string, len(changes))
+		for i, c := range changes {
+			what := "write "
+			if c.New == "" || c.NewMode == 0 {
+				what = "remove "
+			}
+			lines[i] = what + id.Dir() + "/" + c.Path
+		}
+		return lines, err
+	}
+	return r
 }
 
 // onBranch is a repair of one checkpoint, as a commit on the metadata branch.

@@ -91,7 +91,10 @@ type Repair struct {
 	Refs  []string
 	// Checkpoints are those that it may write.
 	Checkpoints []checkpoint.ID
-	Do          func(ctx context.Context) error
+	// Preview returns what it changes in which files of the branch of the checkpoints, a
+	// line each; nil where that is not known before it is done.
+	Preview func(ctx context.Context) ([]string, error)
+	Do      func(ctx context.Context) error
 }
 
 // Check finds faults of one kind, and writes nothing. An error means that it

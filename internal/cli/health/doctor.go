@@ -165,7 +165,9 @@ func (c *consulting) wanted(ctx context.Context, groups [][]doctor.Finding) ([]d
 		questions[i] = ui.Question{Title: repairQuestion(group), Help: format.Capitalize(group[0].Fix) + ".", Flag: "--yes"}
 	}
 	if !c.opts.yes && !c.opts.force {
-		c.printBranchChanges(groups)
+		if err := c.printBranchChanges(ctx, groups); err != nil {
+			return nil, err
+		}
 	}
 	answers := make([]string, len(groups))
 	if !c.opts.yes && !c.opts.force && len(groups) > 0 {

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,15 +178,30 @@ func grouped(list []doctor.Finding) []doctor.Finding {
 }
 
 // printBranchChanges lists what the repairs would write to the branch of the
-// checkpoints, which others have too.
-func (c *consulting) printBranchChanges(groups [][]doctor.Finding) {
-	w := c.Streams
+// checkpoints, which others have too. It prints to standard error with --json.
+func (c *consulting) printBranchChanges(ctx context.Context, groups [][]doctor.Finding) error {
+	show := c.Streams.Printf
+	if c.opts.json {
+		show = func(format string, args ...any) { c.Streams.Notef(strings.TrimSuffix(format, "\n"), args...) }
+	}
 	for _, f := range slices.Concat(groups...) {
 		if len(f.Repair.Checkpoints) == 0 && !slices.Contains(f.Repair.Refs, checkpoint.MetadataBranch) {
 			continue
 		}
-		w.Printf("entire/checkpoints/v1: %s: %s\n  change: %s\n", findingTitle(f), ui.Line(f.What, format.LineWidth), ui.Line(f.Fix, format.LineWidth))
+		show("entire/checkpoints/v1: %s: %s\n", findingTitle(f), ui.Line(f.What, format.LineWidth))
+		show("  change: %s\n", ui.Line(f.Fix, format.LineWidth))
+		if f.Repair.Preview == nil {
+			continue
+		}
+		lines, err := f.Repair.Preview(ctx)
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			show("  %s\n", ui.Line(line, format.LineWidth))
+		}
 	}
+	return nil
 }
 
 // findingTitle is what a finding is about, in a line.
