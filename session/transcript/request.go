@@ -54,6 +54,14 @@ func commandRequest(s string) string {
 	return strings.TrimSpace(name + " " + args)
 }
 
+// IsClientCommand reports whether a text is a command of Claude Code that only concerns the
+// client, as it is typed: "/model opus".
+func IsClientCommand(text string) bool {
+	name, isCommand := strings.CutPrefix(strings.TrimSpace(text), "/")
+	name, _, _ = strings.Cut(name, " ")
+	return isCommand && slices.Contains(clientCommands(), name)
+}
+
 // clientCommands are the commands of Claude Code that change or show the client and
 // ask the agent nothing.
 func clientCommands() []string {

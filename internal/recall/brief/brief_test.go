@@ -405,6 +405,45 @@ func TestWriteOpeningNamesFiles(t *testing.T) {
 	}
 }
 
+// An Opening has the agent's last words cut to a line, the last request also if it takes
+// many tokens, and no count of what it leaves out of the state.
+func TestWriteOpeningIsCut(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Kind = brief.Opening
+	a := &m.Checkpoint.State.Analysis
+	a.Requests = []recall.Request{{Number: 1, Text: "please fix it"}, {Number: 2, Text: "it lists these: " + strings.Repeat("> * 2026-01-06-c93f3533 (1) \u2022 ", 40)}}
+	a.Progress = recall.Progress{Reported: "All 1309 tests pass. " + strings.Repeat("The fix is one line of the route. ", 20), LastCall: "Bash make", Stopped: recall.Midway}
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	for _, want := range []string{"\n2. it lists these: > *", "- the agent reported at the end: All 1309 tests pass. The fix"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, " more\n**Files") {
+		t.Error(text)
+	}
+}
+
+// A command whose result is not known is left out if a later one checks the same.
+func TestWriteCommands(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Checkpoint.State.Context.Commands = []recall.Command{
+		{Text: "make lint | tail -5", Result: recall.Unknown},
+		{Text: "make test", Result: recall.Passed},
+		{Text: "make lint", Result: recall.Passed},
+		{Text: "make lint test | tail -3", Result: recall.Unknown},
+		{Text: "make build | tail", Result: recall.Unknown},
+		{Text: "make watch", Result: recall.Unknown},
+	}
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	want := "**Commands** (latest first):\n- `make lint | tail -5`: result unknown\n- `make test`: passed\n- `make lint`: passed\n- `make build | tail`: result unknown\n- `make watch`: result unknown\n"
+	if !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
 // An Opening has the last request also beside many files that are not committed, which it
 // counts in the state and names once.
 func TestWriteOpeningOfManyFiles(t *testing.T) {

@@ -18,3 +18,18 @@ func TestShortenRemoved(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The line about what is left out has the singular of one.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]section{
+		"- … 1 earlier one\n": {more: "- … %d earlier ones\n"},
+		"- … 1 more file\n":   {more: "- … %d more files\n"},
+		"- … 1 more\n":        {more: "- … %d more\n"},
+		"":                    {},
+	} {
+		if got := s.rest(1); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

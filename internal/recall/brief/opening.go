@@ -3,13 +3,16 @@ package brief
 import (
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// The lengths of requests and of a branch in an Opening, in bytes.
+// The lengths of requests, of a branch and of a line of the state in an Opening, in bytes.
 const (
 	openingNewest = 360
 	openingOlder  = 120
 	openingBranch = 60
+	openingState  = 200
 )
 
 // opening returns a brief within MaxOpeningTokens: the last requests, how far the last one
@@ -24,7 +27,7 @@ func opening(m Material) Brief {
 	m.Kind = Short
 	files := views(m)
 	a := m.Checkpoint.State.Analysis
-	asked := requests(a, openingNewest, openingOlder).limited(110)
+	asked := askedShort(a).limited(110)
 	if len(a.Requests) == 0 {
 		asked = told(m.Checkpoint)[0]
 	}
@@ -32,7 +35,9 @@ func opening(m Material) Brief {
 	// Room that is left is for the requests, not for more names.
 	choice := choiceOf(m)
 	files = slices.DeleteFunc(files, func(v view) bool { return !choice.edited(v) })
-	list := []section{fileRows(files).limited(80).atMost(100), progress(m).limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
+	state := progress(m).shortened(openingState)
+	state.more = ""
+	list := []section{fileRows(files).limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
@@ -43,6 +48,27 @@ func opening(m Material) Brief {
 	text.WriteString(more)
 	b.Parts = []string{text.String()}
 	return b
+}
+
+// askedShort returns the requests, the last one short enough for an Opening whatever it is
+// made of: a table or a list of ids takes a token for each character.
+func askedShort(a recall.Analysis) section {
+	const most, shortest = 130, 40
+	for newest := openingNewest; ; newest /= 2 {
+		s := requests(a, newest, min(newest, openingOlder))
+		if n := len(s.lines); n == 0 || newest <= shortest || tokenCost(s.lines[n-1]) <= tokens(most) {
+			return s
+		}
+	}
+}
+
+// shortened returns the section with its lines cut to a width in bytes.
+func (s section) shortened(width int) section {
+	s.lines = slices.Clone(s.lines)
+	for i, line := range s.lines {
+		s.lines[i] = cutText(strings.TrimSuffix(line, "\n"), width) + "\n"
+	}
+	return s
 }
 
 // fileRows returns the names of files, several on a line.

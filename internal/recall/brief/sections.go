@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 )
 
 // The limits of a line, in bytes.
@@ -209,11 +210,17 @@ func besides(items []string, task string) []string {
 
 func commands(list []recall.Command) section {
 	s := section{title: "**Commands** (latest first):\n", more: "- … %d more\n", over: max(0, len(list)-listWidth)}
+	var later shellcmd.Checks // what commands check that ran after it
 	for _, c := range list[:min(len(list), listWidth)] {
 		text := shownLine(c.Text, itemWidth)
 		if text == "" {
 			continue
 		}
+		checks := shellcmd.Split(c.Text).Checks()
+		if isUnknown := c.Result == recall.Unknown || c.Result == ""; isUnknown && checks != 0 && checks&^later == 0 {
+			continue // the later one says more
+		}
+		later |= checks
 		result := string(c.Result)
 		if c.Result == recall.Unknown || result == "" {
 			result = "result unknown"
@@ -307,5 +314,9 @@ func (s section) rest(n int) string {
 	if n <= 0 {
 		return ""
 	}
-	return strings.Replace(s.more, "%d", strconv.Itoa(n), 1)
+	line := strings.Replace(s.more, "%d", strconv.Itoa(n), 1)
+	if n == 1 {
+		line = strings.NewReplacer(" ones\n", " one\n", " files\n", " file\n", " lines\n", " line\n").Replace(line)
+	}
+	return line
 }

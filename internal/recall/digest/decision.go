@@ -3,6 +3,7 @@ package digest
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
@@ -81,5 +82,31 @@ func decides(sentence string) bool {
 		" i'm going with", " we're going with", " we'll use ", " opted for", " opted to ") {
 		return true
 	}
-	return containsAny(low, " rather than ", " instead of ") && containsAny(low, " i ", " we ", " i've ", " we've ")
+	return containsAny(low, " rather than ", " instead of ") && !strings.Contains(low, " should ") && acts(low)
+}
+
+// acts reports whether a sentence in small letters says what the agent did or does: "I put",
+// "we've kept", at its beginning or after a comma or a conjunction. A relative clause, as in
+// "the tests I wrote are", does not.
+func acts(low string) bool {
+	words := strings.Fields(low)
+	for i, word := range words {
+		if !slices.Contains([]string{"i", "we", "i've", "we've", "i'm", "we're"}, word) || i+1 == len(words) {
+			continue
+		}
+		begins := i == 0 || strings.ContainsAny(words[i-1][len(words[i-1])-1:], ",;:-\u2014") ||
+			slices.Contains([]string{"so", "and", "but", "then", "here", "now", "therefore", "instead"}, words[i-1])
+		if begins && slices.Contains(deeds(), words[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// deeds are the verbs of what a decision is carried out with.
+func deeds() []string {
+	return strings.Fields(`added adding built building changed changing created creating did doing dropped dropping extracted extracting implemented
+	implementing kept keep keeping left leaving made making merged merging moved moving picked picking put putting read reading renamed renaming
+	replaced replacing returned returning reused reusing set setting split splitting stored storing switched switching took taking use used using
+	went wrote writing`)
 }

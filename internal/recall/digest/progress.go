@@ -85,7 +85,7 @@ func lastSentence(text string) string {
 	for sentence := range sentences(text) {
 		last = sentence
 	}
-	last = strings.TrimRight(strings.Trim(last, "*_# "), " .:")
+	last = strings.TrimRight(strings.Trim(strings.ReplaceAll(last, "**", ""), "*_# "), " .:")
 	for _, begin := range []string{"Now ", "Next, ", "Then ", "let me ", "Let me ", "I'll ", "I will ", "also ", "now "} {
 		last = strings.TrimPrefix(last, begin)
 	}

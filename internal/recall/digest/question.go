@@ -40,10 +40,60 @@ func (r report) openQuestion() (question string, options []string) {
 		return r.Question.Text, r.Question.Options
 	}
 	said := r.lastSaid()
-	if question = lastQuestion(said); question != "" {
-		options = alternatives(said, question)
+	if question = lastQuestion(said); question == "" {
+		return "", nil
+	}
+	if options = alternatives(said, question); options == nil && refersBack(question) {
+		question = withContext(said, question)
 	}
 	return question, options
+}
+
+// refersBack reports whether a question asks to choose among what was said before it.
+func refersBack(question string) bool {
+	const few = 8 // words: a longer one names what it asks about
+	return len(strings.Fields(question)) <= few && containsAny(" "+strings.ToLower(question), " which ", " either ", " of them", " approach", " prefer")
+}
+
+// withContext returns a question after the text before it, as far as there is room, or up to
+// a block of code.
+func withContext(said, question string) string {
+	at := strings.LastIndex(said, question)
+	if at < 0 {
+		return question
+	}
+	text := said[at:]
+	for rest, more := said[:at], true; more; {
+		line := rest
+		var begin int
+		if begin = strings.LastIndexByte(rest, '\n'); begin >= 0 {
+			line = rest[begin+1:]
+		}
+		more = begin >= 0
+		rest = rest[:max(begin, 0)]
+		if len(line)+len(text) > maxItem || strings.HasPrefix(strings.TrimSpace(line), "```") {
+			break
+		}
+		text = line + " " + text
+	}
+	return oneLine(strings.TrimSpace(text), maxItem)
+}
+
+// headedOptions returns the alternatives that have a line of their own which begins with
+// "Option" and a number or a letter; nil if there are not several.
+func headedOptions(said string) []string {
+	var list []string
+	for line := range strings.SplitSeq(said, "\n") {
+		bare := strings.Trim(strings.TrimSpace(line), "#* ")
+		label, isOption := strings.CutPrefix(bare, "Option ")
+		if isOption && strings.IndexByte(label, ':') > 0 && strings.IndexByte(label, ':') <= 2 {
+			list = append(list, oneLine(bare, maxItem))
+		}
+	}
+	if len(list) < 2 || len(list) > maxOptions { //nolint:mnd // several
+		return nil
+	}
+	return list
 }
 
 // alternatives returns the items of the last list of a text, if the question that the text
@@ -53,6 +103,9 @@ func alternatives(said, question string) []string {
 	low := " " + strings.ToLower(question)
 	if !containsAny(low, " which ", " option", " approach", " alternative", " prefer", " either ", " or ", " these ", " of them") {
 		return nil
+	}
+	if options := headedOptions(said); options != nil {
+		return options
 	}
 	var items []string
 	above, chooses := "", false

@@ -26,7 +26,16 @@ func TestOpenQuestion(t *testing.T) {
 		"named options":        {all(asked("store the tokens"), said("**Option A: refs**\ntext\n**Option B: a file**\n\nWhich option do you want?")), "Which option do you want?", []string{"Option A: refs", "Option B: a file"}},
 		"list, and a prompt":   {all(asked("store the tokens somewhere"), said(list), asked("the second one of these")), "", nil},
 		"list of what is done": {all(asked("store the tokens somewhere"), said("Changes:\n- a table\n- an index\n\nShould I commit these changes?")), "Should I commit these changes?", nil},
-		"no choice":            {all(asked("store the tokens somewhere"), said("1. a table\n2. an index\n\nShall I commit it now?")), "Shall I commit it now?", nil},
+		"headed options": {
+			all(asked("store the tokens"), said("### Option 1: refs\n```sh\ngit gc\n```\n### Option 2: a file\n\n### How it works\n1. Reads it\n2. Writes it\n\nBoth work. Which do you prefer?")),
+			"Which do you prefer?",
+			[]string{"Option 1: refs", "Option 2: a file"},
+		},
+		"ways in the text": {
+			all(asked("store the tokens"), said("The path could have the session:\n```\nab/session\n```\n\nOr the metadata has a list of sessions. Which approach would you prefer?")),
+			"Or the metadata has a list of sessions. Which approach would you prefer?", nil,
+		},
+		"no choice": {all(asked("store the tokens somewhere"), said("1. a table\n2. an index\n\nShall I commit it now?")), "Shall I commit it now?", nil},
 	} {
 		a := digestOf(t, test.lines).Analysis(digest.Sources{})
 		if a.OpenQuestion != test.question {

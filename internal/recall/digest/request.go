@@ -19,7 +19,7 @@ func queueBound() plain.Bound   { return plain.Bound{Items: 16, Bytes: 4 << 10} 
 // request adds a request. One that repeats the last is the last, sent again.
 func (r *reader) request(text string) {
 	text = plain.Text(text, maxRequest, r.redact)
-	if text == "" || transcript.IsWrapper(text) {
+	if text == "" || transcript.IsWrapper(text) || transcript.IsClientCommand(text) {
 		return
 	}
 	r.ask(text, r.repliedTo(text))
@@ -166,6 +166,10 @@ func corrects(sentence string, first bool) bool {
 	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'")) + " "
 	if strings.HasPrefix(low, " use ") && strings.Contains(low, " for now") {
 		return true // holds until it is taken back
+	}
+	if containsAny(low, " thinking aloud", " thinking out loud", " probably ", "_probably_", " maybe ", " perhaps ", " i wonder ", " not sure ",
+		" your recommendation", " your suggestion", " your proposal") {
+		return false // not decided, or by reference to what the agent said
 	}
 	if containsAny(low, " don't know", " dont know", " don't think", " don't see", " don't have", " don't understand", " don't we ", " don't you ",
 		" do not see", " -> ", " for now", " just validate ", " just continue", " never mind", " no idea", " don't worry", " no need to worry") {

@@ -101,6 +101,57 @@ func TestDecisionsOfThePerson(t *testing.T) {
 	}
 }
 
+// Thinking aloud decides nothing, and what refers to the agent's words says nothing alone.
+func TestDecisionsThatAreNone(t *testing.T) {
+	t.Parallel()
+	d := digestOf(t, all(
+		asked("please add a token refresh"), said("I recommend a cache."),
+		asked("Yeah let's follow through with your recommendations"), said("Done."),
+		asked("but thinking aloud if there's a ctrl-C halfway we don't need a point there"), said("Done."),
+		asked("we _probably_ don't need the second cache"), said("Done."),
+		asked("maybe we should not store it at all"), said("No."),
+		asked("we don't need the second cache"), said("Removed."),
+		asked("go on with the next one"),
+	))
+	if diff := cmp.Diff([]string{"user: we don't need the second cache"}, d.Analysis(digest.Sources{}).Decisions); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A command of the client that was typed while the agent worked is no request.
+func TestQueuedClientCommands(t *testing.T) {
+	t.Parallel()
+	d := digestOf(t, all(
+		asked("please add a token refresh"), queued("enqueue", "/model"), queued("enqueue", "/review the cache"), queued("remove", ""), queued("remove", ""), said("Done."),
+	))
+	want := []recall.Request{{Number: 1, Text: "please add a token refresh"}, {Number: 2, Text: "/review the cache"}}
+	if diff := cmp.Diff(want, d.Analysis(digest.Sources{}).Requests); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The words about an edit are those before it, unless they are about another file.
+func TestWordsAboutEdits(t *testing.T) {
+	t.Parallel()
+	d := digestOf(t, all(
+		asked("please add a token refresh"),
+		said("**Fix 1**: remove the explicit calls of the cache:"), edited("/w/cache.go"), edited("/w/store.go"),
+		said("Now let me fix the problems in view.go:"), edited("/w/view.go"), edited("/w/list.go"), edited("/w/notes.md"),
+		said("Let me update the table as view.go has it, in tree.go."), edited("/w/tree.go"),
+	))
+	why := map[string]string{}
+	for _, n := range d.Context(digest.Sources{Root: "/w"}).FileNotes {
+		why[n.Path] = n.Why
+	}
+	want := map[string]string{
+		"cache.go": "Fix 1: remove the explicit calls of the cache", "store.go": "Fix 1: remove the explicit calls of the cache",
+		"view.go": "fix the problems in view.go", "list.go": "", "notes.md": "", "tree.go": "update the table as view.go has it, in tree.go",
+	}
+	if diff := cmp.Diff(want, why); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // How far the last request is is what the transcript shows of it, and no more.
 func TestProgress(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,10 @@ package digest
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
@@ -213,7 +215,9 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 	if !ownFile(call.Text) {
 		n := Note{Path: call.Text, Request: r.Asks, Created: e.Detail().Member("type").Text() == "create"}
 		if r.SaidAt == r.Prompts {
-			n.Why = r.text.reason(r.Said, r.redact)
+			if why := r.text.reason(r.Said, r.redact); !r.aboutOther(why, call.Text) {
+				n.Why = why
+			}
 		}
 		r.Notes.add(n)
 		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
@@ -223,6 +227,24 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 	r.Troubles.drop(func(t Trouble) bool {
 		return t.Kind == Denied && strings.HasSuffix(t.Text, " "+call.Text)
 	})
+}
+
+// aboutOther reports whether a text has the name of a file, and not that of path.
+func (r results) aboutOther(text, path string) bool {
+	if !strings.Contains(text, ".") || strings.Contains(text, filepath.Base(path)) {
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c > unicode.MaxASCII || !isNameByte(byte(c)) && c != '.' }) {
+		word = strings.Trim(word, ".")
+		ext := filepath.Ext(word)
+		if ext != "" && ext == filepath.Ext(path) && len(word) > len(ext) {
+			return true
+		}
+		if slices.ContainsFunc(r.Uses, func(u Use) bool { return filepath.Base(u.Path) == word }) {
+			return true
+		}
+	}
+	return false
 }
 
 // reply is the user's answer to one question of the agent.

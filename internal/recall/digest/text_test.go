@@ -23,15 +23,21 @@ func TestEnough(t *testing.T) {
 func TestDecides(t *testing.T) {
 	t.Parallel()
 	for sentence, want := range map[string]bool{
-		"I decided to keep the old format.":                              true,
-		"We'll use SQLite for the rows.":                                 true,
-		"I put it into the agent package rather than into each of them.": true,
-		"I\u2019ll go with the second way.":                              true,
-		"Should we use SQLite rather than files, or did we decide?":      false,
-		"If we chose SQLite, it would be slower.":                        false,
-		"The test checks the file instead of the row.":                   false,
-		"You chose to keep the old format here.":                         false,
-		"I chose x.":                                                     false,
+		"I decided to keep the old format.":                                                              true,
+		"We'll use SQLite for the rows.":                                                                 true,
+		"I put it into the agent package rather than into each of them.":                                 true,
+		"I\u2019ll go with the second way.":                                                              true,
+		"Should we use SQLite rather than files, or did we decide?":                                      false,
+		"If we chose SQLite, it would be slower.":                                                        false,
+		"The test checks the file instead of the row.":                                                   false,
+		"You chose to keep the old format here.":                                                         false,
+		"I chose x.":                                                                                     false,
+		"As no one has the old tag, instead of a migration, I created a patch that renames it.":          true,
+		"So we've kept the flag rather than a setting.":                                                  true,
+		"The tests I wrote are more a verification rather than true tests of compatibility.":             false,
+		"The user is right - I should run tests earlier, rather than leaving it to the end.":             false,
+		"The hook has the agent, so we should detect it from the input rather than from the directory.":  false,
+		"But inside the handlers they guess the agent by directory instead of the one that we know now.": false,
 	} {
 		if got := digest.Decides(sentence); got != want {
 			t.Errorf("%q: %v", sentence, got)
