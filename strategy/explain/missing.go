@@ -59,6 +59,23 @@ func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
 	return book.missing(ctx, ids, true)
 }
 
+// Incomplete reports whether this clone lacks a file of any checkpoint.
+func (r Reader) Incomplete(ctx context.Context) (bool, error) {
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil || len(book.trees) == 0 {
+		return false, err
+	}
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
+	for _, tree := range book.trees {
+		args = append(args, string(tree))
+	}
+	out, err := r.Repo.Run(ctx, args...)
+	if err != nil {
+		return false, fmt.Errorf("find what is missing: %w", err)
+	}
+	return strings.HasPrefix(string(out), "?") || strings.Contains(string(out), "\n?"), nil
+}
+
 // missing returns the blobs of the checkpoints that are not in this clone: all, or only
 // those that a list reads.
 func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) ([]git.OID, error) {

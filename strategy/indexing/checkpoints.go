@@ -143,7 +143,9 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 		if err := r.w.Checkpoints.Drop(ctx, string(id)); err != nil {
 			return nil, err
 		}
+		r.lacks = r.lacks || c.Absent
 		for _, s := range c.Sessions {
+			r.lacks = r.lacks || s.Absent
 			name := transcript.SessionID(s.Meta.SessionID)
 			if session.CheckID(name) != nil {
 				continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
@@ -117,11 +118,13 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 		return err
 	}
 	known := decodeSources(text)
+	packs := f.packs() // before anything is read
 	now := f.look(&known)
 	if known.equal(now) {
 		return nil
 	}
-	if known.Refs != "" && known.Forgotten != now.Forgotten {
+	// What is read anew is what was forgotten since, and what was missing and may have come.
+	if known.Refs != "" && (known.Forgotten != now.Forgotten || known.Packs != now.Packs) {
 		if err := w.Anew(ctx); err != nil {
 			return err
 		}
@@ -141,6 +144,9 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 	if err != nil {
 		return err
 	}
+	if r.lacks {
+		r.now.Packs = packs
+	}
 	return w.SetMeta(ctx, sourcesKey, r.now.encode())
 }
 
@@ -154,7 +160,8 @@ type run struct {
 	w          *index.Writer
 	known, now *sources
 	progress   Progress
-	put        int // transcripts since the last commit to the index
+	put        int  // transcripts since the last commit to the index
+	lacks      bool // something is not in this clone
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -176,5 +183,6 @@ func (r *run) done(ctx context.Context) error {
 
 // skip logs what can't be read of the record.
 func (r *run) skip(ctx context.Context, what string, err error) {
+	r.lacks = r.lacks || errors.Is(err, git.ErrMissing)
 	r.Log.WarnContext(ctx, "not indexed", "what", what, "error", r.Redact.Text(err.Error()))
 }

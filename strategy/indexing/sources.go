@@ -25,6 +25,9 @@ type sources struct {
 	Contexts  string `json:"contexts"`
 	Snapshots string `json:"snapshots"`
 	Forgotten string `json:"forgotten"`
+	// Packs changes with git's packs. It is empty unless something was not indexed because
+	// this clone lacks it: it may be in a new pack.
+	Packs string `json:"packs,omitempty"`
 	// States are the files of session states, Live the transcripts of sessions that have
 	// not ended, and those of their subagents.
 	States map[string]string `json:"states"`
@@ -49,7 +52,7 @@ func decodeSources(text string) (s sources) {
 }
 
 func (s *sources) equal(o *sources) bool {
-	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
+	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && s.Packs == o.Packs && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
 }
 
 // stampOf changes when a file does.
@@ -74,6 +77,9 @@ func (f *Filler) look(known *sources) *sources {
 		Forgotten: stampAt(tombstone.Path(f.Repo.CommonDir)),
 		States:    map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
 	}
+	if known.Packs != "" {
+		now.Packs = f.packs()
+	}
 	entries, err := os.ReadDir(f.Sessions.Dir())
 	if err != nil {
 		return now // there is none
@@ -94,6 +100,10 @@ func (f *Filler) look(known *sources) *sources {
 	}
 	return now
 }
+
+// packs returns what changes when git gets a pack. Objects that come as files of their own
+// don't change it.
+func (f *Filler) packs() string { return stampAt(filepath.Join(f.Repo.CommonDir, "objects", "pack")) }
 
 // addLive adds a transcript and those of its subagents.
 func (s *sources) addLive(path string) {

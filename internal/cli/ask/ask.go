@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -108,6 +109,25 @@ func (q *question) open(ctx context.Context, repo *git.Repo) (r *index.Reader, e
 		return nil, app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
 	}
 	return r, err
+}
+
+// nothing prints that there is nothing, or that this clone lacks what there may be: then the
+// reason is not that nothing was recorded.
+func (q *question) nothing(ctx context.Context, text string) error {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	lacks, err := explain.Reader{Repo: repo}.Incomplete(ctx)
+	switch {
+	case err != nil || !lacks: // what can't be listed is reported by entire doctor
+		q.app.Streams.Notef("%s", text)
+	default:
+		q.app.Streams.Notef("Nothing was found in what is here. Contents of checkpoints are not in this clone.")
+		q.app.Streams.Hint("`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all")
+	}
+	return ctx.Err()
 }
 
 // filePath is what --file names, from the root of the worktree; as it is typed where that

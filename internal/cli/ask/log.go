@@ -93,11 +93,9 @@ func (l *log) run(ctx context.Context) error {
 	case l.json:
 		return l.printJSON(turns, more)
 	case len(turns) == 0 && l.filter != index.Filter{}:
-		l.app.Streams.Notef("No turns that the flags select.")
-		return nil
+		return l.nothing(ctx, "No turns that the flags select.")
 	case len(turns) == 0:
-		l.app.Streams.Notef("No turns. `entire enable` records those of your agent.")
-		return nil
+		return l.nothing(ctx, "No turns. `entire enable` records those of your agent.")
 	case l.patch:
 		return l.printPatches(ctx, turns, more)
 	}

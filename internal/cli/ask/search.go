@@ -104,6 +104,9 @@ func (s *search) run(ctx context.Context, text string) error {
 		return s.app.Streams.JSON(newSearchJSON(found))
 	}
 	s.print(found)
+	if len(found.Hits) == 0 {
+		return s.nothing(ctx, "Nothing was found.")
+	}
 	return nil
 }
 
@@ -132,7 +135,6 @@ func (s *search) print(found index.Found) {
 		streams.Notef("%s is nowhere; these have %s.", ui.Line(word, format.NameWidth), ui.Line(other, format.NameWidth))
 	}
 	if len(found.Hits) == 0 {
-		streams.Notef("Nothing was found.")
 		return
 	}
 	var b strings.Builder

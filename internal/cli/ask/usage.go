@@ -106,8 +106,7 @@ func (u *usage) run(ctx context.Context) error {
 		return u.app.Streams.JSON(newUsageJSON(u, &table, members, &total, unpriced, more))
 	}
 	if len(members) == 0 {
-		u.app.Streams.Notef("No tokens are recorded.")
-		return nil
+		return u.nothing(ctx, "No tokens are recorded.")
 	}
 	u.print(&table, members, &total, unpriced, more)
 	return nil

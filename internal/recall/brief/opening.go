@@ -35,6 +35,8 @@ func opening(m Material) Brief {
 	// Room that is left is for the requests, not for more names.
 	choice := choiceOf(m)
 	files = slices.DeleteFunc(files, func(v view) bool { return !choice.edited(v) })
+	reported := a.Progress.Reported
+	m.Checkpoint.State.Analysis.Progress.Reported = "" // it gets what room is left
 	state := progress(m).shortened(openingState)
 	state.more = ""
 	list := []section{fileRows(files).limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
@@ -42,12 +44,37 @@ func opening(m Material) Brief {
 	var text strings.Builder
 	text.WriteString(head)
 	picked := choose(list, room)
+	texts := make([]string, len(picked))
+	for i := range picked {
+		texts[i] = picked[i].text()
+		room = room.minus(sizeOf(texts[i]))
+	}
+	texts[1] += reportWithin(reported, room, texts[1] == "")
 	for _, i := range []int{2, 1, 0, 3} {
-		text.WriteString(picked[i].text())
+		text.WriteString(texts[i])
 	}
 	text.WriteString(more)
 	b.Parts = []string{text.String()}
 	return b
+}
+
+// reportWithin returns the line of the state with the agent's last words, cut to the room,
+// with the title of the section if it is the first one; empty if there is too little room.
+func reportWithin(reported string, room size, first bool) string {
+	for _, width := range []int{openingState, openingState * 2 / 3, openingState / 3} {
+		said := shownLine(reported, width)
+		if said == "" {
+			return ""
+		}
+		line := "- " + reportedAtEnd + said + "\n"
+		if first {
+			line = stateTitle + line
+		}
+		if sizeOf(line).within(room) {
+			return line
+		}
+	}
+	return ""
 }
 
 // askedShort returns the requests, the last one short enough for an Opening whatever it is

@@ -39,11 +39,16 @@ func requests(a recall.Analysis, widths ...int) section {
 	return s
 }
 
+const (
+	stateTitle    = "**State**:\n"
+	reportedAtEnd = "the agent reported at the end: "
+)
+
 // progress returns how far the last request is.
 func progress(m Material) section {
 	a := m.Checkpoint.State.Analysis
 	p := a.Progress
-	s := section{title: "**State**:\n", more: "- … %d more\n"}
+	s := section{title: stateTitle, more: "- … %d more\n"}
 	add := func(format string, args ...any) { s.lines = append(s.lines, "- "+fmt.Sprintf(format, args...)+"\n") }
 	switch p.Stopped {
 	case recall.ByPerson:
@@ -94,7 +99,7 @@ func progress(m Material) section {
 		add("not committed: %s", strings.Join(names, ", "))
 	}
 	if text := shownLine(p.Reported, taskWidth); text != "" {
-		add("the agent reported at the end: %s", text)
+		add("%s", reportedAtEnd+text)
 	}
 	return s
 }

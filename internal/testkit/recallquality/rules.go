@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -114,6 +115,9 @@ func (j *judge) request(text string) string {
 	}
 	if isBoilerplate(text) {
 		return "the client's own wording, not a request"
+	}
+	if strings.HasPrefix(text, "/") && slices.Contains(ofClient, text[1:]) {
+		return "a command of the client, not a request"
 	}
 	return j.quoted(text, j.sources.person(), "the person's words")
 }

@@ -71,6 +71,7 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"request as typed":              {[]any{user("Mend the dates, please")}, "**Requests** (x):\n1. Mend the dates, please\n", ""},
 		"request that nobody typed":     {[]any{user("Mend the dates")}, "**Requests** (x):\n1. Mend the clocks\n", "not in the person's words"},
 		"request that the agent wrote":  {[]any{user("Mend it"), agent("Shall I mend the clocks?")}, "**Requests** (x):\n1. Shall I mend the clocks?\n", "not in the person's words"},
+		"command of the client":         {[]any{user("/model")}, "**Requests** (x):\n1. /model\n", "of the client"},
 		"boilerplate as request":        {[]any{user("[Request interrupted by user]")}, "**Requests** (x):\n1. [Request interrupted by user]\n", "own wording"},
 		"reply resolved":                {[]any{user("Ideas?"), agent("5. Sort the list"), user("5")}, "**Requests** (x):\n2. \"5\", in reply to: Sort the list\n", ""},
 		"reply resolved to an invented": {[]any{user("Ideas?"), agent("5. Sort the list"), user("5")}, "**Requests** (x):\n2. \"5\", in reply to: Drop the list\n", "what it replies to"},
