@@ -21,7 +21,7 @@ func (r *reader) agent(e *transcript.Event) {
 	r.Acted, r.Plan.Begun = true, r.Plan.Accepted
 	if len(e.Raw()) > 0 {
 		r.PlanOffered, r.Ended = false, true
-		r.SaidAt = r.Prompts
+		r.SaidAt, r.Worked, r.Doing = r.Prompts, false, ""
 		r.text.set(e.Raw())
 		if mayDecide(e.Raw()) {
 			for sentence := range decisions(e.Said()) {
@@ -67,10 +67,14 @@ func (r *reader) use(use transcript.ToolUse) {
 	case "TaskCreate":
 		call.Text = item(use.Input.Member("subject").Text(), r.redact)
 	case "TodoWrite":
+		before := r.Tasks
 		r.Tasks.set(use.Input.Member("todos"), r.redact)
+		r.begin(before)
 		return
 	case "TaskUpdate":
+		before := slices.Clone(r.Tasks)
 		r.Tasks.update(use.Input, r.redact)
+		r.begin(before)
 		return
 	case "ExitPlanMode":
 		r.PlanOffered = true
@@ -88,6 +92,19 @@ func (r *reader) use(use transcript.ToolUse) {
 	}
 	r.Open = slices.DeleteFunc(r.Open, func(c Call) bool { return c.ID == call.ID })
 	r.Open = plain.Last(append(r.Open, call), openBound(), Call.weight)
+}
+
+// begin records the task that is in progress and was not before, unless what the agent said
+// last is about it.
+func (d *Digest) begin(before Tasks) {
+	if !d.Worked {
+		return
+	}
+	for _, t := range d.Tasks {
+		if t.State == "in_progress" && !slices.Contains(before, t) {
+			d.Doing = plain.Shorten(t.Text, maxWhy)
+		}
+	}
 }
 
 func (c Call) weight() int {

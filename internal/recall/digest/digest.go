@@ -85,8 +85,11 @@ type Digest struct {
 	SaidAt int    `json:"said_at,omitempty"`
 	// Question is the last one that the agent's tool asked, until there is a reply.
 	Question Question `json:"question,omitzero"`
-	// Tasks is the agent's list of tasks.
-	Tasks Tasks `json:"tasks,omitempty"`
+	// Tasks is the agent's list of tasks. Worked reports that a file was edited after the
+	// agent's last text, Doing is the task that was begun after that.
+	Tasks  Tasks  `json:"tasks,omitempty"`
+	Worked bool   `json:"worked,omitempty"`
+	Doing  string `json:"doing,omitempty"`
 	// Plan is the last plan that was offered.
 	Plan Plan `json:"plan,omitzero"`
 	// Answers are decisions of the user, Chosen decisions that the agent reported.

@@ -133,11 +133,16 @@ func TestQueuedClientCommands(t *testing.T) {
 // The words about an edit are those before it, unless they are about another file.
 func TestWordsAboutEdits(t *testing.T) {
 	t.Parallel()
+	todo := func(begun string) string {
+		return used("t"+begun, "TodoWrite", `{"todos":[{"content":"write the `+begun+` first","status":"in_progress"}]}`)
+	}
 	d := digestOf(t, all(
 		asked("please add a token refresh"),
 		said("**Fix 1**: remove the explicit calls of the cache:"), edited("/w/cache.go"), edited("/w/store.go"),
 		said("Now let me fix the problems in view.go:"), edited("/w/view.go"), edited("/w/list.go"), edited("/w/notes.md"),
 		said("Let me update the table as view.go has it, in tree.go."), edited("/w/tree.go"),
+		said("Now let me add the field to the type."), todo("field"), edited("/w/type.go"), todo("tests"), edited("/w/type_test.go"),
+		said("Now let me mend the last test."), edited("/w/last_test.go"),
 	))
 	why := map[string]string{}
 	for _, n := range d.Context(digest.Sources{Root: "/w"}).FileNotes {
@@ -146,6 +151,7 @@ func TestWordsAboutEdits(t *testing.T) {
 	want := map[string]string{
 		"cache.go": "Fix 1: remove the explicit calls of the cache", "store.go": "Fix 1: remove the explicit calls of the cache",
 		"view.go": "fix the problems in view.go", "list.go": "", "notes.md": "", "tree.go": "update the table as view.go has it, in tree.go",
+		"type.go": "add the field to the type", "type_test.go": "write the tests first", "last_test.go": "mend the last test",
 	}
 	if diff := cmp.Diff(want, why); diff != "" {
 		t.Error(diff)

@@ -215,10 +215,12 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 	if !ownFile(call.Text) {
 		n := Note{Path: call.Text, Request: r.Asks, Created: e.Detail().Member("type").Text() == "create"}
 		if r.SaidAt == r.Prompts {
-			if why := r.text.reason(r.Said, r.redact); !r.aboutOther(why, call.Text) {
-				n.Why = why
+			n.Why = cmp.Or(r.Doing, r.text.reason(r.Said, r.redact))
+			if r.aboutOther(n.Why, call.Text) {
+				n.Why = ""
 			}
 		}
+		r.Worked = true
 		r.Notes.add(n)
 		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
 		r.useFile(call.Text, 1, 0)
