@@ -86,18 +86,35 @@ func lastSentence(text string) string {
 		last = sentence
 	}
 	last = strings.TrimRight(strings.Trim(strings.ReplaceAll(last, "**", ""), "*_# "), " .:")
-	for _, begin := range []string{"Now ", "Next, ", "Then ", "let me ", "Let me ", "I'll ", "I will ", "also ", "now "} {
-		last = strings.TrimPrefix(last, begin)
-	}
+	last = withoutAnnouncement(last)
 	const fewest = 4
 	first, _, _ := strings.Cut(strings.ToLower(last), " ")
-	if slices.Contains([]string{"read", "check", "look", "see", "verify", "find", "search", "run", "first,", "view", "examine", "explore"}, first) {
+	if slices.Contains([]string{
+		"read", "re-read", "check", "look", "see", "verify", "find", "search", "run", "build", "view", "examine", "explore", "try", "retry",
+		"do", "start", "starting", "proceed", "continue",
+	}, first) {
 		return "" // not about an edit
 	}
 	if len(strings.Fields(last)) < fewest || strings.HasPrefix(last, "|") || strings.HasPrefix(last, "```") {
 		return ""
 	}
 	return last
+}
+
+// withoutAnnouncement returns a sentence without the words that announce an act: "Now let me ".
+func withoutAnnouncement(sentence string) string {
+	for again := true; again; {
+		again = false
+		for _, begin := range []string{
+			"Now, ", "Now ", "now ", "Next, ", "Then ", "First, ", "First ", "first ", "Also ", "also ", "Actually, ", "So ", "just ",
+			"let me ", "Let me ", "let's ", "Let's ", "I'll ", "I will ", "I need to ", "I should ", "I just need to ", "Need to ", "need to ",
+		} {
+			if rest, found := strings.CutPrefix(sentence, begin); found {
+				sentence, again = rest, true
+			}
+		}
+	}
+	return sentence
 }
 
 // gitRan adds what git commands changed: what is staged, commits, pushes.

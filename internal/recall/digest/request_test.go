@@ -143,6 +143,11 @@ func TestWordsAboutEdits(t *testing.T) {
 		said("Let me update the table as view.go has it, in tree.go."), edited("/w/tree.go"),
 		said("Now let me add the field to the type."), todo("field"), edited("/w/type.go"), todo("tests"), edited("/w/type_test.go"),
 		said("Now let me mend the last test."), edited("/w/last_test.go"),
+		said("Now, I also need to wire the command."), edited("/w/root.go"),
+		said("First, let's run the tests of it."), edited("/w/run.go"),
+		said("Let me do them one after another."), edited("/w/order.go"),
+		said("I need to check whether the mapping needs it."), edited("/w/mapping.go"),
+		said("I just need to update the query of the row."), edited("/w/query.go"),
 	))
 	why := map[string]string{}
 	for _, n := range d.Context(digest.Sources{Root: "/w"}).FileNotes {
@@ -152,6 +157,7 @@ func TestWordsAboutEdits(t *testing.T) {
 		"cache.go": "Fix 1: remove the explicit calls of the cache", "store.go": "Fix 1: remove the explicit calls of the cache",
 		"view.go": "fix the problems in view.go", "list.go": "", "notes.md": "", "tree.go": "update the table as view.go has it, in tree.go",
 		"type.go": "add the field to the type", "type_test.go": "write the tests first", "last_test.go": "mend the last test",
+		"root.go": "I also need to wire the command", "run.go": "", "order.go": "", "mapping.go": "", "query.go": "update the query of the row",
 	}
 	if diff := cmp.Diff(want, why); diff != "" {
 		t.Error(diff)
