@@ -57,8 +57,11 @@ func shortWords() []string {
 `)
 }
 
-// fillers returns words that stand in such replies and make none alone.
-func fillers() []string { return strings.Fields("seems like one to tackle sounds looks is i we") }
+// fillers returns words that stand in such replies and make none alone: "yes, fix it" says no
+// more than "yes".
+func fillers() []string {
+	return strings.Fields("seems like one to tackle sounds looks is i we fix apply capture implement revert use keep")
+}
 
 // RepliedTo returns what a short reply to the agent's words chooses or confirms: the
 // item of a list that has its number, else the question that they end with.
