@@ -40,7 +40,7 @@ func isEcho(s string) bool {
 // isNotice reports whether a text is one that the agent writes in a person's name.
 func isNotice(s string) bool {
 	return hasPrefix(s, "<task-notification>",
-		"This session is being continued ", planPrefix)
+		"This session is being continued ", "Base directory for this skill: ", planPrefix)
 }
 
 func hasPrefix(s string, prefixes ...string) bool {

@@ -111,6 +111,9 @@ type Session struct {
 	full     bool // [transcript.Conversation.Full]
 }
 
+// HasTranscript reports whether a transcript of the session is stored.
+func (s *Session) HasTranscript() bool { return len(s.stored.Segments) > 0 }
+
 // Scope is how much of the conversations a Detail has.
 type Scope int
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // MessageWidth is how much of a message a line of a table shows.
@@ -90,8 +91,10 @@ const sessionDigits = 7
 // Session returns a prefix of a session's id that mostly distinguishes it from others.
 func Session(id string) string { return sessionPrefix(id, sessionDigits) }
 
+// sessionPrefix is the beginning of a session's id, without the date that some versions put
+// before it.
 func sessionPrefix(id string, digits int) string {
-	runes := []rune(ui.Line(id, MaxNameWidth))
+	runes := []rune(ui.Line(transcript.SessionID(id), MaxNameWidth))
 	return string(runes[:min(len(runes), digits)])
 }
 

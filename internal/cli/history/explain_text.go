@@ -306,8 +306,12 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 		b.WriteString(" session " + sessionName(t))
 	}
 	b.WriteByte('\n')
-	if len(t.Items) == 0 && t.Problem == nil {
+	switch {
+	case len(t.Items) > 0 || t.Problem != nil:
+	case t.HasTranscript():
 		b.WriteString("  (nothing was said in it)\n")
+	default:
+		b.WriteString("  (no transcript of it is stored)\n")
 	}
 	for i, item := range t.Items {
 		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {

@@ -425,6 +425,25 @@ func TestWriteOpeningIsCut(t *testing.T) {
 	}
 }
 
+// Files that the session edited last come first, whatever a formatter or a checkout wrote later.
+func TestWriteOrdersFilesByEdits(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Checkpoint.State.Analysis = recall.Analysis{}
+	m.Checkpoint.State.Files, m.Checkpoint.State.Context.FileNotes = map[string]recall.File{}, []recall.FileNote{{Path: "last.go"}, {Path: "before.go"}}
+	for i, name := range []string{"formatted.go", "before.go", "last.go"} { // the newest first
+		put(&m, name, recall.Modified, "package p\n")
+		f := m.Checkpoint.State.Files[name]
+		f.LastModified = noon.Add(-time.Duration(i) * time.Hour)
+		m.Checkpoint.State.Files[name] = f
+	}
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	last, before, formatted := strings.Index(text, "- last.go"), strings.Index(text, "- before.go"), strings.Index(text, "- formatted.go")
+	if last < 0 || before < last || formatted < before {
+		t.Error(text)
+	}
+}
+
 // A command whose result is not known is left out if a later one checks the same.
 func TestWriteCommands(t *testing.T) {
 	t.Parallel()

@@ -59,21 +59,25 @@ func views(m Material) []view {
 }
 
 // ranked returns the files of the material by descending weight, with contents as they
-// were saved.
+// were saved. Of equal weight those that the session edited last come first; then those
+// that it changed otherwise, by their times, which a checkout or a formatter changes, too.
 func ranked(m Material) []view {
 	paths := make([]string, 0, len(m.Checkpoint.State.Files))
 	for name := range m.Checkpoint.State.Files {
 		paths = append(paths, name)
 	}
-	slices.SortFunc(paths, func(a, b string) int {
-		return cmp.Or(lastChange(m, b).Compare(lastChange(m, a)), cmp.Compare(a, b))
-	})
-	notes := make(map[string]recall.FileNote, len(m.Checkpoint.State.Context.FileNotes))
-	for _, n := range m.Checkpoint.State.Context.FileNotes {
+	list := m.Checkpoint.State.Context.FileNotes
+	notes := make(map[string]recall.FileNote, len(list))
+	edited := make(map[string]int, len(list)) // larger for those edited later
+	for i, n := range list {
 		notes[n.Path] = n
+		edited[n.Path] = len(list) - i
 	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(cmp.Compare(edited[b], edited[a]), lastChange(m, b).Compare(lastChange(m, a)), cmp.Compare(a, b))
+	})
 	mentions := mentionsOf(m)
-	list := make([]view, 0, len(paths))
+	views := make([]view, 0, len(paths))
 	for rank, name := range paths {
 		v := view{path: name, file: m.Checkpoint.State.Files[name], why: notes[name].Why, request: notes[name].Request}
 		v.compare(m)
@@ -85,10 +89,10 @@ func ranked(m Material) []view {
 			v.tracked = "" // the later commit may have it
 		}
 		v.weight = weigh(name, rank, mentions)
-		list = append(list, v)
+		views = append(views, v)
 	}
-	slices.SortStableFunc(list, func(a, b view) int { return cmp.Compare(b.weight, a.weight) })
-	return list
+	slices.SortStableFunc(views, func(a, b view) int { return cmp.Compare(b.weight, a.weight) })
+	return views
 }
 
 func lastChange(m Material, name string) time.Time {
