@@ -444,6 +444,21 @@ func TestWriteOrdersFilesByEdits(t *testing.T) {
 	}
 }
 
+// A commit is not said to be for a request that only asked to commit what others had asked for.
+func TestWriteCommitOnRequest(t *testing.T) {
+	t.Parallel()
+	m := material()
+	a := &m.Checkpoint.State.Analysis
+	a.Requests = []recall.Request{{Number: 1, Text: "mend the dates"}, {Number: 2, Text: "then commit it"}}
+	a.Progress = recall.Progress{Commits: []recall.Commit{{Hash: "abc1235", Subject: "dates", Request: 2}, {Hash: "abc1234", Subject: "clock", Request: 1}}}
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	for _, want := range []string{"- committed as `abc1235`: dates\n", "- committed as `abc1234`: clock, for request 1\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // A command whose result is not known is left out if a later one checks the same.
 func TestWriteCommands(t *testing.T) {
 	t.Parallel()

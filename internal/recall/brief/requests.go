@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // The lengths of requests, in bytes: of the last ones, and of those before.
@@ -65,7 +66,7 @@ func progress(m Material) section {
 	}
 	for _, c := range commits(m) {
 		of := ""
-		if c.Request > 0 && len(a.Requests) > 0 {
+		if c.Request > 0 && len(a.Requests) > 0 && !onlyConfirms(a, c.Request) {
 			of = ", for request " + strconv.Itoa(c.Request)
 		}
 		as := ""
@@ -102,6 +103,13 @@ func progress(m Material) section {
 		add("%s", reportedAtEnd+text)
 	}
 	return s
+}
+
+// onlyConfirms reports whether a request is one like "commit": what it is about is in those
+// before it.
+func onlyConfirms(a recall.Analysis, number int) bool {
+	i := slices.IndexFunc(a.Requests, func(r recall.Request) bool { return r.Number == number })
+	return i >= 0 && transcript.IsReply(a.Requests[i].Text)
 }
 
 // commits returns the commits of the session, the most recent first: those of its
