@@ -19,9 +19,11 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// checkpoints reads the checkpoints that are new, or have changed, since the last time.
+// checkpoints reads the checkpoints that are new, or have changed, since the last time, and
+// those of which something was not in this clone, if it may be now.
 func (r *run) checkpoints(ctx context.Context) error {
-	if r.known.Refs == r.now.Refs {
+	again := r.known.Packs != r.now.Packs
+	if r.known.Refs == r.now.Refs && !again {
 		return nil
 	}
 	trees, err := checkpoint.Trees(ctx, r.Repo)
@@ -36,12 +38,23 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if text != "" && json.Unmarshal([]byte(text), &before) != nil {
 		return index.ErrLost
 	}
-	if slices.Equal(before, trees) {
+	if slices.Equal(before, trees) && !again {
 		return nil
 	}
 	found, err := changedCheckpoints(ctx, r.Repo, before, trees)
 	if err != nil {
 		return err
+	}
+	if err := r.loadLacking(ctx); err != nil {
+		return err
+	}
+	if again {
+		found = slices.AppendSeq(found, maps.Keys(r.lacking))
+		slices.Sort(found)
+		found = slices.Compact(found)
+	}
+	for _, id := range found {
+		delete(r.lacking, id)
 	}
 	slots, err := r.readSlots(ctx, trees, found)
 	if err != nil {
@@ -56,12 +69,36 @@ func (r *run) checkpoints(ctx context.Context) error {
 			return err
 		}
 	}
-	data, err := json.Marshal(trees)
+	return errors.Join(r.setMeta(ctx, treesKey, trees), r.setMeta(ctx, lackingKey, slices.Sorted(maps.Keys(r.lacking))))
+}
+
+// loadLacking reads the checkpoints of which something was not in this clone.
+func (r *run) loadLacking(ctx context.Context) error {
+	text, err := r.w.Meta(ctx, lackingKey)
 	if err != nil {
 		return err
 	}
-	return r.w.SetMeta(ctx, treesKey, string(data))
+	var ids []checkpoint.ID
+	if text != "" && json.Unmarshal([]byte(text), &ids) != nil {
+		return index.ErrLost
+	}
+	r.lacking = map[checkpoint.ID]bool{}
+	for _, id := range ids {
+		r.lacking[id] = true
+	}
+	return nil
 }
+
+func (r *run) setMeta(ctx context.Context, key string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return r.w.SetMeta(ctx, key, string(data))
+}
+
+// lacks records that something of a checkpoint is not in this clone.
+func (r *run) lacks(id checkpoint.ID) { r.lacking[id] = true }
 
 // changedCheckpoints returns the checkpoints in which the trees of the metadata branches
 // differ from those of before.
@@ -137,15 +174,22 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 		case errors.Is(err, checkpoint.ErrNotFound):
 			return nil, errReplaced
 		case err != nil:
+			if errors.Is(err, git.ErrMissing) {
+				r.lacks(id)
+			}
 			r.skip(ctx, "checkpoint "+string(id), err)
 			continue
 		}
 		if err := r.w.Checkpoints.Drop(ctx, string(id)); err != nil {
 			return nil, err
 		}
-		r.lacks = r.lacks || c.Absent
+		if c.Absent {
+			r.lacks(id)
+		}
 		for _, s := range c.Sessions {
-			r.lacks = r.lacks || s.Absent
+			if s.Absent {
+				r.lacks(id)
+			}
 			name := transcript.SessionID(s.Meta.SessionID)
 			if session.CheckID(name) != nil {
 				continue
@@ -237,6 +281,9 @@ func (r *run) slot(ctx context.Context, s slot) error {
 // skipped logs why a slot isn't in the index.
 func (r *run) skipped(ctx context.Context, s slot, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, index.ErrLost) && !errors.Is(err, index.ErrBusy) {
+		if errors.Is(err, git.ErrMissing) {
+			r.lacks(s.id)
+		}
 		r.skip(ctx, "transcript of "+s.session+" in "+string(s.id), err)
 		return nil
 	}

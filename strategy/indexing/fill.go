@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
@@ -25,6 +25,7 @@ const (
 const (
 	sourcesKey  = "sources"
 	treesKey    = "trees"
+	lackingKey  = "lacking"
 	tipsKey     = "tips"
 	contextsKey = "contexts"
 	snapshotKey = "snapshot"
@@ -123,8 +124,7 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 	if known.equal(now) {
 		return nil
 	}
-	// What is read anew is what was forgotten since, and what was missing and may have come.
-	if known.Refs != "" && (known.Forgotten != now.Forgotten || known.Packs != now.Packs) {
+	if known.Refs != "" && known.Forgotten != now.Forgotten {
 		if err := w.Anew(ctx); err != nil {
 			return err
 		}
@@ -144,8 +144,12 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 	if err != nil {
 		return err
 	}
-	if r.lacks {
+	switch {
+	case r.lacking == nil: // the checkpoints were not read
+	case len(r.lacking) > 0:
 		r.now.Packs = packs
+	default:
+		r.now.Packs = ""
 	}
 	return w.SetMeta(ctx, sourcesKey, r.now.encode())
 }
@@ -160,8 +164,9 @@ type run struct {
 	w          *index.Writer
 	known, now *sources
 	progress   Progress
-	put        int  // transcripts since the last commit to the index
-	lacks      bool // something is not in this clone
+	put        int // transcripts since the last commit to the index
+	// lacking are the checkpoints of which something is not in this clone; nil if none was read.
+	lacking map[checkpoint.ID]bool
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -183,6 +188,5 @@ func (r *run) done(ctx context.Context) error {
 
 // skip logs what can't be read of the record.
 func (r *run) skip(ctx context.Context, what string, err error) {
-	r.lacks = r.lacks || errors.Is(err, git.ErrMissing)
 	r.Log.WarnContext(ctx, "not indexed", "what", what, "error", r.Redact.Text(err.Error()))
 }
