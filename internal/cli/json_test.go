@@ -7,8 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // listsOfOtherTools are the commands whose JSON is a list without an envelope.
@@ -45,6 +50,54 @@ func TestJSONOfEveryCommand(t *testing.T) {
 			checkEnvelope(t, d, name)
 			checkEnvelope(t, newDesk(t), name)
 		})
+	}
+}
+
+// onFirstWrite is an output that does something when the first bytes come.
+type onFirstWrite struct {
+	bytes.Buffer
+
+	do func()
+}
+
+func (w *onFirstWrite) Write(p []byte) (int, error) {
+	if do := w.do; do != nil {
+		w.do = nil
+		do()
+	}
+	return w.Buffer.Write(p)
+}
+
+// A list is printed while it is read: what goes when the first entry comes out isn't in it,
+// and what was there before the command is what an unhurried one prints.
+func TestJSONListOfCheckpointsIsPrintedAsItIsRead(t *testing.T) {
+	t.Parallel()
+	d := storeDesk(t)
+	for _, name := range []string{"one", "two", "three"} {
+		d.write("a.txt", name)
+		d.fs("checkpoint", "create", name)
+	}
+	messages := func(out []byte) (list []string) {
+		t.Helper()
+		var entries []struct{ Message string }
+		fine(t, json.Unmarshal(out, &entries))
+		for _, e := range entries {
+			list = append(list, e.Message)
+		}
+		return list
+	}
+	before := messages([]byte(d.fs("checkpoint", "list", "--json")))
+	out := &onFirstWrite{do: func() { d.fs("checkpoint", "delete", "v2", "--force") }}
+	code := cli.MainFS(t.Context(), []string{"checkpoint", "list", "--json"}, app.Env{
+		Dir: d.root, Home: d.home, Environ: d.env, Getenv: d.getenv,
+		Streams: ui.Streams{In: d.input, Out: out, Err: io.Discard}, Now: func() time.Time { return d.now },
+	})
+	if code != 0 || len(before) < 3 {
+		t.Fatalf("exit %d, before %q", code, before)
+	}
+	want := slices.DeleteFunc(slices.Clone(before), func(message string) bool { return message == before[len(before)-2] })
+	if diff := cmp.Diff(want, messages(out.Bytes())); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }
 

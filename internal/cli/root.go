@@ -175,24 +175,26 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 		if isNoTerminal {
 			shown = "Error: " + r.text
 		}
-		fail(a, cmd, shown, app.ErrorJSON{Error: r.text, Hint: r.hint})
+		fail(a, cmd, errors.New(shown), app.ErrorJSON{Error: r.text, Hint: r.hint})
 		if r.help != "" && !wantsJSON(cmd) {
 			a.Streams.Hint(r.help)
 		}
 		return app.ExitUsage
 	default:
-		fail(a, cmd, err.Error(), app.ErrorJSON{Error: err.Error(), Hint: app.HintOf(err), Code: app.CodeOf(err)})
+		fail(a, cmd, err, app.ErrorJSON{Error: err.Error(), Hint: app.HintOf(err), Code: app.CodeOf(err)})
 		return max(app.CodeOf(err), app.ExitFailure)
 	}
 }
 
-// fail prints an error, for a command with --json as JSON on one line of Out.
-func fail(a *app.App, cmd *cobra.Command, text string, failure app.ErrorJSON) {
-	if wantsJSON(cmd) {
+// fail prints an error, for a command with --json as JSON on one line of Out, unless that has
+// the beginning of a list.
+func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
+	_, isBehindList := errors.AsType[*ui.BrokenOffError](err)
+	if wantsJSON(cmd) && !isBehindList {
 		_ = a.Streams.JSONLine(failure)
 		return
 	}
-	a.Streams.Notef("%s", text)
+	a.Streams.Notef("%s", err)
 	if failure.Hint != "" {
 		a.Streams.Hint(failure.Hint)
 	}

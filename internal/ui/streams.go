@@ -138,21 +138,28 @@ func (s Streams) write(text []byte) error {
 
 // envelope is v as JSON, with the key "schema" if it is an object.
 func envelope(v any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := compact(v)
+	if err != nil {
 		return nil, err
 	}
-	fields, isObject := bytes.CutPrefix(out.Bytes(), []byte("{"))
+	fields, isObject := bytes.CutPrefix(text, []byte("{"))
 	if !isObject {
-		return out.Bytes(), nil
+		return text, nil
 	}
 	first := fmt.Sprintf(`{"schema":%d,`, schema)
 	if bytes.Equal(bytes.TrimSpace(fields), []byte("}")) {
 		first = strings.TrimSuffix(first, ",")
 	}
 	return append([]byte(first), fields...), nil
+}
+
+// compact is v as JSON on one line, with < and > as they are.
+func compact(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return out.Bytes(), err
 }
 
 // Line makes text safe and short enough for one line: white space is folded,

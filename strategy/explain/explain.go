@@ -228,9 +228,9 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 		if err != nil {
 			return OfCommit{}, err
 		}
-		return of, r.addPoints(ctx, &of, book, brought)
+		return of, r.addPoints(ctx, &of, brought)
 	case o.Lines && len(ids) > MostDetails:
-		return of, r.addPoints(ctx, &of, book, []git.Commit{commit})
+		return of, r.addPoints(ctx, &of, []git.Commit{commit})
 	}
 	for _, id := range ids {
 		d, err := r.detail(ctx, book, id, o)
@@ -252,11 +252,16 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	return of, nil
 }
 
-func (r Reader) addPoints(ctx context.Context, of *OfCommit, book record, commits []git.Commit) error {
+func (r Reader) addPoints(ctx context.Context, of *OfCommit, commits []git.Commit) error {
 	var l List
-	err := r.addCommitted(ctx, &l, book, commits, func(Point) bool { return true })
-	of.Points, of.Missing = l.Points, l.Missing
-	return err
+	for p, err := range r.committed(ctx, &l, commits, Filter{}) {
+		if err != nil {
+			return err
+		}
+		of.Points = append(of.Points, p)
+	}
+	of.Missing = l.Missing
+	return nil
 }
 
 // unlessMissing is err, or nil if it only means that there is no such object.

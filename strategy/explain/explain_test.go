@@ -175,6 +175,31 @@ func TestACheckpointThatCantBeReadKeepsNobodyFromTheOthers(t *testing.T) {
 	}
 }
 
+func TestOpenReadsEachPointWhenItIsWanted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.put(t, checkpoint.SessionMeta{SessionID: "s1"})
+	const other = "ffffffffffff"
+	f.Sh(`git switch -q entire/checkpoints/v1 && mkdir -p ff/ffffffffff && echo '{"x":1}' > ff/ffffffffff/metadata.json &&
+		git add ff && git commit -qm x && git switch -q main`)
+	f.Git("commit", "-q", "--allow-empty", "-m", "Newer\n\n"+checkpoint.TrailerKey+": "+other)
+	f.Git("commit", "-q", "--allow-empty", "-m", "Newest\n\n"+checkpoint.TrailerKey+": "+string(id))
+	l, points, err := f.reader.Open(t.Context(), explain.Filter{})
+	must(t, err)
+	var got []string
+	for p, err := range points {
+		must(t, err)
+		got = append(got, p.ID)
+		f.Sh(`rm -f .git/objects/$(git rev-parse entire/checkpoints/v1:ff/ffffffffff/metadata.json | sed 's|^..|&/|')`)
+	}
+	if diff := cmp.Diff([]string{string(id)}, got); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]checkpoint.ID{other}, l.Missing); diff != "" {
+		t.Errorf("lost after the first point was read (-want +got):\n%s", diff)
+	}
+}
+
 func TestPrefixesThatFitNoneOrSeveral(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

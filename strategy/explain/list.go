@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ type List struct {
 	// More reports that there are more than MaxPoints, Shallow that the clone has only the
 	// newest commits.
 	More, Shallow bool
+
+	count int // of the points that were read
 }
 
 // Point is a checkpoint in a list.
@@ -67,29 +70,50 @@ func (f Filter) matches(p Point) bool {
 
 // List lists the checkpoints of the branch that is checked out which the filter matches.
 func (r Reader) List(ctx context.Context, filter Filter) (List, error) {
-	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	l, points, err := r.Open(ctx, filter)
 	if err != nil {
 		return List{}, err
+	}
+	for p, err := range points {
+		if err != nil {
+			return List{}, err
+		}
+		l.Points = append(l.Points, p)
+	}
+	return *l, nil
+}
+
+// Open is List for points that are read one by one: Missing and More are set behind the last,
+// and Points stays empty.
+func (r Reader) Open(ctx context.Context, filter Filter) (*List, iter.Seq2[Point, error], error) {
+	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	if err != nil {
+		return nil, nil, err
 	}
 	commits, err := commitFinder{r.Repo}.branchCommits(ctx, branch)
 	if err != nil {
-		return List{}, err
+		return nil, nil, err
 	}
-	book, err := openRecord(ctx, r.Repo)
-	if err != nil {
-		return List{}, err
-	}
-	l := List{Branch: branch, Shallow: gitlog.IsShallow(r.Repo)}
 	temporary, err := shadowReader{r.Repo}.temporaryPoints(ctx)
 	if err != nil {
-		return List{}, err
+		return nil, nil, err
 	}
-	for _, p := range temporary {
-		if filter.matches(p) && len(l.Points) < MaxPoints {
-			l.Points = append(l.Points, p)
+	l := &List{Branch: branch, Shallow: gitlog.IsShallow(r.Repo)}
+	return l, func(yield func(Point, error) bool) {
+		for _, p := range temporary {
+			if !filter.matches(p) || l.count == MaxPoints {
+				continue
+			}
+			if l.count++; !yield(p, nil) {
+				return
+			}
 		}
-	}
-	return l, r.addCommitted(ctx, &l, book, commits, filter.matches)
+		for p, err := range r.committed(ctx, l, commits, filter) {
+			if !yield(p, err) {
+				return
+			}
+		}
+	}, nil
 }
 
 // OfSession lists the newest checkpoints of a session, whatever branch their commits are
@@ -120,27 +144,38 @@ func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error
 	return l, nil
 }
 
-// addCommitted adds the checkpoints that the commits name.
-func (r Reader) addCommitted(ctx context.Context, l *List, book record, commits []git.Commit, wanted func(Point) bool) error {
-	ids, of := idsOf(commits)
-	for _, id := range ids {
-		if len(l.Points) == MaxPoints {
-			l.More = true
-			return nil
+// committed reads the checkpoints that the commits name and the filter matches, one by one.
+func (r Reader) committed(ctx context.Context, l *List, commits []git.Commit, filter Filter) iter.Seq2[Point, error] {
+	return func(yield func(Point, error) bool) {
+		book, err := openRecord(ctx, r.Repo)
+		if err != nil {
+			yield(Point{}, err)
+			return
 		}
-		c, err := book.read(ctx, id)
-		if ctx.Err() != nil {
-			return err
-		}
-		if err != nil { // one that can't be read keeps nobody from the others
-			l.Missing = append(l.Missing, id)
-			continue
-		}
-		if p := r.point(ctx, c, of[id]); wanted(p) {
-			l.Points = append(l.Points, p)
+		ids, of := idsOf(commits)
+		for _, id := range ids {
+			if l.count == MaxPoints {
+				l.More = true
+				return
+			}
+			c, err := book.read(ctx, id)
+			if ctx.Err() != nil {
+				yield(Point{}, ctx.Err())
+				return
+			}
+			if err != nil { // one that can't be read keeps nobody from the others
+				l.Missing = append(l.Missing, id)
+				continue
+			}
+			p := r.point(ctx, c, of[id])
+			if !filter.matches(p) {
+				continue
+			}
+			if l.count++; !yield(p, nil) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // idsOf returns the checkpoints that commits name, in order, and which commits

@@ -12,12 +12,15 @@ import (
 
 // These types are what explain --json prints; docs/formats/explain.md describes it.
 
-type explainListJSON struct {
-	Branch      string             `json:"branch"`
-	Session     string             `json:"session,omitempty"`
-	Checkpoints []explainPointJSON `json:"checkpoints"`
-	Missing     []checkpoint.ID    `json:"missing"`
-	Shallow     bool               `json:"shallow,omitempty"`
+// explainHeadJSON and explainEndJSON are what the list has before and behind its checkpoints.
+type explainHeadJSON struct {
+	Branch  string `json:"branch"`
+	Session string `json:"session,omitempty"`
+}
+
+type explainEndJSON struct {
+	Missing []checkpoint.ID `json:"missing"`
+	Shallow bool            `json:"shallow,omitempty"`
 }
 
 type explainPointJSON struct {
@@ -119,25 +122,23 @@ type explainOutputJSON struct {
 	Omitted int      `json:"omitted_lines"`
 }
 
-func newExplainListJSON(l explain.List, session string) explainListJSON {
-	j := explainListJSON{Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing), Shallow: l.Shallow}
-	j.Checkpoints = append(j.Checkpoints, newExplainPoints(l.Points)...)
-	return j
-}
-
 func newExplainPoints(points []explain.Point) []explainPointJSON {
 	list := make([]explainPointJSON, 0, len(points))
-	for _, p := range points {
-		j := explainPointJSON{
-			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Model: p.Model, Prompt: p.Prompt, Absent: p.Absent,
-			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Tokens: p.Tokens, Commits: newExplainCommits(p.Commits),
-		}
-		if a := p.Attribution; a != nil {
-			j.AgentLines, j.TotalLines = &a.AgentLines, &a.TotalCommitted
-		}
-		list = append(list, j)
+	for i := range points {
+		list = append(list, newExplainPoint(&points[i]))
 	}
 	return list
+}
+
+func newExplainPoint(p *explain.Point) explainPointJSON {
+	j := explainPointJSON{
+		ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Model: p.Model, Prompt: p.Prompt, Absent: p.Absent,
+		CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Tokens: p.Tokens, Commits: newExplainCommits(p.Commits),
+	}
+	if a := p.Attribution; a != nil {
+		j.AgentLines, j.TotalLines = &a.AgentLines, &a.TotalCommitted
+	}
+	return j
 }
 
 // newExplainedJSON is a commit's checkpoints, or one that was asked for itself.

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -13,6 +14,9 @@ import (
 )
 
 func (e *explaining) list(ctx context.Context) error {
+	if e.opts.json {
+		return e.listJSON(ctx)
+	}
 	if e.found == nil {
 		l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
 		if err != nil {
@@ -21,19 +25,77 @@ func (e *explaining) list(ctx context.Context) error {
 		e.found = &l
 	}
 	if e.opts.session != "" && len(e.found.Points) == 0 {
-		found, err := e.sessionElsewhere(ctx, e.opts.session)
-		if err != nil {
+		if err := e.onlyElsewhere(ctx); err != nil {
 			return err
 		}
-		if !found {
-			return app.WithHint(fmt.Errorf("no checkpoint here is of a session %q", e.opts.session), "`entire sessions` lists the sessions")
+	}
+	return e.show(e.listText(*e.found))
+}
+
+// listJSON is list for a program: each checkpoint is printed before the next is read.
+func (e *explaining) listJSON(ctx context.Context) error {
+	var l *explain.List
+	return e.Streams.JSONList(ui.JSONList{
+		Key: "checkpoints",
+		Before: func() any {
+			return explainHeadJSON{Branch: l.Branch, Session: e.opts.session}
+		},
+		Entries: func(yield func(any, error) bool) {
+			for p, err := range e.points(ctx, &l) {
+				if !yield(newExplainPoint(&p), err) {
+					return
+				}
+			}
+		},
+		After: func() any {
+			return explainEndJSON{Missing: format.NotNil(l.Missing), Shallow: l.Shallow}
+		},
+	})
+}
+
+// points reads the points of the list, which it sets, one by one, unless they were read
+// already.
+func (e *explaining) points(ctx context.Context, l **explain.List) iter.Seq2[explain.Point, error] {
+	return func(yield func(explain.Point, error) bool) {
+		if e.found == nil {
+			opened, points, err := e.reader.Open(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
+			if err != nil {
+				yield(explain.Point{}, err)
+				return
+			}
+			*l = opened
+			none := true
+			for p, err := range points {
+				none = false
+				if !yield(p, err) {
+					return
+				}
+			}
+			if e.opts.session == "" || !none {
+				return
+			}
+			if err := e.onlyElsewhere(ctx); err != nil {
+				yield(explain.Point{}, err)
+				return
+			}
+		}
+		*l = e.found
+		for _, p := range e.found.Points {
+			if !yield(p, nil) {
+				return
+			}
 		}
 	}
-	l := *e.found
-	if e.opts.json {
-		return e.Streams.JSON(newExplainListJSON(l, e.opts.session))
+}
+
+// onlyElsewhere is sessionElsewhere for the session that --session names, of which nothing
+// was found here.
+func (e *explaining) onlyElsewhere(ctx context.Context) error {
+	found, err := e.sessionElsewhere(ctx, e.opts.session)
+	if err == nil && !found {
+		return app.WithHint(fmt.Errorf("no checkpoint here is of a session %q", e.opts.session), "`entire sessions` lists the sessions")
 	}
-	return e.show(e.listText(l))
+	return err
 }
 
 // sessionElsewhere takes the checkpoints of the session whose id begins so from all

@@ -47,12 +47,12 @@ func (e *explaining) resolve(ctx context.Context) error {
 		filters = append(filters, explain.Filter{Path: path})
 	}
 	for _, f := range filters {
-		l, err := e.reader.List(ctx, f)
+		found, err := e.matching(ctx, f)
 		if err != nil {
 			return err
 		}
-		if len(l.Points) > 0 {
-			e.opts.session, e.opts.path, e.found = f.Session, f.Path, &l
+		if found {
+			e.opts.session, e.opts.path = f.Session, f.Path
 			return nil
 		}
 	}
@@ -63,6 +63,27 @@ func (e *explaining) resolve(ctx context.Context) error {
 		return e.snapshot(ctx, v)
 	}
 	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session, snapshot or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")
+}
+
+// matching reports whether there are checkpoints that a filter matches, and reads their list
+// unless that is to be printed as it is read.
+func (e *explaining) matching(ctx context.Context, f explain.Filter) (bool, error) {
+	if e.opts.json {
+		_, points, err := e.reader.Open(ctx, f)
+		if err != nil {
+			return false, err
+		}
+		for _, err := range points {
+			return err == nil, err
+		}
+		return false, nil
+	}
+	l, err := e.reader.List(ctx, f)
+	if err != nil || len(l.Points) == 0 {
+		return false, err
+	}
+	e.found = &l
+	return true, nil
 }
 
 // isCheckpoint reports whether a text is the id of a checkpoint or its beginning, and

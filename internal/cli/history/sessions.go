@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -73,13 +74,13 @@ EXIT STATUS
 	return cmd
 }
 
-// sessionsJSON is the output of `sessions --json`; docs/formats/sessions.md describes it.
-type sessionsJSON struct {
-	Sessions []sessionJSON `json:"sessions"`
+// moreJSON is what `sessions --json` prints behind the sessions.
+type moreJSON struct {
 	// More is how many there are beyond those.
 	More int `json:"more"`
 }
 
+// sessionJSON is an entry of `sessions --json`; docs/formats/sessions.md describes it.
 type sessionJSON struct {
 	ID          string          `json:"id"`
 	State       sessions.Phase  `json:"state"`
@@ -125,15 +126,15 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		more = len(list) - opts.limit
 		list = list[:opts.limit]
 	}
+	if opts.json {
+		return a.Streams.JSONList(ui.JSONList{Key: "sessions", Entries: sessionEntries(ctx, reader, list), After: func() any { return moreJSON{more} }})
+	}
 	for i := range list {
 		if err := reader.Complete(ctx, &list[i]); err != nil {
 			return err
 		}
 	}
-	switch {
-	case opts.json:
-		return a.Streams.JSON(newSessionsJSON(list, more))
-	case len(list) == 0:
+	if len(list) == 0 {
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
 		return nil
 	}
@@ -149,16 +150,24 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	return nil
 }
 
-func newSessionsJSON(list []sessions.Session, more int) sessionsJSON {
-	j := sessionsJSON{Sessions: []sessionJSON{}, More: more}
-	for _, s := range list {
-		j.Sessions = append(j.Sessions, sessionJSON{
-			ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
-			StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
-			Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
-		})
+// sessionEntries completes one session after the other.
+func sessionEntries(ctx context.Context, reader sessions.Reader, list []sessions.Session) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for i := range list {
+			err := reader.Complete(ctx, &list[i])
+			if !yield(newSessionJSON(&list[i]), err) {
+				return
+			}
+		}
 	}
-	return j
+}
+
+func newSessionJSON(s *sessions.Session) sessionJSON {
+	return sessionJSON{
+		ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
+		StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
+		Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
+	}
 }
 
 func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {

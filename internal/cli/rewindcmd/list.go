@@ -3,7 +3,7 @@ package rewindcmd
 import (
 	"context"
 	"encoding/json"
-	"io"
+	"iter"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -68,18 +68,23 @@ func (pi *picker) list(ctx context.Context) error {
 		pi.table(points, !pi.opts.all && len(points) == most)
 		return nil
 	}
-	list := make([]pointJSON, 0, len(points))
-	for _, p := range points {
-		list = append(list, newPointJSON(p))
+	return pi.Streams.JSONList(ui.JSONList{Entries: pi.entries(points)})
+}
+
+// entries are the points as JSON, in which < and > are escaped, as in the existing tool's.
+func (pi *picker) entries(list []points.Point) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for i, p := range list {
+			j := newPointJSON(p)
+			if i == 0 { // the newest is the rescue of what was interrupted
+				j.Interrupted, _ = app.InterruptedRewind(pi.repo)
+			}
+			text, err := json.Marshal(j)
+			if !yield(json.RawMessage(text), err) {
+				return
+			}
+		}
 	}
-	if len(list) > 0 { // the newest is the rescue of what was interrupted
-		list[0].Interrupted, _ = app.InterruptedRewind(pi.repo)
-	}
-	return pi.Streams.Show(func(out io.Writer) error {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(list)
-	})
 }
 
 // table prints the points for a person; more reports that there may be others.

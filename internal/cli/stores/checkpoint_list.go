@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"path/filepath"
 	"slices"
 	"time"
@@ -49,21 +50,21 @@ func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpoi
 		return err
 	}
 	defer s.Close()
-	list, err := newest(s, opts)
-	if err != nil && len(list) == 0 {
-		return err
-	}
-	_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
-	if err != nil {
-		f.Streams.Notef("%v", err)
-		f.Streams.Hint("`" + f.Program + " verify` names what is damaged")
-	}
 	if f.JSON {
-		all := make([]format.CheckpointJSON, 0, len(list))
-		for _, snapshot := range list {
-			all = append(all, format.NewCheckpointJSON(snapshot))
+		return f.PrintJSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
+			for snapshot, err := range newest(ctx, s, opts) {
+				if !yield(format.NewCheckpointJSON(snapshot), err) {
+					return
+				}
+			}
+		}})
+	}
+	var list []bands.Snapshot
+	for snapshot, err := range newest(ctx, s, opts) {
+		if err != nil {
+			return err
 		}
-		return f.PrintJSON(all)
+		list = append(list, snapshot)
 	}
 	if len(list) == 0 {
 		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
@@ -73,29 +74,42 @@ func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpoi
 	return nil
 }
 
-// newest are the snapshots wanted, the newest first. Those that can't be read
-// are in the error.
-func newest(s *access.Selection, opts fsCheckpointListOptions) ([]bands.Snapshot, error) {
-	versions, err := s.Versions()
-	if err != nil {
-		return nil, err
-	}
-	var list []bands.Snapshot
-	var bad []error
-	for _, v := range slices.Backward(versions) {
-		if opts.limit > 0 && len(list) == opts.limit {
-			break
+// newest reads the snapshots wanted, the newest first. Those that can't be read are named at
+// the end; if there are no others, they are the error.
+func newest(ctx context.Context, s *access.Selection, opts fsCheckpointListOptions) iter.Seq2[bands.Snapshot, error] {
+	return func(yield func(bands.Snapshot, error) bool) {
+		versions, err := s.Versions()
+		if err != nil {
+			yield(bands.Snapshot{}, err)
+			return
 		}
-		snapshot, err := s.Snapshot(v)
-		switch {
-		case errors.Is(err, bands.ErrNoSnapshot): // deleted meanwhile
-		case err != nil:
-			bad = append(bad, err)
-		case opts.all || snapshot.Lineage == s.Options.Lineage:
-			list = append(list, snapshot)
+		count := 0
+		var bad []error
+		for _, v := range slices.Backward(versions) {
+			if opts.limit > 0 && count == opts.limit {
+				break
+			}
+			snapshot, err := s.Snapshot(v)
+			switch {
+			case errors.Is(err, bands.ErrNoSnapshot): // deleted meanwhile
+			case err != nil:
+				bad = append(bad, err)
+			case opts.all || snapshot.Lineage == s.Options.Lineage:
+				count++
+				if !yield(snapshot, nil) {
+					return
+				}
+			}
 		}
+		if err := errors.Join(bad...); err != nil && count == 0 {
+			yield(bands.Snapshot{}, err)
+			return
+		} else if err != nil {
+			s.Command.Streams.Notef("%v", err)
+			s.Command.Streams.Hint("`" + s.Command.Program + " verify` names what is damaged")
+		}
+		_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
 	}
-	return list, errors.Join(bad...)
 }
 
 // checkpointTable shows commits only where a snapshot is paired with one, and

@@ -58,6 +58,11 @@ func (c *Command) PrintJSON(v any) error {
 	return c.Streams.JSONLine(v)
 }
 
+// PrintJSONList prints a list as PrintJSON does, each entry before the next is read.
+func (c *Command) PrintJSONList(l ui.JSONList) error {
+	return c.Streams.JSONListLine(l)
+}
+
 // Say prints a stage or an outcome; a program that reads JSON gets neither.
 func (c *Command) Say(format string, args ...any) {
 	if !c.JSON {

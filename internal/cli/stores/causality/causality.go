@@ -7,6 +7,7 @@ package causality
 import (
 	"cmp"
 	"context"
+	"iter"
 	"strings"
 	"time"
 
@@ -59,6 +60,20 @@ func eachPair(ctx context.Context, s *access.Selection, visit func(now bands.Sna
 		visit(*last, nil)
 	}
 	return err
+}
+
+// entries are the values that visit gives to take, until that returns false, and its error.
+func entries(visit func(take func(any) bool) error) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		more := true
+		err := visit(func(v any) bool {
+			more = yield(v, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(nil, err)
+		}
+	}
 }
 
 // actor is who made what is new in a checkpoint, as agent/action. What is new at a

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/filehistory"
-	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
@@ -49,11 +48,6 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-// logJSON is what `log --json` prints.
-type logJSON struct {
-	Checkpoints []format.CheckpointJSON `json:"checkpoints"`
-}
-
 func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 	from, err := since(f.Now(), opts.since)
 	if err = errors.Join(err, limited(opts.limit)); err != nil {
@@ -73,27 +67,18 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 	if err != nil {
 		return err
 	}
+	if f.JSON {
+		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Entries: entries(func(take func(any) bool) error {
+			return eachLogged(ctx, s, paths, opts, from, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
+		})})
+	}
 	var list []bands.Snapshot
-	take := func(snap bands.Snapshot) bool {
+	err = eachLogged(ctx, s, paths, opts, from, func(snap bands.Snapshot) bool {
 		list = append(list, snap)
-		return opts.limit == 0 || len(list) < opts.limit
-	}
-	if len(paths) == 0 {
-		err = each(ctx, s, func(snap bands.Snapshot) bool {
-			return !opts.accept(snap) || snap.Created.Before(from) || take(snap)
-		})
-	} else {
-		err = eachTouching(ctx, s, paths, opts, from, take)
-	}
+		return true
+	})
 	if err != nil {
 		return err
-	}
-	if f.JSON {
-		out := logJSON{Checkpoints: make([]format.CheckpointJSON, 0, len(list))}
-		for _, snap := range list {
-			out.Checkpoints = append(out.Checkpoints, whole(s, snap))
-		}
-		return f.PrintJSON(out)
 	}
 	var table ui.Table
 	for _, snap := range list {
@@ -101,6 +86,22 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 	}
 	f.Page(f.Streams.Table(&table))
 	return nil
+}
+
+// eachLogged gives take the accepted checkpoints, at most as many as the limit and until it
+// returns false.
+func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, take func(bands.Snapshot) bool) error {
+	count := 0
+	limited := func(snap bands.Snapshot) bool {
+		count++
+		return take(snap) && (opts.limit == 0 || count < opts.limit)
+	}
+	if len(paths) > 0 {
+		return eachTouching(ctx, s, paths, opts, from, limited)
+	}
+	return each(ctx, s, func(snap bands.Snapshot) bool {
+		return !opts.accept(snap) || snap.Created.Before(from) || limited(snap)
+	})
 }
 
 // eachTouching visits the accepted checkpoints that changed one of the paths.

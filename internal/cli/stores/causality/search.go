@@ -62,10 +62,6 @@ type hitJSON struct {
 	Paths   []string `json:"paths"`
 }
 
-type searchJSON struct {
-	Checkpoints []hitJSON `json:"checkpoints"`
-}
-
 func runSearch(ctx context.Context, f *access.Command, args []string, limit int) (err error) {
 	if err := limited(limit); err != nil {
 		return err
@@ -84,24 +80,20 @@ func runSearch(ctx context.Context, f *access.Command, args []string, limit int)
 		return err
 	}
 	defer s.Close()
+	if f.JSON {
+		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Searching", Entries: entries(func(take func(any) bool) error {
+			return search(ctx, s, words, limit, func(h hit) bool { return take(newHitJSON(s, &h)) })
+		})})
+	}
 	var hits []hit
 	err = f.Streams.Progress("Searching", func() error {
-		hits, err = search(ctx, s, words, limit)
-		return err
+		return search(ctx, s, words, limit, func(h hit) bool {
+			hits = append(hits, h)
+			return true
+		})
 	})
 	if err != nil {
 		return err
-	}
-	if f.JSON {
-		out := searchJSON{Checkpoints: make([]hitJSON, 0, len(hits))}
-		for _, h := range hits {
-			one := hitJSON{CheckpointJSON: whole(s, h.snapshot), Matched: []string{}, Paths: format.NotNil(h.paths)}
-			for _, m := range h.matched {
-				one.Matched = append(one.Matched, m.name)
-			}
-			out.Checkpoints = append(out.Checkpoints, one)
-		}
-		return f.PrintJSON(out)
 	}
 	var table ui.Table
 	for _, h := range hits {
@@ -111,7 +103,18 @@ func runSearch(ctx context.Context, f *access.Command, args []string, limit int)
 	return nil
 }
 
-func search(ctx context.Context, s *access.Selection, words []string, limit int) (hits []hit, err error) {
+func newHitJSON(s *access.Selection, h *hit) hitJSON {
+	j := hitJSON{CheckpointJSON: whole(s, h.snapshot), Matched: []string{}, Paths: format.NotNil(h.paths)}
+	for _, m := range h.matched {
+		j.Matched = append(j.Matched, m.name)
+	}
+	return j
+}
+
+// search gives take the checkpoints that have all of the words, at most limit and until it
+// returns false.
+func search(ctx context.Context, s *access.Selection, words []string, limit int, take func(hit) bool) (err error) {
+	count := 0
 	var r *filehistory.Reader
 	defer func() {
 		if r != nil {
@@ -134,10 +137,10 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int)
 			}
 			h.matched = append(h.matched, field{"path", ""})
 		}
-		hits = append(hits, h)
-		return limit == 0 || len(hits) < limit
+		count++
+		return take(h) && (limit == 0 || count < limit)
 	})
-	return hits, err
+	return err
 }
 
 // match notes the fields that have one of the words, and returns the words that none has.

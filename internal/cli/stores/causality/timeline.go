@@ -69,10 +69,6 @@ type momentJSON struct {
 	Error   string            `json:"compare_error,omitempty"`
 }
 
-type timelineJSON struct {
-	Checkpoints []momentJSON `json:"checkpoints"`
-}
-
 func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) error {
 	from, err := since(f.Now(), opts.since)
 	if err = errors.Join(err, limited(opts.limit)); err != nil {
@@ -83,17 +79,23 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 		return err
 	}
 	defer s.Close()
+	if f.JSON {
+		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Comparing", Entries: entries(func(take func(any) bool) error {
+			_, err := timeline(ctx, s, from, opts.limit, func(m moment) bool { return take(newMomentJSON(s, &m)) })
+			return err
+		})})
+	}
 	var list []moment
 	same := 0
 	err = f.Streams.Progress("Comparing", func() error {
-		list, same, err = timeline(ctx, s, from, opts.limit)
+		same, err = timeline(ctx, s, from, opts.limit, func(m moment) bool {
+			list = append(list, m)
+			return true
+		})
 		return err
 	})
 	if err != nil {
 		return err
-	}
-	if f.JSON {
-		return f.PrintJSON(timelineOut(s, list))
 	}
 	var table ui.Table
 	for i := range list {
@@ -108,9 +110,10 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 	return nil
 }
 
-// timeline returns the checkpoints since a time in which something changed, at most
-// limit, and how many others were passed.
-func timeline(ctx context.Context, s *access.Selection, from time.Time, limit int) (list []moment, same int, err error) {
+// timeline gives take the checkpoints since a time in which something changed, at most limit
+// and until it returns false, and returns how many others were passed.
+func timeline(ctx context.Context, s *access.Selection, from time.Time, limit int, take func(moment) bool) (same int, err error) {
+	count := 0
 	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if now.Created.Before(from) {
 			return false // versions are given out in the order of time
@@ -123,10 +126,10 @@ func timeline(ctx context.Context, s *access.Selection, from time.Time, limit in
 			same++
 			return ctx.Err() == nil
 		}
-		list = append(list, m)
-		return ctx.Err() == nil && (limit == 0 || len(list) < limit)
+		count++
+		return take(m) && ctx.Err() == nil && (limit == 0 || count < limit)
 	})
-	return list, same, errors.Join(err, ctx.Err())
+	return same, errors.Join(err, ctx.Err())
 }
 
 func (m *moment) compare(ctx context.Context, s *access.Selection, old bands.Snapshot) (err error) {
@@ -182,21 +185,16 @@ func (m *moment) cells() (added, removed, files string) {
 	return added, removed, strings.Join(shortPaths(paths), ", ")
 }
 
-func timelineOut(s *access.Selection, list []moment) timelineJSON {
-	out := timelineJSON{Checkpoints: make([]momentJSON, 0, len(list))}
-	for i := range list {
-		m := &list[i]
-		one := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: format.NewDiffJSON(m.files)}
-		if m.counted {
-			added, removed := m.totals()
-			one.Added, one.Removed = &added, &removed
-		}
-		if m.err != nil {
-			one.Error = m.err.Error()
-		}
-		out.Checkpoints = append(out.Checkpoints, one)
+func newMomentJSON(s *access.Selection, m *moment) momentJSON {
+	j := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: format.NewDiffJSON(m.files)}
+	if m.counted {
+		added, removed := m.totals()
+		j.Added, j.Removed = &added, &removed
 	}
-	return out
+	if m.err != nil {
+		j.Error = m.err.Error()
+	}
+	return j
 }
 
 // clock is the time of day, with the day if it isn't today.

@@ -1,0 +1,195 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+)
+
+// JSONList is a JSON value that has a list, of which each entry is written before the next
+// one is read.
+type JSONList struct {
+	// Before returns an object with the fields before the list. It is called with the first
+	// entry, or at the end; nil if there are none.
+	Before func() any
+	// Key is the name of the list; if it is empty, the list alone is the value.
+	Key string
+	// Entries ends with the first error.
+	Entries iter.Seq2[any, error]
+	// After returns an object with the fields behind the list. It is called when the list
+	// is complete; nil if there are none.
+	After func() any
+	// Doing names what is done for the entries; it is shown as Progress shows it, unless
+	// the output itself does that.
+	Doing string
+}
+
+// BrokenOffError is the error of a list of which a part is already written.
+type BrokenOffError struct{ Err error }
+
+// Error is the error of the entry.
+func (e *BrokenOffError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error of the entry.
+func (e *BrokenOffError) Unwrap() error { return e.Err }
+
+// JSONList writes the bytes that JSON writes of such a value. Nothing is written before the
+// first entry is read, so that an error until then can be reported as JSON. A later one
+// is a *BrokenOffError.
+func (s Streams) JSONList(l JSONList) error { return s.jsonList(l, "  ") }
+
+// JSONListLine writes the bytes that JSONLine writes of such a value.
+func (s Streams) JSONListLine(l JSONList) error { return s.jsonList(l, "") }
+
+func (s Streams) jsonList(l JSONList, indent string) error {
+	write := func() error {
+		return s.Show(func(out io.Writer) error {
+			return (&listWriter{JSONList: l, out: out, indent: indent}).write()
+		})
+	}
+	if l.Doing == "" || s.Terminal.Out {
+		return write()
+	}
+	return s.Progress(l.Doing, write)
+}
+
+// listWriter writes a JSONList.
+type listWriter struct {
+	JSONList
+
+	out    io.Writer
+	indent string // of a level; empty: everything is on one line
+	count  int    // of written entries
+}
+
+func (w *listWriter) write() error {
+	for entry, err := range w.Entries {
+		if err == nil {
+			err = w.entry(entry)
+		}
+		if err != nil && w.count > 0 {
+			return &BrokenOffError{err}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.end()
+}
+
+// entry writes an entry and what comes before it.
+func (w *listWriter) entry(entry any) error {
+	text, err := w.value(w.level(1), entry)
+	if err != nil {
+		return err
+	}
+	before := []byte{','}
+	if w.count == 0 {
+		if before, err = w.head(); err != nil {
+			return err
+		}
+	}
+	w.count++
+	_, err = w.out.Write(append(w.newLine(before, 1), text...))
+	return err
+}
+
+// end writes what comes behind the entries.
+func (w *listWriter) end() error {
+	var text []byte
+	var err error
+	if w.count > 0 {
+		text = w.newLine(nil, 0)
+	} else if text, err = w.head(); err != nil {
+		return err
+	}
+	text = append(text, ']')
+	if w.Key != "" {
+		if text, err = w.tail(text); err != nil {
+			return err
+		}
+	}
+	_, err = w.out.Write(append(text, '\n'))
+	return err
+}
+
+// head is the beginning of the value, with the bracket of the list.
+func (w *listWriter) head() ([]byte, error) {
+	if w.Key == "" {
+		return []byte("["), nil
+	}
+	before := any(struct{}{})
+	if w.Before != nil {
+		before = w.Before()
+	}
+	fields, err := envelope(before)
+	if err != nil {
+		return nil, err
+	}
+	text, err := w.indented(0, fields)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'}'}), []byte{'\n'})
+	text = append(text, ',')
+	text = append(w.newLine(text, 0), '"')
+	text = append(append(text, w.Key...), '"', ':')
+	if w.indent != "" {
+		text = append(text, ' ')
+	}
+	return append(text, '['), nil
+}
+
+// tail appends the fields behind the list, and the end of the object.
+func (w *listWriter) tail(text []byte) ([]byte, error) {
+	if w.After != nil {
+		fields, err := w.value(0, w.After())
+		if err != nil {
+			return nil, err
+		}
+		if fields = bytes.TrimPrefix(fields, []byte{'{'}); !bytes.Equal(fields, []byte{'}'}) {
+			return append(append(text, ','), fields...), nil
+		}
+	}
+	if w.indent != "" {
+		text = append(text, '\n')
+	}
+	return append(text, '}'), nil
+}
+
+// level is how deep what is so many levels below the list's name is.
+func (w *listWriter) level(below int) int {
+	if w.Key == "" {
+		return below
+	}
+	return below + 1
+}
+
+// newLine begins a line for what is so many levels below the list's name.
+func (w *listWriter) newLine(text []byte, below int) []byte {
+	if w.indent == "" {
+		return text
+	}
+	text = append(text, '\n')
+	return append(text, bytes.Repeat([]byte(w.indent), w.level(below))...)
+}
+
+// value is v as JSON at a level, without a line end.
+func (w *listWriter) value(level int, v any) ([]byte, error) {
+	text, err := compact(v)
+	if err != nil {
+		return nil, err
+	}
+	return w.indented(level, text)
+}
+
+func (w *listWriter) indented(level int, text []byte) ([]byte, error) {
+	text = bytes.TrimSuffix(text, []byte{'\n'})
+	if w.indent == "" {
+		return text, nil
+	}
+	var out bytes.Buffer
+	err := json.Indent(&out, text, string(bytes.Repeat([]byte(w.indent), level)), w.indent)
+	return out.Bytes(), err
+}
