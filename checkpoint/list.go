@@ -32,9 +32,50 @@ func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	return trees, nil
 }
 
+// WithTasks returns the checkpoints in v1Tree that have tasks of subagents, in order. It
+// reads directories and no metadata; what is not in this clone has none.
+func WithTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]ID, error) {
+	entries, err := find(ctx, repo, v1Tree, "")
+	if err != nil {
+		return nil, err
+	}
+	var ids []ID
+	for _, e := range entries {
+		dir, err := repo.Tree(ctx, e.dir)
+		if errors.Is(err, git.ErrMissing) && ctx.Err() == nil {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read checkpoint %s: %w", e.id, err)
+		}
+		if tasks, found := findEntry(dir, tasksDir); found && tasks.Mode == git.ModeTree {
+			ids = append(ids, e.id)
+		}
+	}
+	return ids, nil
+}
+
 // Find returns the checkpoints in v1Tree whose ids begin with prefix, in order.
 // It reads the directories that they can be in and nothing else.
 func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
+	entries, err := find(ctx, repo, v1Tree, prefix)
+	if len(entries) == 0 {
+		return nil, err
+	}
+	ids := make([]ID, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, e.id)
+	}
+	return ids, err
+}
+
+// found is a checkpoint and its directory.
+type found struct {
+	id  ID
+	dir git.OID
+}
+
+func find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]found, error) {
 	if len(prefix) > 2*idBytes || !isHex(prefix) {
 		return nil, nil
 	}
@@ -42,7 +83,7 @@ func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([
 	if err != nil {
 		return nil, fmt.Errorf("find checkpoint %s: %w", prefix, err)
 	}
-	var ids []ID
+	var list []found
 	for _, shard := range shards {
 		if shard.Mode != git.ModeTree || !strings.HasPrefix(prefix, shard.Name) && !strings.HasPrefix(shard.Name, prefix) {
 			continue
@@ -57,9 +98,9 @@ func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([
 		for _, e := range entries {
 			id, err := ParseID(shard.Name + e.Name)
 			if err == nil && len(shard.Name) == shardLen && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
-				ids = append(ids, id)
+				list = append(list, found{id, e.OID})
 			}
 		}
 	}
-	return ids, nil
+	return list, nil
 }

@@ -6,11 +6,78 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
+
+// tasks returns the tasks of the sessions of a checkpoint: its own, then those of their
+// earlier checkpoints, the newest first.
+func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]checkpoint.StoredTask, error) {
+	trees, err := checkpoint.Trees(ctx, lo.Repo)
+	if err != nil {
+		return nil, err
+	}
+	of := []earlier{{c.Tasks, time.Time{}}}
+	seen := map[checkpoint.ID]bool{c.ID: true}
+	for _, tree := range trees {
+		ids, err := checkpoint.WithTasks(ctx, lo.Repo, tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if seen[id] {
+				continue
+			}
+			other, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil {
+				lo.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
+				continue
+			}
+			seen[id] = true
+			if at, is := sharesEarlier(other, c); is {
+				of = append(of, earlier{other.Tasks, at})
+			}
+		}
+	}
+	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
+	var all []checkpoint.StoredTask
+	for _, e := range of {
+		tasks, err := checkpoint.StoredTasks(ctx, lo.Repo, e.tasks)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tasks...)
+	}
+	return all, nil
+}
+
+// earlier is the tasks of a checkpoint, and when it was made.
+type earlier struct {
+	tasks git.OID
+	at    time.Time
+}
+
+// sharesEarlier reports whether a checkpoint has a session of c from before c, and when it
+// was made.
+func sharesEarlier(other, c checkpoint.Checkpoint) (time.Time, bool) {
+	for _, s := range c.Sessions {
+		for _, o := range other.Sessions {
+			same := transcript.SessionID(s.Meta.SessionID) == transcript.SessionID(o.Meta.SessionID) && s.Meta.SessionID != ""
+			if same && !o.Meta.CreatedAt.After(s.Meta.CreatedAt) {
+				return o.Meta.CreatedAt, true
+			}
+		}
+	}
+	return time.Time{}, false
+}
 
 // lackingAgents returns the tasks of a session whose subagents' transcripts the agent doesn't
 // have here. One that is here stays: it is the original of what is stored redacted.

@@ -124,7 +124,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place p
 	if len(logs) == 0 && missing != nil {
 		return nil, nil, missing
 	}
-	tasks, err := checkpoint.StoredTasks(ctx, lo.Repo, c.Tasks)
+	tasks, err := lo.tasks(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
