@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,29 +9,86 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // cobra's templates are not used: with text/template in the program the linker keeps
 // every exported method, which is 3.5 MB of each process.
 
 // printHelp shows what a command is for, its examples, its text, and its usage.
-func printHelp(cmd *cobra.Command, _ []string) {
+// It is as wide as the terminal, and goes through a pager where it is longer.
+func printHelp(a *app.App, cmd *cobra.Command) {
 	var b strings.Builder
+	columns := a.Streams.Columns()
 	b.WriteString(cmd.Short + "\n")
 	if cmd.Example != "" {
 		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
 	}
 	if cmd.Long != "" {
-		b.WriteString("\n" + strings.TrimRightFunc(cmd.Long, unicode.IsSpace) + "\n")
+		b.WriteString("\n" + reflow(strings.TrimRightFunc(cmd.Long, unicode.IsSpace), columns) + "\n")
 	}
 	if cmd.Runnable() || cmd.HasSubCommands() {
-		b.WriteString("\n" + cmd.UsageString())
+		b.WriteString("\n" + usageText(cmd, columns))
 	}
-	_, _ = io.WriteString(cmd.OutOrStdout(), b.String()) // as cobra: there is nobody to report it to
+	a.Page(b.String())
 }
 
-// printUsage shows how a command is called, its commands and its flags.
-func printUsage(cmd *cobra.Command) error {
+// helpColumns is the width for which the texts of commands are written.
+const helpColumns = 80
+
+// reflow joins the lines of each paragraph, so that they can be broken for a terminal that
+// is narrower than what they are written for. Indented lines, and those of a table, stay.
+func reflow(text string, columns int) string {
+	if columns == 0 || columns >= helpColumns {
+		return text
+	}
+	var b, rows strings.Builder
+	joins := func(line string) bool { return line != "" && line[0] != ' ' && line != "EXIT STATUS" }
+	last := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case b.Len() == 0:
+		case joins(line) && joins(last):
+			b.WriteByte(' ')
+		default:
+			b.WriteByte('\n')
+		}
+		b.WriteString(line)
+		last = line
+	}
+	for line := range strings.Lines(b.String()) {
+		rows.WriteString(hangingRow(line, columns))
+	}
+	return rows.String()
+}
+
+// hangingRow breaks the last column of a row of a table.
+func hangingRow(line string, columns int) string {
+	gap := strings.LastIndex(line, "  ")
+	if gap < 0 || strings.TrimSpace(line[:gap]) == "" {
+		return line
+	}
+	gap += len("  ")
+	return line[:gap] + hanging(line[gap:], gap, columns)
+}
+
+// hanging breaks a text behind so many columns, so that what follows begins below it.
+func hanging(text string, indent, columns int) string {
+	const least = 16
+	if columns-indent < least {
+		return text
+	}
+	body, newline := strings.CutSuffix(text, "\n")
+	body = strings.ReplaceAll(ui.Wrap(body, columns-indent), "\n", "\n"+strings.Repeat(" ", indent))
+	if newline {
+		body += "\n"
+	}
+	return body
+}
+
+// usageText is how a command is called, its commands and its flags, for a terminal of that
+// width; 0: as it is written.
+func usageText(cmd *cobra.Command, columns int) string {
 	var b strings.Builder
 	local, inherited := cmd.LocalFlags(), cmd.InheritedFlags() // the use line depends on both
 	use := cmd.UseLine()
@@ -46,20 +102,20 @@ func printUsage(cmd *cobra.Command) error {
 	}
 	b.WriteString("Usage:\n  " + use + "\n")
 	for _, g := range cmd.Groups() {
-		b.WriteString("\n" + g.Title + commandList(cmd, g.ID) + "\n")
+		b.WriteString("\n" + g.Title + commandList(cmd, g.ID, columns) + "\n")
 	}
 	if cmd.HasAvailableSubCommands() && !cmd.AllChildCommandsHaveGroup() {
 		title := "Commands:"
 		if len(cmd.Groups()) > 0 {
 			title = "Other:"
 		}
-		b.WriteString("\n" + title + commandList(cmd, "") + "\n")
+		b.WriteString("\n" + title + commandList(cmd, "", columns) + "\n")
 	}
 	if local.HasAvailableFlags() {
-		b.WriteString("\nFlags:\n" + strings.TrimRightFunc(local.FlagUsages(), unicode.IsSpace) + "\n")
+		b.WriteString("\nFlags:\n" + strings.TrimRightFunc(local.FlagUsagesWrapped(columns), unicode.IsSpace) + "\n")
 	}
 	if inherited.HasAvailableFlags() {
-		b.WriteString("\nFlags of " + cmd.Parent().CommandPath() + ":\n" + strings.TrimRightFunc(inherited.FlagUsages(), unicode.IsSpace) + "\n")
+		b.WriteString("\nFlags of " + cmd.Parent().CommandPath() + ":\n" + strings.TrimRightFunc(inherited.FlagUsagesWrapped(columns), unicode.IsSpace) + "\n")
 	}
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\n`" + cmd.CommandPath() + " <command> --help` describes a command.")
@@ -68,16 +124,15 @@ func printUsage(cmd *cobra.Command) error {
 		}
 		b.WriteString("\n")
 	}
-	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
-	return err
+	return b.String()
 }
 
 // commandList is a line for each command of a group, after a line break each.
-func commandList(cmd *cobra.Command, group string) string {
+func commandList(cmd *cobra.Command, group string, columns int) string {
 	var b strings.Builder
 	for _, c := range cmd.Commands() {
 		if c.GroupID == group && c.IsAvailableCommand() {
-			fmt.Fprintf(&b, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+			fmt.Fprintf(&b, "\n  %-*s %s", c.NamePadding(), c.Name(), hanging(c.Short, c.NamePadding()+len("   "), columns))
 		}
 	}
 	return b.String()
@@ -140,7 +195,7 @@ func newHelpCmd(a *app.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			if slices.Equal(args, []string{"workflows"}) && hasWorkflows(root) {
-				a.Streams.Printf("%s", workflows)
+				a.Page(reflow(workflows, a.Streams.Columns()))
 				return nil
 			}
 			about, rest, err := root.Find(args)

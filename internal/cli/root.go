@@ -8,6 +8,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -126,8 +127,11 @@ func dress(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true // ours is another
 	root.SetHelpCommand(newHelpCmd(a))
-	root.SetHelpFunc(printHelp)
-	root.SetUsageFunc(printUsage)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(a, cmd) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), usageText(cmd, 0))
+		return err
+	})
 	addVersionFlag(a, root)
 	root.SetOut(a.Streams.Out)
 	root.SetErr(a.Streams.Err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -59,6 +60,7 @@ type screen struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
 	news chan struct{}
+	end  chan struct{} // is closed when nothing more is shown
 }
 
 func start(t testing.TB, cmd *exec.Cmd) *screen {
@@ -73,13 +75,14 @@ func startOn(t testing.TB, cmd *exec.Cmd, columns, rows uint16) *screen {
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
 	}
-	s := &screen{TB: t, file: file, news: make(chan struct{}, 1)}
+	s := &screen{TB: t, file: file, news: make(chan struct{}, 1), end: make(chan struct{})}
 	t.Cleanup(func() { _ = file.Close() })
 	go s.read()
 	return s
 }
 
 func (s *screen) read() {
+	defer close(s.end)
 	buf := make([]byte, 4096)
 	for {
 		n, err := s.file.Read(buf)
@@ -152,7 +155,7 @@ func TestMuteTerminal(t *testing.T) {
 		alone, best := time.Since(began), time.Hour
 		for range 5 {
 			cmd := exec.Command(bin, args...)
-			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
+			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "PAGER=cat")
 			began := time.Now()
 			s := start(t, cmd)
 			if err := cmd.Wait(); err != nil {
@@ -166,6 +169,45 @@ func TestMuteTerminal(t *testing.T) {
 		// A query that nobody answers ends after seconds, however fast the machine is.
 		if best > alone+time.Second {
 			t.Errorf("%q takes %v on a terminal that doesn't answer, %v without one", args, best, alone)
+		}
+	}
+}
+
+// TestWidthAndPager shows that no line of a text is wider than the terminal, and that what is
+// longer than it goes through the pager.
+func TestWidthAndPager(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	d := repoDesk(t)
+	bin := program(t)
+	d.must("enable", "--agent", "claude-code")
+	d.fs("manage", ".", "--name", "myapp")
+	d.fs("checkpoint", "create", "one")
+	for i := range 30 {
+		d.write(fmt.Sprintf("new%02d.txt", i), "x\n")
+	}
+	for _, args := range []string{
+		"help", "help workflows", "rewind --help", "sessions --help", "config", "fs diff v1 --store myapp",
+		"fs diff v1 --store myapp -- new01.txt new02.txt new03.txt new04.txt new05.txt", "fs restore v1 --dry-run --store myapp",
+	} {
+		for _, columns := range []uint16{60, 80, 250} {
+			cmd := exec.Command(bin, strings.Fields(args)...)
+			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1", "PAGER=sed 's/^/|/'")
+			s := startOn(t, cmd, columns, 20)
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%s: %v", args, err)
+			}
+			<-s.end
+			lines := strings.Split(strings.TrimSpace(s.shown()), "\r\n")
+			if len(lines) < 20 {
+				t.Errorf("%s has only %d lines: %q", args, len(lines), lines)
+			}
+			for _, line := range lines {
+				text, paged := strings.CutPrefix(line, "|")
+				if width := ansi.StringWidth(text); !paged || width > int(columns) {
+					t.Errorf("%s at %d columns, through the pager: %v, has %d: %q", args, columns, paged, width, line)
+				}
+			}
 		}
 	}
 }

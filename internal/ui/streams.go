@@ -25,6 +25,18 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Terminal Terminal
+
+	screen *os.File // the terminal on which Out will be shown, if Out isn't that itself
+}
+
+// Into is the streams with another Out, to which is written what Out shows later: its width
+// and colours stay.
+func (s Streams) Into(w io.Writer) Streams {
+	if f, isFile := s.Out.(*os.File); isFile {
+		s.screen = f
+	}
+	s.Out = w
+	return s
 }
 
 // Terminal describes which streams are terminals and what their user wants. The

@@ -61,10 +61,19 @@ func (s Streams) WrapOut(text string) string {
 	return Wrap(text, width)
 }
 
+// Columns is the width of the terminal behind Out, 0 where there is none or it doesn't say.
+func (s Streams) Columns() int {
+	width, _, _ := s.outSize()
+	return width
+}
+
 // outSize is the size of the terminal behind Out, if there is one that has a size.
 func (s Streams) outSize() (width, height int, ok bool) {
 	f, isFile := s.Out.(*os.File)
-	if !isFile || !s.Terminal.Out {
+	if !isFile {
+		f = s.screen
+	}
+	if f == nil || !s.Terminal.Out {
 		return 0, 0, false
 	}
 	width, height, err := term.GetSize(int(f.Fd()))

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -10,17 +11,42 @@ import (
 
 // Page prints a text, on a terminal that is too small for it through a pager.
 func (a *App) Page(text string) {
-	pager := a.pager()
 	if a.Streams.Terminal.Out {
 		text = a.Streams.WrapOut(ui.EscapePainted(text))
 	}
+	a.page(text)
+}
+
+// Paged runs show with streams of which Out goes through a pager afterwards, on a terminal
+// that is too small for it.
+func (a *App) Paged(show func(ui.Streams) error) error {
+	if !a.Streams.Terminal.Out || a.pager().Command == "" {
+		return show(a.Streams)
+	}
+	var text strings.Builder
+	err := show(a.Streams.Into(&text))
+	a.page(text.String())
+	return err
+}
+
+// PageText is Paged for what can't fail.
+func (a *App) PageText(show func(ui.Streams)) {
+	_ = a.Paged(func(s ui.Streams) error {
+		show(s)
+		return nil
+	})
+}
+
+// page prints a text that is safe for a terminal.
+func (a *App) page(text string) {
+	pager := a.pager()
+	plainly := func() { _, _ = io.WriteString(a.Streams.Out, text) }
 	if pager.Command == "" || a.Streams.Fits(text) {
-		a.Streams.Printf("%s", text)
+		plainly()
 		return
 	}
-	shown, err := pager.Show(strings.NewReader(text))
-	if err != nil || !shown {
-		a.Streams.Printf("%s", text) // plainly, rather than not at all
+	if shown, err := pager.Show(strings.NewReader(text)); err != nil || !shown {
+		plainly() // rather than not at all
 	}
 }
 

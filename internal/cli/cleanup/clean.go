@@ -126,9 +126,11 @@ func showOrphans(a *app.App, opts cleanOptions, repo *git.Repo, items []tidy.Ite
 		w.Printf("No orphaned items to clean up.\n")
 		return nil
 	}
-	w.Printf("Found %s:\n", orphans(len(items)))
-	printOrphans(w, repo, items)
-	w.Printf("\nRun with --force to delete these items.\n")
+	a.PageText(func(w ui.Streams) {
+		w.Printf("Found %s:\n", orphans(len(items)))
+		printOrphans(w, repo, items)
+		w.Printf("\nRun with --force to delete these items.\n")
+	})
 	return nil
 }
 

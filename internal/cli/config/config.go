@@ -40,7 +40,7 @@ EXIT STATUS
 		Args:        noAssignment,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
-			return runConfig(a.Streams, opts, a.Settings(here(a)))
+			return runConfig(a, opts, a.Settings(here(a)))
 		},
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -58,7 +58,8 @@ func noAssignment(cmd *cobra.Command, args []string) error {
 	return cobra.NoArgs(cmd, args)
 }
 
-func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
+func runConfig(a *app.App, opts configOptions, s settings.Settings) error {
+	w := a.Streams
 	if opts.json {
 		return w.JSON(JSON(&s))
 	}
@@ -66,7 +67,7 @@ func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
 	for _, v := range JSON(&s).Values {
 		t.Row(v.Key, Shown(v.Value), Origin(v))
 	}
-	w.Printf("%s", w.Table(&t))
+	a.Page(w.Table(&t))
 	for _, note := range SettingsNotes(&s) {
 		w.Notef("%s", note.Message)
 		if note.Hint != "" {

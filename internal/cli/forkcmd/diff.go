@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/fork"
 )
 
@@ -76,10 +77,12 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 	}
 	o := diff.Options{Paths: paths}
 	if len(paths) > 0 && !w.json {
-		return w.Streams.ShowDiff(func(out io.Writer) error {
-			unread, err := diff.Unified(ctx, out, changes.Old, changes.Now, o)
-			w.noteUnread(unread)
-			return err
+		return w.Paged(func(s ui.Streams) error {
+			return s.ShowDiff(func(out io.Writer) error {
+				unread, err := diff.Unified(ctx, out, changes.Old, changes.Now, o)
+				w.noteUnread(unread)
+				return err
+			})
 		})
 	}
 	files, err := diff.Stat(ctx, changes.Old, changes.Now, o)
@@ -96,7 +99,7 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 	if w.json {
 		return w.Streams.JSON(diffJSON{Fork: newForkJSON(f, false), Changes: format.NewDiffJSON(files)})
 	}
-	format.Diff(w.Streams, files)
+	w.PageText(func(s ui.Streams) { format.Diff(s, files) })
 	w.noteUnread(unread)
 	return nil
 }

@@ -39,34 +39,34 @@ func NewDiffJSON(files []diff.File) []DiffJSON {
 	return list
 }
 
-// diffWord is the name of a kind of difference, and where it is in the list.
-func diffWord(kind diff.Kind) (word string, rank int) {
+// diffWord is the name of a kind of difference, its colour, and where it is in the list.
+func diffWord(kind diff.Kind) (word string, style ui.Style, rank int) {
 	switch kind {
 	case diff.Modified, diff.Retyped, diff.Attributes:
-		return "Modified:", 0
+		return "Modified:", ui.Yellow, 0
 	case diff.Renamed:
-		return "Renamed:", 1
+		return "Renamed:", ui.Yellow, 1
 	case diff.Added:
-		return "Added:", 2
+		return "Added:", ui.Green, 2
 	default:
-		return "Deleted:", 3
+		return "Deleted:", ui.Red, 3
 	}
 }
 
 // Diff lists what was modified, renamed, added and deleted, in this order.
 func Diff(s ui.Streams, files []diff.File) {
 	slices.SortStableFunc(files, func(a, b diff.File) int {
-		_, first := diffWord(a.Kind)
-		_, second := diffWord(b.Kind)
+		_, _, first := diffWord(a.Kind)
+		_, _, second := diffWord(b.Kind)
 		return cmp.Compare(first, second)
 	})
 	for _, d := range files {
-		word, _ := diffWord(d.Kind)
+		word, style, _ := diffWord(d.Kind)
 		path := Path(d.Path)
 		if d.Kind == diff.Renamed {
 			path = Path(d.OldPath) + " -> " + path
 		}
-		s.Printf("%-9s %s%s\n", word, path, diffCounts(d))
+		s.Printf("%s %s%s\n", s.Paint(style, fmt.Sprintf("%-9s", word)), path, diffCounts(d))
 	}
 	if len(files) == 0 {
 		s.Notef("No changes.")

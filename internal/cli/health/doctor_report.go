@@ -74,9 +74,11 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 			return err
 		}
 	} else {
-		c.printOutcomes(done)
-		c.printFindings(list)
-		c.printSum(list, problems, fixable)
+		c.PageText(func(w ui.Streams) {
+			printOutcomes(w, done)
+			printFindings(w, list)
+			printSum(w, list, problems, fixable)
+		})
 	}
 	if problems > 0 {
 		return app.ErrFailed
@@ -102,8 +104,7 @@ func (c *consulting) newDoctorJSON(list []doctor.Finding, done []doctor.Outcome,
 	return j
 }
 
-func (c *consulting) printOutcomes(done []doctor.Outcome) {
-	w := c.Streams
+func printOutcomes(w ui.Streams, done []doctor.Outcome) {
 	last := ""
 	for _, o := range done {
 		if o.Err != nil {
@@ -121,8 +122,7 @@ func (c *consulting) printOutcomes(done []doctor.Outcome) {
 	}
 }
 
-func (c *consulting) printFindings(list []doctor.Finding) {
-	w := c.Streams
+func printFindings(w ui.Streams, list []doctor.Finding) {
 	for _, f := range grouped(list) {
 		mark := w.Paint(ui.Dim, "-")
 		switch f.Severity {
@@ -212,8 +212,7 @@ func findingTitle(f doctor.Finding) string {
 	return f.Code + " " + ui.Line(f.Subject, format.LineWidth)
 }
 
-func (c *consulting) printSum(list []doctor.Finding, problems, fixable int) {
-	w := c.Streams
+func printSum(w ui.Streams, list []doctor.Finding, problems, fixable int) {
 	stuck := false
 	for _, f := range list {
 		stuck = stuck || f.Code == doctor.StuckSession

@@ -274,17 +274,19 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 }
 
 func (r *reporter) printPlan(name string, plan rewind.Plan) {
-	if plan.Empty() {
-		r.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
-	}
-	for _, kind := range stepKinds() {
-		for step := range plan.Steps(kind) {
-			r.Streams.Printf("%s\n", format.StepLine(r.Streams, kind, step.Path))
+	r.PageText(func(s ui.Streams) {
+		if plan.Empty() {
+			s.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 		}
-	}
-	if !plan.Empty() {
-		r.Streams.Printf("In all: %s\n", summary(plan.Plan))
-	}
+		for _, kind := range stepKinds() {
+			for step := range plan.Steps(kind) {
+				s.Printf("%s\n", format.StepLine(s, kind, step.Path))
+			}
+		}
+		if !plan.Empty() {
+			s.Printf("In all: %s\n", summary(plan.Plan))
+		}
+	})
 	r.noteBoth(plan, 0)
 	r.noteLeft(plan)
 }

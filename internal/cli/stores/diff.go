@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 func newFSDiffCmd(f *access.Command) *cobra.Command {
@@ -136,9 +137,11 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	c.unheld = append(c.unheld, unheld...)
 	if c.unified {
 		// What is printed stays; only what is unread is compared again.
-		err = c.Command.Streams.ShowDiff(func(w io.Writer) (err error) {
-			c.unread, err = diff.Unified(ctx, w, trees.old, trees.now, c.opts)
-			return err
+		err = c.Command.Paged(func(s ui.Streams) error {
+			return s.ShowDiff(func(w io.Writer) (err error) {
+				c.unread, err = diff.Unified(ctx, w, trees.old, trees.now, c.opts)
+				return err
+			})
 		})
 		c.opts.Paths, c.again = c.unread, true
 		return err
@@ -170,7 +173,7 @@ func (c *comparison) report() error {
 		return f.PrintJSON(list)
 	}
 	if !c.unified {
-		format.Diff(f.Streams, c.files)
+		f.PageText(func(s ui.Streams) { format.Diff(s, c.files) })
 	}
 	for _, path := range c.unheld {
 		f.Streams.Notef("can't be compared, as it isn't held: %s", format.Path(path))

@@ -286,12 +286,14 @@ func dryRun(ctx context.Context, f *access.Command, s *access.Selection, target 
 	if f.JSON {
 		return f.PrintJSON(format.NewPlanJSON(planned, target))
 	}
-	for step := range planned.Steps() {
-		f.Streams.Printf("%s\n", format.StepLine(f.Streams, step.Kind, step.Path))
-	}
-	if planned.Empty() {
-		f.Streams.Printf("Nothing would change.\n")
-	}
+	f.PageText(func(w ui.Streams) {
+		for step := range planned.Steps() {
+			w.Printf("%s\n", format.StepLine(w, step.Kind, step.Path))
+		}
+		if planned.Empty() {
+			w.Printf("Nothing would change.\n")
+		}
+	})
 	noteLeft(f, planned)
 	notePaths(f, "can't be restored, something that stays is in its way", planned.Blocked)
 	notePaths(f, "can't be restored, the store has lost it", planned.Damaged)
