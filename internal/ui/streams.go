@@ -16,6 +16,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
@@ -176,7 +177,7 @@ func compact(v any) ([]byte, error) {
 
 // Line makes text safe and short enough for one line: white space is folded,
 // what a terminal could take for a command is left out, and beyond limit
-// characters it is cut.
+// columns it is cut.
 func Line(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
 	text = strings.Map(func(r rune) rune {
@@ -185,8 +186,16 @@ func Line(text string, limit int) string {
 		}
 		return r
 	}, text)
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:max(limit-1, 0)]) + "…"
+	if len(text) <= limit {
+		return text
 	}
-	return text
+	const longest = 16 // bytes for each column: of very long texts the rest is not measured
+	head := text[:min(len(text), max(limit, 0)*longest)]
+	if len(head) == len(text) && Width(text) <= limit {
+		return text
+	}
+	return ansi.Truncate(strings.ToValidUTF8(head, ""), max(limit-1, 0), "") + "…"
 }
+
+// Width is how many columns a text takes, without its colours.
+func Width(text string) int { return ansi.StringWidth(text) }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -89,7 +88,7 @@ func (s Streams) Fits(text string) bool {
 	}
 	rows := 0
 	for line := range strings.Lines(text) {
-		rows += 1 + max(0, utf8.RuneCountInString(line)-2)/width
+		rows += 1 + max(0, Width(line)-1)/width
 	}
 	return rows < height
 }

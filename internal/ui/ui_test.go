@@ -44,12 +44,18 @@ func TestAgo(t *testing.T) {
 func TestLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"\ta\n b\n":            "a b",
-		"\x1b]0;t\aplain":      "]0;tplain",
-		"x\u202ey":             "xy",
-		"abcdefghijk":          "abcdefghi…",
-		"\xff\xfeA":            "\ufffd\ufffdA",
-		strings.Repeat("é", 9): strings.Repeat("é", 9),
+		"\ta\n b\n":                "a b",
+		"\x1b]0;t\aplain":          "]0;tplain",
+		"x\u202ey":                 "xy",
+		"abcdefghijk":              "abcdefghi…",
+		"\xff\xfeA":                "\ufffd\ufffdA",
+		strings.Repeat("é", 9):     strings.Repeat("é", 9),
+		"日本語テスト":                   "日本語テ…",
+		"日本語 テス":                   "日本語 テ…",
+		"日本語テス":                    "日本語テス",
+		"🎉🎉🎉🎉🎉🎉":                   "🎉🎉🎉🎉…",
+		"e\u0301e\u0301e\u0301":    "e\u0301e\u0301e\u0301",
+		strings.Repeat("日", 99999): "日日日日…",
 	} {
 		if got := ui.Line(text, 10); got != want {
 			t.Errorf("%q became %q", text, got)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -107,8 +106,8 @@ func palette() []ui.Style {
 func (r *reading) table(f *blame.File) string {
 	who, why := 0, 0
 	for _, l := range f.Lines {
-		who = max(who, min(utf8.RuneCountInString(whose(l.Author)), whoseWidth))
-		why = max(why, min(utf8.RuneCountInString(about(f, l.Author)), aboutWidth))
+		who = max(who, min(ui.Width(whose(l.Author)), whoseWidth))
+		why = max(why, min(ui.Width(about(f, l.Author)), aboutWidth))
 	}
 	if r.Streams.Terminal.Out {
 		width, _ := r.Streams.Size()
@@ -155,9 +154,9 @@ func styleOf(styles map[string]ui.Style, a *blame.Author) ui.Style {
 	return styles[key]
 }
 
-// pad fills a text up to a width in characters.
+// pad fills a text up to a width in columns.
 func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+	return text + strings.Repeat(" ", max(0, width-ui.Width(text)))
 }
 
 // porcelain is the file as git blame --porcelain prints it, with the author in headers:
