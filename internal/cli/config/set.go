@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -164,12 +166,19 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	}
 	from := a.SettingsSources(repo)
 	path := settings.UserFile(from)
-	if layer == settings.User {
+	switch layer {
+	case settings.Project:
+		path = settings.ProjectFile(repo.Root)
+	case settings.Local:
+		path = settings.LocalFile(repo.Root)
+	default:
+	}
+	absent := change.Value == nil && lacks(path, change)
+	switch {
+	case absent:
+	case layer == settings.User:
 		_, err = settings.Configure(from, change)
-	} else {
-		if path = settings.ProjectFile(repo.Root); layer == settings.Local {
-			path = settings.LocalFile(repo.Root)
-		}
+	default:
 		if change, err = change.Check(settings.Source{Layer: layer, Name: path}); err == nil {
 			err = writeHere(repo, path, layer == settings.Local, change)
 		}
@@ -182,6 +191,10 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	var t ui.Table
 	t.Row(v.Key, Shown(v.Value), Origin(v))
 	a.Streams.Printf("%s", a.Streams.Table(&t))
+	if absent {
+		a.Streams.Notef("Nothing was changed: %s doesn't set it.", path)
+		return nil
+	}
 	a.Streams.Notef("Written to %s.", path)
 	for _, o := range s.Overrides(layer, change.Key) {
 		a.Streams.Notef("%s is decided by the %s layer here: %s", o.Key, o.Source.Layer, o.Source.Name)
@@ -192,6 +205,19 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 		}
 	}
 	return nil
+}
+
+// lacks reports whether removing a key changes nothing in a file.
+func lacks(path string, removal settings.Change) bool {
+	data, err := settings.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil {
+		return false // the edit reports it
+	}
+	without, err := settings.Apply(data, removal)
+	return err == nil && bytes.Equal(data, without)
 }
 
 // writeHere changes a file of the worktree, and keeps the personal one out of git.
