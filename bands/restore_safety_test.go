@@ -259,8 +259,8 @@ func (r *rig) stopped(v bands.Version) {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(r.t.Context())
 	h := r.hold()
-	_, err := restore.Run(ctx, h, v, restore.Options{Options: r.opts, Progress: func(stage string, done, _ int) {
-		if stage == "restore" && done > 0 {
+	_, err := restore.Run(ctx, h, v, restore.Options{Options: r.opts, Progress: func(p bands.Progress) {
+		if p.Stage == "restore" && p.Done > 0 {
 			stop()
 		}
 	}})

@@ -49,7 +49,7 @@ func New(root string, content, was *contents.Reader) *Applier {
 // has several names. Directories get their attributes when they are done. In
 // the end all of it is on the disk. It returns an error if it had to stop.
 func (a *Applier) Run(ctx context.Context, p *plan.Plan) error {
-	a.Total = p.Total()
+	a.Total, a.Size = p.Total(), p.Size
 	if a.Unsynced {
 		a.Flush = &Flusher{}
 		return a.carryOut(ctx, p)

@@ -90,6 +90,7 @@ func (w *fileWriter) write(dir place, name, path string, e *tree.Entry, buf *con
 		return errors.Join(err, dir.Unlink(name))
 	}
 	w.Verified.Add(1)
+	w.wrote(e.Size)
 	return nil
 }
 

@@ -27,7 +27,9 @@ func (a *Applier) EnterLink(n *Spot, buf *contents.Scratch) {
 		}
 		if err != nil {
 			a.Fail(s.Path, err)
+			continue
 		}
+		a.wrote(s.Entry.Size)
 	}
 	a.advance(len(n.Steps))
 }

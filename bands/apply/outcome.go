@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands"
 )
 
 // ErrIncomplete means that a restore was carried out but for the paths it names
@@ -23,7 +25,7 @@ type Failure struct {
 // called at the same time.
 type Outcome struct {
 	Verified atomic.Int64 // files and symlinks that were written and checked
-	Progress func(stage string, done, total int)
+	Progress func(bands.Progress)
 
 	mu          sync.Mutex
 	Failed      []Failure
@@ -31,6 +33,8 @@ type Outcome struct {
 	failedPaths map[string]bool
 	fatal       error // nothing more is begun
 	done, Total int
+	// Size is about how many bytes will be written.
+	written, Size int64
 }
 
 // Fail notes that a path could not be restored. Some errors end everything:
@@ -89,7 +93,23 @@ func (o *Outcome) advance(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.done += n
-	o.Progress("restore", o.done, o.Total)
+	o.report()
+}
+
+// wrote counts the bytes of a file that is written.
+func (o *Outcome) wrote(n int64) {
+	if o.Progress == nil || n == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.written += n
+	o.report()
+}
+
+// report reports how far the restore is; o.mu is held.
+func (o *Outcome) report() {
+	o.Progress(bands.Progress{Stage: "restore", Done: int64(o.done), Total: int64(o.Total), Bytes: o.written, Size: o.Size})
 }
 
 func hopeless(err error) bool {

@@ -21,6 +21,15 @@ type base struct {
 	rules   *rules.Rules
 }
 
+// entries is about how many entries the tree has: as many as at the last snapshot; 0 if that
+// isn't known.
+func (b *base) entries() int64 {
+	if b.cache == nil {
+		return 0
+	}
+	return b.snap.Totals.Files + b.snap.Totals.Dirs
+}
+
 // openBase finds the stat cache and checks that what it was written for is still
 // there. A partial snapshot has none.
 func openBase(s *bands.Store, set bands.Settings) *base {

@@ -21,9 +21,8 @@ type TakeOptions struct {
 	// MostFiles and MostBytes are how much may have to be read, 0 for any amount;
 	// beyond that the error is ErrTooMuch. For snapshots that a user waits for.
 	MostFiles, MostBytes int64
-	// Progress is called with how many entries of how many have been read; of 0 where
-	// that isn't known. It may be nil.
-	Progress func(done, total int64)
+	// Progress is told how far the reading is; nil: nobody is.
+	Progress func(bands.Progress)
 	// Beside runs beside the waits for the disk, with the snapshot, which has no
 	// version yet and may not come to be; its records can be read. Take returns
 	// after it. It isn't called if the tree is unchanged. nil: nothing runs.

@@ -34,15 +34,20 @@ type Present struct {
 
 // Scan reads a tree as Take does, but writes nothing and needs no lock.
 func Scan(ctx context.Context, s *bands.Store, o bands.Options) (*Present, error) {
+	return ScanReporting(ctx, s, o, nil)
+}
+
+// ScanReporting is Scan, and reports to progress how far it is, unless that is nil.
+func ScanReporting(ctx context.Context, s *bands.Store, o bands.Options, progress func(bands.Progress)) (*Present, error) {
 	set, err := s.Settle(o)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	b := openBase(s, set)
-	p, err := scan(ctx, s, set, b)
+	p, err := scan(ctx, s, set, b, progress)
 	if errors.Is(err, statcache.ErrUnusable) {
 		b.cache = nil
-		p, err = scan(ctx, s, set, b)
+		p, err = scan(ctx, s, set, b, progress)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("scan %s: %w", o.Root, err), b.close())
@@ -50,9 +55,10 @@ func Scan(ctx context.Context, s *bands.Store, o bands.Options) (*Present, error
 	return p, nil
 }
 
-func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base) (*Present, error) {
+func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base, progress func(bands.Progress)) (*Present, error) {
 	seen := &observer{cloning: s.Linking() == disk.Reflink, records: map[band.Hash][]byte{}}
 	w := b.walk(set, seen)
+	w.reportTo(progress, bands.Progress{Total: b.entries()})
 	began := set.Now()
 	top, err := w.run(ctx, set.Workers)
 	if err != nil {

@@ -155,9 +155,13 @@ func (t *taking) once(ctx context.Context, left leftOut) error {
 	w.stamp, w.coarse = t.stamp.At, t.stamp.Coarse
 	w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
 	w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
-	if t.o.Progress != nil {
-		w.progress = func(done int64) { t.o.Progress(done, left.entries) }
+	at := bands.Progress{Total: left.entries}
+	if left.entries > 0 {
+		at.Size = left.fit.Weight
+	} else {
+		at.Total = t.base.entries()
 	}
+	w.reportTo(t.o.Progress, at)
 	began := t.set.Now()
 	top, err := w.run(ctx, t.set.Workers)
 	if err != nil {

@@ -196,6 +196,22 @@ func (w *walk) count(n int) {
 	}
 }
 
+// reportTo reports how far the walk is to progress, unless that is nil. of are the totals, as
+// far as they are known: there may be more entries now.
+func (w *walk) reportTo(progress func(bands.Progress), of bands.Progress) {
+	if progress == nil {
+		return
+	}
+	of.Stage = "capture"
+	w.progress = func(done int64) {
+		of.Done, of.Bytes = done, w.bytes.Load()
+		if of.Total > 0 {
+			of.Total = max(of.Total, done)
+		}
+		progress(of)
+	}
+}
+
 // take makes room for a file that is about to be read.
 func (w *walk) take(it *item) error {
 	bytes, files := w.bytes.Add(it.bytes), w.files.Add(1)

@@ -46,8 +46,8 @@ type Options struct {
 	// Clones is a tree from which files are cloned that it has with the same content, where
 	// the file system shares blocks; nil: none are.
 	Clones *CloneSource
-	// Progress is called with the number of files that are done, unless it is nil.
-	Progress func(stage string, done, total int)
+	// Progress is told how far the export is; nil: nobody is.
+	Progress func(bands.Progress)
 }
 
 // CloneSource is a tree as it is now.

@@ -48,7 +48,7 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 	if err != nil {
 		return err
 	}
-	a.Total = int(d.Totals.Files + d.Totals.Dirs)
+	a.Total, a.Size = int(d.Totals.Files+d.Totals.Dirs), d.Totals.Bytes
 	top := &apply.Spot{}
 	enter := func(n *apply.Spot, s *contents.Scratch) {
 		if n == top {

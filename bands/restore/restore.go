@@ -36,7 +36,7 @@ type Options struct {
 	// Always adds the operation to the history even if no file changes.
 	Always bool
 	// Progress is told how far each stage is; nil: nobody is.
-	Progress func(stage string, done, total int)
+	Progress func(bands.Progress)
 }
 
 // Result is what a restore did.
@@ -241,9 +241,7 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader,
 		Options: partly(o.Options, target), Message: rescueMessage(j), Cause: bands.Rescue, Causality: o.Causality, Force: true,
 	}
 	take.Causality.Restores = j.target
-	if o.Progress != nil {
-		take.Progress = func(done, total int64) { o.Progress("capture", int(done), int(total)) }
-	}
+	take.Progress = o.Progress
 	taken, err := capture.Take(ctx, h, take)
 	if err == nil {
 		return taken, nil

@@ -21,6 +21,17 @@ func (s Streams) Count(what string, do func(tick func(done, total int64)) error)
 // Stages is Count for a step of several stages, which are named after what; an empty
 // stage is what itself.
 func (s Streams) Stages(what string, do func(reach func(stage string, done, total int64)) error) error {
+	return s.Sized(what, func(reach func(stage string, at Amount)) error {
+		return do(func(stage string, done, total int64) { reach(stage, Amount{Done: done, Total: total}) })
+	})
+}
+
+// Amount is how much of a stage is done: in number, and in bytes. Totals that aren't known
+// are 0.
+type Amount struct{ Done, Total, Bytes, Size int64 }
+
+// Sized is Stages for a step that reports bytes, too.
+func (s Streams) Sized(what string, do func(reach func(stage string, at Amount)) error) error {
 	var now atomic.Pointer[reached]
 	now.Store(&reached{})
 	var began beginning
@@ -29,24 +40,35 @@ func (s Streams) Stages(what string, do func(reach func(stage string, done, tota
 		return strings.TrimSuffix(what+", "+r.stage, ", ") + r.amount() + began.left(r, at)
 	}
 	return s.progress(text, func() error {
-		return do(func(stage string, done, total int64) { now.Store(&reached{stage, done, total}) })
+		return do(func(stage string, at Amount) { now.Store(&reached{stage, at}) })
 	})
 }
 
 // reached is how far a step is.
 type reached struct {
-	stage       string
-	done, total int64
+	stage string
+	Amount
 }
 
-func (r reached) amount() string {
+// amount is the number and the bytes, as text.
+func (a Amount) amount() string {
+	var parts []string
 	switch {
-	case r.total > 0:
-		return " " + Thousands(r.done) + " of " + Thousands(r.total)
-	case r.done > 0:
-		return " " + Thousands(r.done)
+	case a.Total > 0:
+		parts = append(parts, Thousands(a.Done)+" of "+Thousands(a.Total))
+	case a.Done > 0:
+		parts = append(parts, Thousands(a.Done))
 	}
-	return ""
+	switch {
+	case a.Size > 0:
+		parts = append(parts, Size(min(a.Bytes, a.Size))+" of "+Size(a.Size))
+	case a.Bytes > 0:
+		parts = append(parts, Size(a.Bytes))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " " + strings.Join(parts, ", ")
 }
 
 // beginning is when a stage was seen first, and how far it was then.
@@ -58,18 +80,27 @@ type beginning struct {
 // left is how long the stage takes yet, at the speed of until now, as text; empty as long
 // as that would be a guess.
 func (b *beginning) left(r reached, at time.Time) string {
-	if b.at.IsZero() || b.stage != r.stage || b.total != r.total {
+	if b.at.IsZero() || b.stage != r.stage || b.Total != r.Total || b.Size != r.Size {
 		*b = beginning{at, r}
 	}
-	passed, done := at.Sub(b.at), r.done-b.done
-	if passed < progressDelay || done <= 0 || r.total <= 0 {
+	passed := at.Sub(b.at)
+	if passed < progressDelay {
 		return ""
 	}
-	left := time.Duration(float64(passed) * float64(r.total-r.done) / float64(done)).Round(time.Second)
+	left := max(remaining(passed, r.Done-b.Done, r.Total-r.Done), remaining(passed, r.Bytes-b.Bytes, r.Size-r.Bytes)).Round(time.Second)
 	if left <= 0 {
 		return ""
 	}
 	return ", " + left.String() + " left"
+}
+
+// remaining is how long the rest takes, if as much as is done took passed; 0 if that can't
+// be said.
+func remaining(passed time.Duration, done, rest int64) time.Duration {
+	if done <= 0 || rest <= 0 {
+		return 0
+	}
+	return time.Duration(float64(passed) * float64(rest) / float64(done))
 }
 
 // Progress names what is being done while do runs, on Err and only if that is a

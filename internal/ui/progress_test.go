@@ -50,3 +50,35 @@ func TestStagesAreCountedWithTheTimeLeft(t *testing.T) {
 		}
 	})
 }
+
+func TestSizesAreShownBesideNumbers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := ui.Streams{Err: &out, Terminal: ui.Terminal{Err: true}}
+		err := s.Sized("Restoring", func(reach func(string, ui.Amount)) error {
+			for i := range int64(100) {
+				reach("saving", ui.Amount{Done: i, Bytes: i << 20})
+				time.Sleep(20 * time.Millisecond)
+			}
+			for i := range int64(101) { // all entries are begun at once, and the bytes take the time
+				reach("", ui.Amount{Done: 12, Total: 12, Bytes: i << 20, Size: 100 << 20})
+				time.Sleep(100 * time.Millisecond)
+			}
+			for i := range int64(21) {
+				reach("bytes", ui.Amount{Bytes: i << 20, Size: 20<<20 - 1})
+				time.Sleep(100 * time.Millisecond)
+			}
+			return nil
+		})
+		text := out.String()
+		for _, want := range []string{
+			`Restoring, saving 6\d, 6\dM\r`, `Restoring 12 of 12, 5\dM of 100M, 5s left\r`, `9\dM of 100M\r`,
+			`Restoring, bytes 1\dM of 20M, 1s left\r`,
+		} {
+			if err != nil || !regexp.MustCompile(want).MatchString(text) {
+				t.Errorf("%v: %s isn't in %q", err, want, text)
+			}
+		}
+	})
+}

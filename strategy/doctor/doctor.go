@@ -107,6 +107,8 @@ type Doctor struct {
 	Recorder *strategy.Recorder
 	// More are checks of what this package has no access to.
 	More []Check
+	// Progress is told how many of the checks are done; nil: nobody is.
+	Progress func(done, total int64)
 }
 
 // Examine runs every check. The error is that of ctx: what can't be looked at is
@@ -114,7 +116,11 @@ type Doctor struct {
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	e := d.newExam(ctx)
 	var list []Finding
-	for _, check := range slices.Concat(e.checks(), d.More) {
+	checks := slices.Concat(e.checks(), d.More)
+	for i, check := range checks {
+		if d.Progress != nil {
+			d.Progress(int64(i), int64(len(checks)))
+		}
 		found, err := check(ctx)
 		for _, f := range found {
 			if f.Repair == nil {

@@ -44,7 +44,7 @@ var ErrExists = errors.New("exists and isn't empty")
 // index is that of the commit: nothing is staged. If it fails, or ctx ends, what was made
 // is removed; a process that is killed leaves a record by which [Remover.Remove] does it.
 // What single paths failed is in the result.
-func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progress func(stage string, done, total int)) (Made, error) {
+func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progress func(bands.Progress)) (Made, error) {
 	if err := mk.check(ctx, dir, branch); err != nil {
 		return Made{}, err
 	}
@@ -91,7 +91,7 @@ func (mk *Maker) check(ctx context.Context, dir, branch string) error {
 }
 
 // fill makes the worktree and its files.
-func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(stage string, done, total int)) error {
+func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
 	id, err := gitwork.AddWorktree(ctx, mk.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(s
 	if m.Snapshot.Version != 0 {
 		err = mk.export(ctx, m, made, progress)
 		if err == nil {
-			progress("index", 0, 0)
+			progress(bands.Progress{Stage: "index"})
 			err = errors.Join(gitwork.ResetIndex(ctx, there), gitwork.CheckoutTracked(ctx, there, ".entire"))
 		}
 	} else if m.Shadow != "" {
@@ -122,7 +122,7 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(s
 
 // export writes the snapshot's files. Those that this worktree has, too, are cloned from it
 // where the file system shares blocks.
-func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func(stage string, done, total int)) error {
+func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
 	store, err := mk.snapshots.OpenStore()
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ var ErrNoCommit = errors.New("there is no commit yet")
 
 // Now takes a snapshot of this worktree, and returns this moment. Without snapshots the
 // error is [snapshots.ErrNoBands].
-func (mk *Maker) Now(ctx context.Context, tick func(done, total int64)) (Moment, error) {
+func (mk *Maker) Now(ctx context.Context, progress func(bands.Progress)) (Moment, error) {
 	head, err := mk.head(ctx)
 	if err != nil {
 		return Moment{}, err
@@ -58,7 +58,7 @@ func (mk *Maker) Now(ctx context.Context, tick func(done, total int64)) (Moment,
 	var taken capture.Taken
 	if err == nil {
 		taken, err = mk.snapshots.Take(ctx, held, capture.TakeOptions{
-			Cause: bands.Auto, Message: "forked", SkipUnchanged: true, Progress: tick,
+			Cause: bands.Auto, Message: "forked", SkipUnchanged: true, Progress: progress,
 		})
 	}
 	if err := errors.Join(err, held.Release()); err != nil {

@@ -48,7 +48,7 @@ type Options struct {
 	// with what persons changed and created since, and the times of files. Force
 	// restores databases that are in use, and what sessions at work changed.
 	Nested, Exact, Force bool
-	Progress             func(stage string, done, total int)
+	Progress             func(bands.Progress)
 }
 
 // Rewound is what going back did.
@@ -85,7 +85,7 @@ func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options)
 	if err != nil {
 		return Plan{}, err
 	}
-	present, err := capture.Scan(ctx, store, r.snapshots.TreeOptions())
+	present, err := capture.ScanReporting(ctx, store, r.snapshots.TreeOptions(), o.Progress)
 	if err != nil {
 		return Plan{}, fmt.Errorf("look at the working tree: %w", err)
 	}

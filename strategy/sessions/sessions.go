@@ -84,6 +84,8 @@ type Reader struct {
 	Alive func(pid int, start uint64) bool
 	// Locate is how repositories are found, without a folder.
 	Locate git.Locate
+	// Progress is told how many checkpoints are read; nil: nobody is.
+	Progress func(done, total int64)
 }
 
 // List returns all sessions, the one that was active last first. What can't be read of
@@ -195,7 +197,10 @@ func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) er
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
+		for i, id := range ids {
+			if r.Progress != nil {
+				r.Progress(int64(i), int64(len(ids)))
+			}
 			if read[id] {
 				continue
 			}

@@ -74,15 +74,14 @@ func walkTime(taken capture.Taken) time.Duration {
 	return min(taken.Walk, time.Duration(taken.Entries)*mostPerEntry)
 }
 
-// TakeFirst takes the first snapshot of this worktree and reports its progress to
-// tick.
-func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick func(done, total int64)) (capture.Taken, error) {
+// TakeFirst takes the first snapshot of this worktree and reports its progress.
+func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, progress func(bands.Progress)) (capture.Taken, error) {
 	held, err := Hold(ctx, store, HoldWait)
 	if err != nil {
 		return capture.Taken{}, err
 	}
 	taken, err := sn.Take(ctx, held, capture.TakeOptions{
-		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: tick,
+		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: progress,
 	})
 	return taken, errors.Join(err, held.Release())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // NewRedact holds the commands about the replacement of secrets.
@@ -91,8 +92,8 @@ func redactCheck(ctx context.Context, a *app.App, name string, asJSON bool) erro
 		r.WithFilesOf(repo.Root)
 	}
 	findings := []redactFinding{}
-	err := a.Streams.Count("Checked bytes", func(tick func(done, total int64)) (err error) {
-		findings, err = checkAll(ctx, r, in, func(done int64) { tick(done, total) })
+	err := a.Streams.Sized("Checking", func(reach func(string, ui.Amount)) (err error) {
+		findings, err = checkAll(ctx, r, in, func(done int64) { reach("", ui.Amount{Bytes: done, Size: total}) })
 		return err
 	})
 	if err != nil {

@@ -145,8 +145,8 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 	for _, t := range targets {
 		began := w.Now()
 		var made fork.Made
-		err := w.Streams.Stages("Making "+w.ShortPath(t.dir), func(reach func(stage string, done, total int64)) (err error) {
-			made, err = w.rec.Fork().Maker.Make(ctx, m, t.dir, t.branch, func(stage string, done, total int) { reach(stage, int64(done), int64(total)) })
+		err := w.Streams.Sized("Making "+w.ShortPath(t.dir), func(reach func(string, ui.Amount)) (err error) {
+			made, err = w.rec.Fork().Maker.Make(ctx, m, t.dir, t.branch, format.Progress(reach))
 			return err
 		})
 		if err != nil {
@@ -190,8 +190,8 @@ func (w *forking) moment(ctx context.Context, args []string) (fork.Moment, error
 		return m, err
 	}
 	var m fork.Moment
-	err := w.Streams.Count("Reading the tree", func(tick func(done, total int64)) (err error) {
-		m, err = maker.Now(ctx, tick)
+	err := w.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
+		m, err = maker.Now(ctx, format.ProgressOnly(reach))
 		return err
 	})
 	return m, w.explain(err)

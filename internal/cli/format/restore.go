@@ -99,10 +99,25 @@ func StepLine(s ui.Streams, kind plan.StepKind, path string) string {
 	return s.Paint(style, fmt.Sprintf("%-*s", width, Capitalize(kind.String())+":")) + " " + Path(path)
 }
 
+// Progress reports how far a snapshot, a restore or an export is.
+func Progress(reach func(stage string, at ui.Amount)) func(bands.Progress) {
+	return func(p bands.Progress) {
+		reach(RestoreStage(p.Stage), ui.Amount{Done: p.Done, Total: p.Total, Bytes: p.Bytes, Size: p.Size})
+	}
+}
+
+// ProgressOnly is Progress of what has one stage.
+func ProgressOnly(reach func(stage string, at ui.Amount)) func(bands.Progress) {
+	return Progress(func(_ string, at ui.Amount) { reach("", at) })
+}
+
 // RestoreStage names a stage of a restore in its progress; empty: the restore itself.
 func RestoreStage(stage string) string {
-	if stage == "capture" {
+	switch stage {
+	case "capture":
 		return "saving what is there"
+	case "restore":
+		return ""
 	}
-	return ""
+	return stage
 }

@@ -47,22 +47,8 @@ func Took(d time.Duration) string {
 	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
-// Size is a number of bytes in at most four characters and a unit: 50G,
-// 1.5G, 812K. Units count in 1024.
-func Size(n int64) string {
-	if n < 1024 {
-		return strconv.FormatInt(n, 10) + "B"
-	}
-	value, unit := float64(n), 0
-	const units = "KMGTPE"
-	for value /= 1024; value >= 1023.5 && unit < len(units)-1; value /= 1024 {
-		unit++
-	}
-	if text := strconv.FormatFloat(value, 'f', 1, 64); value < 10 && !strings.HasSuffix(text, ".0") {
-		return text + units[unit:unit+1]
-	}
-	return strconv.FormatFloat(value, 'f', 0, 64) + units[unit:unit+1]
-}
+// Size is [ui.Size].
+func Size(n int64) string { return ui.Size(n) }
 
 // UTC is a time in JSON: RFC 3339, seconds.
 func UTC(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

@@ -107,7 +107,8 @@ func (c *consulting) examine(ctx context.Context) error {
 }
 
 func (c *consulting) look(ctx context.Context) (list []doctor.Finding, err error) {
-	err = c.Streams.Progress("Examining", func() error {
+	err = c.Streams.Count("Examining, check", func(tick func(done, total int64)) error {
+		c.doctor.Progress = tick
 		list, err = c.doctor.Examine(ctx)
 		return err
 	})

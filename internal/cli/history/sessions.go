@@ -111,7 +111,8 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	reader := a.Sessions(repo)
 	var list []sessions.Session
 	var unread []error
-	err = a.Streams.Progress("Reading the sessions", func() (err error) {
+	err = a.Streams.Count("Reading checkpoints", func(tick func(done, total int64)) (err error) {
+		reader.Progress = tick
 		list, unread, err = reader.List(ctx)
 		return err
 	})

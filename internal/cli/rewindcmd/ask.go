@@ -222,7 +222,8 @@ func (r *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.Pla
 	if known, ok := r.plans[key]; ok {
 		return known, nil
 	}
-	err = r.Streams.Progress("Comparing", func() (err error) {
+	err = r.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
+		o.Progress = format.ProgressOnly(reach)
 		plan, err = r.rec.Rewind().Rewinder.PreviewRewind(ctx, p, o)
 		return err
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -273,8 +274,8 @@ func (r *rewinding) onlyLogs(p points.Point) bool {
 
 // withProgress shows how far a rewind is.
 func (r *rewinding) withProgress(what string, o *rewind.Options, do func() error) error {
-	return r.Streams.Stages(what, func(reach func(stage string, done, total int64)) error {
-		o.Progress = func(stage string, done, total int) { reach(format.RestoreStage(stage), int64(done), int64(total)) }
+	return r.Streams.Sized(what, func(reach func(string, ui.Amount)) error {
+		o.Progress = format.Progress(reach)
 		return do()
 	})
 }

@@ -50,8 +50,8 @@ func (e *enabling) firstSnapshot(ctx context.Context) (taken capture.Taken, err 
 	if _, found, err := store.Lineage(r.Snapshots().Snapshots.Lineage()).Latest(); err != nil || found {
 		return taken, err
 	}
-	err = e.Streams.Count("Taking the first snapshot", func(tick func(done, total int64)) (err error) {
-		taken, err = r.Snapshots().Snapshots.TakeFirst(ctx, store, tick)
+	err = e.Streams.Sized("Taking the first snapshot", func(reach func(string, ui.Amount)) (err error) {
+		taken, err = r.Snapshots().Snapshots.TakeFirst(ctx, store, format.ProgressOnly(reach))
 		return err
 	})
 	if err != nil {

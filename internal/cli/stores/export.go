@@ -64,8 +64,8 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 		options.Ignored = s.Options.Ignored
 	}
 	var done export.Result
-	err = f.Streams.Count("Exporting", func(tick func(done, total int64)) (err error) {
-		options.Progress = func(_ string, done, total int) { tick(int64(done), int64(total)) }
+	err = f.Streams.Sized("Exporting", func(reach func(string, ui.Amount)) (err error) {
+		options.Progress = format.ProgressOnly(reach)
 		done, err = export.Run(ctx, s.Store, snapshot, dir, options)
 		return err
 	})

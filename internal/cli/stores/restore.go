@@ -147,11 +147,12 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 	f.Say("Creating checkpoint %s %q...", next, preRestore)
 	stages := &restoreStages{Command: f, target: target.Version}
 	var done restore.Result
-	err = f.Streams.Stages("Restoring "+target.Version.String(), func(reach func(stage string, done, total int64)) (err error) {
+	err = f.Streams.Sized("Restoring "+target.Version.String(), func(reach func(string, ui.Amount)) (err error) {
+		shown := format.Progress(reach)
 		done, err = restore.Run(ctx, held, target.Version, restore.Options{
-			Options: s.Options, Scope: scope, Message: preRestore, Progress: func(stage string, done, total int) {
-				stages.progress(stage)
-				reach(format.RestoreStage(stage), int64(done), int64(total))
+			Options: s.Options, Scope: scope, Message: preRestore, Progress: func(p bands.Progress) {
+				stages.progress(p.Stage)
+				shown(p)
 			},
 		})
 		return err

@@ -15,8 +15,10 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // HoldLock takes the store's lock.
@@ -56,15 +58,14 @@ func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capt
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	o.Options = s.Options
-	read := func(tick func(done, total int64)) (err error) {
-		o.Progress = tick
-		taken, err = capture.Take(ctx, held, o)
-		return err
-	}
 	if s.Command.Quiet {
-		err = read(nil)
+		taken, err = capture.Take(ctx, held, o)
 	} else {
-		err = s.Command.Streams.Count("Reading the tree", read)
+		err = s.Command.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
+			o.Progress = format.ProgressOnly(reach)
+			taken, err = capture.Take(ctx, held, o)
+			return err
+		})
 	}
 	if errors.Is(err, bands.ErrNoRoom) {
 		if err = s.thin(ctx, held, o.Cause, retention.MakeRoom); err == nil {
@@ -116,8 +117,8 @@ func (s *Selection) ScanTree(ctx context.Context) (*capture.Present, error) {
 
 // Scan reads a tree.
 func (s *Selection) Scan(ctx context.Context, options bands.Options) (present *capture.Present, err error) {
-	err = s.Command.Streams.Progress("Reading the tree", func() (err error) {
-		present, err = capture.Scan(ctx, s.Store, options)
+	err = s.Command.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
+		present, err = capture.ScanReporting(ctx, s.Store, options, format.ProgressOnly(reach))
 		return err
 	})
 	return present, err

@@ -45,11 +45,19 @@ func each(ctx context.Context, s *access.Selection, visit func(bands.Snapshot) b
 	return nil
 }
 
-// eachPair is each, with the checkpoint before each; nil before the first.
-func eachPair(ctx context.Context, s *access.Selection, visit func(now bands.Snapshot, old *bands.Snapshot) bool) error {
+// eachPair is each, with the checkpoint before each; nil before the first. It reports to tick
+// how many of the store's checkpoints are passed.
+func eachPair(ctx context.Context, s *access.Selection, tick func(done, total int64), visit func(now bands.Snapshot, old *bands.Snapshot) bool) error {
+	versions, err := s.Versions()
+	if err != nil {
+		return err
+	}
 	var last *bands.Snapshot
 	more := true
-	err := each(ctx, s, func(snap bands.Snapshot) bool {
+	done, total := int64(0), int64(len(versions))
+	err = each(ctx, s, func(snap bands.Snapshot) bool {
+		tick(done, total)
+		done++
 		if last != nil {
 			more = visit(*last, &snap)
 		}
@@ -61,6 +69,9 @@ func eachPair(ctx context.Context, s *access.Selection, visit func(now bands.Sna
 	}
 	return err
 }
+
+// unseen is for progress that nobody is shown.
+func unseen(int64, int64) {}
 
 // entries are the values that visit gives to take, until that returns false, and its error.
 func entries(visit func(take func(any) bool) error) iter.Seq2[any, error] {

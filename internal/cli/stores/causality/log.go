@@ -69,13 +69,15 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 	}
 	if f.JSON {
 		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Entries: entries(func(take func(any) bool) error {
-			return eachLogged(ctx, s, paths, opts, from, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
+			return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
 		})})
 	}
 	var list []bands.Snapshot
-	err = eachLogged(ctx, s, paths, opts, from, func(snap bands.Snapshot) bool {
-		list = append(list, snap)
-		return true
+	err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
+		return eachLogged(ctx, s, paths, opts, from, tick, func(snap bands.Snapshot) bool {
+			list = append(list, snap)
+			return true
+		})
 	})
 	if err != nil {
 		return err
@@ -90,14 +92,14 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 
 // eachLogged gives take the accepted checkpoints, at most as many as the limit and until it
 // returns false.
-func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, take func(bands.Snapshot) bool) error {
+func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) error {
 	count := 0
 	limited := func(snap bands.Snapshot) bool {
 		count++
 		return take(snap) && (opts.limit == 0 || count < opts.limit)
 	}
 	if len(paths) > 0 {
-		return eachTouching(ctx, s, paths, opts, from, limited)
+		return eachTouching(ctx, s, paths, opts, from, tick, limited)
 	}
 	return each(ctx, s, func(snap bands.Snapshot) bool {
 		return !opts.accept(snap) || snap.Created.Before(from) || limited(snap)
@@ -105,7 +107,7 @@ func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts l
 }
 
 // eachTouching visits the accepted checkpoints that changed one of the paths.
-func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, take func(bands.Snapshot) bool) (err error) {
+func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) (err error) {
 	var r *filehistory.Reader
 	defer func() {
 		if r != nil {
@@ -113,7 +115,7 @@ func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts
 		}
 	}()
 	var failed error
-	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
+	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if r == nil {
 			r = filehistory.Open(s.Store, now)
 		}

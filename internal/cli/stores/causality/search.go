@@ -82,12 +82,12 @@ func runSearch(ctx context.Context, f *access.Command, args []string, limit int)
 	defer s.Close()
 	if f.JSON {
 		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Searching", Entries: entries(func(take func(any) bool) error {
-			return search(ctx, s, words, limit, func(h hit) bool { return take(newHitJSON(s, &h)) })
+			return search(ctx, s, words, limit, unseen, func(h hit) bool { return take(newHitJSON(s, &h)) })
 		})})
 	}
 	var hits []hit
-	err = f.Streams.Progress("Searching", func() error {
-		return search(ctx, s, words, limit, func(h hit) bool {
+	err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
+		return search(ctx, s, words, limit, tick, func(h hit) bool {
 			hits = append(hits, h)
 			return true
 		})
@@ -113,7 +113,7 @@ func newHitJSON(s *access.Selection, h *hit) hitJSON {
 
 // search gives take the checkpoints that have all of the words, at most limit and until it
 // returns false.
-func search(ctx context.Context, s *access.Selection, words []string, limit int, take func(hit) bool) (err error) {
+func search(ctx context.Context, s *access.Selection, words []string, limit int, tick func(done, total int64), take func(hit) bool) (err error) {
 	count := 0
 	var r *filehistory.Reader
 	defer func() {
@@ -121,7 +121,7 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int,
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
+	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if r == nil {
 			r = filehistory.Open(s.Store, now)
 		}

@@ -81,14 +81,14 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 	defer s.Close()
 	if f.JSON {
 		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Comparing", Entries: entries(func(take func(any) bool) error {
-			_, err := timeline(ctx, s, from, opts.limit, func(m moment) bool { return take(newMomentJSON(s, &m)) })
+			_, err := timeline(ctx, s, from, opts.limit, unseen, func(m moment) bool { return take(newMomentJSON(s, &m)) })
 			return err
 		})})
 	}
 	var list []moment
 	same := 0
-	err = f.Streams.Progress("Comparing", func() error {
-		same, err = timeline(ctx, s, from, opts.limit, func(m moment) bool {
+	err = f.Streams.Count("Comparing", func(tick func(done, total int64)) error {
+		same, err = timeline(ctx, s, from, opts.limit, tick, func(m moment) bool {
 			list = append(list, m)
 			return true
 		})
@@ -112,9 +112,9 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 
 // timeline gives take the checkpoints since a time in which something changed, at most limit
 // and until it returns false, and returns how many others were passed.
-func timeline(ctx context.Context, s *access.Selection, from time.Time, limit int, take func(moment) bool) (same int, err error) {
+func timeline(ctx context.Context, s *access.Selection, from time.Time, limit int, tick func(done, total int64), take func(moment) bool) (same int, err error) {
 	count := 0
-	err = eachPair(ctx, s, func(now bands.Snapshot, old *bands.Snapshot) bool {
+	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if now.Created.Before(from) {
 			return false // versions are given out in the order of time
 		}

@@ -1,0 +1,60 @@
+package bands_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
+)
+
+// A snapshot, a restore and an export report entries and bytes of all that there are.
+func TestProgressReportsEntriesAndBytes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	large := strings.Repeat("x", 1<<16)
+	for _, name := range []string{"a/1", "a/2", "b/3", "4"} {
+		r.write(name, large+name)
+	}
+	const size = 4<<16 + 3 + 3 + 3 + 1
+	var last map[string]bands.Progress
+	progress := func(p bands.Progress) {
+		before := last[p.Stage]
+		if p.Done < before.Done || p.Bytes < before.Bytes || before.Total != p.Total && before.Total > 0 {
+			t.Errorf("%+v after %+v", p, before)
+		}
+		last[p.Stage] = p
+	}
+	check := func(stage string, want bands.Progress) {
+		t.Helper()
+		want.Stage = stage
+		if diff := cmp.Diff(want, last[stage]); diff != "" {
+			t.Errorf("last of %s (-want +got):\n%s", stage, diff)
+		}
+		last = map[string]bands.Progress{}
+	}
+
+	last = map[string]bands.Progress{}
+	h := r.hold()
+	taken, err := capture.Take(t.Context(), h, capture.TakeOptions{Options: r.opts, Cause: bands.Named, Force: true, Progress: progress})
+	r.must(err)
+	check("capture", bands.Progress{Done: 6, Total: 6, Bytes: size, Size: last["capture"].Size})
+
+	for _, name := range []string{"a/1", "a/2", "b/3"} {
+		r.remove(name)
+	}
+	r.write("new", "1")
+	_, err = restore.Run(t.Context(), h, taken.Snapshot.Version, restore.Options{Options: r.opts, Scope: plan.Scope{}, Progress: progress})
+	r.must(err)
+	r.must(h.Release())
+	check("restore", bands.Progress{Done: 4, Total: 4, Bytes: size - 1<<16 - 1, Size: size - 1<<16 - 1})
+
+	_, err = export.Run(t.Context(), h.Store, taken.Snapshot, t.TempDir(), export.Options{Progress: progress})
+	r.must(err)
+	check("restore", bands.Progress{Done: 6, Total: 6, Bytes: size, Size: size})
+}
