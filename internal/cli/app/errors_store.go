@@ -22,3 +22,7 @@ func StoreHint(err error, program string) string {
 	}
 	return ""
 }
+
+// BandsOffHint helps where a command needs snapshots and the settings of the repository have
+// them off.
+const BandsOffHint = "snapshots are off in this repository; `entire config set bands.enabled true` turns them on"

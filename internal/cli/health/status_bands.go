@@ -102,7 +102,10 @@ func floorNotes(dir string, floor int64) []app.Note {
 // lines about what is missing.
 func printSnapshots(a *app.App, w ui.Streams, j *snapshotsJSON, detailed bool) {
 	switch {
-	case j == nil, !j.Enabled && j.Count == 0:
+	case j == nil:
+		return
+	case !j.Enabled && j.Count == 0:
+		w.Printf("Snapshots: off\n")
 		return
 	case !j.Enabled:
 		w.Printf("Snapshots: off (%s kept)\n", ui.Plural(j.Count, "snapshot"))

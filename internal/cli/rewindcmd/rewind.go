@@ -213,7 +213,11 @@ func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
 
 func (r *rewinding) noPoint(err error) error {
 	_, unknown := errors.AsType[*points.PointError](err)
-	if unknown || errors.Is(err, bands.ErrNoSnapshot) {
+	isMissing := unknown || errors.Is(err, bands.ErrNoSnapshot)
+	if s := r.Settings(r.repo); isMissing && s.Configured && !s.Bands.Enabled {
+		return app.WithHint(err, app.BandsOffHint)
+	}
+	if isMissing {
 		return app.WithHint(err, "`entire rewind --list` shows the points there are")
 	}
 	return err

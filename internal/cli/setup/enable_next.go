@@ -24,7 +24,9 @@ func (e *enabling) printNext(ctx context.Context) {
 		table.Row("  entire enable --mcp", "be asked before /clear")
 	}
 	table.Row("  entire status", "see what is recorded")
-	table.Row("  entire rewind", "go back to before any turn")
+	if e.Settings(e.repo).Bands.Enabled {
+		table.Row("  entire rewind", "go back to before any turn")
+	}
 	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
 }
 

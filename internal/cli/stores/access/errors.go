@@ -50,7 +50,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, volume.ErrNotVolume), errors.Is(err, volume.ErrInUse):
 		return app.ExitInactive, ""
 	case errors.Is(err, registry.ErrNoContext):
-		return app.ExitNoStore, ""
+		return app.ExitNoStore, c.ownStoreHint()
 	case errors.Is(err, registry.ErrNoHome):
 		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
 	case errors.Is(err, bands.ErrNoStore):
@@ -69,6 +69,22 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return 0, "another command works on the store; try again when it has ended"
 	}
 	return 0, app.StoreHint(err, c.Program)
+}
+
+// ownStoreHint is how a repository that has no store of its own gets one; empty elsewhere.
+func (c *Command) ownStoreHint() string {
+	repo, err := c.Repository()
+	if !c.OwnFirst || err != nil {
+		return ""
+	}
+	s := c.Settings(repo)
+	switch {
+	case !s.Configured:
+		return "`entire enable` makes one for this repository"
+	case !s.Bands.Enabled:
+		return app.BandsOffHint
+	}
+	return ""
 }
 
 // NoCheckpoints is the error where a command needs one.
