@@ -106,8 +106,8 @@ func TestResumeAsksBeforeItReplacesANewerTranscript(t *testing.T) {
 		text  string
 		kept  bool
 	}{
-		"no":      {"n\n", 0, "Resume cancelled, local transcripts preserved.", true},
-		"silence": {"\n", 0, "preserved", true},
+		"no":      {"n\n", 0, "Nothing was written.", true},
+		"silence": {"\n", 0, "Nothing was written.", true},
 		"the end": {"", 130, "Cancelled.", true},
 		"yes":     {"y\n", 0, "The former one is kept:", false},
 	}

@@ -102,7 +102,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 // interruptedFinding is about a rewind of a worktree that did not end; other reports
 // that another version of the program began it.
 func interruptedFinding(root, target string, other bool) Finding {
-	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, Why: "the files may be a mixture of then and now"}
+	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, Why: "some files may be from then, some from now"}
 	if other {
 		f.What = "a rewind did not end, and another version of entire wrote its journal"
 		f.Hint = "use that version to end it"

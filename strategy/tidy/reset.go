@@ -48,8 +48,8 @@ var (
 )
 
 // PlanReset returns what a reset would forget: with an id that session, of this
-// worktree or of one that is gone, else the sessions of this worktree that
-// stand on HEAD; and their shadow branch. The beginning of an id is enough. It
+// worktree or of one that is gone, else the sessions of this worktree whose
+// work is based on HEAD; and their shadow branch. The beginning of an id is enough. It
 // writes nothing.
 func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	states, failed := c.rec.Sessions.All()

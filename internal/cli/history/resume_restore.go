@@ -159,17 +159,17 @@ func (r *resuming) newer(ctx context.Context, logs []conversation.Log) error {
 	if len(ids) == 0 || r.opts.force {
 		return nil
 	}
-	text := "the transcript here is newer than the checkpoint's: session " + strings.Join(ids, ", ")
-	hint := "to go on with it: " + command + "; --force replaces it, and keeps a copy"
+	what := strings.Join(ids, ", ") + " went on after that checkpoint"
+	hint := "continue it: " + command + "; --force goes back to the checkpoint (a copy of yours is kept)"
 	if !r.Prompter.Interactive() {
-		return app.WithHint(errors.New("nothing is written, local transcripts are preserved: "+text), hint)
+		return app.WithHint(errors.New("session "+what+"; nothing was written"), hint)
 	}
-	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: strings.ToUpper(text[:1]) + text[1:] + ". Replace it?", Help: "A copy is kept.", Flag: "--force"})
+	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Session " + what + ". Go back to the checkpoint?", Help: "A copy of yours is kept.", Flag: "--force"})
 	if err != nil {
 		return err
 	}
 	if answers[0] != ui.Yes {
-		r.Streams.Notef("Resume cancelled, local transcripts preserved.")
+		r.Streams.Notef("Nothing was written.")
 		r.Streams.Hint(hint)
 		return app.ErrDone
 	}
