@@ -102,8 +102,9 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 // interruptedFinding is about a rewind of a worktree that did not end; other reports
 // that another version of the program began it.
 func interruptedFinding(root, target string, other bool) Finding {
-	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, Why: "some files may be from then, some from now"}
+	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root}
 	if other {
+		f.Why = "some files may be from then, some from now"
 		f.What = "a rewind did not end, and another version of entire wrote its journal"
 		f.Hint = "use that version to end it"
 		return f
