@@ -189,9 +189,10 @@ func hasWorkflows(root *cobra.Command) bool { return root.Name() == "entire" }
 
 func newHelpCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:         "help [command | workflows]",
-		Short:       "Show help for a command, or how commands go together",
-		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		Use:               "help [command | workflows]",
+		Short:             "Show help for a command, or how commands go together",
+		Annotations:       map[string]string{app.WorksDisabled: "yes"},
+		ValidArgsFunction: completeTopic,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			if slices.Equal(args, []string{"workflows"}) && hasWorkflows(root) {
@@ -206,4 +207,22 @@ func newHelpCmd(a *app.App) *cobra.Command {
 			return about.Help()
 		},
 	}
+}
+
+// completeTopic completes the names of commands, and what else there is help for.
+func completeTopic(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var topics []string
+	for _, c := range about.Commands() {
+		if c.IsAvailableCommand() {
+			topics = append(topics, cobra.CompletionWithDesc(c.Name(), c.Short))
+		}
+	}
+	if !about.HasParent() && hasWorkflows(about) {
+		topics = append(topics, cobra.CompletionWithDesc("workflows", "Show how commands go together"))
+	}
+	return topics, cobra.ShellCompDirectiveNoFileComp
 }

@@ -62,6 +62,7 @@ EXIT STATUS
 			return configureRecall(a, *opts, a.SettingsSources(repo), changes)
 		},
 	}
+	cmd.ValidArgsFunction = completeRecallSetting
 	cmd.Flags().StringVar(&conf.preset, "preset", "", "set all four at once: "+strings.Join(settings.Presets(), ", "))
 	complete.Flag(cmd, "preset", cobra.FixedCompletions(settings.Presets(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&conf.unset, "unset", nil, "remove this key from your own settings; may be given several times")
@@ -175,4 +176,24 @@ func noteBadRecall(a *app.App, s *settings.Settings) {
 			a.Streams.Notef("%s; the default is used", p.String())
 		}
 	}
+}
+
+// completeRecallSetting completes a key, and behind the equals sign the values that it may
+// have.
+func completeRecallSetting(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	const prefix = "recall."
+	var words []string
+	name, _, isValue := strings.Cut(typed, "=")
+	if isValue {
+		for _, value := range settings.Examples(prefix + name) {
+			words = append(words, name+"="+value)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, key := range settings.Keys() {
+		if rest, found := strings.CutPrefix(key, prefix); found {
+			words = append(words, rest+"=")
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
