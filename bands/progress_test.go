@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
@@ -57,4 +58,29 @@ func TestProgressReportsEntriesAndBytes(t *testing.T) {
 	_, err = export.Run(t.Context(), h.Store, taken.Snapshot, t.TempDir(), export.Options{Progress: progress})
 	r.must(err)
 	check("restore", bands.Progress{Done: 6, Total: 6, Bytes: size, Size: size})
+}
+
+// A comparison reports the files whose lines are compared, and their bytes on both sides.
+func TestProgressOfAComparison(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.write("b", "12\n")
+	r.write("same", "same\n")
+	v := r.take()
+	r.write("a", "1\n2\n3\n")
+	r.remove("b")
+	r.write("c", "1234\n")
+	old, now := r.sides(v)
+	var last bands.Progress
+	calls := 0
+	files, err := diff.Stat(t.Context(), old, now, diff.Options{Progress: func(p bands.Progress) {
+		last = p
+		calls++
+	}})
+	r.must(err)
+	const size = 2 + 6 + 3 + 5
+	if diff := cmp.Diff(bands.Progress{Done: 3, Total: 3, Bytes: size, Size: size}, last); diff != "" || calls != 3 || len(files) != 3 {
+		t.Errorf("%d calls for %d files; last (-want +got):\n%s", calls, len(files), diff)
+	}
 }

@@ -209,6 +209,9 @@ type Options struct {
 	Paths []string
 	// NoCounts leaves out the lines, so that less content is read.
 	NoCounts bool
+	// Progress is told how many files are compared by lines, and how much of them; nil:
+	// nobody is.
+	Progress func(bands.Progress)
 }
 
 // Stat returns the files that differ, sorted by path. Directories are included
@@ -223,7 +226,7 @@ func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
 		return nil, err
 	}
 	if !o.NoCounts {
-		if err := countLines(ctx, old, now, list); err != nil {
+		if err := countLines(ctx, old, now, list, o.Progress); err != nil {
 			return nil, err
 		}
 	}
@@ -292,15 +295,32 @@ func toldIfEmpty(l tree.Loader, e *tree.Entry, kind Kind) (Kind, error) {
 }
 
 // countLines counts the lines of the files, several at once.
-func countLines(ctx context.Context, old, now Side, list []File) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(runtime.NumCPU(), 2))
-	var heavy sync.Mutex
+func countLines(ctx context.Context, old, now Side, list []File, progress func(bands.Progress)) error {
+	var wanted []*File
+	at := bands.Progress{}
 	for i := range list {
 		d := &list[i]
 		if len(list) > countedFiles && (d.Kind == Added || d.Kind == Deleted) {
 			continue
 		}
+		wanted = append(wanted, d)
+		at.Size += sizeOf(d.old) + sizeOf(d.now)
+	}
+	at.Total = int64(len(wanted))
+	var reporting sync.Mutex // guards at
+	done := func(d *File) {
+		if progress == nil {
+			return
+		}
+		reporting.Lock()
+		defer reporting.Unlock()
+		at.Done, at.Bytes = at.Done+1, at.Bytes+sizeOf(d.old)+sizeOf(d.now)
+		progress(at)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(runtime.NumCPU(), 2))
+	var heavy sync.Mutex
+	for _, d := range wanted {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -309,6 +329,7 @@ func countLines(ctx context.Context, old, now Side, list []File) error {
 				heavy.Lock()
 				defer heavy.Unlock()
 			}
+			defer done(d)
 			return d.count(old, now)
 		})
 	}

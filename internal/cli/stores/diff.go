@@ -146,7 +146,8 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		c.opts.Paths, c.again = c.unread, true
 		return err
 	}
-	err = c.Command.Streams.Progress("Comparing", func() (err error) {
+	err = c.Command.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
+		c.opts.Progress = format.ProgressOnly(reach)
 		c.files, err = diff.Stat(ctx, trees.old, trees.now, c.opts)
 		return err
 	})
