@@ -60,12 +60,10 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 func (l *logsRestore) report(p points.Point, convs []conversation.Conversation) {
 	written := func(t conversation.Conversation) bool { return t.Changed || len(t.Subagents) > 0 }
 	if slices.ContainsFunc(convs, written) {
-		l.Streams.Printf("Restored the transcripts of checkpoint %s.\n", p.Checkpoint)
-		l.Streams.Printf("Note: Working directory unchanged. Only transcripts were restored.\n")
+		l.Streams.Printf("Restored the transcripts of checkpoint %s. Your files are unchanged.\n", p.Checkpoint)
 		return
 	}
-	l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored.\n", p.Checkpoint)
-	l.Streams.Printf("Note: Working directory unchanged.\n")
+	l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored. Your files are unchanged.\n", p.Checkpoint)
 }
 
 // outcome is what --json prints when it is done.
