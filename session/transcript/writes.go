@@ -56,6 +56,13 @@ type Writes struct {
 type part struct {
 	text string
 	at   int // the place in calls
+	// begins and ends report that the part reaches to the beginning or the end of its line.
+	begins, ends bool
+}
+
+// isIn reports whether a line, without white space around it, has the part.
+func (p part) isIn(line string) bool {
+	return strings.Contains(line, p.text) && (!p.begins || strings.HasPrefix(line, p.text)) && (!p.ends || strings.HasSuffix(line, p.text))
 }
 
 // Line takes in the line n of a transcript.
@@ -145,10 +152,14 @@ func (w *Writes) addParts(file string, edit TextEdit, kept map[string]bool, at i
 	if w.parts == nil {
 		w.parts = map[string][]part{}
 	}
-	lines := strings.Split(edit.New, "\n")
-	for _, text := range slices.Compact([]string{lines[0], lines[len(lines)-1]}) {
-		if text = strings.TrimSpace(text); text != "" && !kept[text] {
-			w.parts[file] = append(w.parts[file], part{text, at})
+	first, rest, isMore := strings.Cut(edit.New, "\n")
+	parts := []part{{text: first, at: at, ends: isMore}}
+	if isMore {
+		parts = append(parts, part{text: rest[strings.LastIndexByte(rest, '\n')+1:], at: at, begins: true})
+	}
+	for _, p := range parts {
+		if p.text = strings.TrimSpace(p.text); p.text != "" && !kept[p.text] {
+			w.parts[file] = append(w.parts[file], p)
 		}
 	}
 }
@@ -200,10 +211,11 @@ func (w *Writes) FindPart(names []string, text string, matches func(Write) bool)
 	if found, ok := w.Find(names, text, matches); ok {
 		return found, true
 	}
+	text = strings.TrimSpace(text)
 	last := -1
 	for name := range w.given(names) {
 		for _, p := range slices.Backward(w.parts[name]) {
-			if p.at > last && strings.Contains(text, p.text) && !w.calls[p.at].failed && matches(w.calls[p.at]) {
+			if p.at > last && p.isIn(text) && !w.calls[p.at].failed && matches(w.calls[p.at]) {
 				last = p.at
 				break
 			}

@@ -117,3 +117,80 @@ func TestWritesReadTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestAPartReachesToTheEndOfItsLine holds that a line which something was added to since is not
+// one that an edit put whole lines there for.
+func TestAPartReachesToTheEndOfItsLine(t *testing.T) {
+	t.Parallel()
+	var w transcript.Writes
+	w.Line([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"1","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/a.go","old_string":"old()\nkept","new_string":"first()\nkept\nlast()"}}]}}`), 1)
+	for text, want := range map[string]string{
+		"x = first()":  "e1", // its beginning stood there
+		"first();":     "",
+		"last() + one": "e1", // its end stood there
+		"x = last()":   "",
+	} {
+		if got, _ := w.FindPart([]string{"a.go"}, text, anyCall); got.Call != want {
+			t.Errorf("%s: call %q, not %q", text, got.Call, want)
+		}
+	}
+}
+
+// TestAWholeFileHasOnlyItsNewLines holds that a call which wrote the whole file isn't found for
+// lines that were there before, as its result has them.
+func TestAWholeFileHasOnlyItsNewLines(t *testing.T) {
+	t.Parallel()
+	var w transcript.Writes
+	for n, line := range []string{
+		`{"type":"assistant","cwd":"/p","message":{"id":"1","content":[{"type":"tool_use","id":"w1","name":"Write","input":{"file_path":"/p/a.go","content":"kept\n  indented\nadded\n"}}]}}`,
+		`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"w1","content":"ok"}]},"toolUseResult":{"type":"update","filePath":"/p/a.go","content":"kept\n  indented\nadded\n","originalFile":"kept\nindented\ngone\n"}}`,
+		`{"type":"assistant","cwd":"/p","message":{"id":"2","content":[{"type":"tool_use","id":"w2","name":"Write","input":{"file_path":"/p/b.go","content":"kept\n"}}]}}`,
+		`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"w2","content":"ok"}]},"toolUseResult":{"type":"create","filePath":"/p/b.go","content":"kept\n","originalFile":null}}`,
+		`{"type":"assistant","cwd":"/p","message":{"id":"3","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/c.go","old_string":"x","new_string":"kept"}}]}}`,
+		`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"e1","content":"ok"}]},"toolUseResult":{"filePath":"/p/c.go","originalFile":"kept\nx\n"}}`,
+	} {
+		w.Line([]byte(line), n)
+	}
+	for _, c := range []struct{ file, text, want string }{
+		{"a.go", "added", "w1"},
+		{"a.go", "kept", ""},
+		{"a.go", "indented", ""},
+		{"b.go", "kept", "w2"},
+		{"c.go", "kept", "e1"}, // an edit puts its lines there, whatever else the file has
+	} {
+		if got, _ := w.Find([]string{c.file}, c.text, anyCall); got.Call != c.want {
+			t.Errorf("%s %q: call %q, not %q", c.file, c.text, got.Call, c.want)
+		}
+	}
+}
+
+// TestEvidenceEndsAtTheNextPrompt holds which calls belong to a turn of which only the beginning
+// is known.
+func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
+	t.Parallel()
+	const prompt = `{"type":"user","cwd":"/p","message":{"content":"go on"}}`
+	var w transcript.Writes
+	for _, n := range []int{4, 9} {
+		w.Line([]byte(prompt), n)
+	}
+	w.Subagent = "helper"
+	w.Line([]byte(prompt), 6) // what a subagent is asked begins no turn
+	w.Subagent = ""
+	w.Line([]byte(`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"w1","content":"ok"}]}}`), 7)
+	for _, c := range []struct {
+		begin, call int
+		want        bool
+	}{
+		{3, 5, false}, // the turn begins with what is before its prompt
+		{4, 5, false},
+		{4, 8, false},
+		{4, 9, true},
+		{4, 20, true},
+		{9, 20, false},
+		{10, 20, false},
+	} {
+		if got := w.IsBehindNextPrompt(c.begin, c.call); got != c.want {
+			t.Errorf("a call at %d in the turn that begins at %d: %v", c.call, c.begin, got)
+		}
+	}
+}

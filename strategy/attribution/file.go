@@ -39,6 +39,8 @@ type State struct {
 	// Raw reports whether this is the content of the worktree, which git's filters may
 	// make another content of.
 	Raw bool
+	// Early reports that the file was this before the base was committed.
+	Early bool
 	// Known is what is known of the step's lines, nil if they are all By's.
 	Known *Known
 }
@@ -61,6 +63,9 @@ type File struct {
 	// Base is what the commit's parent has, Final what the commit has. Nil is
 	// no file.
 	Base, Final []byte
+	// Earlier is what the file was in commits before the base. Lines of it that the base lacks
+	// and an early state has were not written in that state.
+	Earlier [][]byte
 	// States are what it was in between, oldest first.
 	States []State
 	// By is who made the rest, what Final has and the last state doesn't, and Turn in
@@ -115,10 +120,15 @@ func (f File) Attribute() Lines {
 }
 
 // Follow returns for each line of now which line of was it is, from 0; -1 for one that was
-// has not. Only equal lines are followed.
+// has not. Only lines that are equal but for white space around them are followed.
 func Follow(was, now []byte) []int {
 	t := &texts{known: map[string]int{}, trimmed: map[string]int{}}
 	a, b := t.split(was), t.split(now)
+	for _, list := range [][]int{a, b} {
+		for i, line := range list {
+			list[i] = t.loose[line]
+		}
+	}
 	lines := make([]int, len(b))
 	at := gap{}
 	for _, g := range append(align(a, b), gap{len(a), len(a), len(b), len(b)}) {

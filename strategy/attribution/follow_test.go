@@ -1,6 +1,7 @@
 package attribution_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,13 +20,22 @@ func TestFollow(t *testing.T) {
 		{"lines before", "a b", "x y a b", []int{-1, -1, 0, 1}},
 		{"lines gone", "a b c d", "a d", []int{0, 3}},
 		{"one changed", "a b c", "a B c", []int{0, -1, 2}},
+		{"one indented", "a b c", "a \tb c", []int{0, 1, 2}},
 		{"nothing in common", "a", "b", []int{-1}},
 		{"from nothing", "", "a b", []int{-1, -1}},
 		{"to nothing", "a", "", []int{}},
 	}
 	for _, c := range cases {
-		if diff := cmp.Diff(c.want, attribution.Follow(text(c.was), text(c.now))); diff != "" {
+		if diff := cmp.Diff(c.want, attribution.Follow(lines(c.was), lines(c.now))); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
+}
+
+// lines writes words as lines, with the white space that they begin with except for a blank.
+func lines(words string) []byte {
+	if words == "" {
+		return nil
+	}
+	return []byte(strings.ReplaceAll(words, " ", "\n") + "\n")
 }

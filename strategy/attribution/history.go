@@ -44,6 +44,8 @@ type history struct {
 	rest        State // what the commit has and the last step doesn't
 	steps       []State
 	lines       [][]int // of steps
+	// earlier are the significant texts of earlier commits that the base lacks, by their numbers.
+	earlier map[int]bool
 
 	reached
 	passed []reached
@@ -75,6 +77,7 @@ func newHistory(f File) *history {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))
 	}
+	h.earlier = t.missingIn(h.base, f.Earlier)
 	h.dropFiltered()
 	return h
 }
@@ -129,14 +132,25 @@ func addedBy(hunks []gitdiff.Hunk, lines int) []bool {
 	return added
 }
 
-// missing is how many of the lines that the commit adds a state doesn't have.
+// missing is how many of the lines that the commit adds a state doesn't have, wherever they are
+// in it.
 func (h *history) missing(state int, added []bool) int {
+	has := make(map[int]int, len(h.lines[state]))
+	for _, line := range h.lines[state] {
+		has[line]++
+	}
+	for i, line := range h.final {
+		if !added[i] {
+			has[line]--
+		}
+	}
 	n := 0
-	for _, g := range align(h.lines[state], h.final) {
-		for i := g.b; i < g.bEnd; i++ {
-			if added[i] {
-				n++
-			}
+	for i, line := range h.final {
+		if !added[i] {
+			continue
+		}
+		if has[line]--; has[line] < 0 {
+			n++
 		}
 	}
 	return n
@@ -174,7 +188,7 @@ func (h *history) step(to []int, s State) {
 	h.noteLosses(now, gaps, source{s.By, Origin{Turn: s.Turn}})
 	for _, g := range gaps {
 		h.now = append(h.now, now[at:g.a]...)
-		h.now = append(h.now, h.change(now[g.a:g.aEnd], g, s, moved)...)
+		h.now = append(h.now, h.change(now[g.a:g.aEnd], to, g, s, moved)...)
 		at = g.aEnd
 		h.last = s.By
 	}
@@ -244,7 +258,7 @@ func (h *history) moved(now []origin, to []int, gaps []gap) map[int]source {
 
 // change returns the origins of a gap's new lines, each of which takes the
 // place of an old one as long as there are any.
-func (h *history) change(olds []origin, g gap, s State, moved map[int]source) []origin {
+func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]source) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
 		o := origin{base: none, over: none, source: source{s.By, Origin{Turn: s.Turn}}}
@@ -256,8 +270,9 @@ func (h *history) change(olds []origin, g gap, s State, moved map[int]source) []
 				o.Origin = from
 			}
 		}
+		o.Unsure = o.Unsure || s.Early && h.earlier[h.texts.loose[to[g.b+i]]]
 		replacer := o.by
-		if from, ok := moved[g.b+i]; ok && s.Known == nil {
+		if from, ok := moved[g.b+i]; ok && (s.Known == nil || o.Unsure) {
 			o.source = from
 		}
 		if i < len(olds) {

@@ -1,6 +1,9 @@
 package attribution
 
-import "bytes"
+import (
+	"bytes"
+	"unicode"
+)
 
 // texts numbers lines, so that equal lines have the same number.
 type texts struct {
@@ -9,6 +12,8 @@ type texts struct {
 	// number for each line's.
 	trimmed map[string]int
 	loose   []int
+	// sizes are the numbers of letters and digits by the numbers of trimmed lines.
+	sizes []int
 	// counts are the lines that are significant.
 	counts []bool
 	// unix reports whether a carriage return before a line's end doesn't count: git
@@ -47,9 +52,38 @@ func (t *texts) number(line []byte) int {
 	if !ok {
 		loose = len(t.trimmed)
 		t.trimmed[string(text)] = loose
+		t.sizes = append(t.sizes, size(text))
 	}
 	t.loose, t.counts = append(t.loose, loose), append(t.counts, Significant(text))
 	return id
+}
+
+// missingIn returns the numbers of the significant texts that contents have and the base lacks,
+// white space around them aside.
+func (t *texts) missingIn(base []int, contents [][]byte) map[int]bool {
+	found := map[int]bool{}
+	for _, content := range contents {
+		for _, line := range t.split(content) {
+			if t.isSignificant(line) {
+				found[t.loose[line]] = true
+			}
+		}
+	}
+	for _, line := range base {
+		delete(found, t.loose[line])
+	}
+	return found
+}
+
+// size is the number of letters and digits of a text.
+func size(text []byte) int {
+	n := 0
+	for _, c := range string(text) {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			n++
+		}
+	}
+	return n
 }
 
 func (t *texts) isSignificant(line int) bool { return t.counts[line] }

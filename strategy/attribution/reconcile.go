@@ -7,7 +7,8 @@ import (
 // reconcile gives each line of git's diff its author. Where several lines are
 // equal, git may take another of them for the one that was added or removed
 // than the states record: such a line gets the author of its double, one without
-// a double that of its nearest neighbour in the hunk.
+// a double that of its nearest neighbour in the hunk. Nobody wrote such a line, nor one
+// that was only moved or indented: they are unsure.
 func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	added, removed := make([]bool, len(h.final)), make([]bool, len(h.base))
 	for _, k := range hunks {
@@ -21,6 +22,7 @@ func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 		all.Added = append(all.Added, h.addedIn(k)...)
 		all.Removed = append(all.Removed, h.removedIn(k)...)
 	}
+	h.markKept(hunks, all)
 	return all
 }
 
@@ -80,6 +82,8 @@ func (h *history) addedIn(k gitdiff.Hunk) []Line {
 			line.By, line.Origin = h.now[n].by, h.now[n].Origin
 			if n == i {
 				line.Modified = h.now[n].modified
+			} else if i < len(h.final) && h.texts.isSignificant(h.final[i]) {
+				line.Origin = Origin{Unsure: true}
 			}
 		}
 		lines = append(lines, line)

@@ -100,7 +100,8 @@ type attributing struct {
 	replaced []replacedCommit
 	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
 	base     git.Commit
-	head     git.OID // the commit
+	past     []git.Commit // before base, newest first, as far as they were read
+	head     git.OID      // the commit
 	room     int
 	total    tally
 	own      map[string]tally
@@ -234,6 +235,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 	if !ok[0] || !ok[1] {
 		return file, false
 	}
+	file.Earlier = a.earlier(ctx, f, steps)
 	for i := range a.replaced {
 		old := &a.replaced[i]
 		name, now, errA := old.lookup(ctx, a, f.Path)
@@ -255,7 +257,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 			content, ok = a.read(ctx, s.Blob)
 		}
 		if ok {
-			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw})
+			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early})
 		}
 	}
 	return file, true

@@ -46,13 +46,20 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 	w := x.slots[s.ID]
 	if w == nil {
 		w = &slotWriters{turnAt: map[string]int{}, writerAt: map[checkpoint.Writer]int{}}
+		first := s.TranscriptStart
 		for _, turn := range x.turns {
-			if turn.session == s.ID && turn.line > 0 {
+			if turn.session != s.ID {
+				continue
+			}
+			if turn.line > 0 {
 				w.starts = append(w.starts, turn.line)
+			}
+			if !turn.from.IsZero() { // of a step: a commit may have taken up a part of the turn
+				first = min(first, turn.line)
 			}
 		}
 		slices.Sort(w.starts)
-		w.writes = x.r.writes(ctx, s)
+		w.writes = x.r.writes(ctx, s, first)
 		if x.slots == nil {
 			x.slots = map[string]*slotWriters{}
 		}
@@ -61,9 +68,9 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 	return w
 }
 
-// writes reads what the edit tools of a session and of its subagents wrote lately. What
-// can't be read is left out: those lines have no call.
-func (at *Attribution) writes(ctx context.Context, s *session.State) *transcript.Writes {
+// writes reads what the edit tools of a session and of its subagents wrote lately, from the
+// line first of the transcript on. What can't be read is left out: those lines have no call.
+func (at *Attribution) writes(ctx context.Context, s *session.State, first int) *transcript.Writes {
 	w := &transcript.Writes{Root: at.Repo.Root}
 	note := func(err error) {
 		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +80,7 @@ func (at *Attribution) writes(ctx context.Context, s *session.State) *transcript
 	if s.TranscriptPath == "" {
 		return w
 	}
-	note(w.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, s.TranscriptStart, mostOfTranscript))
+	note(w.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
 	room := int64(mostOfAgents)
 	for _, task := range s.Recorder.Tasks {
 		f, found := transcript.FindAgent(s.TranscriptPath, task.Agent)

@@ -96,10 +96,10 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	return found, nil
 }
 
-// movedFrom returns the name under which sessions left a file of which there are no steps: that
-// of one that is gone and has most of its lines. It is empty if there is none.
+// movedFrom returns the name under which sessions left a file that HEAD doesn't have: that of
+// one that is gone and has most of its lines. It is empty if there is none.
 func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
-	if len(a.steps[f.Path]) > 0 {
+	if _, found, err := a.r.Lookup(ctx, a.base.Tree, f.Path); err != nil || found {
 		return ""
 	}
 	var sources []provenance.Source

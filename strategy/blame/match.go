@@ -50,13 +50,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	}
 	rest := remainder{group: g}
 	for _, l := range g.lines {
-		author := Author{Kind: Unknown, Commit: g.commit}
-		found := false
-		for _, s := range sources {
-			if found = at.fromRecord(&author, s, l.Orig, sources); found {
-				break
-			}
-		}
+		author, found := at.fromRecords(g, l, sources)
 		switch {
 		case found:
 		case len(g.ids) == 0:
@@ -77,6 +71,25 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		at.rest = append(at.rest, rest)
 	}
 	return nil
+}
+
+// fromRecords returns the author of a line by the newest record that has it; false if none has.
+// One that doesn't know it may only have moved what an older one has.
+func (at *attributing) fromRecords(g *group, l *Line, sources []source) (author Author, found bool) {
+	author = Author{Kind: Unknown, Commit: g.commit}
+	for _, s := range sources {
+		one := Author{Kind: Unknown, Commit: g.commit}
+		if !at.fromRecord(&one, s, l.Orig, sources) {
+			continue
+		}
+		if one.Kind != Unknown {
+			return one, true
+		}
+		if !found {
+			author, found = one, true
+		}
+	}
+	return author, found
 }
 
 // isOlder reports whether a commit that was recorded had the line from its parent.

@@ -18,6 +18,8 @@ type AuthoredStep struct {
 	Raw  bool
 	// Turn is the turn of the session.
 	Turn string
+	// Early reports that a commit came after it, which didn't take up the path as it was left.
+	Early bool
 }
 
 // AddSession adds the steps of a session.
@@ -28,7 +30,7 @@ func (ps PathSteps) AddSession(id string, steps []Step) {
 			by = id
 		}
 		for i, p := range s.Paths {
-			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw, Turn: s.Turn})
+			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw, Turn: s.Turn, Early: s.Early})
 		}
 	}
 }

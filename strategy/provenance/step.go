@@ -42,6 +42,8 @@ type Step struct {
 	Paths session.Paths `json:"paths"`
 	// Blobs are the contents, [GoneBlob] or [UnknownBlob].
 	Blobs []git.OID `json:"blobs,omitempty"`
+	// Early reports that a commit came after it.
+	Early bool `json:"early,omitempty"`
 }
 
 // stepAuthor is who made a step.
@@ -101,7 +103,7 @@ func unsettled(steps []Step, pending []string) []Step {
 	var rest []Step
 	for _, s := range steps {
 		kept := s
-		kept.Paths, kept.Blobs = nil, nil
+		kept.Paths, kept.Blobs, kept.Early = nil, nil, true
 		for i, p := range s.Paths {
 			if workspace.ContainsPath(sorted, p) {
 				kept.add(p, s.Blobs[i])

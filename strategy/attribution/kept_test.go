@@ -1,0 +1,108 @@
+package attribution_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+// TestLinesThatNobodyWrote holds which added lines are unsure: those that the base or an earlier
+// commit had. The hunks are those that git prints.
+func TestLinesThatNobodyWrote(t *testing.T) {
+	t.Parallel()
+	const block = "firstOfTheBlock secondOfTheBlock"
+	cases := []struct {
+		name  string
+		file  attribution.File
+		hunks []gitdiff.Hunk
+		want  map[int]bool // the added lines, from 0: whether they are unsure
+	}{
+		{
+			name:  "indented",
+			file:  attribution.File{Base: []byte("a\nb\n"), Final: []byte("a\n\tb\n"), States: []attribution.State{{By: agent, Content: []byte("a\n\tb\n")}}},
+			hunks: []gitdiff.Hunk{{Old: 2, OldLines: 1, New: 2, NewLines: 1}},
+			want:  map[int]bool{1: true},
+		},
+		{
+			name:  "indented beside a new line",
+			file:  attribution.File{Base: []byte("a\nb\n"), Final: []byte("a\nif {\n\tb\n"), States: []attribution.State{{By: agent, Content: []byte("a\nif {\n\tb\n")}}},
+			hunks: []gitdiff.Hunk{{Old: 2, OldLines: 1, New: 2, NewLines: 2}},
+			want:  map[int]bool{1: false, 2: true},
+		},
+		{
+			name:  "a block moved",
+			file:  attribution.File{Base: lines("a " + block + " b c d"), Final: lines("a b c d " + block), States: []attribution.State{by(agent, "a b c d "+block)}},
+			hunks: []gitdiff.Hunk{{Old: 2, OldLines: 2, New: 1}, {Old: 6, New: 5, NewLines: 2}},
+			want:  map[int]bool{4: true, 5: true},
+		},
+		{
+			name:  "a short line elsewhere is the same by chance",
+			file:  attribution.File{Base: lines("a x b c d"), Final: lines("a b c d x"), States: []attribution.State{by(agent, "a b c d x")}},
+			hunks: []gitdiff.Hunk{{Old: 2, OldLines: 1, New: 1}, {Old: 5, New: 5, NewLines: 1}},
+			want:  map[int]bool{4: false},
+		},
+		{
+			name:  "a copy is new",
+			file:  attribution.File{Base: lines("a " + block + " b"), Final: lines(block + " b " + block), States: []attribution.State{by(agent, block+" b "+block)}},
+			hunks: []gitdiff.Hunk{{Old: 1, OldLines: 1, New: 0}, {Old: 4, New: 4, NewLines: 2}},
+			want:  map[int]bool{3: false, 4: false},
+		},
+		{
+			name:  "git names a line that the base has",
+			file:  attribution.File{Base: lines("a b"), Final: lines("b a n"), States: []attribution.State{by(agent, "b a n")}},
+			hunks: []gitdiff.Hunk{{Old: 1, OldLines: 1, New: 0}, {Old: 2, New: 2, NewLines: 2}},
+			want:  map[int]bool{1: false, 2: false},
+		},
+		{
+			name:  "a person had what an earlier commit has, before the base removed it",
+			file:  attribution.File{Base: lines("a"), Final: lines("a old own"), Earlier: [][]byte{lines("a old")}, States: []attribution.State{{Content: lines("a old own"), Early: true}}},
+			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 2}},
+			want:  map[int]bool{1: true, 2: false},
+		},
+		{
+			name:  "the agent brings back what the base removed",
+			file:  attribution.File{Base: lines("a"), Final: lines("a old"), Earlier: [][]byte{lines("a old")}, States: []attribution.State{by(agent, "a old")}},
+			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 1}},
+			want:  map[int]bool{1: false},
+		},
+		{
+			name: "a replaced commit doesn't know an indented line, which the one before it has",
+			file: attribution.File{Base: lines("a"), Final: []byte("a\n\tb\n"), States: []attribution.State{
+				{Content: lines("a b"), Known: &attribution.Known{Written: map[int]attribution.Author{1: agent}}},
+				{Content: []byte("a\n\tb\n"), Known: &attribution.Known{Written: map[int]attribution.Author{1: "two"}, Origins: map[int]attribution.Origin{1: {Unsure: true}}}},
+			}},
+			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 1}},
+			want:  map[int]bool{1: false},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.file.Hunks = c.hunks
+			got := map[int]bool{}
+			for _, line := range c.file.Attribute().Added {
+				got[line.Number] = line.Unsure
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestACommitGoesOnFromTheStateWithItsLines has a block that moves past a line which the state
+// before it lacks: the line stays the one's who wrote it.
+func TestACommitGoesOnFromTheStateWithItsLines(t *testing.T) {
+	t.Parallel()
+	file := attribution.File{
+		Base: text("p q z e f g h c d i"), Final: text("p q NEW e f g h a b c d i"), By: "mover",
+		States: []attribution.State{by(agent, "p q a b c d i z e f g h"), by("writer", "p q a b c d i NEW e f g h")},
+		Hunks:  []gitdiff.Hunk{{Old: 3, OldLines: 1, New: 3, NewLines: 1}, {Old: 7, New: 8, NewLines: 2}},
+	}
+	if line := file.Attribute().Added[0]; line.By != "writer" {
+		t.Errorf("the line is of %q", line.By)
+	}
+}
