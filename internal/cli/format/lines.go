@@ -11,6 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
+// gitUsage is git's exit status for arguments that it doesn't take.
+const gitUsage = 129
+
 // LinesError returns an error for a person about authors of lines that were not found, with a
 // hint, empty if there is none. An error that isn't known is returned as it is.
 func LinesError(err error, rev, path string) (hint string, said error) {
@@ -30,6 +33,8 @@ func LinesError(err error, rev, path string) (hint string, said error) {
 		return naming, fmt.Errorf("%s has no file %s", ui.Line(rev, NameWidth), shown)
 	case isExit && strings.Contains(exit.Stderr, "no such path"):
 		return "a file that was never added has no history: `git add -N " + shown + "` makes it known", fmt.Errorf("git has no file %s", shown)
+	case isExit && exit.Code == gitUsage: // of all arguments only the range may be no good
+		return "lines are given as -L 40,60, -L 40,+20 or -L :function", errors.New("no such range of lines")
 	case isExit && (strings.Contains(exit.Stderr, "has only") || strings.Contains(exit.Stderr, "-L")):
 		return "lines count from 1: -L 10,20", errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), LineWidth))
 	case isExit && strings.Contains(exit.Stderr, "bad revision"):

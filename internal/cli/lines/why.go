@@ -74,11 +74,15 @@ func (r *reading) why(ctx context.Context, what string, opts whyOptions) error {
 
 // reason finds what is asked about.
 func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error) {
-	if path, from, to, ok := splitPlace(what); ok {
-		if rel, err := r.path(path); err == nil && r.isFile(rel) {
-			return r.ofLines(ctx, rel, from, to)
-		} else if !strings.ContainsAny(path, " \t") && (strings.Contains(path, "/") || filepath.Ext(path) != "") {
-			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(path)), "a text in quotes is searched for: entire why \"retry\"")
+	if p, ok := splitPlace(what); ok {
+		rel, err := r.path(p.path)
+		switch {
+		case err == nil && r.isFile(rel) && p.from == 0:
+			return blame.Reason{}, app.WithHint(app.Usagef("%s is no line and no range of lines", format.Path(what)), "lines count from 1: src/auth.go:42, src/auth.go:40-60")
+		case err == nil && r.isFile(rel):
+			return r.ofLines(ctx, rel, p.from, p.to)
+		case p.from > 0 && !strings.ContainsAny(p.path, " \t") && (strings.Contains(p.path, "/") || filepath.Ext(p.path) != ""):
+			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(p.path)), "a text in quotes is searched for: entire why \"retry\"")
 		}
 	}
 	if rel, err := r.path(what); err == nil && r.isFile(rel) {
@@ -92,19 +96,33 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 	return r.ofText(ctx, what)
 }
 
-// splitPlace reads "file:12" and "file:12-20".
-func splitPlace(what string) (path string, from, to int, ok bool) {
+// place is lines of a file, from 1. From is 0 where they are no such lines.
+type place struct {
+	path     string
+	from, to int
+}
+
+// splitPlace reads "file:12" and "file:12-20"; false if there are no digits, signs and spaces
+// behind a last colon.
+func splitPlace(what string) (place, bool) {
 	at := strings.LastIndexByte(what, ':')
 	if at <= 0 {
-		return "", 0, 0, false
+		return place{}, false
 	}
-	first, last, isRange := strings.Cut(what[at+1:], "-")
+	path, lines := what[:at], what[at+1:]
+	if strings.Trim(lines, "0123456789-+, ") != "" || !strings.ContainsAny(lines, "0123456789") {
+		return place{}, false
+	}
+	first, last, isRange := strings.Cut(lines, "-")
 	if !isRange {
 		last = first
 	}
 	from, errA := strconv.Atoi(first)
 	to, errB := strconv.Atoi(last)
-	return what[:at], from, to, errA == nil && errB == nil && from > 0 && to >= from
+	if errA != nil || errB != nil || from < 1 || to < from || strings.Contains(lines, "+") {
+		return place{path: path}, true
+	}
+	return place{path, from, to}, true
 }
 
 func (r *reading) isFile(rel string) bool {

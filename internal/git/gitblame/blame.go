@@ -101,7 +101,7 @@ func parse(in *bufio.Reader, format git.Format) ([]Line, error) {
 		if !format.Valid(oid) {
 			continue // a header
 		}
-		if _, err := fmt.Sscanf(value, "%d %d %d", &at.Orig, &at.Final, &count); err != nil {
+		if _, err := fmt.Sscanf(value, "%d %d %d", &at.Orig, &at.Final, &count); err != nil || at.Orig < 1 || at.Final < 1 || count < 1 {
 			return nil, fmt.Errorf("blame: unknown line %q", row)
 		}
 		if at.Commit = oid; oid == format.Zero() {
