@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Write is a call of an edit tool that wrote something to a file.
@@ -48,6 +49,7 @@ type Writes struct {
 	lines  map[string]map[string][]int // by path and trimmed text: places in calls, in order
 	names  map[string][]string         // paths by their last part
 	parts  map[string][]part           // by path: what edits put into lines, in order
+	gone   map[string][]removal        // by trimmed text: the calls that removed the line
 	shell  []shellCommand
 	asked  []int // lines of the main agent's prompts, in order
 }
@@ -58,6 +60,12 @@ type part struct {
 	at   int // the place in calls
 	// begins and ends report that the part reaches to the beginning or the end of its line.
 	begins, ends bool
+}
+
+// removal is a line that a call removed from a file.
+type removal struct {
+	path string
+	at   int // the place in calls
 }
 
 // isIn reports whether a line, without white space around it, has the part.
@@ -95,8 +103,22 @@ func (w *Writes) dropRepeated(at int, original string) {
 	places := w.lines[w.calls[at].Path]
 	for line := range strings.Lines(original) {
 		text := strings.TrimSpace(line)
+		if !slices.Contains(places[text], at) {
+			w.noteRemoval(text, at)
+		}
+	}
+	for line := range strings.Lines(original) {
+		text := strings.TrimSpace(line)
 		places[text] = slices.DeleteFunc(places[text], func(i int) bool { return i == at })
 	}
+}
+
+// noteRemoval notes that a call removed a line from its file.
+func (w *Writes) noteRemoval(text string, at int) {
+	if w.gone == nil {
+		w.gone = map[string][]removal{}
+	}
+	w.gone[text] = append(w.gone[text], removal{w.calls[at].Path, at})
 }
 
 // IsBehindNextPrompt reports whether a second prompt is between a line of the main agent's
@@ -135,6 +157,15 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 			kept[strings.TrimSpace(line)] = true
 		}
 		w.addParts(file, edit, kept, at)
+		stays := map[string]bool{}
+		for line := range strings.Lines(edit.New) {
+			stays[strings.TrimSpace(line)] = true
+		}
+		for text := range kept {
+			if !stays[text] {
+				w.noteRemoval(text, at)
+			}
+		}
 		for line := range strings.Lines(edit.New) {
 			text := strings.TrimSpace(line)
 			if places := w.lines[file][text]; !kept[text] && (len(places) == 0 || places[len(places)-1] != at) {
@@ -189,8 +220,53 @@ func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool
 
 // FindWriter returns the call that wrote a line, as far as that is certain: as FindPart does, but
 // a tool that wrote the whole file may only have repeated the line. Such a call counts if no
-// other call that matches, of an edit tool or a shell, has the text.
+// other call that matches, of an edit tool or a shell, has the text. A line that another agent of
+// the session wrote in a file from which a call removed it is that agent's.
 func (w *Writes) FindWriter(names []string, text string, matches func(Write) bool) (Write, bool) {
+	found, ok := w.findWriter(names, text, matches)
+	if !ok {
+		return found, false
+	}
+	if moved, ok := w.findMoved(found, text, matches); ok {
+		return moved, true
+	}
+	return found, true
+}
+
+// findMoved returns the call of another agent that wrote a line in a file from which a call
+// removed it.
+func (w *Writes) findMoved(found Write, text string, matches func(Write) bool) (Write, bool) {
+	const least = 20 // letters and digits, of which fewer may be the same by chance
+	text = strings.TrimSpace(text)
+	removals := w.gone[text]
+	if len(removals) == 0 || countWord(text) < least {
+		return Write{}, false
+	}
+	for _, r := range slices.Backward(removals) {
+		if r.path == found.Path || w.calls[r.at].failed {
+			continue
+		}
+		for _, at := range slices.Backward(w.lines[r.path][text]) {
+			if c := w.calls[at]; c.Subagent != found.Subagent && !c.failed && matches(c) {
+				return c, true
+			}
+		}
+	}
+	return Write{}, false
+}
+
+// countWord counts the letters and digits of a text.
+func countWord(text string) int {
+	n := 0
+	for _, c := range text {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *Writes) findWriter(names []string, text string, matches func(Write) bool) (Write, bool) {
 	if found, ok := w.FindPart(names, text, func(c Write) bool { return !c.Whole && matches(c) }); ok {
 		return found, true
 	}

@@ -194,3 +194,38 @@ func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
 		}
 	}
 }
+
+// TestAMovedLineIsTheOtherAgents holds whose a line is that the main agent moved to another file
+// after a subagent had written it.
+func TestAMovedLineIsTheOtherAgents(t *testing.T) {
+	t.Parallel()
+	const moved, short = "a line that the subagent wrote", "return err"
+	use := func(call, tool, input string) []byte {
+		return []byte(`{"type":"assistant","cwd":"/p","message":{"id":"` + call + `","content":[{"type":"tool_use","id":"` + call + `","name":"` + tool + `","input":{` + input + `}}]}}`)
+	}
+	for name, remove := range map[string][][]byte{
+		"by an edit": {use("e1", "Edit", `"file_path":"/p/from.go","old_string":"kept\n`+moved+`\n`+short+`\n","new_string":"kept\n"`)},
+		"by writing the whole file": {
+			use("e1", "Write", `"file_path":"/p/from.go","content":"kept\n"`),
+			[]byte(`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"e1","content":"ok"}]},"toolUseResult":{"originalFile":"kept\n` + moved + `\n` + short + `\n"}}`),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w transcript.Writes
+			for n, line := range append(remove, use("e2", "Edit", `"file_path":"/p/to.go","old_string":"x","new_string":"x\n`+moved+`\n`+short+`\nown line of the main agent"`)) {
+				w.Line(line, n)
+			}
+			w.Subagent = "helper"
+			w.Line(use("s1", "Write", `"file_path":"/p/from.go","content":"kept\n`+moved+`\n`+short+`\n"`), 0)
+			for text, want := range map[string]string{moved: "s1", short: "e2", "own line of the main agent": "e2"} {
+				if got, _ := w.FindWriter([]string{"to.go"}, text, anyCall); got.Call != want {
+					t.Errorf("%s: call %q, not %q", text, got.Call, want)
+				}
+			}
+			if got, _ := w.FindWriter([]string{"to.go"}, moved, func(c transcript.Write) bool { return c.Subagent == "" }); got.Call != "e2" {
+				t.Errorf("of the main agent's calls: %q", got.Call)
+			}
+		})
+	}
+}

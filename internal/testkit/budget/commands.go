@@ -15,8 +15,11 @@ type command struct {
 	budget float64
 }
 
-// readings are the commands on the record of a repository. "ID" stands for a
-// checkpoint in the middle of its history.
+// middle is a commit in the middle of the history.
+const middle = "main~1000"
+
+// readings are the commands on the record of a repository. "ID" stands for the
+// checkpoint of a commit in the middle of its history, "FILE" for a file that it changed.
 func readings() []command {
 	return []command{
 		{"explain", []string{"explain", "--no-pager"}, 46},
@@ -31,6 +34,9 @@ func readings() []command {
 		{"log --file", []string{"log", "--no-pager", "--file", "pkg01"}, 40},
 		{"usage", []string{"usage", "--no-pager"}, 40},
 		{"usage --by file", []string{"usage", "--no-pager", "--by", "file"}, 40},
+		{"why, a line", []string{"why", "--no-pager", "FILE:3"}, 40},
+		{"why, a commit", []string{"why", "--no-pager", middle}, 40},
+		{"blame, a file of 40 lines", []string{"blame", "--no-pager", "FILE"}, 40},
 	}
 }
 
@@ -82,11 +88,14 @@ func reading(b *bench, rows []*row) {
 
 // reads measures a command once, on a machine where no session is yet.
 func (b *bench) reads(dir string, c command) sample {
-	const middle = "main~1000"
 	args := make([]string, len(c.args))
 	for i, arg := range c.args {
 		if arg == "ID" {
 			arg = strings.TrimSpace(b.git(dir, "log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)", middle))
+		}
+		if strings.HasPrefix(arg, "FILE") {
+			file, _, _ := strings.Cut(b.git(dir, "log", "-1", "--format=", "--name-only", middle), "\n")
+			arg = file + strings.TrimPrefix(arg, "FILE")
 		}
 		args[i] = arg
 	}

@@ -79,6 +79,11 @@ type importer struct {
 }
 
 func (b *bench) generate(h history, dir string) {
+	b.imported(dir, func(im *importer) { im.history(h) })
+}
+
+// imported makes a repository of what fill imports.
+func (b *bench) imported(dir string, fill func(*importer)) {
 	b.git(b.work, "init", "-q", "-b", "main", dir)
 	cmd := exec.Command("git", "-C", dir, "fast-import", "--quiet", "--depth=10")
 	cmd.Env = b.env
@@ -86,9 +91,9 @@ func (b *bench) generate(h history, dir string) {
 	pipe, err := cmd.StdinPipe()
 	b.Must(err)
 	b.Must(cmd.Start())
-	rng := rand.New(rand.NewPCG(1, uint64(h.files))) //nolint:gosec // no secret: the same each time
+	rng := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // no secret: the same each time
 	im := importer{bufio.NewWriter(pipe), rng, 0, 1700000000}
-	im.history(h)
+	fill(&im)
 	b.Must(im.Flush())
 	b.Must(pipe.Close())
 	b.Must(cmd.Wait())
@@ -116,7 +121,7 @@ func (im *importer) history(h history) {
 		if n >= h.commits-h.checkpoints {
 			id := fmt.Sprintf("%012x", im.rng.Uint64()>>16)
 			message += "\n\nEntire-Checkpoint: " + id
-			shadow = im.checkpoint(record{id, changed, h.talk}, shadow)
+			shadow = im.checkpoint(record{id: id, touched: changed, talk: h.talk}, shadow)
 		}
 		tip = im.commit("refs/heads/main", message, changed, tip)
 	}
@@ -143,6 +148,7 @@ type record struct {
 	id      string
 	touched map[string]string
 	talk    int
+	lines   testkit.Object // who wrote the commit's lines, nil if that isn't recorded
 }
 
 // checkpoint writes a checkpoint of one session upon parent.
@@ -173,6 +179,9 @@ func (im *importer) checkpoint(r record, parent int) int {
 	meta := testkit.Object{
 		"cli_version", "bench", "checkpoint_id", id, "session_id", session, "strategy", "manual-commit", "created_at", created,
 		"branch", "main", "checkpoints_count", 1, "files_touched", paths, "agent", "Claude Code", "token_usage", usage,
+	}
+	if r.lines != nil {
+		meta = append(meta, "initial_attribution", r.lines)
 	}
 	dir := strings.TrimPrefix(base, "/")
 	files := map[string]string{

@@ -11,6 +11,7 @@ const (
 	perVersion unit = "v"
 	perStatus  unit = "s"
 	perOne     unit = "one" // the same hook with little history
+	perBlame   unit = "git blame -M -C"
 	perByte    unit = "KB"
 	perMega    unit = "MB"
 )

@@ -32,6 +32,9 @@ func scenarios() []scenario {
 		{"huge transcript", hugeRows, huge},
 		{"reading", readingRows, reading},
 		{"damaged", damagedRows, damaged},
+		{"lines", lineRows, lines},
+		{"one more turn", turnRows, oneTurn},
+		{"moments", momentRows, moments},
 		{"context checkpoints", contextRows, contextCheckpoints},
 		{"due brief", dueRows, due},
 	}
