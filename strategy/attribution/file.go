@@ -41,6 +41,8 @@ type State struct {
 	Raw bool
 	// Early reports that the file was this before the base was committed.
 	Early bool
+	// Unsure reports that the lines which appear in it may be another's.
+	Unsure bool
 	// Known is what is known of the step's lines, nil if they are all By's.
 	Known *Known
 }

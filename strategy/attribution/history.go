@@ -270,7 +270,7 @@ func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]
 				o.Origin = from
 			}
 		}
-		o.Unsure = o.Unsure || s.Early && h.earlier[h.texts.loose[to[g.b+i]]]
+		o.Unsure = o.Unsure || s.Unsure || s.Early && h.earlier[h.texts.loose[to[g.b+i]]]
 		replacer := o.by
 		if from, ok := moved[g.b+i]; ok && (s.Known == nil || o.Unsure) {
 			o.source = from

@@ -69,6 +69,12 @@ func TestLinesThatNobodyWrote(t *testing.T) {
 			want:  map[int]bool{1: false},
 		},
 		{
+			name:  "a state that may be another's",
+			file:  attribution.File{Base: lines("a"), Final: lines("a b own"), States: []attribution.State{{Content: lines("a b"), Unsure: true}}},
+			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 2}},
+			want:  map[int]bool{1: true, 2: false},
+		},
+		{
 			name: "a replaced commit doesn't know an indented line, which the one before it has",
 			file: attribution.File{Base: lines("a"), Final: []byte("a\n\tb\n"), States: []attribution.State{
 				{Content: lines("a b"), Known: &attribution.Known{Written: map[int]attribution.Author{1: agent}}},

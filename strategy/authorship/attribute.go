@@ -257,7 +257,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 			content, ok = a.read(ctx, s.Blob)
 		}
 		if ok {
-			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early})
+			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure})
 		}
 	}
 	return file, true

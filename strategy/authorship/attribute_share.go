@@ -79,6 +79,7 @@ func (a *attributing) stepsOf(f gitdiff.FileDiff) []provenance.AuthoredStep {
 	}
 	for i, s := range steps {
 		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
+		steps[i].Unsure = steps[i].By != s.By
 	}
 	return steps
 }

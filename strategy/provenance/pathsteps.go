@@ -20,6 +20,8 @@ type AuthoredStep struct {
 	Turn string
 	// Early reports that a commit came after it, which didn't take up the path as it was left.
 	Early bool
+	// Unsure reports that it is counted as a person's, though a session made it.
+	Unsure bool
 }
 
 // AddSession adds the steps of a session.

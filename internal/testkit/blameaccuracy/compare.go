@@ -96,15 +96,20 @@ type blamed struct {
 	} `json:"lines"`
 }
 
-// isTooShort reports whether too few lines of a commit are left together around a line for git
-// to follow them to another file.
-func (b blamed) isTooShort(i int) bool {
+// isTooShort reports whether too few lines that one writer wrote and somebody moved are left
+// together around a line for git to follow them to another file.
+func (b blamed) isTooShort(i int, facts map[string]*fact) bool {
 	const least = 40 // letters and digits, as git blame -C has it
+	of := func(n int) *fact { return facts[strings.TrimSpace(b.Lines[n].Text)] }
+	isMoved := func(n int) bool {
+		f := of(n)
+		return b.Lines[n].Commit == b.Lines[i].Commit && (f == nil || f.mover != nil && f.writer == of(i).writer)
+	}
 	first, last := i, i
-	for first > 0 && b.Lines[first-1].Commit == b.Lines[i].Commit {
+	for first > 0 && isMoved(first-1) {
 		first--
 	}
-	for last+1 < len(b.Lines) && b.Lines[last+1].Commit == b.Lines[i].Commit {
+	for last+1 < len(b.Lines) && isMoved(last+1) {
 		last++
 	}
 	size := 0
@@ -144,7 +149,7 @@ func (w *world) compare(seed uint64) Result {
 				got.prompt = author.Turn.Prompt
 			}
 			by := want.writer
-			if want.mover != nil && (line.Commit == "" || out.isTooShort(i) && got == *want.mover) { // git doesn't follow it
+			if want.mover != nil && (line.Commit == "" || out.isTooShort(i, w.facts) && got == *want.mover) { // git doesn't follow it
 				by = *want.mover
 			}
 			count := judge(by, got, author.Kind == "unknown", author.Call != "")
