@@ -362,26 +362,20 @@ func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int,
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	end := min(to.Offset, info.Size())
-	from := max(0, end-limit)
-	data := make([]byte, end-from)
-	if _, err := io.ReadFull(io.NewSectionReader(f, from, end-from), data); err != nil {
-		return err
+	size := min(limit, firstRead)
+	if to.Lines == 0 {
+		size = limit
 	}
-	line := to.Lines
-	if line == 0 && from == 0 {
-		line = bytes.Count(data, []byte{'\n'}) + 1
-		if bytes.HasSuffix(data, []byte{'\n'}) {
-			line--
+	var data []byte
+	var begin, line int
+	for {
+		if data, begin, line, err = readLast(f, end, size, to.Lines, first); err != nil {
+			return err
 		}
-	}
-	begin := len(data)
-	// Backward to the first line, or to the first whole one of what was read.
-	for at := len(bytes.TrimSuffix(data, []byte{'\n'})); line > first && at >= 0; line-- {
-		cut := bytes.LastIndexByte(data[:at], '\n')
-		if cut < 0 && from > 0 {
+		if line <= first || size >= min(limit, end) {
 			break
 		}
-		begin, at = cut+1, cut
+		size = min(limit, 4*size) //nolint:mnd // a few times
 	}
 	for n := line; begin < len(data) && ctx.Err() == nil; n++ {
 		row := data[begin:]
@@ -392,4 +386,36 @@ func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int,
 		begin += len(row) + 1
 	}
 	return ctx.Err()
+}
+
+// firstRead is how much of the end of a transcript is read before it is known how far back its
+// lines go.
+const firstRead = 64 << 10
+
+// readLast reads the last size bytes of a file before end, where lines lines end, or all where
+// lines is 0. It returns the place and the number of the first whole line that it has, of those
+// from the line first on.
+func readLast(f io.ReaderAt, end, size int64, lines, first int) (data []byte, begin, line int, err error) {
+	from := max(0, end-size)
+	data = make([]byte, end-from)
+	if _, err := io.ReadFull(io.NewSectionReader(f, from, end-from), data); err != nil {
+		return nil, 0, 0, err
+	}
+	line = lines
+	if line == 0 && from == 0 {
+		line = bytes.Count(data, []byte{'\n'}) + 1
+		if bytes.HasSuffix(data, []byte{'\n'}) {
+			line--
+		}
+	}
+	begin = len(data)
+	// Backward to the first line, or to the first whole one of what was read.
+	for at := len(bytes.TrimSuffix(data, []byte{'\n'})); line > first && at >= 0; line-- {
+		cut := bytes.LastIndexByte(data[:at], '\n')
+		if cut < 0 && from > 0 {
+			break
+		}
+		begin, at = cut+1, cut
+	}
+	return data, begin, line, nil
 }

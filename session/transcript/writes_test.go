@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -227,5 +228,44 @@ func TestAMovedLineIsTheOtherAgents(t *testing.T) {
 				t.Errorf("of the main agent's calls: %q", got.Call)
 			}
 		})
+	}
+}
+
+// TestWritesReadAsFarBackAsTheFirstLine has more lines than are read at once.
+func TestWritesReadAsFarBackAsTheFirstLine(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	const lines = 2000
+	for n := range lines {
+		text.WriteString(`{"type":"assistant","cwd":"/p","message":{"id":"m` + strconv.Itoa(n) + `","content":[{"type":"tool_use","id":"w` + strconv.Itoa(n) +
+			`","name":"Write","input":{"file_path":"/p/a.go","content":"line ` + strconv.Itoa(n) + strings.Repeat(" ", 200) + `\n"}}]}}` + "\n")
+	}
+	name := filepath.Join(t.TempDir(), "t.jsonl")
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	size := int64(text.Len())
+	each := size / lines
+	for _, c := range []struct {
+		first int
+		limit int64
+		want  int // the first line that is found
+	}{
+		{0, size, 0},
+		{0, size + 1, 0},
+		{1990, size, 1990},
+		{700, size, 700},
+		{0, 100 * each, 1901}, // a line is a little longer than each there
+	} {
+		var w transcript.Writes
+		if err := w.ReadEnd(t.Context(), name, transcript.Cursor{Offset: size, Lines: lines}, c.first, c.limit); err != nil {
+			t.Fatal(err)
+		}
+		for n := range lines {
+			call, found := w.Find([]string{"a.go"}, "line "+strconv.Itoa(n), anyCall)
+			if found != (n >= c.want) || found && call.Line != n {
+				t.Fatalf("from %d, %d bytes: line %d: %+v, %v", c.first, c.limit, n, call, found)
+			}
+		}
 	}
 }

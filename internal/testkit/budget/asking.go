@@ -39,9 +39,9 @@ func lines(b *bench, rows []*row) {
 	dir := filepath.Join(b.work, "lines")
 	testkit.Call{Dir: b.work, Env: b.env, Name: "cp", Args: []string{"-a", from, dir}}.Must(b)
 	b.slim()
-	git := func(args ...string) float64 {
+	git := func(args ...string) sample {
 		args = append([]string{"blame", "--incremental", "-M", "-C"}, args...)
-		return b.time(testkit.Call{Dir: dir, Env: b.env, Name: "git", Args: args}).ms
+		return b.time(testkit.Call{Dir: dir, Env: b.env, Name: "git", Args: args})
 	}
 	ours := func(args ...string) sample {
 		return b.time(testkit.Call{Dir: dir, Env: b.env, Name: "entire", Args: args})
@@ -56,8 +56,9 @@ func lines(b *bench, rows []*row) {
 		if n == 0 {
 			continue
 		}
-		for i, base := range []float64{whole, plain, part, one} {
-			rows[i].add(took[i], base)
+		for i, base := range []sample{whole, plain, part, one} {
+			rows[i].add(took[i], base.ms)
+			rows[i].baseCPU = append(rows[i].baseCPU, base.cpu)
 		}
 	}
 	b.Must(os.RemoveAll(dir))

@@ -79,7 +79,7 @@ func reading(b *bench, rows []*row) {
 			rows[i].add(little, v)
 			r := rows[len(readings())+i]
 			r.add(much, 0)
-			r.base = append(r.base, little.ms)
+			r.base, r.baseCPU = append(r.base, little.ms), append(r.baseCPU, little.cpu)
 		}
 	}
 	b.Must(os.RemoveAll(full))

@@ -26,6 +26,7 @@ type row struct {
 
 	samples []sample
 	base    []float64 // the unit, measured beside each sample
+	baseCPU []float64 // its CPU time, where the unit is the same hook or git's own command
 	value   float64   // of a row that is no time
 	slack   float64   // what its budget is more by
 	slowest []*row    // a row that stands for the slowest of several
@@ -75,6 +76,14 @@ func (r *row) best() float64 {
 		return 0
 	}
 	return slices.Min(r.times()) / slices.Min(r.base)
+}
+
+// cpuRatio is 0 where the unit's CPU time isn't known.
+func (r *row) cpuRatio() float64 {
+	if base := median(r.baseCPU); base > 0 {
+		return r.cpu() / base
+	}
+	return 0
 }
 
 func (r *row) ratio() float64 {
@@ -136,7 +145,7 @@ func (m *measured) take(name string, s sample, v float64) {
 		r.add(s, base)
 	}
 	if r := m.bases[name]; r != nil {
-		r.base = append(r.base, s.ms)
+		r.base, r.baseCPU = append(r.base, s.ms), append(r.baseCPU, s.cpu)
 	}
 }
 

@@ -17,6 +17,7 @@ type result struct {
 	In       string  `json:"in"`                      // ms, KB or MB
 	Best     float64 `json:"fastest_ratio,omitempty"` // of the fastest run to the fastest of the unit
 	CPU      float64 `json:"cpu_ms,omitempty"`
+	CPURatio float64 `json:"cpu_ratio,omitempty"` // what is least disturbed by other work
 	Unit     string  `json:"unit,omitempty"`
 	UnitMS   float64 `json:"unit_ms,omitempty"`
 	Ratio    float64 `json:"ratio,omitempty"`
@@ -40,7 +41,7 @@ func (r *row) result() result {
 	}
 	p := r.pick()
 	out := result{
-		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", Best: p.best(), CPU: p.cpu(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
+		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", Best: p.best(), CPU: p.cpu(), CPURatio: p.cpuRatio(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
 		Budget: r.Budget, Over: r.Budget > 0 && p.ratio() > r.Budget, PeakMB: float64(p.peak()) / mib,
 	}
 	out.Git, out.HasGit = p.gits()
@@ -71,8 +72,8 @@ func (b *bench) printJSON(out io.Writer) error {
 func (b *bench) printTable(out io.Writer) {
 	lines := make([][]string, 0, len(b.table)+2)
 	lines = append(lines,
-		[]string{"what", "median", "unit", "ratio", "budget", "", "fastest", "CPU", "peak MB", "git"},
-		[]string{"---", "---:", "---:", "---:", "---:", "---", "---:", "---:", "---:", "---:"},
+		[]string{"what", "median", "unit", "ratio", "budget", "", "fastest", "CPU", "CPU ratio", "peak MB", "git"},
+		[]string{"---", "---:", "---:", "---:", "---:", "---", "---:", "---:", "---:", "---:", "---:"},
 	)
 	for _, r := range b.table {
 		lines = append(lines, r.result().cells())
@@ -125,7 +126,7 @@ func (r result) cells() []string {
 	}
 	return []string{
 		name, number(r.Median, 1, " ms"), number(r.UnitMS, 1, " ms"), number(r.Ratio, 2, ""), //nolint:mnd // digits
-		budget, verdict, number(r.Best, 2, ""), number(r.CPU, 1, " ms"), number(r.PeakMB, 0, ""), git,
+		budget, verdict, number(r.Best, 2, ""), number(r.CPU, 1, " ms"), number(r.CPURatio, 2, ""), number(r.PeakMB, 0, ""), git,
 	}
 }
 
