@@ -143,6 +143,9 @@ type Turn struct {
 	Calls []transcript.Call `json:"calls,omitempty"`
 	// Timed reports whether the turn's lines carry times of the turn.
 	Timed bool `json:"timed,omitempty"`
+	// Mixed reports that pending files were found changed at the prompt while another session
+	// was at work: whose the changes are isn't known.
+	Mixed bool `json:"mixed,omitempty"`
 	// Prompts are the redacted prompts of the turn, Summary its last words.
 	Prompts []string `json:"prompts,omitempty"`
 	Summary string   `json:"summary,omitempty"`

@@ -49,7 +49,7 @@ func (a *attributing) followMoves() {
 			if !attribution.Significant(text) {
 				continue
 			}
-			g, ok := trace(gone[string(text)], line)
+			g, ok := origin(gone[string(text)], line, l.diff.Path)
 			ok = ok && added[string(text)] == 1 && g.path != l.diff.Path && line.Call == ""
 			if n := len(block); n > 0 && (!ok || g.path != from[n-1].path) {
 				a.moveBlock(l, block, from)
@@ -87,6 +87,25 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 		by, turn = first.By, first.Turn
 	}
 	return first, found
+}
+
+// origin returns the line of another file that a line was; false if it was none.
+func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
+	if from, ok := trace(gone, line); ok || line.By != attribution.Person {
+		return from, ok
+	}
+	return ambiguous(gone, path)
+}
+
+// ambiguous returns a line of a session that another file lost, though it isn't known that the
+// person who added it here removed it there.
+func ambiguous(gone []goneLine, path string) (goneLine, bool) {
+	for _, g := range gone {
+		if g.path != path && !g.Base && g.By != attribution.Person {
+			return goneLine{attribution.Gone{Text: g.Text, Base: true}, g.path}, true
+		}
+	}
+	return goneLine{}, false
 }
 
 // moveBlock gives the lines of a block to those who wrote them in another file.

@@ -63,7 +63,7 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 			several = true
 		}
 	}
-	if most == noEvidence && a.isUnseen(others) {
+	if most == noEvidence && a.isUnseen(others) && !found.mixed {
 		return // the others changed nothing, as far as is known
 	}
 	if most == noEvidence || several || !a.isSlot(best.session) {

@@ -21,18 +21,20 @@ type askedTurn struct {
 	from, to time.Time
 	// beside are the sessions that were at work at the same time.
 	beside []string
+	// mixed reports that files were changed before it, it isn't known by whom.
+	mixed bool
 }
 
 // addTurns adds the turns of a session, that which runs included.
 func (x *writerIndex) addTurns(s *session.State, steps []provenance.Step) {
 	for _, step := range steps {
 		if step.Prompt != "" || step.Line > 0 || !step.Begun.IsZero() {
-			x.turns = append(x.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line, from: step.Begun, to: step.At, beside: step.Beside})
+			x.turns = append(x.turns, askedTurn{session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line, from: step.Begun, to: step.At, beside: step.Beside, mixed: step.Mixed})
 		}
 	}
 	if workspace.IsBusy(s) {
 		t := s.Recorder.Turn
-		x.turns = append(x.turns, askedTurn{session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: t.Line, from: t.Start})
+		x.turns = append(x.turns, askedTurn{session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: t.Line, from: t.Start, mixed: t.Mixed})
 	}
 }
 

@@ -37,8 +37,10 @@ func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *trackin
 		return
 	}
 	found, err := sp.changedSinceStop(ctx, s, n)
-	if err == nil && len(found.Paths) > 0 && !sp.AnyOtherActive(ctx, s.ID) { // else another agent may have done it
-		err = sp.addSteps(ctx, s, n, found)
+	if err == nil && len(found.Paths) > 0 {
+		if s.Recorder.Turn.Mixed = sp.AnyOtherActive(ctx, s.ID); !s.Recorder.Turn.Mixed {
+			err = sp.addSteps(ctx, s, n, found)
+		}
 	}
 	if err != nil {
 		sp.Log.WarnContext(ctx, "changes before the turn not recorded", "session_id", s.ID, "error", err.Error())

@@ -35,6 +35,8 @@ type Step struct {
 	Prompt string `json:"prompt,omitempty"`
 	// Beside are other sessions that were at work in the turn.
 	Beside []string `json:"beside,omitempty"`
+	// Mixed reports that the files may have been changed before the turn, it isn't known by whom.
+	Mixed bool `json:"mixed,omitempty"`
 	// By is who made the files what they are.
 	By stepAuthor `json:"by"`
 	// Raw reports whether the blobs hold the files of the worktree unfiltered.
@@ -169,7 +171,7 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
 	made := Step{
 		At: sp.Env.Now().UTC(), Begun: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s),
-		Beside: sp.beside(ctx, s), By: byAgent,
+		Beside: sp.beside(ctx, s), Mixed: s.Recorder.Turn.Mixed, By: byAgent,
 	}
 	for _, p := range turn.Touched {
 		blob := UnknownBlob

@@ -88,7 +88,7 @@ func remainingTurn(t session.Turn, background bool) session.Turn {
 		return session.Turn{}
 	}
 	open := slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return !c.Open })
-	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed}
+	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed, Mixed: t.Mixed}
 }
 
 // recordBaseline keeps, for the next turn, what git's status listed now, and the snapshot
