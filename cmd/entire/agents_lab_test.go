@@ -170,7 +170,7 @@ func agentIsKilled(t *testing.T, l *agentLab) {
 	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [{"match": "third page", "steps": [
   [{"write": "${CWD}/docs/third.md", "content": "# Third\n"}],
   {"wait": 60, "blocks": [{"text": "Never said."}]}]}]}`)
-	l.play(script, "keys", "wait-for ${READY} 60\nsleep 2\nsay Write the third page\nsleep 8\nkill\n")
+	l.play(script, "keys", "wait-for ${READY} 60\nsleep 2\nsay Write the third page\nwait-for third.md 60\nsleep 3\nkill\n")
 	if _, err := os.Stat(filepath.Join(l.project(), "docs", "third.md")); err != nil {
 		t.Fatal(err)
 	}
