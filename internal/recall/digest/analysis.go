@@ -204,16 +204,9 @@ func lastQuestion(said string) string {
 	return oneLine(strings.Trim(last, "*_ "), maxItem)
 }
 
-// decisions returns the decisions of the user, then those of the agent, without the
-// last prompt: that is the task.
-func (r report) decisions() []string {
-	all := slices.Clone(r.Answers)
-	if n := len(r.Asked); n > 0 {
-		last := userSaid + oneLine(r.Asked[n-1].Text, maxItem)
-		all = slices.DeleteFunc(all, func(s string) bool { return s == last })
-	}
-	return append(all, r.Chosen...)
-}
+// decisions returns the decisions of the user, then those of the agent. The last prompt may
+// be one; a brief, which has it as the task, leaves it out there.
+func (r report) decisions() []string { return append(slices.Clone(r.Answers), r.Chosen...) }
 
 // blockers returns what went wrong and has not succeeded since.
 func (r report) blockers() []string {

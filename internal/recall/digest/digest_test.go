@@ -142,7 +142,7 @@ func TestAnalysis(t *testing.T) {
 		},
 		"a plan that is refused, and work": {
 			lines: all(first, used("p", "ExitPlanMode", planInput), failed("p", rejected), asked("no, use the other library"), said("Good.")),
-			want:  recall.Analysis{CurrentTask: "no, use the other library"},
+			want:  recall.Analysis{CurrentTask: "no, use the other library", Decisions: []string{"user: no, use the other library"}},
 		},
 		"a plan that is accepted": {
 			lines: all(first, used("p", "ExitPlanMode", planInput), done("p", "User has approved your plan.", `{"plan":"# Plan: add tokens\n\n## Steps\n- write b.go"}`)),
