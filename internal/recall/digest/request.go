@@ -132,7 +132,7 @@ func (d *Digest) correct(prompt string, redact plain.Redactor) {
 				continue
 			}
 			for text := range sentences(strings.TrimSpace(line)) {
-				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) {
+				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) && !transcript.IsReply(text) {
 					d.decided(userSaid + item(text, redact))
 				}
 			}

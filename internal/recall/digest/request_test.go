@@ -110,6 +110,7 @@ func TestDecisionsThatAreNone(t *testing.T) {
 		asked("but thinking aloud if there's a ctrl-C halfway we don't need a point there"), said("Done."),
 		asked("we _probably_ don't need the second cache"), said("Done."),
 		asked("maybe we should not store it at all"), said("No."),
+		asked("yeah let's do it"), said("Done."),
 		asked("we don't need the second cache"), said("Removed."),
 		asked("go on with the next one"),
 	))
