@@ -178,7 +178,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 	if _, err := os.Stat(other.path(".entire/settings.json")); err == nil {
 		t.Error("wrote settings that the main worktree has already")
 	}
-	check(t, "Enabled (manual-commit)\n", other.must("status"))
+	check(t, "Enabled (manual-commit)\nSnapshots: off\n", other.must("status"))
 }
 
 func TestErrorsAreJSONToo(t *testing.T) {
