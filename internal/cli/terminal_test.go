@@ -212,6 +212,41 @@ func TestWidthAndPager(t *testing.T) {
 	}
 }
 
+// TestSessionPicker lets a person choose the session to resume, each on a line of its own that
+// names it.
+func TestSessionPicker(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	d := repoDesk(t)
+	for i, prompt := range []string{"Limit logins to five a minute, and say how long is left", "日本語のテストを追加してください 🎉 そして長い文", ""} {
+		id := fmt.Sprintf("3f9ab1c2-0000-4000-8000-00000000000%d", i)
+		d.write("transcript"+id, "{}\n")
+		d.write(".git/entire-sessions/"+id+".json", fmt.Sprintf(`{"session_id": %q, "base_commit": "x", "worktree_path": %q, "transcript_path": %q,
+			"started_at": "2026-01-0%dT00:00:00Z", "phase": "idle", "first_prompt": %q}`, id, d.root, d.path("transcript"+id), 3-i, prompt))
+	}
+	for _, columns := range []uint16{60, 80, 250} {
+		cmd := exec.Command(program(t), "resume")
+		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
+		s := startOn(t, cmd, columns, 20)
+		s.wait("Resume which session?")
+		s.wait("000000000002")
+		for line := range strings.SplitSeq(strings.ReplaceAll(s.shown(), "\r", ""), "\n") {
+			if width := ansi.StringWidth(line); width > int(columns) {
+				t.Errorf("at %d columns a line has %d: %q", columns, width, line)
+			}
+		}
+		if text := ansi.Strip(s.shown()); !strings.Contains(text, "000000000000") || columns == 250 && !strings.Contains(text, "and say how long is left") {
+			t.Errorf("at %d columns: %q", columns, text)
+		}
+		s.pressAndSee("\x1b[B")
+		s.press("\r")
+		s.wait("claude -r 3f9ab1c2-0000-4000-8000-000000000001")
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %q", err, s.shown())
+		}
+	}
+}
+
 // TestEnableOnATerminal answers the questions on a terminal.
 func TestEnableOnATerminal(t *testing.T) {
 	t.Parallel()

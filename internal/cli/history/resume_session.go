@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -26,26 +28,54 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var options []ui.Option
-	for i := range list[:min(len(list), mostSessions)] {
-		s := &list[i]
-		if err := reader.Complete(ctx, s); err != nil {
+	list = list[:min(len(list), mostSessions)]
+	for i := range list {
+		if err := reader.Complete(ctx, &list[i]); err != nil {
 			return "", err
 		}
-		label := format.Session(s.ID) + "  " + ui.Ago(r.Now(), s.LastActive)
-		if s.Branch != "" {
-			label += "  " + ui.Line(s.Branch, listedBranch)
-		}
-		options = append(options, ui.Option{Label: label + format.Quoted(ui.Line(s.Prompt, format.ListedWidth)), Value: s.ID})
 	}
-	if len(options) == 0 {
+	if len(list) == 0 {
 		return "", app.WithHint(errors.New("no sessions yet"), "`entire enable` records those of your agent")
+	}
+	width, _ := r.Streams.Size()
+	var options []ui.Option
+	for i, label := range sessionLabels(list, r.Now(), width) {
+		options = append(options, ui.Option{Label: label, Value: list[i].ID})
 	}
 	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Resume which session?", Options: options, Flag: "<session>"})
 	if err != nil {
 		return "", err
 	}
 	return answers[0], nil
+}
+
+// sessionLabels are the sessions as lines to choose from, on a terminal of that width.
+func sessionLabels(list []sessions.Session, now time.Time, width int) []string {
+	const (
+		mark  = len("| > ") // what a form puts before a line, at most
+		gap   = 2
+		least = 16
+	)
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	ids = format.UniqueSessions(ids)
+	var facts ui.Table
+	for i, s := range list {
+		facts.Row(ids[i], agoOf(now, s.LastActive), string(s.Phase), orDash(ui.Line(s.Branch, listedBranch)))
+	}
+	labels := strings.Split(strings.TrimSuffix(facts.String(), "\n"), "\n")
+	column := 0
+	for _, label := range labels {
+		column = max(column, ui.Width(label)+gap)
+	}
+	for i, s := range list {
+		if prompt := ui.Line(s.Prompt, max(width-mark-column, least)); prompt != "" {
+			labels[i] += strings.Repeat(" ", column-ui.Width(labels[i])) + prompt
+		}
+	}
+	return labels
 }
 
 // sessionsNamed returns the sessions whose ids begin with a text.

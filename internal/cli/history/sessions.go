@@ -180,14 +180,18 @@ func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
 	}
 	ids = format.UniqueSessions(ids)
 	for i, s := range list {
-		when := "-"
-		if !s.LastActive.IsZero() {
-			when = ui.Ago(now, s.LastActive)
-		}
-		table.Row(ids[i], string(s.Phase), when, orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
+		table.Row(ids[i], string(s.Phase), agoOf(now, s.LastActive), orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
 			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
 	}
 	return table
+}
+
+// agoOf is how long ago a time was, if it is known.
+func agoOf(now, t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return ui.Ago(now, t)
 }
 
 func orDash(text string) string {
