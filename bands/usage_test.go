@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -32,8 +33,12 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	s.noise(t, "a/b1/other", 50_000)
 	s.take(t, bands.Auto, minute)
 
-	usage, err := retention.Measure(t.Context(), s.Store)
+	var passed []int64
+	usage, err := retention.MeasureReporting(t.Context(), s.Store, func(done, total int64) { passed = append(passed, done, total) })
 	fine(t, err)
+	if !slices.Equal(passed, []int64{1, 5, 2, 5, 3, 5, 4, 5, 5, 5}) {
+		t.Errorf("progress %v", passed)
+	}
 	low := func(v bands.Version) int64 { return map[bands.Version]int64{5: 50_000}[v] }
 	for _, u := range usage.Snapshots {
 		// The second and the third share the large file.

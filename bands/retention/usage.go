@@ -28,6 +28,12 @@ type Usage struct {
 // Measure measures all snapshots in one pass over what they share. What can't be
 // read is in the joined error and counts nothing.
 func Measure(ctx context.Context, s *bands.Store) (Usage, error) {
+	return MeasureReporting(ctx, s, nil)
+}
+
+// MeasureReporting is Measure, and reports to tick how many of the snapshots are measured,
+// unless that is nil.
+func MeasureReporting(ctx context.Context, s *bands.Store, tick func(done, total int64)) (Usage, error) {
 	snaps, bad := s.Snapshots()
 	l := newLedger(s, countSharing)
 	defer l.close()
@@ -36,6 +42,9 @@ func Measure(ctx context.Context, s *bands.Store) (Usage, error) {
 		u.Snapshots[i] = SnapshotUsage{Version: snap.Version, Total: snap.Totals.Bytes}
 		if _, err := l.add(ctx, snap); err != nil {
 			return Usage{}, err
+		}
+		if tick != nil {
+			tick(int64(i+1), int64(len(snaps)))
 		}
 	}
 	for _, r := range l.records {

@@ -53,8 +53,8 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 	}
 	defer s.Close()
 	var usage retention.Usage
-	err = f.Streams.Progress("Measuring", func() (err error) {
-		usage, err = retention.Measure(ctx, s.Store)
+	err = f.Streams.Count("Measuring", func(tick func(done, total int64)) (err error) {
+		usage, err = retention.MeasureReporting(ctx, s.Store, tick)
 		return err
 	})
 	if err != nil {
