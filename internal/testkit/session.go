@@ -3,6 +3,7 @@ package testkit
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -135,6 +136,10 @@ func (s *Session) Bash(command string) Result {
 	s.TB.Helper()
 	tool := s.Transcript.toolUse("Bash", Object{"command", command, "description", "Run a command"})
 	result := Call{Dir: s.Cwd, Env: s.AgentEnv(), Name: "bash", Args: []string{"-c", command}}.Run(s.TB)
+	if result.Code != 0 {
+		s.Transcript.toolError(tool, "Exit code "+strconv.Itoa(result.Code)+"\n"+result.Stdout+result.Stderr)
+		return result
+	}
 	s.Transcript.toolResult(tool, result.Stdout, Object{
 		"stdout", result.Stdout, "stderr", result.Stderr, "interrupted", false, "isImage", false, "noOutputExpected", false,
 	})

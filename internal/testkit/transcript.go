@@ -216,12 +216,17 @@ func (t *Transcript) toolUse(name string, input Object) string {
 }
 
 // toolResult writes the result of a call.
-func (t *Transcript) toolResult(tool, text string, result any) {
+func (t *Transcript) toolResult(tool, text string, result any) { t.toolEnd(tool, text, false, result) }
+
+// toolError is the result of a tool that failed.
+func (t *Transcript) toolError(tool, text string) { t.toolEnd(tool, text, true, "Error: "+text) }
+
+func (t *Transcript) toolEnd(tool, text string, failed bool, result any) {
 	id, parent := t.chain()
 	t.Line(append(Object{
 		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
 		"message",
-		Object{"role", "user", "content", []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", false}}},
+		Object{"role", "user", "content", []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", failed}}},
 		"uuid", id, "timestamp", Stamp(), "toolUseResult", result, "sourceToolAssistantUUID", parent,
 	}, t.envelope()...))
 }
