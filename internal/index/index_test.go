@@ -250,6 +250,7 @@ func TestSimilarWordsAreFound(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		"ratelimit":     {"ratelimit": "rate limit"},
 		"pormpt":        {"pormpt": "prompt"},
+		"rpompt":        {"rpompt": "prompt"},
 		"answr":         {"answr": "answer"},
 		"rate":          nil,
 		"zzzzzzzz":      nil,

@@ -40,50 +40,86 @@ func (r *Reader) similar(ctx context.Context, terms []term) (_ []term, instead m
 const longWord = 8
 
 // near returns the known words that a word may be meant to be: the most frequent one that
-// differs by a letter, or the two that it is made of. None if the word itself is known.
+// differs by a letter, or the two that it is made of, or the most frequent one that differs by two.
+// None if the word itself is known. Words with the same first letter come before others, as all
+// words are read to find those.
 func (r *Reader) near(ctx context.Context, word string) (near []string, err error) {
 	length := utf8.RuneCountInString(word)
 	if length < 3 {
 		return nil, nil
 	}
-	most := 1
-	if length >= longWord {
-		most = 2
+	if known, err := r.isKnown(ctx, word); err != nil || known {
+		return nil, err
 	}
-	known := map[string]bool{}
-	best, bestDistance, bestTurns := "", most+1, 0
-	err = each(ctx, r.conn, "SELECT term, doc FROM vocabulary WHERE length(term) BETWEEN 2 AND ?", []any{length + most}, func(rows scanner) error {
+	best := closest{word: word, most: 1}
+	if length >= longWord {
+		best.most = 2
+	}
+	_, size := utf8.DecodeRuneInString(word)
+	first := word[:size]
+	if err := best.of(ctx, r, "term BETWEEN ? AND ?", first, first+"\U0010ffff"); err != nil {
+		return nil, err
+	}
+	if best.term != "" && best.distance <= 1 {
+		return []string{best.term}, nil
+	}
+	for i := len(word) - 2; i >= 2; i-- {
+		begin, err := r.isKnown(ctx, word[:i])
+		if err != nil {
+			return nil, err
+		}
+		end := false
+		if begin {
+			end, err = r.isKnown(ctx, word[i:])
+		}
+		if err != nil || end {
+			return []string{word[:i], word[i:]}, err
+		}
+	}
+	if err := best.of(ctx, r, "TRUE"); err != nil || best.term == "" {
+		return nil, err
+	}
+	return []string{best.term}, nil
+}
+
+// isKnown reports whether a turn has a word.
+func (r *Reader) isKnown(ctx context.Context, word string) (known bool, err error) {
+	err = each(ctx, r.conn, "SELECT 1 FROM vocabulary WHERE term = ?", []any{word}, func(scanner) error {
+		known = true
+		return nil
+	})
+	return known, err
+}
+
+// closest is the known word that differs least from a word, by most letters at most; of several
+// the one of most turns.
+type closest struct {
+	word string
+	most int
+
+	term            string
+	distance, turns int
+}
+
+// of looks through the words of the vocabulary that match a condition.
+func (c *closest) of(ctx context.Context, r *Reader, condition string, args ...any) error {
+	length := utf8.RuneCountInString(c.word)
+	args = append(args, length-c.most, length+c.most)
+	return each(ctx, r.conn, "SELECT term, doc FROM vocabulary WHERE "+condition+" AND length(term) BETWEEN max(2, ?) AND ?", args, func(rows scanner) error {
 		var term string
 		var turns int
 		if err := rows.Scan(&term, &turns); err != nil {
 			return err
 		}
-		if len(term) < len(word) && strings.HasPrefix(word, term) || strings.HasSuffix(word, term) {
-			known[term] = true
+		limit := c.most
+		if c.term != "" {
+			limit = c.distance
 		}
-		if utf8.RuneCountInString(term) < length-most {
-			return nil
-		}
-		if d := distance(word, term, bestDistance); d < bestDistance || d == bestDistance && d <= most && turns > bestTurns {
-			best, bestDistance, bestTurns = term, d, turns
+		if d := distance(c.word, term, limit); d <= limit && (c.term == "" || d < c.distance || turns > c.turns) {
+			c.term, c.distance, c.turns = term, d, turns
 		}
 		return nil
 	})
-	switch {
-	case err != nil || known[word]:
-		return nil, err
-	case best != "" && bestDistance <= 1:
-		return []string{best}, nil
-	}
-	for i := len(word) - 2; i >= 2; i-- {
-		if known[word[:i]] && known[word[i:]] {
-			return []string{word[:i], word[i:]}, nil
-		}
-	}
-	if best != "" {
-		return []string{best}, nil
-	}
-	return nil, nil
 }
 
 // distance is how many letters have to be put in, taken out, replaced or exchanged with the
