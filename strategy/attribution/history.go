@@ -184,7 +184,7 @@ func (h *history) step(to []int, s State) {
 	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
 	at := 0
 	gaps := align(h.at, to)
-	moved := h.moved(now, to, gaps)
+	moved := h.moved(now, to, gaps, s)
 	h.noteLosses(now, gaps, source{s.By, Origin{Turn: s.Turn}})
 	for _, g := range gaps {
 		h.now = append(h.now, now[at:g.a]...)
@@ -231,13 +231,20 @@ func (h *history) gone() []Gone {
 
 // moved returns the sources of lines that a step only moves or indents, by their
 // place in to: significant lines that were written since the base, and that
-// are in the gaps as often before as after it, white space around them aside.
-func (h *history) moved(now []origin, to []int, gaps []gap) map[int]source {
+// are in the gaps as often before as after it, white space around them aside. Of the base's lines,
+// if they aren't short, that isn't known.
+func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]source {
 	lost, found := map[int][]source{}, map[int][]int{}
 	for _, g := range gaps {
 		for i := g.a; i < g.aEnd; i++ {
-			if line := h.at[i]; now[i].base == none && h.texts.counts[line] {
-				lost[h.texts.loose[line]] = append(lost[h.texts.loose[line]], now[i].source)
+			line := h.at[i]
+			text := h.texts.loose[line]
+			switch {
+			case !h.texts.counts[line]:
+			case now[i].base == none:
+				lost[text] = append(lost[text], now[i].source)
+			case h.texts.sizes[text] >= leastMoved:
+				lost[text] = append(lost[text], source{s.By, Origin{Turn: s.Turn, Unsure: true}})
 			}
 		}
 		for i := g.b; i < g.bEnd; i++ {

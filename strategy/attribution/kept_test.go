@@ -99,6 +99,23 @@ func TestLinesThatNobodyWrote(t *testing.T) {
 	}
 }
 
+// TestALineThatWasMovedAndIsGone holds that nobody wrote a line of the base that one step moves and
+// the next removes: another file may have it.
+func TestALineThatWasMovedAndIsGone(t *testing.T) {
+	t.Parallel()
+	const moved = "aLineOfTheBaseThatIsMoved"
+	file := attribution.File{
+		Base: text("a " + moved + " b c d"), Final: text("a b c d"),
+		States: []attribution.State{by(agent, "a b c d "+moved), by(attribution.Person, "a b c d")},
+		Hunks:  []gitdiff.Hunk{{Old: 2, OldLines: 1, New: 1}},
+	}
+	for _, gone := range file.Attribute().Gone {
+		if gone.Text == moved && !gone.Base && !gone.Unsure {
+			t.Errorf("it is of %q", gone.By)
+		}
+	}
+}
+
 // TestACommitGoesOnFromTheStateWithItsLines has a block that moves past a line which the state
 // before it lacks: the line stays the one's who wrote it.
 func TestACommitGoesOnFromTheStateWithItsLines(t *testing.T) {
