@@ -189,26 +189,30 @@ func (c committer) cherryPick() {
 }
 
 // revert takes the last commit back. Lines that it brings back are the person's, who
-// committed them.
+// committed them; what it moves back to another file the person has moved.
 func (c committer) revert() {
 	c.all()
-	before := c.present()
+	before := c.places()
 	if !c.try("revert", "--no-edit", "HEAD") {
 		return
 	}
-	for _, line := range slices.Sorted(maps.Keys(c.present())) {
-		if !before[line] {
+	after := c.places()
+	for _, line := range slices.Sorted(maps.Keys(after)) {
+		switch was, present := before[line]; {
+		case !present:
 			c.w.facts[line] = &fact{kinds: []Kind{BroughtBack}}
+		case was != after[line]:
+			c.w.facts[line].mover = &writer{}
 		}
 	}
 }
 
-// present are the lines of the worktree.
-func (c committer) present() map[string]bool {
-	lines := map[string]bool{}
+// places has the file of each line of the worktree.
+func (c committer) places() map[string]string {
+	lines := map[string]string{}
 	for _, path := range c.w.tracked() {
 		for _, line := range c.w.counted(c.w.text(path)) {
-			lines[strings.TrimSpace(line)] = true
+			lines[strings.TrimSpace(line)] = path
 		}
 	}
 	return lines
