@@ -233,8 +233,8 @@ func (w *Writes) FindWriter(names []string, text string, matches func(Write) boo
 	return found, true
 }
 
-// findMoved returns the call of another agent that wrote a line in a file from which a call
-// removed it.
+// findMoved returns the call of another agent that wrote a line in a file, be it the same, from
+// which a call removed it.
 func (w *Writes) findMoved(found Write, text string, matches func(Write) bool) (Write, bool) {
 	const least = 20 // letters and digits, of which fewer may be the same by chance
 	text = strings.TrimSpace(text)
@@ -243,7 +243,7 @@ func (w *Writes) findMoved(found Write, text string, matches func(Write) bool) (
 		return Write{}, false
 	}
 	for _, r := range slices.Backward(removals) {
-		if r.path == found.Path || w.calls[r.at].failed {
+		if w.calls[r.at].failed {
 			continue
 		}
 		for _, at := range slices.Backward(w.lines[r.path][text]) {

@@ -227,6 +227,11 @@ func TestAMovedLineIsTheOtherAgents(t *testing.T) {
 			if got, _ := w.FindWriter([]string{"to.go"}, moved, func(c transcript.Write) bool { return c.Subagent == "" }); got.Call != "e2" {
 				t.Errorf("of the main agent's calls: %q", got.Call)
 			}
+			w.Subagent = ""
+			w.Line(use("e3", "Edit", `"file_path":"/p/from.go","old_string":"kept","new_string":"kept\n`+moved+`"`), 9)
+			if got, _ := w.FindWriter([]string{"from.go"}, moved, anyCall); got.Call != "s1" {
+				t.Errorf("moved within its file: call %q", got.Call)
+			}
 		})
 	}
 }
