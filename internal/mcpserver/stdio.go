@@ -29,7 +29,7 @@ type stdio struct {
 func (t *stdio) Connect(context.Context) (mcp.Connection, error) { //nolint:ireturn // as the library calls it
 	c := &connection{
 		out: t.out, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), answered: make(chan struct{}, 1),
-		open: map[jsonrpc.ID]int{},
+		open: map[jsonrpc.ID]struct{}{},
 	}
 	go c.read(bufio.NewReader(t.in)) // left behind when the connection is closed: the stream can't be woken
 	return c, nil
@@ -44,7 +44,7 @@ type connection struct {
 
 	mu   sync.Mutex // guards what follows
 	out  io.Writer
-	open map[jsonrpc.ID]int // calls that have no answer yet
+	open map[jsonrpc.ID]struct{} // calls that have no answer yet; of two with one id only one gets it
 }
 
 // read hands on messages until the stream ends.
@@ -75,7 +75,7 @@ func (c *connection) take(line []byte, problem error) bool {
 	for _, m := range messages {
 		if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() {
 			c.mu.Lock()
-			c.open[call.ID]++
+			c.open[call.ID] = struct{}{}
 			c.mu.Unlock()
 		}
 		select {
@@ -204,9 +204,7 @@ func (c *connection) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	if answer, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
-		if c.open[answer.ID]--; c.open[answer.ID] <= 0 {
-			delete(c.open, answer.ID)
-		}
+		delete(c.open, answer.ID)
 		c.mu.Unlock()
 		select {
 		case c.answered <- struct{}{}:
