@@ -70,10 +70,10 @@ func hostileBranches() map[string]string {
 // TestAttackBranches: what a fetched branch of checkpoints has reaches no file outside,
 // runs nothing, ends no command otherwise than by exit code, and no terminal.
 func TestAttackBranches(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("not with -short")
 	}
-	t.Parallel()
 	commands := [][]string{
 		{"explain", "--no-pager"},
 		{"explain", "-c", "a1b2c3d4e5f6", "--no-pager"},

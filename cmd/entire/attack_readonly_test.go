@@ -17,10 +17,10 @@ const nobody = 65534
 // TestAttackReadOnlyParts: a part of the git directory, or of the worktree, that its
 // own user may not write.
 func TestAttackReadOnlyParts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("not with -short")
 	}
-	t.Parallel()
 	if os.Geteuid() == 0 {
 		asNobody(t)
 		return
