@@ -23,6 +23,9 @@ type clone struct {
 // other at random: in the end both hold all, each session at its longest.
 func TestMergeProperty(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	f := newMergeFixture(t)
 	ids := []checkpoint.ID{idOne, idTwo, idThree}
 	rapid.Check(t, func(rt *rapid.T) {

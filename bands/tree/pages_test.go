@@ -115,6 +115,9 @@ func editDirectory(random *rand.Rand, m map[string]tree.Entry, edits int) []tree
 
 func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	for seed := range uint64(testkit.Rounds(1, 3)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		model := map[string]tree.Entry{}

@@ -58,7 +58,7 @@ func TestScript(t *testing.T) {
 		case raceEnabled:
 			return !strings.HasPrefix(filepath.Base(path), "s")
 		default:
-			return n%16 != 0
+			return n%32 != 0
 		}
 	})
 	testscript.Run(t, testscript.Params{

@@ -14,6 +14,9 @@ import (
 // those behind it are.
 func TestAttackLargeObjectsAreNotRead(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)

@@ -272,6 +272,9 @@ func TestSimilarWordsAreFound(t *testing.T) {
 // returns what it did.
 func TestAnyByteMayBeLost(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	f, dir, want := made(t)
 	database, stamp := filepath.Join(dir, "index.db"), filepath.Join(dir, "index.stamp")
 	size := func() int64 {

@@ -94,6 +94,9 @@ func least(t *testing.T, r *redact.Redactor, text string) time.Duration {
 // although the whole of it would take seconds.
 func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	const size, patience = 4 << 20, time.Second
 	r := redact.New()
 	texts := maps.Clone(secretTexts)

@@ -177,6 +177,9 @@ func TestCursorIsStoredUnderTheseNames(t *testing.T) {
 
 func TestReadInAnyTwoStepsFindsTheSame(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	text := lines(asked("ä one"), "", used("t1", "Write", `{"file_path":"a"}`), "no json", answered("t1", "", ""), asked("two"), "  ", asked("three"))
 	for cut := range len(text) {
 		path := write(t, text[:cut])

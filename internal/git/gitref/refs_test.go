@@ -99,6 +99,9 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 // TestLockOfPackedRefsThatAKilledGitLeft: git takes it to delete a ref.
 func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)

@@ -36,6 +36,9 @@ func BenchmarkCountTree(b *testing.B) {
 
 func TestCountTree(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	root := t.TempDir()
 	want := int64(0)
 	for i := range 40 {

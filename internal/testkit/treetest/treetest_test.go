@@ -44,6 +44,9 @@ func TestSameSeedSameTree(t *testing.T) {
 // which parts of a small file are holes.
 func TestCopiedExactly(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	if err := exec.Command("cp", "--version").Run(); err != nil {
 		t.Skip("no GNU cp")
 	}

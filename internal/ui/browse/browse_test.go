@@ -143,6 +143,9 @@ up/down · enter choose · / filter · J/K…
 
 func TestNoLineIsLongerThanTheScreen(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
 	page := sample()
 	page.Items[0].Label = strings.Repeat("w\u00ef\u4e16", 80)
 	page.Preview = func(context.Context, string) string { return strings.Repeat("\u4e16", 300) }
