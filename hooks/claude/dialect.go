@@ -1,11 +1,16 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -105,6 +110,47 @@ type dialectPayload struct {
 	CamelSession    string `json:"sessionId"`
 	CamelTranscript string `json:"transcriptPath"`
 	CamelAgent      string `json:"agentId"`
+	// Time is when Copilot called the hook, in milliseconds; in its transcript the call has
+	// the same. Other agents have a text.
+	Time json.RawMessage `json:"timestamp"`
+}
+
+// flushTime bounds the wait for Copilot's transcript.
+const flushTime = time.Second
+
+// AwaitTranscript waits, for a second at most, until the transcript has the call of this
+// hook, and so all that happened before it: Copilot writes its lines some time after
+// the event.
+func (p *Payload) AwaitTranscript(ctx context.Context, a agent.Agent) {
+	if !isCopilot(a) || p.Transcript == "" || len(p.Time) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	call := append([]byte(`"timestamp":`), p.Time...)
+	for !endsWith(p.Transcript, call) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(flushTime / 50): //nolint:mnd // often enough not to be felt
+		}
+	}
+}
+
+// endsWith reports whether a text is near the end of a file.
+func endsWith(path string, text []byte) bool {
+	const near = 64 << 10
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	tail, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-near), near))
+	return err == nil && bytes.Contains(tail, text)
 }
 
 // fill gives the members that have another name in Copilot CLI the value of that.

@@ -66,6 +66,9 @@ func (h *hook) agent(ctx context.Context) error {
 	if h.twice() {
 		return nil
 	}
+	if h.name == "stop" {
+		payload.AwaitTranscript(ctx, h.by)
+	}
 	if h.name == "session-start" || h.name == "user-prompt-submit" {
 		h.mark(ctx)
 	}
