@@ -2,6 +2,8 @@ package explain
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -31,13 +33,18 @@ func titleOf(items []transcript.Item) string {
 
 // promptsTitle returns the title of a part by its stored prompts. Where the part is
 // known to begin later than the session, prompts of earlier parts may be among them,
-// and the last request is the nearest to it.
+// and the last request is the nearest to it. Instructions that a command expanded to are among
+// the prompts of other programs, behind what was typed: they are the title only where
+// there is no other.
 func promptsTitle(prompts []string, later bool) string {
 	var titles []string
 	for _, prompt := range prompts {
 		if title := transcript.RequestTitle(prompt); title != "" {
 			titles = append(titles, title)
 		}
+	}
+	if typed := slices.DeleteFunc(slices.Clone(titles), isMarkup); len(typed) > 0 {
+		titles = typed
 	}
 	switch {
 	case len(titles) == 0:
@@ -46,6 +53,12 @@ func promptsTitle(prompts []string, later bool) string {
 		return titles[len(titles)-1]
 	}
 	return titles[0]
+}
+
+// isMarkup reports whether a text begins with a heading or a bold text of Markdown, and has
+// more lines.
+func isMarkup(text string) bool {
+	return strings.Contains(text, "\n") && (strings.HasPrefix(text, "**") || strings.HasPrefix(text, "# "))
 }
 
 // title is what a session's part was about, by its metadata and prompts.
