@@ -9,7 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // Write is a call of an edit tool that wrote something to a file.
@@ -236,10 +237,9 @@ func (w *Writes) FindWriter(names []string, text string, matches func(Write) boo
 // findMoved returns the call of another agent that wrote a line in a file, be it the same, from
 // which a call removed it.
 func (w *Writes) findMoved(found Write, text string, matches func(Write) bool) (Write, bool) {
-	const least = 20 // letters and digits, of which fewer may be the same by chance
 	text = strings.TrimSpace(text)
 	removals := w.gone[text]
-	if len(removals) == 0 || countWord(text) < least {
+	if len(removals) == 0 || linediff.Letters(text) < linediff.LeastMoved {
 		return Write{}, false
 	}
 	for _, r := range slices.Backward(removals) {
@@ -253,17 +253,6 @@ func (w *Writes) findMoved(found Write, text string, matches func(Write) bool) (
 		}
 	}
 	return Write{}, false
-}
-
-// countWord counts the letters and digits of a text.
-func countWord(text string) int {
-	n := 0
-	for _, c := range text {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			n++
-		}
-	}
-	return n
 }
 
 func (w *Writes) findWriter(names []string, text string, matches func(Write) bool) (Write, bool) {

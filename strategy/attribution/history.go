@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // none is no line.
@@ -243,7 +244,7 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]sou
 			case !h.texts.counts[line]:
 			case now[i].base == none:
 				lost[text] = append(lost[text], now[i].source)
-			case h.texts.sizes[text] >= leastMoved:
+			case h.texts.sizes[text] >= linediff.LeastMoved:
 				lost[text] = append(lost[text], source{s.By, Origin{Turn: s.Turn, Unsure: true}})
 			}
 		}

@@ -1,10 +1,9 @@
 package attribution
 
-import "github.com/seed-3aff656d/entire/internal/git/gitdiff"
-
-// leastMoved is how many letters and digits a block has at least that was moved within its
-// file: fewer may be the same by chance. Git has the same limit.
-const leastMoved = 20
+import (
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/linediff"
+)
 
 // markKept marks added lines that nobody wrote as unsure: significant ones that the diff removes
 // as often as it adds them, white space around them aside. Lines that another hunk removes count
@@ -21,7 +20,7 @@ func (h *history) markKept(hunks []gitdiff.Hunk, all Lines) {
 		size := 0
 		end := func() {
 			for _, i := range block {
-				all.Added[i].Unsure = all.Added[i].Unsure || size >= leastMoved
+				all.Added[i].Unsure = all.Added[i].Unsure || size >= linediff.LeastMoved
 			}
 			block, size = nil, 0
 		}

@@ -2,7 +2,8 @@ package attribution
 
 import (
 	"bytes"
-	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // texts numbers lines, so that equal lines have the same number.
@@ -52,7 +53,7 @@ func (t *texts) number(line []byte) int {
 	if !ok {
 		loose = len(t.trimmed)
 		t.trimmed[string(text)] = loose
-		t.sizes = append(t.sizes, size(text))
+		t.sizes = append(t.sizes, linediff.Letters(string(text)))
 	}
 	t.loose, t.counts = append(t.loose, loose), append(t.counts, Significant(text))
 	return id
@@ -73,17 +74,6 @@ func (t *texts) missingIn(base []int, contents [][]byte) map[int]bool {
 		delete(found, t.loose[line])
 	}
 	return found
-}
-
-// size is the number of letters and digits of a text.
-func size(text []byte) int {
-	n := 0
-	for _, c := range string(text) {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			n++
-		}
-	}
-	return n
 }
 
 func (t *texts) isSignificant(line int) bool { return t.counts[line] }

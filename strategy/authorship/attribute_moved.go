@@ -2,14 +2,10 @@ package authorship
 
 import (
 	"bytes"
-	"unicode"
 
+	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
-
-// leastMoved is how many letters and digits a block has at least that was moved to another
-// file: fewer may be the same by chance. Git has the same limit for moves within a file.
-const leastMoved = 20
 
 // goneLine is a line that a file of the commit had before.
 type goneLine struct {
@@ -112,13 +108,9 @@ func ambiguous(gone []goneLine, path string) (goneLine, bool) {
 func (a *attributing) moveBlock(l authoredLines, block []int, from []goneLine) {
 	size := 0
 	for _, g := range from {
-		for _, c := range g.Text {
-			if unicode.IsLetter(c) || unicode.IsDigit(c) {
-				size++
-			}
-		}
+		size += linediff.Letters(g.Text)
 	}
-	if size < leastMoved {
+	if size < linediff.LeastMoved {
 		return
 	}
 	for n, i := range block {

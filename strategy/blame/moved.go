@@ -5,20 +5,15 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"unicode"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-const (
-	// leastMoved is how many letters and digits a moved block has at least, as in package
-	// authorship: fewer may be the same by chance.
-	leastMoved = 20
-	// mostOrigins is how many files of records are compared.
-	mostOrigins = 1000
-)
+// mostOrigins is how many files of records are compared.
+const mostOrigins = 1000
 
 // remainder are lines of a commit's file that are a person's because no record of the commit's
 // checkpoints has them.
@@ -139,13 +134,9 @@ func (at *attributing) removedLines(files []*recordedFile) map[string][]recorded
 func (at *attributing) moveBlock(block []*Line, origins [][]recordedLine) {
 	size := 0
 	for _, l := range block {
-		for _, c := range l.Text {
-			if unicode.IsLetter(c) || unicode.IsDigit(c) {
-				size++
-			}
-		}
+		size += linediff.Letters(l.Text)
 	}
-	if size < leastMoved {
+	if size < linediff.LeastMoved {
 		return
 	}
 	for i, l := range block {

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -141,14 +142,7 @@ func printAgents(a *app.App, list *agentsJSON) {
 		if item.LastEvent != nil {
 			last = ui.Ago(a.Now(), *item.LastEvent)
 		}
-		table.Row(item.Agent, orDash(strings.Join(found, ", ")), hooks, trust, last, orDash(strings.Join(item.Limits, "; ")))
+		table.Row(item.Agent, cmp.Or(strings.Join(found, ", "), "-"), hooks, trust, last, cmp.Or(strings.Join(item.Limits, "; "), "-"))
 	}
 	a.Streams.Printf("%s", a.Streams.Table(&table))
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

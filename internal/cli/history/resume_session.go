@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func sessionLabels(list []sessions.Session, now time.Time, width int) []string {
 	ids = format.UniqueSessions(ids)
 	var facts ui.Table
 	for i, s := range list {
-		facts.Row(ids[i], agoOf(now, s.LastActive), string(s.Phase), orDash(ui.Line(s.Branch, listedBranch)))
+		facts.Row(ids[i], agoOf(now, s.LastActive), string(s.Phase), cmp.Or(ui.Line(s.Branch, listedBranch), "-"))
 	}
 	labels := strings.Split(strings.TrimSuffix(facts.String(), "\n"), "\n")
 	column := 0

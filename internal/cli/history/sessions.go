@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,7 +181,7 @@ func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
 	}
 	ids = format.UniqueSessions(ids)
 	for i, s := range list {
-		table.Row(ids[i], string(s.Phase), agoOf(now, s.LastActive), orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
+		table.Row(ids[i], string(s.Phase), agoOf(now, s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
 			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
 	}
 	return table
@@ -192,13 +193,6 @@ func agoOf(now, t time.Time) string {
 		return "-"
 	}
 	return ui.Ago(now, t)
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // isID reports whether a text is as the ids of commits, checkpoints and most sessions:
