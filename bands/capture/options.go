@@ -21,7 +21,7 @@ type TakeOptions struct {
 	// MostFiles and MostBytes are how much may have to be read, 0 for any amount;
 	// beyond that the error is ErrTooMuch. For snapshots that a user waits for.
 	MostFiles, MostBytes int64
-	// Progress is told how far the reading is; nil: nobody is.
+	// Progress is called with how far the reading is, unless it is nil.
 	Progress func(bands.Progress)
 	// Beside runs beside the waits for the disk, with the snapshot, which has no
 	// version yet and may not come to be; its records can be read. Take returns

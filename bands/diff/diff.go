@@ -209,8 +209,8 @@ type Options struct {
 	Paths []string
 	// NoCounts leaves out the lines, so that less content is read.
 	NoCounts bool
-	// Progress is told how many files are compared by lines, and how much of them; nil:
-	// nobody is.
+	// Progress is called with how many files are compared by lines, and how much of them,
+	// unless it is nil.
 	Progress func(bands.Progress)
 }
 

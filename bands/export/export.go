@@ -46,7 +46,7 @@ type Options struct {
 	// Clones is a tree from which files are cloned that it has with the same content, where
 	// the file system shares blocks; nil: none are.
 	Clones *CloneSource
-	// Progress is told how far the export is; nil: nobody is.
+	// Progress is called with how far the export is, unless it is nil.
 	Progress func(bands.Progress)
 }
 

@@ -35,7 +35,7 @@ type Options struct {
 	Follow string
 	// Always adds the operation to the history even if no file changes.
 	Always bool
-	// Progress is told how far each stage is; nil: nobody is.
+	// Progress is called with how far each stage is, unless it is nil.
 	Progress func(bands.Progress)
 }
 

@@ -1,7 +1,6 @@
 package claude_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,41 +181,24 @@ func TestAdapt(t *testing.T) {
 func TestAwaitTranscript(t *testing.T) {
 	t.Parallel()
 	const lines, call = `{"type":"assistant.message"}` + "\n", `{"type":"hook.start","data":{"input":{"timestamp":1795353155030}}}` + "\n"
-	decode := func(t *testing.T, path string) *claude.Payload {
-		t.Helper()
-		p, err := claude.Decode(t.Context(), strings.NewReader(`{"sessionId":"s1","timestamp":1795353155030,"transcriptPath":"`+path+`"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &p
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	write(t, path, lines)
+	p, err := claude.Decode(t.Context(), strings.NewReader(`{"sessionId":"s1","timestamp":1795353155030,"transcriptPath":"`+path+`"}`))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Run("written later", func(t *testing.T) {
-		t.Parallel()
-		path := filepath.Join(t.TempDir(), "events.jsonl")
-		write(t, path, lines)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			if err := os.WriteFile(path, []byte(lines+call), 0o600); err != nil {
-				t.Error(err)
-			}
-		}()
-		decode(t, path).AwaitTranscript(t.Context(), agent.Copilot())
-		if got := read(t, path); !strings.HasSuffix(got, call) {
-			t.Errorf("it did not wait for the call: %s", got)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := os.WriteFile(path, []byte(lines+call), 0o600); err != nil {
+			t.Error(err)
 		}
-		<-done
-	})
-	t.Run("never written", func(t *testing.T) {
-		t.Parallel()
-		path := filepath.Join(t.TempDir(), "events.jsonl")
-		write(t, path, lines)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		decode(t, path).AwaitTranscript(ctx, agent.Copilot()) // ends with the context
-		decode(t, path).AwaitTranscript(t.Context(), agent.ClaudeCode())
-		decode(t, filepath.Join(t.TempDir(), "none")).AwaitTranscript(ctx, agent.Copilot())
-	})
+	}()
+	p.AwaitTranscript(t.Context(), agent.Copilot())
+	if got := read(t, path); !strings.HasSuffix(got, call) {
+		t.Errorf("it did not wait for the call: %s", got)
+	}
+	<-done
 }
 
 func TestIsForeign(t *testing.T) {

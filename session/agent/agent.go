@@ -20,6 +20,9 @@ type Agent struct {
 	// Name is the agent's name on command lines and in settings, Label its name in
 	// metadata and for people, Program that of its executable.
 	Name, Label, Program string
+	// NamesLate reports that the payloads of hooks don't name the transcript before the end
+	// of a turn.
+	NamesLate bool
 	// Limits are what doesn't work with the agent, in words.
 	Limits []string
 
@@ -84,7 +87,7 @@ func Codex() Agent {
 func Copilot() Agent {
 	return Agent{
 		Name: "copilot", Label: "Copilot CLI", Program: "copilot",
-		Limits: []string{noQuestion, noSubagents},
+		NamesLate: true, Limits: []string{noQuestion, noSubagents},
 		mark:   mark{name: "COPILOT_CLI", value: "1", session: "COPILOT_AGENT_SESSION_ID", otherInSubagents: true},
 		home:   home{variable: "COPILOT_HOME", name: ".copilot"},
 		layout: inFolders, resume: []string{"--resume="},

@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // effect is what a tool may do to files.
 type effect int
@@ -15,8 +18,11 @@ const (
 )
 
 func effectOf(tool string) effect {
+	if IsEdit(tool) {
+		return effectNamed
+	}
 	switch tool {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit", "Delete", "mcp__acp__Write", "mcp__acp__Edit":
+	case "mcp__acp__Write", "mcp__acp__Edit":
 		return effectNamed
 	case "Read", "Glob", "Grep", "LS", "LSP", "NotebookRead", "WebFetch", "WebSearch", "mcp__acp__Read",
 		"TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop",
@@ -27,6 +33,11 @@ func effectOf(tool string) effect {
 		return effectNone
 	}
 	return effectAny
+}
+
+// IsEdit reports whether a tool of the agent's own changes the one file that its input names.
+func IsEdit(tool string) bool {
+	return slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Delete"}, tool)
 }
 
 // IsTask reports whether a tool starts a subagent.

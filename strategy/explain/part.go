@@ -193,11 +193,9 @@ func (sr sessionReader) placeOf(ctx context.Context, stored segments.Transcript,
 func (s *Session) edited(files []string) int {
 	named := map[string]bool{}
 	for _, item := range s.Items {
-		switch item.Tool {
-		case "Edit", "Write", "MultiEdit", "NotebookEdit", "Delete", "replace", "write_file":
-			if item.By == transcript.Tool && !item.Failed && slices.Contains(files, item.Text) {
-				named[item.Text] = true
-			}
+		isEdit := transcript.IsEdit(item.Tool) || item.Tool == "replace" || item.Tool == "write_file"
+		if isEdit && item.By == transcript.Tool && !item.Failed && slices.Contains(files, item.Text) {
+			named[item.Text] = true
 		}
 	}
 	return len(named)

@@ -84,7 +84,7 @@ type Reader struct {
 	Alive func(pid int, start uint64) bool
 	// Locate is how repositories are found, without a folder.
 	Locate git.Locate
-	// Progress is told how many checkpoints are read; nil: nobody is.
+	// Progress is called with how many checkpoints are read, unless it is nil.
 	Progress func(done, total int64)
 }
 

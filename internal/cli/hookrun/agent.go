@@ -56,7 +56,7 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
-	if payload.Transcript == "" {
+	if payload.Transcript == "" && h.by.NamesLate {
 		payload.Transcript = h.transcript(payload.SessionID)
 	}
 	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
@@ -98,12 +98,8 @@ func (h *hook) agent(ctx context.Context) error {
 	return errors.Join(err, h.reply(answer), h.finish(ctx))
 }
 
-// transcript is where the agent keeps the transcript of a session, of which its payload
-// doesn't name it, "" if it isn't there.
+// transcript is where the agent keeps the transcript of a session, "" if it isn't there.
 func (h *hook) transcript(id string) string {
-	if h.by.Name == agent.ClaudeCode().Name {
-		return ""
-	}
 	path, err := transcript.Place{Getenv: h.app.Getenv, Home: h.app.Home, Root: h.repo.Root}.File(h.by, id, h.app.Now())
 	if err != nil {
 		return ""

@@ -57,8 +57,13 @@ func (d *Digest) usage(e *transcript.Event) {
 // use adds the call of a tool.
 func (r *reader) use(use transcript.ToolUse) {
 	call := Call{ID: plain.Head(use.ID, maxName), Tool: use.Tool}
+	if transcript.IsEdit(use.Tool) {
+		call.Text = r.path(firstOf(use.Input, "file_path", "notebook_path"))
+		r.open(call)
+		return
+	}
 	switch use.Tool {
-	case "Edit", "Write", "MultiEdit", "NotebookEdit", "Delete", "Read", "NotebookRead":
+	case "Read", "NotebookRead":
 		call.Text = r.path(firstOf(use.Input, "file_path", "notebook_path"))
 	case "Bash":
 		r.command(&call, use.Input)
@@ -87,11 +92,16 @@ func (r *reader) use(use transcript.ToolUse) {
 	default:
 		return
 	}
+	r.open(call)
+}
+
+// open adds a call whose result is still to come.
+func (d *Digest) open(call Call) {
 	if call.ID == "" {
 		return
 	}
-	r.Open = slices.DeleteFunc(r.Open, func(c Call) bool { return c.ID == call.ID })
-	r.Open = plain.Last(append(r.Open, call), openBound(), Call.weight)
+	d.Open = slices.DeleteFunc(d.Open, func(c Call) bool { return c.ID == call.ID })
+	d.Open = plain.Last(append(d.Open, call), openBound(), Call.weight)
 }
 
 // begin records the task that is in progress and was not before, unless what the agent said

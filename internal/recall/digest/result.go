@@ -40,12 +40,12 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 			return
 		}
 	}
-	switch call.Tool {
-	case "Bash":
+	switch {
+	case call.Tool == "Bash":
 		r.ran(e, res, ended{call: call, said: said})
-	case "Edit", "Write", "MultiEdit", "NotebookEdit", "Delete":
+	case transcript.IsEdit(call.Tool):
 		r.edited(e, call, said)
-	case "AskUserQuestion":
+	case call.Tool == "AskUserQuestion":
 		for _, reply := range replies(e.Detail(), res) {
 			r.decided(plain.Line(reply.question, maxQuestion, r.redact) + " -> " + item(reply.text, r.redact))
 		}

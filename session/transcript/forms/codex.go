@@ -116,8 +116,7 @@ func (c *codexEnvelope) compacted() *entry {
 	return &entry{Type: "user", Compact: true, Message: &message{Role: "user", Content: []block{textBlock(p.Message)}}}
 }
 
-// codexUsage is a number of tokens. Input includes those that were read from the cache and
-// written to it.
+// codexUsage is a number of tokens. Input includes those of the cache.
 type codexUsage struct {
 	Input      int64 `json:"input_tokens"`
 	CacheRead  int64 `json:"cached_input_tokens"`
@@ -126,10 +125,8 @@ type codexUsage struct {
 	Total      int64 `json:"total_tokens"`
 }
 
-func (u codexUsage) usage() *usage {
-	return &usage{
-		Input: max(0, u.Input-u.CacheRead-u.CacheWrite), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output,
-	}
+func (u codexUsage) spent(id string) *entry {
+	return spent(id, "", usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
 // usage is the tokens of one response.
@@ -140,9 +137,9 @@ func (c *codexEnvelope) usage() *entry {
 		Usage    codexUsage `json:"usage"`
 	}
 	c.decode(&p)
-	return &entry{Type: "assistant", PromptID: p.Turn, Message: &message{
-		ID: p.Response, Role: "assistant", Usage: p.Usage.usage(), Content: []block{},
-	}}
+	e := p.Usage.spent(p.Response)
+	e.PromptID = p.Turn
+	return e
 }
 
 // event is an event of a turn.
@@ -185,9 +182,7 @@ func (c *codexEnvelope) event() *entry {
 			return nil
 		}
 		// The event is repeated, with the same total, where nothing was used.
-		e = &entry{Type: "assistant", Message: &message{
-			ID: "tokens-" + strconv.FormatInt(p.Info.Total.Total, 10), Role: "assistant", Usage: p.Info.Last.usage(), Content: []block{},
-		}}
+		e = p.Info.Last.spent("tokens-" + strconv.FormatInt(p.Info.Total.Total, 10))
 	}
 	if e != nil && e.PromptID == "" {
 		e.PromptID = p.Turn

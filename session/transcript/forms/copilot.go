@@ -118,12 +118,7 @@ func copilotUsage(data json.RawMessage) *entry {
 		return nil
 	}
 	u := d.Usage
-	e := done()
-	e.Message.ID, e.Message.Model, e.Message.Content = u.Call, u.Model, []block{}
-	e.Message.Usage = &usage{
-		Input: max(0, u.Input-u.CacheRead-u.CacheWrite), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output,
-	}
-	return e
+	return spent(u.Call, u.Model, usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
 func copilotCompacted(data json.RawMessage) *entry {

@@ -24,33 +24,33 @@ const (
 // far is how far into a line its form is recognised.
 const far = 256
 
-// Agent returns the agent that writes lines of the form, "" if it is none of this package.
-func Agent(line []byte) string {
+// formOf returns the agent that writes lines of the form and the conversion of a line of it;
+// nil for a line of another form.
+func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 	switch {
 	case isCodex(line):
-		return Codex
+		return Codex, codexLine
 	case isQwen(line):
-		return QwenCode
+		return QwenCode, qwenLine
 	case isCopilot(line):
-		return CopilotCLI
+		return CopilotCLI, copilotLine
 	case isPi(line):
-		return PiAgent
+		return PiAgent, piLine
 	}
-	return ""
+	return "", nil
+}
+
+// Agent returns the agent that writes lines of the form, "" if it is none of this package.
+func Agent(line []byte) string {
+	agent, _ := formOf(line)
+	return agent
 }
 
 // Line returns a line in Claude Code's form, nil if it is no part of the conversation.
 // A line of another form than those of this package is returned as it is.
 func Line(line []byte) []byte {
-	switch {
-	case isCodex(line):
-		return codexLine(line)
-	case isQwen(line):
-		return qwenLine(line)
-	case isCopilot(line):
-		return copilotLine(line)
-	case isPi(line):
-		return piLine(line)
+	if _, convert := formOf(line); convert != nil {
+		return convert(line)
 	}
 	return line
 }
@@ -113,6 +113,13 @@ type block struct {
 	Of      string `json:"tool_use_id,omitempty"`
 	Failed  bool   `json:"is_error,omitempty"`
 	Content string `json:"content,omitempty"`
+}
+
+// spent is the tokens of a response of a model; all of its input counts once, also what was
+// read from the cache or written to it.
+func spent(id, model string, u usage) *entry {
+	u.Input = max(0, u.Input-u.CacheRead-u.CacheWrite)
+	return &entry{Type: "assistant", Message: &message{ID: id, Model: model, Role: "assistant", Usage: &u, Content: []block{}}}
 }
 
 func textBlock(s string) block { return block{Type: "text", Text: s} }
