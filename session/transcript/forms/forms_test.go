@@ -217,7 +217,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestRecorded reads what the genuine clients wrote.
+// TestRecorded reads what the genuine clients wrote; ENTIRE_SAMPLES names the folder of their
+// sessions.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -247,9 +248,9 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(tt.agent, func(t *testing.T) {
 			t.Parallel()
-			files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "transcripts", filepath.FromSlash(tt.pattern)))
+			files, err := filepath.Glob(filepath.Join(os.Getenv("ENTIRE_SAMPLES"), filepath.FromSlash(tt.pattern)))
 			if err != nil || len(files) == 0 {
-				t.Skip("no recorded sessions here")
+				t.Skip("ENTIRE_SAMPLES names no recorded sessions")
 			}
 			path := plain(t, files[0])
 			if diff := cmp.Diff(tt.want, readRecorded(t, path)); diff != "" {
