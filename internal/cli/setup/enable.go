@@ -150,6 +150,9 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 		return err
 	}
 	e.chooseAgents(named)
+	if err := e.checkAgents(); err != nil {
+		return err
+	}
 	if err := e.checkServer(); err != nil {
 		return err
 	}

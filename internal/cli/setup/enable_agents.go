@@ -35,7 +35,8 @@ func findAgents(names string) ([]agent.Agent, error) {
 		a, known := agent.ByName(name)
 		switch {
 		case name == install.GeminiName:
-			return nil, errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
+			err := errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
+			return nil, app.WithHint(err, "`entire agents` lists the agents that are recorded")
 		case !known:
 			err := app.Usagef("unknown agent %q (known: %s)", name, knownAgents())
 			if strings.EqualFold(name, "claude") {
