@@ -46,6 +46,13 @@ const (
 	contextFile  = "context.md"
 )
 
+// TasksDir is the folder of a session's tasks, in shadow trees and in checkpoints, and
+// TaskFile the file with the end of a task, in its folder there: see package tasks.
+const (
+	TasksDir = "tasks"
+	TaskFile = "checkpoint.json"
+)
+
 const (
 	// maxEntry is the size up to which a metadata or prompt file is read, and
 	// maxMetadata that of all metadata files of a checkpoint together.

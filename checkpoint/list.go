@@ -48,7 +48,7 @@ func WithTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]ID, error
 		if err != nil {
 			return nil, fmt.Errorf("read checkpoint %s: %w", e.id, err)
 		}
-		if tasks, found := findEntry(dir, tasksDir); found && tasks.Mode == git.ModeTree {
+		if tasks, found := findEntry(dir, TasksDir); found && tasks.Mode == git.ModeTree {
 			ids = append(ids, e.id)
 		}
 	}

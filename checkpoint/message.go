@@ -12,7 +12,7 @@ func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	var b strings.Builder
 	b.WriteString("Checkpoint: " + string(id) + "\n\n")
 	trailer := func(key, value string) {
-		if value = oneLine(value); value != "" {
+		if value = OneLine(value); value != "" {
 			b.WriteString(key + ": " + value + "\n")
 		}
 	}
@@ -35,7 +35,7 @@ func FinalizeMessage(id ID) string {
 // SummaryMessage is the message of the commit on the metadata branch that puts
 // a summary into a session's metadata.
 func SummaryMessage(at SessionIn) string {
-	return "Update summary for checkpoint " + string(at.ID) + " (session: " + oneLine(at.Session) + ")\n"
+	return "Update summary for checkpoint " + string(at.ID) + " (session: " + OneLine(at.Session) + ")\n"
 }
 
 // SubjectID returns which checkpoint a commit on the metadata branch is about,

@@ -29,7 +29,7 @@ const (
 // Subject makes a commit's subject of a prompt: one line of at most 72 code
 // points, without the words of courtesy before it.
 func Subject(prompt string) string {
-	s := oneLine(prompt)
+	s := OneLine(prompt)
 	for {
 		cut := withoutCourtesy(s)
 		if cut == s {
@@ -61,7 +61,7 @@ func withoutCourtesy(s string) string {
 // FirstPrompt is what a session's state keeps of its first prompt: one line of
 // 100 code points, and "..." if there was more.
 func FirstPrompt(prompt string) string {
-	s := oneLine(prompt)
+	s := OneLine(prompt)
 	if cut := cutRunes(s, maxFirstPrompt); cut != s {
 		return cut + "..."
 	}
@@ -97,7 +97,7 @@ func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID 
 // shadowContext is the context.md of a shadow tree.
 func shadowContext(sh Shadow) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Session Context\n\n**Session ID:** %s\n\n**Commit Message:** %s\n\n", sh.Session, oneLine(sh.Subject))
+	fmt.Fprintf(&b, "# Session Context\n\n**Session ID:** %s\n\n**Commit Message:** %s\n\n", sh.Session, OneLine(sh.Subject))
 	section := func(title, text string) {
 		if text != "" {
 			b.WriteString("## " + title + "\n\n" + text + "\n\n")
@@ -109,7 +109,7 @@ func shadowContext(sh Shadow) string {
 		b.WriteString("## Key Actions\n\n")
 	}
 	for _, a := range sh.Actions[:min(len(sh.Actions), maxActions)] {
-		b.WriteString("- " + oneLine(a) + "\n")
+		b.WriteString("- " + OneLine(a) + "\n")
 	}
 	return b.String()
 }
@@ -130,10 +130,10 @@ func committedContext(prompts []string) string {
 	return b.String()
 }
 
-// oneLine is s as valid UTF-8 with every run of white space and control
+// OneLine is s as valid UTF-8 with every run of white space and control
 // characters as one space: what goes into a line of its own can't begin
 // another, and thereby forge a trailer.
-func oneLine(s string) string {
+func OneLine(s string) string {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), blank), " ")
 }

@@ -76,7 +76,7 @@ func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 func (d *directory) checkpoint(id ID) Checkpoint {
 	c := Checkpoint{ID: id, Summary: d.summary, Absent: d.absent}
 	c.Summary.CheckpointID = id
-	if tasks, found := findEntry(d.entries, tasksDir); found && tasks.Mode == git.ModeTree {
+	if tasks, found := findEntry(d.entries, TasksDir); found && tasks.Mode == git.ModeTree {
 		c.Tasks = tasks.OID
 	}
 	for _, slot := range d.slots {

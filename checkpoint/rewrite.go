@@ -228,7 +228,7 @@ func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.O
 // dropTasks takes the tasks of forgotten sessions out of a checkpoint's entries,
 // and those of which nothing says whose they are.
 func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]git.TreeEntry, error) {
-	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == tasksDir && e.Mode == git.ModeTree })
+	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == TasksDir && e.Mode == git.ModeTree })
 	if at < 0 {
 		return entries, nil
 	}
@@ -245,7 +245,7 @@ func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]g
 		if err != nil {
 			return nil, err
 		}
-		data, err := readEntry(ctx, w.Repo, files, taskFile)
+		data, err := readEntry(ctx, w.Repo, files, TaskFile)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +261,7 @@ func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]g
 		return entries, nil
 	}
 	oid, err := gittree.Write(w.Repo, kept)
-	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: oid}), err
+	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: TasksDir, OID: oid}), err
 }
 
 // withoutMetadata takes the metadata of forgotten sessions out of a shadow tree.

@@ -56,8 +56,9 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Ed
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
 	edits = append(slices.Clip(edits), gittree.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
-	message := shadowMessage(sh.Subject, MetadataKey+": "+MetadataDir(sh.Session), sh.Session, sh.Strategy)
-	return commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
+	return CommitShadow(ctx, repo, at, edits, ShadowCommit{
+		Session: sh.Session, Strategy: sh.Strategy, Subject: sh.Subject, Key: MetadataKey, Dir: MetadataDir(sh.Session), By: by,
+	})
 }
 
 // Carry is what a carry-forward commit says of a session.
@@ -74,28 +75,38 @@ func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []gitt
 	if err := session.CheckID(c.Session); err != nil {
 		return "", fmt.Errorf("write carry-forward: %w", err)
 	}
-	by := git.Signature{When: c.When}
-	message := shadowMessage(carrySubject, MetadataKey+": ", c.Session, c.Strategy)
-	commit, ok, err := commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
+	commit, ok, err := CommitShadow(ctx, repo, at, edits, ShadowCommit{
+		Session: c.Session, Strategy: c.Strategy, Subject: carrySubject, Key: MetadataKey, By: git.Signature{When: c.When},
+	})
 	if err == nil && !ok {
 		return at.Commit, nil
 	}
 	return commit, err
 }
 
-// commitShadow completes and writes a commit of at with the edits.
-func commitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, commit git.Commit) (git.OID, bool, error) {
+// ShadowCommit describes a commit of a shadow branch.
+type ShadowCommit struct {
+	Session  string
+	Strategy string // ManualCommit if empty
+	Subject  string
+	Key, Dir string // the trailer with the directory of the metadata
+	By       git.Signature
+}
+
+// CommitShadow makes a commit of at.Tree with the edits. It writes objects only. It
+// returns false, and makes no commit, if nothing differs from the tip.
+func CommitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c ShadowCommit) (git.OID, bool, error) {
 	tree, err := gittree.Apply(ctx, repo, at.Tree, edits)
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow tree: %w", err)
 	}
+	commit := git.Commit{Tree: tree, Author: c.By, Committer: c.By, Message: c.message()}
 	if at.Commit != "" {
 		if tree == at.Tree {
 			return "", false, nil
 		}
 		commit.Parents = []git.OID{at.Commit}
 	}
-	commit.Tree = tree
 	oid, err := repo.WriteCommit(commit)
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
@@ -122,18 +133,16 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 		if err != nil {
 			return "", err
 		}
-		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: tasks})
+		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: TasksDir, OID: tasks})
 	}
 	return gittree.Write(repo, append(entries, transcript...))
 }
 
-// shadowMessage is the message of a shadow commit; the trailer says where its
-// metadata is.
-func shadowMessage(subject, trailer, sessionID, strategy string) string {
+func (c ShadowCommit) message() string {
 	var b strings.Builder
-	b.WriteString(oneLine(subject) + "\n\n")
-	b.WriteString(trailer + "\n")
-	b.WriteString(SessionKey + ": " + sessionID + "\n")
-	b.WriteString(StrategyKey + ": " + cmp.Or(strategy, ManualCommit) + "\n")
+	b.WriteString(OneLine(c.Subject) + "\n\n")
+	b.WriteString(c.Key + ": " + c.Dir + "\n")
+	b.WriteString(SessionKey + ": " + c.Session + "\n")
+	b.WriteString(StrategyKey + ": " + cmp.Or(c.Strategy, ManualCommit) + "\n")
 	return b.String()
 }

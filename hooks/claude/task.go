@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -63,7 +63,7 @@ func (p *Payload) call() workspace.TaskEvent {
 // step is what the subagent noted of its plan.
 func (p *Payload) step() workspace.TaskStep {
 	var input struct {
-		Todos []checkpoint.Todo `json:"todos"`
+		Todos []tasks.Todo `json:"todos"`
 	}
 	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
 	s := workspace.TaskStep{Tool: p.ToolName, Todos: input.Todos}

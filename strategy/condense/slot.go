@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
@@ -45,7 +46,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	if s.BaseCommit != "" {
 		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
 	}
-	tasks, err := co.tasks(ctx, s)
+	files, err := co.tasks(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 		}
 		next, err := checkpoint.Put(ctx, co.Repo, tree, d.ID, slot, info)
 		if err == nil {
-			next, err = checkpoint.PutTasks(ctx, co.Repo, next, d.ID, tasks)
+			next, err = tasks.Put(ctx, co.Repo, next, d.ID, files)
 		}
 		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
 	}, nil

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -29,7 +29,7 @@ func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edi
 	if err != nil {
 		return nil, err
 	}
-	files, err := checkpoint.Tasks(ctx, co.Repo, tree, s.ID)
+	files, err := tasks.ListShadow(ctx, co.Repo, tree, s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittr
 		if len(agent) == 0 || task.Phase != session.TaskDone || !transcript.IsToolID(task.ToolUse) || session.CheckID(task.Agent) != nil {
 			continue
 		}
-		end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-		edits, err := checkpoint.FilesOfTask(co.Repo, end, agent)
+		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+		edits, err := tasks.WriteFiles(co.Repo, end, agent)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -17,7 +18,7 @@ import (
 
 // tasks returns the tasks of the sessions of a checkpoint: its own, then those of their
 // earlier checkpoints, the newest first.
-func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]checkpoint.StoredTask, error) {
+func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Stored, error) {
 	trees, err := checkpoint.Trees(ctx, lo.Repo)
 	if err != nil {
 		return nil, err
@@ -48,13 +49,13 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]checkpoin
 		}
 	}
 	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
-	var all []checkpoint.StoredTask
+	var all []tasks.Stored
 	for _, e := range of {
-		tasks, err := checkpoint.StoredTasks(ctx, lo.Repo, e.tasks)
+		stored, err := tasks.ReadStored(ctx, lo.Repo, e.tasks)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, tasks...)
+		all = append(all, stored...)
 	}
 	return all, nil
 }
@@ -81,9 +82,9 @@ func sharesEarlier(other, c checkpoint.Checkpoint) (time.Time, bool) {
 
 // lackingAgents returns the tasks of a session whose subagents' transcripts the agent doesn't
 // have here. One that is here stays: it is the original of what is stored redacted.
-func (lo *Logs) lackingAgents(ctx context.Context, log Log, tasks []checkpoint.StoredTask) []checkpoint.StoredTask {
-	var lacking []checkpoint.StoredTask
-	for _, task := range tasks {
+func (lo *Logs) lackingAgents(ctx context.Context, log Log, stored []tasks.Stored) []tasks.Stored {
+	var lacking []tasks.Stored
+	for _, task := range stored {
 		if transcript.SessionID(task.Session) != log.Session {
 			continue
 		}

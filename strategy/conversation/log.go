@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -34,7 +35,7 @@ type Log struct {
 
 	text   segments.Transcript
 	move   relocate.Move
-	agents []checkpoint.StoredTask // the subagents whose transcripts the agent lacks here
+	agents []tasks.Stored // the subagents whose transcripts the agent lacks here
 }
 
 // Skipped is a session of a checkpoint that can't be restored, and why.

@@ -3,25 +3,25 @@ package explain
 import (
 	"context"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // subagents reads the conversations of the subagents that were started among the items of
-// a session, by tool use. tasks is [checkpoint.Checkpoint.Tasks]. What can't be read is
+// a session, by tool use. dir is [checkpoint.Checkpoint.Tasks]. What can't be read is
 // left out. full is [transcript.Conversation.Full].
-func (sr sessionReader) subagents(ctx context.Context, tasks git.OID, items []transcript.Item, full bool) map[string][]transcript.Item {
+func (sr sessionReader) subagents(ctx context.Context, dir git.OID, items []transcript.Item, full bool) map[string][]transcript.Item {
 	found := map[string][]transcript.Item{}
-	if tasks == "" {
+	if dir == "" {
 		return found
 	}
 	for _, item := range items {
 		if !transcript.IsTask(item.Tool) || !transcript.IsToolID(item.ID) {
 			continue
 		}
-		stored, err := checkpoint.AgentTranscript(ctx, sr.repo, tasks, item.ID)
+		stored, err := tasks.Transcript(ctx, sr.repo, dir, item.ID)
 		if err != nil {
 			continue
 		}

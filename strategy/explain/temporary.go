@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
@@ -141,9 +142,9 @@ func (sh shadowReader) temporary(ctx context.Context, prefix string, o Options) 
 // readTemporary reads the conversation of a shadow commit: in a turn, or by the
 // subagent whose task it ends.
 func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
-	if task := trailer(c, checkpoint.TaskKey); task != "" {
+	if dir := trailer(c, checkpoint.TaskKey); dir != "" {
 		var err error
-		if t.stored, err = checkpoint.AgentTranscript(ctx, sh.repo, c.Tree, task); err != nil {
+		if t.stored, err = tasks.Transcript(ctx, sh.repo, c.Tree, dir); err != nil {
 			return err
 		}
 		t.subagent = true

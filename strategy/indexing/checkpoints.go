@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -400,11 +401,11 @@ func (r *run) storedSubagents(ctx context.Context, s slot, row int64) error {
 		return ctx.Err()
 	}
 	for _, e := range entries {
-		end, found, err := checkpoint.ReadTask(ctx, r.Repo, s.tasks, e.Name)
+		end, found, err := tasks.ReadEnd(ctx, r.Repo, s.tasks, e.Name)
 		if err != nil || !found || end.Session != s.session {
 			continue
 		}
-		stored, err := checkpoint.AgentTranscript(ctx, r.Repo, s.tasks, e.Name)
+		stored, err := tasks.Transcript(ctx, r.Repo, s.tasks, e.Name)
 		if err != nil || len(stored.Segments) == 0 {
 			continue
 		}

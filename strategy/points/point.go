@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -164,7 +165,7 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 			Session: Trailer(c.Message, checkpoint.SessionKey), MetadataDir: Trailer(c.Message, checkpoint.MetadataKey),
 		}
 		if dir := Trailer(c.Message, checkpoint.TaskKey); dir != "" {
-			p.TaskID, _ = checkpoint.TaskOf(dir)
+			p.TaskID, _ = tasks.ToolUse(dir)
 			p.MetadataDir = dir
 		}
 		p.Prompt = pt.turnPrompt(ctx, c, p, prompts)

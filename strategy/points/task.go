@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -26,7 +26,7 @@ func (pt *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (
 	if err != nil {
 		return 0, err
 	}
-	end, ended, err := checkpoint.ReadTaskEnd(ctx, pt.Repo, c.Tree, s.ID, p.TaskID)
+	end, ended, err := tasks.ReadShadowEnd(ctx, pt.Repo, c.Tree, s.ID, p.TaskID)
 	if err != nil || !ended {
 		return 0, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -94,7 +95,7 @@ type ShadowCommit struct {
 
 	// Turn is complete but for its tasks, which are read from the branch.
 	Turn     *checkpoint.Shadow
-	TaskEnd  *checkpoint.Task
+	TaskEnd  *tasks.Task
 	TaskStep *TaskStep
 }
 

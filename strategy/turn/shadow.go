@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -81,7 +82,7 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 func (sh *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
 	switch {
 	case c.TaskEnd != nil:
-		return checkpoint.WriteTask(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
+		return tasks.WriteShadow(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
 	case c.TaskStep != nil:
 		return sh.writeStep(ctx, s, c, at, edits)
 	}
@@ -113,9 +114,9 @@ func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []st
 			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
-	tasks, err := sh.taskDirs(ctx, s)
-	for _, e := range tasks {
-		edits = append(edits, gittree.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+	dirs, err := sh.taskDirs(ctx, s)
+	for _, e := range dirs {
+		edits = append(edits, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -22,17 +23,17 @@ func (sh *Shadows) writeStep(ctx context.Context, s *session.State, c tracking.S
 		return "", false, err
 	}
 	number := task.Steps + 1
-	t := checkpoint.Task{
+	t := tasks.Task{
 		Session: s.ID, ToolUse: step.ToolUse, Strategy: sh.StrategyName(),
-		Subject: checkpoint.StepSubject(step.Todos, number, step.ToolUse),
+		Subject: tasks.StepSubject(step.Todos, number, step.ToolUse),
 	}
-	t.Files, err = checkpoint.StepOfTask(sh.Repo, s.ID, number, checkpoint.TaskStep{
+	t.Files, err = tasks.WriteStep(sh.Repo, s.ID, number, tasks.Step{
 		Tool: step.Tool, ToolUse: step.ToolUse, Time: sh.Env.Now(), Data: step.Input,
 	})
 	if err != nil {
 		return "", false, err
 	}
-	oid, made, err := checkpoint.WriteTask(ctx, sh.Repo, at, edits, t, c.By)
+	oid, made, err := tasks.WriteShadow(ctx, sh.Repo, at, edits, t, c.By)
 	if err == nil && made {
 		task.Steps = number
 	}
@@ -50,7 +51,7 @@ func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEn
 	if err != nil {
 		return nil, err
 	}
-	dir, found, err := sh.Lookup(ctx, tree, checkpoint.TasksDir(s.ID))
+	dir, found, err := sh.Lookup(ctx, tree, tasks.ShadowDir(s.ID))
 	if err != nil || !found {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEn
 
 // answered is the directory of a task with the line of its call's result.
 func (sh *Shadows) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
-	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+	end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
 	entry, err := end.Entry(sh.Repo)
 	if err != nil {
 		return "", err

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -71,7 +71,7 @@ func (tt *TaskTurns) hasSteps(ctx context.Context, s *session.State, task *sessi
 	if err != nil {
 		return false, err
 	}
-	_, found, err := tt.Lookup(ctx, tree, checkpoint.TaskDir(s.ID, task.ToolUse))
+	_, found, err := tt.Lookup(ctx, tree, tasks.Dir(s.ID, task.ToolUse))
 	return found, err
 }
 
@@ -108,12 +108,12 @@ func (tt *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.
 	if err != nil {
 		return err
 	}
-	t := checkpoint.Task{
+	t := tasks.Task{
 		Session: s.ID, ToolUse: task.ToolUse, Strategy: tt.StrategyName(),
-		Subject: checkpoint.EndSubject(task.Type, task.Description, task.ToolUse),
+		Subject: tasks.EndSubject(task.Type, task.Description, task.ToolUse),
 	}
-	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	t.Files, err = checkpoint.EndOfTask(tt.Repo, end, tt.storeAgent(ctx, s, task, math.MaxInt64), main)
+	end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+	t.Files, err = tasks.WriteEnd(tt.Repo, end, tt.storeAgent(ctx, s, task, math.MaxInt64), main)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (tt *TaskTurns) storeAgent(ctx context.Context, s *session.State, task *ses
 	}
 	soon, cancel := context.WithTimeout(ctx, agentTime)
 	defer cancel()
-	chunks, err := checkpoint.StoreAgent(soon, tt.Repo, tt.Redact, file.Path, file.Size)
+	chunks, err := tasks.StoreTranscript(soon, tt.Repo, tt.Redact, file.Path, file.Size)
 	if err != nil {
 		tt.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
 	}

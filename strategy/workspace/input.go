@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -55,7 +55,7 @@ type TaskEvent struct {
 // TaskStep is one use of the tool for plans.
 type TaskStep struct {
 	Tool  string
-	Todos []checkpoint.Todo
+	Todos []tasks.Todo
 	Input json.RawMessage
 }
 

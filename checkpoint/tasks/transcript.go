@@ -1,4 +1,4 @@
-package checkpoint
+package tasks
 
 import (
 	"bytes"
@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -15,10 +17,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// StoreAgent stores the first size bytes of a subagent's transcript, redacted,
+// StoreTranscript stores the first size bytes of a subagent's transcript, redacted,
 // as blobs of whole lines that other versions can read. What ctx has no time
 // for is left out, and a last line notes that.
-func StoreAgent(ctx context.Context, repo *git.Repo, redact segments.Redactor, path string, size int64) ([]git.OID, error) {
+func StoreTranscript(ctx context.Context, repo *git.Repo, redact segments.Redactor, path string, size int64) ([]git.OID, error) {
 	var chunks []git.OID
 	var text bytes.Buffer
 	flush := func() error {
@@ -61,10 +63,10 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact segments.Redactor, p
 	return chunks, nil
 }
 
-// AgentTranscript is what a tree has of a subagent's transcript in dir: in a shadow tree
-// the value of the trailer with [TaskKey], in [Checkpoint.Tasks] the tool use; empty if
+// Transcript is what a tree has of a subagent's transcript in dir: in a shadow tree
+// the value of the trailer with [checkpoint.TaskKey], in [checkpoint.Checkpoint.Tasks] the tool use; empty if
 // there is none.
-func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (segments.Transcript, error) {
+func Transcript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (segments.Transcript, error) {
 	dir = strings.TrimRight(dir, "/")
 	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)
 	if err != nil || !found || entry.Mode != git.ModeTree {
@@ -95,16 +97,16 @@ func agentTranscript(entries []git.TreeEntry) (t segments.Transcript) {
 	return t
 }
 
-// StoredTask is a task of a checkpoint, and the transcript of its subagent.
-type StoredTask struct {
-	TaskEnd
+// Stored is a task of a checkpoint, and the transcript of its subagent.
+type Stored struct {
+	End
 
 	Text segments.Transcript
 }
 
-// StoredTasks reads the tasks in [Checkpoint.Tasks] that have ended and whose subagents'
+// ReadStored reads the tasks in [checkpoint.Checkpoint.Tasks] that have ended and whose subagents'
 // transcripts are stored. What can't be one, or is not in this clone, is left out.
-func StoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]StoredTask, error) {
+func ReadStored(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stored, error) {
 	if tasks == "" {
 		return nil, nil
 	}
@@ -112,8 +114,8 @@ func StoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]StoredTa
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	var found []StoredTask
-	for _, dir := range dirs[:min(len(dirs), maxTaskFiles)] {
+	var found []Stored
+	for _, dir := range dirs[:min(len(dirs), maxFiles)] {
 		if dir.Mode != git.ModeTree || !transcript.IsToolID(dir.Name) {
 			continue
 		}
@@ -133,14 +135,18 @@ func StoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]StoredTa
 }
 
 // storedTask reads the directory of a task.
-func storedTask(ctx context.Context, repo *git.Repo, dir git.OID) (task StoredTask, err error) {
+func storedTask(ctx context.Context, repo *git.Repo, dir git.OID) (task Stored, err error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
 		return task, err
 	}
-	data, err := readEntry(ctx, repo, entries, taskFile)
-	if err != nil || json.Unmarshal(data, &task.TaskEnd) != nil {
-		return StoredTask{}, err
+	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == checkpoint.TaskFile && e.Mode != git.ModeTree })
+	if at < 0 {
+		return Stored{}, nil
+	}
+	data, err := segments.ReadBlob(ctx, repo, entries[at].OID)
+	if err != nil || json.Unmarshal(data, &task.End) != nil {
+		return Stored{}, err
 	}
 	task.Text = agentTranscript(entries)
 	return task, nil
