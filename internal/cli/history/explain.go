@@ -199,7 +199,7 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 	if e.opts.json {
 		return e.json(explain.OfCommit{Checkpoints: []explain.Detail{d}})
 	}
-	return e.show(e.detailText(d))
+	return e.show(e.text().checkpoint(d))
 }
 
 // summarized has a summary of the checkpoint written, and returns it with that.
@@ -245,7 +245,7 @@ func (e *explaining) commit(ctx context.Context) error {
 	if len(of.Checkpoints)+len(of.Points) == 0 {
 		return app.WithHint(&explain.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
 	}
-	return e.show(e.commitText(of))
+	return e.show(e.text().commit(of))
 }
 
 // json prints the checkpoints for a program.

@@ -135,7 +135,7 @@ func (e *explaining) listText(l explain.List) string {
 		fmt.Fprintf(&b, "Filtered by file: %s\n", ui.Line(e.opts.path, format.NameWidth))
 	}
 	for _, p := range l.Points {
-		e.writePoint(&b, p)
+		e.text().writePoint(&b, p)
 	}
 	if len(l.Points) == 0 {
 		b.WriteString("\nNo checkpoints found on this branch.\n")
@@ -181,7 +181,7 @@ func namesOf(ids []checkpoint.ID) string {
 	return b.String()
 }
 
-func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
+func (x explainText) writePoint(b *strings.Builder, p explain.Point) {
 	id, marks := "["+p.ID+"]", ""
 	if p.Task {
 		marks += " [Task]"
@@ -189,18 +189,18 @@ func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
 	if p.Temporary {
 		id, marks = "["+format.ID(p.ID)+"]", marks+" [temporary]"
 	}
-	b.WriteString("\n" + e.Streams.Paint(ui.Yellow, id) + marks)
-	if prompt := ui.Line(p.Prompt, e.Streams.Room(format.ListedWidth, len(id+marks+` ""`))); prompt != "" {
+	b.WriteString("\n" + x.Streams.Paint(ui.Yellow, id) + marks)
+	if prompt := ui.Line(p.Prompt, x.Streams.Room(format.ListedWidth, len(id+marks+` ""`))); prompt != "" {
 		b.WriteString(` "` + prompt + `"`)
 	}
 	b.WriteByte('\n')
 	if facts := factsText(p); facts != "" {
-		b.WriteString("  " + e.Streams.Paint(ui.Dim, facts) + "\n")
+		b.WriteString("  " + x.Streams.Paint(ui.Dim, facts) + "\n")
 	}
 	for _, c := range p.Commits {
-		when := c.Committer.When.In(e.Now().Location()).Format("01-02 15:04")
+		when := c.Committer.When.In(x.Now().Location()).Format("01-02 15:04")
 		commit := fmt.Sprintf("  %s (%s) ", when, c.OID.Short())
-		b.WriteString(commit + ui.Line(format.Subject(c.Message), e.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
+		b.WriteString(commit + ui.Line(format.Subject(c.Message), x.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
 	}
 }
 

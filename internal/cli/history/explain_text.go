@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/linediff"
@@ -25,8 +26,20 @@ const (
 	mostSaid = 16 << 10
 )
 
-// commitText shows all checkpoints of a commit.
-func (e *explaining) commitText(of explain.OfCommit) string {
+// explainText writes checkpoints as text for people.
+type explainText struct {
+	*app.App
+
+	short bool // without files and conversation
+	full  bool // nothing is cut
+}
+
+func (e *explaining) text() explainText {
+	return explainText{App: e.App, short: e.opts.short, full: e.opts.full}
+}
+
+// commit shows all checkpoints of a commit.
+func (x explainText) commit(of explain.OfCommit) string {
 	var b strings.Builder
 	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
 		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
@@ -41,14 +54,14 @@ func (e *explaining) commitText(of explain.OfCommit) string {
 			if !of.Merge {
 				p.Commits = nil // it is the one above
 			}
-			e.writePoint(&b, p)
+			x.writePoint(&b, p)
 		}
 	}
 	for i, d := range of.Checkpoints {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(e.detailText(d))
+		b.WriteString(x.checkpoint(d))
 	}
 	if n := len(of.Missing); n > 1 {
 		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
@@ -60,8 +73,8 @@ func (e *explaining) commitText(of explain.OfCommit) string {
 	return b.String()
 }
 
-// detailText shows a checkpoint.
-func (e *explaining) detailText(d explain.Detail) string {
+// checkpoint shows a checkpoint.
+func (x explainText) checkpoint(d explain.Detail) string {
 	var b strings.Builder
 	var folded []string
 	d.Sessions = slices.DeleteFunc(slices.Clone(d.Sessions), func(t explain.Session) bool {
@@ -70,14 +83,14 @@ func (e *explaining) detailText(d explain.Detail) string {
 		}
 		return t.NothingNew
 	})
-	e.writeFacts(&b, d)
+	x.writeFacts(&b, d)
 	if len(folded) > 0 {
 		fmt.Fprintf(&b, "Sessions with nothing new: %s\n", strings.Join(folded, ", "))
 	}
 	for _, t := range d.Sessions {
-		e.writeGist(&b, d, t)
+		x.writeGist(&b, d, t)
 	}
-	if e.opts.short {
+	if x.short {
 		writeProblems(&b, d)
 		return b.String()
 	}
@@ -90,7 +103,7 @@ func (e *explaining) detailText(d explain.Detail) string {
 		b.WriteString("  " + format.Path(f) + "\n")
 	}
 	for _, t := range d.Sessions {
-		e.writeConversation(&b, d, t)
+		x.writeConversation(&b, d, t)
 	}
 	return b.String()
 }
@@ -113,10 +126,10 @@ func writeProblems(b *strings.Builder, d explain.Detail) {
 func sessionName(t explain.Session) string { return cmp.Or(format.Session(t.Session), "unknown") }
 
 // writeFacts shows who, when, how much.
-func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
+func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 	fact := func(name, value string) {
 		if value != "" {
-			b.WriteString(e.Streams.Paint(ui.Bold, name+":") + " " + value + "\n")
+			b.WriteString(x.Streams.Paint(ui.Bold, name+":") + " " + value + "\n")
 		}
 	}
 	id := d.ID
@@ -134,7 +147,7 @@ func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
 		fact("Session", sessionText(t))
 	}
 	if !d.Created.IsZero() {
-		fact("Created", d.Created.In(e.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(e.Now(), d.Created)+")")
+		fact("Created", d.Created.In(x.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(x.Now(), d.Created)+")")
 	}
 	fact("Author", authorText(d.Author))
 	fact("Model", modelsText(d.Sessions))
@@ -148,7 +161,7 @@ func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
 	}
 	fact("Commits", "("+strconv.Itoa(len(d.Commits))+")")
 	for _, c := range d.Commits {
-		fmt.Fprintf(b, "  %s %s %s\n", c.OID.Short(), c.Committer.When.In(e.Now().Location()).Format(time.DateOnly), ui.Line(format.Subject(c.Message), format.SubjectWidth))
+		fmt.Fprintf(b, "  %s %s %s\n", c.OID.Short(), c.Committer.When.In(x.Now().Location()).Format(time.DateOnly), ui.Line(format.Subject(c.Message), format.SubjectWidth))
 	}
 }
 
@@ -252,14 +265,14 @@ func changesText(added, modified, removed int) string {
 }
 
 // writeGist shows what a session's part was about.
-func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.Session) {
+func (x explainText) writeGist(b *strings.Builder, d explain.Detail, t explain.Session) {
 	b.WriteByte('\n')
 	if len(d.Sessions) > 1 {
 		b.WriteString("Session " + sessionName(t) + "\n")
 	}
 	gist := func(name, text string) {
 		if text = ui.Line(text, gistWidth); text != "" {
-			b.WriteString(e.Streams.Paint(ui.Bold, name+":") + " " + text + "\n")
+			b.WriteString(x.Streams.Paint(ui.Bold, name+":") + " " + text + "\n")
 		}
 	}
 	gist("Intent", t.Intent)
@@ -296,12 +309,12 @@ func learnings(l checkpoint.Learnings) []string {
 }
 
 // writeConversation shows a session's part of the conversation.
-func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t explain.Session) {
+func (x explainText) writeConversation(b *strings.Builder, d explain.Detail, t explain.Session) {
 	scope := "checkpoint scope"
-	if e.opts.full {
+	if x.full {
 		scope = "whole session"
 	}
-	b.WriteString("\n" + e.Streams.Paint(ui.Bold, "Transcript ("+scope+"):"))
+	b.WriteString("\n" + x.Streams.Paint(ui.Bold, "Transcript ("+scope+"):"))
 	if len(d.Sessions) > 1 {
 		b.WriteString(" session " + sessionName(t))
 	}
@@ -317,9 +330,9 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {
 			b.WriteByte('\n')
 		}
-		e.writeItem(b, item, "")
+		x.writeItem(b, item, "")
 		for _, said := range t.Subagents[item.ID] {
-			e.writeItem(b, said, subagentIndent)
+			x.writeItem(b, said, subagentIndent)
 		}
 	}
 	if t.Problem != nil {
@@ -330,30 +343,30 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 // subagentIndent is before each line of what a subagent was asked, said and did.
 const subagentIndent = "    "
 
-func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent string) {
+func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent string) {
 	text := cmp.Or(item.Command, item.Text)
-	if cut := mostSaid; len(text) > cut && !e.opts.full {
+	if cut := mostSaid; len(text) > cut && !x.full {
 		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
 	}
 	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
 	text = ui.Text(text)
 	if item.By != transcript.Tool {
-		text = e.Streams.Markdown(text)
+		text = x.Streams.Markdown(text)
 	}
 	text = strings.ReplaceAll(text, "\n", "\n"+indent)
-	b.WriteString(indent + e.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + text)
+	b.WriteString(indent + x.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + text)
 	switch {
 	case item.ExitStatus != nil:
-		b.WriteString(e.Streams.Paint(ui.Red, " (failed, exit status "+strconv.Itoa(*item.ExitStatus)+")"))
+		b.WriteString(x.Streams.Paint(ui.Red, " (failed, exit status "+strconv.Itoa(*item.ExitStatus)+")"))
 	case item.Failed:
-		b.WriteString(e.Streams.Paint(ui.Red, " (failed)"))
+		b.WriteString(x.Streams.Paint(ui.Red, " (failed)"))
 	}
 	b.WriteByte('\n')
 	for _, edit := range item.Edits {
-		e.writeEdit(b, edit, indent+outputIndent)
+		x.writeEdit(b, edit, indent+outputIndent)
 	}
-	if item.Failed || e.opts.full {
-		e.writeOutput(b, item.Output, indent+outputIndent)
+	if item.Failed || x.full {
+		x.writeOutput(b, item.Output, indent+outputIndent)
 	}
 }
 
@@ -361,24 +374,24 @@ func (e *explaining) writeItem(b *strings.Builder, item transcript.Item, indent 
 const outputIndent = "  | "
 
 // writeEdit shows an edit as a diff. Where in the file it was made is not known.
-func (e *explaining) writeEdit(b *strings.Builder, edit transcript.TextEdit, indent string) {
+func (x explainText) writeEdit(b *strings.Builder, edit transcript.TextEdit, indent string) {
 	before, after := linediff.WholeLines(edit.Old), linediff.WholeLines(edit.New)
 	first := true
 	for h := range linediff.Hunks(before, after, linediff.Compare(before, after, linediff.Quick)) {
 		if !first {
-			b.WriteString(e.Streams.Paint(ui.Dim, indent+"…") + "\n")
+			b.WriteString(x.Streams.Paint(ui.Dim, indent+"…") + "\n")
 		}
 		first = false
 		for _, line := range h.Lines {
 			style := map[byte]ui.Style{'+': ui.Green, '-': ui.Red}[line[0]]
-			b.WriteString(e.Streams.Paint(ui.Dim, indent) + e.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
+			b.WriteString(x.Streams.Paint(ui.Dim, indent) + x.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
 		}
 	}
 }
 
-func (e *explaining) writeOutput(b *strings.Builder, o transcript.Output, indent string) {
+func (x explainText) writeOutput(b *strings.Builder, o transcript.Output, indent string) {
 	write := func(line string) {
-		b.WriteString(e.Streams.Paint(ui.Dim, strings.TrimRight(indent+ui.Text(line), " ")) + "\n")
+		b.WriteString(x.Streams.Paint(ui.Dim, strings.TrimRight(indent+ui.Text(line), " ")) + "\n")
 	}
 	for _, line := range o.Head {
 		write(line)
