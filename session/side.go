@@ -82,19 +82,20 @@ func (s *Store) SideOf(state *State, kind string) Side {
 	if kind == SegmentsKind {
 		second = state.Recorder.Stored.Second
 	}
-	return s.named(state.ID, kind, second)
+	return s.Side(state.ID, nameOf(kind, second))
 }
 
 // SegmentsOf names the file of closed segments that goes with stored.
 func (s *Store) SegmentsOf(id string, stored Segments) Side {
-	return s.named(id, SegmentsKind, stored.Second)
+	return s.Side(id, nameOf(SegmentsKind, stored.Second))
 }
 
-func (s *Store) named(id, kind string, second bool) Side {
+// nameOf returns the kind in the name of the first or second file of a kind.
+func nameOf(kind string, second bool) string {
 	if second {
-		kind += secondName
+		return kind + secondName
 	}
-	return s.Side(id, kind)
+	return kind
 }
 
 // Renew lets the side file of one kind begin anew, under the name that the

@@ -98,9 +98,6 @@ func (r *run) setMeta(ctx context.Context, key string, value any) error {
 	return r.w.SetMeta(ctx, key, string(data))
 }
 
-// lacks records that something of a checkpoint is not in this clone.
-func (r *run) lacks(id checkpoint.ID) { r.lacking[id] = true }
-
 // changedCheckpoints returns the checkpoints in which the trees of the metadata branches
 // differ from those of before.
 func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git.OID) ([]checkpoint.ID, error) {
@@ -176,7 +173,7 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			return nil, errReplaced
 		case err != nil:
 			if errors.Is(err, git.ErrMissing) {
-				r.lacks(id)
+				r.lacking[id] = true
 			}
 			r.skip(ctx, "checkpoint "+string(id), err)
 			continue
@@ -185,11 +182,11 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			return nil, err
 		}
 		if c.Absent {
-			r.lacks(id)
+			r.lacking[id] = true
 		}
 		for _, s := range c.Sessions {
 			if s.Absent {
-				r.lacks(id)
+				r.lacking[id] = true
 			}
 			name := transcript.SessionID(s.Meta.SessionID)
 			if session.CheckID(name) != nil {
@@ -283,7 +280,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 func (r *run) skipped(ctx context.Context, s slot, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, index.ErrLost) && !errors.Is(err, index.ErrBusy) {
 		if errors.Is(err, git.ErrMissing) {
-			r.lacks(s.id)
+			r.lacking[s.id] = true
 		}
 		r.skip(ctx, "transcript of "+s.session+" in "+string(s.id), err)
 		return nil
