@@ -1,3 +1,5 @@
+// Package claude has what only Claude Code has: its program, which is asked for summaries and
+// to register our MCP server, the input of its status line, and settings that turn hooks off.
 package claude
 
 import (

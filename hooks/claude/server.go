@@ -15,8 +15,12 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
+
+// ServerName is what the agent calls our MCP server.
+const ServerName = "entire"
 
 // registerTimeout bounds a run of the user's program that changes its list of
 // servers: half a second, as a rule.
@@ -85,7 +89,7 @@ func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 		return Server{}, "", false, nil
 	case err != nil:
 		return Server{}, "", false, err
-	case !bytes.Contains(data, []byte(quote(ServerName))): // it may be large
+	case !bytes.Contains(data, []byte(jsonedit.Quote(ServerName))): // it may be large
 		return Server{}, "", false, nil
 	}
 	if err := json.Unmarshal(data, &state); err != nil {

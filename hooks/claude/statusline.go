@@ -3,6 +3,7 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,12 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 )
+
+// ErrPayload means that the input of the status line can't be used.
+var ErrPayload = errors.New("unusable payload")
+
+// maxPayload bounds what is read of standard input.
+const maxPayload = 16 << 20
 
 // Line is the input that the agent gives its status line. All of it may be absent.
 type Line struct {

@@ -2,8 +2,9 @@
 // process that one started is recognised, where they keep transcripts, and how a
 // session is continued.
 //
-// It is a table: what an agent's hooks look like is in package claude, what its
-// transcripts look like in package forms.
+// It is a table: what an agent's hooks look like is in package agenthook, what its
+// transcripts look like in package forms. No other package names an agent, but for what only
+// Claude Code has.
 package agent
 
 import (
@@ -116,6 +117,9 @@ func Qwen() Agent {
 	}
 }
 
+// Default returns the agent of records that name none.
+func Default() Agent { return ClaudeCode() }
+
 // All returns the agents that can be recorded, the default first.
 func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), Pi(), Qwen()} }
 
@@ -129,12 +133,12 @@ func ByLabel(label string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Label == label })
 }
 
-// Of returns the agent with a label, and Claude Code for any other label: early records
+// Of returns the agent with a label, and the default for any other label: early records
 // have none.
 func Of(label string) Agent {
 	a, ok := ByLabel(label)
 	if !ok {
-		return ClaudeCode()
+		return Default()
 	}
 	return a
 }

@@ -262,7 +262,7 @@ func (pr *Preparer) agreed(ctx context.Context, m Message, msg message, d journa
 func (pr *Preparer) agents(d journal.Decision) string {
 	var labels []string
 	for _, share := range d.Shares {
-		label := agent.ClaudeCode().Label
+		label := agent.Default().Label
 		if s, err := pr.Sessions.Load(share.Session); err == nil {
 			label = agent.Of(s.AgentType).Label
 		}
@@ -271,7 +271,7 @@ func (pr *Preparer) agents(d journal.Decision) string {
 		}
 	}
 	if len(labels) == 0 {
-		return agent.ClaudeCode().Label
+		return agent.Default().Label
 	}
 	return strings.Join(labels, " and ")
 }

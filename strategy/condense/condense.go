@@ -235,7 +235,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// All that is known of it is its name: its slot records that.
 		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
-		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: agent.ClaudeCode().Label}, nil
+		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: agent.Default().Label}, nil
 	}
 	if err != nil {
 		return authorship.Slot{}, err

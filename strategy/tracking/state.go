@@ -87,7 +87,7 @@ func (st *States) newState(ctx context.Context, in workspace.Input) (*session.St
 	return &session.State{
 		ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
 		WorktreePath: st.Repo.Root, WorktreeID: st.Repo.WorktreeID,
-		StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.ClaudeCode().Label),
+		StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.Default().Label),
 		TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from},
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 func ResumeCommand(repo *git.Repo, id string) string {
 	s, err := session.Open(repo.CommonDir).Load(id)
 	if err != nil {
-		return agent.ClaudeCode().Resume(id)
+		return agent.Default().Resume(id)
 	}
 	return agent.Of(s.AgentType).Resume(id)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
@@ -70,17 +70,17 @@ type agentsJSON struct {
 }
 
 type agentJSON struct {
-	Agent     string       `json:"agent"`
-	Label     string       `json:"label"`
-	Program   string       `json:"program,omitempty"` // where it is on PATH
-	InProject bool         `json:"in_project"`
-	File      string       `json:"file"`
-	Installed int          `json:"installed"`
-	Missing   []string     `json:"missing"`
-	Trust     claude.Trust `json:"trust"`
-	Sessions  int          `json:"sessions"`
-	LastEvent *time.Time   `json:"last_event,omitempty"`
-	Limits    []string     `json:"limits"`
+	Agent     string          `json:"agent"`
+	Label     string          `json:"label"`
+	Program   string          `json:"program,omitempty"` // where it is on PATH
+	InProject bool            `json:"in_project"`
+	File      string          `json:"file"`
+	Installed int             `json:"installed"`
+	Missing   []string        `json:"missing"`
+	Trust     agenthook.Trust `json:"trust"`
+	Sessions  int             `json:"sessions"`
+	LastEvent *time.Time      `json:"last_event,omitempty"`
+	Limits    []string        `json:"limits"`
 }
 
 func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
@@ -93,7 +93,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	for _, h := range hooks {
 		item := agentJSON{
 			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.File, Installed: h.Installed, Missing: format.NotNil(h.Missing),
-			Trust:  claude.TrustOf(h.Agent, claude.Hooked{File: h.File, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home)}),
+			Trust:  agenthook.TrustOf(h.Agent, agenthook.Hooked{File: h.File, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home)}),
 			Limits: format.NotNil(h.Agent.Limits),
 		}
 		item.Program, _ = app.FindOnPath(a.Getenv, h.Agent.Program)
@@ -135,7 +135,7 @@ func printAgents(a *app.App, list *agentsJSON) {
 			if len(item.Missing) > 0 {
 				hooks += ", incomplete"
 			}
-			if item.Trust != claude.TrustUnknown {
+			if item.Trust != agenthook.TrustUnknown {
 				trust = string(item.Trust)
 			}
 		}

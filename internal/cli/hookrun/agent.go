@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
@@ -26,11 +26,11 @@ import (
 
 // agent runs a hook of the agent.
 func (h *hook) agent(ctx context.Context) error {
-	if claude.IsForeign(h.by, h.app.Getenv) {
+	if agenthook.IsForeign(h.by, h.app.Getenv) {
 		return nil
 	}
 	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
-	payload, bad := claude.Decode(wait, h.app.Streams.In)
+	payload, bad := agenthook.Hook{Agent: h.by, Verb: h.name}.Decode(wait, h.app.Streams.In)
 	cancel()
 	repo, err := sessionRepo(h.app, payload)
 	if err != nil {
@@ -38,11 +38,8 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	on, done := h.open(repo)
 	defer func() { done() }()
-	if !on || bad != nil {
+	if !on || bad != nil || payload.Ignored {
 		return bad
-	}
-	if !payload.Adapt(h.by, h.name) {
-		return nil
 	}
 	timeout := h.settings.HookTimeout
 	if h.name == "session-end" {
@@ -79,7 +76,7 @@ func (h *hook) agent(ctx context.Context) error {
 	case "user-prompt-submit":
 		h.mendGitHooks(ctx, false)
 	}
-	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
+	answer, err := agenthook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
@@ -89,7 +86,7 @@ func (h *hook) agent(ctx context.Context) error {
 		note, hint := app.ExplainInterruptedRewind(h.repo)
 		answer.Say(note, hint)
 	}
-	if err == nil || errors.Is(err, claude.ErrContext) {
+	if err == nil || errors.Is(err, agenthook.ErrContext) {
 		err = errors.Join(err, h.commitTurn(whole, &answer))
 	}
 	if h.name == "stop" || h.name == "stop-failure" {
@@ -111,7 +108,7 @@ func (h *hook) transcript(id string) string {
 }
 
 // reply prints the output for the agent: one, as it reads no more.
-func (h *hook) reply(answer claude.Answer) error {
+func (h *hook) reply(answer agenthook.Answer) error {
 	data, err := answer.Encode(h.by)
 	if len(data) > 0 {
 		h.app.Streams.Printf("%s", data)
@@ -123,7 +120,7 @@ func (h *hook) reply(answer claude.Answer) error {
 // session's state, looked for from the project folder and then from the
 // working directory, and in it the worktree of the working directory, else the
 // session's last one.
-func sessionRepo(a *app.App, p claude.Payload) (*git.Repo, error) {
+func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
 	dir := p.Dir
 	if !filepath.IsAbs(dir) {
 		dir = a.Dir

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
@@ -144,7 +145,7 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 		return
 	}
 	name := h.name
-	if errors.Is(err, claude.ErrVerb) || errors.Is(err, githook.ErrVerb) {
+	if errors.Is(err, agenthook.ErrVerb) || errors.Is(err, githook.ErrVerb) {
 		name = "unknown"
 	}
 	level, attrs := slog.LevelInfo, []slog.Attr{

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -87,7 +87,7 @@ func ancestors() []session.Process {
 // they are now.
 func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserver.Project, error) {
 	h := &hook{app: a, kind: "mcp", name: "mcp"}
-	repo, err := sessionRepo(h.app, claude.Payload{SessionID: at.SessionID, Dir: at.Dir})
+	repo, err := sessionRepo(h.app, agenthook.Payload{SessionID: at.SessionID, Dir: at.Dir})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at.Dir, err)
 	}

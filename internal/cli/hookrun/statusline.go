@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
@@ -147,12 +148,12 @@ func recording(repos []*git.Repo, id string) *git.Repo {
 // formerLine is the user's own status line: the one that ours took the place
 // of, else that of the settings that count less. repo may be nil.
 func formerLine(a *app.App, repo *git.Repo) string {
-	var all []claude.Settings
+	var all []agenthook.Settings
 	if repo != nil {
 		files := install.ClaudeFiles(repo.Root)
 		all = append(all, install.ClaudeSettings(repo, files[1]), install.ClaudeSettings(repo, files[0]))
 	}
-	all = append(all, claude.Settings{Path: filepath.Join(install.ClaudeClient(a).Dir(), "settings.json")})
+	all = append(all, agenthook.Settings{Path: filepath.Join(install.ClaudeClient(a).Dir(), "settings.json")})
 	for _, s := range all {
 		command, former, ours, err := s.StatusLine()
 		switch {

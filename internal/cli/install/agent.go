@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -37,16 +38,16 @@ type AgentHooks struct {
 func (h AgentHooks) Complete() bool { return len(h.Missing) == 0 }
 
 // AgentSettings returns a settings file of an agent.
-func AgentSettings(repo *git.Repo, a agent.Agent, path string) claude.Settings {
-	return claude.Settings{Agent: a, Path: path, Backup: backupDir(repo.CommonDir)}
+func AgentSettings(repo *git.Repo, a agent.Agent, path string) agenthook.Settings {
+	return agenthook.Settings{Agent: a, Path: path, Backup: backupDir(repo.CommonDir)}
 }
 
 // AllSettings returns the settings files of all agents in the worktree at root, there
 // or not.
-func AllSettings(repo *git.Repo, root string) []claude.Settings {
-	var all []claude.Settings
+func AllSettings(repo *git.Repo, root string) []agenthook.Settings {
+	var all []agenthook.Settings
 	for _, a := range agent.All() {
-		for _, path := range claude.Files(a, root) {
+		for _, path := range agenthook.Files(a, root) {
 			all = append(all, AgentSettings(repo, a, path))
 		}
 	}
@@ -54,10 +55,10 @@ func AllSettings(repo *git.Repo, root string) []claude.Settings {
 }
 
 // ClaudeFiles are the two settings files of Claude Code, the project's first.
-func ClaudeFiles(root string) []string { return claude.Files(agent.ClaudeCode(), root) }
+func ClaudeFiles(root string) []string { return agenthook.Files(agent.ClaudeCode(), root) }
 
 // ClaudeSettings returns the path of the settings file of Claude Code that hooks are installed in.
-func ClaudeSettings(repo *git.Repo, path string) claude.Settings {
+func ClaudeSettings(repo *git.Repo, path string) agenthook.Settings {
 	return AgentSettings(repo, agent.ClaudeCode(), path)
 }
 
@@ -75,7 +76,7 @@ func CheckAgents(repo *git.Repo) ([]AgentHooks, error) {
 // CheckAgent finds an agent's hooks in any of its files. An event counts as missing only
 // if none has its hook.
 func CheckAgent(repo *git.Repo, a agent.Agent) (AgentHooks, error) {
-	files := claude.Files(a, repo.Root)
+	files := agenthook.Files(a, repo.Root)
 	found := AgentHooks{Agent: a, File: files[0]}
 	var failed []error
 	for i, path := range files {

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -149,7 +151,7 @@ func dropShared(a *app.App, repo *git.Repo, root string) error {
 	if changed {
 		a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), claude.ServersFile(root))
 	}
-	if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
+	if _, unreadable := errors.AsType[*jsonedit.Error](err); unreadable {
 		a.Streams.Notef("%v", err) // it need not be ours
 		return nil
 	}
@@ -159,7 +161,7 @@ func dropShared(a *app.App, repo *git.Repo, root string) error {
 // TakeOut removes all of ours from the agent's settings; again, which is to be
 // called when the hooks are back, puts the questions and the status line back
 // that were there.
-func TakeOut(s claude.Settings) (again func(failed *error), err error) {
+func TakeOut(s agenthook.Settings) (again func(failed *error), err error) {
 	n, _, err := s.Asking()
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -75,7 +75,7 @@ func (e *enabling) recordsClaude() bool {
 // checkAgents refuses what the chosen agents can't do, before anything is written.
 func (e *enabling) checkAgents() error {
 	for _, h := range e.chosen {
-		if e.opts.local && !claude.HasPersonalFile(h.Agent) {
+		if e.opts.local && !agenthook.HasPersonalFile(h.Agent) {
 			return app.WithHint(app.Usagef("--local: %s has no settings in a project that are yours alone", h.Agent.Label),
 				"leave --local out, and git ignore "+e.relative(h.File)+" if nobody else shall have it")
 		}
@@ -146,7 +146,7 @@ func (e *enabling) installAgents() error {
 }
 
 func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
-	files := claude.Files(h.Agent, e.repo.Root)
+	files := agenthook.Files(h.Agent, e.repo.Root)
 	target := files[0]
 	if e.opts.local {
 		target = files[1]
@@ -174,7 +174,7 @@ func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
 		return nil
 	}
 	e.Streams.Printf("Installed %s for %s\n", ui.Plural(n, "hook"), h.Agent.Label)
-	if trust := claude.TrustNote(h.Agent); trust != "" {
+	if trust := agenthook.TrustNote(h.Agent); trust != "" {
 		e.Streams.Notef("%s", trust)
 	}
 	return nil

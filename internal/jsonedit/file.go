@@ -1,4 +1,4 @@
-package claude
+package jsonedit
 
 import (
 	"bytes"
@@ -10,17 +10,29 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// edited is a file of the agent's that something of ours is put into, and taken
+// File is another program's file that something of ours is put into, and taken
 // out of again.
-type edited struct {
-	// path is the file's; a symbolic link is written through. backup is the
+type File struct {
+	// Path is the file's; a symbolic link is written through. Backup is the
 	// directory of the record.
-	path, backup string
-	// holds reports whether anything of ours is in the document.
-	holds func(d *document) bool
-	// strip takes all of ours out. mayGo reports which of the objects and arrays
+	Path, Backup string
+	// Holds reports whether anything of ours is in the document.
+	Holds func(d *Document) bool
+	// Strip takes all of ours out. mayGo reports which of the objects and arrays
 	// that become empty go too.
-	strip func(d *document, rec record, mayGo func(path string) bool) error
+	Strip func(d *Document, rec Record, mayGo func(path string) bool) error
+}
+
+// Error is a file that can't be edited safely. The file is untouched.
+type Error struct {
+	Path         string
+	Line, Column int
+	Text         string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s\nhint: mend the file and run the command again; nothing in it was changed",
+		e.Path, e.Line, e.Column, e.Text)
 }
 
 // errChanged means that another program wrote the file while it was edited.
@@ -31,24 +43,24 @@ var errChanged = errors.New("the file is being changed by another program")
 const attempts = 5
 
 // retry repeats an edit if another program wrote the file meanwhile.
-func (e edited) retry(edit func() (bool, error)) (changed bool, err error) {
+func (e File) retry(edit func() (bool, error)) (changed bool, err error) {
 	for range attempts {
 		if changed, err = edit(); !errors.Is(err, errChanged) {
 			break
 		}
 	}
 	if err != nil {
-		if _, ok := errors.AsType[*SettingsError](err); ok {
+		if _, ok := errors.AsType[*Error](err); ok {
 			return false, err
 		}
-		return false, fmt.Errorf("edit %s: %w", e.path, err)
+		return false, fmt.Errorf("edit %s: %w", e.Path, err)
 	}
 	return changed, nil
 }
 
-// read reads the file as a document. It writes nothing.
-func (e edited) read() (*document, error) {
-	f, err := readTarget(e.path)
+// Read reads the file as a document. It writes nothing.
+func (e File) Read() (*Document, error) {
+	f, err := readTarget(e.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -56,21 +68,21 @@ func (e edited) read() (*document, error) {
 }
 
 // document is a file's text; an empty or missing one is an empty object.
-func (e edited) document(f target) (*document, error) {
+func (e File) document(f target) (*Document, error) {
 	text := bytes.TrimPrefix(f.data, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
-	d, err := parseDocument(text)
+	d, err := Parse(text)
 	if err != nil {
 		return nil, e.placed(err)
 	}
 	return d, nil
 }
 
-func (e edited) placed(err error) error {
+func (e File) placed(err error) error {
 	if at, ok := errors.AsType[*positionError](err); ok {
-		return &SettingsError{Path: e.path, Line: at.line, Column: at.column, Text: at.text}
+		return &Error{Path: e.Path, Line: at.line, Column: at.column, Text: at.text}
 	}
 	return err
 }
@@ -83,14 +95,14 @@ func withMark(f target, text []byte) []byte {
 	return text
 }
 
-// put changes the document by edit, and keeps in the record what is needed to
+// Put changes the document by edit, and keeps in the record what is needed to
 // take it back. edit returns the paths of what it had to make.
-func (e edited) put(edit func(d *document, rec *record) (made []string, err error)) (bool, error) {
+func (e File) Put(edit func(d *Document, rec *Record) (made []string, err error)) (bool, error) {
 	return e.retry(func() (bool, error) { return e.putOnce(edit) })
 }
 
-func (e edited) putOnce(edit func(d *document, rec *record) ([]string, error)) (bool, error) {
-	f, err := readTarget(e.path)
+func (e File) putOnce(edit func(d *Document, rec *Record) ([]string, error)) (bool, error) {
+	f, err := readTarget(e.Path)
 	if err != nil {
 		return false, err
 	}
@@ -98,13 +110,13 @@ func (e edited) putOnce(edit func(d *document, rec *record) ([]string, error)) (
 	if err != nil {
 		return false, err
 	}
-	rec, known, err := e.readRecord()
+	rec, known, err := e.Record()
 	if err != nil {
 		return false, err
 	}
-	foreign := !e.holds(d)
+	foreign := !e.Holds(d)
 	if foreign {
-		rec.StatusLine = nil // of a file that is gone
+		rec.Replaced = nil // of a file that is gone
 	}
 	before := string(d.text)
 	made, err := edit(d, &rec)
@@ -126,15 +138,15 @@ func (e edited) putOnce(edit func(d *document, rec *record) ([]string, error)) (
 	return true, f.replace(text)
 }
 
-// takeSome lets cut take a part of ours out. If that was the last of ours, the
+// TakeSome lets cut take a part of ours out. If that was the last of ours, the
 // file becomes what it was before.
-func (e edited) takeSome(cut func(d *document, rec record, mayGo func(string) bool) error) (bool, error) {
+func (e File) TakeSome(cut func(d *Document, rec Record, mayGo func(string) bool) error) (bool, error) {
 	last := false
-	changed, err := e.put(func(d *document, rec *record) ([]string, error) {
-		if !e.holds(d) {
+	changed, err := e.Put(func(d *Document, rec *Record) ([]string, error) {
+		if !e.Holds(d) {
 			return nil, nil
 		}
-		trial, err := parseDocument(bytes.Clone(d.text))
+		trial, err := Parse(bytes.Clone(d.text))
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +154,7 @@ func (e edited) takeSome(cut func(d *document, rec record, mayGo func(string) bo
 		if err := cut(trial, *rec, mayGo); err != nil {
 			return nil, err
 		}
-		if last = !e.holds(trial); last {
+		if last = !e.Holds(trial); last {
 			return nil, nil
 		}
 		d.text = trial.text
@@ -151,20 +163,20 @@ func (e edited) takeSome(cut func(d *document, rec record, mayGo func(string) bo
 	if err != nil || !last {
 		return changed, err
 	}
-	return e.takeAll()
+	return e.TakeAll()
 }
 
-// takeAll takes everything of ours out.
-func (e edited) takeAll() (bool, error) {
+// TakeAll takes everything of ours out.
+func (e File) TakeAll() (bool, error) {
 	return e.retry(e.takeAllOnce)
 }
 
-func (e edited) takeAllOnce() (bool, error) {
-	f, err := readTarget(e.path)
+func (e File) takeAllOnce() (bool, error) {
+	f, err := readTarget(e.Path)
 	if err != nil {
 		return false, err
 	}
-	rec, known, err := e.readRecord()
+	rec, known, err := e.Record()
 	if err != nil {
 		return false, err
 	}
@@ -180,7 +192,7 @@ func (e edited) takeAllOnce() (bool, error) {
 	return changed, e.removeRecord()
 }
 
-func (e edited) takeOut(f target, rec record, known bool) (bool, error) {
+func (e File) takeOut(f target, rec Record, known bool) (bool, error) {
 	if !f.exists {
 		return false, nil
 	}
@@ -195,7 +207,7 @@ func (e edited) takeOut(f target, rec record, known bool) (bool, error) {
 		return false, err
 	}
 	before := string(d.text)
-	if err := e.strip(d, rec, rec.mayGo(known)); err != nil {
+	if err := e.Strip(d, rec, rec.mayGo(known)); err != nil {
 		return false, e.placed(err)
 	}
 	if rec.Absent && isEmptyObject(d) {
@@ -209,7 +221,7 @@ func (e edited) takeOut(f target, rec record, known bool) (bool, error) {
 
 // isEmptyObject reports whether nothing but an empty object is left: no member
 // and no comment.
-func isEmptyObject(d *document) bool {
+func isEmptyObject(d *Document) bool {
 	root, ok := d.root.Value.(*hujson.Object)
 	return ok && len(root.Members) == 0 && string(bytes.Join(bytes.Fields(d.text), nil)) == "{}"
 }

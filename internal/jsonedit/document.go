@@ -1,11 +1,13 @@
-package claude
+// Package jsonedit edits JSON files of other programs, which may have comments and
+// trailing commas: it changes only the bytes that it has to, and remembers in a record what
+// was there, so that taking everything out again gives the file its former bytes.
+package jsonedit
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,9 +17,9 @@ import (
 // byteOrderMark may begin a settings file; the parser doesn't take it.
 const byteOrderMark = "\uFEFF"
 
-// document is a JSON text (with comments and trailing commas) under edit. An
+// Document is a JSON text (with comments and trailing commas) under edit. An
 // edit changes only the bytes it names: everything else stays as it was typed.
-type document struct {
+type Document struct {
 	text []byte
 	root hujson.Value
 	eol  string // what ends a line here
@@ -35,14 +37,15 @@ func (e *positionError) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.line, e.column, e.text)
 }
 
-func parseDocument(text []byte) (*document, error) {
-	d := &document{text: text}
+// Parse reads a text, which has to be an object.
+func Parse(text []byte) (*Document, error) {
+	d := &Document{text: text}
 	if err := d.parse(); err != nil {
 		return nil, err
 	}
 	root, ok := d.root.Value.(*hujson.Object)
 	if !ok {
-		return nil, d.errorAt(d.root.StartOffset, "the settings are not an object")
+		return nil, d.ErrorAt(d.root.StartOffset, "the settings are not an object")
 	}
 	d.eol = "\n"
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -61,7 +64,7 @@ func parseDocument(text []byte) (*document, error) {
 	return d, nil
 }
 
-func (d *document) parse() error {
+func (d *Document) parse() error {
 	root, err := hujson.Parse(d.text)
 	if err != nil {
 		return syntaxError(err)
@@ -82,13 +85,27 @@ func syntaxError(err error) error {
 	return &positionError{line: line, column: column, text: m[3]}
 }
 
-func (d *document) errorAt(offset int, text string) error {
+// ErrorAt returns an error about the text at an offset.
+func (d *Document) ErrorAt(offset int, text string) error {
 	before := d.text[:offset]
 	return &positionError{
 		line:   1 + bytes.Count(before, []byte("\n")),
 		column: offset - bytes.LastIndexByte(before, '\n'),
 		text:   text,
 	}
+}
+
+// Root returns the whole document.
+func (d *Document) Root() hujson.Value { return d.root }
+
+// Source returns the text of a value as it is in the document.
+func (d *Document) Source(v hujson.Value) []byte {
+	return bytes.Clone(d.text[v.StartOffset:v.EndOffset])
+}
+
+// Replace gives a value another text.
+func (d *Document) Replace(v hujson.Value, text string) error {
+	return d.apply(replacement{v.StartOffset, v.EndOffset, text})
 }
 
 // replacement is new text for the bytes from start to end.
@@ -99,7 +116,7 @@ type replacement struct {
 
 // apply makes replacements, which are in order and don't overlap, and reads
 // the text anew: offsets taken before are void.
-func (d *document) apply(rs ...replacement) error {
+func (d *Document) apply(rs ...replacement) error {
 	var out []byte
 	at := 0
 	for _, r := range rs {
@@ -155,24 +172,9 @@ func listOf(v hujson.Value) list {
 	return l
 }
 
-// member returns the value that name has in the object v; the last one counts
-// if there are several, as everywhere.
-func member(v hujson.Value, name string) (hujson.Value, bool) {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return hujson.Value{}, false
-	}
-	for _, m := range slices.Backward(object.Members) {
-		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
-			return m.Value, true
-		}
-	}
-	return hujson.Value{}, false
-}
-
-// add puts a new last item into the object or array v: compact is its value
+// Add puts a new last item into the object or array v: compact is its value
 // as compact JSON, name its name in an object.
-func (d *document) add(v hujson.Value, name, compact string) error {
+func (d *Document) Add(v hujson.Value, name, compact string) error {
 	l := listOf(v)
 	closing := l.end - 1
 	floor := l.open + 1 // nothing goes in before this
@@ -204,15 +206,15 @@ func (d *document) add(v hujson.Value, name, compact string) error {
 	return d.apply(append(rs, replacement{at, at, text})...)
 }
 
-func (d *document) inlineItem(name, compact string) string {
+func (d *Document) inlineItem(name, compact string) string {
 	if name == "" {
 		return compact
 	}
-	return quote(name) + ":" + compact
+	return Quote(name) + ":" + compact
 }
 
 // lineItem renders an item on lines of its own, indented as its neighbours.
-func (d *document) lineItem(l list, last item, name, compact string) string {
+func (d *Document) lineItem(l list, last item, name, compact string) string {
 	indent := d.indentOf(l.open) + d.unit
 	if len(l.items) > 0 && d.startsLine(last.start) {
 		indent = d.indentOf(last.start)
@@ -223,14 +225,14 @@ func (d *document) lineItem(l list, last item, name, compact string) string {
 	}
 	text := value.String()
 	if name != "" {
-		text = quote(name) + ": " + text
+		text = Quote(name) + ": " + text
 	}
 	return strings.ReplaceAll("\n"+indent+text, "\n", d.eol)
 }
 
-// remove takes item i out of v with its comma and the white space before it;
-// comments stay. It undoes what add did, byte for byte.
-func (d *document) remove(v hujson.Value, i int) error {
+// Remove takes item i out of v with its comma and the white space before it;
+// comments stay. It undoes what Add did, byte for byte.
+func (d *Document) Remove(v hujson.Value, i int) error {
 	l := listOf(v)
 	it := l.items[i]
 	lead := it.start - len(it.before) + len(strings.TrimRight(it.before, " \t\r\n"))
@@ -279,15 +281,13 @@ func startsWithNewline(text []byte) bool {
 }
 
 // indentOf returns the white space that begins the line of offset.
-func (d *document) indentOf(offset int) string {
+func (d *Document) indentOf(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // startsLine reports whether only white space is before offset on its line.
-func (d *document) startsLine(offset int) bool {
+func (d *Document) startsLine(offset int) bool {
 	i := bytes.LastIndexByte(d.text[:offset], '\n')
 	return i >= 0 && len(bytes.Trim(d.text[i+1:offset], " \t")) == 0
 }
-
-func quote(s string) string { return string(hujson.String(s)) }

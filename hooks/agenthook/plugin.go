@@ -1,8 +1,7 @@
-package claude
+package agenthook
 
 import (
 	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,26 +9,10 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/session/agent"
 )
-
-//go:embed plugin/pi.js
-var piPlugin []byte
 
 // pluginMark is in every version of our plugins, and in no other program's.
 const pluginMark = "Installed by `entire enable`."
-
-// pluginVerbs is how many hooks a plugin calls.
-const pluginVerbs = 6
-
-// pluginOf returns the plugin that an agent loads in place of hooks in settings, nil for
-// an agent that has hooks in settings.
-func pluginOf(a agent.Agent) []byte {
-	if a.Name == agent.Pi().Name {
-		return piPlugin
-	}
-	return nil
-}
 
 // installPlugin writes the plugin, unless another program's file is in its place.
 func (s Settings) installPlugin() (n int, changed bool, err error) {
@@ -37,13 +20,13 @@ func (s Settings) installPlugin() (n int, changed bool, err error) {
 	switch {
 	case err != nil:
 		return 0, false, err
-	case bytes.Equal(now, pluginOf(s.Agent)):
-		return pluginVerbs, false, nil
+	case bytes.Equal(now, s.dialect().plugin):
+		return len(s.dialect().entries), false, nil
 	}
 	if err := disk.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
 		return 0, false, err
 	}
-	return pluginVerbs, true, disk.WriteDurable(s.Path, pluginOf(s.Agent), 0o644)
+	return len(s.dialect().entries), true, disk.WriteDurable(s.Path, s.dialect().plugin, 0o644)
 }
 
 // readPlugin returns our plugin as it is installed, nil if it isn't. Another program's file
@@ -67,10 +50,7 @@ func (s Settings) uninstallPlugin() (changed bool, err error) {
 	if err != nil || now == nil {
 		return false, nil //nolint:nilerr // another program's file stays
 	}
-	if err := disk.Step("remove", s.Path); err != nil {
-		return false, err
-	}
-	if err := ignoreMissing(os.Remove(s.Path)); err != nil {
+	if err := disk.Remove(s.Path); err != nil {
 		return false, err
 	}
 	dir := filepath.Dir(s.Path)
@@ -90,5 +70,5 @@ func (s Settings) checkPlugin() (installed int, missing []string, err error) {
 	case now == nil:
 		return 0, []string{filepath.Base(s.Path)}, nil
 	}
-	return pluginVerbs, nil, nil
+	return len(s.dialect().entries), nil, nil
 }

@@ -1,4 +1,4 @@
-package claude
+package agenthook
 
 import (
 	"encoding/json"
@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
-)
 
-// ServerName is what the agent calls our MCP server.
-const ServerName = "entire"
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
+)
 
 // question is a hook that the agent hands to a tool of our MCP server, which may
 // ask the person in the agent's own dialog.
@@ -37,29 +37,29 @@ const (
 func (question) input() string {
 	names := []string{"session_id", "prompt_id", "transcript_path", "cwd"}
 	for i, name := range names {
-		names[i] = quote(name) + `:"${` + name + `}"`
+		names[i] = jsonedit.Quote(name) + `:"${` + name + `}"`
 	}
 	return "{" + strings.Join(names, ",") + "}"
 }
 
 func (q question) handler() string {
-	return `{"type":"mcp_tool","server":` + quote(ServerName) + `,"tool":` + quote(q.tool) + `,"input":` + q.input() +
+	return `{"type":"mcp_tool","server":` + jsonedit.Quote(claude.ServerName) + `,"tool":` + jsonedit.Quote(q.tool) + `,"input":` + q.input() +
 		`,"timeout":` + strconv.Itoa(askSeconds) + `}`
 }
 
 func (q question) group() string {
-	return `{"matcher":` + quote(askMatcher) + `,"hooks":[` + q.handler() + `]}`
+	return `{"matcher":` + jsonedit.Quote(askMatcher) + `,"hooks":[` + q.handler() + `]}`
 }
 
 // ownTool is the tool of a hook that is one of our questions, or empty.
 func ownTool(hook hujson.Value) string {
 	text := func(name string) string {
-		v, _ := member(hook, name)
-		return stringOf(v)
+		v, _ := jsonedit.Member(hook, name)
+		return jsonedit.StringOf(v)
 	}
 	tool := text("tool")
 	ours := slices.ContainsFunc(questions(), func(q question) bool { return q.tool == tool })
-	if !ours || text("type") != "mcp_tool" || text("server") != ServerName {
+	if !ours || text("type") != "mcp_tool" || text("server") != claude.ServerName {
 		return ""
 	}
 	return tool
@@ -68,7 +68,7 @@ func ownTool(hook hujson.Value) string {
 // InstallAsking puts the hooks that ask before and after a clear into the file.
 // They need the server: without it the agent shows an error at every clear.
 func (s Settings) InstallAsking() (changed bool, err error) {
-	return s.file().put(func(d *document, _ *record) (made []string, err error) {
+	return s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) (made []string, err error) {
 		for _, q := range questions() {
 			m, err := settingsDocument{d}.ensureQuestion(q)
 			if err != nil {
@@ -82,7 +82,7 @@ func (s Settings) InstallAsking() (changed bool, err error) {
 
 // RemoveAsking takes these hooks out, and leaves the others.
 func (s Settings) RemoveAsking() (changed bool, err error) {
-	return s.file().takeSome(func(d *document, _ record, mayGo func(string) bool) error {
+	return s.file().TakeSome(func(d *jsonedit.Document, _ jsonedit.Record, mayGo func(string) bool) error {
 		for _, q := range questions() {
 			err := settingsDocument{d}.removeEvent(q.event, func(h handler) bool { return h.tool != "" }, mayGo)
 			if err != nil {
@@ -96,12 +96,12 @@ func (s Settings) RemoveAsking() (changed bool, err error) {
 // Asking returns how many of these hooks are in the file, and whether that is
 // all of them.
 func (s Settings) Asking() (installed int, all bool, err error) {
-	d, err := s.file().read()
+	d, err := s.file().Read()
 	if err != nil {
 		return 0, false, err
 	}
 	for _, q := range questions() {
-		event, _ := d.find("hooks", q.event)
+		event, _ := d.Find("hooks", q.event)
 		if slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
 			installed++
 		}
@@ -110,14 +110,14 @@ func (s Settings) Asking() (installed int, all bool, err error) {
 }
 
 func (d settingsDocument) ensureQuestion(q question) (made []string, err error) {
-	made, err = d.ensure([]string{"hooks", q.event})
+	made, err = d.Ensure([]string{"hooks", q.event})
 	if err != nil {
 		return nil, err
 	}
-	event, _ := d.find("hooks", q.event)
+	event, _ := d.Find("hooks", q.event)
 	ours := slices.DeleteFunc(handlers(event), func(h handler) bool { return h.tool != q.tool })
 	if len(ours) == 0 {
-		return made, d.add(event, "", q.group())
+		return made, d.Add(event, "", q.group())
 	}
 	for _, double := range slices.Backward(ours[1:]) {
 		if err := d.removeHandler(q.event, double); err != nil {
@@ -130,7 +130,7 @@ func (d settingsDocument) ensureQuestion(q question) (made []string, err error) 
 // renewAsking brings the questions that are there up to date.
 func (d settingsDocument) renewAsking() error {
 	for _, q := range questions() {
-		event, _ := d.find("hooks", q.event)
+		event, _ := d.Find("hooks", q.event)
 		if !slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
 			continue
 		}
@@ -143,14 +143,14 @@ func (d settingsDocument) renewAsking() error {
 
 // renew gives a question the present input. Its other fields are the user's.
 func (d settingsDocument) renew(q question, h handler) error {
-	input, ok := member(h.hook, "input")
+	input, ok := jsonedit.Member(h.hook, "input")
 	if !ok {
-		return d.add(h.hook, "input", q.input())
+		return d.Add(h.hook, "input", q.input())
 	}
 	if sameJSON(input, q.input()) {
 		return nil
 	}
-	return d.apply(replacement{input.StartOffset, input.EndOffset, q.input()})
+	return d.Replace(input, q.input())
 }
 
 // sameJSON reports whether v is what compact says, however it is written.

@@ -1,6 +1,6 @@
 //go:build faults
 
-package claude_test
+package agenthook_test
 
 import (
 	"errors"

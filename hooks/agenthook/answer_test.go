@@ -1,4 +1,4 @@
-package claude_test
+package agenthook_test
 
 import (
 	"bufio"
@@ -12,24 +12,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 func TestAnAnswerIsOneValue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		answer claude.Answer
+		answer agenthook.Answer
 		want   string
 	}{
-		"nothing":   {claude.Answer{Event: "SessionStart"}, ""},
-		"a message": {claude.Answer{Message: "a <b>"}, `{"systemMessage":"a <b>"}` + "\n"},
+		"nothing":   {agenthook.Answer{Event: "SessionStart"}, ""},
+		"a message": {agenthook.Answer{Message: "a <b>"}, `{"systemMessage":"a <b>"}` + "\n"},
 		"a context": {
-			claude.Answer{Event: "SessionStart", Context: "c"},
+			agenthook.Answer{Event: "SessionStart", Context: "c"},
 			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}` + "\n",
 		},
 		"both": {
-			claude.Answer{Event: "SessionStart", Message: "m", Context: "c"},
+			agenthook.Answer{Event: "SessionStart", Message: "m", Context: "c"},
 			`{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}` + "\n",
 		},
 	} {
@@ -41,7 +41,7 @@ func TestAnAnswerIsOneValue(t *testing.T) {
 			}
 		})
 	}
-	var a claude.Answer
+	var a agenthook.Answer
 	a.Say("", "one", "", "two")
 	if a.Message != "one\ntwo" {
 		t.Errorf("said %q", a.Message)
@@ -72,7 +72,7 @@ func TestPayloadsOfTheRealClient(t *testing.T) {
 			if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
 				t.Fatal(err)
 			}
-			p, err := claude.Decode(context.Background(), strings.NewReader(string(record.Input)))
+			p, err := agenthook.Hook{}.Decode(context.Background(), strings.NewReader(string(record.Input)))
 			if err != nil {
 				t.Errorf("%s: %v", record.Event, err)
 			}
@@ -107,7 +107,7 @@ func FuzzPayload(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := claude.Decode(context.Background(), strings.NewReader(string(data)))
+		p, err := agenthook.Hook{}.Decode(context.Background(), strings.NewReader(string(data)))
 		if err == nil && (p.SessionID == "" || strings.ContainsAny(p.SessionID, "/\\\x00")) {
 			t.Errorf("taken for a session: %q", p.SessionID)
 		}

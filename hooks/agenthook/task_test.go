@@ -1,4 +1,4 @@
-package claude_test
+package agenthook_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -50,7 +50,7 @@ func TestPayloadTellsTheTask(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := claude.Decode(t.Context(), strings.NewReader(`{"session_id":"s1",`+c.text+`}`))
+			p, err := agenthook.Hook{}.Decode(t.Context(), strings.NewReader(`{"session_id":"s1",`+c.text+`}`))
 			if err != nil {
 				t.Fatal(err)
 			}

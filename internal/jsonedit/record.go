@@ -1,4 +1,4 @@
-package claude
+package jsonedit
 
 import (
 	"crypto/sha256"
@@ -13,9 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// record is what Install remembers of a settings file, so that Uninstall can
-// give back its bytes.
-type record struct {
+// Record is what File remembers of a file, so that TakeAll can give back its bytes.
+type Record struct {
 	Path    string `json:"path"`
 	MadeDir bool   `json:"made_dir,omitempty"` // its directory is ours
 	Absent  bool   `json:"absent,omitempty"`   // there was no file
@@ -31,19 +30,19 @@ type record struct {
 	// had installed before us, so it isn't known.
 	Made    []string `json:"made,omitempty"`
 	Adopted bool     `json:"adopted,omitempty"`
-	// StatusLine is the text of the value that ours replaced, empty if there was
+	// Replaced is the text of the value that ours took the place of, empty if there was
 	// none.
-	StatusLine []byte `json:"status_line,omitempty"`
+	Replaced []byte `json:"status_line,omitempty"`
 }
 
 // mayGo describes the objects and arrays that become empty which ones go too:
 // those that installing made; without a record all.
-func (r *record) mayGo(known bool) func(path string) bool {
+func (r *Record) mayGo(known bool) func(path string) bool {
 	return func(path string) bool { return !known || r.Adopted || slices.Contains(r.Made, path) }
 }
 
 // note takes up that f, which held nothing of ours if foreign, becomes text.
-func (r *record) note(f target, text []byte, foreign bool) {
+func (r *Record) note(f target, text []byte, foreign bool) {
 	switch {
 	case foreign:
 		r.Absent, r.Exact, r.Before, r.Made, r.Adopted, r.Prior = !f.exists, true, f.data, nil, false, ""
@@ -59,7 +58,7 @@ func (r *record) note(f target, text []byte, foreign bool) {
 
 // untouched reports whether nobody else has written f since: what was before us is
 // still that.
-func (r *record) untouched(f target) bool {
+func (r *Record) untouched(f target) bool {
 	now := digest(f.data)
 	return r.Exact && (r.After == now || r.Prior == now)
 }
@@ -69,14 +68,14 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (e edited) recordPath() string {
-	return filepath.Join(e.backup, "claude-"+digest([]byte(e.path))[:12]+".json")
+func (e File) recordPath() string {
+	return filepath.Join(e.Backup, "claude-"+digest([]byte(e.Path))[:12]+".json")
 }
 
-// readRecord returns the record of the file, and whether there is one. One
-// that can't be read counts as none: Uninstall then removes our entries only.
-func (e edited) readRecord() (record, bool, error) {
-	rec := record{Path: e.path}
+// Record returns the record of the file, and whether there is one. One
+// that can't be read counts as none: TakeAll then removes our entries only.
+func (e File) Record() (Record, bool, error) {
+	rec := Record{Path: e.Path}
 	data, err := disk.ReadFile(e.recordPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return rec, false, nil
@@ -84,29 +83,35 @@ func (e edited) readRecord() (record, bool, error) {
 	if err != nil {
 		return rec, false, err
 	}
-	if json.Unmarshal(data, &rec) == nil && rec.Path == e.path {
+	if json.Unmarshal(data, &rec) == nil && rec.Path == e.Path {
 		return rec, true, nil
 	}
-	return record{Path: e.path}, false, nil
+	return Record{Path: e.Path}, false, nil
 }
 
 // besideOurs reports whether the file's directory was made for another file of
 // ours that is still there. It is then that of both: whichever goes last takes it
 // away.
-func (e edited) besideOurs() bool {
-	all, err := os.ReadDir(e.backup)
+func (e File) besideOurs() bool {
+	all, err := os.ReadDir(e.Backup)
 	return err == nil && slices.ContainsFunc(all, func(entry fs.DirEntry) bool {
-		var of record
-		data, err := disk.ReadFile(filepath.Join(e.backup, entry.Name()))
-		return err == nil && json.Unmarshal(data, &of) == nil && of.MadeDir && filepath.Dir(of.Path) == filepath.Dir(e.path)
+		var of Record
+		data, err := disk.ReadFile(filepath.Join(e.Backup, entry.Name()))
+		return err == nil && json.Unmarshal(data, &of) == nil && of.MadeDir && filepath.Dir(of.Path) == filepath.Dir(e.Path)
 	})
 }
 
-func (e edited) writeRecord(rec record) error {
-	if err := disk.Step("mkdir", e.backup); err != nil {
+// HasRecord reports whether there is a record of the file.
+func (e File) HasRecord() (bool, error) {
+	_, err := os.Lstat(e.recordPath())
+	return err == nil, ignoreMissing(err)
+}
+
+func (e File) writeRecord(rec Record) error {
+	if err := disk.Step("mkdir", e.Backup); err != nil {
 		return err
 	}
-	if err := disk.MkdirAll(e.backup, 0o750); err != nil {
+	if err := disk.MkdirAll(e.Backup, 0o750); err != nil {
 		return err
 	}
 	data, err := json.MarshalIndent(rec, "", "  ")
@@ -116,13 +121,13 @@ func (e edited) writeRecord(rec record) error {
 	return disk.WriteDurable(e.recordPath(), append(data, '\n'), 0o600)
 }
 
-func (e edited) removeRecord() error {
+func (e File) removeRecord() error {
 	if err := disk.Step("remove", e.recordPath()); err != nil {
 		return err
 	}
 	if err := ignoreMissing(os.Remove(e.recordPath())); err != nil {
 		return err
 	}
-	_ = os.Remove(e.backup) // only if nothing else is in it
+	_ = os.Remove(e.Backup) // only if nothing else is in it
 	return nil
 }

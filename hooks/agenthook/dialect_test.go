@@ -1,4 +1,4 @@
-package claude_test
+package agenthook_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -71,7 +71,7 @@ func TestInstallOfOtherAgents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			s := claude.Settings{Agent: tt.agent, Path: claude.Files(tt.agent, root)[0], Backup: filepath.Join(root, ".git", "entire")}
+			s := agenthook.Settings{Agent: tt.agent, Path: agenthook.Files(tt.agent, root)[0], Backup: filepath.Join(root, ".git", "entire")}
 			if tt.before != "" {
 				write(t, s.Path, tt.before)
 			}
@@ -98,7 +98,7 @@ func TestInstallOfOtherAgents(t *testing.T) {
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	s := claude.Settings{Agent: agent.Pi(), Path: claude.Files(agent.Pi(), root)[0], Backup: filepath.Join(root, ".git", "entire")}
+	s := agenthook.Settings{Agent: agent.Pi(), Path: agenthook.Files(agent.Pi(), root)[0], Backup: filepath.Join(root, ".git", "entire")}
 	if n, missing, err := s.Check(); n != 0 || len(missing) != 1 || err != nil {
 		t.Errorf("before: %d, %q, %v", n, missing, err)
 	}
@@ -129,7 +129,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-func TestAdapt(t *testing.T) {
+func TestDecodeForOtherAgents(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		agent      agent.Agent
@@ -164,12 +164,12 @@ func TestAdapt(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := claude.Decode(t.Context(), strings.NewReader(`{"session_id":"s1",`+tt.json+`}`))
+			p, err := agenthook.Hook{Agent: tt.agent, Verb: tt.verb}.Decode(t.Context(), strings.NewReader(`{"session_id":"s1",`+tt.json+`}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.Adapt(tt.agent, tt.verb); got != tt.want || p.Prompt != tt.prompt || len(p.Background) != tt.background {
-				t.Errorf("%v, prompt %q, %d tasks", got, p.Prompt, len(p.Background))
+			if p.Ignored == tt.want || p.Prompt != tt.prompt || len(p.Background) != tt.background {
+				t.Errorf("ignored %v, prompt %q, %d tasks", p.Ignored, p.Prompt, len(p.Background))
 			}
 			if diff := cmp.Diff(tt.task, p.Task(tt.verb)); diff != "" {
 				t.Error(diff)
@@ -183,7 +183,7 @@ func TestAwaitTranscript(t *testing.T) {
 	const lines, call = `{"type":"assistant.message"}` + "\n", `{"type":"hook.start","data":{"input":{"timestamp":1795353155030}}}` + "\n"
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	write(t, path, lines)
-	p, err := claude.Decode(t.Context(), strings.NewReader(`{"sessionId":"s1","timestamp":1795353155030,"transcriptPath":"`+path+`"}`))
+	p, err := agenthook.Hook{Agent: agent.Copilot(), Verb: "stop"}.Decode(t.Context(), strings.NewReader(`{"sessionId":"s1","timestamp":1795353155030,"transcriptPath":"`+path+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestIsForeign(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := claude.IsForeign(tt.agent, func(name string) string { return tt.env[name] }); got != tt.want {
+			if got := agenthook.IsForeign(tt.agent, func(name string) string { return tt.env[name] }); got != tt.want {
 				t.Error(got)
 			}
 		})
@@ -226,7 +226,7 @@ func TestIsForeign(t *testing.T) {
 
 func TestEncodeForOtherAgents(t *testing.T) {
 	t.Parallel()
-	a := claude.Answer{Event: "SessionStart", Message: "hello", Context: "the brief"}
+	a := agenthook.Answer{Event: "SessionStart", Message: "hello", Context: "the brief"}
 	for _, tt := range []struct {
 		agent agent.Agent
 		want  string
@@ -241,7 +241,7 @@ func TestEncodeForOtherAgents(t *testing.T) {
 			t.Errorf("%s: %s, %v", tt.agent.Name, got, err)
 		}
 	}
-	message := claude.Answer{Message: "hello"}
+	message := agenthook.Answer{Message: "hello"}
 	if got, err := message.Encode(agent.Codex()); err != nil || got != nil {
 		t.Errorf("a message alone: %s, %v", got, err)
 	}
@@ -262,16 +262,16 @@ trusted_hash = "sha256:1"
 	tests := map[string]struct {
 		agent        agent.Agent
 		file, config string
-		want         claude.Trust
+		want         agenthook.Trust
 	}{
-		"codex: all":            {agent: agent.Codex(), file: "config.toml", config: seven, want: claude.Trusted},
-		"codex: not all":        {agent: agent.Codex(), file: "config.toml", config: strings.Replace(seven, ":stop:", ".x:", 1), want: claude.Untrusted},
-		"codex: no file":        {agent: agent.Codex(), want: claude.Untrusted},
-		"copilot: a parent":     {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/"]}`, want: claude.Trusted},
-		"copilot: another":      {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/q","/p/sub"]}`, want: claude.Untrusted},
-		"copilot: no JSON":      {agent: agent.Copilot(), file: "config.json", config: `{`, want: claude.Untrusted},
-		"claude: asks itself":   {agent: agent.ClaudeCode(), want: claude.TrustUnknown},
-		"qwen: asks of nothing": {agent: agent.Qwen(), want: claude.TrustUnknown},
+		"codex: all":            {agent: agent.Codex(), file: "config.toml", config: seven, want: agenthook.Trusted},
+		"codex: not all":        {agent: agent.Codex(), file: "config.toml", config: strings.Replace(seven, ":stop:", ".x:", 1), want: agenthook.Untrusted},
+		"codex: no file":        {agent: agent.Codex(), want: agenthook.Untrusted},
+		"copilot: a parent":     {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/"]}`, want: agenthook.Trusted},
+		"copilot: another":      {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/q","/p/sub"]}`, want: agenthook.Untrusted},
+		"copilot: no JSON":      {agent: agent.Copilot(), file: "config.json", config: `{`, want: agenthook.Untrusted},
+		"claude: asks itself":   {agent: agent.ClaudeCode(), want: agenthook.TrustUnknown},
+		"qwen: asks of nothing": {agent: agent.Qwen(), want: agenthook.TrustUnknown},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -280,8 +280,8 @@ trusted_hash = "sha256:1"
 			if tt.file != "" {
 				write(t, filepath.Join(home, tt.file), tt.config)
 			}
-			h := claude.Hooked{File: "/p/.codex/hooks.json", Root: "/p", Home: home}
-			if got := claude.TrustOf(tt.agent, h); got != tt.want {
+			h := agenthook.Hooked{File: "/p/.codex/hooks.json", Root: "/p", Home: home}
+			if got := agenthook.TrustOf(tt.agent, h); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})

@@ -1,7 +1,7 @@
-// Package claude connects the program to Claude Code, and to the agents that took over the
-// form of its hooks: it installs hooks in their settings, decodes their input and encodes
-// their output.
-package claude
+// Package agenthook connects the program to the hooks of agents: it installs hooks in their
+// settings, decodes their input and encodes their output. The form of Claude Code is the one
+// that the others are brought into.
+package agenthook
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"io"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -27,7 +28,7 @@ var (
 // in them are far below it.
 const maxPayload = 16 << 20
 
-// Payload is the input that Claude Code gives a hook. All but the first three may be
+// Payload is the input that an agent gives a hook, in the form of Claude Code. All but the first three may be
 // absent.
 type Payload struct {
 	SessionID  string            `json:"session_id"`
@@ -43,12 +44,23 @@ type Payload struct {
 	Compaction string `json:"compact_summary"`
 
 	toolPayload
-	dialectPayload
+
+	// Ignored reports that nothing has happened that concerns the session: a subagent's
+	// turn, or a prompt that nobody typed.
+	Ignored bool `json:"-"`
+
+	called json.RawMessage // when, in the agent's form
+}
+
+// Hook is a hook of an agent.
+type Hook struct {
+	Agent agent.Agent
+	Verb  string
 }
 
 // Decode reads the payload: one JSON value, and not a byte further, as nobody
 // promises that the agent closes the stream. It gives up when ctx ends.
-func Decode(ctx context.Context, in io.Reader) (Payload, error) {
+func (h Hook) Decode(ctx context.Context, in io.Reader) (Payload, error) {
 	type result struct {
 		payload Payload
 		err     error
@@ -62,7 +74,16 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 			}
 			done <- r
 		}()
-		r.err = json.NewDecoder(io.LimitReader(in, maxPayload)).Decode(&r.payload)
+		var data json.RawMessage
+		if r.err = json.NewDecoder(io.LimitReader(in, maxPayload)).Decode(&data); r.err != nil {
+			return
+		}
+		if r.err = json.Unmarshal(data, &r.payload); r.err != nil {
+			return
+		}
+		if read := dialectOf(h.Agent).read; read != nil {
+			r.payload.Ignored = !read(&r.payload, h.Verb, data)
+		}
 	}()
 	var r result
 	select {
@@ -73,7 +94,6 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 	if r.err != nil {
 		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, r.err)
 	}
-	r.payload.fill()
 	if err := session.CheckID(r.payload.SessionID); err != nil {
 		return Payload{}, fmt.Errorf("%w: unusable session id", ErrPayload) // which may be anything
 	}

@@ -1,4 +1,4 @@
-package claude_test
+package agenthook_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 )
 
@@ -25,7 +26,7 @@ func done(tb testing.TB) func(changed bool, err error) bool {
 	}
 }
 
-func asks(tb testing.TB, s claude.Settings) int {
+func asks(tb testing.TB, s agenthook.Settings) int {
 	tb.Helper()
 	n, all, err := s.Asking()
 	if err != nil || all != (n == 2) {

@@ -1,4 +1,4 @@
-package claude
+package jsonedit
 
 import (
 	"bytes"
@@ -71,10 +71,10 @@ func (f target) replace(data []byte) error {
 	return disk.WriteUnless(f.path, data, f.mode, f.unchanged)
 }
 
-// sweep removes the temporary files that a writer left that was stopped before
+// Sweep removes the temporary files that a writer left that was stopped before
 // the time given.
-func (e edited) sweep(before time.Time) error {
-	path, err := followLinks(e.path)
+func (e File) Sweep(before time.Time) error {
+	path, err := followLinks(e.Path)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package claude
+package agenthook
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Answer is the output of a hook for Claude Code.
+// Answer is the output of a hook for an agent.
 type Answer struct {
 	// Event is the event's name, as an answer with a context has to have it.
 	Event string
@@ -37,31 +37,31 @@ func (a *Answer) Say(lines ...string) {
 }
 
 // Encode is the answer as it is printed for an agent: one line of JSON, or nothing if
-// it is empty. Codex, Copilot and plugins get the context alone; Codex ignores an object with a member
-// that it doesn't know.
+// it is empty.
 func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
-	type output struct {
+	type specific struct {
 		Event   string `json:"hookEventName"`
 		Context string `json:"additionalContext"`
 	}
-	type reply struct {
-		Message string  `json:"systemMessage,omitempty"`
-		Direct  string  `json:"additionalContext,omitempty"`
-		Output  *output `json:"hookSpecificOutput,omitempty"`
+	type output struct {
+		Message string    `json:"systemMessage,omitempty"`
+		Direct  string    `json:"additionalContext,omitempty"`
+		Output  *specific `json:"hookSpecificOutput,omitempty"`
 	}
-	if a.raw != nil && a.Message == "" && a.Context == "" && isClaude(to) {
+	by := dialectOf(to).reply
+	if a.raw != nil && a.Message == "" && a.Context == "" && by.raw {
 		return a.raw, nil
 	}
-	r := reply{Message: a.Message}
-	if to.Name == agent.Codex().Name {
+	r := output{Message: a.Message}
+	if by.silent {
 		r.Message = ""
 	}
-	if isCopilot(to) || pluginOf(to) != nil {
-		r = reply{Direct: a.Context}
+	if by.direct {
+		r.Direct = a.Context
 	} else if a.Context != "" {
-		r.Output = &output{a.Event, a.Context}
+		r.Output = &specific{a.Event, a.Context}
 	}
-	if r == (reply{}) {
+	if r == (output{}) {
 		return nil, nil
 	}
 	var b strings.Builder

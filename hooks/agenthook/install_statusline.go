@@ -1,9 +1,11 @@
-package claude
+package agenthook
 
 import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
 const (
@@ -21,26 +23,26 @@ func ownStatusLineCommand(command string) bool {
 // InstallStatusLine configures our status line. What is there instead is
 // kept: ours runs it, and RemoveStatusLine puts it back.
 func (s Settings) InstallStatusLine() (changed bool, err error) {
-	return s.file().put(func(d *document, rec *record) ([]string, error) {
-		v, there := member(d.root, statusLineKey)
+	return s.file().Put(func(d *jsonedit.Document, rec *jsonedit.Record) ([]string, error) {
+		v, there := jsonedit.Member(d.Root(), statusLineKey)
 		switch {
 		case !there:
-			rec.StatusLine = nil
-			return nil, d.add(d.root, statusLineKey, `{"type":"command","command":`+quote(statusLineCommand)+`}`)
+			rec.Replaced = nil
+			return nil, d.Add(d.Root(), statusLineKey, `{"type":"command","command":`+jsonedit.Quote(statusLineCommand)+`}`)
 		case settingsDocument{d}.ownStatusLine():
 			return nil, nil
 		}
-		rec.StatusLine = append([]byte{}, d.text[v.StartOffset:v.EndOffset]...)
+		rec.Replaced = append([]byte{}, d.Source(v)...)
 		if command, ok := statusCommand(v); ok {
-			return nil, d.replaceString(command, statusLineCommand)
+			return nil, d.ReplaceString(command, statusLineCommand)
 		}
-		return nil, d.apply(replacement{v.StartOffset, v.EndOffset, `{"type":"command","command":` + quote(statusLineCommand) + `}`})
+		return nil, d.Replace(v, `{"type":"command","command":`+jsonedit.Quote(statusLineCommand)+`}`)
 	})
 }
 
 // RemoveStatusLine puts back what was there before ours.
 func (s Settings) RemoveStatusLine() (changed bool, err error) {
-	return s.file().takeSome(func(d *document, rec record, _ func(string) bool) error {
+	return s.file().TakeSome(func(d *jsonedit.Document, rec jsonedit.Record, _ func(string) bool) error {
 		return settingsDocument{d}.removeStatusLine(rec)
 	})
 }
@@ -49,59 +51,59 @@ func (s Settings) RemoveStatusLine() (changed bool, err error) {
 // ours. former is the one that ours took the place of; both are empty where there
 // is none.
 func (s Settings) StatusLine() (command, former string, ours bool, err error) {
-	d, err := s.file().read()
+	d, err := s.file().Read()
 	if err != nil {
 		return "", "", false, err
 	}
-	v, _ := member(d.root, statusLineKey)
+	v, _ := jsonedit.Member(d.Root(), statusLineKey)
 	if c, ok := statusCommand(v); ok {
-		command = stringOf(c)
+		command = jsonedit.StringOf(c)
 	}
 	if !ownStatusLineCommand(command) {
 		return command, "", false, nil
 	}
-	rec, _, err := s.file().readRecord()
-	if err != nil || len(rec.StatusLine) == 0 {
+	rec, _, err := s.file().Record()
+	if err != nil || len(rec.Replaced) == 0 {
 		return command, "", true, err
 	}
-	if v, err := hujson.Parse(rec.StatusLine); err == nil {
+	if v, err := hujson.Parse(rec.Replaced); err == nil {
 		c, _ := statusCommand(v)
-		former = stringOf(c)
+		former = jsonedit.StringOf(c)
 	}
 	return command, former, true, nil
 }
 
 // statusCommand is the command in a value of statusLine.
 func statusCommand(v hujson.Value) (hujson.Value, bool) {
-	kind, _ := member(v, "type")
-	command, ok := member(v, "command")
-	return command, ok && stringOf(kind) == "command" && stringOf(command) != ""
+	kind, _ := jsonedit.Member(v, "type")
+	command, ok := jsonedit.Member(v, "command")
+	return command, ok && jsonedit.StringOf(kind) == "command" && jsonedit.StringOf(command) != ""
 }
 
 func (d settingsDocument) ownStatusLine() bool {
-	v, _ := member(d.root, statusLineKey)
+	v, _ := jsonedit.Member(d.Root(), statusLineKey)
 	command, _ := statusCommand(v)
-	return ownStatusLineCommand(stringOf(command))
+	return ownStatusLineCommand(jsonedit.StringOf(command))
 }
 
 // removeStatusLine puts the value back that ours replaced: only the command,
 // where that is all that we replaced.
-func (d settingsDocument) removeStatusLine(rec record) error {
+func (d settingsDocument) removeStatusLine(rec jsonedit.Record) error {
 	if !d.ownStatusLine() {
 		return nil
 	}
-	v, _ := member(d.root, statusLineKey)
-	if len(rec.StatusLine) == 0 {
-		return d.removeValue(d.root, v)
+	v, _ := jsonedit.Member(d.Root(), statusLineKey)
+	if len(rec.Replaced) == 0 {
+		return d.RemoveValue(d.Root(), v)
 	}
-	text := string(rec.StatusLine)
-	former, err := hujson.Parse(rec.StatusLine)
+	text := string(rec.Replaced)
+	former, err := hujson.Parse(rec.Replaced)
 	if err != nil {
-		return d.removeValue(d.root, v)
+		return d.RemoveValue(d.Root(), v)
 	}
 	if command, ok := statusCommand(former); ok {
 		own, _ := statusCommand(v)
-		return d.apply(replacement{own.StartOffset, own.EndOffset, string(rec.StatusLine[command.StartOffset:command.EndOffset])})
+		return d.Replace(own, string(rec.Replaced[command.StartOffset:command.EndOffset]))
 	}
-	return d.apply(replacement{v.StartOffset, v.EndOffset, text})
+	return d.Replace(v, text)
 }

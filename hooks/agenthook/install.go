@@ -1,10 +1,10 @@
-package claude
+package agenthook
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
@@ -19,56 +19,45 @@ type Settings struct {
 	Backup string
 }
 
-// SettingsError is a settings file that can't be edited safely. The file is
-// untouched.
-type SettingsError struct {
-	Path         string
-	Line, Column int
-	Text         string
-}
-
-func (e *SettingsError) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s\nhint: mend the file and run the command again; nothing in it was changed",
-		e.Path, e.Line, e.Column, e.Text)
-}
-
 // Install puts our hooks into the settings file, which it makes if there is
 // none, and returns how many are there now. Bytes that aren't ours stay as
 // they are; entries of an older version and of the existing tool are brought
 // up to date in place.
 func (s Settings) Install() (n int, changed bool, err error) {
-	if pluginOf(s.Agent) != nil {
+	if s.dialect().plugin != nil {
 		return s.installPlugin()
 	}
-	changed, err = s.file().put(func(d *document, _ *record) ([]string, error) { return installEntries(d, s.Agent) })
+	changed, err = s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) ([]string, error) {
+		return installEntries(d, s.dialect())
+	})
 	if err != nil {
 		return 0, false, err
 	}
-	return len(entriesOf(s.Agent)), changed, nil
+	return len(s.dialect().entries), changed, nil
 }
 
 // Uninstall takes everything of ours out again: hooks, questions, status line.
 // If nobody else has changed the file since Install it gets its former bytes,
 // or goes if there was none; else only our entries go.
 func (s Settings) Uninstall() (changed bool, err error) {
-	if pluginOf(s.Agent) != nil {
+	if s.dialect().plugin != nil {
 		return s.uninstallPlugin()
 	}
-	return s.file().takeAll()
+	return s.file().TakeAll()
 }
 
 // Check returns how many of our hooks are in the file, and the events that
 // have none. It writes nothing.
 func (s Settings) Check() (installed int, missing []string, err error) {
-	if pluginOf(s.Agent) != nil {
+	if s.dialect().plugin != nil {
 		return s.checkPlugin()
 	}
-	d, err := s.file().read()
+	d, err := s.file().Read()
 	if err != nil {
 		return 0, nil, err
 	}
-	for _, e := range entriesOf(s.Agent) {
-		event, _ := d.find("hooks", e.event)
+	for _, e := range s.dialect().entries {
+		event, _ := d.Find("hooks", e.event)
 		if slices.ContainsFunc(handlers(event), func(h handler) bool { return h.verb == e.verb }) {
 			installed++
 		} else if !slices.Contains(missing, e.event) {
@@ -80,28 +69,30 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 
 // Sweep removes the temporary files of writers that were stopped before the time
 // given.
-func (s Settings) Sweep(before time.Time) error { return s.file().sweep(before) }
+func (s Settings) Sweep(before time.Time) error { return s.file().Sweep(before) }
 
-func (s Settings) file() edited {
-	return edited{path: s.Path, backup: s.Backup, holds: holdsOurs, strip: stripSettings}
+func (s Settings) dialect() dialect { return dialectOf(s.Agent) }
+
+func (s Settings) file() jsonedit.File {
+	return jsonedit.File{Path: s.Path, Backup: s.Backup, Holds: holdsOurs, Strip: stripSettings}
 }
 
 // holdsOurs reports whether something of ours or of the existing tool is there.
-func holdsOurs(doc *document) bool {
+func holdsOurs(doc *jsonedit.Document) bool {
 	d := settingsDocument{doc}
-	hooks, _ := d.find("hooks")
-	return d.ownStatusLine() || slices.ContainsFunc(memberNames(hooks), func(event string) bool {
-		groups, _ := d.find("hooks", event)
+	hooks, _ := d.Find("hooks")
+	return d.ownStatusLine() || slices.ContainsFunc(jsonedit.MemberNames(hooks), func(event string) bool {
+		groups, _ := d.Find("hooks", event)
 		return len(handlers(groups)) > 0
 	})
 }
 
 // stripSettings removes all hooks of ours, the existing tool's included. mayGo reports
 // which objects and arrays are removed, too, where they become empty.
-func stripSettings(doc *document, rec record, mayGo func(string) bool) error {
+func stripSettings(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(string) bool) error {
 	d := settingsDocument{doc}
-	hooks, _ := d.find("hooks")
-	for _, event := range memberNames(hooks) {
+	hooks, _ := d.Find("hooks")
+	for _, event := range jsonedit.MemberNames(hooks) {
 		if err := d.removeEvent(event, func(handler) bool { return true }, mayGo); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package claude_test
+package agenthook_test
 
 import (
 	"encoding/json"
@@ -12,14 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscale/hujson"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
 // place makes settings with the given text ("" = no file) in a fresh worktree.
-func place(tb testing.TB, text string) claude.Settings {
+func place(tb testing.TB, text string) agenthook.Settings {
 	tb.Helper()
 	root := tb.TempDir()
-	s := claude.Settings{
+	s := agenthook.Settings{
 		Path:   filepath.Join(root, ".claude", "settings.json"),
 		Backup: filepath.Join(root, ".git", "entire", "settings"),
 	}
@@ -48,7 +49,7 @@ func read(tb testing.TB, path string) string {
 	return string(data)
 }
 
-func install(tb testing.TB, s claude.Settings) (n int, changed bool) {
+func install(tb testing.TB, s agenthook.Settings) (n int, changed bool) {
 	tb.Helper()
 	n, changed, err := s.Install()
 	if err != nil {
@@ -57,7 +58,7 @@ func install(tb testing.TB, s claude.Settings) (n int, changed bool) {
 	return n, changed
 }
 
-func uninstall(tb testing.TB, s claude.Settings) {
+func uninstall(tb testing.TB, s agenthook.Settings) {
 	tb.Helper()
 	if _, err := s.Uninstall(); err != nil {
 		tb.Fatal(err)
@@ -65,7 +66,7 @@ func uninstall(tb testing.TB, s claude.Settings) {
 }
 
 // forget removes the record, so that Uninstall knows only the file.
-func forget(tb testing.TB, s claude.Settings) {
+func forget(tb testing.TB, s agenthook.Settings) {
 	tb.Helper()
 	if err := os.RemoveAll(s.Backup); err != nil {
 		tb.Fatal(err)
@@ -462,7 +463,7 @@ func TestInstallRefusesWhatItCannotEdit(t *testing.T) {
 			t.Parallel()
 			s := place(t, c.text)
 			_, _, err := s.Install()
-			var at *claude.SettingsError
+			var at *jsonedit.Error
 			if !errors.As(err, &at) || !strings.Contains(err.Error(), c.place) || !strings.Contains(err.Error(), "hint:") {
 				t.Errorf("error: %v", err)
 			}

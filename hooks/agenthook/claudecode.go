@@ -1,0 +1,34 @@
+package agenthook
+
+import "github.com/seed-3aff656d/entire/session/agent"
+
+// endTimeout is asked for the end of a session, for which the agents give less by
+// themselves. Ours ends sooner; what matters is that it is not stopped on a slow day.
+const endTimeout = 10
+
+// claudeCode is the form that the payloads of all agents are given.
+func claudeCode() dialect {
+	f := grouped()
+	f.anyMatcher = true
+	return dialect{
+		agent: agent.ClaudeCode(),
+		files: [][]string{{".claude", "settings.json"}, {".claude", "settings.local.json"}},
+		form:  f,
+		reply: reply{raw: true},
+		entries: []entry{
+			{event: "SessionStart", verb: "session-start"},
+			{event: "SessionStart", verb: "session-brief"},
+			{event: "SessionEnd", verb: "session-end", timeout: endTimeout},
+			{event: "Stop", verb: "stop"},
+			{event: "StopFailure", verb: "stop-failure"},
+			{event: "UserPromptSubmit", verb: "user-prompt-submit"},
+			{event: "PreToolUse", verb: "pre-task", matcher: "Task|Agent", former: "Task"},
+			{event: "PostToolUse", verb: "post-task", matcher: "Task|Agent", former: "Task"},
+			{event: "PostToolUse", verb: "post-todo", matcher: "TodoWrite|TaskUpdate", former: "TodoWrite"},
+			{event: "SubagentStop", verb: "subagent-stop"},
+			{event: "PreCompact", verb: "pre-compact"},
+			{event: "PostCompact", verb: "post-compact"},
+		},
+		shared: true,
+	}
+}

@@ -1,0 +1,58 @@
+package agenthook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// codexEndTimeout is the most that Codex gives the hooks of a session's end, in seconds.
+const codexEndTimeout = 3
+
+// codex ignores an output with a member that it doesn't know.
+func codex() dialect {
+	entries := []entry{
+		{event: "SessionStart", verb: "session-start"},
+		{event: "SessionEnd", verb: "session-end", timeout: codexEndTimeout},
+		{event: "Stop", verb: "stop"},
+		{event: "Interrupt", verb: "stop-failure", timeout: codexEndTimeout},
+		{event: "UserPromptSubmit", verb: "user-prompt-submit"},
+		{event: "PreCompact", verb: "pre-compact"},
+		{event: "PostCompact", verb: "post-compact"},
+	}
+	return dialect{
+		agent:   agent.Codex(),
+		files:   [][]string{{".codex", "hooks.json"}},
+		form:    grouped(),
+		reply:   reply{silent: true},
+		entries: entries,
+		read:    func(p *Payload, verb string, _ []byte) bool { return p.ofSession(verb) },
+		trust: func(h Hooked) Trust {
+			return codexTrust(filepath.Join(h.Home, "config.toml"), h.File, len(entries))
+		},
+		trustNote: "Codex runs a hook only after you have trusted it: accept the hooks at its next start, or with /hooks.",
+	}
+}
+
+// codexTrust counts the hooks of a file that are trusted: Codex has a table for each,
+// [hooks.state."FILE:event:group:hook"].
+func codexTrust(config, file string, hooks int) Trust {
+	data, err := os.ReadFile(config)
+	if err != nil {
+		return Untrusted
+	}
+	name := jsonedit.Quote(file)
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(strings.TrimSpace(line), `[hooks.state.`+name[:len(name)-1]+":") {
+			n++
+		}
+	}
+	if n < hooks {
+		return Untrusted
+	}
+	return Trusted
+}

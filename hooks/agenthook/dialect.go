@@ -1,0 +1,130 @@
+package agenthook
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// dialect is what the hooks of one agent have of their own. Each is a function in a file of
+// the agent's name, listed in dialects; everything else in this package is the same for all.
+type dialect struct {
+	agent agent.Agent
+	// files are the settings files in a worktree, the project's first. A second one is the
+	// user's own.
+	files [][]string
+	// entries are the hooks that Install maintains, form how they are written.
+	entries []entry
+	form    form
+	// plugin is the file that the agent loads in place of hooks in settings, nil for an
+	// agent that has hooks in settings. It calls the verbs of entries.
+	plugin []byte
+	reply  reply
+
+	// read gives a payload the meaning that Claude Code's has. data is the payload as it
+	// came. It returns false if nothing has happened that concerns the session.
+	read func(p *Payload, verb string, data []byte) bool
+	// await waits until the transcript has what happened before the hook was called; nil if
+	// the agent writes it before.
+	await func(ctx context.Context, p *Payload)
+	// trust reads from the agent's settings whether it runs the hooks of a file; nil if it
+	// asks about nothing. trustNote is what it asks of the user, "" for nothing.
+	trust     func(h Hooked) Trust
+	trustNote string
+	// shared reports that other agents run the hooks in these files, too; runsShared is
+	// such an agent.
+	shared, runsShared bool
+}
+
+// form is how an agent's settings list a hook.
+type form struct {
+	// version is the value of a member that the settings need, "" for none.
+	version string
+	// flat hooks are elements of the event's array, others are in a group with a matcher.
+	flat bool
+	// command and timeout are the members with the command and the time limit; a limit is a
+	// number of units.
+	command, timeout string
+	unit             time.Duration
+	// anyMatcher reports that a group for all tools has a matcher, too. named hooks have a name.
+	anyMatcher, named bool
+}
+
+// grouped is the form of Claude Code's hooks, which others took over.
+func grouped() form { return form{command: "command", timeout: "timeout", unit: time.Second} }
+
+// reply is what an agent accepts as the output of a hook.
+type reply struct {
+	// silent agents show no message. direct ones take the context without an object around it.
+	silent, direct bool
+	// raw reports that text which is no JSON is printed as it is.
+	raw bool
+}
+
+// dialects returns those of all agents, the default's first.
+func dialects() []dialect {
+	return []dialect{claudeCode(), codex(), copilot(), pi(), qwen()}
+}
+
+// dialectOf returns an agent's. The zero agent is Claude Code.
+func dialectOf(a agent.Agent) dialect {
+	all := dialects()
+	for _, d := range all {
+		if d.agent.Name == a.Name {
+			return d
+		}
+	}
+	return all[0]
+}
+
+// Files returns the settings files of an agent in a worktree, the project's first.
+func Files(a agent.Agent, root string) []string {
+	files := dialectOf(a).files
+	paths := make([]string, len(files))
+	for i, words := range files {
+		paths[i] = filepath.Join(append([]string{root}, words...)...)
+	}
+	return paths
+}
+
+// HasPersonalFile reports whether the agent has a settings file in the worktree that is
+// the user's own.
+func HasPersonalFile(a agent.Agent) bool { return len(dialectOf(a).files) > 1 }
+
+// IsForeign reports whether a hook that is installed for an agent was run by another one,
+// with session ids of its own.
+func IsForeign(a agent.Agent, getenv func(string) string) bool {
+	own := dialectOf(a)
+	if !own.shared || own.agent.Calls(getenv) {
+		return false
+	}
+	for _, d := range dialects() {
+		if d.runsShared && d.agent.Calls(getenv) {
+			return true
+		}
+	}
+	return false
+}
+
+// AwaitTranscript waits, for a second at most, until the transcript has what happened
+// before the hook was called.
+func (p *Payload) AwaitTranscript(ctx context.Context, a agent.Agent) {
+	if await := dialectOf(a).await; await != nil && p.Transcript != "" {
+		await(ctx, p)
+	}
+}
+
+// ofSession reports whether an event concerns the session itself, and not one of its
+// subagents, or a prompt that nobody typed.
+func (p *Payload) ofSession(verb string) bool {
+	switch verb {
+	case "user-prompt-submit":
+		return p.AgentID == "" && strings.TrimSpace(p.Prompt) != ""
+	case "session-start", "session-end", "stop", "stop-failure", "pre-compact", "post-compact":
+		return p.AgentID == ""
+	}
+	return true
+}

@@ -1,0 +1,29 @@
+package agenthook
+
+import (
+	_ "embed"
+
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+//go:embed plugin/pi.js
+var piPlugin []byte
+
+// pi has no hooks in settings.
+func pi() dialect {
+	return dialect{
+		agent:  agent.Pi(),
+		files:  [][]string{{".pi", "extensions", "entire.js"}},
+		plugin: piPlugin,
+		reply:  reply{silent: true, direct: true},
+		entries: []entry{
+			{verb: "session-start"},
+			{verb: "session-end"},
+			{verb: "stop"},
+			{verb: "user-prompt-submit"},
+			{verb: "pre-compact"},
+			{verb: "post-compact"},
+		},
+		read: func(p *Payload, verb string, _ []byte) bool { return p.ofSession(verb) },
+	}
+}

@@ -1,0 +1,67 @@
+package agenthook
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// qwen has Claude Code's hooks, and announces prompts that nobody typed.
+func qwen() dialect {
+	return dialect{
+		agent: agent.Qwen(),
+		files: [][]string{{".qwen", "settings.json"}},
+		form:  grouped(),
+		entries: []entry{
+			{event: "SessionStart", verb: "session-start"},
+			{event: "SessionEnd", verb: "session-end", timeout: endTimeout},
+			{event: "Stop", verb: "stop"},
+			{event: "StopFailure", verb: "stop-failure"},
+			{event: "UserPromptSubmit", verb: "user-prompt-submit"},
+			{event: "PreToolUse", verb: "pre-task", matcher: "agent|task"},
+			{event: "PostToolUse", verb: "post-task", matcher: "agent|task"},
+			{event: "PostToolUse", verb: "post-todo", matcher: "todo_write"},
+			{event: "SubagentStop", verb: "subagent-stop"},
+			{event: "PreCompact", verb: "pre-compact"},
+			{event: "PostCompact", verb: "post-compact"},
+		},
+		read: readQwen,
+	}
+}
+
+// qwenPayload has the members that only Qwen Code has.
+type qwenPayload struct {
+	// Submitted is what the person typed, where the prompt may be the agent's own.
+	Submitted *string `json:"submitted_prompt"`
+	// ToolCall is the id of a tool's call in the transcript, where tool_use_id is another.
+	ToolCall string `json:"tool_call_id"`
+	Response struct {
+		Content string `json:"llmContent"`
+	} `json:"tool_response"`
+}
+
+func readQwen(p *Payload, verb string, data []byte) bool {
+	var q qwenPayload
+	_ = json.Unmarshal(data, &q) // what can't be read is empty
+	if q.ToolCall != "" {
+		p.ToolUseID = q.ToolCall
+	}
+	if q.Submitted != nil && verb == "user-prompt-submit" {
+		p.Prompt = *q.Submitted
+	}
+	p.Background = slices.DeleteFunc(p.Background, hasEnded)
+	if strings.HasPrefix(q.Response.Content, "Background agent launched") {
+		p.ToolResponse = json.RawMessage(`{"isAsync":true}`)
+	}
+	return p.ofSession(verb)
+}
+
+// hasEnded reports whether a task of a payload goes on no more.
+func hasEnded(task json.RawMessage) bool {
+	var t struct {
+		Status string `json:"status"`
+	}
+	return json.Unmarshal(task, &t) == nil && t.Status != "" && t.Status != "running"
+}
