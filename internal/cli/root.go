@@ -167,6 +167,10 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 	_, isUsage := errors.AsType[*app.UsageError](err)
 	switch {
 	case err == nil, errors.Is(err, app.ErrDone):
+		if lost := a.Streams.OutError(); lost != nil {
+			a.Streams.Notef("Error: can't print everything: %s", lost)
+			return app.ExitFailure
+		}
 		return app.ExitOK
 	case errors.Is(err, app.ErrFailed):
 		return app.ExitFailure
@@ -195,8 +199,9 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
 	_, isBehindList := errors.AsType[*ui.BrokenOffError](err)
 	if wantsJSON(cmd) && !isBehindList {
-		_ = a.Streams.JSONLine(failure)
-		return
+		if a.Streams.JSONLine(failure) == nil {
+			return
+		}
 	}
 	a.Streams.Notef("%s", err)
 	if failure.Hint != "" {

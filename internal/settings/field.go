@@ -156,7 +156,7 @@ func timeout(key string, at func(*Settings) *time.Duration) field {
 // system.
 func size(key string, at func(*Settings) *int64) field {
 	return field{
-		key: key, allowed: `a size like "500MiB" or "20GiB", above 1MiB`,
+		key: key, allowed: `a size of 1MiB or more, like "20GiB"`,
 		set: func(s *Settings, r raw) bool {
 			to := at(s)
 			const least = 1 << 20

@@ -170,7 +170,7 @@ func TestProblems(t *testing.T) {
 		`work/.entire/settings.json: strategy is "commit-often", allowed: "manual-commit" or "auto-commit"`,
 		`work/.entire/settings.json: hooks.timeout is "1h", allowed: a duration from "10ms" to "10m0s"`,
 		`work/.entire/settings.json: hooks.lock_timeout is 2, allowed: a duration from "10ms" to "10m0s"`,
-		`work/.entire/settings.json: bands.cap is "much", allowed: a size like "500MiB" or "20GiB", above 1MiB`,
+		`work/.entire/settings.json: bands.cap is "much", allowed: a size of 1MiB or more, like "20GiB"`,
 		`work/.entire/settings.json: bands.exclude is [1], allowed: a list of at most 1000 paths or patterns, "build/" or "*.iso", of at most 512 bytes each and 32768 in all`,
 		`work/.entire/settings.json: strategy_options.push_remote is "-x", allowed: the name or the URL of a remote`,
 		`work/.entire/settings.local.json: not a JSON object`,

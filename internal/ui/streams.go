@@ -27,14 +27,14 @@ type Streams struct {
 	Out, Err io.Writer
 	Terminal Terminal
 
-	screen *os.File // the terminal on which Out will be shown, if Out isn't that itself
+	screen *output // the terminal on which Out will be shown, if Out isn't that itself
 }
 
 // Into is the streams with another Out, to which is written what Out shows later: its width
 // and colours stay.
 func (s Streams) Into(w io.Writer) Streams {
-	if f, isFile := s.Out.(*os.File); isFile {
-		s.screen = f
+	if o, isFile := s.Out.(*output); isFile {
+		s.screen = o
 	}
 	s.Out = w
 	return s
@@ -57,7 +57,7 @@ func Detect(in, out, errs *os.File, getenv func(string) string) Streams {
 	width, height, err := term.GetSize(int(errs.Fd()))
 	sizeless := err == nil && width*height == 0
 	return Streams{
-		In: in, Out: out, Err: errs,
+		In: in, Out: &output{file: out}, Err: errs,
 		Terminal: Terminal{
 			In: is(in), Out: is(out), Err: is(errs),
 			Plain:      dumb || getenv("NO_COLOR") != "",

@@ -68,14 +68,14 @@ func (s Streams) Columns() int {
 
 // outSize is the size of the terminal behind Out, if there is one that has a size.
 func (s Streams) outSize() (width, height int, ok bool) {
-	f, isFile := s.Out.(*os.File)
+	o, isFile := s.Out.(*output)
 	if !isFile {
-		f = s.screen
+		o = s.screen
 	}
-	if f == nil || !s.Terminal.Out {
+	if o == nil || !s.Terminal.Out {
 		return 0, 0, false
 	}
-	width, height, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(o.file.Fd()))
 	return width, height, err == nil && width > 0 && height > 0
 }
 

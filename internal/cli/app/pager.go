@@ -53,7 +53,7 @@ func (a *App) page(text string) {
 // pager is the user's pager, or less; without a command if there is none, or
 // none is wanted.
 func (a *App) pager() proc.Pager {
-	p := proc.Pager{Command: a.Getenv("PAGER"), Env: a.Environ, Out: a.Streams.Out, Err: a.Streams.Err}
+	p := proc.Pager{Command: a.Getenv("PAGER"), Env: a.Environ, Out: a.Streams.Inherited(), Err: a.Streams.Err}
 	switch {
 	case p.Command == "cat", p.Command == "" && !OnPath(a.Getenv, "less"):
 		p.Command = ""
