@@ -16,7 +16,7 @@ import (
 
 func doctor(t *testing.T, m machine, also ...string) registry.Report {
 	t.Helper()
-	report, err := m.Doctor(t.Context(), also...)
+	report, err := m.Doctor(t.Context(), nil, also...)
 	fine(t, err)
 	return report
 }

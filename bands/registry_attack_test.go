@@ -64,7 +64,7 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 			if e, err := m.Find(t.Context(), "planted"); err != nil || e.Dir != s.Dir() {
 				t.Fatalf("the catalog doesn't know it: %v %v", e, err)
 			}
-			_, err = m.Doctor(t.Context())
+			_, err = m.Doctor(t.Context(), nil)
 			fine(t, err)
 			putFile(t, m.path("clone", ".agentfs"), "planted")
 			return m.path("clone")
@@ -165,7 +165,7 @@ func TestWithoutAHomeThereAreOnlyRepositories(t *testing.T) {
 		t.Errorf("manage: %v", err)
 	}
 	list, err := m.List(t.Context())
-	report, bad := m.Doctor(t.Context(), e.Dir)
+	report, bad := m.Doctor(t.Context(), nil, e.Dir)
 	if err := errors.Join(err, bad); err != nil || len(list) != 0 || report.Stores != 1 {
 		t.Errorf("%v, %+v, %v", list, report, err)
 	}

@@ -48,7 +48,7 @@ func registryDoings() map[string]func(t *testing.T, m machine) error {
 		},
 		"doctor": func(t *testing.T, m machine) error {
 			t.Helper()
-			_, err := m.Doctor(t.Context())
+			_, err := m.Doctor(t.Context(), nil)
 			return err
 		},
 	}

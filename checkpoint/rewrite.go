@@ -32,6 +32,8 @@ type Rewriting struct {
 	Own   func(oid git.OID) bool
 	// RecordsOnly reports that Shadow masks in metadata only, not in files.
 	RecordsOnly bool
+	// Progress is called with how many commits of a history are read, unless it is nil.
+	Progress func(done, total int64)
 
 	quotes *quoted.Files // of Forgotten.Paths
 	// Moved are the commits that were rewritten, and what took their places;
@@ -101,8 +103,12 @@ func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(contex
 	if w.Moved == nil {
 		w.Moved, w.trees, w.blobs = map[git.OID]git.OID{}, map[treeAt]git.OID{}, map[git.OID]git.OID{}
 	}
-	for name := range strings.Lines(string(out)) {
-		oid := git.OID(strings.TrimSpace(name))
+	names := strings.Fields(string(out))
+	for i, name := range names {
+		if w.Progress != nil {
+			w.Progress(int64(i), int64(len(names)))
+		}
+		oid := git.OID(name)
 		if _, done := w.Moved[oid]; done {
 			continue
 		}

@@ -20,7 +20,7 @@ import (
 
 func (d *desk) forgetting(what forget.What) *forget.Forgetting {
 	d.t.Helper()
-	f, err := forget.New(context.Background(), d.recorder(), what)
+	f, err := forget.New(context.Background(), d.recorder(), what, func(string, int64, int64) {})
 	d.must(err)
 	return f
 }
@@ -196,7 +196,7 @@ func (d *desk) tryForget(text string) bool {
 	d.t.Helper()
 	r := d.recorder()
 	r.Options.LockTimeout = time.Millisecond
-	f, err := forget.New(context.Background(), r, forget.What{Text: text})
+	f, err := forget.New(context.Background(), r, forget.What{Text: text}, func(string, int64, int64) {})
 	d.must(err)
 	_, err = f.Do(context.Background())
 	if errors.Is(err, filelock.ErrLocked) {

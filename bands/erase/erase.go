@@ -33,6 +33,8 @@ type Request struct {
 	// Name returns what takes the place of a name that has what is forgotten, else
 	// the name itself. It may be nil.
 	Name func(name string) string
+	// Progress is called with how many snapshots are searched, unless it is nil.
+	Progress func(done, total int64)
 }
 
 // Path is a path that has what is forgotten in some snapshots.
@@ -48,7 +50,8 @@ func Find(ctx context.Context, s *bands.Store, what Request) (found []Path, dama
 	f := newForgetter(s, what)
 	f.bad = append(f.bad, unreadable)
 	versions := map[string][]bands.Version{}
-	for _, snap := range snaps {
+	for i, snap := range snaps {
+		f.reached(i, len(snaps))
 		out, err := f.snapshot(ctx, snap)
 		if err != nil {
 			return nil, nil, err
@@ -97,6 +100,12 @@ type forgottenDir struct {
 func newForgetter(s *bands.Store, what Request) *forgetter {
 	return &forgetter{
 		Request: what, store: s, wrote: map[uint32]bool{}, contents: map[band.Ref]bool{}, dirs: map[forgottenAt]forgottenDir{},
+	}
+}
+
+func (f *forgetter) reached(done, total int) {
+	if f.Progress != nil {
+		f.Progress(int64(done), int64(total))
 	}
 }
 

@@ -55,7 +55,8 @@ func Run(ctx context.Context, h *bands.Held, what Request) error {
 // records are durable before the first snapshot refers to one.
 func rewrite(ctx context.Context, h *bands.Held, f *forgetter, snaps []bands.Snapshot) error {
 	trees := map[bands.Version]forgottenDir{}
-	for _, snap := range snaps {
+	for i, snap := range snaps {
+		f.reached(i, len(snaps))
 		out, err := f.snapshot(ctx, snap)
 		if err != nil {
 			return err

@@ -29,16 +29,18 @@ type Report struct {
 // Doctor makes the catalog anew from the stores: those below Home, those that
 // were made on this machine and those in the folders also. A damaged catalog is
 // set aside. Left-overs of killed processes are removed, two stores of one name
-// are distinguished, and no store will use a version again that the catalog knew.
-func (r *Registry) Doctor(ctx context.Context, also ...string) (Report, error) {
-	d := doctor{Registry: r, report: Report{Mended: []string{}, Problems: []string{}}}
+// are distinguished, and no store will use a version again that the catalog knew. How many
+// stores are done is reported to progress, unless it is nil.
+func (r *Registry) Doctor(ctx context.Context, progress func(bands.Progress), also ...string) (Report, error) {
+	d := doctor{Registry: r, progress: progress, report: Report{Mended: []string{}, Problems: []string{}}}
 	err := r.alone(ctx, func() error { return d.run(ctx, also) })
 	return d.report, err
 }
 
 type doctor struct {
 	*Registry
-	report Report
+	report   Report
+	progress func(bands.Progress)
 }
 
 func (d *doctor) mended(format string, args ...any) {
@@ -82,7 +84,10 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 		if err := d.dropRows(ctx, c, list); err != nil {
 			return err
 		}
-		for _, e := range list {
+		for i, e := range list {
+			if d.progress != nil {
+				d.progress(bands.Progress{Stage: "stores", Done: int64(i), Total: int64(len(list))})
+			}
 			if err := d.store(ctx, c, e); err != nil {
 				d.problem("store %s: %v", e.Name, err)
 			}

@@ -71,7 +71,7 @@ func planJob(ctx context.Context, s *bands.Store, j job, o Options) (_ plan.Plan
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	present, err := capture.Scan(ctx, s, partly(o.Options, target))
+	present, err := capture.ScanReporting(ctx, s, partly(o.Options, target), o.Progress)
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("read the working tree: %w", err)
 	}

@@ -30,10 +30,12 @@ const (
 // Compact gives back the room of all records that no snapshot needs, and says
 // how many bytes of the bands that was. Records never move, so this makes holes
 // where the file system can; elsewhere it does nothing.
-func Compact(ctx context.Context, h *bands.Held) (int64, error) { return compact(ctx, h, allDead) }
+func Compact(ctx context.Context, h *bands.Held) (int64, error) {
+	return compact(ctx, h, allDead, func(int, int) {})
+}
 
-func compact(ctx context.Context, h *bands.Held, which deadness) (int64, error) {
-	live, err := Live(ctx, h)
+func compact(ctx context.Context, h *bands.Held, which deadness, read func(done, total int)) (int64, error) {
+	live, err := liveBands(ctx, h, read)
 	if err != nil {
 		return 0, err
 	}
@@ -71,11 +73,17 @@ type Stretch struct{ From, To int64 }
 // Live finds what the snapshots need. Bands of snapshots that can't be read are
 // pinned.
 func Live(ctx context.Context, h *bands.Held) (LiveBands, error) {
+	return liveBands(ctx, h, func(int, int) {})
+}
+
+// liveBands is Live that reports how many snapshots are read.
+func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (LiveBands, error) {
 	snaps, _ := h.Snapshots()
 	readable := map[bands.Version]bool{}
 	l := newLedger(h.Store, countLive)
 	defer l.close()
-	for _, snap := range snaps {
+	for i, snap := range snaps {
+		read(i, len(snaps))
 		readable[snap.Version] = true
 		if _, err := l.add(ctx, snap); err != nil {
 			return LiveBands{}, err

@@ -32,6 +32,15 @@ type Policy struct {
 	Cap int64
 	// DryRun finds out what would go.
 	DryRun bool
+	// Progress is called with how many snapshots are read, unless it is nil.
+	Progress func(done, total int64)
+}
+
+// read reports how many snapshots are read.
+func (p Policy) read(done, total int) {
+	if p.Progress != nil {
+		p.Progress(int64(done), int64(total))
+	}
 }
 
 // Pruned is what Prune did, or with DryRun would do.
@@ -130,11 +139,14 @@ func (w *pruning) plan(ctx context.Context) ([]bands.Version, error) {
 func (w *pruning) frees(ctx context.Context, gone []bands.Version) (sum int64, err error) {
 	l := newLedger(w.Store, countLive)
 	defer l.close()
+	done := 0
 	for _, removed := range []bool{false, true} { // what stays comes first
 		for _, snap := range w.snaps {
 			if slices.Contains(gone, snap.Version) != removed {
 				continue
 			}
+			w.policy.read(done, len(w.snaps))
+			done++
 			fresh, err := l.add(ctx, snap)
 			if err != nil {
 				return 0, err
@@ -185,7 +197,7 @@ func (w *pruning) remove(ctx context.Context, gone []bands.Version, which deadne
 	} else if which == mostlyDead {
 		return nil
 	}
-	if _, err := compact(ctx, w.Held, which); err != nil {
+	if _, err := compact(ctx, w.Held, which, w.policy.read); err != nil {
 		return err
 	}
 	size, err := w.Size()
@@ -207,7 +219,8 @@ func (w *pruning) fit(ctx context.Context, budget int64) (gone []bands.Version, 
 	})
 	l := newLedger(w.Store, countLive)
 	defer l.close()
-	for _, snap := range order {
+	for i, snap := range order {
+		w.policy.read(i, len(order))
 		fresh, err := l.add(ctx, snap)
 		if err != nil {
 			return nil, 0, err

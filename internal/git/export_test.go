@@ -1,5 +1,7 @@
 package git
 
+import "slices"
+
 var ParseConfig = parseConfig
 
 var DecodeTree = decodeTree
@@ -14,4 +16,14 @@ func ApplyDelta(base, delta []byte) ([]byte, error) { return applyDelta(base, de
 func (r *Repo) ReadPacked(oid OID) (Object, error) {
 	r.packed.reads = 0
 	return r.packed.read(oid, readLimit)
+}
+
+// ReadProgress gives a git's stderr to what reads it, in pieces of a size, and returns the
+// progress and what is kept.
+func ReadProgress(stderr string, size int) (list []Progress, kept string) {
+	c := &capture{progress: &progressReader{report: func(p Progress) { list = append(list, p) }}}
+	for piece := range slices.Chunk([]byte(stderr), size) {
+		_, _ = c.Write(piece)
+	}
+	return list, c.String()
 }

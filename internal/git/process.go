@@ -62,6 +62,8 @@ type Command struct {
 	LazyFetch bool
 	// HookIndex lets git read the index that it named to its hook.
 	HookIndex bool
+	// Progress reports that Args have ProgressFlag, so that git writes its progress to stderr.
+	Progress bool
 	// NoTerminal starts git without a terminal to ask at. When the context ends,
 	// all that git has started ends with it.
 	NoTerminal bool
@@ -92,6 +94,10 @@ func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 		}
 	}
 	cmd, stderr := r.processes.command(ctx, q)
+	if q.Progress && r.Progress != nil {
+		stderr.progress = &progressReader{report: r.Progress}
+		cmd.Env = append(cmd.Env, "GIT_PROGRESS_DELAY=0")
+	}
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	// ErrWaitDelay: git is done, but a daemon or filter that it started has its
@@ -148,17 +154,35 @@ func processError(ctx context.Context, args []string, stderr *capture, err error
 	return fmt.Errorf("git %s: %w", subcommand(args), err)
 }
 
-// capture keeps the beginning of what is written to it.
-type capture struct{ buf bytes.Buffer }
+// capture keeps the beginning of what is written to it, without git's progress.
+type capture struct {
+	buf      bytes.Buffer
+	progress *progressReader // nil where git isn't asked for it
+}
 
 func (c *capture) Write(p []byte) (int, error) {
-	if room := stderrLimit - c.buf.Len(); room > 0 {
-		c.buf.Write(p[:min(room, len(p))])
+	kept := p
+	if c.progress != nil {
+		kept = c.progress.take(p)
 	}
+	c.keep(kept)
 	return len(p), nil
 }
 
-func (c *capture) String() string { return c.buf.String() }
+func (c *capture) keep(p []byte) {
+	if room := stderrLimit - c.buf.Len(); room > 0 {
+		c.buf.Write(p[:min(room, len(p))])
+	}
+}
+
+// String is what was kept, with the last line even if it has no end.
+func (c *capture) String() string {
+	if c.progress != nil {
+		c.keep(c.progress.rest)
+		c.progress.rest = nil
+	}
+	return c.buf.String()
+}
 
 // isolate starts the command without a terminal to ask at, and ends it together
 // with what it started: ssh would wait on, long after git is gone.

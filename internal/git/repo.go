@@ -26,6 +26,10 @@ type Repo struct {
 	// RefStorage is "files" or "reftable".
 	RefStorage string
 
+	// Progress is called with how far a transfer or a checkout is, unless it is nil. It
+	// must not be changed while git runs.
+	Progress func(Progress)
+
 	// Loose are the objects that are files of their own.
 	Loose *LooseObjects
 	// Config is git's configuration.

@@ -107,7 +107,8 @@ type Doctor struct {
 	Recorder *strategy.Recorder
 	// More are checks of what this package has no access to.
 	More []Check
-	// Progress is called with how many of the checks are done, unless it is nil.
+	// Progress is called with how many of the checks, or of the repairs, are done, unless it
+	// is nil.
 	Progress func(done, total int64)
 }
 

@@ -22,6 +22,9 @@ type Outcome struct {
 func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error) {
 	var done []Outcome
 	for _, group := range Groups(findings) {
+		if d.Progress != nil {
+			d.Progress(int64(len(done)), int64(len(findings)))
+		}
 		made, err := d.fix(ctx, group)
 		done = append(done, made...)
 		if err != nil {

@@ -68,7 +68,7 @@ func (sc storeChecks) rebuild() *Repair {
 			filepath.Join(dir, "store.json"), filepath.Join(dir, "version"),
 		},
 		Do: func(ctx context.Context) error {
-			_, err := known.Doctor(ctx, dir) // what stays wrong is found again
+			_, err := known.Doctor(ctx, nil, dir) // what stays wrong is found again
 			return err
 		},
 	}

@@ -92,10 +92,13 @@ type Forgetting struct {
 	versions  *versions
 }
 
+// Progress is called with how much of a stage is done, and of how much; 0 if that isn't known.
+type Progress func(stage string, done, total int64)
+
 // New prepares to forget something in the recorder's repository, all its
-// worktrees included.
-func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, error) {
-	f := newForgetting(&target{rec: rec, what: what})
+// worktrees included. How far that is, and then Find and Do, is reported to progress.
+func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progress) (*Forgetting, error) {
+	f := newForgetting(&target{rec: rec, what: what, progress: progress})
 	var err error
 	if f.loaded, err = tombstone.Load(rec.Repo.CommonDir); err != nil {
 		return nil, err

@@ -72,7 +72,10 @@ func (ob *objects) readAll(ctx context.Context, list []gitobject.Info, look func
 			oids = append(oids, o.OID)
 		}
 	}
+	done := int64(0)
 	err := ob.rec.Repo.ReadMany(ctx, oids, func(o git.Object) error {
+		ob.progress("objects", done, int64(len(oids)))
+		done++
 		look(o)
 		return nil
 	})

@@ -78,7 +78,9 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 			return fmt.Errorf("search files: %w", err)
 		}
 	}
-	for _, path := range append(paths, states...) {
+	all := append(paths, states...)
+	for i, path := range all {
+		r.progress("files", int64(i), int64(len(all)))
 		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

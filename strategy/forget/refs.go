@@ -132,6 +132,7 @@ func (p *refPlan) keepBackups() {
 
 func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 	w := &checkpoint.Rewriting{Repo: r.rec.Repo, Forgotten: list}
+	w.Progress = func(done, total int64) { r.progress("commits", done, total) }
 	if r.what.File != "" {
 		w.Files, w.RecordsOnly = r.forgottenPaths(), true
 		w.Own = func(oid git.OID) bool { return r.own[oid] }

@@ -16,6 +16,8 @@ import (
 type target struct {
 	rec  *strategy.Recorder
 	what What
+	// progress is never nil.
+	progress Progress
 
 	// tombs are the tombstones with what is to be forgotten.
 	tombs tombstone.List

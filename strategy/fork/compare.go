@@ -27,7 +27,7 @@ func (c *Changes) Close() error {
 
 // Compare reads a fork's tree, and opens the snapshot that it was made of. The error is
 // [bands.ErrNoSnapshot] if there is none, or no longer.
-func (cp *Comparer) Compare(ctx context.Context, f Fork) (_ *Changes, err error) {
+func (cp *Comparer) Compare(ctx context.Context, f Fork, progress func(bands.Progress)) (_ *Changes, err error) {
 	if f.Snapshot == 0 {
 		return nil, bands.ErrNoSnapshot
 	}
@@ -44,7 +44,7 @@ func (cp *Comparer) Compare(ctx context.Context, f Fork) (_ *Changes, err error)
 		return nil, err
 	}
 	c := &Changes{repo: there.Repo}
-	if c.present, err = capture.Scan(ctx, store, snapshots.New(there).Snapshots.TreeOptions()); err != nil {
+	if c.present, err = capture.ScanReporting(ctx, store, snapshots.New(there).Snapshots.TreeOptions(), progress); err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", f.Dir, err), there.Repo.Close())
 	}
 	if c.Old, err = diff.SnapshotSide(store, began); err == nil {

@@ -61,7 +61,7 @@ func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progres
 		err = mk.forks.write(&made.Fork)
 	}
 	if err != nil {
-		return Made{}, errors.Join(err, mk.forks.takeBack(context.WithoutCancel(ctx), &made.Fork))
+		return Made{}, errors.Join(err, mk.forks.takeBack(context.WithoutCancel(ctx), &made.Fork, progress))
 	}
 	return made, nil
 }

@@ -185,13 +185,13 @@ type Removed struct {
 
 // Remove removes the fork's worktree, and its branch if that is where it was made. If work
 // would be lost with it, a snapshot is taken before, where snapshots are on.
-func (rm *Remover) Remove(ctx context.Context, f Fork, work Work) (done Removed, err error) {
+func (rm *Remover) Remove(ctx context.Context, f Fork, work Work, progress func(bands.Progress)) (done Removed, err error) {
 	if len(work.Paths) > 0 || work.Detached && !work.Branched {
-		if done.Saved, err = rm.save(ctx, f); err != nil {
+		if done.Saved, err = rm.save(ctx, f, progress); err != nil {
 			return done, err
 		}
 	}
-	if err := rm.forks.takeBack(ctx, &f); err != nil {
+	if err := rm.forks.takeBack(ctx, &f, progress); err != nil {
 		return done, err
 	}
 	refs, err := gitref.List(ctx, rm.Repo, "refs/heads/"+f.Branch)
@@ -202,7 +202,7 @@ func (rm *Remover) Remove(ctx context.Context, f Fork, work Work) (done Removed,
 }
 
 // save takes a snapshot of a fork's files.
-func (rm *Remover) save(ctx context.Context, f Fork) (v bands.Version, err error) {
+func (rm *Remover) save(ctx context.Context, f Fork, progress func(bands.Progress)) (v bands.Version, err error) {
 	there, err := rm.forks.at(f)
 	if err != nil {
 		return 0, err
@@ -221,13 +221,14 @@ func (rm *Remover) save(ctx context.Context, f Fork) (v bands.Version, err error
 	}
 	taken, err := snapshots.New(there).Snapshots.Take(ctx, held, capture.TakeOptions{
 		Cause: bands.Rescue, Message: "before the fork " + f.Name() + " was removed", Force: true, SkipUnchanged: true,
+		Progress: progress,
 	})
 	return taken.Snapshot.Version, errors.Join(err, held.Release())
 }
 
 // takeBack removes the worktree of a fork, its branch if that has no commit of its own, and
 // last the record. It can be repeated after each of its steps.
-func (k *Forks) takeBack(ctx context.Context, f *Fork) error {
+func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progress)) error {
 	id := f.Worktree
 	if id == "" {
 		id = gitwork.WorktreeAt(k.Repo, f.Dir)
@@ -245,7 +246,7 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork) error {
 	if err := k.write(f); err != nil {
 		return err
 	}
-	if err := removeFolder(f); err != nil {
+	if err := removeFolder(f, progress); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(admin); err == nil {
@@ -261,12 +262,12 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork) error {
 
 // removeFolder removes a fork's folder, which gets another name first: what is there under
 // the fork's own name is never half of it.
-func removeFolder(f *Fork) error {
+func removeFolder(f *Fork, progress func(bands.Progress)) error {
 	aside := filepath.Join(filepath.Dir(f.Dir), ".entire-removed-"+filepath.Base(f.Dir))
 	if err := disk.Step("rename", f.Dir); err != nil {
 		return err
 	}
-	if err := removeTree(aside); err != nil { // of a process that was killed
+	if err := removeTree(aside, progress); err != nil { // of a process that was killed
 		return err
 	}
 	if err := os.Rename(f.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -275,30 +276,50 @@ func removeFolder(f *Fork) error {
 	if err := disk.Step("remove-tree", aside); err != nil {
 		return err
 	}
-	return removeTree(aside)
+	return removeTree(aside, progress)
 }
 
-// removeTree is os.RemoveAll that also removes what is in folders that their owner may not
-// write to, as package managers leave them.
-func removeTree(dir string) error {
-	err := os.RemoveAll(dir)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	root, openErr := os.OpenRoot(dir)
-	if openErr != nil {
-		return err
-	}
-	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			return root.Chmod(path, 0o700)
-		}
+// removeTree is os.RemoveAll that reports how many entries are removed, and also removes
+// what is in folders that their owner may not write to, as package managers leave them.
+func removeTree(dir string, progress func(bands.Progress)) error {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	})
-	if err := root.Close(); err != nil {
+	}
+	if err != nil {
 		return err
 	}
-	return os.RemoveAll(dir)
+	at := bands.Progress{Stage: "files"}
+	err = removeEntries(root, func() {
+		at.Done++
+		progress(at)
+	})
+	return errors.Join(err, root.Close(), os.Remove(dir))
+}
+
+// removeEntries removes what is in a folder.
+func removeEntries(dir *os.Root, removed func()) error {
+	_ = dir.Chmod(".", 0o700) // else the entries say why they can't be removed
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			below, err := dir.OpenRoot(e.Name())
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(removeEntries(below, removed), below.Close()); err != nil {
+				return err
+			}
+		}
+		if err := dir.Remove(e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		removed()
+	}
+	return nil
 }
 
 // removeBranch removes the fork's branch, unless it has moved or is checked out elsewhere.

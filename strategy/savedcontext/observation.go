@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -14,8 +16,17 @@ import (
 )
 
 // effort bounds how much is read: bytes of the transcript and of files, 0 for no
-// bound.
-type effort struct{ transcript, files int64 }
+// bound. progress is called with how far that is, unless it is nil.
+type effort struct {
+	transcript, files int64
+	progress          func(bands.Progress)
+}
+
+func (e effort) reached(at bands.Progress) {
+	if e.progress != nil {
+		e.progress(at)
+	}
+}
 
 // The efforts: a stop's, which is waited for after every turn, that of a
 // session's end, and that of who has time.
@@ -50,14 +61,31 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 		}
 	}
 	if cr.s.TranscriptPath != "" {
-		rest, err := m.Digest.Catch(ctx, cr.s.TranscriptPath, r.Redact, how.transcript)
-		if err != nil {
+		if err := cr.catchUp(ctx, how); err != nil {
 			return fmt.Errorf("read transcript: %w", err)
 		}
-		cr.obs.rest = rest
 	}
 	m.Asked = m.Asked || cr.s.TurnID != "" || m.Digest.Prompts > 0
-	return cr.capture(ctx, how.files)
+	return cr.capture(ctx, how)
+}
+
+// catchUp reads what is new in the transcript.
+func (cr *contextReader) catchUp(ctx context.Context, how effort) (err error) {
+	path, piece := cr.s.TranscriptPath, how.transcript
+	if piece == 0 {
+		piece = 8 << 20
+	}
+	size := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		size = info.Size()
+	}
+	for {
+		cr.obs.rest, err = cr.m.Digest.Catch(ctx, path, cr.saver.Redact, piece)
+		if err != nil || !cr.obs.rest || how.transcript != 0 {
+			return err
+		}
+		how.reached(bands.Progress{Stage: "transcript", Bytes: cr.m.Digest.Cursor.Offset, Size: size})
+	}
 }
 
 // atEnd observes the branch of the transcript's last line instead of the one that is checked
@@ -84,13 +112,16 @@ func (cr *contextReader) firstBase() string {
 }
 
 // capture reads the session's files that changed.
-func (cr *contextReader) capture(ctx context.Context, work int64) error {
+func (cr *contextReader) capture(ctx context.Context, how effort) error {
 	paths := cr.paths()
 	if len(paths) > maxRemembered {
 		cr.obs.warnings = append(cr.obs.warnings, fmt.Sprintf("%d more files are not in the checkpoint", len(paths)-maxRemembered))
 		paths = paths[:maxRemembered]
 	}
-	capture := cr.saver.capturer(cr.m.Base, work)
+	capture := cr.saver.capturer(cr.m.Base, how.files)
+	capture.Progress = func(done, total int) {
+		how.reached(bands.Progress{Stage: "files", Done: int64(done), Total: int64(total)})
+	}
 	capture.Head = cr.obs.head.Tree
 	capture.Unignored = make(map[string]bool, len(cr.s.FilesTouched))
 	for _, p := range cr.s.FilesTouched {

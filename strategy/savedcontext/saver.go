@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
@@ -23,6 +24,8 @@ type Saving struct {
 	Tags                 []string
 	// Mode is empty for that of the settings.
 	Mode recall.Mode
+	// Progress is called with how far the reading is, unless it is nil.
+	Progress func(bands.Progress)
 }
 
 // SaveContext saves the context of a session and returns it without contents. It wraps
@@ -34,7 +37,9 @@ func (sa *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoin
 		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
 	}
 	want.Cause = cmp.Or(want.Cause, recall.Requested)
-	err := sa.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) (err error) {
+	how := allEffort()
+	how.progress = want.Progress
+	err := sa.recollect(ctx, id, how, func(ctx context.Context, w *contextWriter) (err error) {
 		c, err = w.save(ctx, want, recall.Kept, "")
 		return err
 	})

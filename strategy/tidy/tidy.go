@@ -72,10 +72,15 @@ type Item struct {
 func (i Item) same(o Item) bool { return i.Kind == o.Kind && i.Name == o.Name }
 
 // Cleaner finds and removes what is orphaned in the repository of a recorder.
-type Cleaner struct{ rec *strategy.Recorder }
+type Cleaner struct {
+	// Progress is called with how many items are dealt with, unless it is nil.
+	Progress func(done, total int64)
+
+	rec *strategy.Recorder
+}
 
 // New is a cleaner for the recorder's repository, all its worktrees included.
-func New(rec *strategy.Recorder) Cleaner { return Cleaner{rec} }
+func New(rec *strategy.Recorder) Cleaner { return Cleaner{rec: rec} }
 
 // Find lists what is orphaned. It writes nothing.
 func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
@@ -137,7 +142,10 @@ func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 		}
 		var stored []Item
 		var failed []error
-		for _, item := range items {
+		for i, item := range items {
+			if c.Progress != nil {
+				c.Progress(int64(i), int64(len(items)))
+			}
 			if item.Kind == Checkpoint {
 				stored = append(stored, item)
 				continue

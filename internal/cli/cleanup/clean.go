@@ -70,7 +70,8 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		return showOrphans(a, opts, repo, items)
 	}
 	var done tidy.Removal
-	err = a.Streams.Progress("Cleaning", func() (err error) {
+	err = a.Streams.Count("Cleaning", func(tick func(done, total int64)) (err error) {
+		cleaner.Progress = tick
 		done, err = cleaner.Remove(ctx, items)
 		return err
 	})

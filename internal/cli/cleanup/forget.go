@@ -149,13 +149,15 @@ type forgetJob struct {
 }
 
 func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) error {
-	f, err := forget.New(ctx, job.rec, job.what)
-	if err != nil {
-		return err
-	}
+	var f *forget.Forgetting
 	var places []forget.Place
-	err = a.Streams.Progress("Searching", func() (err error) {
-		places, err = f.Find(ctx)
+	var reach forget.Progress // of what is done now
+	err := a.Streams.Stages("Searching", func(searched func(stage string, done, total int64)) (err error) {
+		reach = searched
+		f, err = forget.New(ctx, job.rec, job.what, func(stage string, done, total int64) { reach(stage, done, total) })
+		if err == nil {
+			places, err = f.Find(ctx)
+		}
 		return err
 	})
 	if err != nil {
@@ -170,7 +172,8 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		return errors.Join(err, printForgotten(a, opts, places, nil, false))
 	}
 	var done forget.Result
-	err = a.Streams.Progress("Forgetting", func() (err error) {
+	err = a.Streams.Stages("Forgetting", func(cleaned func(stage string, done, total int64)) (err error) {
+		reach = cleaned
 		done, err = f.Do(ctx)
 		return err
 	})
@@ -386,7 +389,7 @@ func forgetRemote(opts forgetOptions, rec *strategy.Recorder) (string, error) {
 
 // pushForgotten replaces a remote's checkpoints.
 func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, rec *strategy.Recorder, remote string) error {
-	err := a.Streams.Progress("Pushing", func() error { return rec.Sharing().Pusher.PushForgotten(ctx, remote) })
+	err := a.Transferring(rec.Repo, "Pushing", func() error { return rec.Sharing().Pusher.PushForgotten(ctx, remote) })
 	if err != nil {
 		return app.WithHint(err, "it is forgotten here; `entire forget --push "+gitremote.HideURL(remote)+"` tries to push again")
 	}

@@ -60,8 +60,8 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 		return err
 	}
 	var changes *fork.Changes
-	err = w.Streams.Progress("Comparing", func() (err error) {
-		changes, err = w.rec.Fork().Comparer.Compare(ctx, f)
+	err = w.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
+		changes, err = w.rec.Fork().Comparer.Compare(ctx, f, format.ProgressOnly(reach))
 		return err
 	})
 	if errors.Is(err, bands.ErrNoSnapshot) {

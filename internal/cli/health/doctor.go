@@ -133,7 +133,8 @@ func (c *consulting) fix(ctx context.Context) error {
 		if len(wanted) == 0 {
 			break
 		}
-		err = c.Streams.Progress("Repairing", func() error {
+		err = c.Streams.Count("Repairing", func(tick func(done, total int64)) error {
+			c.doctor.Progress = tick
 			done, err := c.doctor.Fix(ctx, wanted)
 			all = append(all, done...)
 			return err

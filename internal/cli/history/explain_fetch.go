@@ -32,7 +32,7 @@ func (e *explaining) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.Streams.Progress("Fetching from "+remote, func() error {
+	return e.Transferring(e.reader.Repo, "Fetching from "+remote, func() error {
 		if err := gitremote.FetchObjects(ctx, e.reader.Repo, remote, missing); err != nil {
 			return fmt.Errorf("fetch %d objects from %s: %w", len(missing), remote, err)
 		}

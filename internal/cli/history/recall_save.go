@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -69,7 +71,8 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 		want.SessionID = agent.CallingSession(r.Getenv) // run by an agent for itself
 	}
 	var saved recall.Checkpoint
-	err := r.Streams.Progress("Saving", func() (err error) {
+	err := r.Streams.Sized("Saving", func(reach func(string, ui.Amount)) (err error) {
+		want.Progress = format.Progress(reach)
 		saved, err = r.saver.SaveContext(ctx, want)
 		return err
 	})

@@ -179,7 +179,7 @@ func (r *resuming) fetchBranch(ctx context.Context, b resume.Branch) error {
 	if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
 		return err
 	}
-	err := r.Streams.Progress("Fetching "+b.Name, func() error { return r.rec.Resume().Resumer.FetchBranch(ctx, b) })
+	err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return r.rec.Resume().Resumer.FetchBranch(ctx, b) })
 	if ctx.Err() != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (r *resuming) checkOut(ctx context.Context, b resume.Branch) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Streams.Progress("Checking out "+b.Name, func() error { return r.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
+	if err := r.Transferring(r.repo, "Checking out "+b.Name, func() error { return r.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
 		return err
 	}
 	r.Streams.Notef("Switched to branch '%s'.", b.Name)

@@ -130,7 +130,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 	if remote == "" {
 		return app.WithHint(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
-	err = r.Streams.Progress("Fetching checkpoints", func() error { return r.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) })
+	err = r.Transferring(r.repo, "Fetching checkpoints", func() error { return r.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) })
 	if err != nil {
 		return app.WithHint(err, notPushed)
 	}

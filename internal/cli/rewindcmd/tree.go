@@ -106,7 +106,8 @@ func (r *reporter) noteConversations(convs []conversation.Conversation) {
 // previewStep prints what an undo or redo would change.
 func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
 	var planned plan.Plan
-	err := r.Streams.Progress("Comparing", func() (err error) {
+	err := r.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
+		o.Progress = format.ProgressOnly(reach)
 		planned, err = look(ctx, o)
 		return err
 	})

@@ -43,6 +43,9 @@ type uninstalling struct {
 	sessions int
 	// snapshots are in the store, which goes too.
 	snapshots int
+
+	step, steps int64 // that are done, and all
+	tick        func(done, total int64)
 }
 
 func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *git.Repo) error {
@@ -67,8 +70,10 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 			return nil
 		}
 	}
-	return a.Streams.Progress("Uninstalling", func() error {
+	return a.Streams.Count("Uninstalling, step", func(tick func(done, total int64)) error {
+		u.tick, u.steps = tick, 6 // those of remove
 		if len(u.others) > 0 {
+			u.steps = 4
 			return u.removeHere(ctx)
 		}
 		return u.remove(ctx)
@@ -205,7 +210,11 @@ func (u *uninstalling) remove(ctx context.Context) error {
 	return nil
 }
 
+// done ends a step.
 func (u *uninstalling) done(what string) {
+	u.step++
+	u.tick(u.step, u.steps)
+	u.Streams.ClearProgress()
 	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
 }
 
@@ -213,6 +222,8 @@ func (u *uninstalling) done(what string) {
 func (u *uninstalling) doneWith(n int, what string) {
 	if n > 0 {
 		u.done(what)
+	} else {
+		u.step++
 	}
 }
 

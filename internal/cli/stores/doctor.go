@@ -38,8 +38,8 @@ func runFSDoctor(ctx context.Context, f *access.Command) error {
 		_ = repo.Close()
 	}
 	var report registry.Report
-	err := f.Streams.Progress("Rebuilding the catalog", func() (err error) {
-		report, err = known.Doctor(ctx, also...)
+	err := f.Streams.Sized("Rebuilding the catalog", func(reach func(string, ui.Amount)) (err error) {
+		report, err = known.Doctor(ctx, format.Progress(reach), also...)
 		return err
 	})
 	if err != nil {

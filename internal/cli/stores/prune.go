@@ -92,7 +92,8 @@ func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (prune
 	defer func() { err = errors.Join(err, held.Release()) }()
 	policy := s.Policy(opts.keep)
 	policy.DryRun = opts.dryRun
-	err = s.Command.Streams.Progress("Pruning", func() (err error) {
+	err = s.Command.Streams.Count("Pruning, snapshots", func(tick func(done, total int64)) (err error) {
+		policy.Progress = tick
 		if s.IsVolume() {
 			pruned, err = s.PruneVolume(ctx, held, policy)
 			return err

@@ -47,7 +47,7 @@ type PushResult struct {
 // asking anybody. Only the methods of this file may use the network.
 func Push(ctx context.Context, r *git.Repo, remote, refspec string) (PushResult, error) {
 	out, err := run(ctx, r, git.Command{Args: []string{
-		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--", remote, refspec,
 	}})
 	return pushed(string(out), err)
@@ -57,7 +57,7 @@ func Push(ctx context.Context, r *git.Repo, remote, refspec string) (PushResult,
 // still at Old; an empty Old means that there is none.
 func Replace(ctx context.Context, r *git.Repo, remote string, u gitref.Change) error {
 	_, err := run(ctx, r, git.Command{Args: []string{
-		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + u.Name + ":" + string(u.Old), "--", remote, "+" + string(u.New) + ":" + u.Name,
 	}})
 	return err
@@ -77,7 +77,7 @@ func Ref(ctx context.Context, r *git.Repo, remote, name string) (git.OID, error)
 // asking anybody. In a partial clone it leaves out what the clone leaves out.
 func Fetch(ctx context.Context, r *git.Repo, remote string, refspecs ...string) error {
 	args := []string{
-		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
+		"fetch", "--quiet", r.ProgressFlag(), "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
 	}
 	_, err := run(ctx, r, git.Command{Args: append(args, refspecs...)})
 	return err
@@ -105,7 +105,7 @@ func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 	if err := disk.Step(q.Subcommand(), r.CommonDir); err != nil {
 		return nil, err
 	}
-	q.Env, q.Network, q.NoTerminal = silence(ctx, r), true, true
+	q.Env, q.Network, q.NoTerminal, q.Progress = silence(ctx, r), true, true, true
 	out, err := r.Do(ctx, q)
 	exit, failed := errors.AsType[*git.ExitError](err)
 	if !failed {
@@ -219,7 +219,7 @@ func FetchObjects(ctx context.Context, r *git.Repo, remote string, oids []git.OI
 		wanted.WriteString(string(oid) + "\n")
 	}
 	_, err := run(ctx, r, git.Command{Stdin: strings.NewReader(wanted.String()), Args: []string{
-		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", r.ProgressFlag(), "--no-tags", "--no-write-fetch-head",
 		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
 	}})
 	return err

@@ -33,8 +33,8 @@ func checkout(ctx context.Context, r *git.Repo, args ...string) error {
 		return err
 	}
 	_, err := r.Do(ctx, git.Command{
-		LazyFetch: true,
-		Args:      append([]string{"-c", SyncAll, "checkout", "--quiet"}, args...),
+		LazyFetch: true, Progress: true,
+		Args: append([]string{"-c", SyncAll, "checkout", "--quiet", r.ProgressFlag()}, args...),
 	})
 	return err
 }

@@ -62,6 +62,8 @@ type Capture struct {
 	Unignored map[string]bool
 	// Head is HEAD's tree, whose files it doesn't ignore either; empty for none.
 	Head git.OID
+	// Progress is called with how many files are read, unless it is nil.
+	Progress func(done, total int)
 }
 
 // Taken is the result of a capture.
@@ -124,6 +126,9 @@ func (w *capturing) run(ctx context.Context, paths []string, known map[string]Ca
 		if ctx.Err() != nil {
 			w.leave(todo[i:])
 			break
+		}
+		if w.Progress != nil {
+			w.Progress(i, len(todo))
 		}
 		if err := w.read(ctx, s); err != nil {
 			failed = append(failed, err)

@@ -1,0 +1,23 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// Transferring runs do, in which git processes of the repository transfer objects or check
+// files out, and shows how far they are.
+func (a *App) Transferring(repo *git.Repo, what string, do func() error) error {
+	if !a.Streams.Terminal.Err || a.Streams.Terminal.Accessible {
+		return do() // git needn't count
+	}
+	return a.Streams.Sized(what, func(reach func(string, ui.Amount)) error {
+		repo.Progress = func(p git.Progress) {
+			reach(strings.ToLower(p.Stage), ui.Amount{Done: p.Done, Total: p.Total, Bytes: p.Bytes})
+		}
+		defer func() { repo.Progress = nil }()
+		return do()
+	})
+}

@@ -1,0 +1,78 @@
+package git
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Progress is how far a git process is that transfers objects or checks out files.
+type Progress struct {
+	// Stage is git's name of it, "Receiving objects".
+	Stage string
+	// Done and Total count objects or files; Total is 0 where git doesn't know it.
+	Done, Total int64
+	// Bytes is how much was transferred, 0 where git doesn't say.
+	Bytes int64
+}
+
+// ProgressFlag is the flag of fetch, push and checkout for whether they report their
+// progress.
+func (r *Repo) ProgressFlag() string {
+	if r.Progress == nil {
+		return "--no-progress"
+	}
+	return "--progress"
+}
+
+// progressLine is what git writes, again and again, where it shows a progress:
+// "remote: Counting objects: 12", "Receiving objects:  45% (9/20), 1.21 MiB | 3.10 MiB/s".
+var progressLine = regexp.MustCompile(`^(?:remote: )?([A-Z][A-Za-z ]+): +(?:\d+% \((\d+)/(\d+)\)|(\d+))(?:, ([\d.]+) (bytes|KiB|MiB|GiB))?(?: *[,|]|$)`)
+
+// progressNote is what git writes beside it.
+var progressNote = regexp.MustCompile(`^(?:remote: )?(?:Total \d+ \(|Delta compression using )`)
+
+// parseProgress reads a line of git's stderr.
+func parseProgress(line string) (Progress, bool) {
+	const stage, done, total, alone, amount, unit = 1, 2, 3, 4, 5, 6
+	m := progressLine.FindStringSubmatch(strings.TrimRight(line, " "))
+	if m == nil {
+		return Progress{}, false
+	}
+	number := func(text string) int64 {
+		n, _ := strconv.ParseInt(text, 10, 64) // digits, or nothing
+		return n
+	}
+	p := Progress{Stage: m[stage], Done: number(m[done] + m[alone]), Total: number(m[total])}
+	if m[amount] != "" {
+		n, _ := strconv.ParseFloat(m[amount], 64)
+		shift := map[string]int64{"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+		p.Bytes = int64(n * float64(shift[m[unit]]))
+	}
+	return p, true
+}
+
+// progressReader takes the progress out of git's stderr, and reports it.
+type progressReader struct {
+	report func(Progress)
+	rest   []byte // of a line that isn't there whole
+}
+
+// take returns what of p, and of what came before it, is no progress.
+func (r *progressReader) take(p []byte) (other []byte) {
+	r.rest = append(r.rest, p...)
+	for {
+		end := bytes.IndexAny(r.rest, "\r\n")
+		if end < 0 {
+			return other
+		}
+		line := r.rest[:end+1]
+		if at, ok := parseProgress(string(r.rest[:end])); ok {
+			r.report(at)
+		} else if !progressNote.Match(line) {
+			other = append(other, line...)
+		}
+		r.rest = r.rest[end+1:]
+	}
+}
