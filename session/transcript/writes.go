@@ -9,8 +9,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/linediff"
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // Write is a call of an edit tool that wrote something to a file.
@@ -24,6 +26,7 @@ type Write struct {
 	// Whole reports that the tool wrote the whole file, also lines that were there before.
 	Whole bool
 
+	at     time.Time // zero if it isn't known
 	failed bool
 }
 
@@ -53,6 +56,9 @@ type Writes struct {
 	gone   map[string][]removal        // by trimmed text: the calls that removed the line
 	shell  []shellCommand
 	asked  []int // lines of the main agent's prompts, in order
+	// isMixed reports that calls of subagents were read and are not in the order of time yet,
+	// isUntimed that it isn't known.
+	isMixed, isUntimed bool
 }
 
 // part is the beginning or the end of what an edit wrote, which may be in the middle of a line.
@@ -84,8 +90,11 @@ func (w *Writes) Line(raw []byte, n int) {
 	if w.Subagent == "" && e.IsPrompt() {
 		w.asked = append(w.asked, n)
 	}
-	for i := range e.Uses {
-		w.use(e, &e.Uses[i], n)
+	if len(e.Uses) > 0 {
+		at := lineTime(forms.Line(raw))
+		for i := range e.Uses {
+			w.use(e, &e.Uses[i], Write{Line: n, Subagent: w.Subagent, at: at})
+		}
 	}
 	for _, r := range e.Results {
 		at, known := w.byCall[r.Of]
@@ -129,10 +138,13 @@ func (w *Writes) IsBehindNextPrompt(begin, call int) bool {
 	return first+1 < len(w.asked) && w.asked[first+1] <= call
 }
 
-func (w *Writes) use(e *Event, use *ToolUse, n int) {
+// use takes in a call, which has its place already.
+func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	given, edits := use.Edits()
+	call.Call = use.ID
+	w.isMixed, w.isUntimed = w.isMixed || w.Subagent != "", w.isUntimed || call.at.IsZero()
 	if effectOf(use.Tool) == effectAny && !IsTask(use.Tool) {
-		w.shell = append(w.shell, shellCommand{Write{Call: use.ID, Subagent: w.Subagent, Line: n}, use.Input.Member("command").Text()})
+		w.shell = append(w.shell, shellCommand{call, use.Input.Member("command").Text()})
 	}
 	if given == "" || len(edits) == 0 {
 		return
@@ -144,8 +156,9 @@ func (w *Writes) use(e *Event, use *ToolUse, n int) {
 		w.byCall, w.lines, w.names = map[string]int{}, map[string]map[string][]int{}, map[string][]string{}
 	}
 	at := len(w.calls)
-	whole := !slices.ContainsFunc(edits, func(edit TextEdit) bool { return edit.Old != "" })
-	w.calls = append(w.calls, Write{Path: w.relative(given, e.Cwd), Call: use.ID, Subagent: w.Subagent, Line: n, Whole: whole})
+	call.Path = w.relative(given, e.Cwd)
+	call.Whole = !slices.ContainsFunc(edits, func(edit TextEdit) bool { return edit.Old != "" })
+	w.calls = append(w.calls, call)
 	w.byCall[use.ID] = at
 	file := w.calls[at].Path
 	if w.lines[file] == nil {
@@ -201,6 +214,7 @@ func (w *Writes) addParts(file string, edit TextEdit, kept map[string]bool, at i
 // in the middle of a word, is there by chance.
 func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool) {
 	const least = 8
+	w.order()
 	text = strings.TrimSpace(text)
 	if len(text) < least {
 		return Write{}, false
@@ -219,40 +233,85 @@ func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool
 	return Write{}, false
 }
 
+// order puts the calls of several transcripts in the order of time. Where that isn't known
+// they stay in the order in which they were read.
+func (w *Writes) order() {
+	if !w.isMixed || w.isUntimed {
+		return
+	}
+	w.isMixed = false
+	slices.SortStableFunc(w.shell, func(a, b shellCommand) int { return a.at.Compare(b.at) })
+	order := make([]int, len(w.calls)) // the former places
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return w.calls[a].at.Compare(w.calls[b].at) })
+	place, calls := make([]int, len(order)), make([]Write, len(order))
+	for now, was := range order {
+		place[was], calls[now] = now, w.calls[was]
+	}
+	w.calls = calls
+	for call, at := range w.byCall {
+		w.byCall[call] = place[at]
+	}
+	for _, texts := range w.lines {
+		for _, places := range texts {
+			for i, at := range places {
+				places[i] = place[at]
+			}
+			slices.Sort(places)
+		}
+	}
+	for _, parts := range w.parts {
+		for i := range parts {
+			parts[i].at = place[parts[i].at]
+		}
+		slices.SortStableFunc(parts, func(a, b part) int { return a.at - b.at })
+	}
+	for _, removals := range w.gone {
+		for i := range removals {
+			removals[i].at = place[removals[i].at]
+		}
+		slices.SortStableFunc(removals, func(a, b removal) int { return a.at - b.at })
+	}
+}
+
 // FindWriter returns the call that wrote a line, as far as that is certain: as FindPart does, but
 // a tool that wrote the whole file may only have repeated the line. Such a call counts if no
-// other call that matches, of an edit tool or a shell, has the text. A line that another agent of
-// the session wrote in a file from which a call removed it is that agent's.
+// other call that matches, of an edit tool or a shell, has the text. A line that was written
+// before in a file from which a call removed it meanwhile was only moved: it is the first writer's.
 func (w *Writes) FindWriter(names []string, text string, matches func(Write) bool) (Write, bool) {
 	found, ok := w.findWriter(names, text, matches)
+	if ok && w.isUntimed { // then it isn't known which of two agents was first
+		_, other := w.Find(names, text, func(c Write) bool { return c.Subagent != found.Subagent && matches(c) })
+		ok = !other
+	}
 	if !ok {
 		return found, false
 	}
-	if moved, ok := w.findMoved(found, text, matches); ok {
-		return moved, true
-	}
-	return found, true
+	return w.beforeMoves(found, text, matches), true
 }
 
-// findMoved returns the call of another agent that wrote a line in a file, be it the same, from
-// which a call removed it.
-func (w *Writes) findMoved(found Write, text string, matches func(Write) bool) (Write, bool) {
+// beforeMoves returns the call that wrote a line before it was moved, be it within its file, to
+// where another call put it.
+func (w *Writes) beforeMoves(found Write, text string, matches func(Write) bool) Write {
 	text = strings.TrimSpace(text)
-	removals := w.gone[text]
-	if len(removals) == 0 || linediff.Letters(text) < linediff.LeastMoved {
-		return Write{}, false
+	if linediff.Letters(text) < linediff.LeastMoved {
+		return found
 	}
-	for _, r := range slices.Backward(removals) {
-		if w.calls[r.at].failed {
+	until := w.byCall[found.Call]
+	for _, r := range slices.Backward(w.gone[text]) {
+		if r.at > until || w.calls[r.at].failed {
 			continue
 		}
 		for _, at := range slices.Backward(w.lines[r.path][text]) {
-			if c := w.calls[at]; c.Subagent != found.Subagent && !c.failed && matches(c) {
-				return c, true
+			if c := w.calls[at]; at < r.at && !c.failed && matches(c) {
+				found, until = c, at
+				break
 			}
 		}
 	}
-	return Write{}, false
+	return found
 }
 
 func (w *Writes) findWriter(names []string, text string, matches func(Write) bool) (Write, bool) {
@@ -276,6 +335,7 @@ func (w *Writes) FindPart(names []string, text string, matches func(Write) bool)
 	if found, ok := w.Find(names, text, matches); ok {
 		return found, true
 	}
+	w.order()
 	text = strings.TrimSpace(text)
 	last := -1
 	for name := range w.given(names) {
@@ -319,6 +379,7 @@ func (w *Writes) given(names []string) iter.Seq[string] {
 // with one of these paths from the root, white space around the text aside. Files that were
 // written on another machine count if their paths end with it.
 func (w *Writes) Find(names []string, text string, matches func(Write) bool) (Write, bool) {
+	w.order()
 	text = strings.TrimSpace(text)
 	last := -1
 	for name := range w.given(names) {

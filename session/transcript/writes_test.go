@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -202,7 +203,8 @@ func TestAMovedLineIsTheOtherAgents(t *testing.T) {
 	t.Parallel()
 	const moved, short = "a line that the subagent wrote", "return err"
 	use := func(call, tool, input string) []byte {
-		return []byte(`{"type":"assistant","cwd":"/p","message":{"id":"` + call + `","content":[{"type":"tool_use","id":"` + call + `","name":"` + tool + `","input":{` + input + `}}]}}`)
+		second := map[string]string{"s1": "1", "e1": "2", "e2": "3", "e3": "4"}[call]
+		return []byte(`{"type":"assistant","cwd":"/p","timestamp":"2026-01-02T03:04:0` + second + `Z","message":{"id":"` + call + `","content":[{"type":"tool_use","id":"` + call + `","name":"` + tool + `","input":{` + input + `}}]}}`)
 	}
 	for name, remove := range map[string][][]byte{
 		"by an edit": {use("e1", "Edit", `"file_path":"/p/from.go","old_string":"kept\n`+moved+`\n`+short+`\n","new_string":"kept\n"`)},
@@ -231,6 +233,10 @@ func TestAMovedLineIsTheOtherAgents(t *testing.T) {
 			w.Line(use("e3", "Edit", `"file_path":"/p/from.go","old_string":"kept","new_string":"kept\n`+moved+`"`), 9)
 			if got, _ := w.FindWriter([]string{"from.go"}, moved, anyCall); got.Call != "s1" {
 				t.Errorf("moved within its file: call %q", got.Call)
+			}
+			w.Line(bytes.Replace(use("e4", "Edit", `"file_path":"/p/from.go","old_string":"other","new_string":"another"`), []byte("timestamp"), []byte("no_time"), 1), 10)
+			if got, found := w.FindWriter([]string{"from.go"}, moved, anyCall); found {
+				t.Errorf("it isn't known who was first: call %q", got.Call)
 			}
 		})
 	}

@@ -172,21 +172,21 @@ func (h *history) run(passed func(State)) {
 }
 
 // step goes to the next state. Where that is what the file was before, whoever
-// went back has written nothing.
+// went back has written nothing, but may have moved to another file what was there meanwhile.
 func (h *history) step(to []int, s State) {
 	h.passed = append(h.passed, h.reached)
+	now := h.now
+	gaps := align(h.at, to)
+	h.noteLosses(now, gaps, source{s.By, Origin{Turn: s.Turn}})
 	for _, before := range slices.Backward(h.passed) {
 		if s.Known == nil && slices.Equal(before.at, to) {
 			h.reached = before
 			return
 		}
 	}
-	now := h.now
 	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
 	at := 0
-	gaps := align(h.at, to)
 	moved := h.moved(now, to, gaps, s)
-	h.noteLosses(now, gaps, source{s.By, Origin{Turn: s.Turn}})
 	for _, g := range gaps {
 		h.now = append(h.now, now[at:g.a]...)
 		h.now = append(h.now, h.change(now[g.a:g.aEnd], to, g, s, moved)...)
