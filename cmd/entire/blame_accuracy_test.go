@@ -32,6 +32,7 @@ func TestBlameAccuracy(t *testing.T) { //nolint:tparallel // the histories withi
 			t.Run(strconv.FormatUint(seed+i, 10), func(t *testing.T) {
 				t.Parallel()
 				one := blameaccuracy.Play(matrixRepo(t), seed+i)
+				t.Logf("%+v", one.Total)
 				for _, f := range one.Failures {
 					t.Log(f)
 				}

@@ -74,6 +74,8 @@ type File struct {
 	// which turn.
 	By   Author
 	Turn string
+	// Early reports that By may have made it before the base was committed.
+	Early bool
 	// Hunks are git's.
 	Hunks []gitdiff.Hunk
 }

@@ -73,7 +73,7 @@ type reached struct {
 func newHistory(f File) *history {
 	crlf := []byte("\r\n")
 	t := &texts{known: map[string]int{}, trimmed: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
-	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn}}
+	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn, Early: f.Early}}
 	for _, s := range f.States {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))

@@ -45,6 +45,12 @@ func TestShares(t *testing.T) {
 			false,
 		},
 		{
+			"less than a quarter and than half, but long", "", lines("a line of twenty letters", "1", "2", "3", "4"),
+			[]attribution.State{state(agent, lines("a line of twenty letters", "b", "c"))},
+			attribution.Share{Added: 5, Wrote: 3, Kept: 1, Distinct: true},
+			true,
+		},
+		{
 			"half of the agent's among many", "", lines("a", "1", "2", "3", "4", "5", "6"),
 			[]attribution.State{state(agent, "a\nb\n")},
 			attribution.Share{Added: 7, Wrote: 2, Kept: 1},

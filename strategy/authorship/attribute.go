@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -235,7 +236,9 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 	if !ok[0] || !ok[1] {
 		return file, false
 	}
-	file.Earlier = a.earlier(ctx, f, steps)
+	rest := a.restState(f.Path)
+	file.Early = rest.early
+	file.Earlier = a.earlier(ctx, cmp.Or(f.OldPath, f.Path), f.Old, steps, rest)
 	for i := range a.replaced {
 		old := &a.replaced[i]
 		name, now, errA := old.lookup(ctx, a, f.Path)

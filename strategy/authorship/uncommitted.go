@@ -133,8 +133,10 @@ func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
 // be followed.
 func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribution.File, bool) {
 	file := attribution.File{Final: f.Content}
+	var base git.OID
 	if a.base.Tree != "" {
 		was, found, err := a.r.Lookup(ctx, a.base.Tree, a.namesOf(f.Path)[0])
+		base = was.OID
 		if err != nil || found && !workspace.IsBlob(was.Mode) {
 			return file, false
 		}
@@ -144,6 +146,8 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 		}
 	}
 	steps := a.steps.Of(f.Path, a.before[f.Path])
+	rest := a.restState(f.Path)
+	file.Early, file.Earlier = rest.early, a.earlier(ctx, a.namesOf(f.Path)[0], base, steps, rest)
 	newest := git.OID("")
 	for _, s := range steps {
 		data, ok := a.read(ctx, s.Blob)
@@ -151,7 +155,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 			continue
 		}
 		newest = s.Blob
-		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw})
+		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw, Early: s.Early})
 	}
 	if newest != a.r.Repo.Format.HashBlob(f.Content) { // somebody has changed it since
 		file.By = a.author(f.Path)

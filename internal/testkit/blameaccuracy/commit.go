@@ -62,15 +62,44 @@ func (c committer) stage(path string) {
 	}
 	var chosen []string
 	hunks := strings.Split(rest, "\n@@ ")
+	left := 0 // how many more lines the hunks add that are left out
 	for _, hunk := range hunks {
+		h := parseHunk(hunk)
 		if c.w.chance(50) {
-			chosen = append(chosen, hunk)
+			h.new -= left
+			chosen = append(chosen, h.String())
+		} else {
+			left += h.newLines - h.oldLines
 		}
 	}
 	c.w.note("  %d of %d hunks of %s", len(chosen), len(hunks), path)
 	if len(chosen) > 0 {
 		c.w.GitInput(head+"\n@@ "+strings.Join(chosen, "\n@@ ")+"\n", "apply", "--cached", "--unidiff-zero", "-")
 	}
+}
+
+// hunk is a hunk of a diff without context.
+type hunk struct {
+	old, oldLines, new, newLines int
+	rest                         string // from the end of the numbers on
+}
+
+// parseHunk takes a hunk apart, which begins behind the first "@@ ".
+func parseHunk(text string) hunk {
+	numbers, rest, _ := strings.Cut(text, " @@")
+	h := hunk{rest: rest}
+	span := func(s string, start, lines *int) {
+		*lines = 1 // which git leaves out
+		_, _ = fmt.Sscanf(s, "%d,%d", start, lines)
+	}
+	before, after, _ := strings.Cut(numbers, " ")
+	span(strings.TrimPrefix(before, "-"), &h.old, &h.oldLines)
+	span(strings.TrimPrefix(after, "+"), &h.new, &h.newLines)
+	return h
+}
+
+func (h hunk) String() string {
+	return fmt.Sprintf("-%d,%d +%d,%d @@%s", h.old, h.oldLines, h.new, h.newLines, h.rest)
 }
 
 // amend adds more to the last commit.
