@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/reporting"
 	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -75,6 +76,9 @@ func (r *Recorder) Lifecycle() *lifecycle.Services { return lifecycle.New(r.Work
 
 // Points returns the services of package points.
 func (r *Recorder) Points() *points.Services { return points.New(r.Workspace) }
+
+// Reporting returns the services of package reporting.
+func (r *Recorder) Reporting() *reporting.Services { return reporting.New(r.Workspace) }
 
 // Resume returns the services of package resume.
 func (r *Recorder) Resume() *resume.Services { return resume.New(r.Workspace) }

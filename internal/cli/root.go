@@ -41,11 +41,11 @@ type group struct {
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, health.NewAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
-		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, lines.NewBlame, lines.NewWhy}},
+		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, ask.NewReport, lines.NewBlame, lines.NewWhy}},
 		{"Go back:", []build{rewindcmd.NewCommand, forkcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{
-			health.NewDoctor, cleanup.NewClean, cleanup.NewReset, cleanup.NewForget, cleanup.NewRedact, hookrun.NewMCP, newCompletionCmd, newVersionCmd,
+			health.NewDoctor, health.NewCheck, cleanup.NewClean, cleanup.NewReset, cleanup.NewForget, cleanup.NewRedact, hookrun.NewMCP, newCompletionCmd, newVersionCmd,
 		}},
 		{"", []build{hookrun.NewHooks, hookrun.NewStatusline}},
 	}

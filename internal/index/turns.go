@@ -60,12 +60,14 @@ type ChangedFile struct {
 	Reverted bool
 }
 
+// isReverted is whether a later turn gave a file f of a turn the content that it had before.
+const isReverted = `length(f.before) > 0 AND EXISTS (SELECT 1 FROM files o JOIN turns l ON l.id = o.turn JOIN turns t ON t.id = f.turn
+    WHERE o.path = f.path AND o.turn <> f.turn AND l.at > t.at AND o.after = f.before)`
+
 // ChangedFiles returns the files of a turn, by path.
 func (r *Reader) ChangedFiles(ctx context.Context, turn int64) (list []ChangedFile, err error) {
-	err = each(ctx, r.conn, `SELECT p.path, f.added, f.removed, f.source, f.before, f.after,
-    length(f.before) > 0 AND EXISTS (SELECT 1 FROM files o JOIN turns l ON l.id = o.turn JOIN turns t ON t.id = f.turn
-        WHERE o.path = f.path AND o.turn <> f.turn AND l.at > t.at AND o.after = f.before)
-FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ? ORDER BY p.path`, []any{turn}, func(rows scanner) error {
+	query := "SELECT p.path, f.added, f.removed, f.source, f.before, f.after, " + isReverted + " FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ? ORDER BY p.path"
+	err = each(ctx, r.conn, query, []any{turn}, func(rows scanner) error {
 		var f ChangedFile
 		source := 0
 		if err := rows.Scan(&f.Path, &f.Added, &f.Removed, &source, &f.Before, &f.After, &f.Reverted); err != nil {

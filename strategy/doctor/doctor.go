@@ -60,6 +60,8 @@ const (
 	CatalogBehind      = "catalog-behind"
 	InterruptedRestore = "interrupted-restore"
 	NotExamined        = "not-examined"
+	NoTranscript       = "no-transcript"
+	UnmaskedSecret     = "unmasked-secret"
 )
 
 // Finding is one thing that a check has found.

@@ -1,5 +1,5 @@
-// Package ask has the commands that ask the index of what sessions did: search, log and
-// usage.
+// Package ask has the commands that ask the index of what sessions did: search, log,
+// usage and report.
 //
 // Of internal/cli it imports app, complete and format.
 package ask

@@ -104,29 +104,41 @@ func parseHunks(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 func parseRawList(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	var files []FileDiff
 	for {
-		head, err := in.ReadString(0)
-		if errors.Is(err, io.EOF) && head == "" || head == "\x00" {
+		next, err := in.Peek(1)
+		if errors.Is(err, io.EOF) {
 			return files, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		change, err := parseRawHead(r, strings.TrimSuffix(head, "\x00"))
-		if err != nil {
-			return nil, fmt.Errorf("raw diff: unknown line %q: %w", head, err)
+		if next[0] == 0 {
+			_, err := in.Discard(1)
+			return files, err
 		}
-		f := FileDiff{Change: change}
-		f.Path, err = in.ReadString(0)
-		if err == nil && (f.Status == 'R' || f.Status == 'C') {
-			f.OldPath = strings.TrimSuffix(f.Path, "\x00")
-			f.Path, err = in.ReadString(0)
-		}
+		f, err := parseRawEntry(r, in)
 		if err != nil {
 			return nil, err
 		}
-		f.Path = strings.TrimSuffix(f.Path, "\x00")
 		files = append(files, f)
 	}
+}
+
+// parseRawEntry reads a file of the raw list.
+func parseRawEntry(r *git.Repo, in *bufio.Reader) (f FileDiff, err error) {
+	head, err := in.ReadString(0)
+	if err != nil {
+		return f, err
+	}
+	if f.Change, err = parseRawHead(r, strings.TrimSuffix(head, "\x00")); err != nil {
+		return f, fmt.Errorf("raw diff: unknown line %q: %w", head, err)
+	}
+	f.Path, err = in.ReadString(0)
+	if err == nil && (f.Status == 'R' || f.Status == 'C') {
+		f.OldPath = strings.TrimSuffix(f.Path, "\x00")
+		f.Path, err = in.ReadString(0)
+	}
+	f.Path = strings.TrimSuffix(f.Path, "\x00")
+	return f, err
 }
 
 // readStart reads a line and returns its beginning: what a hunk holds may be

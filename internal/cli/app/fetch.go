@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+)
+
+// FetchObjects gets objects that a clone lacks from the remote that promised them, else
+// from origin, else from the only one.
+func (a *App) FetchObjects(ctx context.Context, repo *git.Repo, missing []git.OID) error {
+	remote, err := promisor(ctx, repo)
+	if err != nil {
+		return err
+	}
+	return a.Transferring(repo, "Fetching from "+remote, func() error {
+		if err := gitremote.FetchObjects(ctx, repo, remote, missing); err != nil {
+			return fmt.Errorf("fetch %d objects from %s: %w", len(missing), remote, err)
+		}
+		return nil
+	})
+}
+
+// promisor returns the remote to fetch missing objects from.
+func promisor(ctx context.Context, repo *git.Repo) (string, error) {
+	promised, err := repo.Config.Match(ctx, `^remote\..*\.promisor$`)
+	if err != nil {
+		return "", err
+	}
+	for key := range promised {
+		return strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".promisor"), nil
+	}
+	names, err := gitremote.List(ctx, repo)
+	switch {
+	case err != nil:
+		return "", err
+	case slices.Contains(names, "origin"):
+		return "origin", nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", WithHint(errors.New("no remote to fetch from"), "add the remote that has entire/checkpoints/v1 as origin")
+}

@@ -1,0 +1,190 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+)
+
+// checking is one run of check.
+type checking struct {
+	*app.App
+
+	maxSize     string
+	fetch, json bool
+}
+
+// NewCheck returns the command that checks the checkpoints of a range of commits.
+func NewCheck(a *app.App) *cobra.Command {
+	c := &checking{App: a}
+	cmd := &cobra.Command{
+		Use:        "check [RANGE...]",
+		SuggestFor: []string{"audit", "lint", "scan"},
+		Short:      "Check the checkpoints of commits before they are shared",
+		Long: `Checks the checkpoints that the commits of a range name, as git log takes it; HEAD
+and all before it, if there is none. It finds
+
+  commits whose checkpoint isn't here, and checkpoints that can't be read
+  sessions without a transcript
+  secrets that today's rules mask: those that an older version or another program let by
+  files of more than --max-size
+
+It needs a clone with the branch of the checkpoints, as a CI job has, and no settings;
+nothing is written. What a clone lacks that was fetched with --filter is a finding, or is
+fetched with --fetch. ` + "`entire doctor`" + ` finds what is wrong with the records as a whole, and
+repairs it.
+
+With --json it prints one object; docs/formats/doctor.md describes it.
+
+EXIT STATUS
+  0  nothing was found
+  1  something was, or failure
+  2  wrong usage`,
+		Example: `  entire check
+  entire check origin/main..HEAD
+  entire check --fetch --max-size 10MB --json origin/main..HEAD`,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.maxSize, "max-size", "50MB", "report files of more than this")
+	f.BoolVar(&c.fetch, "fetch", false, "get what this clone lacks from its remote")
+	f.BoolVar(&c.json, "json", false, "print JSON")
+	cmd.ValidArgsFunction = complete.Arguments(a, complete.Branches)
+	return cmd
+}
+
+func (c *checking) run(ctx context.Context, revs []string) (err error) {
+	size, err := settings.ParseSize(c.maxSize)
+	if err != nil {
+		return app.Usagef("--max-size %s: %v", ui.Line(c.maxSize, format.NameWidth), err)
+	}
+	repo, err := c.Repository()
+	if errors.Is(err, git.ErrNotRepository) {
+		return app.WithHint(errors.New("not a git repository"), "run it in a clone of the repository whose commits you want to check")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	audit := doctor.Audit{Repo: repo, Redact: redact.New().WithFilesOf(repo.Root), Range: revs, MaxSize: size}
+	if c.fetch {
+		audit.Fetch = func(ctx context.Context, missing []git.OID) error { return c.FetchObjects(ctx, repo, missing) }
+	}
+	var result doctor.Audited
+	err = c.Streams.Sized("Checking", func(reach func(string, ui.Amount)) (err error) {
+		audit.Progress = func(done, total int64) { reach("", ui.Amount{Bytes: done, Size: total}) }
+		result, err = audit.Run(ctx)
+		return err
+	})
+	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
+		return app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(revs, " "), format.NameWidth)),
+			"name a range as git log takes it, such as origin/main..HEAD; a CI job may have to fetch it first")
+	}
+	if err != nil {
+		return err
+	}
+	return c.report(&result, size)
+}
+
+// checkJSON is what `check --json` prints; docs/formats/doctor.md describes it.
+type checkJSON struct {
+	OK          bool             `json:"ok"`
+	Commits     int              `json:"commits"`
+	Checkpoints int              `json:"checkpoints"`
+	Files       int              `json:"files"`
+	Bytes       int64            `json:"bytes"`
+	MaxSize     int64            `json:"max_size"`
+	Findings    []doctor.Problem `json:"findings"`
+}
+
+func (c *checking) report(r *doctor.Audited, size int64) error {
+	if c.json {
+		err := c.Streams.JSON(checkJSON{
+			OK: len(r.Problems) == 0, Commits: r.Commits, Checkpoints: r.Checkpoints, Files: r.Files, Bytes: r.Bytes, MaxSize: size,
+			Findings: format.NotNil(r.Problems),
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		c.PageText(func(w ui.Streams) { printProblems(w, r) })
+	}
+	if len(r.Problems) > 0 {
+		return app.ErrFailed
+	}
+	return nil
+}
+
+func printProblems(w ui.Streams, r *doctor.Audited) {
+	if len(r.Problems) > 0 {
+		t := &ui.Table{Spare: []string{"FILE"}}
+		t.Row("COMMIT", "CHECKPOINT", "FOUND", "FILE", "WHAT")
+		for _, p := range r.Problems {
+			file := "-"
+			if p.File != "" {
+				file = format.Path(p.File)
+			}
+			t.Row(p.Commit.Short(), string(p.Checkpoint), p.Code, file, ui.Line(p.What+places(p.Secrets), format.LineWidth))
+		}
+		w.Printf("%s\n", w.Table(t))
+		for _, f := range hints(r.Problems) {
+			w.Printf("%s: %s\n", f.Code, ui.Line(f.Why, format.LineWidth))
+			if f.Hint != "" {
+				w.Printf("  hint: %s\n", f.Hint)
+			}
+		}
+		w.Printf("\n")
+	}
+	looked := fmt.Sprintf("%s of %s, %s", ui.Plural(r.Checkpoints, "checkpoint"), ui.Plural(r.Commits, "commit"), format.Size(r.Bytes))
+	switch n := len(r.Problems); n {
+	case 0:
+		w.Printf("Nothing found in %s.\n", looked)
+	default:
+		w.Printf("%s found in %s.\n", ui.Plural(n, "problem"), looked)
+	}
+}
+
+// places are the first lines of secrets, as text.
+func places(secrets []doctor.Secret) string {
+	const most = 3
+	if len(secrets) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, s := range secrets[:min(len(secrets), most)] {
+		lines = append(lines, fmt.Sprint(s.Line))
+	}
+	text := " (line " + strings.Join(lines, ", ")
+	if len(secrets) > most {
+		text += ", ..."
+	}
+	return text + ")"
+}
+
+// hints are the findings with something else to say of why and what to do, one of each.
+func hints(problems []doctor.Problem) []doctor.Finding {
+	type text struct{ code, why, hint string }
+	seen := map[text]bool{}
+	var list []doctor.Finding
+	for _, p := range problems {
+		key := text{p.Code, p.Why, p.Hint}
+		if !seen[key] {
+			seen[key] = true
+			list = append(list, p.Finding)
+		}
+	}
+	return list
+}

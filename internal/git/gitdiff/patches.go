@@ -1,0 +1,180 @@
+package gitdiff
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Patch is how a file differs, with its lines.
+type Patch struct {
+	FileDiff
+	// Texts are the lines of each of Hunks, with three lines of context. Each begins with a
+	// space, + or -, and is without its end. They are nil from the hunk on with which the
+	// commit would exceed the limit.
+	Texts [][]string
+}
+
+// Patches calls yield for each of the commits, in their order, with how it differs from its
+// parent, as git show -U3 -M has it whatever the user's settings. A merge, and a commit that
+// changes nothing, have no patches. Of one commit at most limit bytes of lines are returned.
+// One process reads all of them.
+func Patches(ctx context.Context, r *git.Repo, commits []git.OID, limit int, yield func(commit git.OID, files []Patch) error) error {
+	if len(commits) == 0 {
+		return nil
+	}
+	var in strings.Builder
+	for _, oid := range commits {
+		if !r.Format.Valid(oid) {
+			return fmt.Errorf("diff of commits: %q is no object id", oid)
+		}
+		in.WriteString(string(oid) + "\n")
+	}
+	args := []string{
+		"diff-tree", "--stdin", "--root", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+		"--always", "--raw", "--no-abbrev", "-p", "-U3", "--diff-algorithm=default", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
+	}
+	return r.Stream(ctx, git.Command{Args: args, Stdin: strings.NewReader(in.String())}, func(out io.Reader) error {
+		p := patchReader{repo: r, in: bufio.NewReaderSize(out, 64<<10), limit: limit}
+		for {
+			commit, err := p.commit()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			files, err := p.files()
+			if err != nil {
+				return fmt.Errorf("diff of commit %s: %w", commit.Short(), err)
+			}
+			if err := yield(commit, files); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// patchReader reads what git diff-tree --stdin -z --raw -p prints.
+type patchReader struct {
+	repo  *git.Repo
+	in    *bufio.Reader
+	limit int // bytes of lines of a commit
+	room  int // what is left of it
+}
+
+// commit reads a commit's name: io.EOF at the end.
+func (p *patchReader) commit() (git.OID, error) {
+	name, err := p.in.ReadString(0)
+	if errors.Is(err, io.EOF) && name == "" {
+		return "", io.EOF
+	}
+	oid := git.OID(strings.TrimSuffix(name, "\x00"))
+	if err != nil || !p.repo.Format.Valid(oid) {
+		return "", fmt.Errorf("diff of commits: unknown line %.80q", name)
+	}
+	return oid, nil
+}
+
+// atCommit reports whether the name of a commit follows, or the end.
+func (p *patchReader) atCommit() bool {
+	n := p.repo.Format.HexLen()
+	next, err := p.in.Peek(n + 1)
+	if err != nil {
+		return len(next) == 0
+	}
+	return next[n] == 0 && p.repo.Format.Valid(git.OID(next[:n]))
+}
+
+// files reads the files of a commit.
+func (p *patchReader) files() ([]Patch, error) {
+	p.room = p.limit
+	var files []Patch
+	for !p.atCommit() {
+		next, err := p.in.Peek(1)
+		if err != nil || next[0] != ':' {
+			break
+		}
+		raw, err := parseRawEntry(p.repo, p.in)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, Patch{FileDiff: raw})
+	}
+	if next, err := p.in.Peek(1); err == nil && next[0] == 0 { // between the list and the patches
+		_, _ = p.in.Discard(1)
+	}
+	at, again := -1, false
+	for !p.atCommit() {
+		line, err := readStart(p.in)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case strings.HasPrefix(line, "diff --git "):
+			if again = !again && at >= 0 && files[at].Status == 'T'; again {
+				continue // a file that goes, and what comes in its place
+			}
+			if at++; at == len(files) {
+				return nil, errors.New("more patches than files")
+			}
+		case at < 0:
+			return nil, fmt.Errorf("unknown line %.80q", line)
+		case strings.HasPrefix(line, "Binary files "):
+			files[at].Binary = true
+		case strings.HasPrefix(line, "@@ "):
+			if err := p.hunk(&files[at], line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
+
+// hunk reads the lines of a hunk, by the numbers in its header: whatever is in them.
+func (p *patchReader) hunk(f *Patch, header string) error {
+	h, err := parseHunk(header)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	old, now := h.OldLines, h.NewLines
+	for old > 0 || now > 0 {
+		line, err := p.in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		switch line[0] {
+		case '+':
+			now--
+			f.Added++
+		case '-':
+			old--
+			f.Removed++
+		case ' ', '\n':
+			old, now = old-1, now-1
+		case '\\':
+			continue // no newline at the end
+		default:
+			return fmt.Errorf("unknown line %.80q", line)
+		}
+		if p.room -= len(line); p.room >= 0 {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	if next, err := p.in.Peek(1); err == nil && next[0] == '\\' {
+		if _, err := readStart(p.in); err != nil {
+			return err
+		}
+	}
+	if p.room < 0 {
+		lines = nil
+	}
+	f.Hunks, f.Texts = append(f.Hunks, h), append(f.Texts, lines)
+	return nil
+}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed" // the style and the script of the page
+	"encoding/base64"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+// MaxPage is how large a page is at most, in bytes.
+const MaxPage = 5_000_000
+
+// limits are how much of each thing is shown; lengths are in bytes.
+type limits struct {
+	prompt, answer, output int
+	calls, files           int
+	turnDiff, commitDiff   int
+	rows                   int // of tables
+}
+
+func fullLimits() limits {
+	return limits{prompt: 8 << 10, answer: 16 << 10, output: 4 << 10, calls: 150, files: 60, turnDiff: 48 << 10, commitDiff: 64 << 10, rows: 1000}
+}
+
+// half are limits of about half of that.
+func (l limits) half() limits {
+	const two = 2
+	return limits{
+		prompt: max(l.prompt/two, 300), answer: max(l.answer/two, 200), output: l.output / two, calls: max(l.calls*3/4, 8), files: max(l.files*3/4, 8), //nolint:mnd // a little less
+		turnDiff: l.turnDiff / two, commitDiff: l.commitDiff / two, rows: max(l.rows/two, 50), //nolint:mnd // a table that is worth looking at
+	}
+}
+
+// HTML writes the report as one page that needs nothing else. Of long texts and differences
+// it has as much as fits into MaxPage, each with the command that shows the rest.
+func HTML(w io.Writer, r *Report) error {
+	const attempts = 12
+	l := fullLimits()
+	for range attempts {
+		d := newDocument(r, l)
+		d.write()
+		if d.b.Len() <= MaxPage {
+			_, err := io.WriteString(w, d.b.String())
+			return err
+		}
+		l = l.half()
+	}
+	return fmt.Errorf("the page of %s would have more than %d bytes", plural(len(r.Turns), "turn"), MaxPage)
+}
+
+// document is a page of a report.
+type document struct {
+	page
+
+	r       *Report
+	limits  limits
+	totals  totals
+	agents  []string // in the order of the list to choose from
+	persons []string
+}
+
+func newDocument(r *Report, l limits) *document {
+	d := &document{r: r, limits: l, totals: r.totals()}
+	agents, persons := map[string]bool{}, map[string]bool{}
+	for i := range r.Turns {
+		agents[r.Turns[i].Agent] = true
+	}
+	for i := range r.Commits {
+		persons[r.Commits[i].Author] = true
+	}
+	d.agents, d.persons = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(persons))
+	return d
+}
+
+// hashOf is the source of a style or script, as a content security policy names it.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func (d *document) write() {
+	d.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\"")
+	d.attr("content", "default-src 'none'; style-src "+hashOf(style)+"; script-src "+hashOf(script)+"; base-uri 'none'; form-action 'none'")
+	d.raw(">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
+	d.element("<title>", d.r.Name+": what was done", "</title>\n")
+	d.raw("<style>")
+	d.raw(markup(style))
+	d.raw("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#timeline\">Skip to the time line</a>\n")
+	d.header()
+	d.raw("<main>\n")
+	d.overview()
+	d.shares()
+	d.timeline()
+	d.raw("</main>\n")
+	d.footer()
+	d.raw("<script>")
+	d.raw(markup(script))
+	d.raw("</script>\n</body>\n</html>\n")
+}
+
+func (d *document) header() {
+	d.raw("<header>\n")
+	d.element("<h1>", d.r.Name, "</h1>\n")
+	d.raw("<p class=\"lead\">")
+	d.text(d.r.Selection)
+	if n := len(d.r.Turns); n > 0 {
+		d.raw(", ")
+		d.time(d.r.Turns[0].At, "2 January 2006")
+		if last := d.r.Turns[n-1].At; last.Format("2006-01-02") != d.r.Turns[0].At.Format("2006-01-02") {
+			d.raw(" to ")
+			d.time(last, "2 January 2006")
+		}
+	}
+	d.raw("</p>\n<dl class=\"figures\">\n")
+	t := &d.totals
+	figure := func(name markup, value, note string) {
+		d.raw("<div><dt>")
+		d.raw(name)
+		d.element("</dt><dd>", value, "")
+		if note != "" {
+			d.element(" <small>", note, "</small>")
+		}
+		d.raw("</dd></div>\n")
+	}
+	figure("Turns", count(int64(len(d.r.Turns))), "in "+plural(t.sessions, "session"))
+	figure("Commits", count(int64(len(d.r.Commits))), fmt.Sprintf("+%s \u2212%s lines", count(int64(t.share.Total())), count(int64(t.removed))))
+	figure("Written by agents", orNone(percent(t.share.Agent, t.share.Total())), "of the added lines")
+	tests := ""
+	if t.tests > 0 {
+		tests = plural(t.broken, "failure")
+	}
+	figure("Test runs", count(int64(t.tests)), tests)
+	figure("Tokens", short(t.tokens.Total()), short(t.tokens.Output)+" written")
+	if t.cost > 0 {
+		figure("Cost", money(t.cost), d.r.Prices.Currency+", by prices of "+d.r.Prices.Date)
+	}
+	d.raw("</dl>\n")
+	if d.r.Omitted > 0 {
+		d.element("<p class=\"note\">", plural(d.r.Omitted, "older turn")+" left out: --limit shows more.", "</p>\n")
+	}
+	if len(d.r.Unpriced) > 0 {
+		d.element("<p class=\"note\">", "Without a price, and not in the cost: "+strings.Join(d.r.Unpriced, ", ")+".", "</p>\n")
+	}
+	d.raw("<nav aria-label=\"Parts of the page\"><a href=\"#overview\">Over time</a> <a href=\"#shares\">Who wrote what</a> <a href=\"#timeline\">Time line</a></nav>\n</header>\n")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "\u2013"
+	}
+	return s
+}
+
+func money(cost float64) string { return fmt.Sprintf("%.2f", cost) }
+
+func (d *document) footer() {
+	d.raw("<footer>\n<p>Made ")
+	d.time(d.r.Made, "2 January 2006 15:04 MST")
+	d.element(" by <code>entire report</code> ", d.r.Version, ". Secrets are replaced by REDACTED. The page asks nothing of any network.</p>\n")
+	d.raw(`<p class="keys">Keys: <kbd>/</kbd> searches, <kbd>j</kbd> and <kbd>k</kbd> go to the next and the previous entry, <kbd>o</kbd> opens and closes it, <kbd>t</kbd> changes between light and dark, <kbd>Esc</kbd> clears the search.</p>
+</footer>
+`)
+}

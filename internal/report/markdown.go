@@ -1,0 +1,254 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// MaxMarkdown is how long a Markdown text is at most, in bytes: what hosts take as a
+// comment, less a little.
+const MaxMarkdown = 60_000
+
+// Markdown writes the report as a text for a pull request: what was asked and done, whose
+// lines are whose, tests, tokens. Lists are cut until it is short enough.
+func Markdown(w io.Writer, r *Report) error {
+	for rows := 100; ; rows /= 2 {
+		m := &summary{r: r, rows: rows}
+		m.write()
+		if m.b.Len() <= MaxMarkdown || rows == 0 {
+			_, err := io.WriteString(w, m.b.String())
+			return err
+		}
+	}
+}
+
+// summary is a report in Markdown that is being written. Every text of the report goes
+// through inline or code.
+type summary struct {
+	b    strings.Builder
+	r    *Report
+	rows int // of each list
+}
+
+func (m *summary) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
+
+// inline is a text that is text in Markdown: in one line, with all that could be markup
+// behind a backslash, and nothing in it that hosts make links or mentions of.
+func inline(s string, limit int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	head, rest := cut(s, limit)
+	if rest > 0 {
+		head += "\u2026"
+	}
+	var plain, b strings.Builder
+	escapeControls(&plain, head)
+	for _, r := range plain.String() {
+		switch {
+		case strings.ContainsRune("\\`*_{}[]()<>#+-.!|~=$^&:/\"'", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+			if strings.ContainsRune("#:/.", r) {
+				b.WriteString("\u2060") // "word joiner": it is not the beginning of an address or a number
+			}
+		case r == '@':
+			b.WriteString("@\u2060")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// escapeControls writes a text with controls and marks of direction as signs that can be seen.
+func escapeControls(b *strings.Builder, s string) {
+	var html strings.Builder
+	escape(&html, s)
+	b.WriteString(strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'").Replace(html.String()))
+}
+
+// code is a text as code in a line, also in a table.
+func code(s string, limit int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	head, rest := cut(s, limit)
+	if rest > 0 {
+		head += "\u2026"
+	}
+	var plain strings.Builder
+	escapeControls(&plain, head)
+	text := strings.ReplaceAll(plain.String(), "|", "\u00a6") // a bar ends a cell, in code too
+	if text == "" {
+		return "``"
+	}
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+const (
+	// titleLength is how much of a prompt or subject is shown, pathLength of a path.
+	titleLength, pathLength = 160, 120
+)
+
+func (m *summary) write() {
+	r, t := m.r, m.r.totals()
+	m.line("### %s: %s, %s", inline(r.Name, titleLength), plural(len(r.Turns), "turn"), plural(len(r.Commits), "commit"))
+	m.line("")
+	parts := []string{inline(r.Selection, titleLength)}
+	if total := t.share.Total(); total > 0 {
+		parts = append(parts, fmt.Sprintf("**%s** of %s written by agents", percent(t.share.Agent, total), plural(total, "added line")))
+	}
+	if t.tests > 0 {
+		parts = append(parts, fmt.Sprintf("%s, %s", plural(t.tests, "test run"), plural(t.broken, "failure")))
+	}
+	if n := t.tokens.Total(); n > 0 {
+		text := short(n) + " tokens"
+		if t.cost > 0 {
+			text += fmt.Sprintf(", %s %s", money(t.cost), inline(r.Prices.Currency, titleLength))
+		}
+		parts = append(parts, text)
+	}
+	m.line("%s.", strings.Join(parts, " \u00b7 "))
+	m.commits()
+	m.asked()
+	m.files()
+	m.tests()
+	if r.Omitted > 0 {
+		m.line("\n%s left out.", plural(r.Omitted, "older turn"))
+	}
+	m.line("\n<sub>Made by `entire report`. `entire explain -c ID` shows a conversation, `entire why FILE:LINE` what led to a line.</sub>")
+}
+
+// more notes what a list leaves out.
+func (m *summary) more(n int, noun string) {
+	if n > 0 {
+		m.line("\n%s more.", plural(n, noun))
+	}
+}
+
+func (m *summary) commits() {
+	if len(m.r.Commits) == 0 {
+		return
+	}
+	m.line("\n| commit | | lines | agent | checkpoint |\n|---|---|---:|---:|---|")
+	shown := m.r.Commits[max(len(m.r.Commits)-m.rows, 0):]
+	for i := range shown {
+		c := &shown[i]
+		share := c.Share()
+		checkpoint := ""
+		if n := len(c.Checkpoints); n > 0 {
+			checkpoint = code(c.Checkpoints[n-1], pathLength)
+		}
+		m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), inline(c.Subject, titleLength), share.Total(), percent(share.Agent, share.Total()), checkpoint)
+	}
+	m.more(len(m.r.Commits)-len(shown), "older commit")
+}
+
+// asked lists what was asked, and the last thing that was said.
+func (m *summary) asked() {
+	if len(m.r.Turns) == 0 {
+		return
+	}
+	m.line("\n#### Asked and done\n")
+	shown := m.r.Turns[max(len(m.r.Turns)-m.rows, 0):]
+	for i := range shown {
+		t := &shown[i]
+		title := t.Title
+		if title == "" {
+			title = "(before the first prompt)"
+		}
+		added, removed := 0, 0
+		for _, f := range t.Files {
+			added, removed = added+f.Added, removed+f.Removed
+		}
+		about := []string{inline(t.Agent, pathLength)}
+		if len(t.Files) > 0 {
+			about = append(about, fmt.Sprintf("%s, +%d \u2212%d", plural(len(t.Files), "file"), added, removed))
+		}
+		for _, c := range t.Commits {
+			about = append(about, shortOID(m.r.Commits[c].OID))
+		}
+		m.line("%d. %s  ", i+1, inline(title, titleLength))
+		m.line("   <sub>%s</sub>", strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " \u00b7 "))
+		if said := lastLine(t.Answer); said != "" {
+			m.line("   > %s", inline(said, 2*titleLength))
+		}
+	}
+	m.more(len(m.r.Turns)-len(shown), "older turn")
+}
+
+// lastLine is the last paragraph's first line of a text: how an agent sums up.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	if i := strings.LastIndex(text, "\n\n"); i >= 0 {
+		text = text[i+2:]
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func (m *summary) files() {
+	var list []pathShare
+	for _, p := range m.r.paths() {
+		if !p.isDir {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b pathShare) int { return b.share.Total() - a.share.Total() })
+	m.line("\n<details><summary>Agent's share of %s</summary>\n", plural(len(list), "file"))
+	m.line("| file | lines | agent | person | unknown |\n|---|---:|---:|---:|---:|")
+	shown := list[:min(len(list), m.rows)]
+	for _, p := range shown {
+		n := p.share.Total()
+		m.line("| %s | %d | %s | %s | %s |", code(p.path, pathLength), n, percent(p.share.Agent, n), percent(p.share.Person, n), percent(p.share.Unknown, n))
+	}
+	m.more(len(list)-len(shown), "file")
+	m.line("\n</details>")
+}
+
+// tests lists the commands that ran tests, each with its last outcome.
+func (m *summary) tests() {
+	type run struct {
+		text         string
+		runs, failed int
+		last         Outcome
+	}
+	var list []*run
+	of := map[string]*run{}
+	for i := range m.r.Turns {
+		for _, c := range m.r.Turns[i].Calls {
+			if !c.Test {
+				continue
+			}
+			r := of[c.Text]
+			if r == nil {
+				r = &run{text: c.Text}
+				of[c.Text], list = r, append(list, r)
+			}
+			r.runs++
+			if r.last = c.Outcome; c.Outcome == Failed {
+				r.failed++
+			}
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	m.line("\n<details><summary>Tests that ran: %s</summary>\n", plural(len(list), "command"))
+	m.line("| command | runs | failed | last |\n|---|---:|---:|---|")
+	shown := list[:min(len(list), m.rows)]
+	for _, r := range shown {
+		m.line("| %s | %d | %d | %s |", code(r.text, titleLength), r.runs, r.failed, [...]string{"not known", "passed", "failed"}[r.last])
+	}
+	m.more(len(list)-len(shown), "command")
+	m.line("\n</details>")
+}

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// page is HTML that is being written. Markup is constants of this package, which no other
+// string converts to by itself; every other text goes through text or attr. So no text of a
+// report can become markup: elements and names of attributes are never computed, values of
+// attributes are always quoted, and nothing is written into scripts, styles or addresses but
+// the fragments of turns and commits, which are letters, digits and hyphens.
+type page struct{ b strings.Builder }
+
+// markup is a piece of HTML.
+type markup string
+
+// raw writes markup.
+func (p *page) raw(m markup) { p.b.WriteString(string(m)) }
+
+// number writes a number.
+func (p *page) number(n int) { p.b.WriteString(strconv.Itoa(n)) }
+
+// text writes a text as text.
+func (p *page) text(s string) { escape(&p.b, s) }
+
+// attr writes an attribute whose name is markup.
+func (p *page) attr(name markup, value string) {
+	p.raw(" ")
+	p.raw(name)
+	p.raw(`="`)
+	escape(&p.b, value)
+	p.raw(`"`)
+}
+
+// element writes an element with a text.
+func (p *page) element(open markup, text string, end markup) {
+	p.raw(open)
+	p.text(text)
+	p.raw(end)
+}
+
+// href writes an address in the page: of something with this id.
+func (p *page) href(id string) { p.attr("href", "#"+id) }
+
+// time writes a moment in a form of package time.
+func (p *page) time(t time.Time, form string) {
+	p.raw("<time")
+	p.attr("datetime", t.UTC().Format(time.RFC3339))
+	p.raw(">")
+	p.text(t.Format(form))
+	p.raw("</time>")
+}
+
+// escape writes a text so that it is text in an element and in a quoted attribute. Controls,
+// and marks that change the order in which text reads, are written as signs that can be seen.
+func escape(b *strings.Builder, s string) {
+	start := 0
+	for i := 0; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
+		with := ""
+		switch {
+		case r == '&':
+			with = "&amp;"
+		case r == '<':
+			with = "&lt;"
+		case r == '>':
+			with = "&gt;"
+		case r == '"':
+			with = "&#34;"
+		case r == '\'':
+			with = "&#39;"
+		case r == '\n', r == '\t':
+		case r < ' ':
+			with = string(0x2400 + r) // the sign of the control
+		case r == utf8.RuneError && n == 1:
+			with = "\uFFFD"
+		case r == 0x7f:
+			with = "\u2421"
+		case r >= 0x80 && r < 0xa0, isDirection(r):
+			with = "\\u" + strconv.FormatInt(int64(0x10000+r), 16)[1:]
+		}
+		if with != "" {
+			b.WriteString(s[start:i])
+			b.WriteString(with)
+			start = i + n
+		}
+		i += n
+	}
+	b.WriteString(s[start:])
+}
+
+// isDirection reports whether a rune changes the order in which text reads, or breaks lines
+// where HTML doesn't show it.
+func isDirection(r rune) bool {
+	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// cut returns the whole lines of the first limit bytes of a text, or its whole characters if
+// its first line is longer, and how many bytes are left out.
+func cut(s string, limit int) (string, int) {
+	if len(s) <= limit {
+		return s, 0
+	}
+	head := s[:max(limit, 0)]
+	for len(head) > 0 && !utf8.RuneStart(s[len(head)]) {
+		head = head[:len(head)-1]
+	}
+	if i := strings.LastIndexByte(head, '\n'); i > 0 {
+		head = head[:i]
+	}
+	return head, len(s) - len(head)
+}
+
+// count is a number with its digits in groups.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+// short is a number of tokens in few characters.
+func short(n int64) string {
+	const thousand, million = 1000, 1000000
+	switch {
+	case n < thousand:
+		return strconv.FormatInt(n, 10)
+	case n < 10*thousand:
+		return strconv.FormatFloat(float64(n)/thousand, 'f', 1, 64) + "k"
+	case n < million:
+		return strconv.FormatInt(n/thousand, 10) + "k"
+	}
+	return strconv.FormatFloat(float64(n)/million, 'f', 1, 64) + "M"
+}
+
+// size is a number of bytes in few characters.
+func size(n int) string {
+	const kib = 1024
+	if n < kib {
+		return strconv.Itoa(n) + " bytes"
+	}
+	return strconv.Itoa(n/kib) + " KiB"
+}
+
+// plural is a number with a noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(int64(n)) + " " + noun + "s"
+}
+
+// percent is a part of a whole; empty for a part of nothing.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return ""
+	}
+	const hundred = 100
+	switch p := float64(part) * hundred / float64(whole); {
+	case part > 0 && p < 1:
+		return "<1 %"
+	case part < whole && p > hundred-1:
+		return ">99 %"
+	default:
+		return strconv.Itoa(int(p+0.5)) + " %" //nolint:mnd // rounded
+	}
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+)
+
+// pathShare is who wrote a file, or what is below a directory.
+type pathShare struct {
+	path  string
+	share Share
+	files int // below a directory
+	isDir bool
+}
+
+// paths returns who wrote which file and directory, over all commits: each directory before
+// what is in it. A directory with one entry is joined with that.
+func (r *Report) paths() []pathShare {
+	files, dirs := map[string]Share{}, map[string]*pathShare{}
+	for i := range r.Commits {
+		for _, f := range r.Commits[i].Files {
+			if f.Share.Total() > 0 {
+				files[f.Path] = files[f.Path].Plus(f.Share)
+			}
+		}
+	}
+	for name, share := range files {
+		for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if dirs[dir] == nil {
+				dirs[dir] = &pathShare{path: dir + "/", isDir: true}
+			}
+			dirs[dir].share = dirs[dir].share.Plus(share)
+			dirs[dir].files++
+		}
+	}
+	list := make([]pathShare, 0, len(files)+len(dirs))
+	for name, share := range files {
+		list = append(list, pathShare{path: name, share: share})
+	}
+	for dir := range maps.Values(dirs) {
+		if dir.files > 1 {
+			list = append(list, *dir)
+		}
+	}
+	slices.SortFunc(list, func(a, b pathShare) int { return cmp.Compare(a.path, b.path) })
+	return list
+}
+
+// shares writes who wrote which share, by commit, directory and file.
+func (d *document) shares() {
+	d.raw("<section id=\"shares\" aria-labelledby=\"shares-title\">\n<h2 id=\"shares-title\">Who wrote what</h2>\n")
+	if d.totals.share.Total() == 0 {
+		d.raw("<p>No commit adds lines.</p>\n</section>\n")
+		return
+	}
+	d.raw("<p class=\"note\">Lines that the commits add, by their writers. Lines count as an agent's only where the record of the checkpoint, or an edit in its transcript, has them.</p>\n")
+	d.raw("<details class=\"fold\" open><summary><h3>By directory and file</h3></summary>\n")
+	list := d.r.paths()
+	d.beginTable("Added lines by directory and file", "Path")
+	shown := list[:min(len(list), d.limits.rows)]
+	for _, p := range shown {
+		d.raw("<tr><th scope=\"row\" class=\"path\"><code>")
+		if p.isDir {
+			d.element("<b>", p.path, "</b>")
+		} else {
+			d.text(p.path)
+		}
+		d.raw("</code></th>")
+		d.shareCells(p.share)
+	}
+	d.raw("</tbody></table></div>\n")
+	d.moreRows(len(list)-len(shown), "path")
+	d.raw("</details>\n<details class=\"fold\"><summary><h3>By commit</h3></summary>\n")
+	d.beginTable("Added lines by commit", "Commit")
+	rows := 0
+	left := 0
+	for i := range slices.Backward(d.r.Commits) {
+		c := &d.r.Commits[i]
+		if c.Share().Total() == 0 {
+			continue
+		}
+		if rows++; rows > d.limits.rows {
+			left++
+			continue
+		}
+		d.raw("<tr><th scope=\"row\"><a")
+		d.href(commitID(c))
+		d.element("><code>", shortOID(c.OID), "</code> ")
+		d.element("", c.Subject, "</a></th>")
+		d.shareCells(c.Share())
+	}
+	d.raw("</tbody></table></div>\n")
+	d.moreRows(left, "commit")
+	d.raw("</details>\n</section>\n")
+}
+
+func (d *document) moreRows(n int, noun string) {
+	if n > 0 {
+		d.element("<p class=\"cut\">", plural(n, noun)+" more; the time line has all.", "</p>\n")
+	}
+}
+
+func (d *document) beginTable(caption, first markup) {
+	d.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
+	d.raw(caption)
+	d.raw("\"><table class=\"shares\"><caption>")
+	d.raw(caption)
+	d.raw("</caption><thead><tr><th scope=\"col\">")
+	d.raw(first)
+	d.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Unknown</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
+}
+
+// shareCells ends a row of a table of shares.
+func (d *document) shareCells(s Share) {
+	total := s.Total()
+	d.element("<td class=\"n\">", count(int64(total)), "</td>")
+	for _, n := range []int{s.Agent, s.Person, s.Unknown} {
+		d.raw("<td class=\"n\">")
+		if n > 0 {
+			d.text(percent(n, total))
+		}
+		d.raw("</td>")
+	}
+	d.raw("<td>")
+	d.bar(s)
+	d.raw("</td></tr>\n")
+}
+
+// bar draws a share; the cells beside it have its figures.
+func (d *document) bar(s Share) {
+	const width = 100
+	d.raw("<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">")
+	at := 0.0
+	for i, n := range []int{s.Agent, s.Person, s.Unknown} {
+		w := float64(n) * width / float64(max(s.Total(), 1))
+		if n > 0 {
+			d.rect(seriesClass()[i], at, 0, w, 8) //nolint:mnd // its height
+		}
+		at += w
+	}
+	d.raw("</svg>")
+}
+
+// seriesClass are the classes of the writers, in their order.
+func seriesClass() []markup { return []markup{"agent", "person", "unknown"} }

@@ -1,0 +1,515 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// timeline writes the filters, and turns, commits and rewinds by day.
+func (d *document) timeline() {
+	d.raw("<section id=\"timeline\" aria-labelledby=\"timeline-title\">\n<h2 id=\"timeline-title\">Time line</h2>\n")
+	d.filters()
+	d.raw(`<p class="legend"><span class="by agent">agent</span> <span class="by person">person</span> <span class="by unknown">unknown</span> mark who wrote the added lines of a commit, by the record of its checkpoint.</p>` + "\n")
+	day := ""
+	for _, m := range d.r.moments() {
+		if on := m.at.Format("2006-01-02"); on != day {
+			if day != "" {
+				d.raw("</ol></section>\n")
+			}
+			day = on
+			d.raw("<section class=\"day\"><h3>")
+			d.time(m.at, "Monday, 2 January 2006")
+			d.raw("</h3>\n<ol class=\"moments\">\n")
+		}
+		switch {
+		case m.turn >= 0:
+			d.turn(&d.r.Turns[m.turn])
+		case m.commit >= 0:
+			d.commit(&d.r.Commits[m.commit])
+		default:
+			d.rewind(&d.r.Rewinds[m.rewind])
+		}
+	}
+	if day != "" {
+		d.raw("</ol></section>\n")
+	} else {
+		d.raw("<p>Nothing is recorded.</p>\n")
+	}
+	d.raw("</section>\n")
+}
+
+// filters writes the search, which the script makes visible.
+func (d *document) filters() {
+	d.raw(`<form class="filters" role="search" aria-label="Entries of the time line" hidden>
+<label>Search <input type="search" name="q" autocomplete="off" spellcheck="false"></label>
+<label>Agent <select name="agent"><option value="">all</option>`)
+	choose := func(list []string) {
+		for i, name := range list {
+			d.raw(`<option value="`)
+			d.number(i)
+			d.raw(`">`)
+			if name == "" {
+				name = "unknown"
+			}
+			d.text(name)
+			d.raw("</option>")
+		}
+	}
+	choose(d.agents)
+	d.raw(`</select></label>
+<label>Person <select name="person"><option value="">all</option>`)
+	choose(d.persons)
+	d.raw(`</select></label>
+<label>File <input name="file" autocomplete="off" spellcheck="false" placeholder="part of a path"></label>
+<span class="actions"><button type="button" data-do="open">Open all</button> <button type="button" data-do="close">Close all</button> <button type="button" data-do="theme">Light or dark</button></span>
+<output aria-live="polite"></output>
+</form>
+`)
+}
+
+// entry begins an entry of the time line.
+func (d *document) entry(class markup, id string, agent int, persons []int) {
+	d.raw("<li><details class=\"entry ")
+	d.raw(class)
+	d.raw("\"")
+	d.attr("id", id)
+	if agent >= 0 {
+		d.attr("data-agent", strconv.Itoa(agent))
+	}
+	if len(persons) > 0 {
+		list := make([]string, len(persons))
+		for i, p := range persons {
+			list[i] = strconv.Itoa(p)
+		}
+		d.attr("data-person", strings.Join(list, " "))
+	}
+	d.raw("><summary>")
+}
+
+const endEntry = "</div></details></li>\n"
+
+func (d *document) turn(t *Turn) {
+	var persons []int
+	for _, c := range t.Commits {
+		persons = append(persons, indexOf(d.persons, d.r.Commits[c].Author))
+	}
+	d.entry("turn", t.ID, indexOf(d.agents, t.Agent), persons)
+	d.time(t.At, "15:04")
+	title := t.Title
+	if title == "" {
+		title = "(before the first prompt)"
+	}
+	d.element("<h4>", title, "</h4><span class=\"meta\">")
+	d.meta(t)
+	d.raw("</span></summary>\n<div class=\"body\">\n")
+	if strings.TrimSpace(t.Prompt) != t.Title {
+		d.texts("Asked", t.Prompt, d.limits.prompt, t.Show)
+	}
+	d.texts("Said", t.Answer, d.limits.answer, t.Show)
+	d.calls(t)
+	d.folded("Subagents", t.Subagents, d.limits.answer, t.Show)
+	d.folded("Output", t.Output, d.limits.output, t.Show)
+	if len(t.Files) > 0 {
+		d.raw("<h5>Changed</h5>\n")
+		more := t.Show
+		if t.Before != "" && t.After != "" {
+			more = "entire fs diff " + t.Before + " " + t.After
+		}
+		d.files(t.Files, d.limits.turnDiff, more)
+	}
+	d.about(t)
+	d.raw(endEntry)
+}
+
+func indexOf(list []string, name string) int {
+	for i, n := range list {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// meta writes what a turn amounts to, in a line.
+func (d *document) meta(t *Turn) {
+	var parts []string
+	if t.Agent != "" {
+		parts = append(parts, t.Agent)
+	}
+	if n := len(t.Files); n > 0 {
+		added, removed := 0, 0
+		for _, f := range t.Files {
+			added, removed = added+f.Added, removed+f.Removed
+		}
+		parts = append(parts, fmt.Sprintf("%s +%s \u2212%s", plural(n, "file"), count(int64(added)), count(int64(removed))))
+	}
+	commands, failed, tests := 0, 0, 0
+	for _, c := range t.Calls {
+		if c.Command {
+			commands++
+		}
+		if c.Outcome == Failed {
+			failed++
+		}
+		if c.Test {
+			tests++
+		}
+	}
+	if commands > 0 {
+		parts = append(parts, plural(commands, "command"))
+	}
+	if tests > 0 {
+		parts = append(parts, plural(tests, "test run"))
+	}
+	if n := t.Tokens.Total() + t.SubagentTokens.Total(); n > 0 {
+		parts = append(parts, short(n)+" tokens")
+	}
+	d.text(strings.Join(parts, " \u00b7 "))
+	if failed > 0 {
+		d.element(" \u00b7 <strong class=\"failed\">", strconv.Itoa(failed)+" failed", "</strong>")
+	}
+}
+
+// texts writes a text with a heading; nothing for an empty one.
+func (d *document) texts(heading markup, text string, limit int, more string) {
+	if strings.TrimSpace(text) == "" || limit == 0 {
+		return
+	}
+	d.raw("<h5>")
+	d.raw(heading)
+	d.raw("</h5>\n")
+	d.pre(text, limit, more)
+}
+
+func (d *document) pre(text string, limit int, more string) {
+	head, rest := cut(strings.TrimSpace(text), limit)
+	d.element("<pre class=\"text\">", head, "</pre>\n")
+	d.cut(rest, more)
+}
+
+// cut writes that something is left out, and what shows it.
+func (d *document) cut(rest int, more string) {
+	if rest > 0 {
+		d.element("<p class=\"cut\">", size(rest)+" more: ", "")
+		d.element("<code>", more, "</code></p>\n")
+	}
+}
+
+// folded is texts that is closed at first.
+func (d *document) folded(heading markup, text string, limit int, more string) {
+	if strings.TrimSpace(text) == "" || limit == 0 {
+		return
+	}
+	d.raw("<details class=\"fold\"><summary><h5>")
+	d.raw(heading)
+	d.raw("</h5></summary>\n")
+	d.pre(text, limit, more)
+	d.raw("</details>\n")
+}
+
+// calls writes the uses of tools.
+func (d *document) calls(t *Turn) {
+	if len(t.Calls) == 0 {
+		return
+	}
+	d.raw("<h5>Did</h5>\n<ol class=\"calls\">\n")
+	shown := t.Calls[:min(len(t.Calls), d.limits.calls)]
+	for _, c := range shown {
+		d.raw("<li")
+		if c.Outcome == Failed {
+			d.raw(" class=\"failed\"")
+		}
+		d.element("><span class=\"tool\">", c.Tool, "</span> ")
+		text, rest := cut(c.Text, maxCall)
+		if rest > 0 {
+			text += " \u2026"
+		}
+		d.element("<code>", text, "</code>")
+		d.outcome(c)
+		d.raw("</li>\n")
+	}
+	d.raw("</ol>\n")
+	if n := len(t.Calls) - len(shown); n > 0 {
+		d.element("<p class=\"cut\">", plural(n, "use")+" of tools more: ", "")
+		d.element("<code>", t.Show, "</code></p>\n")
+	}
+}
+
+// maxCall is how much of a command is shown.
+const maxCall = 400
+
+func (d *document) outcome(c Call) {
+	if c.Subagent {
+		d.raw(" <span class=\"note\">subagent</span>")
+	}
+	if c.Test {
+		d.raw(" <span class=\"note\">tests</span>")
+	}
+	switch {
+	case c.Outcome == Failed && c.Status > 0:
+		d.element(" <strong>", "failed with "+strconv.Itoa(c.Status), "</strong>")
+	case c.Outcome == Failed:
+		d.raw(" <strong>failed</strong>")
+	case c.Outcome == Passed && (c.Command || c.Test):
+		d.raw(" <span class=\"note\">passed</span>")
+	case c.Outcome == Unknown && c.Test:
+		d.raw(" <span class=\"note\">result not known</span>")
+	}
+}
+
+// about writes the figures, links and commands of a turn.
+func (d *document) about(t *Turn) {
+	d.raw("<dl class=\"about\">\n")
+	if total := t.Tokens.Total(); total > 0 {
+		d.raw("<div><dt>Tokens</dt><dd>")
+		d.text(fmt.Sprintf("%s read, %s from the cache, %s written to it, %s written", short(t.Tokens.Input), short(t.Tokens.CacheRead), short(t.Tokens.CacheWrite), short(t.Tokens.Output)))
+		if n := t.SubagentTokens.Total(); n > 0 {
+			d.text("; subagents " + short(n))
+		}
+		if t.Cost > 0 {
+			d.text("; " + money(t.Cost) + " " + d.r.Prices.Currency)
+		}
+		d.raw("</dd></div>\n")
+	}
+	if len(t.Commits) > 0 {
+		d.raw("<div><dt>Committed</dt><dd>")
+		for i, c := range t.Commits {
+			if i > 0 {
+				d.raw(", ")
+			}
+			d.raw("<a")
+			d.href(commitID(&d.r.Commits[c]))
+			d.element("><code>", shortOID(d.r.Commits[c].OID), "</code> ")
+			d.element("", d.r.Commits[c].Subject, "</a>")
+		}
+		d.raw("</dd></div>\n")
+	}
+	if t.After != "" {
+		d.element("<div><dt>Snapshot</dt><dd>", t.After, "")
+		d.element(" <span class=\"note\">at its end:</span> <code>", "entire rewind "+t.After, "</code></dd></div>\n")
+	}
+	if t.Back != "" {
+		d.element("<div><dt>Go back</dt><dd><code>", t.Back, "</code> <span class=\"note\">to before this turn</span></dd></div>\n")
+	}
+	d.element("<div><dt>All of it</dt><dd><code>", t.Show, "</code></dd></div>\n")
+	d.element("<div><dt>Session</dt><dd>", t.Session, "")
+	if t.Branch != "" {
+		d.element(" <span class=\"note\">on ", t.Branch, "</span>")
+	}
+	d.raw(" <a class=\"here\"")
+	d.href(t.ID)
+	d.raw(">Link to this turn</a></dd></div>\n</dl>\n")
+}
+
+func shortOID(oid string) string { return oid[:min(len(oid), 7)] }
+
+// commitID is the fragment of a commit.
+func commitID(c *Commit) string { return "commit-" + c.OID[:min(len(c.OID), 12)] }
+
+func (d *document) commit(c *Commit) {
+	d.entry("commit", commitID(c), -1, []int{indexOf(d.persons, c.Author)})
+	d.time(c.At, "15:04")
+	d.element("<h4><code>", shortOID(c.OID), "</code> ")
+	d.element("", c.Subject, "</h4><span class=\"meta\">")
+	share := c.Share()
+	parts := []string{c.Author}
+	if len(c.Files) > 0 {
+		added, removed := 0, 0
+		for _, f := range c.Files {
+			added, removed = added+f.Added, removed+f.Removed
+		}
+		parts = append(parts, fmt.Sprintf("%s +%s \u2212%s", plural(len(c.Files), "file"), count(int64(added)), count(int64(removed))))
+	}
+	if share.Total() > 0 {
+		parts = append(parts, shareText(share))
+	}
+	d.text(strings.Join(parts, " \u00b7 "))
+	d.raw("</span></summary>\n<div class=\"body\">\n")
+	switch {
+	case len(c.Files) > 0:
+		d.files(c.Files, d.limits.commitDiff, "git show "+shortOID(c.OID))
+	default:
+		d.raw("<p class=\"note\">It has no lines of its own: a merge, an empty commit, or one whose files are not in this clone.</p>\n")
+	}
+	d.raw("<dl class=\"about\">\n")
+	if len(c.Turns) > 0 {
+		d.raw("<div><dt>Turns</dt><dd>")
+		for i, n := range c.Turns {
+			if i > 0 {
+				d.raw(", ")
+			}
+			d.raw("<a")
+			d.href(d.r.Turns[n].ID)
+			d.element(">", d.r.Turns[n].At.Format("15:04")+" "+d.r.Turns[n].Title, "</a>")
+		}
+		d.raw("</dd></div>\n")
+	}
+	if len(c.Checkpoints) > 0 {
+		d.element("<div><dt>Checkpoint</dt><dd>", strings.Join(c.Checkpoints, ", "), "")
+		d.element(" <code>", "entire explain -c "+c.Checkpoints[len(c.Checkpoints)-1], "</code></dd></div>\n")
+	}
+	d.raw("<div><dt>Link</dt><dd><a")
+	d.href(commitID(c))
+	d.element(">Link to this commit</a> <code>", "git show "+shortOID(c.OID), "</code></dd></div>\n</dl>\n")
+	d.raw(endEntry)
+}
+
+// shareText is whose lines there are, in words.
+func shareText(s Share) string {
+	var parts []string
+	for _, p := range []struct {
+		name  string
+		lines int
+	}{{"agent ", s.Agent}, {"person ", s.Person}, {"unknown ", s.Unknown}} {
+		if p.lines > 0 {
+			parts = append(parts, p.name+percent(p.lines, s.Total()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (d *document) rewind(w *Rewind) {
+	d.raw("<li><div class=\"entry rewind\">")
+	d.time(w.At, "15:04")
+	d.element("<h4>Rewound to ", w.Target, "</h4><span class=\"meta\">")
+	if len(w.Paths) > 0 {
+		d.text(strings.Join(w.Paths[:min(len(w.Paths), 5)], ", ") + " \u00b7 ")
+	}
+	d.element("what was there before: <code>", "entire rewind "+w.Rescue, "</code></span></div></li>\n")
+}
+
+// files writes files with what differs in them, of that at most limit bytes.
+func (d *document) files(files []File, limit int, more string) {
+	room, left := limit, 0
+	shown := files[:min(len(files), d.limits.files)]
+	for i := range shown {
+		f := &shown[i]
+		d.raw("<details class=\"file\"><summary><code class=\"path\">")
+		if f.OldPath != "" && f.OldPath != f.Path {
+			d.text(f.OldPath + " \u2192 ")
+		}
+		d.element("", f.Path, "</code> <span class=\"meta\">")
+		d.text(fmt.Sprintf("+%d \u2212%d", f.Added, f.Removed))
+		if f.Note != "" {
+			d.text(" \u00b7 " + f.Note)
+		}
+		if f.Share.Total() > 0 {
+			d.text(" \u00b7 " + shareText(f.Share))
+		}
+		d.raw("</span></summary>")
+		left += d.diff(f, &room, more)
+		d.raw("</details>\n")
+	}
+	if n := len(files) - len(shown); n > 0 {
+		d.element("<p class=\"cut\">", plural(n, "file")+" more: ", "")
+		d.element("<code>", more, "</code></p>\n")
+	}
+}
+
+// diff writes what differs in a file, and returns how many hunks it left out.
+func (d *document) diff(f *File, room *int, more string) (left int) {
+	if f.Binary {
+		d.raw("<p class=\"note\">Not a text.</p>")
+		return 0
+	}
+	if len(f.Hunks) == 0 {
+		d.element("<p class=\"cut\">Not shown here: <code>", more, "</code></p>")
+		return 0
+	}
+	open := false
+	last, lastTurn := NoWriter, -1
+	for i := range f.Hunks {
+		h := &f.Hunks[i]
+		length := 0
+		for _, b := range h.Blocks {
+			length += len(b.Text) + b.Lines
+		}
+		if *room -= length; *room < 0 {
+			left++
+			continue
+		}
+		if !open {
+			d.raw("<pre class=\"diff\" tabindex=\"0\" aria-label=\"Differences\">")
+			open = true
+		}
+		d.raw("<span class=\"at\">lines ")
+		d.number(h.Old)
+		d.raw(" \u2192 ")
+		d.number(h.New)
+		d.raw("</span>")
+		for _, b := range h.Blocks {
+			isNamed := b.Kind == Added && (b.By != last || b.Turn != lastTurn) && strings.ContainsFunc(b.Text, isWord)
+			d.block(b, isNamed)
+			if isNamed {
+				last, lastTurn = b.By, b.Turn
+			}
+		}
+	}
+	if open {
+		d.raw("</pre>")
+	}
+	if left > 0 {
+		d.element("<p class=\"cut\">", plural(left, "place")+" more: ", "")
+		d.element("<code>", more, "</code></p>")
+	}
+	return left
+}
+
+// isWord reports whether a rune is of a word: lines of signs and spaces alone have nobody's
+// name beside them.
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// block writes lines of a diff, with the name of their writer if it is named.
+func (d *document) block(b Block, named bool) {
+	sign, end := "  ", markup("\n")
+	switch {
+	case b.Kind == Removed:
+		d.raw("<del>")
+		sign, end = "- ", "</del>"
+	case b.Kind == Added && b.By == Agent:
+		d.raw("<ins class=\"agent\">")
+		sign, end = "+ ", "</ins>"
+	case b.Kind == Added && b.By == Person:
+		d.raw("<ins class=\"person\">")
+		sign, end = "+ ", "</ins>"
+	case b.Kind == Added && b.By == UnknownWriter:
+		d.raw("<ins class=\"unknown\">")
+		sign, end = "+ ", "</ins>"
+	case b.Kind == Added:
+		d.raw("<ins>")
+		sign, end = "+ ", "</ins>"
+	}
+	if named && b.By != NoWriter {
+		d.writer(b)
+	}
+	first := true
+	for line := range strings.SplitSeq(b.Text, "\n") {
+		if !first {
+			d.raw("\n")
+		}
+		first = false
+		d.text(sign + line)
+	}
+	d.raw(end)
+}
+
+// writer names who wrote a block.
+func (d *document) writer(b Block) {
+	name := [...]markup{NoWriter: "", Agent: "agent", Person: "person", UnknownWriter: "unknown"}[b.By]
+	if b.Turn < 0 || b.Turn >= len(d.r.Turns) {
+		d.raw("<span class=\"by ")
+		d.raw(name)
+		d.raw("\">")
+		d.raw(name)
+		d.raw("</span>")
+		return
+	}
+	t := &d.r.Turns[b.Turn]
+	d.raw("<a class=\"by agent\"")
+	d.href(t.ID)
+	d.raw(">agent, ")
+	d.text(t.At.Format("15:04"))
+	d.raw("</a>")
+}

@@ -1,0 +1,319 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// Audit checks what the commits of a range name, before it is merged or published: that
+// their checkpoints are here, have transcripts, and hold neither secrets nor files that are
+// too large. It writes nothing, and needs neither settings nor a worktree: a clone with the
+// branch of the checkpoints is enough.
+type Audit struct {
+	Repo   *git.Repo
+	Redact *redact.Redactor
+	// Range is what git log takes: a range, a revision, or several. None is HEAD.
+	Range []string
+	// MaxSize is the size in bytes that no file of a checkpoint may exceed.
+	MaxSize int64
+	// Fetch gets objects that this clone lacks. It may be nil: then they are a problem.
+	Fetch func(ctx context.Context, missing []git.OID) error
+	// Progress is called with how many bytes are searched, and of how many, unless it is nil.
+	Progress func(done, total int64)
+}
+
+// Problem is a finding about a checkpoint of the range.
+type Problem struct {
+	Finding
+
+	Commit     git.OID       `json:"commit"`
+	Checkpoint checkpoint.ID `json:"checkpoint"`
+	// File is the path in the checkpoint's directory, empty for the checkpoint as a whole.
+	File string `json:"file,omitempty"`
+	// Size is the file's in bytes, where that is the problem.
+	Size int64 `json:"size,omitempty"`
+	// Secrets are where the secrets are, without their values.
+	Secrets []Secret `json:"secrets,omitempty"`
+}
+
+// Secret is a place in a file that today's rules mask.
+type Secret struct {
+	Rule   string `json:"rule"`
+	Line   int    `json:"line"`
+	Length int    `json:"length"`
+}
+
+// Audited is what an audit looked at and what it found.
+type Audited struct {
+	// Commits is how many commits of the range name checkpoints, Checkpoints and Files how
+	// many of these were looked at, Bytes how much was searched for secrets.
+	Commits, Checkpoints, Files int
+	Bytes                       int64
+	Problems                    []Problem
+}
+
+// Run checks the range. An error of git about the range is an *git.ExitError.
+func (a *Audit) Run(ctx context.Context) (Audited, error) {
+	run := &audit{Audit: a, seen: map[git.OID]bool{}}
+	if err := run.named(ctx); err != nil {
+		return Audited{}, err
+	}
+	trees, err := checkpoint.Trees(ctx, a.Repo)
+	if err != nil {
+		return Audited{}, err
+	}
+	for _, n := range run.names {
+		if err := run.checkpoint(ctx, trees, n); err != nil {
+			return Audited{}, err
+		}
+	}
+	if err := run.measure(ctx); err != nil {
+		return Audited{}, err
+	}
+	for _, c := range run.checkpoints {
+		if err := run.whole(ctx, c); err != nil {
+			return Audited{}, err
+		}
+	}
+	err = run.search(ctx)
+	slices.SortStableFunc(run.result.Problems, func(x, y Problem) int {
+		return cmp.Or(run.order[x.Checkpoint]-run.order[y.Checkpoint], strings.Compare(x.Code, y.Code), strings.Compare(x.File, y.File))
+	})
+	return run.result, err
+}
+
+// audit is one run.
+type audit struct {
+	*Audit
+
+	result      Audited
+	names       []named
+	order       map[checkpoint.ID]int
+	checkpoints []auditedCheckpoint
+	files       []auditedFile
+	seen        map[git.OID]bool
+	missing     map[git.OID]bool
+}
+
+// auditedCheckpoint is a checkpoint that is here.
+type auditedCheckpoint struct {
+	named
+
+	tree, dir git.OID
+}
+
+// auditedFile is a file of a checkpoint: of those with the same content the first.
+type auditedFile struct {
+	named
+
+	path string
+	oid  git.OID
+	size int64
+}
+
+// named finds the checkpoints that the commits of the range name, each once, of the oldest
+// commit first.
+func (a *audit) named(ctx context.Context) error {
+	revs := a.Range
+	if len(revs) == 0 {
+		revs = []string{"HEAD"}
+	}
+	args := append([]string{"-F", "--grep=" + checkpoint.TrailerKey + ":", "--reverse", "--end-of-options"}, revs...)
+	commits, err := gitlog.Commits(ctx, a.Repo, append(args, "--")...)
+	if err != nil {
+		return err
+	}
+	a.order = map[checkpoint.ID]int{}
+	for _, c := range commits {
+		ids := checkpoint.IDs(c.Message)
+		if len(ids) > 0 {
+			a.result.Commits++
+		}
+		for _, id := range ids {
+			if _, known := a.order[id]; !known {
+				a.order[id] = len(a.names)
+				a.names = append(a.names, named{id, c.OID})
+			}
+		}
+	}
+	return nil
+}
+
+func (a *audit) found(n named, file string, f Finding) {
+	f.Subject = string(n.id)
+	a.result.Problems = append(a.result.Problems, Problem{Finding: f, Commit: n.commit, Checkpoint: n.id, File: file})
+}
+
+// checkpoint finds a checkpoint and lists its files.
+func (a *audit) checkpoint(ctx context.Context, trees []git.OID, n named) error {
+	for _, tree := range trees {
+		dir, found, err := gittree.Lookup(ctx, a.Repo, tree, n.id.Dir())
+		switch {
+		case errors.Is(err, git.ErrMissing):
+			a.found(n, "", absentFinding("its directory is not in this clone"))
+			return nil
+		case err != nil:
+			return err
+		case !found || dir.Mode != git.ModeTree:
+			continue
+		}
+		a.result.Checkpoints++
+		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, tree, dir.OID})
+		return a.list(ctx, n, dir.OID, "")
+	}
+	f := Finding{
+		Code: LostCheckpoint, Severity: Warning,
+		What: "no branch of checkpoints here has it", Why: "the record of this commit can't be read",
+		Hint: "whoever made the commit pushes it: git push <remote> entire/checkpoints/v1",
+	}
+	if len(trees) == 0 {
+		f.What = "there is no branch of checkpoints here"
+		f.Hint = "git fetch --filter=blob:none origin +entire/checkpoints/v1:refs/remotes/origin/entire/checkpoints/v1"
+	}
+	a.found(n, "", f)
+	return nil
+}
+
+// list adds the files below a directory of a checkpoint.
+func (a *audit) list(ctx context.Context, n named, dir git.OID, prefix string) error {
+	entries, err := a.Repo.Tree(ctx, dir)
+	if errors.Is(err, git.ErrMissing) {
+		a.found(n, strings.TrimSuffix(prefix, "/"), absentFinding("a directory of it is not in this clone"))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode == git.ModeTree:
+			if err := a.list(ctx, n, e.OID, prefix+e.Name+"/"); err != nil {
+				return err
+			}
+		case !a.seen[e.OID]:
+			a.seen[e.OID] = true
+			a.files = append(a.files, auditedFile{named: n, path: prefix + e.Name, oid: e.OID})
+		}
+	}
+	return nil
+}
+
+func absentFinding(what string) Finding {
+	return Finding{
+		Code: AbsentContent, Severity: Warning, What: what, Why: "it could not be checked",
+		Hint: "`entire check --fetch` gets what is missing from the remote",
+	}
+}
+
+// measure finds the sizes of the files, and fetches those that are not here.
+func (a *audit) measure(ctx context.Context) (err error) {
+	if a.missing, err = a.absent(ctx); err != nil {
+		return err
+	}
+	if len(a.missing) > 0 && a.Fetch != nil {
+		if err := a.Fetch(ctx, slices.Sorted(maps.Keys(a.missing))); err != nil {
+			return err
+		}
+		if a.missing, err = a.absent(ctx); err != nil {
+			return err
+		}
+	}
+	a.files = slices.DeleteFunc(a.files, func(f auditedFile) bool { return a.missing[f.oid] })
+	oids := make([]git.OID, len(a.files))
+	for i, f := range a.files {
+		oids[i] = f.oid
+	}
+	sizes, err := gitobject.Sizes(ctx, a.Repo, oids)
+	if err != nil {
+		return err
+	}
+	for i := range a.files {
+		f := &a.files[i]
+		if f.size = sizes[i]; f.size <= a.MaxSize {
+			continue
+		}
+		a.found(f.named, f.path, Finding{
+			Code: OversizedBlob, Severity: Error, What: "the file has " + sizeText(f.size) + ", more than " + sizeText(a.MaxSize),
+			Why: "hosts refuse large files, and every clone carries them",
+		})
+		a.result.Problems[len(a.result.Problems)-1].Size = f.size
+	}
+	return nil
+}
+
+// absent returns the objects of the checkpoints that are not in this clone.
+func (a *audit) absent(ctx context.Context) (map[git.OID]bool, error) {
+	const most = 4096 // directories in the arguments of one process
+	absent := map[git.OID]bool{}
+	for part := range slices.Chunk(a.checkpoints, most) {
+		dirs := make([]string, len(part))
+		for i, c := range part {
+			dirs[i] = string(c.dir)
+		}
+		missing, _, err := objects(ctx, a.Repo, dirs...)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(absent, missing)
+	}
+	return absent, nil
+}
+
+// sizeText is a size in MiB.
+func sizeText(size int64) string {
+	const mib = 1 << 20
+	if size < mib {
+		return count(int(size), "byte")
+	}
+	return fmt.Sprintf("%.1f MiB", float64(size)/mib)
+}
+
+// whole checks that a checkpoint can be read and has transcripts.
+func (a *audit) whole(ctx context.Context, c auditedCheckpoint) error {
+	found, err := checkpoint.InspectDir(ctx, a.Repo, c.id, c.dir, a.missing)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(found.Missing) > 0:
+		a.found(c.named, "", absentFinding(count(len(found.Missing), "file")+" of it not in this clone"))
+	case len(found.Lost) > 0:
+		a.found(c.named, "", Finding{
+			Code: DamagedCheckpoint, Severity: Error, What: "the checkpoint is damaged: " + strings.Join(found.Lost, "; "),
+			Why: "that part of the record can't be read", Hint: "`entire doctor --fix`, in a clone that has it whole, repairs the branch",
+		})
+	case found.Summary != "":
+		a.found(c.named, "", Finding{
+			Code: CheckpointSummary, Severity: Error, What: "the checkpoint is damaged: " + found.Summary,
+			Why: "its branch, tokens and files as a whole are not known", Hint: "`entire doctor --fix` makes its metadata anew",
+		})
+	}
+	stored, err := checkpoint.ReadAvailable(ctx, a.Repo, c.tree, c.id)
+	if err != nil || stored.Summary.Forgotten {
+		return ctx.Err() // reported above, or removed on purpose
+	}
+	for _, s := range stored.Sessions {
+		entries, err := a.Repo.Tree(ctx, s.Dir)
+		if err != nil || s.Meta.IsTask || len(segments.In(entries)) > 0 {
+			continue
+		}
+		a.found(c.named, fmt.Sprint(s.Index), Finding{
+			Code: NoTranscript, Severity: Warning, What: "the session has no transcript",
+			Why: "what was asked and done for this commit is not recorded",
+		})
+	}
+	return ctx.Err()
+}

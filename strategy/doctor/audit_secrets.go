@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// search searches all files that are here for secrets. Files are read one after another and
+// searched at the same time.
+func (a *audit) search(ctx context.Context) error {
+	total := int64(0)
+	for _, f := range a.files {
+		total += f.size
+	}
+	var lock sync.Mutex // guards result
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range a.files {
+		object, err := a.Repo.ReadWithin(ctx, string(f.oid), segments.MaxBlob)
+		if errors.Is(err, git.ErrTooMuch) {
+			lock.Lock()
+			a.found(f.named, f.path, Finding{Code: NotExamined, Severity: Warning, What: "too large to be searched for secrets"})
+			lock.Unlock()
+			continue
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("read %s of checkpoint %s: %w", f.path, f.id, err), g.Wait())
+		}
+		g.Go(func() error {
+			secrets, err := secretsIn(ctx, a.Redact, f.path, object.Data)
+			if err != nil {
+				return err
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			a.result.Files++
+			a.result.Bytes += f.size
+			if a.Progress != nil {
+				a.Progress(a.result.Bytes, total)
+			}
+			if len(secrets) > 0 {
+				a.found(f.named, f.path, secretFinding(secrets))
+				a.result.Problems[len(a.result.Problems)-1].Secrets = secrets
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// secretFinding is the finding of a file with secrets.
+func secretFinding(secrets []Secret) Finding {
+	var rules []string
+	for _, s := range secrets {
+		if !slices.Contains(rules, s.Rule) {
+			rules = append(rules, s.Rule)
+		}
+	}
+	return Finding{
+		Code: UnmaskedSecret, Severity: Error, What: count(len(secrets), "secret") + " that today's rules mask: " + some(rules),
+		Why:  "it was recorded under older rules, or by another program; whoever can read the branch can read it",
+		Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",
+	}
+}
+
+// secretsIn lists what today's rules mask in a file of a checkpoint. Lines of transcripts and
+// documents of JSON are searched as redaction searches them: string by string.
+func secretsIn(ctx context.Context, r *redact.Redactor, path string, data []byte) ([]Secret, error) {
+	if !strings.Contains(path, ".json") {
+		hits, err := r.CheckTextContext(ctx, string(data))
+		return placed(nil, hits, data, 1), err
+	}
+	if !strings.Contains(path, ".jsonl") {
+		hits, err := r.CheckLineContext(ctx, data)
+		return placed(nil, hits, data, 1), err
+	}
+	var secrets []Secret
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		hits, err := r.CheckLineContext(ctx, line)
+		if err != nil {
+			return nil, err
+		}
+		secrets = placed(secrets, hits, line, n)
+	}
+	return secrets, nil
+}
+
+// placed adds hits in a text that begins at a line.
+func placed(secrets []Secret, hits []redact.Hit, text []byte, line int) []Secret {
+	at := 0
+	for _, h := range hits {
+		line += bytes.Count(text[at:h.Start], []byte{'\n'})
+		at = h.Start
+		secrets = append(secrets, Secret{Rule: h.Rule, Line: line, Length: h.End - h.Start})
+	}
+	return secrets
+}

@@ -1,0 +1,192 @@
+package reporting
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/report"
+)
+
+const (
+	// mostFiles is of how many files of a turn the differences are read.
+	mostFiles = 100
+	// maxTurn is how much of a turn's differences is kept for the page, in bytes.
+	maxTurn = 48 << 10
+)
+
+// changes fills in the files of the turns: with what differs between the snapshots at their
+// beginning and their end, else with what their commits have of their lines.
+func (f *filling) changes(ctx context.Context) error {
+	store, err := bands.Open(f.snapshots.StoreDir())
+	if err != nil && !errors.Is(err, bands.ErrNoStore) {
+		f.Log.WarnContext(ctx, "no snapshots", "error", err.Error())
+	}
+	for i := range f.rows {
+		f.progress("changes", int64(i), int64(len(f.rows)))
+		row, t := &f.rows[i], &f.report.Turns[i]
+		for _, c := range f.details[i].Files {
+			t.Files = append(t.Files, report.File{Path: f.Redact.Path(c.Path), Added: c.Added, Removed: c.Removed, Note: note(c)})
+		}
+		if len(t.Files) == 0 {
+			continue
+		}
+		written := f.written(i)
+		if store != nil && row.Base > 0 && row.Snapshot > 0 {
+			if err := f.snapshotHunks(ctx, store, i, written); err != nil && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		for n := range t.Files {
+			if file := &t.Files[n]; len(file.Hunks) == 0 {
+				file.Hunks = written.hunks[file.Path]
+			}
+		}
+	}
+	return nil
+}
+
+func note(c index.ChangedFile) string {
+	var notes []string
+	if !c.Edited {
+		notes = append(notes, "by a command or by hand")
+	}
+	if c.Reverted {
+		notes = append(notes, "reverted later")
+	}
+	return strings.Join(notes, ", ")
+}
+
+// writtenLines is what commits have of a turn.
+type writtenLines struct {
+	// hunks are those with a line of the turn, by path.
+	hunks map[string][]report.Hunk
+	// by is whose the added lines are, by path, newline and text.
+	by map[string]report.Writer
+}
+
+// written returns what the commits of a turn have of its lines.
+func (f *filling) written(turn int) writtenLines {
+	w := writtenLines{hunks: map[string][]report.Hunk{}, by: map[string]report.Writer{}}
+	for _, at := range f.report.Turns[turn].Commits {
+		for _, file := range f.report.Commits[at].Files {
+			for _, h := range file.Hunks {
+				own := false
+				for _, b := range h.Blocks {
+					own = own || b.Turn == turn
+					if b.Kind != report.Added {
+						continue
+					}
+					for line := range strings.SplitSeq(b.Text, "\n") {
+						w.by[file.Path+"\n"+line] = b.By
+					}
+				}
+				if own {
+					w.hunks[file.Path] = append(w.hunks[file.Path], h)
+				}
+			}
+		}
+	}
+	return w
+}
+
+// snapshotHunks fills in what differs between the snapshots of a turn. A file that can't be
+// read is left out.
+func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn int, written writtenLines) (err error) {
+	row, t := &f.rows[turn], &f.report.Turns[turn]
+	var sides []diff.Side
+	defer func() {
+		for _, s := range sides {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	for _, v := range []int{row.Base, row.Snapshot} {
+		s, err := store.Snapshot(bands.Version(v))
+		if err != nil {
+			return err // it is gone
+		}
+		side, err := diff.SnapshotSide(store, s)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, side)
+	}
+	room := maxTurn
+	for n, c := range f.details[turn].Files[:min(len(t.Files), mostFiles)] {
+		if !c.Observed || room <= 0 {
+			continue
+		}
+		out := &bounded{room: 2 * room}
+		_, err := diff.Unified(ctx, out, sides[0], sides[1], diff.Options{Paths: []string{c.Path}})
+		if err != nil && !errors.Is(err, errStop) {
+			return err
+		}
+		hunks := parseHunks(out.Bytes(), t.Files[n].Path, written.by)
+		for _, h := range hunks {
+			for _, b := range h.Blocks {
+				room -= len(b.Text)
+			}
+			if room < 0 {
+				break
+			}
+			for i := range h.Blocks {
+				h.Blocks[i].Text = f.Redact.Text(h.Blocks[i].Text)
+			}
+			t.Files[n].Hunks = append(t.Files[n].Hunks, h)
+		}
+	}
+	return nil
+}
+
+// bounded is a buffer that ends who writes to it when it is full.
+type bounded struct {
+	bytes.Buffer
+
+	room int
+}
+
+// Write takes what there is room for.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.room {
+		return 0, errStop
+	}
+	return b.Buffer.Write(p)
+}
+
+// ReadFrom hides that of the buffer, which has no bounds.
+func (b *bounded) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{b}, r) }
+
+// parseHunks reads the unified diff of one file, whole hunks. Lines of by have the writer
+// that a commit has for them.
+func parseHunks(text []byte, path string, by map[string]report.Writer) (hunks []report.Hunk) {
+	for raw := range bytes.Lines(text) {
+		line := strings.TrimSuffix(string(raw), "\n")
+		if header, found := strings.CutPrefix(line, "@@ -"); found {
+			old, rest, _ := strings.Cut(header, " +")
+			now, _, _ := strings.Cut(rest, " @@")
+			hunks = append(hunks, report.Hunk{Old: first(old), New: first(now)})
+			continue
+		}
+		if len(hunks) == 0 || strings.HasPrefix(line, `\`) {
+			continue
+		}
+		addLine(&hunks[len(hunks)-1], line, func() (report.Writer, int) { return by[path+"\n"+line[1:]], -1 })
+	}
+	return hunks
+}
+
+// first is the first line of a range in the header of a hunk.
+func first(span string) int {
+	start, _, _ := strings.Cut(span, ",")
+	n, err := strconv.Atoi(start)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,216 @@
+package reporting
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+	"github.com/seed-3aff656d/entire/internal/report"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+)
+
+const (
+	// maxRead is how much of a commit's diff is read, maxShown how much of it is kept for the
+	// page: in bytes.
+	maxRead  = 1 << 20
+	maxShown = 64 << 10
+)
+
+// commits reads how the commits differ, and whose lines they add.
+func (f *filling) commits(ctx context.Context) error {
+	patches := make([][]gitdiff.Patch, len(f.oids))
+	if err := f.readPatches(ctx, patches); err != nil {
+		return err
+	}
+	var added []blame.AddedFile
+	for i, files := range patches {
+		for _, p := range files {
+			if lines := addedLines(p); len(lines) > 0 {
+				added = append(added, blame.AddedFile{Commit: f.oids[i], Path: p.Path, Lines: lines})
+			}
+		}
+	}
+	f.progress("authors", 0, int64(len(added)))
+	if err := (blame.Reader{Repo: f.Repo}).Attribute(ctx, added); err != nil {
+		return err
+	}
+	sessions := f.bySession()
+	for i, files := range patches {
+		c := &f.report.Commits[i]
+		c.Merge = len(files) == 0
+		room := maxShown
+		for _, p := range files {
+			var lines []blame.Line
+			if len(added) > 0 && added[0].Commit == f.oids[i] && added[0].Path == p.Path {
+				lines, added = added[0].Lines, added[1:]
+			}
+			c.Files = append(c.Files, f.file(p, lines, sessions, &room))
+		}
+	}
+	return ctx.Err()
+}
+
+// readPatches reads the diffs of the commits. A commit of which something is not in this
+// clone has none.
+func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) error {
+	absent, err := gitobject.Absent(ctx, f.Repo, f.oids)
+	if err != nil {
+		return err
+	}
+	missing := map[git.OID]bool{}
+	for _, oid := range absent {
+		missing[oid] = true
+	}
+	var here []int // places
+	for i, oid := range f.oids {
+		if !missing[oid] {
+			here = append(here, i)
+		}
+	}
+	for len(here) > 0 {
+		oids := make([]git.OID, len(here))
+		for n, i := range here {
+			oids[n] = f.oids[i]
+		}
+		done := 0
+		err := gitdiff.Patches(ctx, f.Repo, oids, maxRead, func(_ git.OID, files []gitdiff.Patch) error {
+			patches[here[done]] = files
+			done++
+			f.progress("commits", int64(len(f.oids)-len(here)+done), int64(len(f.oids)))
+			return nil
+		})
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		here = here[min(done+1, len(here)):] // an object of the commit is missing
+	}
+	return nil
+}
+
+// addedLines are the lines that a patch adds, with their numbers.
+func addedLines(p gitdiff.Patch) (lines []blame.Line) {
+	for i, h := range p.Hunks {
+		n := h.New
+		for _, text := range p.Texts[i] {
+			switch text[:min(1, len(text))] {
+			case "+":
+				lines = append(lines, blame.Line{Number: n, Orig: n, Text: strings.TrimSuffix(text[1:], "\r")})
+				n++
+			case "-":
+			default:
+				n++
+			}
+		}
+	}
+	return lines
+}
+
+// file is a file of a commit; lines are those that it adds, with their authors. It takes
+// what it keeps from room.
+func (f *filling) file(p gitdiff.Patch, lines []blame.Line, sessions sessionTurns, room *int) report.File {
+	file := report.File{Path: f.Redact.Path(p.Path), OldPath: f.Redact.Path(p.OldPath), Added: p.Added, Removed: p.Removed, Binary: p.Binary}
+	switch p.Status {
+	case 'A':
+		file.Note = "new"
+	case 'D':
+		file.Note = "deleted"
+	case 'R':
+		file.Note = "renamed"
+	case 'C':
+		file.Note = "copied"
+	}
+	next := 0
+	mark := func() (report.Writer, int) {
+		if next == len(lines) {
+			return report.UnknownWriter, -1
+		}
+		a := lines[next].Author
+		next++
+		return writerOf(a, &file.Share), sessions.turnOf(a)
+	}
+	for i, h := range p.Hunks {
+		hunk := report.Hunk{Old: h.Old, New: h.New}
+		size := 0
+		for _, text := range p.Texts[i] {
+			size += len(text) + 1
+			addLine(&hunk, text, mark)
+		}
+		if *room -= size; *room < 0 || p.Texts[i] == nil {
+			continue
+		}
+		for n := range hunk.Blocks {
+			hunk.Blocks[n].Text = f.Redact.Text(hunk.Blocks[n].Text)
+		}
+		file.Hunks = append(file.Hunks, hunk)
+	}
+	file.Share.Unknown += p.Added - file.Share.Total()
+	return file
+}
+
+// addLine adds a line of a diff to a hunk. mark returns the writer of the next added line.
+func addLine(h *report.Hunk, text string, mark func() (report.Writer, int)) {
+	kind, by, turn := report.Kept, report.NoWriter, -1
+	switch text[:min(1, len(text))] {
+	case "+":
+		kind = report.Added
+		by, turn = mark()
+	case "-":
+		kind = report.Removed
+	}
+	text = strings.TrimSuffix(text[min(1, len(text)):], "\r")
+	if n := len(h.Blocks); n > 0 {
+		if last := &h.Blocks[n-1]; last.Kind == kind && last.By == by && last.Turn == turn {
+			last.Text += "\n" + text
+			last.Lines++
+			return
+		}
+	}
+	h.Blocks = append(h.Blocks, report.Block{Kind: kind, By: by, Turn: turn, Text: text, Lines: 1})
+}
+
+// writerOf counts a line of an author.
+func writerOf(a *blame.Author, share *report.Share) report.Writer {
+	switch {
+	case a == nil, a.Kind == blame.Unknown:
+		share.Unknown++
+		return report.UnknownWriter
+	case a.Kind == blame.Agent:
+		share.Agent++
+		return report.Agent
+	}
+	share.Person++
+	return report.Person
+}
+
+// sessionTurns are the places of the turns of a session, in the order of lines.
+type sessionTurns struct {
+	of    map[string][]int
+	lines []int // of the turns
+}
+
+func (f *filling) bySession() sessionTurns {
+	s := sessionTurns{of: map[string][]int{}, lines: make([]int, len(f.rows))}
+	for i := range f.rows {
+		if f.rows[i].Context == "" {
+			s.of[f.rows[i].Session] = append(s.of[f.rows[i].Session], i)
+			s.lines[i] = f.rows[i].Line
+		}
+	}
+	return s
+}
+
+// turnOf is the turn of an author: the first that begins at the line of its record or
+// behind it, as a prompt is behind the line at which its hook ran. -1 if it isn't here.
+func (s sessionTurns) turnOf(a *blame.Author) int {
+	if a == nil || a.Kind != blame.Agent {
+		return -1
+	}
+	for _, i := range s.of[a.Session] {
+		if s.lines[i] >= a.Turn.Line {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,315 @@
+// Package reporting fills a report (internal/report) from the index of turns, the commits
+// and their authorship, and the snapshots. It reads no transcript: what was said is in the
+// index, and whose lines those of a commit are is found as for blame.
+//
+// It imports the packages workspace, snapshots, indexing and blame of strategy, and writes
+// nothing but the index.
+package reporting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
+	"github.com/seed-3aff656d/entire/internal/report"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Reporter *Reporter
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	return &Services{Reporter: &Reporter{Workspace: w, snapshots: snapshots.New(w).Snapshots}}
+}
+
+// Reporter fills reports.
+type Reporter struct {
+	*workspace.Workspace
+
+	snapshots *snapshots.Snapshots
+}
+
+// Selection is what a report is about: the commits of a range and the turns that their
+// checkpoints have; or, without a range, the turns that a filter selects and their commits.
+type Selection struct {
+	// Range is what git log takes.
+	Range  []string
+	Filter index.Filter
+	// Limit is how many turns and how many commits are shown at most, the newest of them.
+	Limit int
+}
+
+// Cost returns what tokens of a model cost; false if that isn't known.
+type Cost func(model string, t report.Tokens) (float64, bool)
+
+// Progress is told what is read, how much is done, and of how much.
+type Progress func(what string, done, total int64)
+
+// Report fills a report from the index r, but for its name and how it was made. An error of
+// git about the range is an *git.ExitError.
+func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, cost Cost, progress Progress) (*report.Report, error) {
+	f := &filling{Reporter: rp, index: r, report: &report.Report{}, cost: cost, progress: progress, commitAt: map[git.OID]int{}}
+	if err := f.selected(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := f.turns(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.commits(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.changes(ctx); err != nil {
+		return nil, err
+	}
+	f.rewinds(s)
+	return f.report, nil
+}
+
+// filling fills one report.
+type filling struct {
+	*Reporter
+
+	index    *index.Reader
+	report   *report.Report
+	cost     Cost
+	progress Progress
+
+	rows    []index.Row // in the order of report.Turns
+	details []index.Detail
+	// commitAt are the places of commits in report.Commits.
+	commitAt map[git.OID]int
+	oids     []git.OID // in the order of report.Commits
+}
+
+// selected reads the rows of the turns, and lists the commits.
+func (f *filling) selected(ctx context.Context, s Selection) (err error) {
+	if len(s.Range) > 0 {
+		err = f.selectRange(ctx, s)
+	} else {
+		err = f.selectTurns(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
+	if over := len(f.rows) - s.Limit; over > 0 {
+		f.rows, f.report.Omitted = f.rows[over:], f.report.Omitted+over
+	}
+	return nil
+}
+
+func (f *filling) selectTurns(ctx context.Context, s Selection) error {
+	rows, _, err := f.index.Turns(ctx, s.Filter, math.MaxInt32-1)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(rows)
+	if over := len(rows) - s.Limit; over > 0 {
+		rows, f.report.Omitted = rows[over:], over
+	}
+	f.rows = rows
+	var commits []index.Commit
+	for i := range rows {
+		commits = append(commits, rows[i].Commits...)
+	}
+	slices.SortStableFunc(commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
+	for _, c := range commits {
+		f.addCommit(git.OID(c.OID), report.Commit{Subject: c.Subject, Author: c.Author, At: c.At}, []string{c.Checkpoint})
+	}
+	return nil
+}
+
+func (f *filling) selectRange(ctx context.Context, s Selection) error {
+	args := append([]string{"--reverse", fmt.Sprintf("--max-count=%d", s.Limit), "--end-of-options"}, s.Range...)
+	commits, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, c := range commits {
+		var own []string
+		for _, id := range checkpoint.IDs(c.Message) {
+			own = append(own, string(id))
+		}
+		subject, _, _ := strings.Cut(c.Message, "\n")
+		f.addCommit(c.OID, report.Commit{Subject: subject, Author: c.Author.Name, At: c.Committer.When}, own)
+		ids = append(ids, own...)
+	}
+	f.rows, err = f.index.TurnsOf(ctx, ids)
+	return err
+}
+
+// addCommit adds a commit with checkpoints, or these to the commit.
+func (f *filling) addCommit(oid git.OID, c report.Commit, checkpoints []string) {
+	at, known := f.commitAt[oid]
+	if !known {
+		at = len(f.oids)
+		f.commitAt[oid] = at
+		f.oids = append(f.oids, oid)
+		c.OID, c.At = string(oid), c.At.In(f.Env.Now().Location())
+		c.Subject, c.Author = f.Redact.Text(c.Subject), f.Redact.Text(c.Author)
+		f.report.Commits = append(f.report.Commits, c)
+	}
+	list := &f.report.Commits[at].Checkpoints
+	for _, id := range checkpoints {
+		if !slices.Contains(*list, id) {
+			*list = append(*list, id)
+		}
+	}
+}
+
+// turns fills in the turns, but for what differs in their files.
+func (f *filling) turns(ctx context.Context) (err error) {
+	f.progress("turns", 0, int64(len(f.rows)))
+	if f.details, err = f.index.Details(ctx, f.rows); err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	unpriced := map[string]bool{}
+	here := f.Env.Now().Location()
+	for i := range f.rows {
+		row, d := &f.rows[i], &f.details[i]
+		t := report.Turn{
+			ID: turnID(row, ids), Session: row.Session, Agent: row.Agent, Branch: row.Branch, At: row.At.In(here), Ended: row.Ended.In(here), Title: titleOf(row.Prompt, d.Texts[index.Prompt]),
+			Prompt: d.Texts[index.Prompt], Answer: d.Texts[index.Answer], Output: d.Texts[index.Output], Subagents: d.Texts[index.Subagent],
+			Tokens: tokensOf(row.Tokens), SubagentTokens: tokensOf(row.Subagents),
+			Show: showCommand(row),
+		}
+		if row.Base > 0 {
+			t.Before = bands.Version(row.Base).String()
+			t.Back = "entire rewind " + t.Before
+		}
+		if row.Snapshot > 0 {
+			t.After = bands.Version(row.Snapshot).String()
+		}
+		for _, s := range d.Spent {
+			cost, priced := f.cost(s.Model, tokensOf(s.Tokens))
+			if t.Cost += cost; !priced && s.Total() > 0 {
+				unpriced[s.Model] = true
+			}
+		}
+		for _, c := range d.Calls {
+			t.Calls = append(t.Calls, callOf(c))
+		}
+		for _, c := range row.Commits {
+			if at, found := f.commitAt[git.OID(c.OID)]; found && !slices.Contains(t.Commits, at) {
+				t.Commits = append(t.Commits, at)
+				f.report.Commits[at].Turns = append(f.report.Commits[at].Turns, i)
+			}
+		}
+		f.report.Turns = append(f.report.Turns, t)
+	}
+	for model := range unpriced {
+		f.report.Unpriced = append(f.report.Unpriced, model)
+	}
+	slices.Sort(f.report.Unpriced)
+	return nil
+}
+
+// titleOf is a prompt in one line: of a plan its heading.
+func titleOf(line, prompt string) string {
+	if title := transcript.RequestTitle(prompt); title != "" && title != strings.TrimSpace(prompt) {
+		return title
+	}
+	return line
+}
+
+func tokensOf(t index.Tokens) report.Tokens {
+	return report.Tokens{Input: t.Input, CacheWrite: t.CacheWrite, CacheRead: t.CacheRead, Output: t.Output}
+}
+
+func callOf(c index.Call) report.Call {
+	r := report.Call{Tool: c.Tool, Text: c.Text, Subagent: c.Agent != "", Command: c.Command, Status: max(c.Status, 0)}
+	switch c.Outcome {
+	case index.Passed:
+		r.Outcome = report.Passed
+	case index.Failed:
+		r.Outcome = report.Failed
+	case index.Unknown:
+	}
+	r.Test = c.Command && shellcmd.Split(c.Text).Checks().Tests() != 0
+	return r
+}
+
+// turnID is the fragment of a turn: its session's id and its first line, which stay.
+func turnID(row *index.Row, taken map[string]bool) string {
+	const most = 8
+	session := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, row.Session)
+	id := fmt.Sprintf("turn-%s-%d", session[:min(len(session), most)], row.Line)
+	for n := 2; taken[id]; n++ {
+		id = fmt.Sprintf("turn-%s-%d-%d", session[:min(len(session), most)], row.Line, n)
+	}
+	taken[id] = true
+	return id
+}
+
+// showCommand is the command that shows all of a turn.
+func showCommand(row *index.Row) string {
+	if row.Context != "" {
+		return "entire recall show " + row.Context
+	}
+	if n := len(row.Checkpoints); n > 0 {
+		return "entire explain -c " + row.Checkpoints[n-1] + " --full"
+	}
+	return "entire explain --session " + row.Session
+}
+
+// rewinds fills in the rewinds of this worktree that fall into the time of the report.
+func (f *filling) rewinds(s Selection) {
+	if len(f.report.Turns) == 0 || s.Filter.Session != "" || s.Filter.Agent != "" {
+		return
+	}
+	store, err := bands.Open(f.snapshots.StoreDir())
+	if err != nil {
+		return // there are none
+	}
+	past, err := history.Read(store, f.snapshots.Lineage())
+	if err != nil {
+		return
+	}
+	from := f.report.Turns[0].At
+	for _, t := range past.Undo {
+		if t.At.Before(from) || !s.Filter.Until.IsZero() && t.At.After(s.Filter.Until) {
+			continue
+		}
+		paths := make([]string, len(t.Paths))
+		for i, p := range t.Paths {
+			paths[i] = f.Redact.Path(p)
+		}
+		f.report.Rewinds = append(f.report.Rewinds, report.Rewind{
+			At: t.At.In(f.Env.Now().Location()), Target: t.Target.String(), Rescue: t.Rescue.String(), Paths: paths,
+		})
+	}
+}
+
+// Name is the repository's name: its folder's.
+func (rp *Reporter) Name() string {
+	root := rp.Repo.MainRoot()
+	if root == "" {
+		root = rp.Repo.CommonDir
+	}
+	return rp.Redact.Path(strings.TrimSuffix(filepath.Base(root), ".git"))
+}
+
+// errStop ends a diff.
+var errStop = errors.New("stop")
