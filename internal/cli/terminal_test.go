@@ -212,6 +212,47 @@ func TestWidthAndPager(t *testing.T) {
 	}
 }
 
+// TestListsArePaged shows that lists and findings that are longer than the terminal go
+// through the pager, however short they are.
+func TestListsArePaged(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	d := repoDesk(t)
+	bin := program(t)
+	d.must("enable", "--agent", "claude-code")
+	d.fs("manage", ".", "--name", "myapp")
+	d.fs("checkpoint", "create", "one")
+	d.must("fork", "HEAD")
+	if err := os.MkdirAll(d.path(".entire/logs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.path(".entire/logs/entire.log"), []byte("a line with walrus-4711\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bands, err := filepath.Glob(filepath.Join(d.home, ".agentfs/stores/myapp/bands/*"))
+	if err != nil || len(bands) == 0 {
+		t.Fatal(bands, err)
+	}
+	for _, name := range bands {
+		if err := os.Truncate(name, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string]string{
+		"fs list": "|NAME", "fork list": "|NAME", "fs verify v1": "|Damaged: ", "forget --text walrus-4711": "|Found in ",
+	} {
+		cmd := exec.Command(bin, strings.Fields(args)...)
+		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1", "PAGER=sed 's/^/|/'")
+		cmd.Stdin = strings.NewReader("")
+		s := startOn(t, cmd, 100, 2)
+		_ = cmd.Wait() // what is damaged, or asked without a terminal, is an error
+		<-s.end
+		if !strings.Contains(s.shown(), want) {
+			t.Errorf("%s: %q", args, s.shown())
+		}
+	}
+}
+
 // TestSessionPicker lets a person choose the session to resume, each on a line of its own that
 // names it.
 func TestSessionPicker(t *testing.T) {

@@ -166,7 +166,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	interrupted := forget.Interrupted(job.rec.Repo.CommonDir)
 	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
 	if !opts.json {
-		showPlaces(a, places)
+		a.PageText(func(w ui.Streams) { showPlaces(w, places) })
 	}
 	if sure, err := sureToForget(ctx, a, opts, todo || interrupted); err != nil || !sure {
 		return errors.Join(err, printForgotten(a, opts, places, nil, false))
@@ -191,7 +191,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	a.Streams.Printf("%s Forgot it in %s\n", a.Streams.Paint(ui.Green, "✓"), ui.Plural(len(done.Done), "place"))
 	if len(done.Left) > 0 {
 		a.Streams.Printf("\nLeft, as it isn't for this command to change:\n")
-		printPlaces(a, done.Left)
+		printPlaces(a.Streams, done.Left)
 	}
 	if job.remote == "" && hasBranch(done.Done) {
 		a.Streams.Hint("a remote that has the checkpoints keeps the old ones until `entire forget --push REMOTE`")

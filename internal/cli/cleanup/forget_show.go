@@ -38,7 +38,7 @@ func printForgotten(a *app.App, opts forgetOptions, places, left []forget.Place,
 }
 
 // showPlaces prints where it was found.
-func showPlaces(a *app.App, places []forget.Place) {
+func showPlaces(w ui.Streams, places []forget.Place) {
 	if len(places) == 0 {
 		return
 	}
@@ -48,15 +48,14 @@ func showPlaces(a *app.App, places []forget.Place) {
 			found++
 		}
 	}
-	a.Streams.Printf("Found in %s:\n", ui.Plural(found, "place"))
-	printPlaces(a, places)
+	w.Printf("Found in %s:\n", ui.Plural(found, "place"))
+	printPlaces(w, places)
 }
 
 // shownPlaces is how many places of a kind are shown.
 const shownPlaces = 20
 
-func printPlaces(a *app.App, places []forget.Place) {
-	w := a.Streams
+func printPlaces(w ui.Streams, places []forget.Place) {
 	for _, kind := range []struct {
 		kind  forget.Kind
 		title string

@@ -93,7 +93,7 @@ func (w *forking) list() error {
 		}
 		t.Row(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
 	}
-	w.Streams.Printf("%s", w.Streams.Table(t))
+	w.Page(w.Streams.Table(t))
 	if unfinished != "" {
 		w.Streams.Hint("`entire fork remove " + unfinished + "` removes what is left of it")
 	}

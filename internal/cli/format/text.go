@@ -6,6 +6,7 @@ package format
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,21 +85,36 @@ func sessionPrefix(id string, digits int) string {
 	return string(runes[:min(len(runes), digits)])
 }
 
-// UniqueSessions returns prefixes of different sessions' ids, as short as [Session] has
-// them, or as long as all of them must be to differ.
+// UniqueSessions returns prefixes of sessions' ids, each as short as [Session] has it, or as
+// long as it must be to differ from those of other ids.
 func UniqueSessions(ids []string) []string {
+	whole := make([]string, len(ids))
+	for i, id := range ids {
+		whole[i] = sessionPrefix(id, MaxNameWidth)
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(whole)))
 	short := make([]string, len(ids))
-	for digits := sessionDigits; digits <= MaxNameWidth; digits++ {
-		seen := map[string]bool{}
-		for i, id := range ids {
-			short[i] = sessionPrefix(id, digits)
-			seen[short[i]] = true
+	for i, id := range whole {
+		at, _ := slices.BinarySearch(sorted, id)
+		digits := sessionDigits
+		for _, other := range sorted[max(at-1, 0):min(at+2, len(sorted))] {
+			if other != id {
+				digits = max(digits, sharedRunes(id, other)+1)
+			}
 		}
-		if len(seen) == len(ids) {
-			break
-		}
+		short[i] = sessionPrefix(ids[i], digits)
 	}
 	return short
+}
+
+// sharedRunes is with how many equal characters two texts begin.
+func sharedRunes(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	n := 0
+	for n < min(len(x), len(y)) && x[n] == y[n] {
+		n++
+	}
+	return n
 }
 
 // How much is shown of what a list or a detail has: of a prompt, a commit's

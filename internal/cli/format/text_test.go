@@ -11,7 +11,8 @@ func TestUniqueSessions(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ ids, want []string }{
 		"short":     {[]string{"7124b161-4779", "8124b161-4779"}, []string{"7124b16", "8124b16"}},
-		"longer":    {[]string{"2026-02-20-a1b2", "2026-02-21-c3d4", "x"}, []string{"2026-02-20", "2026-02-21", "x"}},
+		"longer":    {[]string{"run-20-a1b2", "7124b161-4779", "run-21-c3d4", "x"}, []string{"run-20-", "7124b16", "run-21-", "x"}},
+		"alike":     {[]string{"a-long-name-1-x", "b-long-name", "a-long-name-2", "a-long-other"}, []string{"a-long-name-1", "b-long-", "a-long-name-2", "a-long-o"}},
 		"beginning": {[]string{"abcdefg", "abcdefgh"}, []string{"abcdefg", "abcdefgh"}},
 		"equal":     {[]string{"abc", "abc"}, []string{"abc", "abc"}},
 		"none":      {[]string{}, []string{}},

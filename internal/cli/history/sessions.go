@@ -173,7 +173,7 @@ func newSessionJSON(s *sessions.Session) sessionJSON {
 }
 
 func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
-	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS"}}
+	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE"}}
 	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
 	ids := make([]string, 0, len(list))
 	for _, s := range list {

@@ -54,6 +54,6 @@ func runFSList(ctx context.Context, f *access.Command) error {
 	for _, s := range list {
 		row(s.Driver, s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints))
 	}
-	f.Streams.Printf("%s", table.String())
+	f.Page(table.String())
 	return nil
 }

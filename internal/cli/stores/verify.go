@@ -100,7 +100,10 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 		for _, gone := range found.Deleted {
 			f.Streams.Notef("%s was deleted meanwhile", gone)
 		}
-		printDamage(f, found)
+		f.PageText(func(w ui.Streams) { printDamage(w, found) })
+		if !found.OK() {
+			f.Streams.Notef("%s read. Everything else can be restored.", records(found.Records))
+		}
 		if report.Hint != "" {
 			f.Streams.Notef("hint: %s", report.Hint)
 		}
@@ -173,18 +176,15 @@ func newVerifiedJSON(found verify.Damage) verifiedJSON {
 	return v
 }
 
-func printDamage(f *access.Command, found verify.Damage) {
+func printDamage(w ui.Streams, found verify.Damage) {
 	for _, bad := range found.Versions {
-		f.Streams.Printf("%s can't be read: %v\n", bad.Version, bad.Err)
+		w.Printf("%s can't be read: %v\n", bad.Version, bad.Err)
 	}
 	for _, bad := range found.Bad {
-		f.Streams.Printf("Damaged: %v\n", bad.Err)
+		w.Printf("Damaged: %v\n", bad.Err)
 		for _, lost := range bad.Lost {
-			f.Streams.Printf("  lost: %s\n", lostText(lost))
+			w.Printf("  lost: %s\n", lostText(lost))
 		}
-	}
-	if !found.OK() {
-		f.Streams.Notef("%s read. Everything else can be restored.", records(found.Records))
 	}
 }
 
