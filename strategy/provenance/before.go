@@ -123,10 +123,10 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		return Step{}
 	}
 	snap, ok := sp.beginning(store, first)
-	if !ok || snap.Created.Before(turn.Base.Committer.When) {
+	if !ok {
 		return Step{}
 	}
-	found := Step{At: start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	found := Step{At: start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true, Early: snap.Created.Before(turn.Base.Committer.When)}
 	paths = paths[:min(len(paths), mostBefore)]
 	forgotten := sp.tombstones.FileMatcher()
 	for _, p := range paths {
