@@ -39,7 +39,7 @@ func (s *shelf) newestFirst(t *testing.T) []bands.Snapshot {
 func (s *shelf) blame(t *testing.T, path string, first, last int) ([]string, error) {
 	t.Helper()
 	history := s.newestFirst(t)
-	r := filehistory.Open(s.Store, history[0])
+	r := filehistory.Open(s.Store, history[0], bands.Options{})
 	defer func() { fine(t, r.Close()) }()
 	present, err := filehistory.ReadPresent(s.root, path)
 	if err != nil {
@@ -203,7 +203,7 @@ func TestWhichSnapshotsTouchAPath(t *testing.T) {
 	fine(t, os.RemoveAll(filepath.Join(s.root, "d")))
 	s.take(t, bands.Named, 0)
 	history := s.newestFirst(t)
-	r := filehistory.Open(s.Store, history[0])
+	r := filehistory.Open(s.Store, history[0], bands.Options{})
 	got := map[string][]string{}
 	for i := range history {
 		var old *bands.Snapshot

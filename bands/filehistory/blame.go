@@ -199,16 +199,11 @@ func (b *blamer) followRename(ctx context.Context, older, newer bands.Snapshot, 
 // renamed is the path that a file had before a snapshot in which it is new; "" if it
 // was none.
 func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path string) string {
-	old, err := diff.SnapshotSide(b.store, older)
+	old, now, err := diff.Snapshots(ctx, b.store, older, newer, b.options)
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = old.Close() }()
-	now, err := diff.SnapshotSide(b.store, newer)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = now.Close() }()
+	defer func() { _ = errors.Join(old.Close(), now.Close()) }()
 	files, err := diff.Stat(ctx, old, now, diff.Options{NoCounts: true})
 	if err != nil {
 		return "" // then its history begins there
@@ -224,6 +219,16 @@ func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path 
 // text reads the content of a state; ErrNoText if it is binary.
 func (b *blamer) text(s state) ([]byte, error) {
 	var out bytes.Buffer
+	if s.snapshot.Volume != "" {
+		view, err := b.views.at(*s.snapshot)
+		if err == nil {
+			err = view.ReadFile(s.path, &out)
+		}
+		if err == nil && isBinary(out.Bytes()) {
+			err = ErrNoText
+		}
+		return out.Bytes(), err
+	}
 	err := b.try(*s.snapshot, func(c *contents.Reader) error {
 		out.Reset()
 		return c.CopyTo(&out, s.entry)

@@ -17,18 +17,23 @@ import (
 // so that what they have in common is read once. It isn't safe for concurrent use.
 type Reader struct {
 	store   *bands.Store
+	options bands.Options
 	content *contents.Reader
+	views   views // of volumes
 }
 
-// Open returns a Reader. newest is one of the latest snapshots to be read. The caller
-// closes the Reader.
-func Open(s *bands.Store, newest bands.Snapshot) *Reader {
+// Open returns a Reader. newest is one of the latest snapshots to be read, o are the
+// options of the tree they are of. The caller closes the Reader.
+func Open(s *bands.Store, newest bands.Snapshot, o bands.Options) *Reader {
 	records, reader := s.Loader(newest)
-	return &Reader{store: s, content: &contents.Reader{Bands: reader, Records: records}}
+	return &Reader{
+		store: s, options: o, content: &contents.Reader{Bands: reader, Records: records},
+		views: views{store: s, hashes: map[fileState]band.Hash{}},
+	}
 }
 
-// Close closes the bands.
-func (r *Reader) Close() error { return r.content.Bands.Close() }
+// Close closes the bands, and the snapshots of a volume.
+func (r *Reader) Close() error { return errors.Join(r.content.Bands.Close(), r.views.close()) }
 
 // damaged reports whether an error means that a record is damaged or missing, rather
 // than that a snapshot has no such path.
@@ -55,6 +60,9 @@ func (r *Reader) try(snap bands.Snapshot, read func(*contents.Reader) error) err
 
 // entry is the entry of a path; nil if the snapshot has or holds none.
 func (r *Reader) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
+	if snap.Volume != "" {
+		return r.views.entry(snap, path)
+	}
 	root, ok := snap.Tree.Ref()
 	if !ok {
 		return nil, bands.ErrDamaged
@@ -80,6 +88,9 @@ func (r *Reader) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
 // attributes left out, sorted. A nil old has nothing in it. Those that match is false
 // for are left out; with most above 0 it ends when so many were found.
 func (r *Reader) Changed(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, most int, match func(path string) bool) ([]string, error) {
+	if now.Volume != "" {
+		return r.changedInVolume(ctx, old, now, most, match)
+	}
 	after, ok := now.Tree.Ref()
 	if !ok {
 		return nil, bands.ErrDamaged
@@ -117,6 +128,9 @@ func onlyDirs(d tree.Change) bool {
 // Touches reports whether a file, or something below a directory, differs between two
 // snapshots other than in its attributes. A nil old has nothing in it.
 func (r *Reader) Touches(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, path string) (bool, error) {
+	if now.Volume != "" {
+		return r.touchesInVolume(ctx, old, now, path)
+	}
 	after, err := r.entry(now, path)
 	if err != nil {
 		return false, err

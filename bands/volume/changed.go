@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
@@ -15,28 +16,75 @@ import (
 // can't be ruled out without reading them; hidden are names in the root that don't
 // count. A copy keeps the numbers of inodes and the times of the last change of them,
 // so a file in which both are equal is the same. Of a folder that only one has, or that
-// is another kind of file in the other, the folder alone is named.
-func Changed(ctx context.Context, a, b string, hidden ...string) ([]string, error) {
+// is another kind of file in the other, the folder alone is named. Where the driver has a
+// record of what changed only that is looked at, else every file.
+func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error) {
+	touched, known, err := a.driver.Touched(a.at, b.at)
+	if err != nil {
+		return nil, err
+	}
 	c := comparing{hidden: hidden}
-	from, err := dirfd.OpenRoot(a)
+	if known {
+		c.only = touched.folders()
+	}
+	from, err := dirfd.OpenRoot(a.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = from.Close() }()
-	to, err := dirfd.OpenRoot(b)
+	to, err := dirfd.OpenRoot(b.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = to.Close() }()
 	if err := c.dirs(ctx, from, to, ""); err != nil {
-		return nil, fmt.Errorf("compare %s and %s: %w", a, b, err)
+		return nil, fmt.Errorf("compare %s and %s: %w", a.at, b.at, err)
 	}
 	return c.changed, nil
+}
+
+// Touched are what may differ between two copies of a volume: paths of files and of
+// directories, of which the attributes or the list of entries were changed.
+type Touched struct{ Files, Dirs []string }
+
+// folder is what is compared of a directory: all of its entries, or those of these names.
+type folder struct {
+	all   bool
+	names map[string]bool
+}
+
+// folders are the directories that have to be compared, by their paths: those that were
+// touched, and those above what was touched.
+func (t Touched) folders() map[string]*folder {
+	list := map[string]*folder{}
+	at := func(path string) *folder {
+		f := list[path]
+		if f == nil {
+			f = &folder{names: map[string]bool{}}
+			list[path] = f
+		}
+		return f
+	}
+	for _, path := range slices.Concat(t.Files, t.Dirs) {
+		for path != "" {
+			above, name := "", path
+			if i := strings.LastIndexByte(path, '/'); i >= 0 {
+				above, name = path[:i], path[i+1:]
+			}
+			at(above).names[name] = true
+			path = above
+		}
+	}
+	for _, path := range t.Dirs {
+		at(path).all = true
+	}
+	return list
 }
 
 // comparing is one comparison.
 type comparing struct {
 	hidden  []string
+	only    map[string]*folder // nil: every directory is compared
 	changed []string
 }
 
@@ -45,11 +93,17 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	left, err := entries(a)
+	in := &folder{all: true}
+	if c.only != nil {
+		if in = c.only[path]; in == nil {
+			return nil
+		}
+	}
+	left, err := entries(a, in)
 	if err != nil {
 		return err
 	}
-	right, err := entries(b)
+	right, err := entries(b, in)
 	if err != nil {
 		return err
 	}
@@ -78,6 +132,9 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 
 // below compares the folder name, which both have.
 func (c *comparing) below(ctx context.Context, a, b *dirfd.Dir, name, at string) error {
+	if c.only != nil && c.only[at] == nil {
+		return nil
+	}
 	x, err := a.Open(name)
 	if err != nil {
 		return err
@@ -95,18 +152,19 @@ func equal(x, y dirfd.Stat) bool {
 		x.Size == y.Size && x.Mtime == y.Mtime && x.Ctime == y.Ctime
 }
 
-// nameRoom is how much is read of a folder at a time.
-const nameRoom = 32 << 10
-
-// entries are those of a folder. What goes away meanwhile is none.
-func entries(d *dirfd.Dir) (map[string]dirfd.Stat, error) {
-	var names []string
-	err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
-		names = append(names, string(name))
-		return nil
-	})
-	if err != nil {
-		return nil, err
+// entries are those of a folder, as far as they are compared. What goes away meanwhile
+// is none.
+func entries(d *dirfd.Dir, in *folder) (map[string]dirfd.Stat, error) {
+	names := slices.Collect(maps.Keys(in.names))
+	if in.all {
+		names = names[:0]
+		err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	found := make(map[string]dirfd.Stat, len(names))
 	for _, name := range names {
@@ -119,4 +177,9 @@ func entries(d *dirfd.Dir) (map[string]dirfd.Stat, error) {
 		found[name] = st
 	}
 	return found, nil
+}
+
+// splitPath are the names in a path.
+func splitPath(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }

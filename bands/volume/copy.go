@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // replaceCopy makes to a copy of the file or folder from, whatever it was. Files share
-// their blocks where the file system can do that; modes, owners and times are kept.
+// their blocks where the file system can do that; modes, owners, times and extended
+// attributes are kept.
 // Sockets and devices are left out.
 func replaceCopy(from, to string) error {
 	if err := disk.Step("copy", to); err != nil {
@@ -46,7 +48,35 @@ func copyTree(from, to string) error {
 	default:
 		return nil
 	}
+	return errors.Join(copyXattrs(from, to), likeness(to, info))
+}
+
+// likeness gives a copy the owner, mode and time of what it was copied from.
+func likeness(to string, info fs.FileInfo) error {
 	return errors.Join(copyOwner(to, info), os.Chmod(to, info.Mode()), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
+// copyXattrs gives a copy the extended attributes of what it was copied from, as far as
+// its file system has them.
+func copyXattrs(from, to string) error {
+	a, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	list, err := dirfd.FileXattrs(a).List()
+	if err = errors.Join(err, a.Close()); err != nil || len(list) == 0 {
+		return err
+	}
+	b, err := os.Open(to)
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
+		if bad := dirfd.FileXattrs(b).Set(x.Name, x.Value); !errors.Is(bad, errors.ErrUnsupported) {
+			err = errors.Join(err, bad)
+		}
+	}
+	return errors.Join(err, b.Close())
 }
 
 func copyFolder(from, to string) error {

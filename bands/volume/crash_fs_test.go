@@ -3,8 +3,11 @@
 package volume_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 // The variables that tell the process that is stopped what to do.
@@ -32,6 +36,10 @@ func works() map[string]func(dir string, h *bands.Held) error {
 		},
 		"restore": func(dir string, h *bands.Held) error {
 			_, err := volume.Restore(h, volume.Subvolume{}, 1, volume.RestoreOptions{Options: options(dir)})
+			return err
+		},
+		"paths": func(dir string, h *bands.Held) error {
+			_, err := volume.RestorePaths(context.Background(), h, volume.Subvolume{}, 1, []string{"some"}, volume.RestoreOptions{Options: options(dir)})
 			return err
 		},
 		"delete": func(_ string, h *bands.Held) error { return retention.Delete(h, 1) },
@@ -83,8 +91,15 @@ func TestFSVolumeCrash(t *testing.T) {
 func stopped(t *testing.T, dir, name, fault string) bool {
 	t.Helper()
 	w := newWorld(t, dir, 7)
+	some := filepath.Join(dir, "tree", "some")
+	w.must(os.MkdirAll(filepath.Join(some, "below"), 0o755))
+	for _, file := range []string{"gone", "below/changed"} {
+		w.must(os.WriteFile(filepath.Join(some, file), []byte("then"), 0o644))
+	}
 	w.take()
 	w.tree.Edit(10)
+	w.must(os.Remove(filepath.Join(some, "gone")), os.WriteFile(filepath.Join(some, "below/changed"), []byte("now"), 0o644),
+		os.WriteFile(filepath.Join(some, "new"), []byte("now"), 0o644))
 	present := w.tree.Read()
 	exe, err := os.Executable()
 	w.must(err)
@@ -114,10 +129,14 @@ func stopped(t *testing.T, dir, name, fault string) bool {
 	want := present
 	if name == "restore" && w.store.Has(2) {
 		want = w.holds[1]
-	} else if restored {
+	} else if restored && name != "paths" {
 		t.Fatal("it is restored, but there is no rescue")
 	}
-	w.same("the tree", want, w.tree.Read())
+	if name == "paths" {
+		w.someRestored(some, fault, want)
+	} else {
+		w.same("the tree", want, w.tree.Read())
+	}
 	if name == "delete" {
 		if !w.store.Has(1) {
 			delete(w.holds, 1)
@@ -134,11 +153,35 @@ func stopped(t *testing.T, dir, name, fault string) bool {
 	return struck
 }
 
-func (w *world) versions() []bands.Version {
+// someRestored checks that the folder some is as it was or as it is restored, after a kill
+// not between the two, and everything else as it is.
+func (w *world) someRestored(some, fault string, present treetest.Model) {
 	w.t.Helper()
-	versions, err := w.store.Versions()
-	w.must(err)
-	return versions
+	restored := 0
+	for file, now := range map[string]string{"gone": "", "below/changed": "now", "new": "now"} {
+		data, err := os.ReadFile(filepath.Join(some, file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.t.Fatal(err)
+		}
+		switch then := map[string]string{"gone": "then", "below/changed": "then"}[file]; string(data) {
+		case then:
+			restored++
+		case now:
+		default:
+			w.t.Fatalf("%s is %q", file, data)
+		}
+	}
+	if strings.HasPrefix(fault, "crash") && restored > 0 && restored < 3 {
+		w.t.Fatalf("%d of 3 are restored", restored)
+	}
+	others := func(m treetest.Model) treetest.Model {
+		m = maps.Clone(m)
+		maps.DeleteFunc(m, func(path string, _ treetest.Node) bool {
+			return path == "" || path == "some" || strings.HasPrefix(path, "some/")
+		})
+		return m
+	}
+	w.same("the rest", others(present), others(w.tree.Read()))
 }
 
 // clean checks that nothing half done is left in the store's folder.

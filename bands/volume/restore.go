@@ -20,6 +20,7 @@ const (
 	journalFile   = "restoring.json"
 	restoreFolder = "restoring"
 	journalFormat = 1
+	pathsFormat   = 2 // of paths
 )
 
 // journal is what a restore records before its first step.
@@ -33,6 +34,7 @@ type journal struct {
 	Former  string         `json:"former"`
 	Rescue  bands.Snapshot `json:"rescue"` // what the former volume becomes
 	Keep    []string       `json:"keep,omitempty"`
+	Paths   bands.Paths    `json:"paths,omitempty"` // that are restored; none: the whole volume
 	Started time.Time      `json:"started_at"`
 }
 
@@ -88,9 +90,12 @@ func restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restor
 	if err != nil {
 		return Restored{}, err
 	}
-	from, err := Files(h.Store, target)
-	if err != nil {
-		return Restored{}, err
+	if target.Volume != d.Name() {
+		return Restored{}, fmt.Errorf("%s: %w of the driver %s", v, ErrNotVolume, d.Name())
+	}
+	from := h.VolumeDir(v)
+	if _, err := os.Lstat(from); err != nil {
+		return Restored{}, fmt.Errorf("its files are gone: %w", errors.Join(bands.ErrDamaged, err))
 	}
 	if err := d.Check(set.Root); err != nil {
 		return Restored{}, err
@@ -220,10 +225,15 @@ type Recovered struct {
 	// Rescue is the snapshot that the former volume has become; the zero one if the
 	// restore was canceled.
 	Rescue bands.Snapshot
+	// Paths is how many paths were restored, if it was a restore of paths.
+	Paths int
 }
 
 // String describes what was done.
 func (r Recovered) String() string {
+	if r.Paths > 0 {
+		return fmt.Sprintf("the restore of %d paths to %s that was interrupted is completed: what was there before is %s", r.Paths, r.Target, r.Rescue.Version)
+	}
 	if r.Rescue.Version == 0 {
 		return fmt.Sprintf("the restore to %s that was interrupted was canceled: nothing has changed", r.Target)
 	}
@@ -251,6 +261,8 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	switch {
 	case err != nil:
 		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: %w", journalFile, err)
+	case r.journal.Format == pathsFormat:
+		return r.recoverPaths()
 	case r.journal.Format != journalFormat:
 		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: format %d was made by another version", journalFile, r.journal.Format)
 	}

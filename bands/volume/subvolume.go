@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -53,7 +55,7 @@ func (s Subvolume) Missing(root, dir string) error {
 		err = try(clone, func() error { return btrfs.Snapshot(taken, clone, btrfs.Writable) })
 	}
 	if err == nil {
-		err = btrfs.Exchange(live, clone)
+		err = disk.Exchange(live, clone)
 	}
 	for _, path := range undo {
 		err = errors.Join(err, btrfs.Remove(path))
@@ -230,6 +232,50 @@ func (Subvolume) Unchanged(root, snapshot string) (bool, error) {
 	return err == nil && now.Generation <= then.Created, err
 }
 
+// View is the snapshot itself.
+func (Subvolume) View(snapshot string) (View, error) { return View{Dir: snapshot}, nil }
+
+// Verify reports whether the snapshot can still be written to, which it never must.
+func (Subvolume) Verify(_ context.Context, snapshot string) error {
+	mode, err := btrfs.GetMode(snapshot)
+	if err == nil && mode != btrfs.ReadOnly {
+		err = fmt.Errorf("%w: it isn't read-only any more", bands.ErrDamaged)
+	}
+	return err
+}
+
+// Touched asks Btrfs for what was written since the two were one subvolume. Only root may
+// ask that.
+func (Subvolume) Touched(a, b string) (Touched, bool, error) {
+	since, known, err := btrfs.Diverged(a, b)
+	if errors.Is(err, fs.ErrPermission) {
+		return Touched{}, false, nil
+	}
+	if err != nil || !known {
+		return Touched{}, false, err
+	}
+	var all Touched
+	for _, path := range []string{a, b} {
+		if err := settle(path); err != nil {
+			return Touched{}, false, err
+		}
+		files, dirs, err := btrfs.Touched(path, since)
+		if err != nil {
+			return Touched{}, false, err
+		}
+		all.Files, all.Dirs = append(all.Files, files...), append(all.Dirs, dirs...)
+	}
+	return all, true, nil
+}
+
+// settle brings what was written to a subvolume to the disk, unless nothing can be.
+func settle(path string) error {
+	if mode, err := btrfs.GetMode(path); err != nil || mode == btrfs.ReadOnly {
+		return err
+	}
+	return btrfs.Sync(path)
+}
+
 // Snapshot makes a read-only snapshot.
 func (Subvolume) Snapshot(root, to string) error { return btrfs.Snapshot(root, to, btrfs.ReadOnly) }
 
@@ -240,7 +286,7 @@ func (Subvolume) Clone(snapshot, to string) error {
 
 // Exchange exchanges two subvolumes.
 func (Subvolume) Exchange(root, other string) error {
-	return errors.Join(btrfs.Exchange(root, other), btrfs.Sync(root))
+	return errors.Join(disk.Exchange(root, other), btrfs.Sync(root))
 }
 
 // Seal makes the subvolume read-only.

@@ -8,10 +8,9 @@
 package volume
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -61,6 +60,13 @@ type Driver interface { //nolint:interfacebloat // what a file system must do: d
 	// Unchanged reports whether the volume at root is what it was when the snapshot was
 	// made of it. It may report false though nothing has changed.
 	Unchanged(root, snapshot string) (bool, error)
+	// View opens the files of a snapshot for reading.
+	View(snapshot string) (View, error)
+	// Verify checks what the driver can check of a snapshot other than by reading its files.
+	Verify(ctx context.Context, snapshot string) error
+	// Touched returns what may differ between two volumes or snapshots, at a cost that
+	// follows what differs; false if the driver has no record of that.
+	Touched(a, b string) (Touched, bool, error)
 	// Snapshot makes a read-only copy of the volume at root. It is on the disk when
 	// Snapshot returns.
 	Snapshot(root, to string) error
@@ -197,50 +203,4 @@ func publish(h *bands.Held, snap bands.Snapshot, next bands.Reservation, making 
 	// it, if this can't.
 	_ = h.Link(snap.Lineage, snap.Version)
 	return nil
-}
-
-// Files is the folder that has the files of a snapshot.
-func Files(s *bands.Store, snap bands.Snapshot) (string, error) {
-	dir := s.VolumeDir(snap.Version)
-	if snap.Volume == "" {
-		return "", fmt.Errorf("read %s: %w", snap.Version, ErrNotVolume)
-	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("read %s: its files are gone: %w", snap.Version, errors.Join(bands.ErrDamaged, err))
-	}
-	return dir, nil
-}
-
-// ReadFile writes a file of a snapshot to w, or where a symbolic link points.
-// fs.ErrNotExist if there is none.
-func ReadFile(s *bands.Store, snap bands.Snapshot, path string, w io.Writer) (err error) {
-	dir, err := Files(s, snap)
-	if err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	info, err := root.Lstat(path)
-	switch {
-	case err != nil:
-		return err
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := root.Readlink(path)
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(w, target)
-		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", path)
-	}
-	f, err := root.Open(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, f)
-	return errors.Join(err, f.Close())
 }

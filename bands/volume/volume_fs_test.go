@@ -107,9 +107,10 @@ func (w *world) whole() {
 		}
 		snap, err := w.store.Snapshot(v)
 		w.must(err)
-		files, err := volume.Files(w.store, snap)
+		files, err := volume.Open(w.store, snap)
 		w.must(err)
-		w.same(v.String(), want, treetest.Read(w.t, files))
+		w.same(v.String(), want, treetest.Read(w.t, files.Dir))
+		w.must(files.Close())
 	}
 	if len(versions) != len(w.holds) {
 		w.t.Fatalf("there are %v, not the %d that were taken", versions, len(w.holds))
@@ -304,9 +305,72 @@ func TestFSVolumeChanged(t *testing.T) {
 	root := filepath.Join(dir, "tree")
 	w.must(os.WriteFile(filepath.Join(root, "rewritten"), []byte("REWRITTEN"), 0o644),
 		os.Remove(filepath.Join(root, "gone")), os.WriteFile(filepath.Join(root, "new"), nil, 0o644))
-	got, err := volume.Changed(context.Background(), w.store.VolumeDir(v), root)
+	got, err := volume.Changed(context.Background(), w.view(v), volume.Live(volume.Subvolume{}, root))
 	w.must(err)
 	if !slices.Equal(got, []string{"gone", "new", "rewritten"}) {
 		t.Errorf("changed: %q", got)
 	}
+}
+
+// TestFSVolumeTouched checks that what Btrfs has recorded leads to the same differences as
+// looking at every file, between any two snapshots, and each of them and the volume, across
+// restores.
+func TestFSVolumeTouched(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 600)
+	ctx := context.Background()
+	for seed := range uint64(4) {
+		w := newWorld(t, filepath.Join(dir, strconv.FormatUint(seed, 10)), seed)
+		for step := range 5 {
+			v := w.take()
+			w.tree.Edit(10)
+			if step%2 == 1 {
+				w.restore(1 + bands.Version(seed+uint64(step))%v)
+				w.tree.Edit(2)
+			}
+		}
+		sides := []string{filepath.Join(w.dir, "tree")}
+		for _, v := range w.versions() {
+			sides = append(sides, w.store.VolumeDir(v))
+		}
+		found := 0
+		for _, a := range sides {
+			for _, b := range sides {
+				if _, known, err := (volume.Subvolume{}).Touched(a, b); !known || err != nil {
+					t.Errorf("seed %d: %s and %s: %v, %v", seed, a, b, known, err)
+				}
+				want, err := volume.Changed(ctx, volume.Live(byWalk{}, a), volume.Live(byWalk{}, b))
+				w.must(err)
+				got, err := volume.Changed(ctx, volume.Live(volume.Subvolume{}, a), volume.Live(volume.Subvolume{}, b))
+				w.must(err)
+				if !slices.Equal(got, want) {
+					t.Fatalf("seed %d: %s and %s: %q, want %q", seed, a, b, got, want)
+				}
+				found += len(want)
+			}
+		}
+		if found == 0 {
+			t.Error("nothing differs")
+		}
+	}
+}
+
+// byWalk is a Btrfs that has no record of what changed.
+type byWalk struct{ volume.Subvolume }
+
+func (byWalk) Touched(_, _ string) (volume.Touched, bool, error) { return volume.Touched{}, false, nil }
+
+func (w *world) view(v bands.Version) volume.View {
+	w.t.Helper()
+	snap, err := w.store.Snapshot(v)
+	w.must(err)
+	view, err := volume.Open(w.store, snap)
+	w.must(err)
+	return view
+}
+
+func (w *world) versions() []bands.Version {
+	w.t.Helper()
+	versions, err := w.store.Versions()
+	w.must(err)
+	return versions
 }

@@ -1,7 +1,6 @@
 package btrfs
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,7 +52,8 @@ type infoArgs struct {
 	generation uint64
 	_          uint64
 	uuid       [16]byte
-	_          [32]byte
+	parent     [16]byte
+	_          [16]byte
 	_          uint64
 	created    uint64
 	_          [2]uint64
@@ -156,24 +156,13 @@ func grant(path string, e fs.DirEntry, err error) error {
 	return os.Chmod(path, 0o700) //nolint:gosec // a folder
 }
 
-// Exchange gives each of two subvolumes the other's place, in one step.
-func Exchange(a, b string) error {
-	if err := disk.Step("exchange", a); err != nil {
-		return err
-	}
-	if err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE); err != nil {
-		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
-	}
-	return nil
-}
-
 // Stat describes the subvolume at path.
 func Stat(path string) (Info, error) {
 	var args infoArgs
 	if err := at("describe", path, iocInfo, unsafe.Pointer(&args)); err != nil { //nolint:gosec // the kernel's structure
 		return Info{}, err
 	}
-	return Info{UUID: hex.EncodeToString(args.uuid[:]), Generation: args.generation, Created: args.created}, nil
+	return Info{UUID: uuidText(args.uuid), Generation: args.generation, Created: args.created}, nil
 }
 
 // Nested are the paths, from the subvolume at path, of those that are in it.

@@ -20,9 +20,6 @@ func GetMode(string) (Mode, error) { return 0, ErrNotBtrfs }
 // Remove removes the subvolume at path with all that is in it.
 func Remove(string) error { return ErrNotBtrfs }
 
-// Exchange gives each of two subvolumes the other's place, in one step.
-func Exchange(_, _ string) error { return ErrNotBtrfs }
-
 // Stat describes the subvolume at path.
 func Stat(string) (Info, error) { return Info{}, ErrNotBtrfs }
 
@@ -31,3 +28,9 @@ func Nested(string) ([]string, error) { return nil, ErrNotBtrfs }
 
 // Sync waits until the file system of path has all its changes on the disk.
 func Sync(string) error { return ErrNotBtrfs }
+
+// Diverged returns the last transaction in which two subvolumes were the same.
+func Diverged(_, _ string) (last uint64, known bool, err error) { return 0, false, ErrNotBtrfs }
+
+// Touched are the paths that have changed in the subvolume at path.
+func Touched(string, uint64) (files, dirs []string, err error) { return nil, nil, ErrNotBtrfs }

@@ -190,12 +190,16 @@ type twoTrees struct {
 	old, now         diff.Side
 	oldName, nowName string             // as a message names them
 	scanned          []*capture.Present // folders that are compared
+	views            []volume.View
 }
 
 func (t *twoTrees) close() error {
 	err := errors.Join(t.old.Close(), t.now.Close())
 	for _, present := range t.scanned {
 		err = errors.Join(err, present.Close())
+	}
+	for _, view := range t.views {
+		err = errors.Join(err, view.Close())
 	}
 	return err
 }
@@ -252,11 +256,13 @@ func (t *twoTrees) side(ctx context.Context, s *access.Selection, v bands.Versio
 	if !s.IsVolume() {
 		return diff.SnapshotSide(s.Store, snapshot)
 	}
-	options := s.Options
-	options.Only = only
-	if options.Root, err = volume.Files(s.Store, snapshot); err != nil {
+	view, err := volume.Open(s.Store, snapshot)
+	if err != nil {
 		return diff.Side{}, err
 	}
+	t.views = append(t.views, view)
+	options := s.Options
+	options.Only, options.Root = only, view.Dir
 	return t.scan(ctx, s, options)
 }
 
@@ -281,25 +287,39 @@ func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error)
 	if err != nil {
 		return false, err
 	}
-	dirs := []string{"", c.Options.Root}
-	for i, v := range versions {
-		snapshot, err := c.Snapshot(v)
-		if err != nil {
-			return false, err
-		}
-		if dirs[i], err = volume.Files(c.Store, snapshot); err != nil {
-			return false, err
-		}
-	}
-	if len(versions) < len(dirs) {
+	if len(versions) < 2 {
 		if err := c.CheckThere(); err != nil {
 			return false, err
 		}
 	}
+	views, err := c.views(versions)
+	defer func() { err = errors.Join(err, views[0].Close(), views[1].Close()) }()
+	if err != nil {
+		return false, err
+	}
 	err = c.Command.Streams.Progress("Comparing", func() (err error) {
-		c.changed, err = volume.Changed(ctx, dirs[0], dirs[1], c.Options.Hidden...)
+		c.changed, err = volume.Changed(ctx, views[0], views[1], c.Options.Hidden...)
 		return err
 	})
 	c.unread = nil
 	return len(c.changed) == 0, err
+}
+
+// views are two versions, or one and the volume.
+func (c *comparison) views(versions []bands.Version) (views [2]volume.View, err error) {
+	driver, err := c.Driver()
+	if err != nil {
+		return views, err
+	}
+	views[1] = volume.Live(driver, c.Options.Root)
+	for i, v := range versions {
+		snapshot, err := c.Snapshot(v)
+		if err != nil {
+			return views, err
+		}
+		if views[i], err = volume.Open(c.Store, snapshot); err != nil {
+			return views, err
+		}
+	}
+	return views, nil
 }

@@ -3,11 +3,14 @@ package stores
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -49,7 +52,7 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 	if err != nil {
 		return err
 	}
-	s, err := f.SelectedTree(ctx, "export")
+	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,6 +69,10 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 	var done export.Result
 	err = f.Streams.Sized("Exporting", func(reach func(string, ui.Amount)) (err error) {
 		options.Progress = format.ProgressOnly(reach)
+		if s.IsVolume() {
+			done, err = exportVolume(ctx, s, snapshot, dir, options)
+			return err
+		}
 		done, err = export.Run(ctx, s.Store, snapshot, dir, options)
 		return err
 	})
@@ -76,6 +83,25 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 		return err
 	}
 	return exported(f, v, dir, done)
+}
+
+// exportVolume is export.Run of a snapshot of a volume.
+func exportVolume(ctx context.Context, s *access.Selection, snapshot bands.Snapshot, dir string, o export.Options) (done export.Result, err error) {
+	view, err := volume.Open(s.Store, snapshot)
+	if err != nil {
+		return done, err
+	}
+	wrote, err := view.Export(ctx, dir, volume.ExportOptions{
+		Ignored: o.Ignored, Hidden: s.Options.Hidden, Progress: func(n int64) { o.Progress(bands.Progress{Done: n}) },
+	})
+	done.Files, done.LeftOut = wrote.Files, wrote.LeftOut
+	for _, failure := range wrote.Failed {
+		done.Failed = append(done.Failed, apply.Failure{Path: failure.Path, Err: failure.Err})
+	}
+	if errors.Is(err, volume.ErrNotEmpty) {
+		err = fmt.Errorf("export %s: %s: %w", snapshot.Version, dir, export.ErrNotEmpty)
+	}
+	return done, errors.Join(err, view.Close())
 }
 
 func exported(f *access.Command, v bands.Version, dir string, done export.Result) error {

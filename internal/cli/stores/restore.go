@@ -47,8 +47,8 @@ A volume (init --driver) is replaced as a whole, with .git and all else in it,
 by a copy of the checkpoint; what was there becomes a checkpoint itself. Files
 that processes have open and the folders they work in stay those of before, so
 these processes are named first. --keep-git leaves .git and .entire as they are
-now, which is the default in a repository in which entire is enabled. Single paths, --nested,
---force-busy and --dry-run are for trees.
+now, which is the default in a repository in which entire is enabled. Paths are
+copied from the checkpoint. --nested and --force-busy are for trees.
 
 It asks first, unless --force is given. --dry-run shows what would change.` + access.ExitStatus,
 		Example: "  " + f.Program + " restore v3\n  " + f.Program + " restore v3 --paths src/auth.ts\n  " + f.Program + " restore v3 -- src docs",

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -15,13 +19,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// runVolumeRestore replaces a volume by a copy of a checkpoint.
+// runVolumeRestore replaces a volume by a copy of a checkpoint, or paths of it.
 func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selection, opts fsRestoreOptions, target bands.Snapshot) error {
-	if len(opts.paths) > 0 || opts.nested || opts.busy || opts.dryRun {
-		return app.WithHint(app.Usagef("store '%s' is one of a volume, which is restored as a whole: "+
-			"without paths, --nested, --force-busy and --dry-run", s.Entry.Name),
-			fmt.Sprintf("`%s diff %s` lists what is different; the files of %s are in %s",
-				f.Program, target.Version, target.Version, f.ShortPath(s.VolumeDir(target.Version))))
+	if opts.nested || opts.busy || len(opts.paths) > 0 && opts.keepGit != nil {
+		return app.Usagef("store '%s' is one of a volume, which is restored without --nested and --force-busy, and paths of it without --keep-git", s.Entry.Name)
 	}
 	driver, err := s.Driver()
 	if err != nil {
@@ -30,6 +31,18 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 	if err := driver.Check(s.Options.Root); err != nil {
 		return err
 	}
+	v := volumeRestore{Selection: s, driver: driver, target: target}
+	if v.paths, err = s.TreePaths(opts.paths...); err != nil {
+		return err
+	}
+	if len(v.paths) > 0 || opts.dryRun {
+		if v.steps, err = v.plan(ctx); err != nil {
+			return err
+		}
+	}
+	if opts.dryRun {
+		return v.dryRun()
+	}
 	if err := s.WarnOperation(ctx); err != nil {
 		return err
 	}
@@ -37,16 +50,88 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 	if err != nil {
 		return err
 	}
-	noteUsers(f, s, next)
-	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", f.ShortPath(s.Options.Root), target.Version, next)
+	if len(v.paths) == 0 {
+		noteUsers(f, s, next)
+	}
+	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", v.what(), target.Version, next)
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
 	}
-	var keep []string
 	if opts.keepGit == nil && s.Recorded() || opts.keepGit != nil && *opts.keepGit {
-		keep = volume.Present(s.Options.Root, ".git", ".entire")
+		v.keep = volume.Present(s.Options.Root, volume.Hidden()...)
 	}
-	return replaceVolume(ctx, f, s, driver, target, keep)
+	return v.run(ctx)
+}
+
+// volumeRestore is one restore of a volume.
+type volumeRestore struct {
+	*access.Selection
+
+	driver volume.Driver
+	target bands.Snapshot
+	paths  []string // none: all of it
+	steps  []format.StepJSON
+	keep   []string
+}
+
+// what is what is restored, for a question.
+func (v *volumeRestore) what() string {
+	if len(v.paths) > 0 {
+		return ui.Plural(len(v.steps), "path")
+	}
+	return v.Command.ShortPath(v.Options.Root)
+}
+
+// plan is what would change.
+func (v *volumeRestore) plan(ctx context.Context) (steps []format.StepJSON, err error) {
+	from, err := volume.Open(v.Store, v.target)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	isIn := func(dir, path string) bool {
+		_, err := os.Lstat(filepath.Join(dir, path))
+		return err == nil
+	}
+	missing := slices.DeleteFunc(slices.Clone(v.paths), func(path string) bool { return isIn(from.Dir, path) || isIn(v.Options.Root, path) })
+	if len(missing) > 0 {
+		return nil, app.Unmatched(missing, v.target.Version.String(), v.Command.ShortPath(v.Options.Root))
+	}
+	var differing []string
+	err = v.Command.Streams.Progress("Comparing", func() (err error) {
+		differing, err = volume.Differing(ctx, from, volume.Live(v.driver, v.Options.Root), v.paths, v.Options.Hidden)
+		return err
+	})
+	for _, path := range differing {
+		kind := plan.StepReplace
+		switch {
+		case !isIn(from.Dir, path):
+			kind = plan.StepDelete
+		case !isIn(v.Options.Root, path):
+			kind = plan.StepCreate
+		}
+		steps = append(steps, format.StepJSON{Path: path, Bytes: format.PathBytes(path), Kind: kind.String()})
+	}
+	return steps, err
+}
+
+// dryRun shows what would change.
+func (v *volumeRestore) dryRun() error {
+	f := v.Command
+	if f.JSON {
+		p := format.NewPlanJSON(plan.Plan{}, v.target)
+		p.Changes = append(p.Changes, v.steps...)
+		return f.PrintJSON(p)
+	}
+	f.PageText(func(w ui.Streams) {
+		for _, step := range v.steps {
+			w.Printf("%-*s %s\n", len("Attributes:"), format.Capitalize(step.Kind)+":", format.Path(step.Path))
+		}
+		if len(v.steps) == 0 {
+			w.Printf("Nothing would change.\n")
+		}
+	})
+	return nil
 }
 
 // noteUsers names the processes that go on with the former volume.
@@ -65,32 +150,44 @@ func noteUsers(f *access.Command, s *access.Selection, next bands.Version) {
 	}
 }
 
-func replaceVolume(ctx context.Context, f *access.Command, s *access.Selection, driver volume.Driver, target bands.Snapshot, keep []string) error {
-	began := f.Now()
-	held, err := s.HoldLock(ctx, access.RestoreWait)
+// run restores it.
+func (v *volumeRestore) run(ctx context.Context) error {
+	f, began := v.Command, v.Command.Now()
+	held, err := v.HoldLock(ctx, access.RestoreWait)
 	if err != nil {
 		return err
 	}
-	next, err := s.Next() // what was asked may be of before the lock
+	next, err := v.Next() // what was asked may be of before the lock
 	if err != nil {
 		return errors.Join(err, held.Release())
 	}
 	f.Say("Creating checkpoint %s %q...", next, preRestore)
-	f.Say("Unmounting...")
-	done, err := volume.Restore(held, driver, target.Version, volume.RestoreOptions{
-		Options: s.Options, Message: preRestore, Keep: keep,
+	options := volume.RestoreOptions{
+		Options: v.Options, Message: preRestore, Keep: v.keep,
 		Progress: func(stage volume.Stage) {
 			switch stage {
 			case volume.Cloning:
-				f.Say("Restoring from %s...", target.Version)
+				f.Say("Restoring from %s...", v.target.Version)
 			case volume.Replacing:
-				f.Say("Mounting...")
+				if len(v.paths) == 0 {
+					f.Say("Mounting...")
+				}
 			}
 		},
-	})
+	}
+	var done volume.Restored
+	if len(v.paths) > 0 {
+		err = f.Streams.Progress("Restoring", func() (err error) {
+			done, err = volume.RestorePaths(ctx, held, v.driver, v.target.Version, v.paths, options)
+			return err
+		})
+	} else {
+		f.Say("Unmounting...")
+		done, err = volume.Restore(held, v.driver, v.target.Version, options)
+	}
 	err = errors.Join(err, held.Release())
 	if done.Rescue.Version != 0 {
-		s.Record(ctx, done.Rescue)
+		v.Record(ctx, done.Rescue)
 	}
 	if err != nil {
 		return err
@@ -98,19 +195,21 @@ func replaceVolume(ctx context.Context, f *access.Command, s *access.Selection, 
 	took := f.Now().Sub(began)
 	if f.JSON {
 		return f.PrintJSON(volumeRestoredJSON{
-			Version: target.Version.String(), Message: target.Message, CreatedAt: format.UTC(target.Created),
-			Rescue: done.Rescue.Version.String(), Milliseconds: took.Milliseconds(),
+			Version: v.target.Version.String(), Message: v.target.Message, CreatedAt: format.UTC(v.target.Created),
+			Changes: format.NotNil(v.steps), Rescue: done.Rescue.Version.String(), Milliseconds: took.Milliseconds(),
 		})
 	}
-	f.Streams.Printf("Restored%s to %s%s (%s)\n", elsewhere(f, s), target.Version, format.Quoted(target.Message), format.Took(took))
+	f.Streams.Printf("Restored%s to %s%s (%s)\n", elsewhere(f, v.Selection), v.target.Version, format.Quoted(v.target.Message), format.Took(took))
 	return nil
 }
 
 // volumeRestoredJSON is what `restore --json` prints of a volume.
 type volumeRestoredJSON struct {
-	Version      string    `json:"version"`
-	Message      string    `json:"message"`
-	CreatedAt    time.Time `json:"created_at"`
-	Rescue       string    `json:"rescue"`
-	Milliseconds int64     `json:"duration_ms"`
+	Version   string    `json:"version"`
+	Message   string    `json:"message"`
+	CreatedAt time.Time `json:"created_at"`
+	// Changes are what was restored of paths that were named.
+	Changes      []format.StepJSON `json:"changes"`
+	Rescue       string            `json:"rescue"`
+	Milliseconds int64             `json:"duration_ms"`
 }

@@ -66,7 +66,11 @@ func runFSShow(ctx context.Context, f *access.Command, what string) error {
 	path = strings.TrimSuffix(path, "/")
 	err = f.Streams.Show(func(w io.Writer) error {
 		if s.IsVolume() {
-			return volume.ReadFile(s.Store, snapshot, path, w)
+			view, err := volume.Open(s.Store, snapshot)
+			if err != nil {
+				return err
+			}
+			return errors.Join(view.ReadFile(path, w), view.Close())
 		}
 		return export.ReadFile(s.Store, snapshot, path, w)
 	})

@@ -19,7 +19,8 @@ func newFSUsageCmd(f *access.Command) *cobra.Command {
 		Short: "Show how much room checkpoints take",
 		Long: `Shows how many bytes only this checkpoint holds, which is what deleting it gives
 back, and how large its files are, the newest checkpoint first; then what the
-whole store takes.
+whole store takes. Of a volume (init --driver) it is what the file system doesn't
+share, very small files left out.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " du",
@@ -47,13 +48,17 @@ type snapshotUsageJSON struct {
 }
 
 func runFSUsage(ctx context.Context, f *access.Command) error {
-	s, err := f.SelectedTree(ctx, "du")
+	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	var usage retention.Usage
 	err = f.Streams.Count("Measuring", func(tick func(done, total int64)) (err error) {
+		if s.IsVolume() {
+			usage, err = s.MeasureVolume(ctx, tick)
+			return err
+		}
 		usage, err = retention.MeasureReporting(ctx, s.Store, tick)
 		return err
 	})
@@ -62,6 +67,9 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 	}
 	report := usageJSON{
 		Store: s.Entry.Name, Checkpoints: []snapshotUsageJSON{}, Live: usage.Live, Size: usage.Size, Cap: s.Cap(),
+	}
+	if s.IsVolume() {
+		report.Cap = 0
 	}
 	for _, u := range slices.Backward(usage.Snapshots) {
 		row := snapshotUsageJSON{Version: u.Version.String(), Own: u.Own, Total: u.Total}
@@ -79,6 +87,10 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 		table.Row(row.Version, cmp.Or(row.title, ui.Line(row.Message, format.MessageWidth)), format.Size(row.Own), format.Size(row.Total))
 	}
 	f.Streams.Printf("%s", f.Streams.Table(table))
+	if s.IsVolume() {
+		f.Streams.Printf("The checkpoints of '%s' take %s that the folder doesn't\n", report.Store, format.Size(report.Size))
+		return nil
+	}
 	f.Streams.Printf("Store '%s' takes %s of %s\n", report.Store, format.Size(report.Size), format.Size(report.Cap))
 	return nil
 }

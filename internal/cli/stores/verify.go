@@ -23,7 +23,8 @@ func newFSVerifyCmd(f *access.Command) *cobra.Command {
 		Long: `Reads everything that a checkpoint holds, or all of the store's, and compares it
 with its hashes. What is damaged is named, with the files and the versions that
 have lost it; everything else can still be restored. The next checkpoint repairs
-what is still in the tree.
+what is still in the tree. Of a volume (init --driver) it reads every file, which
+the file system compares with its own checksums.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(access.ExitStatus, "failure\n", "something is damaged, or failure\n", 1),
 		Example:           "  " + f.Program + " verify" + "\n  " + f.Program + " verify v12",
@@ -69,7 +70,7 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 			return err
 		}
 	}
-	s, err := f.SelectedTree(ctx, "verify")
+	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,13 +82,17 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 	}
 	var found verify.Damage
 	err = f.Streams.Count("Verifying", func(tick func(done, total int64)) (err error) {
+		if s.IsVolume() {
+			found, err = verify.RunVolume(ctx, s.Store, v, tick)
+			return err
+		}
 		found, err = verify.Run(ctx, s.Store, v, tick)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	noted := noteDamage(ctx, s, v, found)
+	noted := !s.IsVolume() && noteDamage(ctx, s, v, found)
 	report := newVerifiedJSON(found)
 	if noted && len(found.Bad) > 0 {
 		report.Hint = repairHint(f)
@@ -102,7 +107,7 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 		}
 		f.PageText(func(w ui.Streams) { printDamage(w, found) })
 		if !found.OK() {
-			f.Streams.Notef("%s read. Everything else can be restored.", records(found.Records))
+			f.Streams.Notef("%s read. Everything else can be restored.", checked(s, found.Records))
 		}
 		if report.Hint != "" {
 			f.Streams.Notef("hint: %s", report.Hint)
@@ -111,7 +116,7 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 	if !found.OK() {
 		return app.ErrFailed
 	}
-	f.Say("Verified %s: %s, %s, nothing is damaged", verifiedName(s, v), records(found.Records), format.Size(found.Bytes))
+	f.Say("Verified %s: %s, %s, nothing is damaged", verifiedName(s, v), checked(s, found.Records), format.Size(found.Bytes))
 	return nil
 }
 
@@ -148,7 +153,13 @@ func verifiedName(s *access.Selection, v bands.Version) string {
 	return "store '" + s.Entry.Name + "'"
 }
 
-func records(n int64) string { return ui.Plural(int(n), "record") }
+// checked is how many records, or files of a volume, were read.
+func checked(s *access.Selection, n int64) string {
+	if s.IsVolume() {
+		return ui.Plural(int(n), "file")
+	}
+	return ui.Plural(int(n), "record")
+}
 
 func versionTexts(list []bands.Version) []string {
 	texts := make([]string, 0, len(list))

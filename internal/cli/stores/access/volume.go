@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/volume"
-	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
@@ -25,31 +24,13 @@ func (s *Selection) Driver() (volume.Driver, error) { //nolint:ireturn // a driv
 	return d, nil
 }
 
-// SelectedTree is Selected for a command that works on snapshots of trees only.
-func (c *Command) SelectedTree(ctx context.Context, command string) (*Selection, error) {
-	s, err := c.Selected(ctx)
+// MeasureVolume is retention.Measure of a volume.
+func (s *Selection) MeasureVolume(ctx context.Context, tick func(done, total int64)) (retention.Usage, error) {
+	d, err := s.Driver()
 	if err != nil {
-		return nil, err
+		return retention.Usage{}, err
 	}
-	if err := s.OnlyTrees(command); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// OnlyTrees is an error if the store is one of a volume. The hint names where the files
-// of its last snapshot are, which can be read with any program.
-func (s *Selection) OnlyTrees(command string) error {
-	if !s.IsVolume() {
-		return nil
-	}
-	err := fmt.Errorf("%s doesn't work on store '%s': its driver is %s", command, s.Entry.Name, s.Entry.Driver)
-	last, ok, bad := s.Lineage(s.Options.Lineage).Latest()
-	if bad != nil || !ok {
-		return err
-	}
-	return app.WithHint(err, fmt.Sprintf("the files of %s are in %s", last.Version, s.Command.ShortPath(s.VolumeDir(last.Version))))
+	return volume.Measure(ctx, s.Store, d, s.Options.Root, tick)
 }
 
 // recover ends a restore of a volume that was interrupted, and reports what was done. A

@@ -72,7 +72,7 @@ func runBlame(ctx context.Context, f *access.Command, file, lines string) error 
 	if err != nil {
 		return err
 	}
-	s, err := f.SelectedTree(ctx, "blame")
+	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func blame(ctx context.Context, s *access.Selection, what blamed, first, last in
 	if len(history) > 0 {
 		newest = history[0]
 	}
-	r := filehistory.Open(s.Store, newest)
+	r := filehistory.Open(s.Store, newest, s.Options)
 	defer func() { err = errors.Join(err, r.Close()) }()
 	err = s.Command.Streams.Progress("Comparing", func() error {
 		result, err = r.BlameFile(ctx, history, what.path, present, first, last)

@@ -30,6 +30,7 @@ func each(ctx context.Context, s *access.Selection, visit func(bands.Snapshot) b
 			return true
 		}
 		seen = true
+		snap.Volume = s.Entry.Driver // which a row doesn't have
 		return visit(snap)
 	})
 	if ctx.Err() != nil || err != nil && !seen {

@@ -58,11 +58,6 @@ func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
 		return err
 	}
 	defer s.Close()
-	if len(opts.paths) > 0 {
-		if err := s.OnlyTrees("log --path"); err != nil {
-			return err
-		}
-	}
 	paths, err := s.TreePaths(opts.paths...)
 	if err != nil {
 		return err
@@ -117,7 +112,7 @@ func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts
 	var failed error
 	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if r == nil {
-			r = filehistory.Open(s.Store, now)
+			r = filehistory.Open(s.Store, now, s.Options)
 		}
 		if !opts.accept(now) || now.Created.Before(from) {
 			return true

@@ -75,7 +75,7 @@ func runSearch(ctx context.Context, f *access.Command, args []string, limit int)
 	if len(words) == 0 {
 		return app.Usagef("nothing to search for")
 	}
-	s, err := f.SelectedTree(ctx, "search")
+	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int,
 	}()
 	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if r == nil {
-			r = filehistory.Open(s.Store, now)
+			r = filehistory.Open(s.Store, now, s.Options)
 		}
 		h := hit{snapshot: now}
 		left := h.match(words)

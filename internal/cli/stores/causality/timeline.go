@@ -74,7 +74,7 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 	if err = errors.Join(err, limited(opts.limit)); err != nil {
 		return err
 	}
-	s, err := f.SelectedTree(ctx, "timeline")
+	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
@@ -133,20 +133,15 @@ func timeline(ctx context.Context, s *access.Selection, from time.Time, limit in
 }
 
 func (m *moment) compare(ctx context.Context, s *access.Selection, old bands.Snapshot) (err error) {
-	if old.Tree == m.snapshot.Tree {
+	if m.snapshot.Volume == "" && old.Tree == m.snapshot.Tree {
 		m.counted = true
 		return nil
 	}
-	before, err := diff.SnapshotSide(s.Store, old)
+	before, now, err := diff.Snapshots(ctx, s.Store, old, m.snapshot, s.Options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, before.Close()) }()
-	now, err := diff.SnapshotSide(s.Store, m.snapshot)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, now.Close()) }()
+	defer func() { err = errors.Join(err, before.Close(), now.Close()) }()
 	if m.files, err = diff.Stat(ctx, before, now, diff.Options{NoCounts: true}); err != nil || len(m.files) > countedFiles {
 		return err
 	}
@@ -170,6 +165,9 @@ func (m *moment) cells() (added, removed, files string) {
 	case m.err != nil:
 		return "", "", "can't be compared: " + m.err.Error()
 	case m.first:
+		if m.snapshot.Volume != "" {
+			return "", "", "the first"
+		}
 		return "", "", "the first, with " + ui.Plural(int(m.snapshot.Totals.Files), "file")
 	}
 	if m.counted {

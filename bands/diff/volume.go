@@ -1,0 +1,61 @@
+package diff
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/volume"
+)
+
+// Snapshots are two snapshots of one lineage as sides of a diff. Of snapshots of a volume
+// only what may differ is read, with the options of the lineage's tree. The caller closes
+// both.
+func Snapshots(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o bands.Options) (before, after Side, err error) {
+	if now.Volume != "" && old.Volume != "" {
+		return volumeSides(ctx, s, old, now, o)
+	}
+	if before, err = SnapshotSide(s, old); err != nil {
+		return Side{}, Side{}, err
+	}
+	if after, err = SnapshotSide(s, now); err != nil {
+		return Side{}, Side{}, errors.Join(err, before.Close())
+	}
+	return before, after, nil
+}
+
+func volumeSides(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o bands.Options) (before, after Side, err error) {
+	from, err := volume.Open(s, old)
+	if err != nil {
+		return Side{}, Side{}, err
+	}
+	to, err := volume.Open(s, now)
+	if err != nil {
+		return Side{}, Side{}, errors.Join(err, from.Close())
+	}
+	changed, err := volume.Changed(ctx, from, to, o.Hidden...)
+	if err != nil || len(changed) == 0 {
+		return Side{}, Side{}, errors.Join(err, from.Close(), to.Close()) // two empty sides are the same
+	}
+	o.Only = changed
+	if before, err = viewSide(ctx, s, from, o); err != nil {
+		return Side{}, Side{}, errors.Join(err, to.Close())
+	}
+	if after, err = viewSide(ctx, s, to, o); err != nil {
+		return Side{}, Side{}, errors.Join(err, before.Close())
+	}
+	return before, after, nil
+}
+
+// viewSide is a view as a side, which closes it.
+func viewSide(ctx context.Context, s *bands.Store, view volume.View, o bands.Options) (Side, error) {
+	o.Root = view.Dir
+	scanned, err := capture.Scan(ctx, s, o)
+	if err != nil {
+		return Side{}, errors.Join(err, view.Close())
+	}
+	side, err := PresentSide(scanned, view.Dir)
+	side.close = func() error { return errors.Join(scanned.Close(), view.Close()) }
+	return side, err
+}

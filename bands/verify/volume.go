@@ -1,0 +1,124 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// RunVolume is Run of a volume's store: it reads every file of the snapshot v, or of all if
+// that is 0, which the file system compares with its checksums where it has any. Of a
+// snapshot it reads what differs from the one after it. In the result a record is a file.
+func RunVolume(ctx context.Context, s *bands.Store, v bands.Version, tick func(done, total int64)) (Damage, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return Damage{}, err
+	}
+	if v != 0 {
+		versions = []bands.Version{v}
+	}
+	r := volumeReading{store: s, lost: map[string]int{}}
+	defer func() { _ = r.last.Close() }()
+	for i, v := range slices.Backward(versions) {
+		tick(int64(len(versions)-i-1), int64(len(versions)))
+		if err := r.snapshot(ctx, v); err != nil {
+			return r.found, err
+		}
+	}
+	return r.found, nil
+}
+
+// volumeReading reads the snapshots of a volume back.
+type volumeReading struct {
+	store *bands.Store
+	found Damage
+	last  volume.View    // the snapshot after the one that is read
+	is    bool           // there is one
+	lost  map[string]int // by path its place in found.Bad, if it is lost in the last one too
+}
+
+// snapshot reads one. What can't be read of it is in found; the error is that of ctx.
+func (r *volumeReading) snapshot(ctx context.Context, v bands.Version) error {
+	snap, err := r.store.Snapshot(v)
+	if errors.Is(err, bands.ErrNoSnapshot) {
+		r.found.Deleted = append(r.found.Deleted, v)
+		return nil
+	}
+	var view volume.View
+	if err == nil {
+		view, err = volume.Open(r.store, snap)
+	}
+	if err == nil {
+		err = view.Check(ctx)
+	}
+	if err != nil {
+		r.found.Versions = append(r.found.Versions, BadVersion{v, err})
+		return errors.Join(ctx.Err(), view.Close())
+	}
+	below := []string{""}
+	if r.is {
+		if below, err = volume.Changed(ctx, r.last, view); err != nil {
+			below = []string{""} // then everything is read
+		}
+	}
+	lost := map[string]int{}
+	for path, at := range r.lost {
+		if !within(path, below) {
+			r.found.Bad[at].Lost[0].Versions = append(r.found.Bad[at].Lost[0].Versions, v)
+			lost[path] = at
+		}
+	}
+	for _, path := range below {
+		err := volume.Each(ctx, view.Dir, path, nil, func(path string, st *dirfd.Stat) error {
+			if err := r.file(filepath.Join(view.Dir, path), st); err != nil {
+				lost[path] = len(r.found.Bad)
+				r.found.Bad = append(r.found.Bad, BadRecord{Err: err, Lost: []LostPath{{Path: path, Versions: []bands.Version{v}}}})
+			}
+			return ctx.Err()
+		})
+		if err != nil && ctx.Err() == nil {
+			r.found.Bad = append(r.found.Bad, BadRecord{Err: err, Lost: []LostPath{{Path: path, Versions: []bands.Version{v}}}})
+		}
+	}
+	err = errors.Join(ctx.Err(), r.last.Close())
+	r.last, r.is, r.lost = view, true, lost
+	return err
+}
+
+// within reports whether path is one of the paths, or below one of them.
+func within(path string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(above string) bool {
+		return above == "" || path == above || len(path) > len(above) && path[:len(above)] == above && path[len(above)] == '/'
+	})
+}
+
+// file reads a file.
+func (r *volumeReading) file(path string, st *dirfd.Stat) error {
+	r.found.Records++
+	if !st.IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return cause(err)
+	}
+	n, err := io.Copy(io.Discard, f)
+	r.found.Bytes += n
+	return cause(errors.Join(err, f.Close()))
+}
+
+// cause is the error without the path, which is named beside it.
+func cause(err error) error {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		return named.Err
+	}
+	return err
+}

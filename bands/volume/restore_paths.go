@@ -1,0 +1,198 @@
+package volume
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Differing are the paths at and below paths that differ between a snapshot and a volume, as
+// Changed has them; nil paths are all.
+func Differing(ctx context.Context, snapshot, live View, paths, hidden []string) ([]string, error) {
+	if len(paths) == 0 {
+		return Changed(ctx, snapshot, live, hidden...)
+	}
+	changed, err := Changed(ctx, snapshot, live)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, path := range paths {
+		for _, at := range changed {
+			switch {
+			case at == path || strings.HasPrefix(at, path+"/"):
+				list = append(list, at)
+			case strings.HasPrefix(path, at+"/"): // a folder above it is in one of them only
+				list = append(list, path)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// RestorePaths makes the paths of a volume what they are in the snapshot v: each is copied,
+// as a reflink where the file system has those, and takes the place of what is there in one
+// step. A snapshot is taken before. When it is killed Recover goes on; after an error the
+// rest is as it was.
+func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version, paths []string, o RestoreOptions) (Restored, error) {
+	done, err := restorePaths(ctx, h, d, v, paths, o)
+	if err != nil {
+		return done, fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
+	}
+	return done, nil
+}
+
+func restorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version, paths []string, o RestoreOptions) (done Restored, err error) {
+	target, err := h.Snapshot(v)
+	if err != nil {
+		return done, err
+	}
+	from, err := Open(h.Store, target)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	differing, err := Differing(ctx, from, Live(d, o.Root), paths, o.Hidden)
+	if err != nil {
+		return done, err
+	}
+	o.Causality.Restores = v
+	rescue, _, err := Take(h, d, TakeOptions{Options: o.Options, Message: o.Message, Cause: bands.Rescue, Causality: o.Causality, Force: true})
+	if err != nil {
+		return done, err
+	}
+	done.Target, done.Rescue = target, rescue
+	r := restoring{Held: h, driver: d, journal: journal{
+		Format: pathsFormat, Root: o.Root, Lineage: rescue.Lineage, Target: v, Rescue: rescue, Paths: differing, Started: rescue.Created,
+	}}
+	if o.Progress != nil {
+		o.Progress(Cloning)
+	}
+	data, err := json.MarshalIndent(r.journal, "", "  ")
+	if err != nil {
+		return done, err
+	}
+	if err := disk.WriteDurable(r.Path(journalFile), append(data, '\n'), 0o600); err != nil {
+		return done, err
+	}
+	if o.Progress != nil {
+		o.Progress(Replacing)
+	}
+	err = r.place(from.Dir)
+	return done, errors.Join(err, bands.RemoveFile(r.Path(journalFile)))
+}
+
+// place puts copies of the paths in their places.
+func (r *restoring) place(from string) error {
+	for _, path := range r.journal.Paths {
+		if err := placeCopy(from, r.journal.Root, path); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return disk.SyncDir(r.journal.Root)
+}
+
+// placeCopy makes a path below root what it is below from, or removes it if it isn't there.
+// Until its last steps it changes nothing at the path.
+func placeCopy(from, root, path string) error {
+	want, live := filepath.Join(from, path), filepath.Join(root, path)
+	_, err := os.Lstat(want)
+	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	if err != nil && !gone {
+		return err
+	}
+	if err := foldersAbove(from, root, path, gone); err != nil {
+		if gone && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(path)) // a hash takes everything
+	temp := filepath.Join(filepath.Dir(live), fmt.Sprintf(".entire-restoring-%x", sum.Sum64()))
+	if err := errors.Join(disk.Step("remove", temp), os.RemoveAll(temp)); err != nil {
+		return err
+	}
+	_, err = os.Lstat(live)
+	isThere := err == nil
+	switch {
+	case gone && isThere:
+		err = errors.Join(disk.Step("rename", live), os.Rename(live, temp))
+	case gone:
+		return nil
+	default:
+		if err := disk.Step("copy", temp); err != nil {
+			return err
+		}
+		err = copyTree(want, temp)
+		switch {
+		case err != nil:
+		case isThere:
+			err = disk.Exchange(temp, live)
+		default:
+			err = errors.Join(disk.Step("rename", live), os.Rename(temp, live))
+		}
+	}
+	return errors.Join(err, os.RemoveAll(temp))
+}
+
+// foldersAbove makes the folders above a path below root as they are below from, unless it
+// is to be removed. Whatever else is in their place stays, and is an error.
+func foldersAbove(from, root, path string, gone bool) error {
+	at := ""
+	names := splitPath(path)
+	for _, name := range names[:len(names)-1] {
+		at = filepath.Join(at, name)
+		info, err := os.Lstat(filepath.Join(root, at))
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s is no folder: %w", at, fs.ErrExist)
+		case err == nil:
+			continue
+		case gone || !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		if info, err = os.Lstat(filepath.Join(from, at)); err != nil {
+			return err
+		}
+		if err := errors.Join(disk.Step("mkdir", filepath.Join(root, at)), os.Mkdir(filepath.Join(root, at), 0o700)); err != nil {
+			return err
+		}
+		if err := errors.Join(copyXattrs(filepath.Join(from, at), filepath.Join(root, at)), likeness(filepath.Join(root, at), info)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoverPaths ends a restore of paths that was interrupted. If its snapshot is gone it ends
+// as it is.
+func (r *restoring) recoverPaths() (Recovered, bool, error) {
+	done := Recovered{Target: r.journal.Target, Rescue: r.journal.Rescue, Paths: len(r.journal.Paths)}
+	target, err := r.Snapshot(r.journal.Target)
+	if err == nil {
+		var from View
+		if from, err = Open(r.Store, target); err == nil {
+			err = errors.Join(r.place(from.Dir), from.Close())
+		}
+	}
+	if errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, bands.ErrDamaged) {
+		done.Paths, err = 0, nil
+	}
+	if err != nil {
+		return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+	}
+	return done, true, bands.RemoveFile(r.Path(journalFile))
+}

@@ -1,0 +1,195 @@
+package volume
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Measure returns what the snapshots of a volume take: Own is what no other file has, so that
+// deleting the snapshot gives it back; Total the length of its files; Size what all snapshots
+// have and the volume at root doesn't. It reads where the contents of the files are that
+// differ from one to the next. What the file system has beside contents isn't counted, as
+// very small files. Tick is called with how many snapshots are measured.
+func Measure(ctx context.Context, s *bands.Store, d Driver, root string, tick func(done, total int64)) (retention.Usage, error) {
+	snaps, err := s.Snapshots()
+	if err != nil {
+		return retention.Usage{}, err
+	}
+	m := measuring{ctx: ctx, root: root}
+	next := Live(d, root)
+	if _, err := os.Stat(root); err != nil {
+		next = View{}
+	}
+	u := retention.Usage{Snapshots: make([]retention.SnapshotUsage, len(snaps))}
+	for i, snap := range slices.Backward(snaps) {
+		tick(int64(len(snaps)-1-i), int64(len(snaps)))
+		view, err := Open(s, snap)
+		if err != nil {
+			return u, errors.Join(err, next.Close())
+		}
+		own, total, err := m.snapshot(view, next)
+		u.Snapshots[i] = retention.SnapshotUsage{Version: snap.Version, Own: own, Total: total}
+		err = errors.Join(err, next.Close())
+		if next = view; err != nil {
+			return u, errors.Join(err, next.Close())
+		}
+	}
+	u.Size = length(m.taken) - length(overlap(m.taken, m.live))
+	u.Live = u.Size
+	return u, next.Close()
+}
+
+// measuring is one Measure.
+type measuring struct {
+	ctx         context.Context //nolint:containedctx // lives as long as the call that made it
+	root        string
+	total       int64 // of the files of what was measured before
+	known       bool  // total was measured
+	taken, live []span
+}
+
+// snapshot measures one, which differs from what came after it.
+func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
+	below := []string{""}
+	if next.Dir != "" {
+		if below, err = Changed(m.ctx, next, view); err != nil {
+			return 0, 0, err
+		}
+		if !m.known {
+			if m.total, err = lengthOf(m.ctx, next.Dir, []string{""}, nil); err != nil {
+				return 0, 0, err
+			}
+		}
+		was, err := lengthOf(m.ctx, next.Dir, below, nil)
+		if err != nil {
+			return 0, 0, err
+		}
+		m.total -= was
+	}
+	seen := map[uint64]bool{}
+	length, err := lengthOf(m.ctx, view.Dir, below, func(path string, st *dirfd.Stat) error {
+		if seen[st.Ino] {
+			return nil
+		}
+		seen[st.Ino] = true
+		n, err := m.file(view.Dir, path)
+		own += n
+		return err
+	})
+	m.total += length
+	m.known = true
+	return own, m.total, err
+}
+
+// lengthOf is the length of the regular files at and below the paths, which visit is called
+// with unless it is nil.
+func lengthOf(ctx context.Context, dir string, below []string, visit func(path string, st *dirfd.Stat) error) (n int64, err error) {
+	for _, path := range below {
+		err := Each(ctx, dir, path, nil, func(path string, st *dirfd.Stat) error {
+			if !st.IsRegular() {
+				return nil
+			}
+			n += st.Size
+			if visit == nil {
+				return nil
+			}
+			return visit(path, st)
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// file returns what only this file has, and notes what it and the volume's have.
+func (m *measuring) file(dir, path string) (own int64, err error) {
+	err = extents(filepath.Join(dir, path), func(e disk.Extent) {
+		if !e.Shared {
+			own += e.Length
+		}
+		m.taken = append(m.taken, spanOf(e))
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = extents(filepath.Join(m.root, path), func(e disk.Extent) { m.live = append(m.live, spanOf(e)) })
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, dirfd.ErrNotRegular) || errors.Is(err, syscall.ENOTDIR) {
+		err = nil
+	}
+	return own, err
+}
+
+// extents calls visit with the stretches of a regular file that have a place on the disk.
+func extents(path string, visit func(disk.Extent)) error {
+	dir, err := dirfd.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	f, err := dir.OpenFile(filepath.Base(path))
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return err
+	}
+	err = disk.Extents(f, func(e disk.Extent) {
+		if e.Place != 0 {
+			visit(e)
+		}
+	})
+	return errors.Join(err, f.Close())
+}
+
+// span is a stretch of the disk.
+type span struct{ from, to uint64 }
+
+func spanOf(e disk.Extent) span { return span{e.Place, e.Place + uint64(e.Length)} } //nolint:gosec // a length
+
+// union are the stretches in order, without what is in two of them.
+func union(list []span) []span {
+	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var out []span
+	for _, s := range list {
+		if n := len(out); n > 0 && s.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, s.to)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// length is how long the stretches are together.
+func length(list []span) int64 {
+	n := uint64(0)
+	for _, s := range union(list) {
+		n += s.to - s.from
+	}
+	return int64(n) //nolint:gosec // less than a disk
+}
+
+// overlap are the stretches that both have.
+func overlap(a, b []span) []span {
+	a, b = union(a), union(b)
+	var out []span
+	for len(a) > 0 && len(b) > 0 {
+		if both := (span{max(a[0].from, b[0].from), min(a[0].to, b[0].to)}); both.from < both.to {
+			out = append(out, both)
+		}
+		if a[0].to < b[0].to {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return out
+}

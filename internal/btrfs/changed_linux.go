@@ -1,0 +1,310 @@
+package btrfs
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The requests of linux/btrfs.h that only root may make.
+const (
+	iocSearch  = 0xc0709411 // BTRFS_IOC_TREE_SEARCH_V2
+	iocInoPath = 0xd0009412 // BTRFS_IOC_INO_LOOKUP
+)
+
+// Trees, and the types of items in them: linux/btrfs_tree.h.
+const (
+	rootTree = 1
+	uuidTree = 9
+
+	inodeItem     = 1
+	inodeRef      = 12
+	inodeExtref   = 13
+	rootItem      = 132
+	uuidSubvolume = 251
+
+	lastInode = math.MaxUint64 - 255
+)
+
+// searchRoom is how much the kernel returns of a tree at once, in bytes.
+const searchRoom = 256 << 10
+
+// itemKey is the key of an item in a tree, by which items are ordered.
+type itemKey struct {
+	object uint64
+	kind   uint32
+	offset uint64
+}
+
+// searchArgs is struct btrfs_ioctl_search_args_v2, with its buffer.
+type searchArgs struct {
+	tree                    uint64
+	firstObject, lastObject uint64
+	firstOffset, lastOffset uint64
+	leastTrans, mostTrans   uint64
+	firstKind, lastKind     uint32
+	count                   uint32
+	_                       uint32
+	_                       [4]uint64
+	size                    uint64
+	buf                     [searchRoom]byte
+}
+
+// search calls visit with the items of a tree from first to last, of those blocks only that
+// a transaction from since on has written. The tree 0 is that of the subvolume dir.
+func search(dir *os.File, tree uint64, first, last itemKey, since uint64, visit func(key itemKey, data []byte) error) error {
+	args := &searchArgs{tree: tree, lastObject: last.object, lastKind: last.kind, lastOffset: last.offset, leastTrans: since, mostTrans: math.MaxUint64}
+	for {
+		args.firstObject, args.firstKind, args.firstOffset = first.object, first.kind, first.offset
+		args.count, args.size = math.MaxUint32, searchRoom
+		if err := ioctl(dir, iocSearch, unsafe.Pointer(args)); err != nil { //nolint:gosec // the kernel's structure
+			return err
+		}
+		if args.count == 0 {
+			return nil
+		}
+		const header = 32 // struct btrfs_ioctl_search_header
+		at := args.buf[:]
+		for range args.count {
+			first = itemKey{
+				object: binary.NativeEndian.Uint64(at[8:]), offset: binary.NativeEndian.Uint64(at[16:]), kind: binary.NativeEndian.Uint32(at[24:]),
+			}
+			end := header + int(binary.NativeEndian.Uint32(at[28:]))
+			if err := visit(first, at[header:end]); err != nil {
+				return err
+			}
+			at = at[end:]
+		}
+		if first.offset++; first.offset == 0 {
+			if first.kind++; first.kind > math.MaxUint8 {
+				first.kind, first.object = 0, first.object+1
+			}
+		}
+		if first.object > last.object {
+			return nil
+		}
+	}
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// origin is the subvolume of which another one was made, and in which transaction.
+type origin struct {
+	uuid [16]byte
+	made uint64
+}
+
+// noUUID is that of no subvolume.
+var noUUID [16]byte //nolint:gochecknoglobals // a constant
+
+// origins are the subvolume at path, whose made has no meaning, and those of which it was
+// made, as far as they are still there. The last one may be gone.
+func origins(dir *os.File) ([]origin, error) {
+	var info infoArgs
+	if err := ioctl(dir, iocInfo, unsafe.Pointer(&info)); err != nil { //nolint:gosec // the kernel's structure
+		return nil, err
+	}
+	list := []origin{{uuid: info.uuid}}
+	parent, made := info.parent, info.created
+	for parent != noUUID && !slices.ContainsFunc(list, func(o origin) bool { return o.uuid == parent }) {
+		list = append(list, origin{parent, made})
+		var found bool
+		var err error
+		if parent, made, found, err = parentOf(dir, parent); err != nil {
+			return nil, err
+		}
+		if !found {
+			break
+		}
+	}
+	return list, nil
+}
+
+// parentOf is the subvolume of which the one with that UUID was made, and when; false if
+// that one is gone.
+func parentOf(dir *os.File, uuid [16]byte) (parent [16]byte, made uint64, found bool, err error) {
+	key := itemKey{object: binary.LittleEndian.Uint64(uuid[:8]), kind: uuidSubvolume, offset: binary.LittleEndian.Uint64(uuid[8:])}
+	id := uint64(0)
+	err = search(dir, uuidTree, key, key, 0, func(_ itemKey, data []byte) error {
+		id = binary.LittleEndian.Uint64(data)
+		return errFound
+	})
+	if err != nil && !errors.Is(err, errFound) || id == 0 {
+		return parent, 0, false, err
+	}
+	first, last := itemKey{id, rootItem, 0}, itemKey{id, rootItem, math.MaxUint64}
+	err = search(dir, rootTree, first, last, 0, func(_ itemKey, data []byte) error {
+		const parentAt, madeAt, length = 263, 303, 311 // in struct btrfs_root_item
+		if len(data) < length {
+			return fs.ErrInvalid
+		}
+		found, made = true, binary.LittleEndian.Uint64(data[madeAt:])
+		copy(parent[:], data[parentAt:])
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return parent, made, found, err
+}
+
+// Diverged returns the last transaction in which the subvolumes at a and b were the same;
+// false if that can't be known, as neither was made of the other nor both of a third one,
+// or as those between them are gone. Only root may ask.
+func Diverged(a, b string) (last uint64, known bool, err error) {
+	var chains [2][]origin
+	for i, path := range []string{a, b} {
+		dir, err := os.Open(path)
+		if err != nil {
+			return 0, false, err
+		}
+		chains[i], err = origins(dir)
+		if err = errors.Join(explain("find the origin of", path, err), dir.Close()); err != nil {
+			return 0, false, err
+		}
+	}
+	for i, x := range chains[0] {
+		for j, y := range chains[1] {
+			if x.uuid != y.uuid {
+				continue
+			}
+			last = math.MaxUint64
+			if i > 0 {
+				last = x.made
+			}
+			if j > 0 {
+				last = min(last, y.made)
+			}
+			return last, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// Touched are the paths, from the subvolume at path, of the files and the directories that a
+// transaction after since has changed: contents, attributes, or of a directory its list.
+// It costs what has changed. What isn't on the disk yet is missing: Sync comes first.
+// Only root may ask.
+func Touched(path string, since uint64) (files, dirs []string, err error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	t := touching{dir: dir, names: map[uint64][]name{}, parents: map[uint64]string{rootInode: ""}}
+	files, dirs, err = t.run(since)
+	return files, dirs, explain("find what has changed in", path, err)
+}
+
+// name is a name of a file in a directory.
+type name struct {
+	dir  uint64
+	name string
+}
+
+// touching is one search for what has changed.
+type touching struct {
+	dir     *os.File
+	changed []uint64
+	isDir   []uint64
+	names   map[uint64][]name
+	parents map[uint64]string // paths of directories by their numbers
+}
+
+func (t *touching) run(since uint64) (files, dirs []string, err error) {
+	if since == math.MaxUint64 {
+		return nil, nil, nil
+	}
+	first, last := itemKey{object: rootInode}, itemKey{lastInode, math.MaxUint32, math.MaxUint64}
+	if err := search(t.dir, 0, first, last, since+1, func(key itemKey, data []byte) error { return t.visit(since, key, data) }); err != nil {
+		return nil, nil, err
+	}
+	for _, inode := range t.isDir {
+		at, err := t.path(inode)
+		if err != nil {
+			return nil, nil, err
+		}
+		dirs = append(dirs, at)
+	}
+	for _, inode := range t.changed {
+		// The names may be in a block that is older, all or some of them.
+		delete(t.names, inode)
+		first, last := itemKey{inode, inodeRef, 0}, itemKey{inode, inodeExtref, math.MaxUint64}
+		if err := search(t.dir, 0, first, last, 0, t.addNames); err != nil {
+			return nil, nil, err
+		}
+		for _, n := range t.names[inode] {
+			above, err := t.path(n.dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, filepath.Join(above, n.name))
+		}
+	}
+	return files, dirs, nil
+}
+
+// visit notes the inodes that have changed.
+func (t *touching) visit(since uint64, key itemKey, data []byte) error {
+	const transAt, modeAt, length = 8, 52, 160 // in struct btrfs_inode_item
+	if key.kind != inodeItem || len(data) < length || binary.LittleEndian.Uint64(data[transAt:]) <= since {
+		return nil
+	}
+	if binary.LittleEndian.Uint32(data[modeAt:])&unix.S_IFMT == unix.S_IFDIR {
+		t.isDir = append(t.isDir, key.object)
+	} else {
+		t.changed = append(t.changed, key.object)
+	}
+	return nil
+}
+
+// addNames notes names of an inode.
+func (t *touching) addNames(key itemKey, data []byte) error {
+	const refHead, extrefHead = 10, 18 // struct btrfs_inode_ref, btrfs_inode_extref
+	for len(data) > 0 {
+		head, dir := refHead, key.offset
+		if key.kind == inodeExtref {
+			head, dir = extrefHead, binary.LittleEndian.Uint64(data)
+		}
+		if len(data) < head {
+			return fs.ErrInvalid
+		}
+		end := head + int(binary.LittleEndian.Uint16(data[head-2:]))
+		if len(data) < end {
+			return fs.ErrInvalid
+		}
+		t.names[key.object] = append(t.names[key.object], name{dir, string(data[head:end])})
+		data = data[end:]
+	}
+	return nil
+}
+
+// path is that of a directory, by its number.
+func (t *touching) path(inode uint64) (string, error) {
+	if at, known := t.parents[inode]; known {
+		return at, nil
+	}
+	args := struct {
+		tree, inode uint64
+		name        [4080]byte
+	}{inode: inode}
+	if err := ioctl(t.dir, iocInoPath, unsafe.Pointer(&args)); err != nil { //nolint:gosec // the kernel's structure
+		return "", err
+	}
+	at := strings.TrimSuffix(unix.ByteSliceToString(args.name[:]), "/")
+	t.parents[inode] = at
+	return at, nil
+}
+
+// uuidText is a UUID as Info has it.
+func uuidText(uuid [16]byte) string { return hex.EncodeToString(uuid[:]) }

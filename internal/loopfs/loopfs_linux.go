@@ -1,0 +1,282 @@
+package loopfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Requests of linux/fs.h, and a flag of linux/mount.h that is newer than the library.
+const (
+	iocFreeze      = 0xc0045877 // FIFREEZE
+	iocThaw        = 0xc0045878 // FITHAW
+	moveMountBelow = 0x200      // MOVE_MOUNT_BENEATH
+	sectorSize     = 512
+	attachAttempts = 16 // others take loop devices, too
+)
+
+// FileID identifies the file at path, wherever it is moved on its file system.
+func FileID(path string) (string, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return "", &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return fileID(uint64(st.Dev), st.Ino), nil //nolint:unconvert // another type elsewhere
+}
+
+func fileID(dev, inode uint64) string {
+	return strconv.FormatUint(dev, 10) + ":" + strconv.FormatUint(inode, 10)
+}
+
+// attach gives the file a loop device, which goes when nothing has it open any more: with
+// direct I/O where the file system can do that. The caller closes the device, which stays
+// as long as what is mounted of it.
+func attach(path string, access Access) (*os.File, error) {
+	flag, flags := os.O_RDWR, uint32(unix.LO_FLAGS_AUTOCLEAR)
+	if access == ReadOnly {
+		flag, flags = os.O_RDONLY, flags|unix.LO_FLAGS_READ_ONLY
+	}
+	image, err := os.OpenFile(path, flag, 0) //nolint:gosec // the caller's
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = image.Close() }() // the device has it open
+	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = control.Close() }()
+	for attempt := 0; ; attempt++ {
+		number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
+		if err != nil {
+			return nil, fmt.Errorf("find a free loop device: %w", err)
+		}
+		device, err := os.OpenFile("/dev/loop"+strconv.Itoa(number), flag, 0)
+		if err != nil {
+			return nil, fmt.Errorf("open a loop device: %w", err)
+		}
+		config := unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_DIRECT_IO}} //nolint:gosec // a descriptor
+		copy(config.Info.File_name[:], path)
+		err = unix.IoctlLoopConfigure(int(device.Fd()), &config)
+		if errors.Is(err, unix.EINVAL) { // no direct I/O here
+			config.Info.Flags = flags
+			err = unix.IoctlLoopConfigure(int(device.Fd()), &config)
+		}
+		if err == nil {
+			return device, nil
+		}
+		_ = device.Close()
+		if !errors.Is(err, unix.EBUSY) || attempt == attachAttempts {
+			return nil, fmt.Errorf("attach %s to a loop device: %w", path, err)
+		}
+	}
+}
+
+// Detached is a mount that is at no place: it goes when it is closed, or the process ends.
+type Detached struct{ dir *os.File }
+
+// Open mounts the file system of the kind (ext4) that is in the file at path, at no place.
+func Open(path, kind string, access Access) (*Detached, error) {
+	device, err := attach(path, access)
+	if err != nil {
+		return nil, err
+	}
+	d, err := mountDevice(device.Name(), kind, access)
+	if err = errors.Join(err, device.Close()); err != nil {
+		return nil, fmt.Errorf("mount %s: %w", path, err)
+	}
+	return d, nil
+}
+
+// mountDevice mounts a device at no place; another time if it is mounted already.
+func mountDevice(device, kind string, access Access) (*Detached, error) {
+	config, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("fsopen: %w", err)
+	}
+	defer func() { _ = unix.Close(config) }()
+	attributes := unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	err = unix.FsconfigSetString(config, "source", device)
+	if access == ReadOnly {
+		attributes |= unix.MOUNT_ATTR_RDONLY
+		// A snapshot was taken frozen, so its journal is empty.
+		err = errors.Join(err, unix.FsconfigSetFlag(config, "ro"), unix.FsconfigSetFlag(config, "noload"))
+	} else {
+		err = errors.Join(err, unix.FsconfigSetFlag(config, "discard"))
+	}
+	if err = errors.Join(err, unix.FsconfigCreate(config)); err != nil {
+		return nil, fmt.Errorf("fsconfig: %w", err)
+	}
+	fd, err := unix.Fsmount(config, unix.FSMOUNT_CLOEXEC, attributes)
+	if err != nil {
+		return nil, fmt.Errorf("fsmount: %w", err)
+	}
+	return &Detached{os.NewFile(uintptr(fd), device)}, nil
+}
+
+// Dir is a path by which this process reaches the files, until it is closed.
+func (d *Detached) Dir() string { return "/proc/self/fd/" + strconv.Itoa(int(d.dir.Fd())) }
+
+// Close unmounts it, unless it was given a place.
+func (d *Detached) Close() error { return d.dir.Close() }
+
+// Replace gives the mount the place of what is mounted at root, which goes as soon as
+// nobody uses it: nobody sees the folder below it where the kernel can do that (from 6.5).
+// Without anything mounted there it is mounted on the folder.
+func (d *Detached) Replace(root string) error {
+	at, mounted, err := At(root)
+	if err != nil {
+		return err
+	}
+	if err := disk.Step("mount", root); err != nil {
+		return err
+	}
+	move := func(flags int) error {
+		return unix.MoveMount(int(d.dir.Fd()), "", unix.AT_FDCWD, root, unix.MOVE_MOUNT_F_EMPTY_PATH|flags)
+	}
+	if !mounted {
+		return named("mount", root, move(0))
+	}
+	err = move(moveMountBelow)
+	if err == nil {
+		return named("unmount", root, unmount(root))
+	}
+	if !errors.Is(err, unix.EINVAL) {
+		return named("mount", root, err)
+	}
+	if err := unmount(root); err != nil {
+		return named("unmount", root, err)
+	}
+	if err = move(0); err != nil {
+		if former, bad := mountDevice(at.Device, "ext4", ReadWrite); bad == nil {
+			err = errors.Join(err, former.Replace(root), former.Close())
+		}
+	}
+	return named("mount", root, err)
+}
+
+// unmount takes away what is mounted at root. Who uses it goes on with it.
+func unmount(root string) error { return unix.Unmount(root, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }
+
+// Unmount takes away what is mounted at root: unix.EBUSY if somebody uses it, unless lazy.
+func Unmount(root string, lazy bool) error {
+	if err := disk.Step("unmount", root); err != nil {
+		return err
+	}
+	flags := unix.UMOUNT_NOFOLLOW
+	if lazy {
+		flags |= unix.MNT_DETACH
+	}
+	return named("unmount", root, unix.Unmount(root, flags))
+}
+
+func named(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}
+
+// At is what is mounted at root, and whether it is a file system in a file. The zero Mount
+// with true is something else.
+func At(root string) (m Mount, mounted bool, err error) {
+	data, err := disk.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return m, false, err
+	}
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(string(data)) {
+		const pathField, most = 4, 64
+		before, after, _ := strings.Cut(line, " - ")
+		fields := strings.Fields(before)
+		if len(fields) <= pathField || unescape.Replace(fields[pathField]) != root {
+			continue
+		}
+		mounted, m = true, Mount{} // a later one is above
+		source := strings.Fields(after)
+		if len(source) > 1 && strings.HasPrefix(source[1], "/dev/loop") {
+			m.Device = source[1]
+		}
+	}
+	if m.Device != "" {
+		m.File, err = backing(m.Device)
+	}
+	return m, mounted, err
+}
+
+// backing is the FileID of the file that a loop device has; empty if it has none.
+func backing(device string) (string, error) {
+	f, err := os.Open(device)
+	if err != nil {
+		return "", err
+	}
+	info, err := unix.IoctlLoopGetStatus64(int(f.Fd()))
+	if err = errors.Join(err, f.Close()); errors.Is(err, unix.ENXIO) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", device, err)
+	}
+	return fileID(info.Device, info.Inode), nil
+}
+
+// Find returns the loop devices of the file.
+func Find(file string) ([]string, error) {
+	list, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, path := range list {
+		device := "/dev/" + strings.Split(path, "/")[3]
+		if id, err := backing(device); err == nil && id == file {
+			found = append(found, device)
+		}
+	}
+	return found, nil
+}
+
+// Reopen mounts the file system of a loop device that is in use, at no place.
+func Reopen(device, kind string) (*Detached, error) { return mountDevice(device, kind, ReadWrite) }
+
+// Freeze brings the file system at dir to the disk and lets nobody write to it until Thaw:
+// whoever tries waits.
+func Freeze(dir string) error { return control(dir, "freeze", iocFreeze) }
+
+// Thaw ends Freeze. ErrNotFrozen if it had ended.
+func Thaw(dir string) error {
+	err := control(dir, "thaw", iocThaw)
+	if errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("%w: %s", ErrNotFrozen, dir)
+	}
+	return err
+}
+
+// ErrNotFrozen means that a file system wasn't frozen.
+var ErrNotFrozen = errors.New("not frozen")
+
+func control(dir, op string, request uint) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = disk.IgnoreEINTR(func() error { return unix.IoctlSetInt(int(f.Fd()), request, 0) })
+	return errors.Join(named(op, dir, err), f.Close())
+}
+
+// Sync brings what was written to the file system at dir to the disk.
+func Sync(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(named("sync", dir, unix.Syncfs(int(f.Fd()))), f.Close())
+}
