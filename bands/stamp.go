@@ -26,7 +26,12 @@ const (
 // Stamp asks the file system for the time, by writing a file: its clock isn't
 // the process's.
 func (s *Store) Stamp(set Settings) (Stamp, error) {
-	path := s.Path(stampFile)
+	return StampOf(s.Path(stampFile), set.Root, set.Space.Network)
+}
+
+// StampOf is the present time of the file system of the directory root, by way of the file
+// path, which it writes; network reports that another machine may have that file.
+func StampOf(path, root string, network bool) (Stamp, error) {
 	if err := disk.Step("write", path); err != nil {
 		return Stamp{}, err
 	}
@@ -42,21 +47,21 @@ func (s *Store) Stamp(set Settings) (Stamp, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return Stamp{}, err
 	}
-	root, err := dirfd.OpenRoot(set.Root)
+	dir, err := dirfd.OpenRoot(root)
 	if err != nil {
 		return Stamp{}, err
 	}
-	err = root.Self(&there)
-	if err := errors.Join(err, root.Close()); err != nil {
+	err = dir.Self(&there)
+	if err := errors.Join(err, dir.Close()); err != nil {
 		return Stamp{}, err
 	}
-	space, err := disk.SpaceAt(set.Root)
+	space, err := disk.SpaceAt(root)
 	if err != nil {
 		return Stamp{}, err
 	}
 	st := Stamp{At: here.Ctime, Coarse: !exact(space.Type)}
 	switch {
-	case here.Dev != there.Dev && (space.Network || set.Space.Network):
+	case here.Dev != there.Dev && (space.Network || network):
 		st.At -= int64(otherMachine)
 	case here.Dev != there.Dev || st.Coarse || space.Network:
 		st.At -= int64(otherClock)

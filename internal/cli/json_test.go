@@ -23,8 +23,8 @@ var listsOfOtherTools = []string{
 }
 
 // notJSON are the commands that inherit the flag from agentfs and print something else:
-// a file, a script, the version.
-var notJSON = []string{"agentfs version", "agentfs show", "entire fs show", "agentfs completion", "agentfs completion install", "agentfs completion uninstall"}
+// a file, a script, the version, help.
+var notJSON = []string{"agentfs bisect", "entire fs bisect", "agentfs version", "agentfs show", "entire fs show", "agentfs completion", "agentfs completion install", "agentfs completion uninstall"}
 
 // Every command with --json prints one value, an object that begins with "schema": in a
 // repository with snapshots, and as an error in a folder without anything.

@@ -25,6 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/internal/cli/stores"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/bisectcmd"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -41,7 +42,7 @@ type group struct {
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, health.NewAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
-		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, ask.NewReport, lines.NewBlame, lines.NewWhy}},
+		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, ask.NewReport, lines.NewBlame, lines.NewWhy, bisectcmd.New}},
 		{"Go back:", []build{rewindcmd.NewCommand, forkcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{

@@ -33,6 +33,23 @@ func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, mo
 	return list, more, nil
 }
 
+// TurnOf returns the turn that a snapshot was taken at the end of; false if the index has none.
+func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool, err error) {
+	query := "SELECT " + rowColumns + " FROM snapshots v JOIN turns t ON t.id = v.turn JOIN sessions s ON s.id = t.session WHERE v.version = ?"
+	err = each(ctx, r.conn, query, []any{snapshot}, func(rows scanner) error {
+		var at, ended int64
+		if err := rows.Scan(row.targets(&at, &ended)...); err != nil {
+			return err
+		}
+		row.At, row.Ended, found = fromMillis(at), fromMillis(ended), true
+		return nil
+	})
+	if err == nil && found {
+		err = r.complete(ctx, &row)
+	}
+	return row, found, err
+}
+
 // Calls returns the commands of a turn, or with all set every use of a tool, in order.
 func (r *Reader) Calls(ctx context.Context, turn int64, all bool) (list []Call, err error) {
 	query := "SELECT line, at, tool, text, command, outcome, status, agent FROM calls WHERE turn = ?"

@@ -98,3 +98,36 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// Wait runs the program, with out for all that it prints, and returns its exit status: that
+// of a shell, 128 and the number of the signal, if a signal ended it. What it started and left
+// running ends with it. It ends when ctx ends: the error wraps that of ctx then. It is
+// ErrNoProgram if there is no such program. Limit has no meaning.
+func (r Run) Wait(ctx context.Context, out io.Writer) (status int, err error) {
+	const bySignal = 128
+	cmd := exec.CommandContext(ctx, r.Path, r.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Dir, r.Env, r.Stdin, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = endDelay
+	err = cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // no process is left in most cases
+	}
+	name := filepath.Base(r.Path)
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		return 0, fmt.Errorf("%s: %w", name, context.Cause(ctx))
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return 0, nil
+	case errors.Is(err, exec.ErrNotFound):
+		return 0, fmt.Errorf("%s: %w", name, ErrNoProgram)
+	case !failed:
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	if is, ok := exit.Sys().(syscall.WaitStatus); ok && is.Signaled() {
+		return bySignal + int(is.Signal()), nil
+	}
+	return exit.ExitCode(), nil
+}

@@ -267,7 +267,7 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 	if err := disk.Step("rename", f.Dir); err != nil {
 		return err
 	}
-	if err := removeTree(aside, progress); err != nil { // of a process that was killed
+	if err := disk.RemoveTree(aside, nil); err != nil { // of a process that was killed
 		return err
 	}
 	if err := os.Rename(f.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -276,50 +276,11 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 	if err := disk.Step("remove-tree", aside); err != nil {
 		return err
 	}
-	return removeTree(aside, progress)
-}
-
-// removeTree is os.RemoveAll that reports how many entries are removed, and also removes
-// what is in folders that their owner may not write to, as package managers leave them.
-func removeTree(dir string, progress func(bands.Progress)) error {
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	at := bands.Progress{Stage: "files"}
-	err = removeEntries(root, func() {
+	return disk.RemoveTree(aside, func() {
 		at.Done++
 		progress(at)
 	})
-	return errors.Join(err, root.Close(), os.Remove(dir))
-}
-
-// removeEntries removes what is in a folder.
-func removeEntries(dir *os.Root, removed func()) error {
-	_ = dir.Chmod(".", 0o700) // else the entries say why they can't be removed
-	entries, err := fs.ReadDir(dir.FS(), ".")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			below, err := dir.OpenRoot(e.Name())
-			if err != nil {
-				return err
-			}
-			if err := errors.Join(removeEntries(below, removed), below.Close()); err != nil {
-				return err
-			}
-		}
-		if err := dir.Remove(e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		removed()
-	}
-	return nil
 }
 
 // removeBranch removes the fork's branch, unless it has moved or is checked out elsewhere.

@@ -1,6 +1,6 @@
 // Package stores has the commands of the snapshot stores, of `entire fs` and agentfs.
 //
-// Of internal/cli it imports access, causality, install, app and format.
+// Of internal/cli it imports access, bisectcmd, causality, install, app and format.
 package stores
 
 import (
@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/bisectcmd"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/causality"
 )
 
@@ -50,7 +51,7 @@ one with a path only inside of that store's folder.` + access.ExitStatus,
 		newFSInitCmd, newFSOpenCmd, newFSCloseCmd, newFSDeleteCmd, newFSListCmd, newFSUseCmd, newFSStatusCmd,
 		newFSManageCmd, newFSUnmanageCmd,
 		newFSCheckpointCmd, newFSRestoreCmd, newFSDiffCmd, newFSShowCmd, newFSExportCmd,
-		causality.NewLogCmd, causality.NewTimelineCmd, causality.NewSearchCmd, causality.NewBlameCmd,
+		causality.NewLogCmd, causality.NewTimelineCmd, causality.NewSearchCmd, causality.NewBlameCmd, bisectcmd.NewOfStores,
 		newFSVerifyCmd, newFSUsageCmd, newFSPruneCmd, newFSDoctorCmd,
 	} {
 		cmd.AddCommand(build(f))

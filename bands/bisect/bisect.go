@@ -1,0 +1,169 @@
+package bisect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/scratch"
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// Search goes on with a search.
+type Search struct {
+	Store  *bands.Store
+	Record *Record
+	*State
+
+	// Dir is the folder in which the folder of the scratch tree is made.
+	Dir string
+	// Clones returns the tree from which files may be cloned into the scratch tree that is
+	// made of a snapshot, nil for none.
+	Clones func(context.Context, bands.Snapshot) (*export.CloneSource, error)
+	Now    func() time.Time
+	// Exec runs the command in the folder dir, which has a snapshot's files, and returns its
+	// exit status. An error ends the search, which can go on later.
+	Exec func(ctx context.Context, dir string, v bands.Version) (status int, err error)
+	// Trying is called before the scratch tree is made that of a snapshot, Tried when its
+	// result is recorded.
+	Trying func(Next)
+	Tried  func(Run)
+	// Writing reports how far the scratch tree is.
+	Writing func(ctx context.Context, what string, do func(func(bands.Progress)) error) error
+}
+
+// AbortError means that the command's exit status ended the search.
+type AbortError struct {
+	Version bands.Version
+	Status  int
+}
+
+// Error names the exit status.
+func (e *AbortError) Error() string {
+	return fmt.Sprintf("the command ended with exit status %d in %s", e.Status, e.Version)
+}
+
+// Run tries snapshots until the search is over, removes the scratch tree then, and returns
+// what was found. After any error but an [*EndError] it can be called again, by another
+// process too.
+func (s *Search) Run(ctx context.Context) (Outcome, error) {
+	for {
+		next, err := s.next()
+		if err != nil {
+			return Outcome{}, errors.Join(err, s.end())
+		}
+		if next.Version == 0 {
+			break
+		}
+		if err := s.try(ctx, next); err != nil {
+			return Outcome{}, err
+		}
+	}
+	found, _ := s.Outcome()
+	return found, s.end()
+}
+
+// end removes the scratch tree and records that the search is over.
+func (s *Search) end() error {
+	if err := s.removeBase(); err != nil {
+		return err
+	}
+	if s.Ended == nil {
+		now := s.Now().UTC()
+		s.Ended = &now
+	}
+	return s.Record.Write(s.State)
+}
+
+// try runs the command in a snapshot and records the result.
+func (s *Search) try(ctx context.Context, next Next) error {
+	s.Trying(next)
+	run := Run{Version: next.Version, Result: Skip, Exit: -1}
+	began := s.Now()
+	dir, err := s.prepare(ctx, next.Version)
+	run.Setup = s.Now().Sub(began).Milliseconds()
+	switch {
+	case err == nil:
+		began = s.Now()
+		run.Exit, err = s.Exec(ctx, dir, next.Version)
+		run.Millis = s.Now().Sub(began).Milliseconds()
+		if err != nil {
+			return err
+		}
+		result, known := ResultOf(run.Exit)
+		if !known {
+			return &AbortError{Version: next.Version, Status: run.Exit}
+		}
+		run.Result = result
+	case unusable(err):
+		run.Note = err.Error()
+	default:
+		return err
+	}
+	run.At = s.Now().UTC().Truncate(time.Second)
+	s.Runs = append(s.Runs, run)
+	if err := s.Record.Write(s.State); err != nil {
+		return err
+	}
+	s.Tried(run)
+	return nil
+}
+
+// unusable reports whether an error is about one snapshot: it is skipped.
+func unusable(err error) bool {
+	return errors.Is(err, bands.ErrDamaged) || errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, apply.ErrIncomplete)
+}
+
+// prepare makes the scratch tree that of a snapshot, and returns its folder.
+func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err error) {
+	to, err := s.Store.Snapshot(v)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(s.Base); s.Base == "" || err != nil || s.Boot != proc.Boot() {
+		if err := errors.Join(s.removeBase(), s.makeBase(s.Dir)); err != nil {
+			return "", err
+		}
+		if err := s.Record.Write(s.State); err != nil {
+			return "", err
+		}
+	}
+	t := &scratch.Tree{Store: s.Store, Base: s.Base, Keep: s.Keep, Now: s.Now}
+	at := s.Tree
+	from, err := s.Store.Snapshot(at.Version)
+	known := at.Version != 0 && err == nil
+	// While the tree is written the record says that nothing is known of it.
+	s.Tree = scratch.State{}
+	if at.Version != 0 {
+		if err := s.Record.Write(s.State); err != nil {
+			return "", err
+		}
+	}
+	err = s.Writing(ctx, "Writing "+v.String()+" to the scratch tree", func(progress func(bands.Progress)) error {
+		t.Progress = progress
+		if known {
+			if s.Tree, err = t.Update(ctx, at, from, to); err == nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		clones, err := s.Clones(ctx, to)
+		if err != nil {
+			return err
+		}
+		if clones != nil && clones.Present != nil {
+			defer func() { _ = clones.Present.Close() }()
+		}
+		s.Tree, err = t.Make(ctx, to, clones)
+		return err
+	})
+	if err != nil {
+		s.Tree = scratch.State{}
+		return "", err
+	}
+	return t.Dir(), s.Record.Write(s.State)
+}

@@ -1,0 +1,174 @@
+package bisect
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// Result is what a run of the command says about a snapshot.
+type Result string
+
+// The results.
+const (
+	Good Result = "good"
+	Bad  Result = "bad"
+	Skip Result = "skip"
+)
+
+// Exit statuses of the command with a meaning of their own, as `git bisect run` has them.
+const (
+	exitSkip    = 125
+	lastFailure = 127
+)
+
+// ResultOf returns what an exit status says; false if it ends the search.
+func ResultOf(status int) (Result, bool) {
+	switch {
+	case status == 0:
+		return Good, true
+	case status == exitSkip:
+		return Skip, true
+	case status > 0 && status <= lastFailure:
+		return Bad, true
+	}
+	return "", false
+}
+
+// Next is what is to be done next.
+type Next struct {
+	// Version is to be tried; 0: the search is over.
+	Version bands.Version
+	// Repeat reports that it has been tried before, and is tried again to see whether the
+	// result is the same.
+	Repeat bool
+	// Left is how many snapshots may still be the first bad one, Steps about how many runs
+	// that takes.
+	Left, Steps int
+}
+
+// Outcome is what a search has found. Good is the last good snapshot and Bad the first bad
+// one behind it; those between them were skipped.
+type Outcome struct {
+	Good, Bad bands.Version
+	Skipped   []bands.Version
+	// Unsteady are snapshots of which two runs had different results.
+	Unsteady []bands.Version
+}
+
+// EndError means that an end of the range isn't what a search needs: the first snapshot
+// good, the last one bad.
+type EndError struct {
+	Version bands.Version
+	Result  Result
+	First   bool
+}
+
+// Error describes the result of the end.
+func (e *EndError) Error() string {
+	which, want := "last", Bad
+	if e.First {
+		which, want = "first", Good
+	}
+	return e.Version.String() + ", the " + which + " snapshot, is " + string(e.Result) + ", not " + string(want)
+}
+
+// next returns what is to be done next, or an *EndError. The last snapshot is tried first,
+// then the first, then the one in the middle of those that are left.
+func (s *State) next() (Next, error) {
+	results := s.results()
+	first, last := s.Versions[0], s.Versions[len(s.Versions)-1]
+	for _, end := range []struct {
+		version bands.Version
+		want    Result
+	}{{last, Bad}, {first, Good}} {
+		switch got := results[end.version]; got {
+		case "":
+			n := len(s.Versions) - 1
+			return Next{Version: end.version, Left: n, Steps: stepsFor(n)}, nil
+		case end.want:
+		default:
+			return Next{}, &EndError{Version: end.version, Result: got, First: end.want == Good}
+		}
+	}
+	low, high := s.bounds(results)
+	if v := middle(s.Versions[low+1:high], results); v != 0 {
+		return Next{Version: v, Left: high - low, Steps: stepsFor(high - low)}, nil
+	}
+	if s.Repeat {
+		for _, v := range []bands.Version{s.Versions[low], s.Versions[high]} {
+			if s.runsOf(v) == 1 {
+				return Next{Version: v, Repeat: true, Left: 1}, nil
+			}
+		}
+	}
+	return Next{}, nil
+}
+
+// stepsFor is how many runs find one of n snapshots.
+func stepsFor(n int) int { return bits.Len(uint(max(n-1, 0))) }
+
+// middle is the snapshot nearest to the middle that has no result, 0 if all have one.
+func middle(list []bands.Version, results map[bands.Version]Result) bands.Version {
+	for d := 0; d <= len(list); d++ {
+		for _, i := range []int{len(list)/2 - d, len(list)/2 + d} {
+			if i >= 0 && i < len(list) && results[list[i]] == "" {
+				return list[i]
+			}
+		}
+	}
+	return 0
+}
+
+// bounds returns where the last good snapshot and the first bad one behind it are.
+func (s *State) bounds(results map[bands.Version]Result) (low, high int) {
+	high = len(s.Versions) - 1
+	for i, v := range s.Versions {
+		switch results[v] {
+		case Good:
+			low = i
+		case Bad:
+			return low, i
+		case Skip:
+		}
+	}
+	return low, high
+}
+
+// results are the results so far: of a snapshot with several runs that of the first.
+func (s *State) results() map[bands.Version]Result {
+	all := map[bands.Version]Result{}
+	for _, r := range s.Runs {
+		if all[r.Version] == "" {
+			all[r.Version] = r.Result
+		}
+	}
+	return all
+}
+
+func (s *State) runsOf(v bands.Version) (n int) {
+	for _, r := range s.Runs {
+		if r.Version == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Outcome returns what the search has found; false if it isn't over.
+func (s *State) Outcome() (Outcome, bool) {
+	next, err := s.next()
+	if err != nil || next.Version != 0 {
+		return Outcome{}, false
+	}
+	results := s.results()
+	low, high := s.bounds(results)
+	found := Outcome{Good: s.Versions[low], Bad: s.Versions[high], Skipped: slices.Clone(s.Versions[low+1 : high])}
+	for _, r := range s.Runs {
+		if r.Result != results[r.Version] && !slices.Contains(found.Unsteady, r.Version) {
+			found.Unsteady = append(found.Unsteady, r.Version)
+		}
+	}
+	return found, true
+}

@@ -1,0 +1,76 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/scratch"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// TestPropScratchIsEachSnapshotExactly: whatever was done in a scratch tree, and whichever
+// snapshot comes next, it has that snapshot's files and nothing else.
+func TestPropScratchIsEachSnapshotExactly(t *testing.T) {
+	t.Parallel()
+	create := worlds(t)
+	rapid.Check(t, func(r *rapid.T) {
+		w := create(r)
+		w.tree.Plant(15)
+		w.take(capture.TakeOptions{})
+		for range 2 {
+			w.tree.Edit(6)
+			w.take(capture.TakeOptions{})
+		}
+		w.scratch(treetest.Drawn(r), func(n int) int { return rapid.IntRange(0, n-1).Draw(r, "version") })
+	})
+}
+
+// scratch goes through versions in a scratch tree that changes meanwhile.
+func (w *world) scratch(src treetest.Source, choose func(n int) int) {
+	w.tb.Helper()
+	ctx, versions := w.ctx.Context(), w.versions()
+	base := filepath.Join(w.dir, "base")
+	w.must(os.Mkdir(base, 0o700))
+	s := &scratch.Tree{Store: w.store, Base: base, Now: w.opts.Now}
+	at := w.snapshot(versions[choose(len(versions))])
+	state, err := s.Make(ctx, at, nil)
+	w.must(err)
+	for range 3 {
+		w.scratched(s.Dir(), at.Version)
+		treetest.New(w.tb, s.Dir(), src).Edit(5)
+		next := w.snapshot(versions[choose(len(versions))])
+		state, err = s.Update(ctx, state, at, next)
+		w.must(err)
+		at = next
+	}
+	w.scratched(s.Dir(), at.Version)
+	w.must(s.Remove())
+}
+
+func (w *world) snapshot(v bands.Version) bands.Snapshot {
+	w.tb.Helper()
+	s, err := w.store.Snapshot(v)
+	w.must(err)
+	return s
+}
+
+// scratched compares a scratch tree with what a version holds.
+func (w *world) scratched(dir string, v bands.Version) {
+	w.tb.Helper()
+	want := treetest.Model{}
+	for path, node := range w.holds[v] {
+		if node.Kind.Held() && (filepath.Base(path) != ".git" || node.Kind == treetest.Dir) {
+			want[path] = node
+		}
+	}
+	if diff := treetest.Diff(want, treetest.Read(w.tb, dir)); diff != "" {
+		w.tb.Fatalf("scratch tree of %v:\n%s", v, diff)
+	}
+}

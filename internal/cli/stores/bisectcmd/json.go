@@ -1,0 +1,100 @@
+package bisectcmd
+
+import (
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/bisect"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+)
+
+// foundJSON is what a search prints in the end; docs/formats/bisect.md describes it.
+type foundJSON struct {
+	Good     string                `json:"good"`
+	Bad      string                `json:"bad"`
+	Skipped  []string              `json:"skipped"`
+	Unsteady []string              `json:"unsteady"`
+	Snapshot format.CheckpointJSON `json:"snapshot"`
+	Turn     *turnJSON             `json:"turn,omitempty"`
+	Changed  []format.DiffJSON     `json:"changed"`
+	Look     []string              `json:"look"`
+	Back     string                `json:"back"`
+	Runs     []runJSON             `json:"runs"`
+}
+
+// turnJSON is the turn that made the first bad snapshot.
+type turnJSON struct {
+	Session string     `json:"session"`
+	Agent   string     `json:"agent,omitempty"`
+	Prompt  string     `json:"prompt,omitempty"`
+	At      *time.Time `json:"at,omitempty"`
+	Calls   []callJSON `json:"calls"`
+}
+
+type callJSON struct {
+	Tool string `json:"tool"`
+	Text string `json:"text"`
+}
+
+// logJSON is what `bisect log --json` prints.
+type logJSON struct {
+	Command  []string   `json:"command"`
+	Paths    []string   `json:"paths"`
+	Keep     bool       `json:"keep"`
+	Repeat   bool       `json:"repeat"`
+	Versions []string   `json:"versions"`
+	Runs     []runJSON  `json:"runs"`
+	Began    time.Time  `json:"began_at"`
+	Ended    *time.Time `json:"ended_at,omitempty"`
+}
+
+type runJSON struct {
+	Version string     `json:"version"`
+	Result  string     `json:"result"`
+	Exit    int        `json:"exit"`
+	Note    string     `json:"note,omitempty"`
+	Millis  int64      `json:"duration_ms"`
+	Setup   int64      `json:"setup_ms"`
+	At      *time.Time `json:"at,omitempty"`
+}
+
+func newLogJSON(s *bisect.State) logJSON {
+	out := logJSON{
+		Command: s.Command, Paths: format.NotNil(s.Paths), Keep: s.Keep, Repeat: s.Repeat, Versions: names(s.Versions),
+		Runs: newRunsJSON(s.Runs), Began: format.UTC(s.Began),
+	}
+	if s.Ended != nil {
+		ended := format.UTC(*s.Ended)
+		out.Ended = &ended
+	}
+	return out
+}
+
+func newRunsJSON(runs []bisect.Run) []runJSON {
+	list := make([]runJSON, 0, len(runs))
+	for _, r := range runs {
+		one := runJSON{Version: r.Version.String(), Result: string(r.Result), Exit: r.Exit, Note: r.Note, Millis: r.Millis, Setup: r.Setup}
+		if !r.At.IsZero() { // it isn't of a log
+			one.At = &r.At
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// names are the versions as they are written.
+func names(versions []bands.Version) []string {
+	list := make([]string, len(versions))
+	for i, v := range versions {
+		list[i] = v.String()
+	}
+	return list
+}
+
+// print prints JSON as the program does.
+func (c *command) print(v any) error {
+	if c.records {
+		return c.Streams.JSON(v)
+	}
+	return c.PrintJSON(v)
+}

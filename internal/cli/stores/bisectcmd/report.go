@@ -1,0 +1,242 @@
+package bisectcmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/bisect"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// culprit is what turned good to bad.
+type culprit struct {
+	bisect.Outcome
+
+	good, bad bands.Snapshot
+	turn      *turnJSON // nil if no turn made it
+	files     []diff.File
+	look      []string // commands that show more
+	back      string
+}
+
+// report prints what was found. Where results differed the exit status is that of a failure.
+func (c *command) report(ctx context.Context, o *opened, state *bisect.State, found bisect.Outcome) (err error) {
+	at := &culprit{Outcome: found}
+	if at.good, err = o.Snapshot(found.Good); err == nil {
+		at.bad, err = o.Snapshot(found.Bad)
+	}
+	if err != nil {
+		return err
+	}
+	old, now, err := sides(o, at)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, old.Close(), now.Close()) }()
+	if at.files, err = diff.Stat(ctx, old, now, diff.Options{}); err != nil {
+		return err
+	}
+	at.turn = c.turnOf(ctx, at)
+	c.commands(at)
+	if c.JSON {
+		err = c.print(foundJSON{
+			Good: found.Good.String(), Bad: found.Bad.String(), Skipped: names(found.Skipped), Unsteady: names(found.Unsteady),
+			Snapshot: format.NewCheckpointJSON(at.bad), Turn: at.turn, Changed: format.NewDiffJSON(at.files), Look: at.look, Back: at.back, Runs: newRunsJSON(state.Runs),
+		})
+	} else {
+		err = c.show(ctx, at, old, now)
+	}
+	if err == nil && len(found.Unsteady) > 0 {
+		for _, v := range found.Unsteady {
+			c.Streams.Notef("%s had different results in two runs: the command doesn't depend on the files alone, and what was found may be wrong.", v)
+		}
+		return app.ErrFailed
+	}
+	return err
+}
+
+// sides are the two snapshots as sides of a diff.
+func sides(o *opened, at *culprit) (old, now diff.Side, err error) {
+	if old, err = diff.SnapshotSide(o.Store, at.good); err != nil {
+		return old, now, err
+	}
+	if now, err = diff.SnapshotSide(o.Store, at.bad); err != nil {
+		err = errors.Join(err, old.Close())
+	}
+	return old, now, err
+}
+
+// mostLines is how long a diff is printed whole.
+const mostLines = 60
+
+// show prints what was found for people.
+func (c *command) show(ctx context.Context, at *culprit, old, now diff.Side) error {
+	s := c.Streams
+	s.Printf("%s is the first bad snapshot, %s the last good one.\n", s.Paint(ui.Bold, at.Bad.String()), at.Good)
+	if n := len(at.Skipped); n > 0 {
+		s.Printf("It may also be one of the %d between them, which were skipped: %s\n", n, strings.Join(names(at.Skipped), ", "))
+	}
+	s.Printf("\n")
+	fact := func(name, text string) {
+		if text != "" {
+			s.Printf("%s %s\n", s.Paint(ui.Bold, fmt.Sprintf("%-9s", name)), text)
+		}
+	}
+	fact("When:", ui.Ago(c.Now(), at.bad.Created)+", "+causeOf(at))
+	if t := at.turn; t != nil {
+		fact("Session:", strings.TrimSpace(ui.Line(t.Session, format.LineWidth)+" "+ui.Line(t.Agent, format.NameWidth)))
+		fact("Prompt:", ui.Line(t.Prompt, format.LineWidth))
+		for i, call := range t.Calls {
+			if i == mostCalls {
+				fact("", fmt.Sprintf("... %d more", len(t.Calls)-i))
+				break
+			}
+			fact(map[bool]string{true: "Calls:"}[i == 0], call.Tool+": "+ui.Line(call.Text, format.LineWidth))
+		}
+	}
+	s.Printf("\n")
+	format.Diff(s, at.files)
+	var text bytes.Buffer
+	if _, err := diff.Unified(ctx, &text, old, now, diff.Options{}); err != nil {
+		return err
+	}
+	if n := bytes.Count(text.Bytes(), []byte("\n")); n > 0 && n <= mostLines {
+		s.Printf("\n")
+		if err := s.ShowDiff(func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err }); err != nil {
+			return err
+		}
+	}
+	s.Printf("\n")
+	for i, look := range at.look {
+		fact(map[bool]string{true: "Look:"}[i == 0], look)
+	}
+	fact("Go back:", at.back)
+	return nil
+}
+
+// causeOf describes what the change happened in.
+func causeOf(at *culprit) string {
+	c := at.bad.Causality
+	switch {
+	case at.turn != nil && c.Action != "":
+		return "by a tool call: " + ui.Line(c.Action, format.NameWidth)
+	case at.turn != nil:
+		return "in a turn of an agent"
+	case at.bad.Cause == bands.Prompt:
+		return "between turns, before the prompt" + format.Quoted(c.Prompt)
+	case at.bad.Cause == bands.Commit:
+		return "in the commit " + fmt.Sprintf("%.7s", c.Commit)
+	case at.bad.Cause == bands.Rescue:
+		return "before a restore"
+	}
+	return "in the snapshot" + format.Quoted(at.bad.Message)
+}
+
+// mostCalls is how many calls of a turn are listed.
+const mostCalls = 6
+
+// turnOf is the turn at whose end, or in which, the first bad snapshot was taken; nil if it
+// was taken for something else. Of its calls those are listed that name a changed file, or
+// are commands.
+func (c *command) turnOf(ctx context.Context, at *culprit) *turnJSON {
+	by := at.bad.Causality
+	if at.bad.Cause == bands.Prompt || by.Session == "" && by.Prompt == "" && by.Action == "" {
+		return nil
+	}
+	t := &turnJSON{Session: by.Session, Agent: by.Agent, Prompt: by.Prompt, Calls: []callJSON{}}
+	if by.Action != "" {
+		t.Calls = append(t.Calls, callJSON{Tool: by.Action})
+	}
+	if !c.records {
+		return t
+	}
+	if err := c.fromIndex(ctx, at, t); err != nil {
+		c.Streams.Notef("The turn's calls are not known: %v", err)
+	}
+	return t
+}
+
+// fromIndex completes a turn with what the index has of it.
+func (c *command) fromIndex(ctx context.Context, at *culprit, t *turnJSON) (err error) {
+	repo, err := c.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	filler := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
+	var r *index.Reader
+	err = c.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
+		r, err = filler.Open(ctx, reach)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	row, found, err := r.TurnOf(ctx, int(at.Bad))
+	if err != nil || !found {
+		return err
+	}
+	t.Session, t.Agent, t.Prompt = row.Session, row.Agent, row.Prompt
+	if !row.At.IsZero() {
+		at := format.UTC(row.At)
+		t.At = &at
+	}
+	calls, err := r.Calls(ctx, row.ID, true)
+	for _, call := range calls {
+		if call.Command || mentions(at.files, call.Text) {
+			t.Calls = append(t.Calls, callJSON{Tool: call.Tool, Text: call.Text})
+		}
+	}
+	// Those that name a file come first.
+	slices.SortStableFunc(t.Calls, func(a, b callJSON) int {
+		return order(mentions(at.files, b.Text)) - order(mentions(at.files, a.Text))
+	})
+	return err
+}
+
+func order(first bool) int {
+	if first {
+		return 1
+	}
+	return 0
+}
+
+// mentions reports whether a text names one of the files.
+func mentions(files []diff.File, text string) bool {
+	return slices.ContainsFunc(files, func(f diff.File) bool { return strings.Contains(text, path.Base(f.Path)) })
+}
+
+// commands are those that show more, and the one that goes back.
+func (c *command) commands(at *culprit) {
+	versions := at.Good.String() + " " + at.Bad.String()
+	show := c.Program + " diff " + versions
+	if len(at.files) > 0 {
+		show += " -- " + access.ShellWord(at.files[0].Path)
+	}
+	at.look = []string{show}
+	at.back = c.Program + " restore " + at.Good.String()
+	if c.records {
+		at.back = "entire rewind " + at.Good.String() + " --preview"
+		at.look = append(at.look, "entire fork "+at.Bad.String())
+		if at.turn != nil && at.turn.Session != "" {
+			at.look = append(at.look, "entire explain --session "+access.ShellWord(at.turn.Session))
+		}
+	}
+}
+
+func took(millis int64) string { return format.Took(time.Duration(millis) * time.Millisecond) }

@@ -1,0 +1,15 @@
+package proc
+
+import (
+	"os"
+	"strings"
+)
+
+// Boot identifies the time since the system was started; empty where that isn't known.
+func Boot() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
