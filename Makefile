@@ -47,7 +47,7 @@ help:
 	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
 	@echo 'fuzz        every fuzz target for FUZZTIME ($(FUZZTIME))'
 	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
-	@echo 'e2e-agents  other genuine agents against a scripted model: AGENTLAB=folder AGENTS="codex copilot pi qwen"'
+	@echo 'e2e-agents  other genuine agents against a scripted model: AGENTLAB=folder AGENTS="codex copilot opencode pi qwen"'
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
@@ -253,7 +253,7 @@ e2e-claude: build
 		cd cmd/entire && ENTIRE_LAB="$(abspath $(LAB))" ENTIRE_BIN="$(CURDIR)/bin" go test -tags e2e -count=1 -run '^TestLab$$/$(LABRUN)' .; \
 	fi
 
-AGENTS ?= codex copilot pi qwen
+AGENTS ?= codex copilot opencode pi qwen
 
 # The lab's examples with each client, then what the record has of a client's work. The
 # client's shell may be a login shell, which sets PATH anew.

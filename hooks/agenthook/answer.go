@@ -19,6 +19,8 @@ type Answer struct {
 	// Message is shown to the person, Context given to the agent; empty for
 	// none.
 	Message, Context string
+	// Stored is the id of the last message that a transcript has of those handed over.
+	Stored string
 
 	raw []byte // an answer that is text of its own
 }
@@ -46,6 +48,7 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	type output struct {
 		Message string    `json:"systemMessage,omitempty"`
 		Direct  string    `json:"additionalContext,omitempty"`
+		Stored  string    `json:"stored,omitempty"`
 		Output  *specific `json:"hookSpecificOutput,omitempty"`
 	}
 	by := dialectOf(to).reply
@@ -57,7 +60,7 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 		r.Message = ""
 	}
 	if by.direct {
-		r.Direct = a.Context
+		r.Direct, r.Stored = a.Context, a.Stored
 	} else if a.Context != "" {
 		r.Output = &specific{a.Event, a.Context}
 	}

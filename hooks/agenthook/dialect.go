@@ -66,7 +66,7 @@ type reply struct {
 
 // dialects returns those of all agents, the default's first.
 func dialects() []dialect {
-	return []dialect{claudeCode(), codex(), copilot(), pi(), qwen()}
+	return []dialect{claudeCode(), codex(), copilot(), openCode(), pi(), qwen()}
 }
 
 // dialectOf returns an agent's. The zero agent is Claude Code.

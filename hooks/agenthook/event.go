@@ -42,6 +42,8 @@ type Payload struct {
 	Reason string `json:"reason"`
 	// Compaction is the summary of what was compacted.
 	Compaction string `json:"compact_summary"`
+	// Messages are what the plugin of an agent that has no transcripts in files hands over.
+	Messages []json.RawMessage `json:"messages"`
 
 	toolPayload
 

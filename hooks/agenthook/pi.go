@@ -1,20 +1,13 @@
 package agenthook
 
-import (
-	_ "embed"
-
-	"github.com/seed-3aff656d/entire/session/agent"
-)
-
-//go:embed plugin/pi.js
-var piPlugin []byte
+import "github.com/seed-3aff656d/entire/session/agent"
 
 // pi has no hooks in settings.
 func pi() dialect {
 	return dialect{
 		agent:  agent.Pi(),
 		files:  [][]string{{".pi", "extensions", "entire.js"}},
-		plugin: piPlugin,
+		plugin: pluginOf(agent.Pi().Name),
 		reply:  reply{silent: true, direct: true},
 		entries: []entry{
 			{verb: "session-start"},

@@ -2,6 +2,7 @@ package agenthook
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,22 @@ import (
 
 // pluginMark is in every version of our plugins, and in no other program's.
 const pluginMark = "Installed by `entire enable`."
+
+// The plugins: what is common to them, with AGENT for the agent's name, and what is an
+// agent's own.
+//
+//go:embed plugin
+var plugins embed.FS
+
+// pluginOf returns the plugin of an agent.
+func pluginOf(name string) []byte {
+	common, err := plugins.ReadFile("plugin/common.js")
+	own, failed := plugins.ReadFile("plugin/" + name + ".js")
+	if err != nil || failed != nil {
+		panic("no plugin for " + name) // they are part of the program
+	}
+	return append(bytes.ReplaceAll(common, []byte("AGENT"), []byte(name)), own...)
+}
 
 // installPlugin writes the plugin, unless another program's file is in its place.
 func (s Settings) installPlugin() (n int, changed bool, err error) {

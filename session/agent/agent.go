@@ -56,6 +56,7 @@ const (
 	byDate                  // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
 	inFolders               // session-state/ID/events.jsonl
 	byPath                  // sessions/--PATH--/TIME_ID.jsonl
+	inRecords               // ID.jsonl in a folder of this program: the agent has a database
 )
 
 const (
@@ -95,6 +96,17 @@ func Copilot() Agent {
 	}
 }
 
+// OpenCode returns the agent of Anomaly. Its shell has the session's id by our plugin.
+func OpenCode() Agent {
+	return Agent{
+		Name: "opencode", Label: "OpenCode", Program: "opencode",
+		Limits: []string{noQuestion},
+		mark:   mark{name: "OPENCODE", value: "1", session: "OPENCODE_SESSION_ID"},
+		home:   home{name: filepath.Join(".local", "share", "opencode")},
+		layout: inRecords, resume: []string{"-s"},
+	}
+}
+
 // Pi returns the agent of Mario Zechner.
 func Pi() Agent {
 	return Agent{
@@ -121,7 +133,7 @@ func Qwen() Agent {
 func Default() Agent { return ClaudeCode() }
 
 // All returns the agents that can be recorded, the default first.
-func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), Pi(), Qwen()} }
+func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), OpenCode(), Pi(), Qwen()} }
 
 // ByName returns the agent with a name.
 func ByName(name string) (Agent, bool) {
@@ -177,6 +189,10 @@ func CallingSession(getenv func(string) string) string {
 	return ""
 }
 
+// HandsOver reports whether the agent has no transcripts in files: its plugin hands the
+// messages of a session over, and the program writes a transcript of them.
+func (a Agent) HandsOver() bool { return a.layout == inRecords }
+
 // NamesSubagents reports whether the id of the session in the environment may be that of a
 // subagent, which no session has.
 func (a Agent) NamesSubagents() bool { return a.mark.otherInSubagents }
@@ -223,6 +239,19 @@ func (a Agent) Resume(session string) string {
 	return strings.Join(append(words, session), " ")
 }
 
+// ResumeImported returns the command that continues a session which the agent first reads
+// from a document.
+func (a Agent) ResumeImported(session, document string) string {
+	if strings.ContainsFunc(document, func(c rune) bool { return !strings.ContainsRune("/._-+@", c) && !isAlphanumeric(c) }) {
+		document = "'" + strings.ReplaceAll(document, "'", `'\''`) + "'"
+	}
+	return a.Program + " import " + document + " && " + a.Resume(session)
+}
+
+func isAlphanumeric(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
 // IsProgram reports whether the arguments of a process are those of the agent's program,
 // which may be a script that an interpreter runs.
 func (a Agent) IsProgram(args []string) bool {
@@ -261,7 +290,8 @@ func (a Agent) TestDir(getenv func(string) string) string {
 }
 
 // Project returns the folder in which the agent keeps the transcripts of the sessions in
-// a worktree, "" if it isn't known. Codex and Copilot have one folder for all.
+// a worktree, "" if it isn't known. Codex and Copilot have one folder for all, an agent that
+// hands its messages over has none.
 func (a Agent) Project(getenv func(string) string, homeDir, root string) string {
 	if dir := a.TestDir(getenv); dir != "" {
 		return dir
@@ -271,6 +301,8 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 		return ""
 	}
 	switch a.layout {
+	case inRecords:
+		return ""
 	case byDate:
 		return filepath.Join(dir, "sessions")
 	case inFolders:
@@ -290,7 +322,7 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 	dir := a.Home(getenv, homeDir)
 	switch {
-	case dir == "":
+	case dir == "", a.layout == inRecords:
 		return ""
 	case a.layout == byDate, a.layout == byPath:
 		return filepath.Join(dir, "sessions")
@@ -306,7 +338,7 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 	switch a.layout {
 	case inFolders:
 		return filepath.Join(dir, session, "events.jsonl")
-	case bySlug, inChats:
+	case bySlug, inChats, inRecords:
 		return filepath.Join(dir, session+".jsonl")
 	case byPath:
 		return filepath.Join(dir, recorded.UTC().Format("2006-01-02T15-04-05-000Z")+"_"+session+".jsonl")
@@ -325,7 +357,7 @@ func (a Agent) Find(dir, session string) string {
 		pattern = filepath.Join(dir, "*", "*", "*", "rollout-*-"+session+".jsonl")
 	case byPath:
 		pattern = filepath.Join(dir, "*_"+session+".jsonl")
-	case bySlug, inChats, inFolders:
+	case bySlug, inChats, inFolders, inRecords:
 	}
 	if pattern == "" || strings.ContainsAny(session, `*?[\`) {
 		return ""
@@ -348,7 +380,7 @@ func ProjectSlug(path string) string {
 	for i, u := range units {
 		hash = hash*31 + int32(u)
 		slug[i] = '-'
-		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
+		if isAlphanumeric(rune(u)) {
 			slug[i] = byte(u)
 		}
 	}

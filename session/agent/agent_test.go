@@ -42,6 +42,7 @@ func TestProject(t *testing.T) {
 		"Codex with Claude Code's setting":  {agent: agent.Codex(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, home: "/home/u", want: "/home/u/.codex/sessions"},
 		"Copilot has one, too":              {agent: agent.Copilot(), home: "/home/u", want: "/home/u/.copilot/session-state"},
 		"Copilot with a setting":            {agent: agent.Copilot(), env: []string{"COPILOT_HOME=/cp"}, home: "/home/u", want: "/cp/session-state"},
+		"OpenCode has none":                 {agent: agent.OpenCode(), home: "/home/u"},
 		"Pi":                                {agent: agent.Pi(), home: "/home/u", want: "/home/u/.pi/agent/sessions/--src-p--"},
 		"Qwen Code":                         {agent: agent.Qwen(), home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 		"Qwen Code with a test's of Claude": {agent: agent.Qwen(), env: []string{"ENTIRE_TEST_CLAUDE_PROJECT_DIR=/t"}, home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
@@ -89,6 +90,7 @@ func TestCallers(t *testing.T) {
 		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}, session: "a"},
 		"Codex, which has no other mark": {env: []string{"CODEX_SESSION_ID=c", "CODEX_CI=1"}, want: []string{"codex"}, session: "c"},
 		"Copilot CLI":                    {env: []string{"COPILOT_CLI=1", "COPILOT_AGENT_SESSION_ID=p"}, want: []string{"copilot"}, session: "p"},
+		"OpenCode with our plugin":       {env: []string{"OPENCODE=1", "OPENCODE_SESSION_ID=o"}, want: []string{"opencode"}, session: "o"},
 		"Pi, which names no session":     {env: []string{"PI_CODING_AGENT=true"}, want: []string{"pi"}},
 		"Qwen Code":                      {env: []string{"QWEN_CODE=1", "QWEN_CODE_SESSION_ID=q"}, want: []string{"qwen"}, session: "q"},
 		"an early version of Claude":     {env: []string{"CLAUDECODE=1"}, want: []string{"claude-code"}},
@@ -143,6 +145,7 @@ func TestFile(t *testing.T) {
 		{agent.ClaudeCode(), "d/s1.jsonl"},
 		{agent.Qwen(), "d/s1.jsonl"},
 		{agent.Copilot(), "d/s1/events.jsonl"},
+		{agent.OpenCode(), "d/s1.jsonl"},
 		{agent.Pi(), "d/2026-11-22T13-11-27-000Z_s1.jsonl"},
 		{agent.Codex(), "d/2026/11/22/rollout-2026-11-22T13-11-27-s1.jsonl"},
 	} {
@@ -193,8 +196,20 @@ func TestResume(t *testing.T) {
 	for _, a := range agent.All() {
 		got = append(got, a.Resume("s1"))
 	}
-	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "opencode -s s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestResumeImported(t *testing.T) {
+	t.Parallel()
+	for document, want := range map[string]string{
+		"/r/.git/entire/s1.import.json": "opencode import /r/.git/entire/s1.import.json && opencode -s s1",
+		"/my r/it's":                    `opencode import '/my r/it'\''s' && opencode -s s1`,
+	} {
+		if got := agent.OpenCode().ResumeImported("s1", document); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,22 @@ type Place struct {
 	// Getenv is the environment, Home the home directory, empty if there is none.
 	Getenv func(string) string
 	Home   string
-	// Root is the worktree.
-	Root string
+	// Root is the worktree, Records the folder of the program's records in its repository,
+	// which has the transcripts that the program writes itself.
+	Root, Records string
 }
+
+// IsWritten reports whether a file is one of the transcripts that the program writes, or
+// belongs to one.
+func (p Place) IsWritten(path string) bool {
+	return slices.ContainsFunc(agent.All(), func(a agent.Agent) bool {
+		rel, err := filepath.Rel(p.written(a), path)
+		return a.HandsOver() && err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// written is the folder of the transcripts that the program writes of what an agent hands over.
+func (p Place) written(a agent.Agent) string { return filepath.Join(p.Records, a.Name) }
 
 // Check is CheckPath for the places where the transcripts of an agent's sessions may be:
 // its folders and, in tests that name another, also .entire/tmp of the worktree, unless a
@@ -27,7 +41,10 @@ type Place struct {
 func (p Place) Check(a agent.Agent, path string) error {
 	isTest := a.TestDir(p.Getenv) != ""
 	dir := a.Transcripts(p.Getenv, p.Home)
-	if isTest {
+	switch {
+	case a.HandsOver():
+		dir = p.written(a)
+	case isTest:
 		dir = a.TestDir(p.Getenv)
 	}
 	err := CheckPath(path, dir)
@@ -45,6 +62,9 @@ func (p Place) Check(a agent.Agent, path string) error {
 // this worktree: where it has it already, else by when the session was recorded.
 func (p Place) File(a agent.Agent, session string, recorded time.Time) (string, error) {
 	dir := a.Project(p.Getenv, p.Home, p.Root)
+	if a.HandsOver() {
+		dir = p.written(a)
+	}
 	if dir == "" {
 		return "", errors.New("there is no home directory, so the agent's folder isn't known")
 	}

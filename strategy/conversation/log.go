@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/session/transcript/relocate"
 )
 
@@ -94,6 +95,9 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 		return conv, err
 	}
 	conv.Copy, err = lo.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return lo.copyLog(ctx, log, w) })
+	if err == nil && log.Agent.HandsOver() {
+		err = handed.WriteDocument(log.Path, lo.Repo.Root)
+	}
 	return conv, err
 }
 
@@ -196,7 +200,13 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placin
 	if log.Stored, err = lo.lastTime(ctx, text); err != nil {
 		return log, "", err
 	}
-	return log, "", lo.compare(ctx, &log)
+	if err := lo.compare(ctx, &log); err != nil {
+		return log, "", err
+	}
+	if log.Status == LogNewer && log.Agent.HandsOver() {
+		log.Status = LogSame // the agent goes on where its database ends, whatever the file is
+	}
+	return log, "", nil
 }
 
 // Resumable reports whether a session's id can be given on a command line as it is.

@@ -20,7 +20,8 @@ func (tr *transcripts) changes() []fileChange {
 	states, _ := tr.rec.Sessions.All()
 	var list []fileChange
 	for _, s := range states {
-		if s.TranscriptPath == "" || tr.find == nil && s.ID != tr.what.Session {
+		isRecord := agent.Of(s.AgentType).HandsOver() // and not the agent's own
+		if s.TranscriptPath == "" || isRecord || tr.find == nil && s.ID != tr.what.Session {
 			continue
 		}
 		paths := []string{s.TranscriptPath}

@@ -86,7 +86,7 @@ func (w *Workspace) ForksDir() string { return filepath.Join(w.RecordsDir(), "fo
 
 // Transcripts is where the transcripts of the worktree's sessions are.
 func (w *Workspace) Transcripts() transcript.Place {
-	return transcript.Place{Getenv: w.Env.Getenv, Home: w.Env.Home, Root: w.Repo.Root}
+	return transcript.Place{Getenv: w.Env.Getenv, Home: w.Env.Home, Root: w.Repo.Root, Records: w.RecordsDir()}
 }
 
 // TranscriptCopies is the folder of transcripts that were replaced.

@@ -1,20 +1,3 @@
-// Installed by `entire enable`. It passes the events of a session on to `entire hooks pi`, and
-// gives the agent the context that the program returns. It does nothing else.
-import { spawn } from "node:child_process"
-
-const limit = 20_000 // milliseconds
-
-function run(verb, payload) {
-  return new Promise((done) => {
-    let out = ""
-    const child = spawn("entire", ["hooks", "pi", verb], { stdio: ["pipe", "pipe", "ignore"], timeout: limit })
-    child.on("error", () => done(""))
-    child.on("close", () => done(out))
-    child.stdin.on("error", () => {})
-    child.stdout.on("data", (data) => (out += data))
-    child.stdin.end(JSON.stringify(payload))
-  })
-}
 
 export default function (pi) {
   let context = [] // of the session
@@ -22,16 +5,13 @@ export default function (pi) {
     pi.on(event, async (e, ctx) => {
       const more = fields(e)
       if (!more) return
-      const out = await run(verb, {
+      const { additionalContext } = await run(verb, () => ({
         session_id: ctx.sessionManager?.getSessionId?.(),
         transcript_path: ctx.sessionManager?.getSessionFile?.() ?? "",
         cwd: ctx.cwd,
         ...more,
-      })
-      try {
-        const text = JSON.parse(out).additionalContext
-        if (text) context.push(text)
-      } catch {}
+      }))
+      if (additionalContext) context.push(additionalContext)
     })
   const cleared = (reason) => (reason === "new" ? "clear" : reason)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
@@ -228,6 +231,17 @@ type resumedSession struct {
 	Command   string   `json:"command"`
 }
 
+// resumeCommand returns the agent's command that continues a session. A transcript that was
+// restored has a document beside it that an agent with a database reads first.
+func resumeCommand(a agent.Agent, id, path string) string {
+	if document := handed.DocumentPath(path); a.HandsOver() {
+		if _, err := os.Lstat(document); err == nil {
+			return a.ResumeImported(id, document)
+		}
+	}
+	return a.Resume(id)
+}
+
 // whyFirst is why the first of several sessions comes first.
 func whyFirst(logs []conversation.Log) string {
 	if logs[0].Lines > logs[1].Lines {
@@ -245,6 +259,6 @@ func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resume
 func (r *resumedJSON) add(log conversation.Log, conv conversation.Conversation) {
 	r.Sessions = append(r.Sessions, resumedSession{
 		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy,
-		Subagents: conv.Subagents, Command: log.Agent.Resume(log.Session),
+		Subagents: conv.Subagents, Command: resumeCommand(log.Agent, log.Session, conv.Path),
 	})
 }

@@ -100,7 +100,7 @@ func (r *resuming) session(ctx context.Context, s sessions.Session) error {
 		return fmt.Errorf("session %s can't be resumed: its id can't be given to an agent", ui.Line(s.ID, format.NameWidth))
 	case s.Transcript != "" && missing == nil && gone == nil:
 		result := newResumedJSON(resume.Branch{Current: true}, resume.Carrier{}, "")
-		result.Sessions = append(result.Sessions, resumedSession{Session: s.ID, Prompt: s.Prompt, Path: s.Transcript, Command: agent.Of(s.Agent).Resume(s.ID)})
+		result.Sessions = append(result.Sessions, resumedSession{Session: s.ID, Prompt: s.Prompt, Path: s.Transcript, Command: resumeCommand(agent.Of(s.Agent), s.ID, s.Transcript)})
 		return r.finish(result, "", at)
 	case len(s.Checkpoints) == 0:
 		return app.WithHint(fmt.Errorf("session %s has no commit, and its transcript is not here", s.ID), "`entire sessions` lists the others")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -53,8 +55,14 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
+	rec, stored := h.recorder(h.settings.LockTimeout), ""
 	if payload.Transcript == "" && h.by.NamesLate {
 		payload.Transcript = h.transcript(payload.SessionID)
+	}
+	if h.by.HandsOver() {
+		if payload.Transcript, stored, err = h.takeOver(ctx, payload); err != nil {
+			h.log.WarnContext(ctx, "transcript not written", "error", redact.New().Text(err.Error()))
+		}
 	}
 	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
@@ -76,12 +84,13 @@ func (h *hook) agent(ctx context.Context) error {
 	case "user-prompt-submit":
 		h.mendGitHooks(ctx, false)
 	}
-	answer, err := agenthook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
+	answer, err := agenthook.Handle(ctx, rec, h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
 		Task: payload.Task(h.name),
 	})
+	answer.Stored = stored
 	if h.name == "session-start" {
 		note, hint := app.ExplainInterruptedRewind(h.repo)
 		answer.Say(note, hint)
@@ -97,7 +106,7 @@ func (h *hook) agent(ctx context.Context) error {
 
 // transcript is where the agent keeps the transcript of a session, "" if it isn't there.
 func (h *hook) transcript(id string) string {
-	path, err := transcript.Place{Getenv: h.app.Getenv, Home: h.app.Home, Root: h.repo.Root}.File(h.by, id, h.app.Now())
+	path, err := h.rec.Transcripts().File(h.by, id, h.app.Now())
 	if err != nil {
 		return ""
 	}
@@ -105,6 +114,28 @@ func (h *hook) transcript(id string) string {
 		return ""
 	}
 	return path
+}
+
+// takeOver adds what a plugin hands over to the transcript that the program writes, of the
+// session or of one of its subagents. It returns the session's and the id of the last message in it.
+func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored string, err error) {
+	path, err = h.rec.Transcripts().File(h.by, p.SessionID, h.app.Now())
+	if err != nil {
+		return "", "", err
+	}
+	m := handed.Messages{
+		Session: p.SessionID, Subagent: p.AgentID, Dir: p.Dir, List: p.Messages,
+		Ended: slices.Contains([]string{"stop", "post-task", "session-end"}, h.name),
+	}
+	to := path
+	if m.Subagent != "" {
+		if !transcript.IsToolID(m.Subagent) {
+			return path, "", errors.New("unusable id of a subagent")
+		}
+		to = transcript.AgentPath(path, m.Subagent)
+	}
+	stored, err = handed.Append(ctx, to, m, h.rec.Redact)
+	return path, stored, err
 }
 
 // reply prints the output for the agent: one, as it reads no more.

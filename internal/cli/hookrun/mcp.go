@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // NewMCP returns the command that serves saved contexts to an agent.
@@ -127,7 +128,7 @@ func checkTranscript(a *app.App, repo *git.Repo, by agent.Agent, t named) error 
 	if s, err := session.Open(repo.CommonDir).Load(t.session); err == nil && s.TranscriptPath == t.path {
 		return nil
 	}
-	return transcript.Place{Getenv: a.Getenv, Home: a.Home, Root: repo.Root}.Check(by, t.path)
+	return transcript.Place{Getenv: a.Getenv, Home: a.Home, Root: repo.Root, Records: workspace.RecordsDir(repo)}.Check(by, t.path)
 }
 
 // mcpConfigure changes the user's settings, if there is something to change,

@@ -17,6 +17,7 @@ import (
 const (
 	Codex      = "Codex"
 	CopilotCLI = "Copilot CLI"
+	OpenCode   = "OpenCode"
 	PiAgent    = "Pi"
 	QwenCode   = "Qwen Code"
 )
@@ -36,6 +37,8 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 		return CopilotCLI, copilotLine
 	case isPi(line):
 		return PiAgent, piLine
+	case isOpenCode(line):
+		return OpenCode, openCodeLine
 	}
 	return "", nil
 }
@@ -181,12 +184,18 @@ func encode(e *entry) []byte {
 
 // startAt sets when the uses of tools in an entry began, in milliseconds of Unix time.
 func (e *entry) startAt(ms int64) {
-	if e == nil || e.Message == nil || ms <= 0 {
-		return
+	if e != nil && e.Message != nil {
+		e.Message.startedAt(ms)
 	}
-	for i := range e.Message.Content {
-		if b := &e.Message.Content[i]; b.Type == "tool_use" {
+}
+
+// startedAt returns the content with the time, in milliseconds of Unix time, at which the uses
+// of tools in it began.
+func (m *message) startedAt(ms int64) []block {
+	for i := range m.Content {
+		if b := &m.Content[i]; b.Type == "tool_use" && ms > 0 {
 			b.Started = time.UnixMilli(ms).UTC().Format(time.RFC3339Nano)
 		}
 	}
+	return m.Content
 }

@@ -31,7 +31,15 @@ func TestLine(t *testing.T) {
 	copilot := func(kind, data string) string {
 		return `{"type":"` + kind + `","data":` + data + `,"id":"u1","timestamp":"2026-11-22T13:12:34.493Z","parentId":null}`
 	}
+	openCode := func(info, parts string) string {
+		return `{"opencode":1,"timestamp":"2026-11-22T13:12:34.493Z","sessionId":"s1","cwd":"/p","message":{"info":{"id":"u1",` + info + `},"parts":[` + parts + `]}}`
+	}
+	openCodeTool := func(name, input, rest string) string {
+		return `{"type":"tool","tool":"` + name + `","callID":"c1","state":{"input":` + input + `,` + rest + `,"time":{"start":1795353089420}}}`
+	}
 	const (
+		openCodeHead = `"uuid":"u1","sessionId":"s1","timestamp":"2026-11-22T13:12:34.493Z","promptId":"p1","cwd":"/p",`
+
 		copilotHead = `"uuid":"u1","timestamp":"2026-11-22T13:12:34.493Z"`
 
 		head      = `"timestamp":"2026-11-22T13:11:29.421Z"`
@@ -147,6 +155,51 @@ func TestLine(t *testing.T) {
 		"copilot: a hook":         {copilot("hook.start", `{"input":{}}`), ""},
 		"copilot: damaged":        {`{"type":"user.message","data":{"content":`, `{"type":"user.message","data":{"content":`},
 		"progress of Claude Code": {`{"type":"progress","data":{"a":1}}`, `{"type":"progress","data":{"a":1}}`},
+		"opencode: prompt": {
+			openCode(`"role":"user","summary":{"diffs":[]}`, `{"type":"text","text":"\"Write \\\"it\\\"\""},{"type":"text","text":"a file","synthetic":true}`),
+			`{"type":"user",` + strings.Replace(openCodeHead, "p1", "u1", 1) + `"message":{"role":"user","content":[{"type":"text","text":"Write \"it\""}]}}`,
+		},
+		"opencode: two texts in quotation marks": {
+			openCode(`"role":"user"`, `{"type":"text","text":"\"a\" and \"b\""}`),
+			`{"type":"user",` + strings.Replace(openCodeHead, "p1", "u1", 1) + `"message":{"role":"user","content":[{"type":"text","text":"\"a\" and \"b\""}]}}`,
+		},
+		"opencode: compaction": {
+			openCode(`"role":"user"`, `{"type":"compaction","auto":false}`),
+			`{"type":"system","subtype":"compact_boundary",` + strings.Replace(openCodeHead, `"promptId":"p1",`, "", 1)[:len(openCodeHead)-len(`"promptId":"p1",`)-1] + `}`,
+		},
+		"opencode: compacted": {
+			openCode(`"role":"assistant","summary":true`, `{"type":"text","text":"So far."}`),
+			`{"type":"user",` + strings.Replace(openCodeHead, `"promptId":"p1",`, "", 1) + `"isCompactSummary":true,"message":{"role":"user","content":[{"type":"text","text":"So far."}]}}`,
+		},
+		"opencode: answer": {
+			openCode(`"role":"assistant","parentID":"p1","modelID":"m","tokens":{"input":200,"output":20,"reasoning":5,"cache":{"read":1000,"write":7}}`,
+				`{"type":"step-start"},{"type":"text","text":"Now."},`+openCodeTool("write", `{"filePath":"/p/a","content":"x"}`, `"status":"completed","output":"ok"`)),
+			`{"type":"assistant",` + openCodeHead + `"message":{"id":"u1","model":"m","role":"assistant","usage":{"input_tokens":200,"cache_creation_input_tokens":7,"cache_read_input_tokens":1000,"output_tokens":25},"content":[{"type":"text","text":"Now."},` +
+				`{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"/p/a","content":"x"},` + started + `},{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}}`,
+		},
+		"opencode: edit": {
+			openCode(`"role":"assistant","parentID":"p1"`, openCodeTool("edit", `{"filePath":"/p/a","oldString":"x","newString":"y"}`, `"status":"error","error":"not found"`)),
+			`{"type":"assistant",` + openCodeHead + assistant + `[{"type":"tool_use","id":"c1","name":"MultiEdit","input":{"file_path":"/p/a","edits":[{"old_string":"x","new_string":"y"}]},` + started + `},{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"not found"}]}}`,
+		},
+		"opencode: patch": {
+			openCode(`"role":"assistant","parentID":"p1"`, openCodeTool("apply_patch", `{"patchText":"*** Begin Patch\n*** Add File: /p/a\n+x\n*** Delete File: /p/c\n*** End Patch\n"}`, `"status":"completed","output":"ok"`)),
+			`{"type":"assistant",` + openCodeHead + assistant + `[{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"/p/a","content":"x\n"},` + started + `},{"type":"tool_result","tool_use_id":"c1","content":"ok"},` +
+				`{"type":"tool_use","id":"c1-2","name":"Delete","input":{"file_path":"/p/c"},` + started + `},{"type":"tool_result","tool_use_id":"c1-2","content":"ok"}]}}`,
+		},
+		"opencode: failed command": {
+			openCode(`"role":"assistant","parentID":"p1"`, openCodeTool("bash", `{"command":"make","description":"d"}`, `"status":"completed","output":"no rule","metadata":{"exit":2}`)),
+			`{"type":"assistant",` + openCodeHead + assistant + `[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"make"},` + started + `},{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"Exit code 2\nno rule"}]}}`,
+		},
+		"opencode: a subagent's": {
+			`{"opencode":1,"timestamp":"t","sessionId":"s1","agentId":"s2","message":{"info":{"id":"u1","role":"user"},"parts":[{"type":"text","text":"Do it"}]}}`,
+			`{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"t","promptId":"u1","isSidechain":true,"message":{"role":"user","content":[{"type":"text","text":"Do it"}]}}`,
+		},
+		"opencode: interrupt": {
+			`{"opencode":1,"timestamp":"t","sessionId":"s1","aborted":"u1"}`,
+			`{"type":"user","sessionId":"s1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`,
+		},
+		"opencode: another role": {openCode(`"role":"system"`, ``), ""},
+		"opencode: damaged":      {`{"opencode":1,"message":{`, `{"opencode":1,"message":{`},
 		"pi: session": {
 			`{"type":"session","version":3,"id":"s1","timestamp":"t","cwd":"/p"}`,
 			`{"type":"system","subtype":"session_start","uuid":"s1","sessionId":"s1","timestamp":"t","cwd":"/p"}`,

@@ -1,0 +1,30 @@
+package agenthook
+
+import (
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
+)
+
+// openCode has no hooks in settings; its plugin hands messages over.
+func openCode() dialect {
+	return dialect{
+		agent:  agent.OpenCode(),
+		files:  [][]string{{".opencode", "plugins", "entire.js"}},
+		plugin: pluginOf(agent.OpenCode().Name),
+		reply:  reply{silent: true, direct: true},
+		entries: []entry{
+			{verb: "session-start"},
+			{verb: "session-end"},
+			{verb: "stop"},
+			{verb: "user-prompt-submit"},
+			{verb: "pre-task"},
+			{verb: "post-task"},
+			{verb: "pre-compact"},
+			{verb: "post-compact"},
+		},
+		read: func(p *Payload, verb string, _ []byte) bool {
+			p.Prompt = forms.OpenCodePrompt(p.Prompt)
+			return p.ofSession(verb)
+		},
+	}
+}

@@ -1,0 +1,238 @@
+package forms
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// isOpenCode reports whether a line was written of a message of OpenCode, by package handed.
+func isOpenCode(line []byte) bool { return startsWith(line, `"opencode":`) }
+
+// openCodeMessage is a message of OpenCode: a prompt, or one response of the model with the
+// tools that it called and their results.
+type openCodeMessage struct {
+	Info struct {
+		ID      string `json:"id"`
+		Parent  string `json:"parentID"` // of an answer: the prompt
+		Role    string `json:"role"`
+		Model   string `json:"modelID"`
+		Summary any    `json:"summary"` // true: a compaction's; of a prompt it is an object
+		Tokens  *struct {
+			Input     int64 `json:"input"` // without those of the cache
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+		Error struct {
+			Name string `json:"name"`
+		} `json:"error"`
+	} `json:"info"`
+	Parts []openCodePart `json:"parts"`
+}
+
+// openCodePart is a part of a message.
+type openCodePart struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Synthetic bool   `json:"synthetic"` // the client's own
+	Ignored   bool   `json:"ignored"`   // not given to the model
+	Tool      string `json:"tool"`
+	Call      string `json:"callID"`
+	State     struct {
+		Status   string          `json:"status"`
+		Input    json.RawMessage `json:"input"`
+		Output   string          `json:"output"`
+		Error    string          `json:"error"`
+		Metadata struct {
+			Exit *int `json:"exit"`
+		} `json:"metadata"`
+		Time struct {
+			Start int64 `json:"start"` // in milliseconds of Unix time
+		} `json:"time"`
+	} `json:"state"`
+}
+
+// openCodeLine converts a line of OpenCode. One that is damaged is returned as it is.
+func openCodeLine(line []byte) []byte {
+	var l struct {
+		Time     string          `json:"timestamp"`
+		Session  string          `json:"sessionId"`
+		Subagent string          `json:"agentId"`
+		Dir      string          `json:"cwd"`
+		Aborted  string          `json:"aborted"`
+		Message  openCodeMessage `json:"message"`
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return line
+	}
+	e := l.Message.entry()
+	if l.Aborted != "" {
+		e = person("[Request interrupted by user]")
+	}
+	if e == nil {
+		return nil
+	}
+	e.UUID, e.SessionID, e.Time, e.Dir, e.Sidechain = l.Message.Info.ID, l.Session, l.Time, l.Dir, l.Subagent != ""
+	return encode(e)
+}
+
+// entry converts a message, to nil if it is no part of the conversation.
+func (m *openCodeMessage) entry() *entry {
+	switch m.Info.Role {
+	case "user":
+		return m.prompt()
+	case "assistant":
+		return m.answer()
+	}
+	return nil
+}
+
+// prompt is what a person asked. A compaction begins with one that has no text.
+func (m *openCodeMessage) prompt() *entry {
+	if slices.ContainsFunc(m.Parts, func(p openCodePart) bool { return p.Type == "compaction" }) {
+		return &entry{Type: "system", Subtype: "compact_boundary"}
+	}
+	text := m.text()
+	if text == "" {
+		return nil
+	}
+	e := person(OpenCodePrompt(text))
+	e.PromptID = m.Info.ID
+	return e
+}
+
+// OpenCodePrompt returns a prompt without the quotation marks that `opencode run` puts
+// around it.
+func OpenCodePrompt(text string) string {
+	inner, begun := strings.CutPrefix(text, `"`)
+	inner, ended := strings.CutSuffix(inner, `"`)
+	if !begun || !ended || strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+		return text
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
+}
+
+func (m *openCodeMessage) text() string {
+	var texts []string
+	for _, p := range m.Parts {
+		if p.Type == "text" && p.Text != "" && !p.Synthetic && !p.Ignored {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// answer is a response of the model.
+func (m *openCodeMessage) answer() *entry {
+	if m.Info.Summary == true {
+		e := person(m.text())
+		e.Compact = true
+		return e
+	}
+	e := done()
+	e.PromptID, e.Message.Model, e.Message.Content = m.Info.Parent, m.Info.Model, []block{}
+	if t := m.Info.Tokens; t != nil && t.Input+t.Output+t.Reasoning+t.Cache.Read+t.Cache.Write > 0 {
+		e.Message.ID = m.Info.ID
+		e.Message.Usage = &usage{Input: t.Input, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write, Output: t.Output + t.Reasoning}
+	}
+	for _, p := range m.Parts {
+		switch {
+		case p.Type == "text" && p.Text != "" && !p.Synthetic:
+			e.Message.Content = append(e.Message.Content, textBlock(p.Text))
+		case p.Type == "tool":
+			e.Message.Content = append(e.Message.Content, p.call()...)
+		}
+	}
+	return e
+}
+
+// call is the call of a tool and its result.
+func (p *openCodePart) call() []block {
+	s := &p.State
+	output, failed := s.Output, s.Status == "error"
+	if failed {
+		output = s.Error
+	}
+	var blocks []block
+	switch p.Tool {
+	case "bash":
+		status := 0
+		if s.Metadata.Exit != nil {
+			status = *s.Metadata.Exit
+		}
+		if output == "(no output)" {
+			output = ""
+		}
+		output, failed = withStatus(status, output), failed || status != 0
+		blocks = []block{useBlock(p.Call, "Bash", p.shell())}
+	case "apply_patch", "patch":
+		var in struct {
+			Text string `json:"patchText"`
+		}
+		_ = json.Unmarshal(s.Input, &in) // what can't be read is empty
+		if e := patch(p.Call, patchChanges(in.Text), failed, output); e != nil {
+			return e.Message.startedAt(s.Time.Start)
+		}
+		blocks = []block{useBlock(p.Call, p.Tool, object(s.Input))}
+	default:
+		blocks = []block{useBlock(p.Call, openCodeTool(p.Tool), p.input())}
+	}
+	m := &message{Content: append(blocks, resultBlock(p.Call, output, failed))}
+	return m.startedAt(s.Time.Start)
+}
+
+func (p *openCodePart) shell() command {
+	var in struct {
+		Command string `json:"command"`
+	}
+	_ = json.Unmarshal(p.State.Input, &in) // what can't be read is empty
+	return command{Command: in.Command}
+}
+
+// input is the input of a tool, in Claude Code's form where it names a file.
+func (p *openCodePart) input() any {
+	type replaced struct {
+		Old string `json:"oldString"`
+		New string `json:"newString"`
+	}
+	var in struct {
+		replaced
+
+		Path    string     `json:"filePath"`
+		Content string     `json:"content"`
+		Edits   []replaced `json:"edits"`
+	}
+	_ = json.Unmarshal(p.State.Input, &in) // what can't be read is empty
+	switch p.Tool {
+	case "write":
+		return written{Path: in.Path, Content: in.Content}
+	case "edit", "multiedit":
+		if in.replaced != (replaced{}) {
+			in.Edits = append(in.Edits, in.replaced)
+		}
+		edits := make([]edit, len(in.Edits))
+		for i, e := range in.Edits {
+			edits[i] = edit(e)
+		}
+		return patched{Path: in.Path, Edits: edits}
+	case "read":
+		return patched{Path: in.Path}
+	}
+	return object(p.State.Input)
+}
+
+// openCodeTool returns the name of a tool in Claude Code.
+func openCodeTool(name string) string {
+	names := []string{
+		"write", "Write", "edit", "MultiEdit", "multiedit", "MultiEdit", "read", "Read", "grep", "Grep", "glob", "Glob", "list", "LS",
+		"task", "Task", "todowrite", "TodoWrite", "webfetch", "WebFetch", "websearch", "WebSearch", "question", "AskUserQuestion", "skill", "Skill",
+	}
+	if i := slices.Index(names, name); i >= 0 && i%2 == 0 {
+		return names[i+1]
+	}
+	return name
+}

@@ -1,0 +1,152 @@
+package handed_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session/transcript/handed"
+)
+
+// messages returns messages with the ids; one that ends in "..." isn't complete.
+func messages(ids ...string) []json.RawMessage {
+	list := make([]json.RawMessage, len(ids))
+	for i, id := range ids {
+		name, isOpen := strings.CutSuffix(id, "...")
+		completed := 2
+		if isOpen {
+			completed = 0
+		}
+		list[i] = json.RawMessage(fmt.Sprintf(`{"info":{"id":%q,"role":"assistant","time":{"created":1,"completed":%d}},"parts":[]}`, name, completed))
+	}
+	return list
+}
+
+func add(t *testing.T, path string, m handed.Messages) string {
+	t.Helper()
+	m.Session = "s1"
+	last, err := handed.Append(t.Context(), path, m, redact.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+// written returns the ids of a transcript's messages.
+func written(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for line := range strings.Lines(string(data)) {
+		var l struct {
+			Message struct {
+				Info struct {
+					ID string `json:"id"`
+				} `json:"info"`
+			} `json:"message"`
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		ids = append(ids, l.Message.Info.ID)
+	}
+	return ids
+}
+
+func TestAppendWritesEachMessageOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sub", "s1.jsonl")
+	steps := []struct {
+		add  handed.Messages
+		last string
+		want []string
+	}{
+		{handed.Messages{List: messages("a", "b...", "c")}, "a", []string{"a"}},
+		{handed.Messages{List: messages("a", "b", "c...")}, "b", []string{"a", "b"}},
+		{handed.Messages{List: messages("c...", "d"), Ended: true}, "d", []string{"a", "b", "c", "d"}},
+		{handed.Messages{List: messages("c", "d"), Ended: true}, "d", []string{"a", "b", "c", "d"}},
+		{handed.Messages{}, "d", []string{"a", "b", "c", "d"}},
+		{handed.Messages{List: []json.RawMessage{json.RawMessage(`{"info":1}`), json.RawMessage(`[]`)}, Ended: true}, "d", []string{"a", "b", "c", "d"}},
+	}
+	for i, step := range steps {
+		if got := add(t, path, step.add); got != step.last {
+			t.Errorf("step %d: the last is %q, want %q", i, got, step.last)
+		}
+		if diff := cmp.Diff(step.want, written(t, path)); diff != "" {
+			t.Errorf("step %d: %s", i, diff)
+		}
+	}
+}
+
+// What a writer that was stopped left of a line is replaced, at any of its bytes.
+func TestAppendAfterAStoppedWriter(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "whole.jsonl")
+	add(t, whole, handed.Messages{List: messages("a", "b"), Ended: true})
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := 0; end < len(data); end += 7 {
+		path := filepath.Join(dir, "s1.jsonl")
+		if err := os.WriteFile(path, data[:end], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		add(t, path, handed.Messages{List: messages("a", "b", "c"), Ended: true})
+		if diff := cmp.Diff([]string{"a", "b", "c"}, written(t, path)); diff != "" {
+			t.Fatalf("after %d bytes: %s", end, diff)
+		}
+	}
+}
+
+type failing struct{}
+
+func (failing) LineContext(context.Context, []byte) ([]byte, error) { return nil, errors.New("no time") }
+
+func TestAppendWritesNothingThatIsNotRedacted(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	if _, err := handed.Append(t.Context(), path, handed.Messages{List: messages("a"), Ended: true}, failing{}); err == nil {
+		t.Error("no error")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("there is a transcript")
+	}
+}
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	add(t, path, handed.Messages{List: messages("a", "b"), Ended: true})
+	if err := handed.WriteDocument(path, "/p"); err != nil {
+		t.Fatal(err)
+	}
+	var c struct {
+		Info     map[string]any    `json:"info"`
+		Messages []json.RawMessage `json:"messages"`
+	}
+	data, err := os.ReadFile(handed.DocumentPath(path))
+	if err != nil || json.Unmarshal(data, &c) != nil {
+		t.Fatal(err)
+	}
+	if c.Info["id"] != "s1" || c.Info["directory"] != "/p" || !slices.EqualFunc(c.Messages, messages("a", "b"), func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+		t.Errorf("%s", data)
+	}
+	add(t, path, handed.Messages{List: messages("c"), Ended: true})
+	if _, err := os.Stat(handed.DocumentPath(path)); err == nil {
+		t.Error("the document is there after the session went on")
+	}
+}
