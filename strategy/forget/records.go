@@ -146,7 +146,7 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 		return c, true
 	case !mentions(data, id):
 		return c, false
-	case dir == r.rec.TranscriptCopies(), filepath.Base(dir) == "tmp", r.rec.Transcripts().IsWritten(c.path):
+	case dir == r.rec.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", r.rec.Transcripts().IsWritten(c.path):
 		return c, true
 	case dir == r.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
 		return c, true // what another session was given of it; both can be lost

@@ -56,7 +56,7 @@ EXIT STATUS
 			if asJSON {
 				return a.Streams.JSON(list)
 			}
-			printAgents(a, list)
+			printAgents(a.Streams, a.Now(), list)
 			return nil
 		},
 	}
@@ -118,7 +118,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	return list, nil
 }
 
-func printAgents(a *app.App, list *agentsJSON) {
+func printAgents(w ui.Streams, now time.Time, list *agentsJSON) {
 	table := ui.Table{Spare: []string{"LIMITS", "LAST EVENT"}}
 	table.Row("AGENT", "FOUND", "HOOKS", "TRUST", "LAST EVENT", "LIMITS")
 	for _, item := range list.Agents {
@@ -140,9 +140,9 @@ func printAgents(a *app.App, list *agentsJSON) {
 			}
 		}
 		if item.LastEvent != nil {
-			last = ui.Ago(a.Now(), *item.LastEvent)
+			last = ui.Ago(now, *item.LastEvent)
 		}
 		table.Row(item.Agent, cmp.Or(strings.Join(found, ", "), "-"), hooks, trust, last, cmp.Or(strings.Join(item.Limits, "; "), "-"))
 	}
-	a.Streams.Printf("%s", a.Streams.Table(&table))
+	w.Printf("%s", w.Table(&table))
 }

@@ -15,7 +15,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
 
-type doctorOptions struct{ fix, yes, force, undo, json bool }
+type doctorOptions struct {
+	fix, yes, force, undo, json bool
+	bugReport                   string
+}
 
 // NewDoctor returns the command that finds and repairs what is wrong with the records.
 func NewDoctor(a *app.App) *cobra.Command {
@@ -34,6 +37,11 @@ With --fix it repairs what it can, and asks before each kind of repair unless
 the last repair back, or of the one that is named. Copies are kept for 30 days.
 No repair discards work that no commit has taken up.
 
+With --report it writes a file to attach to a bug report: versions, settings, what
+is wrong here, events of agents that could not be decoded, the end of the log.
+Secrets are replaced, and the home directory is ~. Read the file before you give it
+to anybody; nothing is sent.
+
 With --json it prints one object; docs/formats/doctor.md describes it, and lists
 all that can be found.
 
@@ -45,6 +53,7 @@ EXIT STATUS
 		Example: `  entire doctor
   entire doctor --fix --yes
   entire doctor --undo
+  entire doctor --report report.txt
   entire doctor --undo 20260127T143000-stuck-session`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, opts, args) },
@@ -54,8 +63,10 @@ EXIT STATUS
 	f.BoolVarP(&opts.yes, "yes", "y", false, "don't ask before repairs")
 	f.BoolVarP(&opts.force, "force", "f", false, "--fix --yes; with --undo also put back what has changed since")
 	f.BoolVar(&opts.undo, "undo", false, "take a repair back")
+	f.StringVar(&opts.bugReport, "report", "", "write a file to attach to a bug report; - is standard output")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
-	cmd.MarkFlagsMutuallyExclusive("fix", "undo")
+	cmd.MarkFlagsMutuallyExclusive("fix", "undo", "report")
+	cmd.MarkFlagsMutuallyExclusive("report", "json")
 	return cmd
 }
 
@@ -78,6 +89,8 @@ func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []strin
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	c := newConsulting(a, repo, opts)
 	switch {
+	case opts.bugReport != "":
+		return c.writeBugReport(ctx, repo)
 	case opts.undo:
 		return c.undo(ctx, args)
 	case opts.fix || opts.force:

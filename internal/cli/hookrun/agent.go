@@ -3,6 +3,7 @@ package hookrun
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,9 @@ func (h *hook) agent(ctx context.Context) error {
 		return nil
 	}
 	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
-	payload, bad := agenthook.Hook{Agent: h.by, Verb: h.name}.Decode(wait, h.app.Streams.In)
+	var kept beginning
+	payload, bad := agenthook.Hook{Agent: h.by, Verb: h.name}.Decode(wait, io.TeeReader(h.app.Streams.In, &kept))
+	inTime := wait.Err() == nil // else it is being read still
 	cancel()
 	repo, err := sessionRepo(h.app, payload)
 	if err != nil {
@@ -40,7 +43,12 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	on, done := h.open(repo)
 	defer func() { done() }()
-	if !on || bad != nil || payload.Ignored {
+	switch {
+	case !on, bad == nil && payload.Ignored:
+		return nil
+	case bad != nil && inTime && len(kept.data) > 0:
+		return h.undecoded(ctx, kept.data, bad)
+	case bad != nil:
 		return bad
 	}
 	timeout := h.settings.HookTimeout
@@ -91,6 +99,9 @@ func (h *hook) agent(ctx context.Context) error {
 		Task: payload.Task(h.name),
 	})
 	answer.Stored = stored
+	if errors.Is(err, agenthook.ErrVerb) {
+		return h.undecoded(ctx, kept.data, err)
+	}
 	if h.name == "session-start" {
 		note, hint := app.ExplainInterruptedRewind(h.repo)
 		answer.Say(note, hint)

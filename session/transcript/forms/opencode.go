@@ -157,7 +157,7 @@ func (p *openCodePart) call() []block {
 	if failed {
 		output = s.Error
 	}
-	var blocks []block
+	use := useBlock(p.Call, openCodeTool(p.Tool), p.input())
 	switch p.Tool {
 	case "bash":
 		status := 0
@@ -168,7 +168,7 @@ func (p *openCodePart) call() []block {
 			output = ""
 		}
 		output, failed = withStatus(status, output), failed || status != 0
-		blocks = []block{useBlock(p.Call, "Bash", p.shell())}
+		use = useBlock(p.Call, "Bash", p.shell())
 	case "apply_patch", "patch":
 		var in struct {
 			Text string `json:"patchText"`
@@ -177,11 +177,8 @@ func (p *openCodePart) call() []block {
 		if e := patch(p.Call, patchChanges(in.Text), failed, output); e != nil {
 			return e.Message.startedAt(s.Time.Start)
 		}
-		blocks = []block{useBlock(p.Call, p.Tool, object(s.Input))}
-	default:
-		blocks = []block{useBlock(p.Call, openCodeTool(p.Tool), p.input())}
 	}
-	m := &message{Content: append(blocks, resultBlock(p.Call, output, failed))}
+	m := &message{Content: []block{use, resultBlock(p.Call, output, failed)}}
 	return m.startedAt(s.Time.Start)
 }
 

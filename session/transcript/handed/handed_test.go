@@ -114,7 +114,9 @@ func TestAppendAfterAStoppedWriter(t *testing.T) {
 
 type failing struct{}
 
-func (failing) LineContext(context.Context, []byte) ([]byte, error) { return nil, errors.New("no time") }
+func (failing) LineContext(context.Context, []byte) ([]byte, error) {
+	return nil, errors.New("no time")
+}
 
 func TestAppendWritesNothingThatIsNotRedacted(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Undecoded is an event of an agent that the program couldn't decode.
+type Undecoded struct {
+	Time  time.Time `json:"time"`
+	Agent string    `json:"agent"`
+	// Version is that of the agent, empty if it isn't known.
+	Version string `json:"version,omitempty"`
+	Event   string `json:"event"`
+	Error   string `json:"error"`
+	// Payload is the beginning of what the agent gave the hook, redacted.
+	Payload string `json:"payload"`
+}
+
+// undecodedDir is the folder of events that couldn't be decoded, below that of a
+// repository's records.
+func undecodedDir(records string) string { return filepath.Join(records, "undecoded") }
+
+// undecodedAge is how long such an event stands for others of its agent and name.
+const undecodedAge = 24 * time.Hour
+
+// IsNewUndecoded reports whether no event of the agent and name was kept in the last day.
+func IsNewUndecoded(records, agent, event string, now time.Time) bool {
+	info, err := os.Lstat(undecodedPath(records, agent, event))
+	return err != nil || now.Sub(info.ModTime()) >= undecodedAge
+}
+
+// KeepUndecoded keeps an event, in the place of the one before of the same agent and name.
+func KeepUndecoded(records string, u *Undecoded) error {
+	data, err := json.Marshal(u)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	if err := disk.MkdirAll(undecodedDir(records), 0o700); err != nil {
+		return err
+	}
+	return disk.WriteCache(undecodedPath(records, u.Agent, u.Event), append(data, '\n'), 0o600)
+}
+
+// KeptUndecoded returns the events that are kept, the newest first. Files that can't be read
+// are left out.
+func KeptUndecoded(records string) ([]Undecoded, error) {
+	entries, err := os.ReadDir(undecodedDir(records))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	var list []Undecoded
+	for _, e := range entries {
+		var u Undecoded
+		data, err := disk.ReadFile(filepath.Join(undecodedDir(records), e.Name()))
+		if err == nil && json.Unmarshal(data, &u) == nil {
+			list = append(list, u)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Undecoded) int { return b.Time.Compare(a.Time) })
+	return list, nil
+}
+
+func undecodedPath(records, agent, event string) string {
+	return filepath.Join(undecodedDir(records), agent+"-"+event+".json")
+}
+
+// EventName returns the name of an agent's event as it may be in file names and logs: any
+// other than letters and dashes is "unknown".
+func EventName(name string) string {
+	const longest = 32
+	isOdd := func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') }
+	if name == "" || len(name) > longest || strings.ContainsFunc(name, isOdd) {
+		return "unknown"
+	}
+	return name
+}

@@ -1,0 +1,111 @@
+package health
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/config"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// reportedLog is how much of the end of the log a report has.
+const reportedLog = 32 << 10
+
+// writeBugReport writes the file that --report names.
+func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
+	path := c.opts.bugReport
+	if path != "-" {
+		path = c.Absolute(path)
+		if _, err := os.Lstat(path); err == nil {
+			return app.WithHint(fmt.Errorf("%s exists", c.ShortPath(path)), "name another file with --report")
+		}
+	}
+	list, err := c.look(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := c.bugReport(repo, list)
+	if err != nil {
+		return err
+	}
+	clean := redact.New().WithFilesOf(repo.Root).Text(text)
+	if c.Home != "" {
+		clean = strings.ReplaceAll(clean, c.Home, "~")
+	}
+	if path == "-" {
+		c.Streams.Printf("%s", clean)
+		return nil
+	}
+	if err := disk.WriteDurable(path, []byte(clean), 0o600); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	c.Streams.Printf("Wrote %s. Nothing was sent.\n", c.ShortPath(path))
+	c.Streams.Hint("read it before you give it to anybody: secrets are replaced, names of files and sessions are not")
+	return nil
+}
+
+// bugReport returns the report, not redacted.
+func (c *consulting) bugReport(repo *git.Repo, list []doctor.Finding) (string, error) {
+	var b bytes.Buffer
+	w := ui.Streams{Out: &b}
+	w.Printf("Report of entire, %s\n", c.Now().UTC().Format(time.RFC3339))
+	w.Printf("\nVersions\n\n")
+	var versions ui.Table
+	versions.Row("entire", c.Version)
+	versions.Row("built with", runtime.Version())
+	versions.Row("system", runtime.GOOS+"/"+runtime.GOARCH)
+	agents, err := agentList(c.App, repo)
+	if err != nil {
+		return "", err
+	}
+	for _, item := range agents.Agents {
+		if item.Program != "" || item.Installed > 0 || item.Sessions > 0 {
+			versions.Row(item.Agent, cmp.Or(app.PackageVersion(item.Program), "-"))
+		}
+	}
+	w.Printf("%s", versions.String())
+	w.Printf("\nAgents\n\n")
+	printAgents(w, c.Now(), agents)
+	w.Printf("\nSettings\n\n")
+	s := c.Settings(repo)
+	var values ui.Table
+	for _, v := range config.JSON(&s).Values {
+		values.Row(v.Key, config.Shown(v.Value), config.Origin(v))
+	}
+	w.Printf("%s", values.String())
+	w.Printf("\nFindings\n\n")
+	printFindings(w, list)
+	if err := printUndecoded(w, repo); err != nil {
+		return "", err
+	}
+	w.Printf("\nEnd of the log\n\n")
+	for _, line := range app.LogTail(app.LogPath(repo.Root), reportedLog) {
+		w.Printf("%s\n", line)
+	}
+	return b.String(), nil
+}
+
+// printUndecoded prints the events of agents that could not be decoded.
+func printUndecoded(w ui.Streams, repo *git.Repo) error {
+	events, err := app.KeptUndecoded(workspace.RecordsDir(repo))
+	if err != nil {
+		return err
+	}
+	w.Printf("\nEvents that could not be decoded\n\n")
+	for _, e := range events {
+		w.Printf("%s  %s %s  %s: %s\n%s\n", e.Time.Format(time.RFC3339), e.Agent, cmp.Or(e.Version, "of an unknown version"), e.Event, e.Error, e.Payload)
+	}
+	return nil
+}
