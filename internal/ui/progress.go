@@ -137,6 +137,7 @@ func (s Streams) ClearProgress() {
 func (s Streams) spin(what func(time.Time) string, done <-chan struct{}) {
 	wait := time.NewTimer(progressDelay)
 	defer wait.Stop()
+	const markWidth = 2
 	frames := [...]string{"⠋", "⠙", "⠸", "⠴", "⠦", "⠇"}
 	for i := 0; ; i++ {
 		select {
@@ -146,7 +147,9 @@ func (s Streams) spin(what func(time.Time) string, done <-chan struct{}) {
 			}
 			return
 		case at := <-wait.C:
-			fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], what(at))
+			width, _ := s.Size()
+			text := Line(what(at), width-markWidth) // on a second row it couldn't be removed
+			fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], text)
 			wait.Reset(progressDelay / 8)
 		}
 	}

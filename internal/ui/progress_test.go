@@ -26,6 +26,26 @@ func TestProgressOfALongStepIsNamed(t *testing.T) {
 	})
 }
 
+func TestProgressKeepsToOneRow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := ui.Streams{Err: &out, Terminal: ui.Terminal{Err: true}}
+		err := s.Progress(strings.Repeat("long ", 40), func() error {
+			time.Sleep(1500 * time.Millisecond)
+			return nil
+		})
+		if !strings.Contains(out.String(), "long") {
+			t.Errorf("nothing is shown: %q", out.String())
+		}
+		for frame := range strings.SplitSeq(out.String(), "\r\x1b[K") {
+			if width := ui.Width(frame); err != nil || width > 80 {
+				t.Errorf("%v: %d columns: %q", err, width, frame)
+			}
+		}
+	})
+}
+
 func TestStagesAreCountedWithTheTimeLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

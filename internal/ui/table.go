@@ -74,6 +74,7 @@ func (s Streams) Table(t *Table) string {
 	const (
 		longest = 400 // of a last cell in a pipe
 		least   = 16  // of a column that is cut; others are left out for it
+		fewest  = 8   // of it where no other can be left out
 	)
 	width, _, ok := s.outSize()
 	if !ok {
@@ -94,9 +95,9 @@ func (s Streams) Table(t *Table) string {
 		out.leaveOut(name)
 	}
 	if t.Cut != "" {
-		out.cut(out.column(t.Cut), max(width-out.beside(t.Cut), least))
+		out.cut(out.column(t.Cut), max(width-out.beside(t.Cut), fewest))
 	}
-	out.cut(-1, max(width-out.beside(""), least))
+	out.cut(-1, max(width-out.beside(""), fewest))
 	return out.String()
 }
 

@@ -196,7 +196,7 @@ func TestTableFitsATerminal(t *testing.T) {
 		{"nothing in a pipe", ui.Streams{}.Table(table(60, "SIZE")), table(60).String()},
 		{"the last column", onTerminal.Table(table(6, "SIZE")), "ID  SIZE    TEXT\n1   999999  " + text[:67] + "…\n"},
 		{"a column that can be spared", onTerminal.Table(table(60, "SIZE")), "ID  TEXT\n1   " + text[:75] + "…\n"},
-		{"no other", onTerminal.Table(table(60)), "ID  SIZE" + strings.Repeat(" ", 58) + "TEXT\n1   " + strings.Repeat("9", 60) + "  " + text[:15] + "…\n"},
+		{"no other", onTerminal.Table(table(60)), "ID  SIZE" + strings.Repeat(" ", 58) + "TEXT\n1   " + strings.Repeat("9", 60) + "  " + text[:13] + "…\n"},
 		{"a column in the middle", onTerminal.Table(middle), "ID   TEXT" + strings.Repeat(" ", 67) + "WHEN\n1    " + text[:66] + "…    now\n"},
 		{"no rows", onTerminal.Table(&ui.Table{Spare: []string{"SIZE"}}), ""},
 	} {

@@ -105,7 +105,7 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 		return fork.Removed{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), lost(refused)), "commit it there, or give --force: a snapshot is taken before")
 	}
 	var done fork.Removed
-	err = w.Streams.Sized("Removing "+w.ShortPath(f.Dir), func(reach func(string, ui.Amount)) (err error) {
+	err = w.Streams.Sized("Removing "+f.Name(), func(reach func(string, ui.Amount)) (err error) {
 		done, err = remover.Remove(ctx, f, work, format.Progress(reach))
 		return err
 	})

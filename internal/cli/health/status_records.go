@@ -125,7 +125,8 @@ func printSessions(w ui.Streams, r *statusReport, now time.Time) {
 	}
 	w.Printf("%s\n", w.Paint(ui.Bold, "Active Sessions:"))
 	var table ui.Table
-	for _, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
+	names := sessionNames(r.Sessions)
+	for i, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
 		facts := factsOf(s)
 		if s.ActiveAt != nil {
 			facts = append(facts, ui.Ago(now, *s.ActiveAt))
@@ -137,12 +138,21 @@ func printSessions(w ui.Streams, r *statusReport, now time.Time) {
 		if s.FirstPrompt != "" {
 			prompt = `"` + ui.Line(s.FirstPrompt, format.PromptWidth) + `"`
 		}
-		table.Row("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+format.Session(s.ID), strings.Join(facts, ", "), prompt)
+		table.Row("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+names[i], strings.Join(facts, ", "), prompt)
 	}
 	w.Printf("%s", w.Table(&table))
 	if more := len(r.Sessions) - shownSessions; more > 0 {
 		w.Printf("  and %d more: `entire sessions` lists them\n", more)
 	}
+}
+
+// sessionNames are the beginnings of the sessions' ids that differ.
+func sessionNames(list []sessionJSON) []string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	return format.UniqueSessions(ids)
 }
 
 // printSessionsDetailed prints the open sessions, grouped by worktree, with their files.
@@ -151,11 +161,12 @@ func printSessionsDetailed(w ui.Streams, sessions []sessionJSON, now time.Time) 
 		return
 	}
 	w.Printf("%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	names := sessionNames(sessions)
 	for i, s := range sessions {
 		if i == 0 || s.Worktree != sessions[i-1].Worktree {
 			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
 		}
-		printSession(w, s, now)
+		printSession(w, s, names[i], now)
 		for _, path := range s.Files {
 			w.Printf("        %s\n", format.Path(path))
 		}
@@ -169,12 +180,12 @@ func branchSuffix(branch string) string {
 	return " (" + ui.Line(branch, 100) + ")"
 }
 
-func printSession(w ui.Streams, s sessionJSON, now time.Time) {
+func printSession(w ui.Streams, s sessionJSON, name string, now time.Time) {
 	line := "started " + ui.Ago(now, s.StartedAt)
 	if s.ActiveAt != nil {
 		line += ", active " + ui.Ago(now, *s.ActiveAt)
 	}
-	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), format.Session(s.ID), line)
+	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), name, line)
 	if s.FirstPrompt != "" {
 		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
 	}

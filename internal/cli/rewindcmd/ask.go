@@ -26,9 +26,11 @@ const (
 )
 
 // confirm asks before a rewind changes what a person or a session at work has a
-// part in. Without a terminal it prints a note and takes the safe choice.
+// part in. Without a terminal it prints a note and takes the safe choice, with --force it
+// prints the note.
 func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 	if r.opts.force {
+		_ = r.noteActive() // a state that can't be read is no reason to refuse then
 		return nil
 	}
 	if !r.Prompter.Interactive() {
@@ -164,11 +166,11 @@ func someOf(paths []string) string {
 	return strings.Join(names, ", ")
 }
 
-// noteActive warns, where nobody can be asked, that a turn is under way.
+// noteActive warns, where nobody is asked, that a turn is under way.
 func (r *rewinding) noteActive() error {
 	active, err := r.active()
-	for _, id := range active {
-		r.Streams.Notef("A turn of session %s is under way here; the agent doesn't know that files change.", format.ID(id))
+	for _, name := range format.UniqueSessions(active) {
+		r.Streams.Notef("A turn of session %s is under way here; the agent doesn't know that files change.", name)
 	}
 	return err
 }
