@@ -22,11 +22,12 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: blame-accuracy mixed managers picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: browser blame-accuracy mixed managers picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
 	@echo 'install     entire and agentfs into GOBIN'
+	@echo 'browser     pages of entire report in Chromium (installed where it can be), with axe-core from npm: PAGES="files ..." TEXTS='
 	@echo 'picture     docs/day.svg from docs/day.txt'
 	@echo 'man         manual pages of all commands, in bin/man'
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
@@ -74,6 +75,22 @@ managers:
 	mkdir -p $(MANAGERS)
 	cd $(MANAGERS) && npm install --no-save --no-audit --no-fund --silent husky@9 lefthook@2 simple-git-hooks@2
 	ENTIRE_TEST_MANAGERS=$(MANAGERS)/node_modules/.bin go test -count=1 -v -run '^TestHookManagers$$' ./cmd/entire
+
+# Pages of `entire report` in Chromium: hostile texts, keys, sizes, screenshots, accessibility.
+# Debian's is installed where it is missing and can be; axe-core comes from npm. PAGES=files
+# are shown, too, TEXTS hostile texts are made by chance.
+TEXTS ?= 20
+PAGES ?=
+AXE   := $(CACHE)/axe/node_modules/axe-core/axe.min.js
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || apt-get install -y --no-install-recommends chromium fonts-dejavu-core || true
+	@test -f "$(AXE)" || { mkdir -p "$(CACHE)/axe" && cd "$(CACHE)/axe" && npm install --no-save --no-audit --no-fund --silent axe-core@4; } || echo 'no axe-core (npm): accessibility is not checked'
+	@mkdir -p bin/browser; \
+	program=$$(command -v chromium chromium-browser google-chrome | head -n 1); \
+	if [ -z "$$program" ]; then echo 'no Chromium here, and it can not be installed: nothing is tested'; exit 1; fi; \
+	axe="$(AXE)"; test -f "$$axe" || axe=; \
+	ENTIRE_TEST_BROWSER="$$program" ENTIRE_TEST_AXE="$$axe" ENTIRE_TEST_SHOTS="$(CURDIR)/bin/browser" ENTIRE_TEST_PAGES="$(abspath $(PAGES))" ENTIRE_TEST_TEXTS=$(TEXTS) \
+		go test -count=1 -timeout 60m -v -run '^TestBrowser$$' ./internal/report && echo 'screenshots: bin/browser'
 
 picture:
 	go run ./internal/testkit/picture docs/day.txt docs/day.svg

@@ -46,3 +46,14 @@ func cmdGuide(s *story, args []string) {
 		s.ts.Fatalf("%s: no commands", args[0])
 	}
 }
+
+// cmdGuideScript writes the script that a page has, the block that begins with #!, to a file.
+func cmdGuideScript(s *story, args []string) {
+	page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(arg(args, 0, ""))))
+	s.ts.Check(err)
+	block := regexp.MustCompile("(?ms)^```sh\n(#!.*?)^```$").FindSubmatch(page)
+	if block == nil {
+		s.ts.Fatalf("%s has no script", args[0])
+	}
+	s.ts.Check(os.WriteFile(s.ts.MkAbs(arg(args, 1, "")), block[1], 0o600))
+}

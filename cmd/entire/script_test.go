@@ -176,7 +176,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"shadows": cmdShadows, "shadow": cmdShadow, "remember": cmdRemember, "unchanged": cmdUnchanged,
 		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream, "record": cmdRecord, "lose": cmdLose,
 		"nostate": cmdNoState, "says": cmdSays, "parts": cmdParts, "subagent": cmdSubagent, "tasks": cmdTasks, "used": cmdUsed,
-		"attributed": cmdAttributed, "contexts": cmdContexts, "context": cmdContext, "guide": cmdGuide,
+		"attributed": cmdAttributed, "contexts": cmdContexts, "context": cmdContext, "guide": cmdGuide, "guidescript": cmdGuideScript,
 	}
 	table := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"git": cmdGit, "claude": cmdClaude,

@@ -134,7 +134,7 @@ func (d *document) header() {
 	}
 	figure("Turns", count(int64(len(d.r.Turns))), "in "+plural(t.sessions, "session"))
 	figure("Commits", count(int64(len(d.r.Commits))), fmt.Sprintf("+%s \u2212%s lines", count(int64(t.share.Total())), count(int64(t.removed))))
-	figure("Written by agents", orNone(percent(t.share.Agent, t.share.Total())), "of the added lines")
+	figure("Written by agents", agentShare(t.share), "of the added lines")
 	tests := ""
 	if t.tests > 0 {
 		tests = plural(t.broken, "failure")
@@ -154,11 +154,15 @@ func (d *document) header() {
 	d.raw("<nav aria-label=\"Parts of the page\"><a href=\"#overview\">Over time</a> <a href=\"#shares\">Who wrote what</a> <a href=\"#timeline\">Time line</a></nav>\n</header>\n")
 }
 
-func orNone(s string) string {
-	if s == "" {
+// agentShare is the agents' part of lines, as a figure.
+func agentShare(s Share) string {
+	switch {
+	case s.Total() == 0:
 		return "\u2013"
+	case s.Agent == 0:
+		return "0 %"
 	}
-	return s
+	return percent(s.Agent, s.Total())
 }
 
 func money(cost float64) string { return fmt.Sprintf("%.2f", cost) }

@@ -102,7 +102,7 @@ func (m *summary) write() {
 	m.line("")
 	parts := []string{inline(r.Selection, titleLength)}
 	if total := t.share.Total(); total > 0 {
-		parts = append(parts, fmt.Sprintf("**%s** of %s written by agents", percent(t.share.Agent, total), plural(total, "added line")))
+		parts = append(parts, fmt.Sprintf("**%s** of %s written by agents", agentShare(t.share), plural(total, "added line")))
 	}
 	if t.tests > 0 {
 		parts = append(parts, fmt.Sprintf("%s, %s", plural(t.tests, "test run"), plural(t.broken, "failure")))

@@ -157,14 +157,14 @@ func plural(n int, noun string) string {
 	return count(int64(n)) + " " + noun + "s"
 }
 
-// percent is a part of a whole; empty for a part of nothing.
+// percent is a part of a whole; empty for nothing of it.
 func percent(part, whole int) string {
-	if whole == 0 {
+	if whole == 0 || part == 0 {
 		return ""
 	}
 	const hundred = 100
 	switch p := float64(part) * hundred / float64(whole); {
-	case part > 0 && p < 1:
+	case p < 1:
 		return "<1 %"
 	case part < whole && p > hundred-1:
 		return ">99 %"

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"path"
 	"slices"
 )
@@ -16,7 +15,7 @@ type pathShare struct {
 }
 
 // paths returns who wrote which file and directory, over all commits: each directory before
-// what is in it. A directory with one entry is joined with that.
+// what is in it. A directory is left out if another below it, or a file, has all of it.
 func (r *Report) paths() []pathShare {
 	files, dirs := map[string]Share{}, map[string]*pathShare{}
 	for i := range r.Commits {
@@ -39,8 +38,14 @@ func (r *Report) paths() []pathShare {
 	for name, share := range files {
 		list = append(list, pathShare{path: name, share: share})
 	}
-	for dir := range maps.Values(dirs) {
-		if dir.files > 1 {
+	whole := map[string]bool{} // directories of which another has all
+	for name, dir := range dirs {
+		if parent := path.Dir(name); dirs[parent] != nil && dirs[parent].files == dir.files {
+			whole[parent] = true
+		}
+	}
+	for name, dir := range dirs {
+		if dir.files > 1 && !whole[name] {
 			list = append(list, *dir)
 		}
 	}
@@ -117,11 +122,7 @@ func (d *document) shareCells(s Share) {
 	total := s.Total()
 	d.element("<td class=\"n\">", count(int64(total)), "</td>")
 	for _, n := range []int{s.Agent, s.Person, s.Unknown} {
-		d.raw("<td class=\"n\">")
-		if n > 0 {
-			d.text(percent(n, total))
-		}
-		d.raw("</td>")
+		d.element("<td class=\"n\">", percent(n, total), "</td>")
 	}
 	d.raw("<td>")
 	d.bar(s)

@@ -34,6 +34,7 @@ func scenarios() []scenario {
 		{"damaged", damagedRows, damaged},
 		{"lines", lineRows, lines},
 		{"one more turn", turnRows, oneTurn},
+		{"pages", pageRows, page},
 		{"moments", momentRows, moments},
 		{"context checkpoints", contextRows, contextCheckpoints},
 		{"due brief", dueRows, due},
