@@ -272,10 +272,12 @@ func testLarge(t *testing.T, b *chromium.Browser) {
 	p := b.Open(t, "file://"+file)
 	p.Call(t, "Performance.enable", nil, nil)
 	spent := func() float64 {
-		var m struct{ Metrics []struct {
-			Name  string
-			Value float64
-		} }
+		var m struct {
+			Metrics []struct {
+				Name  string
+				Value float64
+			}
+		}
 		p.Call(t, "Performance.getMetrics", nil, &m)
 		for _, one := range m.Metrics {
 			if one.Name == "ThreadTime" {
