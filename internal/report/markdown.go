@@ -183,14 +183,10 @@ func (m *summary) asked() {
 	m.more(len(m.r.Turns)-len(shown), "older turn")
 }
 
-// lastLine is the last paragraph's first line of a text: how an agent sums up.
+// lastLine is the last line of a text: how an agent sums up.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
-	if i := strings.LastIndex(text, "\n\n"); i >= 0 {
-		text = text[i+2:]
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func (m *summary) files() {
