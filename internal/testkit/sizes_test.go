@@ -30,7 +30,6 @@ var oversize = map[string]int{
 	"internal/cli/setup.enabling":           29,
 	"internal/cli/stores/access.Selection":  29,
 	"internal/cli/stores/bisectcmd.command": 26,
-	"internal/ui.Streams":                   32,
 	"session/transcript":                    4067,
 }
 

@@ -37,12 +37,12 @@ func (e *BrokenOffError) Unwrap() error { return e.Err }
 // JSONList writes the bytes that JSON writes of such a value. Nothing is written before the
 // first entry is read, so that an error until then can be reported as JSON. A later one
 // is a *BrokenOffError.
-func (s Streams) JSONList(l JSONList) error { return s.jsonList(l, "  ") }
+func (s Streams) JSONList(l JSONList) error { return writeList(s, l, "  ") }
 
 // JSONListLine writes the bytes that JSONLine writes of such a value.
-func (s Streams) JSONListLine(l JSONList) error { return s.jsonList(l, "") }
+func (s Streams) JSONListLine(l JSONList) error { return writeList(s, l, "") }
 
-func (s Streams) jsonList(l JSONList, indent string) error {
+func writeList(s Streams, l JSONList, indent string) error {
 	write := func() error {
 		return s.Show(func(out io.Writer) error {
 			return (&listWriter{JSONList: l, out: out, indent: indent}).write()

@@ -27,7 +27,7 @@ func (s Streams) Markdown(text string) string {
 		case fence != "":
 			body = s.Paint(Cyan, body)
 		default:
-			body = s.markdownLine(body)
+			body = markdown{s}.line(body)
 		}
 		b.WriteString(body)
 		if newline {
@@ -49,8 +49,11 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// markdownLine is a line outside of a block of code.
-func (s Streams) markdownLine(line string) string {
+// markdown sets off what a line of Markdown marks.
+type markdown struct{ Streams }
+
+// line is a line outside of a block of code.
+func (s markdown) line(line string) string {
 	const levels = 6
 	title := strings.TrimLeft(line, "#")
 	if level := len(line) - len(title); level > 0 && level <= levels && strings.HasPrefix(title, " ") {
@@ -60,7 +63,7 @@ func (s Streams) markdownLine(line string) string {
 }
 
 // spans paints the code and the strong text in a line.
-func (s Streams) spans(line string) string {
+func (s markdown) spans(line string) string {
 	var b strings.Builder
 	for line != "" {
 		at := strings.IndexAny(line, "`*")

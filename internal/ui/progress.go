@@ -39,7 +39,7 @@ func (s Streams) Sized(what string, do func(reach func(stage string, at Amount))
 		r := *now.Load()
 		return strings.TrimSuffix(what+", "+r.stage, ", ") + r.amount() + began.left(r, at)
 	}
-	return s.progress(text, func() error {
+	return spinner{s, text}.during(func() error {
 		return do(func(stage string, at Amount) { now.Store(&reached{stage, at}) })
 	})
 }
@@ -106,23 +106,7 @@ func remaining(passed time.Duration, done, rest int64) time.Duration {
 // Progress names what is being done while do runs, on Err and only if that is a
 // terminal and do takes longer than a second. Its line is gone afterwards.
 func (s Streams) Progress(what string, do func() error) error {
-	return s.progress(func(time.Time) string { return what }, do)
-}
-
-func (s Streams) progress(what func(time.Time) string, do func() error) error {
-	if !s.Terminal.Err || s.Terminal.Accessible {
-		return do()
-	}
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.spin(what, done)
-	}()
-	err := do()
-	close(done)
-	<-ended
-	return err
+	return spinner{s, func(time.Time) string { return what }}.during(do)
 }
 
 // ClearProgress makes room for a line that is printed while a step is under way: what the
@@ -130,27 +114,5 @@ func (s Streams) progress(what func(time.Time) string, do func() error) error {
 func (s Streams) ClearProgress() {
 	if s.Terminal.Out && s.Terminal.Err && !s.Terminal.Accessible {
 		fmt.Fprint(s.Err, "\r\x1b[K")
-	}
-}
-
-// spin draws until done is closed.
-func (s Streams) spin(what func(time.Time) string, done <-chan struct{}) {
-	wait := time.NewTimer(progressDelay)
-	defer wait.Stop()
-	const markWidth = 2
-	frames := [...]string{"⠋", "⠙", "⠸", "⠴", "⠦", "⠇"}
-	for i := 0; ; i++ {
-		select {
-		case <-done:
-			if i > 0 {
-				fmt.Fprint(s.Err, "\r\x1b[K")
-			}
-			return
-		case at := <-wait.C:
-			width, _ := s.Size()
-			text := Line(what(at), width-markWidth) // on a second row it couldn't be removed
-			fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], text)
-			wait.Reset(progressDelay / 8)
-		}
 	}
 }

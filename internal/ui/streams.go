@@ -130,7 +130,7 @@ func (s Streams) JSON(v any) error {
 	if err := json.Indent(&out, text, "", "  "); err != nil {
 		return err
 	}
-	return s.write(out.Bytes())
+	return writeJSON(s, out.Bytes())
 }
 
 // JSONLine is JSON on one line.
@@ -139,10 +139,10 @@ func (s Streams) JSONLine(v any) error {
 	if err != nil {
 		return err
 	}
-	return s.write(text)
+	return writeJSON(s, text)
 }
 
-func (s Streams) write(text []byte) error {
+func writeJSON(s Streams, text []byte) error {
 	return s.Show(func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err

@@ -76,7 +76,7 @@ func (s Streams) Table(t *Table) string {
 		least   = 16  // of a column that is cut; others are left out for it
 		fewest  = 8   // of it where no other can be left out
 	)
-	width, _, ok := s.outSize()
+	width, _, ok := outSize(s)
 	if !ok {
 		width, _ = s.Size()
 	}

@@ -43,7 +43,7 @@ func (s Streams) Size() (width, height int) {
 // none, a fixed number.
 func (s Streams) Room(fixed, used int) int {
 	const least = 16
-	width, _, ok := s.outSize()
+	width, _, ok := outSize(s)
 	if !ok {
 		return fixed
 	}
@@ -53,7 +53,7 @@ func (s Streams) Room(fixed, used int) int {
 // WrapOut is Wrap to the width of the terminal behind Out, and text itself where there
 // is none.
 func (s Streams) WrapOut(text string) string {
-	width, _, ok := s.outSize()
+	width, _, ok := outSize(s)
 	if !ok {
 		return text
 	}
@@ -62,12 +62,12 @@ func (s Streams) WrapOut(text string) string {
 
 // Columns is the width of the terminal behind Out, 0 where there is none or it doesn't say.
 func (s Streams) Columns() int {
-	width, _, _ := s.outSize()
+	width, _, _ := outSize(s)
 	return width
 }
 
 // outSize is the size of the terminal behind Out, if there is one that has a size.
-func (s Streams) outSize() (width, height int, ok bool) {
+func outSize(s Streams) (width, height int, ok bool) {
 	o, isFile := s.Out.(*output)
 	if !isFile {
 		o = s.screen
@@ -82,7 +82,7 @@ func (s Streams) outSize() (width, height int, ok bool) {
 // Fits reports whether the terminal behind Out shows the text without scrolling.
 // Everything fits where there is no terminal.
 func (s Streams) Fits(text string) bool {
-	width, height, ok := s.outSize()
+	width, height, ok := outSize(s)
 	if !ok {
 		return true
 	}
