@@ -32,6 +32,7 @@ func TestAgentLab(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Run("work", func(t *testing.T) { agentWorks(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("clear", func(t *testing.T) { agentClears(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("rewound", func(t *testing.T) { agentIsRewound(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("killed", func(t *testing.T) { agentIsKilled(t, newAgentLab(t, lab, bin, a)) })
 		})
 	}
@@ -176,6 +177,35 @@ func patiently(keys string) string {
 		}
 		return line[:at] + strconv.Itoa(3*seconds)
 	})
+}
+
+// agentIsRewound has the person cut the conversation back to before its second turn: the next
+// request to the model has the first turn and nothing of the second.
+func agentIsRewound(t *testing.T, l *agentLab) {
+	if l.agent.KeepsConversation {
+		t.Skip("its conversation can't be cut back")
+	}
+	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [
+  {"match": "alpha page", "steps": [[{"write": "${CWD}/docs/alpha.md", "content": "# Alpha\n"}], [{"text": "Alpha is there."}]]},
+  {"match": "beta page", "steps": [[{"write": "${CWD}/docs/beta.md", "content": "# Beta\n"}], [{"text": "Beta is there."}]]},
+  {"match": "gamma page", "steps": [[{"text": "Gamma is not needed."}]]}]}`)
+	l.play(script, "prompts", "Write the alpha page\nWrite the beta page\n"+
+		"! entire rewind --to last:2 --conversation --force\nWrite the gamma page\n")
+	asked := false
+	labLines(t, filepath.Join(l.dir, "log", "requests.jsonl"), func(line []byte) error {
+		text := string(line)
+		if !strings.Contains(text, "Write the gamma page") {
+			return nil
+		}
+		asked = true
+		if !strings.Contains(text, "Alpha is there.") || strings.Contains(text, "Beta is there.") {
+			t.Errorf("the request after the rewind has not the conversation of then: %s", text)
+		}
+		return nil
+	})
+	if !asked {
+		t.Error("no request has the prompt after the rewind")
+	}
 }
 
 // agentIsKilled kills the client in its turn: the next command knows that the agent is gone,

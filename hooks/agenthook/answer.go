@@ -48,6 +48,7 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	type output struct {
 		Message string    `json:"systemMessage,omitempty"`
 		Direct  string    `json:"additionalContext,omitempty"`
+		Snake   string    `json:"additional_context,omitempty"`
 		Stored  string    `json:"stored,omitempty"`
 		Output  *specific `json:"hookSpecificOutput,omitempty"`
 	}
@@ -59,9 +60,12 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	if by.silent {
 		r.Message = ""
 	}
-	if by.direct {
+	switch {
+	case by.snake:
+		r.Snake = a.Context
+	case by.direct:
 		r.Direct, r.Stored = a.Context, a.Stored
-	} else if a.Context != "" {
+	case a.Context != "":
 		r.Output = &specific{a.Event, a.Context}
 	}
 	if r == (output{}) {

@@ -37,6 +37,8 @@ type dialect struct {
 	// shared reports that other agents run the hooks in these files, too; runsShared is
 	// such an agent.
 	shared, runsShared bool
+	// hookMark is a variable that the agent sets for hooks, if that isn't the one of its shell.
+	hookMark string
 }
 
 // form is how an agent's settings list a hook.
@@ -60,13 +62,15 @@ func grouped() form { return form{command: "command", timeout: "timeout", unit: 
 type reply struct {
 	// silent agents show no message. direct ones take the context without an object around it.
 	silent, direct bool
+	// snake reports that the member of the context has underscores in its name.
+	snake bool
 	// raw reports that text which is no JSON is printed as it is.
 	raw bool
 }
 
 // dialects returns those of all agents, the default's first.
 func dialects() []dialect {
-	return []dialect{claudeCode(), codex(), copilot(), openCode(), pi(), qwen()}
+	return []dialect{claudeCode(), codex(), copilot(), cursor(), openCode(), pi(), qwen()}
 }
 
 // dialectOf returns an agent's. The zero agent is Claude Code.
@@ -102,7 +106,7 @@ func IsForeign(a agent.Agent, getenv func(string) string) bool {
 		return false
 	}
 	for _, d := range dialects() {
-		if d.runsShared && d.agent.Calls(getenv) {
+		if d.runsShared && (d.agent.Calls(getenv) || d.hookMark != "" && getenv(d.hookMark) != "") {
 			return true
 		}
 	}

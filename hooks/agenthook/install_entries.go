@@ -54,7 +54,7 @@ func handlers(event hujson.Value) []handler {
 	var found []handler
 	for g, group := range jsonedit.Elements(event) {
 		hooks, grouped := jsonedit.Member(group, "hooks")
-		if command, ok := jsonedit.Member(group, "bash"); ok && !grouped {
+		if command, ok := flatCommand(group); ok && !grouped {
 			if verb, ours := ownVerb(jsonedit.StringOf(command)); ours {
 				found = append(found, handler{verb: verb, hook: group, command: command, group: g, index: -1})
 			}
@@ -71,6 +71,19 @@ func handlers(event hujson.Value) []handler {
 		}
 	}
 	return found
+}
+
+// flatCommand returns the command of a hook that is in no group.
+func flatCommand(hook hujson.Value) (hujson.Value, bool) {
+	for _, d := range dialects() {
+		if !d.form.flat {
+			continue
+		}
+		if command, ok := jsonedit.Member(hook, d.form.command); ok {
+			return command, true
+		}
+	}
+	return hujson.Value{}, false
 }
 
 // installEntries puts what is missing into the document and brings what an

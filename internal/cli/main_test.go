@@ -224,7 +224,7 @@ func TestUsage(t *testing.T) {
 		{"fs export v1", 2, "hint: type entire fs export <version> <dir>"},
 		{"fs show", 2, "Error: Invalid usage: an argument is missing"},
 		{"help frob", 2, `Error: Invalid usage: unknown help topic "frob"`},
-		{"enable --agent frob", 2, `Error: Invalid usage: unknown agent "frob" (known: claude-code, codex, copilot, opencode, pi, qwen)`},
+		{"enable --agent frob", 2, `Error: Invalid usage: unknown agent "frob" (known: claude-code, codex, copilot, cursor, opencode, pi, qwen)`},
 		{"enable --agent gemini", 1, "Gemini CLI is not supported yet"},
 		{"enable --strategy frob", 2, `Error: Invalid usage: unknown strategy "frob" (known: manual-commit, auto-commit)`},
 		{"enable --local --project", 2, "Error: Invalid usage: --local and --project exclude each other"},

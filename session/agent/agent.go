@@ -24,6 +24,9 @@ type Agent struct {
 	// NamesLate reports that the payloads of hooks don't name the transcript before the end
 	// of a turn.
 	NamesLate bool
+	// KeepsConversation reports that the agent goes on with the whole conversation, or may,
+	// where its transcript was cut back.
+	KeepsConversation bool
 	// Limits are what doesn't work with the agent, in words.
 	Limits []string
 
@@ -51,12 +54,13 @@ type home struct{ variable, name string }
 type layout int
 
 const (
-	bySlug    layout = iota // projects/SLUG/ID.jsonl
-	inChats                 // projects/SLUG/chats/ID.jsonl
-	byDate                  // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
-	inFolders               // session-state/ID/events.jsonl
-	byPath                  // sessions/--PATH--/TIME_ID.jsonl
-	inRecords               // ID.jsonl in a folder of this program: the agent has a database
+	bySlug             layout = iota // projects/SLUG/ID.jsonl
+	inChats                          // projects/SLUG/chats/ID.jsonl
+	byDate                           // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl
+	inFolders                        // session-state/ID/events.jsonl
+	byPath                           // sessions/--PATH--/TIME_ID.jsonl
+	inAgentTranscripts               // projects/SLUG/agent-transcripts/ID.jsonl or ID/ID.jsonl
+	inRecords                        // ID.jsonl in a folder of this program: the agent has a database
 )
 
 const (
@@ -96,11 +100,22 @@ func Copilot() Agent {
 	}
 }
 
+// Cursor returns the agent of Anysphere, in its editor and its command line.
+func Cursor() Agent {
+	return Agent{
+		Name: "cursor", Label: "Cursor", Program: "cursor-agent",
+		NamesLate: true, KeepsConversation: true, Limits: []string{"from documentation, not tried", "no tokens", noQuestion, noSubagents, "no rewind of conversations"},
+		mark:   mark{name: "CURSOR_AGENT", value: "1"},
+		home:   home{name: ".cursor"},
+		layout: inAgentTranscripts, resume: []string{"--resume"},
+	}
+}
+
 // OpenCode returns the agent of Anomaly. Its shell has the session's id by our plugin.
 func OpenCode() Agent {
 	return Agent{
 		Name: "opencode", Label: "OpenCode", Program: "opencode",
-		Limits: []string{noQuestion},
+		KeepsConversation: true, Limits: []string{noQuestion, "no rewind of conversations"},
 		mark:   mark{name: "OPENCODE", value: "1", session: "OPENCODE_SESSION_ID"},
 		home:   home{name: filepath.Join(".local", "share", "opencode")},
 		layout: inRecords, resume: []string{"-s"},
@@ -133,7 +148,9 @@ func Qwen() Agent {
 func Default() Agent { return ClaudeCode() }
 
 // All returns the agents that can be recorded, the default first.
-func All() []Agent { return []Agent{ClaudeCode(), Codex(), Copilot(), OpenCode(), Pi(), Qwen()} }
+func All() []Agent {
+	return []Agent{ClaudeCode(), Codex(), Copilot(), Cursor(), OpenCode(), Pi(), Qwen()}
+}
 
 // ByName returns the agent with a name.
 func ByName(name string) (Agent, bool) {
@@ -312,6 +329,8 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 		return filepath.Join(dir, "sessions", "--"+name+"--")
 	case inChats:
 		return filepath.Join(dir, "projects", ProjectSlug(root), "chats")
+	case inAgentTranscripts:
+		return filepath.Join(dir, "projects", strings.TrimLeft(ProjectSlug(root), "-"), "agent-transcripts")
 	case bySlug:
 	}
 	return filepath.Join(dir, "projects", ProjectSlug(root))
@@ -338,7 +357,7 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 	switch a.layout {
 	case inFolders:
 		return filepath.Join(dir, session, "events.jsonl")
-	case bySlug, inChats, inRecords:
+	case bySlug, inChats, inAgentTranscripts, inRecords:
 		return filepath.Join(dir, session+".jsonl")
 	case byPath:
 		return filepath.Join(dir, recorded.UTC().Format("2006-01-02T15-04-05-000Z")+"_"+session+".jsonl")
@@ -357,6 +376,8 @@ func (a Agent) Find(dir, session string) string {
 		pattern = filepath.Join(dir, "*", "*", "*", "rollout-*-"+session+".jsonl")
 	case byPath:
 		pattern = filepath.Join(dir, "*_"+session+".jsonl")
+	case inAgentTranscripts:
+		pattern = filepath.Join(dir, session, session+".jsonl")
 	case bySlug, inChats, inFolders, inRecords:
 	}
 	if pattern == "" || strings.ContainsAny(session, `*?[\`) {

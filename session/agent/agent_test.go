@@ -42,6 +42,7 @@ func TestProject(t *testing.T) {
 		"Codex with Claude Code's setting":  {agent: agent.Codex(), env: []string{"CLAUDE_CONFIG_DIR=/cfg"}, home: "/home/u", want: "/home/u/.codex/sessions"},
 		"Copilot has one, too":              {agent: agent.Copilot(), home: "/home/u", want: "/home/u/.copilot/session-state"},
 		"Copilot with a setting":            {agent: agent.Copilot(), env: []string{"COPILOT_HOME=/cp"}, home: "/home/u", want: "/cp/session-state"},
+		"Cursor":                            {agent: agent.Cursor(), home: "/home/u", want: "/home/u/.cursor/projects/src-p/agent-transcripts"},
 		"OpenCode has none":                 {agent: agent.OpenCode(), home: "/home/u"},
 		"Pi":                                {agent: agent.Pi(), home: "/home/u", want: "/home/u/.pi/agent/sessions/--src-p--"},
 		"Qwen Code":                         {agent: agent.Qwen(), home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
@@ -90,6 +91,7 @@ func TestCallers(t *testing.T) {
 		"its mark with another value":    {env: []string{"CLAUDECODE=0", "CLAUDE_CODE_SESSION_ID=a"}, session: "a"},
 		"Codex, which has no other mark": {env: []string{"CODEX_SESSION_ID=c", "CODEX_CI=1"}, want: []string{"codex"}, session: "c"},
 		"Copilot CLI":                    {env: []string{"COPILOT_CLI=1", "COPILOT_AGENT_SESSION_ID=p"}, want: []string{"copilot"}, session: "p"},
+		"Cursor, which names no session": {env: []string{"CURSOR_AGENT=1"}, want: []string{"cursor"}},
 		"OpenCode with our plugin":       {env: []string{"OPENCODE=1", "OPENCODE_SESSION_ID=o"}, want: []string{"opencode"}, session: "o"},
 		"Pi, which names no session":     {env: []string{"PI_CODING_AGENT=true"}, want: []string{"pi"}},
 		"Qwen Code":                      {env: []string{"QWEN_CODE=1", "QWEN_CODE_SESSION_ID=q"}, want: []string{"qwen"}, session: "q"},
@@ -126,7 +128,7 @@ func TestEnvironIsThatOfItsShell(t *testing.T) {
 		getenv := environment(a.Environ("s1")...)
 		callers := agent.Callers(getenv)
 		want := "s1"
-		if a.Name == agent.Pi().Name {
+		if a.Name == agent.Pi().Name || a.Name == agent.Cursor().Name {
 			want = "" // it has no variable for the session
 		}
 		if len(callers) != 1 || callers[0].Name != a.Name || agent.CallingSession(getenv) != want {
@@ -170,6 +172,15 @@ func TestFind(t *testing.T) {
 		if a.File(dir, "s1", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) != path {
 			want = path
 		}
+		if a.Name == agent.Cursor().Name { // the editor has a folder for each session
+			want = filepath.Join(dir, "s1", "s1.jsonl")
+			if err := os.MkdirAll(filepath.Dir(want), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(want, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if got := a.Find(dir, "s1"); got != want {
 			t.Errorf("%s: %q, want %q", a.Name, got, want)
 		}
@@ -196,7 +207,7 @@ func TestResume(t *testing.T) {
 	for _, a := range agent.All() {
 		got = append(got, a.Resume("s1"))
 	}
-	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "opencode -s s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "cursor-agent --resume s1", "opencode -s s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

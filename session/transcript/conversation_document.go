@@ -26,7 +26,7 @@ func IsAgentName(name string) bool { return name != "" && name != "Agent" }
 // Agent returns the agent of a session by its recorded name and its transcript, whose
 // form is decisive where no name was recorded or the recorded agent has another form.
 func Agent(recorded string, transcript []byte) string {
-	isKnown := slices.Contains([]string{ClaudeCode, GeminiCLI, Codex, CopilotCLI, OpenCode, PiAgent, QwenCode}, recorded)
+	isKnown := slices.Contains([]string{ClaudeCode, GeminiCLI, Codex, CopilotCLI, forms.Cursor, OpenCode, PiAgent, QwenCode}, recorded)
 	if form := agentOf(transcript); form != "" && (isKnown || !IsAgentName(recorded)) {
 		return form
 	}

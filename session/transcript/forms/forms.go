@@ -17,6 +17,7 @@ import (
 const (
 	Codex      = "Codex"
 	CopilotCLI = "Copilot CLI"
+	Cursor     = "Cursor"
 	OpenCode   = "OpenCode"
 	PiAgent    = "Pi"
 	QwenCode   = "Qwen Code"
@@ -37,6 +38,8 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 		return CopilotCLI, copilotLine
 	case isPi(line):
 		return PiAgent, piLine
+	case isCursor(line):
+		return Cursor, cursorLine
 	case isOpenCode(line):
 		return OpenCode, openCodeLine
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -155,6 +156,19 @@ func TestLine(t *testing.T) {
 		"copilot: a hook":         {copilot("hook.start", `{"input":{}}`), ""},
 		"copilot: damaged":        {`{"type":"user.message","data":{"content":`, `{"type":"user.message","data":{"content":`},
 		"progress of Claude Code": {`{"type":"progress","data":{"a":1}}`, `{"type":"progress","data":{"a":1}}`},
+		"cursor: prompt": {
+			`{"role":"user","message":{"content":[{"type":"text","text":"<context>x</context>\n<user_query>\nWrite it\n</user_query>"}]}}`,
+			`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
+		},
+		"cursor: answer": {
+			`{"role":"assistant","message":{"content":[{"type":"text","text":"Now."},{"type":"tool_use","name":"Write","input":{"path":"/p/a","contents":"x"}},{"type":"tool_use","name":"StrReplace","input":{"path":"/p/b","old_string":"x","new_string":"y"}},{"type":"tool_use","name":"Shell","input":{"command":"ls"}}]}}`,
+			`{"type":"assistant",` + assistant + `[{"type":"text","text":"Now."},` +
+				`{"type":"tool_use","id":"cursor-ID-1","name":"Write","input":{"file_path":"/p/a","content":"x"}},{"type":"tool_result","tool_use_id":"cursor-ID-1"},` +
+				`{"type":"tool_use","id":"cursor-ID-2","name":"MultiEdit","input":{"file_path":"/p/b","edits":[{"old_string":"x","new_string":"y"}]}},{"type":"tool_result","tool_use_id":"cursor-ID-2"},` +
+				`{"type":"tool_use","id":"cursor-ID-3","name":"Bash","input":{"command":"ls"}},{"type":"tool_result","tool_use_id":"cursor-ID-3"}]}}`,
+		},
+		"cursor: another role": {`{"role":"system","message":{"content":[]}}`, ""},
+		"cursor: damaged":      {`{"role":"user","message":{`, `{"role":"user","message":{`},
 		"opencode: prompt": {
 			openCode(`"role":"user","summary":{"diffs":[]}`, `{"type":"text","text":"\"Write \\\"it\\\"\""},{"type":"text","text":"a file","synthetic":true}`),
 			`{"type":"user",` + strings.Replace(openCodeHead, "p1", "u1", 1) + `"message":{"role":"user","content":[{"type":"text","text":"Write \"it\""}]}}`,
@@ -263,7 +277,9 @@ func TestLine(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, string(forms.Line([]byte(tt.line)))); diff != "" {
+			// The ids of Cursor's calls are made of the line.
+			got := regexp.MustCompile(`cursor-[0-9a-z]+-`).ReplaceAllString(string(forms.Line([]byte(tt.line))), "cursor-ID-")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
 		})

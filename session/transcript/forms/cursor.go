@@ -1,0 +1,99 @@
+package forms
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"strconv"
+	"strings"
+)
+
+// isCursor reports whether a line is of Cursor: {"role", "message": {"content"}}.
+func isCursor(line []byte) bool { return startsWith(line, `"role":`) }
+
+// cursorLine converts a line of Cursor, which has no times, no tokens and no results of
+// tools. One that is damaged is returned as it is.
+func cursorLine(line []byte) []byte {
+	var c struct {
+		Role    string `json:"role"`
+		Message struct {
+			Content []cursorPart `json:"content"`
+		} `json:"message"`
+	}
+	if json.Unmarshal(line, &c) != nil {
+		return line
+	}
+	switch c.Role {
+	case "user":
+		var texts []string
+		for _, p := range c.Message.Content {
+			if p.Type == "text" {
+				texts = append(texts, p.Text)
+			}
+		}
+		return encode(person(cursorPrompt(strings.Join(texts, "\n"))))
+	case "assistant":
+		e := done()
+		e.Message.Content = []block{}
+		for i, p := range c.Message.Content {
+			switch {
+			case p.Type == "text" && p.Text != "":
+				e.Message.Content = append(e.Message.Content, textBlock(p.Text))
+			case p.Type == "tool_use":
+				id := callID(line, i)
+				e.Message.Content = append(e.Message.Content, p.call(id), resultBlock(id, "", false))
+			}
+		}
+		return encode(e)
+	}
+	return nil
+}
+
+// cursorPart is a part of a message.
+type cursorPart struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// callID returns an id for a call that has none.
+func callID(line []byte, n int) string {
+	h := fnv.New64a()
+	_, _ = h.Write(line) // which can't fail
+	return "cursor-" + strconv.FormatUint(h.Sum64(), 36) + "-" + strconv.Itoa(n)
+}
+
+// cursorPrompt returns what the person typed, without what the client adds to it.
+func cursorPrompt(text string) string {
+	_, rest, begun := strings.Cut(text, "<user_query>")
+	query, _, ended := strings.Cut(rest, "</user_query>")
+	if !begun || !ended {
+		return text
+	}
+	return strings.TrimSpace(query)
+}
+
+// call is the call of a tool, in Claude Code's form where it names a file.
+func (p *cursorPart) call(id string) block {
+	var in struct {
+		Path     string `json:"path"`
+		Contents string `json:"contents"`
+		Old      string `json:"old_string"`
+		New      string `json:"new_string"`
+		Command  string `json:"command"`
+	}
+	_ = json.Unmarshal(p.Input, &in) // what can't be read is empty
+	switch p.Name {
+	case "Write":
+		return useBlock(id, "Write", written{Path: in.Path, Content: in.Contents})
+	case "StrReplace":
+		return useBlock(id, "MultiEdit", patched{Path: in.Path, Edits: []edit{{Old: in.Old, New: in.New}}})
+	case "Delete":
+		return useBlock(id, "Delete", patched{Path: in.Path})
+	case "Read":
+		return useBlock(id, "Read", patched{Path: in.Path})
+	case "Shell":
+		return useBlock(id, "Bash", command{Command: in.Command})
+	}
+	return useBlock(id, p.Name, object(p.Input))
+}
