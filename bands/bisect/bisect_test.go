@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,7 +85,7 @@ func (h history) search(tb testing.TB, command ...string) *bisect.Search {
 	return &bisect.Search{
 		Store: h.store, Record: record, Dir: tb.TempDir(), Now: time.Now,
 		State:  &bisect.State{Command: command, Versions: h.versions, Repeat: true},
-		Clones: func(context.Context, bands.Snapshot) (*export.CloneSource, error) { return nil, nil }, //nolint:nilnil // none
+		Clones: func(context.Context, bands.Snapshot) (*export.CloneSource, error) { return nil, nil },
 		Exec: func(ctx context.Context, dir string, _ bands.Version) (int, error) {
 			return proc.Run{Path: command[0], Args: command[1:], Dir: dir, Env: os.Environ()}.Wait(ctx, os.Stderr)
 		},
@@ -136,7 +136,7 @@ func TestASearchGoesOnWhereverItWasStopped(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 7, 16)
 	s := h.search(t, "sh", "-c", "test $(wc -l < turns) -lt 12")
-	s.State.Repeat = false
+	s.Repeat = false
 	stop := errors.New("stopped")
 	exec := s.Exec
 	runs := 0
@@ -225,33 +225,26 @@ func FuzzReadLog(f *testing.F) {
 // TestTheCommandEndsWithWhatItStarted, and its status is a shell's.
 func TestTheCommandEndsWithWhatItStarted(t *testing.T) {
 	t.Parallel()
-	sleeper, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Skip("needs sleep(1)")
-	}
-	pid := filepath.Join(t.TempDir(), "pid")
-	run := func(script string) int {
-		status, err := proc.Run{Path: "sh", Args: []string{"-c", script}, Env: os.Environ()}.Wait(t.Context(), &bytes.Buffer{})
+	run := func(script string) (status int) {
+		t.Helper()
+		read, write, err := os.Pipe()
 		if err != nil {
+			t.Fatal(err)
+		}
+		status, err = proc.Run{Path: "sh", Args: []string{"-c", script}, Env: os.Environ()}.Wait(t.Context(), write)
+		if err := errors.Join(err, write.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(read); err != nil { // ends with the last process that has it open
+			t.Error(err)
+		}
+		if err := read.Close(); err != nil {
 			t.Error(err)
 		}
 		return status
 	}
-	if status := run(sleeper + " 600 >/dev/null 2>&1 & echo $! > " + pid + "; exit 3"); status != 3 {
+	if status := run("sleep 600 & exit 3"); status != 3 {
 		t.Errorf("status %d", status)
-	}
-	text, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var n int
-	if _, err := fmt.Sscan(string(text), &n); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(10 * time.Second); proc.Alive(n, 0) && time.Now().Before(deadline); {
-	}
-	if proc.Alive(n, 0) {
-		t.Error("what it started still runs")
 	}
 	if status := run("kill -9 $$"); status != 137 {
 		t.Errorf("status %d", status)
