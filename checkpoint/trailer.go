@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // Keys of the trailers in commit messages.
@@ -39,6 +41,10 @@ func IDs(message string) []ID {
 	}
 	return ids
 }
+
+// IDsOf returns the checkpoint ids of a commit: those of its message, and those that are kept
+// beside it where no hook could write into the message.
+func IDsOf(c git.Commit) []ID { return IDs(c.Message + "\n" + c.Note) }
 
 // Declines reports whether a commit message has the trailer with the value none: its
 // author wants no link.

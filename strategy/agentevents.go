@@ -32,6 +32,7 @@ func (a *AgentEvents) SessionStart(ctx context.Context, in workspace.Input) (Gre
 	machine.ForgetIdle(ctx, in.SessionID)
 	machine.EndDeadTurns(ctx)
 	machine.EndLeftTurns(ctx)
+	a.findCommits(ctx, "")
 	err := machine.StartSession(ctx, in)
 	greeting := Greeting{Others: machine.CountOthers(ctx, in.SessionID)}
 	commits.Committed.StartCompletions(ctx, in.SessionID)
@@ -44,6 +45,9 @@ func (a *AgentEvents) SessionStart(ctx context.Context, in workspace.Input) (Gre
 func (a *AgentEvents) Prompt(ctx context.Context, in workspace.Input) error {
 	commits := a.rec.Commits()
 	in.Hurried = true
+	if commits.Finder.HasNew(ctx) {
+		a.rec.local().Children.RequestCompletion(ctx, "")
+	}
 	err := a.rec.Lifecycle().Machine.BeginTurn(ctx, in)
 	a.requestPromptSnapshot(ctx, in)
 	a.requestRepair(ctx)
@@ -80,6 +84,7 @@ func (a *AgentEvents) requestRepair(ctx context.Context) {
 func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 	commits, machine := a.rec.Commits(), a.rec.Lifecycle().Machine
 	commits.Repairer.Repair(ctx)
+	a.findCommits(ctx, in.SessionID)
 	machine.EndDeadTurns(ctx)
 	err := machine.StopTurn(ctx, in)
 	commits.Committed.StartCompletions(ctx, in.SessionID)
@@ -91,6 +96,33 @@ func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 // if there is no commit, or none that is linked.
 func (a *AgentEvents) CommitTurn(ctx context.Context, id string) (notice string, err error) {
 	return a.rec.autoCommit().Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
+}
+
+// ToolUsed links the commits that a tool of the session has made where no hook ran.
+func (a *AgentEvents) ToolUsed(ctx context.Context, in workspace.Input) error {
+	return a.rec.findCommits(ctx, in.SessionID)
+}
+
+// findCommits is [Recorder.findCommits] where the event goes on after an error.
+func (a *AgentEvents) findCommits(ctx context.Context, by string) {
+	if err := a.rec.findCommits(ctx, by); err != nil {
+		a.rec.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
+	}
+}
+
+// findCommits links commits that were made where no hook ran, in the turn of the session by or
+// between turns, and lets what follows a commit happen.
+func (r *Recorder) findCommits(ctx context.Context, by string) error {
+	found, err := r.Commits().Finder.FindNew(ctx, by)
+	for _, c := range found {
+		for _, id := range c.IDs {
+			r.Summaries().Summarizer.SummarizeLater(ctx, id)
+		}
+	}
+	if len(found) > 0 {
+		r.Snapshots().Server.TakePairs(ctx)
+	}
+	return err
 }
 
 // SessionEnd ends a session, and the turn that it may have left open. The agent

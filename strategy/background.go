@@ -25,6 +25,9 @@ func (b *Background) complete(ctx context.Context, id string) error {
 	if err := commits.Repairer.FinishCommits(ctx); err != nil {
 		return err
 	}
+	if err := b.rec.findCommits(ctx, ""); err != nil {
+		return err
+	}
 	machine.EndDeadTurns(ctx)
 	machine.EndLeftTurns(ctx)
 	if id == "" {

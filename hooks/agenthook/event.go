@@ -117,6 +117,8 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 		return briefed(ctx, r, in)
 	case "user-prompt-submit":
 		return prompted(ctx, r, in)
+	case "post-tool":
+		return Answer{}, r.AgentEvents().ToolUsed(ctx, in)
 	case "stop", "stop-failure":
 		return stopped(ctx, r, in)
 	case "session-end":

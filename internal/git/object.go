@@ -18,6 +18,8 @@ type Commit struct {
 	Author    Signature
 	Committer Signature
 	Message   string
+	// Note is the text that is kept beside the commit: see NotesRef.
+	Note string
 }
 
 // Signature is who did something when. Name and Email may be empty.
@@ -32,10 +34,14 @@ func (r *Repo) Commit(ctx context.Context, spec string) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
-	return ParseCommit(object)
+	c, err := ParseCommit(object)
+	if err == nil {
+		c.Note, err = r.Note(ctx, c.OID)
+	}
+	return c, err
 }
 
-// ParseCommit decodes a commit object.
+// ParseCommit decodes a commit object, without its note.
 func ParseCommit(object Object) (Commit, error) {
 	c := Commit{OID: object.OID}
 	head, message, _ := bytes.Cut(object.Data, []byte("\n\n"))

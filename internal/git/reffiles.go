@@ -57,7 +57,7 @@ func (f refFiles) resolve(name string) (OID, error) {
 // isSharedRef reports whether name is that of a ref which all worktrees share, and
 // which git takes for no other expression.
 func isSharedRef(name string) bool {
-	shared := []string{"refs/heads/", "refs/remotes/", "refs/entire/"}
+	shared := []string{"refs/heads/", "refs/remotes/", "refs/entire/", "refs/notes/"}
 	if !slices.ContainsFunc(shared, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return false
 	}

@@ -41,6 +41,7 @@ type Repo struct {
 	refs      refFiles
 	cat       catFile
 	trees     treeCache
+	notes     notes
 
 	paths *disk.Resolver // below Root
 }

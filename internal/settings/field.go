@@ -96,6 +96,7 @@ func fields() []field {
 			set: func(s *Settings, r raw) bool { return choose(&s.CommitLinking, r, LinkAlways, LinkPrompt) },
 			get: func(s *Settings) any { return string(s.CommitLinking) },
 		},
+		boolean("gemini.amend_commits", func(s *Settings) *bool { return &s.AmendCommits }),
 		timeout("hooks.timeout", func(s *Settings) *time.Duration { return &s.HookTimeout }),
 		timeout("hooks.lock_timeout", func(s *Settings) *time.Duration { return &s.LockTimeout }),
 		boolean(KeyBands, func(s *Settings) *bool { return &s.Bands.Enabled }),

@@ -35,6 +35,7 @@ func scopes() map[string]scope {
 		KeyPushRemote:                    {fromProject: ownOnly.fromProject, acceptable: acceptableRemote},
 		KeySummarize:                     ownOnly,
 		"commit_linking":                 anyLayer,
+		"gemini.amend_commits":           ownOnly,
 		"hooks.timeout":                  {fromProject: durationWithin(time.Second, 10*time.Second)},
 		"hooks.lock_timeout":             {fromProject: durationWithin(time.Second, 10*time.Second)},
 		KeyBands:                         anyLayer,

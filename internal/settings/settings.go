@@ -87,10 +87,13 @@ type Settings struct {
 	PushRemote    string
 	Summarize     bool
 	CommitLinking Linking
-	HookTimeout   time.Duration // SessionEnd has one of its own
-	LockTimeout   time.Duration
-	Bands         Bands
-	Recall        Recall
+	// AmendCommits reports whether the last commit is amended with the trailer if no git hook
+	// could add it.
+	AmendCommits bool
+	HookTimeout  time.Duration // SessionEnd has one of its own
+	LockTimeout  time.Duration
+	Bands        Bands
+	Recall       Recall
 
 	// Root is the worktree whose files were read, Files those that exist, in
 	// the order of their layers, without contextd's.

@@ -125,6 +125,7 @@ func TestLayers(t *testing.T) {
 		{"strategy_options.push_remote", "origin", "user"},
 		{"strategy_options.summarize.enabled", true, "environment"},
 		{"commit_linking", "prompt", "user"},
+		{"gemini.amend_commits", false, "default"},
 		{"hooks.timeout", "8s", "local"},
 		{"hooks.lock_timeout", "50ms", "environment"},
 		{"bands.enabled", true, "default"},

@@ -120,7 +120,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 			return old, err
 		}
 	}
-	ids := checkpoint.IDs(old.commit.Message)
+	ids := checkpoint.IDsOf(old.commit)
 	if len(ids) == 0 {
 		return old, nil
 	}

@@ -230,8 +230,15 @@ func (at *attributing) readCommits(ctx context.Context, groups []*group) error {
 	if err != nil {
 		return err
 	}
+	for _, oid := range oids {
+		c := at.commits[oid]
+		if c.Note, err = at.Repo.Note(ctx, oid); err != nil {
+			return err
+		}
+		at.commits[oid] = c
+	}
 	for _, g := range groups {
-		g.ids = checkpoint.IDs(at.commits[g.commit].Message)
+		g.ids = checkpoint.IDsOf(at.commits[g.commit])
 		slices.Reverse(g.ids)
 	}
 	return nil

@@ -231,7 +231,7 @@ func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 // checkpoints have them, and the file of most of these; false if it has no checkpoint here.
 func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
 	at := &attributing{Reader: r, commits: map[git.OID]git.Commit{commit.OID: commit}, authors: map[Author]*Author{}}
-	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDs(commit.Message)}
+	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDsOf(commit)}
 	slices.Reverse(g.ids)
 	if err := at.readRecords(ctx, []*group{g}); err != nil {
 		return a, "", false, err

@@ -138,7 +138,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 	ids := checkpoint.IDs(text)
 	switch op {
 	case commitAmend:
-		ids = append(checkpoint.IDs(head.Message), ids...)
+		ids = append(checkpoint.IDsOf(head), ids...)
 	case commitSquash:
 		// Git lists the commits it folds together from the newest on.
 		folded := checkpoint.IDs(o.gitFile("SQUASH_MSG"))
@@ -146,7 +146,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 		ids = append(folded, ids...)
 	case commitPick:
 		if c, err := o.Repo.Commit(ctx, "CHERRY_PICK_HEAD"); err == nil && len(ids) == 0 {
-			ids = checkpoint.IDs(c.Message)
+			ids = checkpoint.IDsOf(c)
 		}
 	case commitRebase:
 		ids = append(ids, o.rebased(ctx)...)
@@ -154,7 +154,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 		// Where a rebase stopped the person commits something of their own, or
 		// a part of what was picked.
 		for _, id := range o.rebased(ctx) {
-			if !slices.Contains(checkpoint.IDs(head.Message), id) {
+			if !slices.Contains(checkpoint.IDsOf(head), id) {
 				ids = append(ids, id)
 			}
 		}
@@ -197,7 +197,7 @@ func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
 	var ids []checkpoint.ID
 	for _, rev := range commits {
 		if c, err := o.Repo.Commit(ctx, rev); err == nil {
-			ids = append(ids, checkpoint.IDs(c.Message)...)
+			ids = append(ids, checkpoint.IDsOf(c)...)
 		}
 	}
 	return ids

@@ -23,7 +23,7 @@ type Made struct {
 // Checkpoints returns the checkpoints that the commit's message names and that were
 // decided about here.
 func (m Made) Checkpoints() []checkpoint.ID {
-	named := checkpoint.IDs(m.head.Message)
+	named := checkpoint.IDsOf(m.head)
 	var ids []checkpoint.ID
 	for _, d := range m.decisions {
 		if d.ID != "" && slices.Contains(named, d.ID) {
@@ -55,6 +55,9 @@ func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 // stays, and the next hook of any kind tries again.
 func (c *Committed) Finish(ctx context.Context, m Made) error {
 	err := c.afterCommit(ctx, m.head, m.decisions)
+	if err == nil {
+		err = c.finder.Passed(ctx, m.head)
+	}
 	if errors.Is(err, filelock.ErrLocked) || ctx.Err() != nil {
 		c.children.RequestCompletion(ctx, "")
 	}
@@ -96,7 +99,7 @@ func (c *Committed) anyFiles(ctx context.Context) bool {
 // of the worktree. A decision whose git process is still running belongs to
 // another commit that is being made in this worktree, and is left alone.
 func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []journal.Decision) error {
-	ids := checkpoint.IDs(head.Message)
+	ids := checkpoint.IDsOf(head)
 	linked := map[string]bool{}
 	var kept, elsewhere []journal.Decision
 	for _, d := range mine {
@@ -145,7 +148,18 @@ func (c *Committed) finishKept(ctx context.Context, kept []journal.Decision, com
 
 // PostRewrite follows commits that git has rewritten, old id to new.
 func (c *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
-	if len(moved) == 0 || len(c.links.All()) == 0 {
+	if len(moved) == 0 {
+		return nil
+	}
+	if err := c.finder.Follow(ctx, moved); err != nil {
+		return err
+	}
+	if head, born, err := c.Head(ctx); err == nil && born {
+		if err := c.finder.Examined(head.OID); err != nil {
+			return err
+		}
+	}
+	if len(c.links.All()) == 0 {
 		return nil
 	}
 	return c.WithLock(ctx, func() error { return c.links.Move(moved) })

@@ -174,7 +174,7 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	d.Shares = shares
 	switch q.op {
 	case commitAmend:
-		own := checkpoint.IDs(q.head.Message)
+		own := checkpoint.IDsOf(q.head)
 		d.Replaced = own
 		if len(own) > 0 && (len(shares) > 0 || pr.owns(q.head.OID, own[len(own)-1])) {
 			d.ID, d.Amend, d.Former = own[len(own)-1], true, []git.OID{q.head.OID}

@@ -20,6 +20,7 @@ type Services struct {
 	Committed  *Committed
 	Repairer   *Repairer
 	Relinker   *Relinker
+	Finder     *Finder
 }
 
 // New returns the services of a worktree.
@@ -65,6 +66,15 @@ func New(w *workspace.Workspace) *Services {
 		},
 	}
 	s.Relinker = &Relinker{Workspace: w, attribution: authorshipSvc.Attribution, condenser: condenseSvc.Condenser}
+	s.Finder = &Finder{
+		Workspace: w,
+		authors:   authorshipSvc.Authors,
+		condenser: condenseSvc.Condenser,
+		journal:   journalSvc.Journal,
+		relinker:  s.Relinker,
+		sharer:    condenseSvc.Sharer,
+	}
+	s.Committed.finder = s.Finder
 	s.Preparer.operations = s.Operations
 	s.Preparer.repairer = s.Repairer
 	s.Committed.preparer = s.Preparer
@@ -97,6 +107,7 @@ type Committed struct {
 	children    *workspace.Children
 	condenser   *condense.Condenser
 	finalizer   *condense.Finalizer
+	finder      *Finder
 	journal     *journal.Journal
 	links       *journal.Links
 	preparer    *Preparer

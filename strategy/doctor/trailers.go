@@ -96,7 +96,7 @@ func (tc trailerChecks) namedByCommits(ctx context.Context) ([]named, error) {
 	}
 	for id, l := range tc.rec.Commits().Repairer.Linked() {
 		c, err := tc.repo.Commit(ctx, string(l.Commit))
-		if err == nil && !known[id] && slices.Contains(checkpoint.IDs(c.Message), id) && tc.reachable(ctx, c.OID) {
+		if err == nil && !known[id] && slices.Contains(checkpoint.IDsOf(c), id) && tc.reachable(ctx, c.OID) {
 			list = append(list, named{id, c.OID})
 		}
 	}

@@ -116,7 +116,7 @@ func (cf commitFinder) carrying(ctx context.Context, id checkpoint.ID, args ...s
 	if err != nil {
 		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
 	}
-	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDs(c.Message), id) }), nil
+	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDsOf(c), id) }), nil
 }
 
 // author is who wrote the newest commit, or who wrote the checkpoint.

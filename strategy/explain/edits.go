@@ -42,7 +42,7 @@ func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error
 	if !slices.ContainsFunc(d.Sessions, func(s Session) bool { return s.Recorder != "" }) {
 		return nil, nil //nolint:nilnil // nothing to compare with
 	}
-	at := slices.IndexFunc(d.Commits, func(c git.Commit) bool { return len(c.Parents) < 2 && len(checkpoint.IDs(c.Message)) == 1 })
+	at := slices.IndexFunc(d.Commits, func(c git.Commit) bool { return len(c.Parents) < 2 && len(checkpoint.IDsOf(c)) == 1 })
 	if at < 0 {
 		return nil, nil //nolint:nilnil // it is not known which lines are the checkpoint's
 	}

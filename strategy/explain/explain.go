@@ -209,7 +209,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
 	}
 	of := OfCommit{Commit: commit}
-	ids := checkpoint.IDs(commit.Message)
+	ids := checkpoint.IDsOf(commit)
 	if len(ids) == 0 && len(commit.Parents) < 2 {
 		return of, nil
 	}

@@ -37,7 +37,7 @@ func (r Reader) MissingOfCommit(ctx context.Context, rev string) ([]git.OID, err
 	if err != nil {
 		return nil, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
 	}
-	return book.missing(ctx, checkpoint.IDs(commit.Message), false)
+	return book.missing(ctx, checkpoint.IDsOf(commit), false)
 }
 
 // MissingOfList returns the files that this clone lacks for a list of the branch's

@@ -59,7 +59,7 @@ func (r *run) commits(ctx context.Context) error {
 	}
 	for _, c := range come {
 		subject, _, _ := strings.Cut(c.Message, "\n")
-		for _, id := range checkpoint.IDs(c.Message) {
+		for _, id := range checkpoint.IDsOf(c) {
 			row := index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: subject}
 			if err := r.w.PutCommit(ctx, row); err != nil {
 				return err

@@ -82,7 +82,7 @@ func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope Searc
 func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.Commit) (LinkedCommit, bool) {
 	var carriers []git.Commit
 	for _, c := range commits {
-		if slices.Contains(checkpoint.IDs(c.Message), d.ID) && !replacedBy(d, c) {
+		if slices.Contains(checkpoint.IDsOf(c), d.ID) && !replacedBy(d, c) {
 			carriers = append(carriers, c)
 		}
 	}

@@ -215,7 +215,7 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 	}
 	var points []Point
 	for _, c := range commits {
-		ids := checkpoint.IDs(c.Message)
+		ids := checkpoint.IDsOf(c)
 		if len(ids) == 0 || len(points) == most {
 			continue
 		}

@@ -272,13 +272,13 @@ func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point
 		return Point{}, &PointError{spec, "no such point"}
 	}
 	if i := slices.IndexFunc(points, func(p Point) bool {
-		return p.Shadow == c.OID || p.Commit == c.OID && slices.Contains(checkpoint.IDs(c.Message), p.Checkpoint)
+		return p.Shadow == c.OID || p.Commit == c.OID && slices.Contains(checkpoint.IDsOf(c), p.Checkpoint)
 	}); i >= 0 {
 		p := points[i]
 		p.Commit = c.OID
 		return p, nil
 	}
-	for _, id := range slices.Backward(checkpoint.IDs(c.Message)) {
+	for _, id := range slices.Backward(checkpoint.IDsOf(c)) {
 		p, err := pt.pointOfCheckpoint(ctx, spec, id)
 		if err == nil {
 			p.Commit = c.OID

@@ -157,7 +157,7 @@ func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, 
 		return Carrier{}, false, err
 	}
 	commits := []git.Commit{tip}
-	if len(checkpoint.IDs(tip.Message)) == 0 {
+	if len(checkpoint.IDsOf(tip)) == 0 {
 		trunk, err := r.trunk(ctx, b.Name)
 		if err != nil {
 			return Carrier{}, false, err
@@ -168,7 +168,7 @@ func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, 
 	}
 	newer := 0
 	for _, c := range commits {
-		if ids := checkpoint.IDs(c.Message); len(ids) > 0 {
+		if ids := checkpoint.IDsOf(c); len(ids) > 0 {
 			slices.Reverse(ids)
 			return Carrier{IDs: ids, Commit: c, Newer: newer}, true, nil
 		}

@@ -30,7 +30,7 @@ func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error)
 	}
 	c, err := r.Repo.Commit(ctx, spec)
 	if err == nil {
-		ids := checkpoint.IDs(c.Message)
+		ids := checkpoint.IDsOf(c)
 		if len(ids) == 0 {
 			return Carrier{}, fmt.Errorf("commit %s %w", c.OID.Short(), ErrNoCheckpoint)
 		}

@@ -180,7 +180,7 @@ func (cr *contextReader) subjects(ctx context.Context) ([]string, error) {
 	missing := slices.Clone(cr.s.Recorder.Linked)
 	var subjects []string
 	for c, n := cr.obs.head, 0; c.OID != "" && len(missing) > 0 && n < newest; n++ {
-		ids := checkpoint.IDs(c.Message)
+		ids := checkpoint.IDsOf(c)
 		ours := func(linked string) bool { return slices.Contains(ids, checkpoint.ID(linked)) }
 		if slices.ContainsFunc(missing, ours) {
 			missing = slices.DeleteFunc(missing, ours)

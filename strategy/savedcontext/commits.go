@@ -43,7 +43,7 @@ func (br *Briefer) commitsOf(ctx context.Context, ids []string, head, base git.O
 			br.Log.WarnContext(ctx, "commits of a saved context not listed", "error", err.Error())
 			return list
 		}
-		if slices.ContainsFunc(checkpoint.IDs(commit.Message), func(id checkpoint.ID) bool { return slices.Contains(ids, string(id)) }) {
+		if slices.ContainsFunc(checkpoint.IDsOf(commit), func(id checkpoint.ID) bool { return slices.Contains(ids, string(id)) }) {
 			subject, _, _ := strings.Cut(strings.TrimSpace(commit.Message), "\n")
 			list = append(list, recall.Commit{Hash: string(commit.OID), Subject: br.Redact.Text(subject)})
 		}

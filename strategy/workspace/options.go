@@ -24,6 +24,9 @@ type Options struct {
 	Strategy string
 	// Ask reports whether the user is asked before a commit is linked.
 	Ask bool
+	// AmendCommits reports whether the last commit is amended with the trailer if no hook could
+	// add it. Otherwise its link is kept beside it.
+	AmendCommits bool
 	// LockTimeout is how long a hook waits for the repository's lock.
 	LockTimeout time.Duration
 	// LineTimeout is how long one line of a transcript is redacted. A line that takes

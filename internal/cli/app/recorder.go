@@ -29,7 +29,7 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New().WithFilesOf(repo.Root),
 		Options: workspace.Options{
-			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout,
+			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, AmendCommits: s.AmendCommits, LockTimeout: s.LockTimeout,
 			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
 			Summarize: s.Summarize, Bands: BandOptions(s), Recall: s.Recall,
 		},

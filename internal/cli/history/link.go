@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
-type linkOptions struct{ force, json bool }
+type linkOptions struct{ force, json, find bool }
 
 // linkExitStatus ends the help of link and unlink.
 const linkExitStatus = `
@@ -63,7 +63,7 @@ the trailer in the editor, or write "Entire-Checkpoint: none" into the message.`
 func NewLink(a *app.App) *cobra.Command {
 	var opts linkOptions
 	cmd := &cobra.Command{
-		Use:        "link <commit> <session>",
+		Use:        "link {<commit> <session> | --find [<range>]}",
 		SuggestFor: []string{"attach"},
 		Short:      "Link the last commit to a session",
 		Long: `Amends the last commit: its message gets an Entire-Checkpoint trailer, and nothing
@@ -72,10 +72,25 @@ was made for the commit before its link was taken off, else a new one of the
 session, or the newest of a session that is known by its checkpoints alone.
 
 A commit that is not the last, one that a remote has, and one in the middle of a
-rebase or merge is left as it is.` + linkExitStatus,
-		Example: `  entire link HEAD 3f9a`,
-		Args:    cobra.ExactArgs(2),
+rebase or merge is left as it is.
+
+With --find it links commits whose content is a session's and that have no link, as
+no git hook ran when they were made: those of the range, or of this branch that no
+remote has. It amends none: the link is kept beside the commit, in a git note that
+` + "`git log --notes=entire`" + ` shows. Hooks of agents do the same for new commits.` + linkExitStatus,
+		Example: `  entire link HEAD 3f9a
+  entire link --find
+  entire link --find main..topic`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.find {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(2)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.find {
+				return runFind(cmd.Context(), a, opts, args)
+			}
 			return runRelink(cmd.Context(), a, opts, relinking{verb: "Linked", rev: args[0]}, func(ctx context.Context, r *commits.Relinker, repo *git.Repo) (commits.Relinked, error) {
 				s, err := oneSession(ctx, a.Sessions(repo), args[1])
 				if err != nil {
@@ -86,6 +101,7 @@ rebase or merge is left as it is.` + linkExitStatus,
 		},
 	}
 	addLinkFlags(cmd, &opts)
+	cmd.Flags().BoolVar(&opts.find, "find", false, "link commits that were made where no git hook ran")
 	cmd.ValidArgsFunction = complete.Argument(a, 1, complete.Sessions)
 	return cmd
 }

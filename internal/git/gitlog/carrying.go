@@ -34,10 +34,12 @@ func Carrying(ctx context.Context, r *git.Repo, since time.Time, texts ...string
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	args := []string{
-		"-c", "log.showSignature=false", "log", "-z", "--no-color", "--no-notes", "--encoding=UTF-8", commitFormat,
-		"--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog", "--stdin", "-F",
+	args, err := logArgs(ctx, r)
+	if err != nil {
+		return nil, err
 	}
+	args = append(args,
+		"--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--exclude=refs/notes/*", "--all", "--reflog", "--stdin", "-F")
 	for _, text := range texts {
 		args = append(args, "--grep="+text)
 	}

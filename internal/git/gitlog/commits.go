@@ -14,14 +14,35 @@ import (
 
 // commitFormat is what Commits asks git log for: fields in lines, the message
 // last. Git converts it to UTF-8.
-const commitFormat = "--format=%H%n%T%n%P%n%an%n%ae%n%at%n%cn%n%ce%n%ct%n%B"
+const (
+	commitFields = "%H%n%T%n%P%n%an%n%ae%n%at%n%cn%n%ce%n%ct%n"
+	// noteEnd separates a note from the message.
+	noteEnd = "\x1e"
+)
+
+// logArgs returns the words of a git log that parseLog reads, which lists notes if there are
+// any: texts to search for are then found in them, too.
+func logArgs(ctx context.Context, r *git.Repo) ([]string, error) {
+	args := []string{"-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"}
+	tree, err := r.NotesTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if tree == "" {
+		return append(args, "--no-notes", "--format="+commitFields+"%x1e%B"), nil
+	}
+	return append(args, "--no-notes", "--notes="+git.NotesRef, "--format="+commitFields+"%N%x1e%B"), nil
+}
 
 // Commits returns the commits that `git log` with these arguments lists, in its
 // order. Unlike Log it starts a process for all of them, and reads what lies
 // beyond the boundary of a shallow clone as not there.
 func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, error) {
-	all := append([]string{"-c", "log.showSignature=false", "log", "-z", "--no-color", "--no-notes", "--encoding=UTF-8", commitFormat}, args...)
-	out, err := r.Run(ctx, all...)
+	all, err := logArgs(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.Run(ctx, append(all, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +62,11 @@ func Difference(ctx context.Context, r *git.Repo, text string, with, without []g
 	for _, oid := range without {
 		revs.WriteString("^" + string(oid) + "\n")
 	}
-	args := []string{
-		"-c", "log.showSignature=false", "log", "-z", "--no-color", "--no-notes", "--encoding=UTF-8", commitFormat, "--stdin", "-F", "--grep=" + text,
+	args, err := logArgs(ctx, r)
+	if err != nil {
+		return nil, err
 	}
+	args = append(args, "--stdin", "-F", "--grep="+text)
 	out, err := r.Do(ctx, git.Command{Args: args, Stdin: strings.NewReader(revs.String())})
 	if err != nil {
 		return nil, fmt.Errorf("compare histories: %w", err)
@@ -69,8 +92,9 @@ func parseLog(out []byte) ([]git.Commit, error) {
 		if len(f) < fields {
 			return nil, fmt.Errorf("git log: unknown commit %.80q", text)
 		}
+		note, message, _ := strings.Cut(f[9], noteEnd)
 		c := git.Commit{
-			OID: git.OID(f[0]), Tree: git.OID(f[1]), Message: f[9],
+			OID: git.OID(f[0]), Tree: git.OID(f[1]), Message: message, Note: note,
 			Author: loggedSignature(f[3:6]), Committer: loggedSignature(f[6:9]),
 		}
 		for parent := range strings.FieldsSeq(f[2]) {

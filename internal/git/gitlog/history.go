@@ -96,10 +96,17 @@ func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, 
 }
 
 // Messages returns the messages, newest first, of the commits that hold the
-// text in theirs and that the revisions reach. What git rev-list takes for
-// revisions counts too: --all, --reflog.
+// text in theirs, or in their notes, which follow the messages, and that the revisions reach.
+// What git rev-list takes for revisions counts too: --all, --reflog.
 func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]string, error) {
 	args := []string{"rev-list", "--fixed-strings", "--grep=" + text, "--format=%x00%B%x00"}
+	tree, err := r.NotesTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if tree != "" { // which rev-list doesn't read
+		args = []string{"log", "--fixed-strings", "--grep=" + text, "--no-notes", "--notes=" + git.NotesRef, "--format=%x00%B%n%N%x00"}
+	}
 	out, err := r.Run(ctx, append(append(args, revs...), "--")...)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,39 @@
+package gitlog
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// PatchIDs returns git's patch ids of commits: what a commit changes, whatever it is on top
+// of. Merges and empty commits have none.
+func PatchIDs(ctx context.Context, r *git.Repo, commits []git.OID) (map[git.OID]string, error) {
+	ids := make(map[git.OID]string, len(commits))
+	if len(commits) == 0 {
+		return ids, nil
+	}
+	var list strings.Builder
+	for _, oid := range commits {
+		list.WriteString(string(oid) + "\n")
+	}
+	patches, err := r.Do(ctx, git.Command{
+		Args:  []string{"diff-tree", "--stdin", "-p", "--root", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--binary"},
+		Stdin: strings.NewReader(list.String()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.Do(ctx, git.Command{Args: []string{"patch-id", "--stable"}, Stdin: bytes.NewReader(patches)})
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			ids[git.OID(commit)] = id
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,354 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/condense"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Finder links commits that were made where no hook of git ran: by an agent that turns hooks
+// off, by an editor or another tool. Their messages can't get the trailer any more, so that
+// it is kept in a note beside the commit.
+type Finder struct {
+	*workspace.Workspace
+
+	authors   *authorship.Authors
+	condenser *condense.Condenser
+	journal   *journal.Journal
+	relinker  *Relinker
+	sharer    *condense.Sharer
+}
+
+// FoundCommit is a commit that was linked.
+type FoundCommit struct {
+	Commit git.Commit
+	IDs    []checkpoint.ID
+	// Sessions are those that have a share, empty for a commit that was only rewritten.
+	Sessions []string
+	// Amended reports that the commit was amended with the trailer.
+	Amended bool
+}
+
+const (
+	// maxFound bounds the commits of one search.
+	maxFound = 100
+	// maxNoted bounds the commits with notes that a search compares.
+	maxNoted = 64
+)
+
+// FindNew links the commits of this worktree that were made since HEAD was examined last. by is
+// the session whose hook this is. Where HEAD hasn't moved it reads HEAD and one file, and
+// starts no git process.
+func (f *Finder) FindNew(ctx context.Context, by string) (found []FoundCommit, err error) {
+	head, born, err := f.Head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	known := f.examined()
+	if known == head.OID {
+		return nil, nil
+	}
+	doing, err := gitwork.InProgress(ctx, f.Repo)
+	if err != nil || doing.Rebase {
+		return nil, err
+	}
+	if here := f.PendingSessions(ctx); known != "" && len(here) > 0 {
+		found, err = f.find(ctx, here, by, true, string(head.OID), "^"+string(known))
+		if err != nil && ctx.Err() == nil {
+			f.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
+		}
+		if head, _, err = f.Head(ctx); err != nil { // it may be amended
+			return found, err
+		}
+	}
+	return found, f.Examined(head.OID)
+}
+
+// HasNew reports whether HEAD was moved since it was examined last while sessions have work that
+// may be in what is new. It starts no git process.
+func (f *Finder) HasNew(ctx context.Context) bool {
+	head, born, err := f.Head(ctx)
+	if err != nil || !born || f.examined() == head.OID {
+		return false
+	}
+	if f.examined() != "" && len(f.PendingSessions(ctx)) > 0 {
+		return true
+	}
+	if err := f.Examined(head.OID); err != nil {
+		f.Log.WarnContext(ctx, "HEAD not noted", "error", err.Error())
+	}
+	return false
+}
+
+// Passed notes a commit whose own hooks have decided about it, and links those before it that
+// had none.
+func (f *Finder) Passed(ctx context.Context, c git.Commit) error {
+	known := f.examined()
+	if here := f.PendingSessions(ctx); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(here) > 0 {
+		if _, err := f.find(ctx, here, "", true, string(c.Parents[0]), "^"+string(known)); err != nil {
+			return err
+		}
+	}
+	return f.Examined(c.OID)
+}
+
+// Find links those commits of a range that a session made, wherever they come from. The range
+// is what git log takes.
+func (f *Finder) Find(ctx context.Context, revs ...string) ([]FoundCommit, error) {
+	return f.find(ctx, f.AllSessions(ctx), "", false, revs...)
+}
+
+func (f *Finder) examinedPath() string {
+	return filepath.Join(f.RecordsDir(), "head-"+checkpoint.WorktreeHash(f.Repo.WorktreeID))
+}
+
+// examined returns the commit that HEAD was when a hook examined it last, "" if it isn't
+// known.
+func (f *Finder) examined() git.OID {
+	data, err := disk.ReadFile(f.examinedPath())
+	if oid := git.OID(strings.TrimSpace(string(data))); err == nil && f.Repo.Format.Valid(oid) {
+		return oid
+	}
+	return ""
+}
+
+// Examined notes that what leads to a commit needs no search.
+func (f *Finder) Examined(head git.OID) error {
+	if err := disk.MkdirAll(f.RecordsDir(), 0o700); err != nil {
+		return err
+	}
+	return disk.WriteCache(f.examinedPath(), []byte(string(head)+"\n"), 0o600)
+}
+
+// find links commits of a range, oldest first. With onlyHere it leaves out those that were
+// made elsewhere.
+func (f *Finder) find(ctx context.Context, here []*session.State, by string, onlyHere bool, revs ...string) ([]FoundCommit, error) {
+	args := append([]string{fmt.Sprintf("--max-count=%d", maxFound), "--no-merges"}, revs...)
+	list, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.Declines(c.Message) })
+	if onlyHere {
+		if list, err = f.madeHere(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	found, err := f.findRewritten(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range slices.Backward(list) {
+		if slices.ContainsFunc(found, func(l FoundCommit) bool { return l.Commit.OID == c.OID }) {
+			continue
+		}
+		linked, ok, err := f.link(ctx, here, by, c)
+		if err != nil {
+			return found, err
+		}
+		if ok {
+			found = append(found, linked)
+		}
+	}
+	return found, nil
+}
+
+// madeHere returns the commits that the reflog of HEAD has as committed here, and those that
+// no remote has, which another tool may have made.
+func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit, error) {
+	committed := f.committed()
+	isCommitted := func(c git.Commit) bool { return committed[c.OID] }
+	rest := slices.DeleteFunc(slices.Clone(list), isCommitted)
+	if len(rest) == 0 {
+		return list, nil
+	}
+	args := []string{"--no-walk"}
+	for _, c := range rest {
+		args = append(args, string(c.OID))
+	}
+	local, err := gitlog.Commits(ctx, f.Repo, append(args, "--not", "--remotes", "--")...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(c git.Commit) bool {
+		return !isCommitted(c) && !slices.ContainsFunc(local, func(l git.Commit) bool { return l.OID == c.OID })
+	}), nil
+}
+
+// committed returns the commits that the end of HEAD's reflog has as made by git commit.
+func (f *Finder) committed() map[git.OID]bool {
+	const end = 256 << 10
+	made := map[git.OID]bool{}
+	data, err := os.ReadFile(filepath.Join(f.Repo.GitDir, "logs", "HEAD"))
+	if err != nil {
+		return made
+	}
+	for line := range strings.Lines(string(data[max(0, len(data)-end):])) {
+		entry, action, _ := strings.Cut(line, "\t")
+		if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "commit") {
+			made[git.OID(words[1])] = true
+		}
+	}
+	return made
+}
+
+// findRewritten gives commits the notes of those that they were rewritten from: a commit that
+// changes the same has the same patch id.
+func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundCommit, error) {
+	noted, err := f.noted(ctx)
+	if err != nil || len(noted) == 0 {
+		return nil, err
+	}
+	oids := make([]git.OID, 0, len(noted)+len(list))
+	for _, c := range slices.Concat(noted, list) {
+		oids = append(oids, c.OID)
+	}
+	patches, err := gitlog.PatchIDs(ctx, f.Repo, oids)
+	if err != nil {
+		return nil, err
+	}
+	var found []FoundCommit
+	texts := map[git.OID]string{}
+	for _, c := range list {
+		i := slices.IndexFunc(noted, func(n git.Commit) bool { return patches[c.OID] != "" && patches[n.OID] == patches[c.OID] })
+		if i < 0 {
+			continue
+		}
+		texts[c.OID] = noted[i].Note
+		c.Note = noted[i].Note
+		found = append(found, FoundCommit{Commit: c, IDs: checkpoint.IDsOf(c)})
+	}
+	return found, gitwork.WriteNotes(ctx, f.Repo, f.signature(list[0]), texts)
+}
+
+// noted returns commits that have a note.
+func (f *Finder) noted(ctx context.Context) ([]git.Commit, error) {
+	tree, err := f.Repo.NotesTree(ctx)
+	if err != nil || tree == "" {
+		return nil, err
+	}
+	entries, err := f.Repo.Tree(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	var noted []git.Commit
+	for _, e := range entries[:min(len(entries), maxNoted)] {
+		c, err := f.Repo.Commit(ctx, e.Name)
+		switch {
+		case errors.Is(err, git.ErrMissing): // or a folder of names
+		case err != nil:
+			return nil, err
+		default:
+			noted = append(noted, c)
+		}
+	}
+	return noted, nil
+}
+
+// signature is who a note is by: who made the commit, now.
+func (f *Finder) signature(c git.Commit) git.Signature {
+	return git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: f.Env.Now()}
+}
+
+// link links a commit to the sessions whose content it has; false if there is none.
+func (f *Finder) link(ctx context.Context, here []*session.State, by string, c git.Commit) (FoundCommit, bool, error) {
+	changes, err := f.condenser.ChangesOf(ctx, c)
+	if err != nil {
+		return FoundCommit{}, false, err
+	}
+	shares, err := f.sharer.FoundShares(ctx, here, condense.Found{Commit: c, Changes: changes, By: by})
+	if err != nil || len(shares) == 0 {
+		return FoundCommit{}, false, err
+	}
+	found := FoundCommit{Commit: c}
+	for _, share := range shares {
+		found.Sessions = append(found.Sessions, share.Session)
+	}
+	if f.Options.AmendCommits && len(shares) == 1 {
+		if done, err := f.amend(ctx, c, shares[0].Session); err == nil {
+			found.Commit, found.IDs, found.Amended = done.Commit, done.IDs, true
+			return found, true, nil
+		} else if !errors.Is(err, ErrNotLast) && !errors.Is(err, ErrPushed) && !errors.Is(err, ErrInProgress) {
+			f.Log.WarnContext(ctx, "commit not amended", "commit", string(c.OID), "error", err.Error())
+		}
+	}
+	id, err := checkpoint.NewID(f.Env.Random)
+	if err != nil {
+		return found, false, err
+	}
+	d := journal.Decision{Worktree: f.Repo.WorktreeID, ID: id, Keep: []checkpoint.ID{id}, Shares: shares, Created: f.Env.Now().UTC(), Begun: c.Committer.When}
+	if len(c.Parents) > 0 {
+		d.Parent = c.Parents[0]
+	}
+	if d.Nonce, err = f.NewNonce(); err != nil {
+		return found, false, err
+	}
+	if err := f.journal.Record(&d); err != nil {
+		return found, false, err
+	}
+	if err := f.authors.NoteMade(d); err != nil { // only doctor needs it
+		f.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(id), "error", err.Error())
+	}
+	text := checkpoint.TrailerKey + ": " + string(id) + "\n"
+	if err := gitwork.WriteNotes(ctx, f.Repo, f.signature(c), map[git.OID]string{c.OID: text}); err != nil {
+		return found, false, errors.Join(err, f.journal.Remove(d))
+	}
+	c.Note = text
+	found.Commit, found.IDs = c, d.Keep
+	f.Log.InfoContext(ctx, "commit found", "commit", string(c.OID), "checkpoint_id", string(id), "sessions", len(shares))
+	return found, true, f.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: c, Holder: c.OID, Late: true})
+}
+
+// amend gives the last commit the trailer.
+func (f *Finder) amend(ctx context.Context, c git.Commit, id string) (Relinked, error) {
+	if _, err := f.relinker.amendable(ctx, string(c.OID), false); err != nil {
+		return Relinked{}, err
+	}
+	return f.relinker.reword(ctx, c, c.Message, id)
+}
+
+// Follow gives rewritten commits the notes of those that they take the place of, old id to
+// new.
+func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
+	if tree, err := f.Repo.NotesTree(ctx); err != nil || tree == "" {
+		return err
+	}
+	texts := map[git.OID]string{}
+	by := git.Signature{When: time.Time{}}
+	for from, to := range moved {
+		old, err := f.Repo.Commit(ctx, string(from))
+		if err != nil || old.Note == "" {
+			continue
+		}
+		now, err := f.Repo.Commit(ctx, string(to))
+		if err != nil {
+			continue
+		}
+		have := checkpoint.IDsOf(now)
+		if !slices.ContainsFunc(checkpoint.IDsOf(old), func(id checkpoint.ID) bool { return !slices.Contains(have, id) }) {
+			continue
+		}
+		texts[now.OID] = now.Note + old.Note
+		by = f.signature(now)
+	}
+	return gitwork.WriteNotes(ctx, f.Repo, by, texts)
+}

@@ -1,0 +1,70 @@
+package condense
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Found is a commit that was made where no hook ran.
+type Found struct {
+	git.Commit
+
+	Changes journal.Changes
+	// By is the session whose hook found the commit in its turn, "" if none did.
+	By string
+}
+
+// FoundShares decides which sessions a commit belongs to that was made where no hook ran.
+// Nobody could be asked and nothing was staged: a session has a share only if it was there
+// when the commit was made and the content of a file is the session's.
+func (sh *Sharer) FoundShares(ctx context.Context, here []*session.State, c Found) ([]journal.Share, error) {
+	var shares []journal.Share
+	files := sh.authors.Created(c.Changes, here)
+	for _, s := range workspace.NewestFirst(here) {
+		if c.Committer.When.Before(s.StartedAt.Truncate(time.Second)) {
+			continue
+		}
+		var share journal.Share
+		var err error
+		switch {
+		case s.ID == c.By && sh.inTurn(s):
+			share, err = sh.agentFiles(ctx, s, files)
+		case session.MayCondense(s):
+			share, err = sh.overlap(ctx, s, files)
+		}
+		if err != nil {
+			return nil, err
+		}
+		isShare, err := sh.holdsContent(ctx, s, files, share)
+		if err != nil {
+			return nil, err
+		}
+		if isShare {
+			shares = append(shares, share)
+		}
+	}
+	return shares, nil
+}
+
+// holdsContent reports whether the content of one of a share's files is the session's.
+func (sh *Sharer) holdsContent(ctx context.Context, s *session.State, files *authorship.Created, share journal.Share) (bool, error) {
+	var failed error
+	found := slices.ContainsFunc(share.Files, func(p string) bool {
+		if _, isRenamed := share.RenamedFrom(p); isRenamed {
+			return true // by its lines
+		}
+		isShare, err := files.IsShare(ctx, s, p)
+		if err != nil {
+			failed = err
+		}
+		return isShare
+	})
+	return found, failed
+}
