@@ -58,14 +58,16 @@ type Point struct {
 	Commits []git.Commit
 }
 
-// Filter limits a list to a session, whose id may be cut, and to a file, or the files of a
-// folder, from the root of the worktree and with slashes. Empty: to none.
-type Filter struct{ Session, Path string }
+// Filter limits a list to a session, whose id may be cut, to the main sessions of an agent, by a
+// part of its label, and to a file, or the files of a folder, from the root of the worktree and
+// with slashes. Empty: to none.
+type Filter struct{ Session, Agent, Path string }
 
 func (f Filter) matches(p Point) bool {
 	ofSession := func(id string) bool { return strings.HasPrefix(id, f.Session) }
 	inPath := func(file string) bool { return file == f.Path || strings.HasPrefix(file, f.Path+"/") }
-	return (f.Session == "" || slices.ContainsFunc(p.Sessions, ofSession)) && (f.Path == "" || slices.ContainsFunc(p.Files, inPath))
+	ofAgent := strings.Contains(strings.ToLower(p.Agent), strings.ToLower(f.Agent))
+	return ofAgent && (f.Session == "" || slices.ContainsFunc(p.Sessions, ofSession)) && (f.Path == "" || slices.ContainsFunc(p.Files, inPath))
 }
 
 // List lists the checkpoints of the branch that is checked out which the filter matches.
@@ -184,7 +186,7 @@ func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commi
 	var ids []checkpoint.ID
 	of := map[checkpoint.ID][]git.Commit{}
 	for _, c := range commits {
-		for _, id := range checkpoint.IDs(c.Message) {
+		for _, id := range checkpoint.IDsOf(c) {
 			if of[id] == nil {
 				ids = append(ids, id)
 			}

@@ -1,10 +1,21 @@
 package app
 
 import (
+	"strings"
+
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
+
+// AgentLabel returns the label of the agent that a flag names by its name or by a part of its
+// label.
+func AgentLabel(text string) string {
+	if a, known := agent.ByName(strings.ToLower(text)); known {
+		return a.Label
+	}
+	return text
+}
 
 // ResumeCommand returns the agent's command that continues a session of the repository,
 // that of Claude Code for a session that isn't known.

@@ -38,7 +38,7 @@ type question struct {
 func (q *question) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&q.filter.Session, "session", "", "only of the session whose id begins so")
-	f.StringVar(&q.filter.Agent, "agent", "", "only of agents with this in their name")
+	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
 	f.StringVar(&q.filter.Author, "author", "", "only in commits of an author with this name or address, or a part of it")
 	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
@@ -73,6 +73,7 @@ func (q *question) names(kind index.NameKind) complete.Values {
 // ask opens the index, filled with what is new, and runs do with it.
 func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
 	now := q.app.Now()
+	q.filter.Agent = app.AgentLabel(q.filter.Agent)
 	for _, t := range []struct {
 		flag, text string
 		to         *time.Time

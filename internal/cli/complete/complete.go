@@ -23,6 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
@@ -118,6 +119,16 @@ func Sessions(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completi
 		}
 	}
 	return found, nil
+}
+
+// Agents returns the names of the agents that can be recorded.
+func Agents(context.Context, *app.App, *git.Repo) ([]cobra.Completion, error) {
+	all := agent.All()
+	names := make([]cobra.Completion, len(all))
+	for i, a := range all {
+		names[i] = value(a.Name, a.Label)
+	}
+	return names, nil
 }
 
 // Checkpoints lists those of the branch.

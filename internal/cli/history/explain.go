@@ -22,11 +22,11 @@ import (
 )
 
 type explainOptions struct {
-	checkpoint, commit, session string
-	what, path                  string // an argument, and the path that it is
-	short, full, raw            bool
-	json, noPager, searchAll    bool
-	generate, force, fetch      bool
+	checkpoint, commit, session, agent string
+	what, path                         string // an argument, and the path that it is
+	short, full, raw                   bool
+	json, noPager, searchAll           bool
+	generate, force, fetch             bool
 }
 
 // NewExplain returns the command that shows the record of a commit or checkpoint.
@@ -81,6 +81,7 @@ EXIT STATUS
 	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint whose id begins so; also a temporary one's commit")
 	f.StringVar(&opts.commit, "commit", "", "show the checkpoints of this commit")
 	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
+	f.StringVar(&opts.agent, "agent", "", "list only checkpoints of this agent: codex, or a part of its name")
 	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
 	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part")
 	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
@@ -95,6 +96,7 @@ EXIT STATUS
 	complete.Flag(cmd, "checkpoint", complete.FlagValue(a, complete.Checkpoints))
 	complete.Flag(cmd, "commit", complete.FlagValue(a, complete.Branches))
 	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Sessions))
+	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Agents))
 	return cmd
 }
 

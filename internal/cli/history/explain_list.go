@@ -18,7 +18,7 @@ func (e *explaining) list(ctx context.Context) error {
 		return e.listJSON(ctx)
 	}
 	if e.found == nil {
-		l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
+		l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Agent: app.AgentLabel(e.opts.agent), Path: e.opts.path})
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (e *explaining) listJSON(ctx context.Context) error {
 func (e *explaining) points(ctx context.Context, l **explain.List) iter.Seq2[explain.Point, error] {
 	return func(yield func(explain.Point, error) bool) {
 		if e.found == nil {
-			opened, points, err := e.reader.Open(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
+			opened, points, err := e.reader.Open(ctx, explain.Filter{Session: e.opts.session, Agent: app.AgentLabel(e.opts.agent), Path: e.opts.path})
 			if err != nil {
 				yield(explain.Point{}, err)
 				return

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -25,6 +27,7 @@ import (
 const mostSessions = 30
 
 type sessionsOptions struct {
+	agent              string
 	limit              int
 	all, json, noPager bool
 }
@@ -68,10 +71,12 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	f.IntVarP(&opts.limit, "limit", "n", mostSessions, "list at most this many")
+	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
 	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
+	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Agents))
 	return cmd
 }
 
@@ -119,6 +124,10 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	})
 	if err != nil {
 		return err
+	}
+	if opts.agent != "" {
+		label := strings.ToLower(app.AgentLabel(opts.agent))
+		list = slices.DeleteFunc(list, func(s sessions.Session) bool { return !strings.Contains(strings.ToLower(s.Agent), label) })
 	}
 	for _, err := range unread {
 		a.Streams.Notef("Not listed in full: %v", err)
