@@ -30,7 +30,7 @@ help:
 	@echo 'browser     pages of entire report in Chromium (installed where it can be), with axe-core from npm: PAGES="files ..." TEXTS='
 	@echo 'picture     docs/day.svg from docs/day.txt'
 	@echo 'man         manual pages of all commands, in bin/man'
-	@echo 'demo        the main job on a recorded session, in a scratch repository'
+	@echo 'demo        the main job on a recorded session, in a scratch repository; of a genuine agent: AGENT=codex AGENTLAB=folder'
 	@echo 'test        format, vet, all tests, the short ones with goroutines again with the race detector'
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
 	@echo 'cover-all   the same of session, checkpoint, strategy, bands, git, with the scripts'
@@ -48,7 +48,7 @@ help:
 	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
 	@echo 'fuzz        every fuzz target for FUZZTIME ($(FUZZTIME))'
 	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
-	@echo 'e2e-agents  other genuine agents against a scripted model: AGENTLAB=folder AGENTS="codex copilot opencode pi qwen"'
+	@echo 'e2e-agents  other genuine agents against a scripted model: AGENTLAB=folder AGENTS="codex copilot gemini opencode pi qwen"'
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
@@ -96,7 +96,13 @@ picture:
 	go run ./internal/testkit/picture docs/day.txt docs/day.svg
 
 demo: build
-	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh
+	@if [ -z "$(AGENT)" ]; then \
+		PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh; \
+	elif [ -z "$(AGENTLAB)" ]; then \
+		echo 'demo of $(AGENT) skipped: name the folder of the lab with AGENTLAB='; \
+	else \
+		./testdata/demo/agent.sh "$(AGENT)" "$(AGENTLAB)" "$(CURDIR)/bin"; \
+	fi
 
 # The folders of Go code, tests included, that starts goroutines or uses package sync: what
 # the race detector can find something in.
@@ -270,7 +276,7 @@ e2e-claude: build
 		cd cmd/entire && ENTIRE_LAB="$(abspath $(LAB))" ENTIRE_BIN="$(CURDIR)/bin" go test -tags e2e -count=1 -run '^TestLab$$/$(LABRUN)' .; \
 	fi
 
-AGENTS ?= codex copilot opencode pi qwen
+AGENTS ?= codex copilot gemini opencode pi qwen
 
 # The lab's examples with each client, then what the record has of a client's work. The
 # client's shell may be a login shell, which sets PATH anew.
@@ -281,7 +287,7 @@ e2e-agents: build
 	fi; \
 	for client in $(AGENTS); do \
 		"$(AGENTLAB)/check" --client $$client --path "$(CURDIR)/bin" --trailer Entire-Checkpoint \
-			--setup "entire enable --agent $$client && echo 'PATH=$(CURDIR)/bin:\$$PATH' >> \"\$$HOME/.profile\"" || exit; \
+			--setup "entire enable --agent $$client && entire config set gemini.amend_commits true && echo 'PATH=$(CURDIR)/bin:\$$PATH' >> \"\$$HOME/.profile\"" || exit; \
 	done; \
 	cd cmd/entire && ENTIRE_AGENT_LAB="$(abspath $(AGENTLAB))" ENTIRE_AGENTS="$(AGENTS)" ENTIRE_BIN="$(CURDIR)/bin" \
 		go test -tags e2e -count=1 -timeout 30m -run '^TestAgentLab$$/$(LABRUN)' .

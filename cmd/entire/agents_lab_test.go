@@ -129,7 +129,7 @@ func agentWorks(t *testing.T, l *agentLab) {
 			"Add one more line to made.txt and commit\n")
 	entire := filepath.Join(l.bin, "entire")
 	for _, rev := range []string{"HEAD", "HEAD~1"} {
-		l.contains(l.run("git", "log", "-1", "--format=%B", rev), "Entire-Checkpoint: ")
+		l.contains(l.run("git", "log", "-1", "--notes=entire", "--format=%B%N", rev), "Entire-Checkpoint: ")
 	}
 	if n := len(l.sessions()); n != 1 {
 		t.Errorf("%d sessions", n)

@@ -23,6 +23,8 @@ type dialect struct {
 	// agent that has hooks in settings. It calls the verbs of entries.
 	plugin []byte
 	reply  reply
+	// verbs are names of ours for the agent's own verbs, "" for one that does nothing.
+	verbs map[string]string
 
 	// read gives a payload the meaning that Claude Code's has. data is the payload as it
 	// came. It returns false if nothing has happened that concerns the session.
@@ -70,7 +72,7 @@ type reply struct {
 
 // dialects returns those of all agents, the default's first.
 func dialects() []dialect {
-	return []dialect{claudeCode(), codex(), copilot(), cursor(), openCode(), pi(), qwen()}
+	return []dialect{claudeCode(), codex(), copilot(), cursor(), gemini(), openCode(), pi(), qwen()}
 }
 
 // dialectOf returns an agent's. The zero agent is Claude Code.
@@ -82,6 +84,14 @@ func dialectOf(a agent.Agent) dialect {
 		}
 	}
 	return all[0]
+}
+
+// Verb returns our name for what an agent's hook calls, "" for what does nothing.
+func Verb(a agent.Agent, name string) string {
+	if verb, known := dialectOf(a).verbs[name]; known {
+		return verb
+	}
+	return name
 }
 
 // Files returns the settings files of an agent in a worktree, the project's first.

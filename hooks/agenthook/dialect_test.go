@@ -50,6 +50,16 @@ func TestInstallOfOtherAgents(t *testing.T) {
 				`"userPromptSubmitted":[{"type":"command","bash":"entire hooks copilot user-prompt-submit 2>/dev/null || true"}],` +
 				`"preCompact":[{"type":"command","bash":"entire hooks copilot pre-compact 2>/dev/null || true"}]}}`,
 		},
+		"gemini: no file": {
+			agent: agent.Gemini(), hooks: 6,
+			after: `{"hooks":{` +
+				`"SessionStart":[{"hooks":[{"name":"entire session-start","type":"command","command":"entire hooks gemini session-start 2>/dev/null || true"}]}],` +
+				`"SessionEnd":[{"hooks":[{"name":"entire session-end","type":"command","command":"entire hooks gemini session-end 2>/dev/null || true","timeout":10000}]}],` +
+				`"BeforeAgent":[{"hooks":[{"name":"entire before-agent","type":"command","command":"entire hooks gemini before-agent 2>/dev/null || true"}]}],` +
+				`"AfterAgent":[{"hooks":[{"name":"entire after-agent","type":"command","command":"entire hooks gemini after-agent 2>/dev/null || true"}]}],` +
+				`"AfterTool":[{"matcher":"run_shell_command","hooks":[{"name":"entire after-tool","type":"command","command":"entire hooks gemini after-tool 2>/dev/null || true"}]}],` +
+				`"PreCompress":[{"matcher":"manual","hooks":[{"name":"entire pre-compress","type":"command","command":"entire hooks gemini pre-compress 2>/dev/null || true"}]}]}}`,
+		},
 		"qwen: hooks and settings of the user": {
 			agent: agent.Qwen(), hooks: 11,
 			before: `{"theme":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`,
@@ -159,6 +169,11 @@ func TestDecodeForOtherAgents(t *testing.T) {
 		},
 		"copilot: prompt":            {agent: agent.Copilot(), verb: "user-prompt-submit", json: `"prompt":"p"`, want: true, prompt: "p"},
 		"copilot: a subagent's stop": {agent: agent.Copilot(), verb: "stop", json: `"agentId":"a","parentAgentId":"s1"`},
+		"gemini: context in front":   {agent: agent.Gemini(), verb: "user-prompt-submit", json: `"prompt":"<hook_context>c</hook_context>\n\nWrite"`, want: true, prompt: "Write"},
+		"gemini: context alone":      {agent: agent.Gemini(), verb: "user-prompt-submit", json: `"prompt":"<hook_context>c</hook_context>"`},
+		"gemini: the client's own":   {agent: agent.Gemini(), verb: "user-prompt-submit", json: `"prompt":"[System: You successfully executed a tool but"`, prompt: "[System: You successfully executed a tool but"},
+		"gemini: each request":       {agent: agent.Gemini(), verb: "pre-compact", json: `"trigger":"auto"`},
+		"gemini: compression":        {agent: agent.Gemini(), verb: "pre-compact", json: `"trigger":"manual"`, want: true},
 		"claude: as it is":           {agent: agent.ClaudeCode(), verb: "user-prompt-submit", json: `"prompt":"","submitted_prompt":"x"`, want: true},
 	}
 	for name, tt := range tests {
@@ -269,6 +284,9 @@ trusted_hash = "sha256:1"
 		"codex: no file":        {agent: agent.Codex(), want: agenthook.Untrusted},
 		"copilot: a parent":     {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/"]}`, want: agenthook.Trusted},
 		"copilot: another":      {agent: agent.Copilot(), file: "config.json", config: `{"trusted_folders":["/q","/p/sub"]}`, want: agenthook.Untrusted},
+		"gemini: the folder":    {agent: agent.Gemini(), file: "trustedFolders.json", config: `{"/p":"TRUST_FOLDER"}`, want: agenthook.Trusted},
+		"gemini: the parent":    {agent: agent.Gemini(), file: "trustedFolders.json", config: `{"/x/y":"TRUST_PARENT","/p/z":"TRUST_PARENT"}`, want: agenthook.Trusted},
+		"gemini: refused":       {agent: agent.Gemini(), file: "trustedFolders.json", config: `{"/":"TRUST_FOLDER","/p":"DO_NOT_TRUST"}`, want: agenthook.Untrusted},
 		"copilot: no JSON":      {agent: agent.Copilot(), file: "config.json", config: `{`, want: agenthook.Untrusted},
 		"claude: asks itself":   {agent: agent.ClaudeCode(), want: agenthook.TrustUnknown},
 		"qwen: asks of nothing": {agent: agent.Qwen(), want: agenthook.TrustUnknown},

@@ -8,6 +8,8 @@
 package agent
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -61,6 +63,7 @@ const (
 	byPath                           // sessions/--PATH--/TIME_ID.jsonl
 	inAgentTranscripts               // projects/SLUG/agent-transcripts/ID.jsonl or ID/ID.jsonl
 	inRecords                        // ID.jsonl in a folder of this program: the agent has a database
+	byName                           // tmp/NAME/chats/session-MINUTE-ID8.jsonl; projects.json has the name
 )
 
 const (
@@ -111,6 +114,17 @@ func Cursor() Agent {
 	}
 }
 
+// Gemini returns the agent of Google.
+func Gemini() Agent {
+	return Agent{
+		Name: "gemini", Label: "Gemini CLI", Program: "gemini",
+		Limits: []string{noQuestion, noSubagents, "git hooks don't run in its shell: links are kept beside its commits"},
+		mark:   mark{name: "GEMINI_CLI", value: "1"},
+		home:   home{name: ".gemini"},
+		layout: byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
+	}
+}
+
 // OpenCode returns the agent of Anomaly. Its shell has the session's id by our plugin.
 func OpenCode() Agent {
 	return Agent{
@@ -149,7 +163,7 @@ func Default() Agent { return ClaudeCode() }
 
 // All returns the agents that can be recorded, the default first.
 func All() []Agent {
-	return []Agent{ClaudeCode(), Codex(), Copilot(), Cursor(), OpenCode(), Pi(), Qwen()}
+	return []Agent{ClaudeCode(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode(), Pi(), Qwen()}
 }
 
 // ByName returns the agent with a name.
@@ -324,6 +338,8 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 		return filepath.Join(dir, "sessions")
 	case inFolders:
 		return filepath.Join(dir, "session-state")
+	case byName:
+		return filepath.Join(dir, "tmp", projectName(filepath.Join(dir, "projects.json"), root), "chats")
 	case byPath:
 		name := strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(strings.TrimLeft(root, "/\\"))
 		return filepath.Join(dir, "sessions", "--"+name+"--")
@@ -347,6 +363,8 @@ func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 		return filepath.Join(dir, "sessions")
 	case a.layout == inFolders:
 		return filepath.Join(dir, "session-state")
+	case a.layout == byName:
+		return filepath.Join(dir, "tmp")
 	}
 	return filepath.Join(dir, "projects")
 }
@@ -359,6 +377,8 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 		return filepath.Join(dir, session, "events.jsonl")
 	case bySlug, inChats, inAgentTranscripts, inRecords:
 		return filepath.Join(dir, session+".jsonl")
+	case byName:
+		return filepath.Join(dir, "session-"+recorded.UTC().Format("2006-01-02T15-04")+"-"+shortID(session)+".jsonl")
 	case byPath:
 		return filepath.Join(dir, recorded.UTC().Format("2006-01-02T15-04-05-000Z")+"_"+session+".jsonl")
 	case byDate:
@@ -378,6 +398,8 @@ func (a Agent) Find(dir, session string) string {
 		pattern = filepath.Join(dir, "*_"+session+".jsonl")
 	case inAgentTranscripts:
 		pattern = filepath.Join(dir, session, session+".jsonl")
+	case byName:
+		pattern = filepath.Join(dir, "session-*-"+shortID(session)+".jsonl")
 	case bySlug, inChats, inFolders, inRecords:
 	}
 	if pattern == "" || strings.ContainsAny(session, `*?[\`) {
@@ -387,7 +409,29 @@ func (a Agent) Find(dir, session string) string {
 	if err != nil || len(found) == 0 {
 		return ""
 	}
+	if a.layout == byName { // the session goes on in its first file
+		return found[0]
+	}
 	return found[len(found)-1]
+}
+
+// shortID is what a file's name has of a session's id.
+func shortID(session string) string {
+	const length = 8
+	return session[:min(len(session), length)]
+}
+
+// projectName returns the name that Gemini CLI gives a worktree, by its list of them; that of
+// the folder where it isn't listed yet.
+func projectName(list, root string) string {
+	var names struct {
+		Projects map[string]string `json:"projects"`
+	}
+	data, err := os.ReadFile(list)
+	if err == nil && json.Unmarshal(data, &names) == nil && filepath.IsLocal(names.Projects[root]) {
+		return names.Projects[root]
+	}
+	return strings.ToLower(filepath.Base(root))
 }
 
 // ProjectSlug is the name of the directory in which Claude Code and Qwen Code keep the

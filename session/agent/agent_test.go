@@ -128,8 +128,8 @@ func TestEnvironIsThatOfItsShell(t *testing.T) {
 		getenv := environment(a.Environ("s1")...)
 		callers := agent.Callers(getenv)
 		want := "s1"
-		if a.Name == agent.Pi().Name || a.Name == agent.Cursor().Name {
-			want = "" // it has no variable for the session
+		if a.Name == agent.Pi().Name || a.Name == agent.Cursor().Name || a.Name == agent.Gemini().Name {
+			want = "" // they have no variable for the session
 		}
 		if len(callers) != 1 || callers[0].Name != a.Name || agent.CallingSession(getenv) != want {
 			t.Errorf("%s: %q is the environment of %d agents, session %q", a.Name, a.Environ("s1"), len(callers), agent.CallingSession(getenv))
@@ -207,7 +207,7 @@ func TestResume(t *testing.T) {
 	for _, a := range agent.All() {
 		got = append(got, a.Resume("s1"))
 	}
-	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "cursor-agent --resume s1", "opencode -s s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"claude -r s1", "codex resume s1", "copilot --resume=s1", "cursor-agent --resume s1", "gemini --resume s1", "opencode -s s1", "pi --session s1", "qwen --resume s1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

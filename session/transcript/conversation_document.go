@@ -10,14 +10,17 @@ import (
 
 // The agents whose transcripts can be read.
 const (
-	ClaudeCode = "Claude Code" // lines
-	GeminiCLI  = "Gemini CLI"  // a document
+	ClaudeCode = "Claude Code"   // lines
+	GeminiCLI  = forms.GeminiCLI // lines, early versions a document
 	Codex      = forms.Codex
 	CopilotCLI = forms.CopilotCLI
 	OpenCode   = forms.OpenCode
 	PiAgent    = forms.PiAgent
 	QwenCode   = forms.QwenCode
 )
+
+// WithoutHookContext is [forms.WithoutHookContext].
+func WithoutHookContext(prompt string) string { return forms.WithoutHookContext(prompt) }
 
 // IsAgentName reports whether the recorded name of an agent is one: where they didn't
 // have it, versions of other programs recorded "Agent".
@@ -58,7 +61,7 @@ func agentOf(transcript []byte) string {
 }
 
 // IsDocument reports whether a transcript is one JSON document with a list of
-// messages, as Gemini CLI writes it, and not lines.
+// messages, as early versions of Gemini CLI wrote it, and not lines.
 func IsDocument(transcript []byte) bool {
 	s := scanner{b: transcript}
 	if !s.enter('{') {

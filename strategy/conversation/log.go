@@ -173,7 +173,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placin
 		if err != nil {
 			return log, "", err
 		}
-		if label = transcript.Agent(label, first.Data); label == transcript.GeminiCLI {
+		if label = transcript.Agent(label, first.Data); label == transcript.GeminiCLI && transcript.IsDocument(first.Data) {
 			return log, "it was recorded by " + label, nil
 		}
 		if id == "" { // its metadata is missing or damaged

@@ -108,7 +108,10 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 		h.kind, h.name, h.args = "git", args[1], args[2:]
 	case len(args) >= 2 && isAgent(args[0]):
 		h.by, _ = agent.ByName(args[0])
-		h.kind, h.name, h.args = "agent", args[1], args[2:]
+		h.kind, h.name, h.args = "agent", agenthook.Verb(h.by, args[1]), args[2:]
+		if h.name == "" {
+			return
+		}
 	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
 	default:

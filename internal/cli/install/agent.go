@@ -17,11 +17,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Names of the agent that is the default, and of one that is known but not recorded.
+// Names of the agent that is the default.
 const (
 	ClaudeName  = "claude-code"
 	ClaudeLabel = "Claude Code"
-	GeminiName  = "gemini"
 )
 
 // AgentHooks is the state of an agent's hooks in a worktree.

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,9 +33,6 @@ func findAgents(names string) ([]agent.Agent, error) {
 		name = strings.TrimSpace(name)
 		a, known := agent.ByName(name)
 		switch {
-		case name == install.GeminiName:
-			err := errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
-			return nil, app.WithHint(err, "`entire agents` lists the agents that are recorded")
 		case !known:
 			err := app.Usagef("unknown agent %q (known: %s)", name, knownAgents())
 			if strings.EqualFold(name, "claude") {

@@ -18,6 +18,7 @@ const (
 	Codex      = "Codex"
 	CopilotCLI = "Copilot CLI"
 	Cursor     = "Cursor"
+	GeminiCLI  = "Gemini CLI"
 	OpenCode   = "OpenCode"
 	PiAgent    = "Pi"
 	QwenCode   = "Qwen Code"
@@ -36,6 +37,8 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 		return QwenCode, qwenLine
 	case isCopilot(line):
 		return CopilotCLI, copilotLine
+	case isGemini(line):
+		return GeminiCLI, geminiLine
 	case isPi(line):
 		return PiAgent, piLine
 	case isCursor(line):

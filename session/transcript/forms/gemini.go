@@ -1,0 +1,208 @@
+package forms
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// isGemini reports whether a line is of Gemini CLI: the header of a file, a message, or a
+// change of what was written before.
+func isGemini(line []byte) bool {
+	begin := line[:min(len(line), far)]
+	switch {
+	case startsWith(line, `"$set":`):
+		return true
+	case startsWith(line, `"sessionId":`):
+		return bytes.Contains(begin, []byte(`"projectHash":`))
+	case startsWith(line, `"id":`):
+		return bytes.Contains(begin, []byte(`"timestamp":`)) && bytes.Contains(begin, []byte(`"type":`))
+	}
+	return false
+}
+
+// geminiEnvelope is a line of Gemini CLI. A message of the model is written twice under one
+// id: with its text, and once more with the calls of tools and their results.
+type geminiEnvelope struct {
+	ID      string          `json:"id"`
+	Session string          `json:"sessionId"`
+	Start   string          `json:"startTime"`
+	Time    string          `json:"timestamp"`
+	Type    string          `json:"type"`
+	Content json.RawMessage `json:"content"`
+	Model   string          `json:"model"`
+	Tokens  *struct {
+		Input    int64 `json:"input"`
+		Output   int64 `json:"output"`
+		Cached   int64 `json:"cached"`
+		Thoughts int64 `json:"thoughts"`
+	} `json:"tokens"`
+	Calls []geminiCall `json:"toolCalls"`
+}
+
+type geminiCall struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args"`
+	Result []part          `json:"result"`
+	Status string          `json:"status"`
+}
+
+// geminiLine converts a line of Gemini CLI. One that is damaged is returned as it is. The
+// messages that a resumed or compressed conversation repeats are no part of it.
+func geminiLine(line []byte) []byte {
+	var g geminiEnvelope
+	if err := json.Unmarshal(line, &g); err != nil {
+		return line
+	}
+	e := &entry{UUID: g.ID, Time: g.Time}
+	switch {
+	case g.ID == "" && g.Session != "":
+		e.Type, e.SessionID, e.Time = "system", g.Session, g.Start
+	case g.Type == "user":
+		g.person(e)
+	case g.Type == "gemini":
+		g.answer(e)
+	default:
+		return nil
+	}
+	if e.Type == "" {
+		return nil
+	}
+	return encode(e)
+}
+
+// person is what a person said. The results of tools are in the message that called them.
+func (g *geminiEnvelope) person(e *entry) {
+	blocks := []block{}
+	for _, said := range geminiTexts(g.Content) {
+		if said = WithoutHookContext(said); said != "" && !strings.HasPrefix(said, "<session_context>") {
+			blocks = append(blocks, textBlock(said))
+		}
+	}
+	if len(blocks) > 0 {
+		e.Type, e.Message = "user", &message{Role: "user", Content: blocks}
+	}
+}
+
+// WithoutHookContext returns a prompt without the context of hooks that Gemini CLI puts in front
+// of it.
+func WithoutHookContext(prompt string) string {
+	const begin, end = "<hook_context>", "</hook_context>"
+	for strings.HasPrefix(prompt, begin) {
+		_, rest, found := strings.Cut(prompt, end)
+		if !found {
+			break
+		}
+		prompt = strings.TrimLeft(rest, "\n")
+	}
+	return prompt
+}
+
+// geminiTexts returns the texts of a message, which is a text or has parts.
+func geminiTexts(data json.RawMessage) []string {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		if one == "" {
+			return nil
+		}
+		return []string{one}
+	}
+	var parts []part
+	_ = json.Unmarshal(data, &parts) // what can't be read is empty
+	var all []string
+	for _, p := range parts {
+		if p.Text != "" && !p.Thought {
+			all = append(all, p.Text)
+		}
+	}
+	return all
+}
+
+// answer is a response of the model.
+func (g *geminiEnvelope) answer(e *entry) {
+	m := &message{Role: "assistant", Model: g.Model, Content: []block{}}
+	e.Type, e.Message = "assistant", m
+	if g.Tokens != nil {
+		m.ID = g.ID
+		m.Usage = &usage{Input: max(0, g.Tokens.Input-g.Tokens.Cached), CacheRead: g.Tokens.Cached, Output: g.Tokens.Output + g.Tokens.Thoughts}
+	}
+	if len(g.Calls) == 0 {
+		for _, said := range geminiTexts(g.Content) {
+			m.Content = append(m.Content, textBlock(said))
+		}
+		return
+	}
+	for _, c := range g.Calls {
+		m.Content = append(m.Content, c.blocks()...)
+	}
+}
+
+// blocks are a call of a tool and its result.
+func (c *geminiCall) blocks() []block {
+	name, args := geminiTool(c.Name), object(c.Args)
+	var input any = args
+	if name == "Bash" {
+		var in struct {
+			Command    string `json:"command"`
+			Background bool   `json:"is_background"`
+		}
+		_ = json.Unmarshal(args, &in) // what can't be read is empty
+		input = command(in)
+	}
+	output, failed := "", c.Status != "" && c.Status != "success"
+	for _, p := range c.Result {
+		if p.Response == nil {
+			continue
+		}
+		output = text(p.Response.Response.Output)
+		if said := text(p.Response.Response.Error); said != "" {
+			output, failed = said, true
+		}
+	}
+	if name == "Bash" {
+		status, rest := geminiShell(output)
+		output, failed = withStatus(status, rest), failed || status != 0
+	}
+	return []block{useBlock(c.ID, name, input), resultBlock(c.ID, output, failed)}
+}
+
+// geminiTool returns the name of a tool in Claude Code.
+func geminiTool(name string) string {
+	switch name {
+	case "edit_file":
+		return "Edit"
+	case "invoke_agent":
+		return "Task"
+	case "google_web_search":
+		return "WebSearch"
+	}
+	return qwenTool(name)
+}
+
+// geminiShell returns the exit status in the result of the shell, and what the command wrote.
+func geminiShell(result string) (status int, output string) {
+	const begin = "Output: "
+	result = strings.TrimSuffix(strings.TrimPrefix(result, "<untrusted_context>\n"), "\n</untrusted_context>")
+	_, output, found := strings.Cut(result, begin)
+	if !found {
+		return 0, result
+	}
+	for _, tail := range []string{"\nProcess Group PGID: ", "\nExit Code: ", "\nError: "} {
+		i := strings.LastIndex(output, tail)
+		if i < 0 {
+			continue
+		}
+		value := output[i+len(tail):]
+		if tail == "\nExit Code: " {
+			digits, _, _ := strings.Cut(value, "\n")
+			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is none
+		}
+		output = output[:i]
+	}
+	if output == "(empty)" {
+		output = ""
+	}
+	return status, output
+}
