@@ -138,7 +138,7 @@ func (a *audit) named(ctx context.Context) error {
 	}
 	a.order = map[checkpoint.ID]int{}
 	for _, c := range commits {
-		ids := checkpoint.IDs(c.Message)
+		ids := checkpoint.IDsOf(c)
 		if len(ids) > 0 {
 			a.result.Commits++
 		}

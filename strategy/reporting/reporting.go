@@ -143,7 +143,7 @@ func (f *filling) selectRange(ctx context.Context, s Selection) error {
 	var ids []string
 	for _, c := range commits {
 		var own []string
-		for _, id := range checkpoint.IDs(c.Message) {
+		for _, id := range checkpoint.IDsOf(c) {
 			own = append(own, string(id))
 		}
 		subject, _, _ := strings.Cut(c.Message, "\n")
