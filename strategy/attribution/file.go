@@ -65,8 +65,8 @@ type File struct {
 	// Base is what the commit's parent has, Final what the commit has. Nil is
 	// no file.
 	Base, Final []byte
-	// Earlier is what the file was in commits before the base. Lines of it that the base lacks
-	// and an early state has were not written in that state.
+	// Earlier is what the file was in commits before the base. Long lines of it that the base
+	// lacks were not written in an early state, nor by By, of whom it isn't known when.
 	Earlier [][]byte
 	// States are what it was in between, oldest first.
 	States []State
@@ -74,8 +74,6 @@ type File struct {
 	// which turn.
 	By   Author
 	Turn string
-	// Early reports that By may have made it before the base was committed.
-	Early bool
 	// Hunks are git's.
 	Hunks []gitdiff.Hunk
 }

@@ -45,7 +45,7 @@ type history struct {
 	rest        State // what the commit has and the last step doesn't
 	steps       []State
 	lines       [][]int // of steps
-	// earlier are the significant texts of earlier commits that the base lacks, by their numbers.
+	// earlier are the long lines of earlier commits that the base lacks, by their trimmed texts.
 	earlier map[int]bool
 
 	reached
@@ -73,7 +73,7 @@ type reached struct {
 func newHistory(f File) *history {
 	crlf := []byte("\r\n")
 	t := &texts{known: map[string]int{}, trimmed: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
-	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn, Early: f.Early}}
+	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn, Early: true}}
 	for _, s := range f.States {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))

@@ -58,15 +58,21 @@ func TestLinesThatNobodyWrote(t *testing.T) {
 		},
 		{
 			name:  "a person had what an earlier commit has, before the base removed it",
-			file:  attribution.File{Base: lines("a"), Final: lines("a old own"), Earlier: [][]byte{lines("a old")}, States: []attribution.State{{Content: lines("a old own"), Early: true}}},
+			file:  attribution.File{Base: lines("a"), Final: lines("a a-line-of-twenty-letters own"), Earlier: [][]byte{lines("a a-line-of-twenty-letters")}, States: []attribution.State{{Content: lines("a a-line-of-twenty-letters own"), Early: true}}},
 			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 2}},
 			want:  map[int]bool{1: true, 2: false},
 		},
 		{
 			name:  "the agent brings back what the base removed",
-			file:  attribution.File{Base: lines("a"), Final: lines("a old"), Earlier: [][]byte{lines("a old")}, States: []attribution.State{by(agent, "a old")}},
+			file:  attribution.File{Base: lines("a"), Final: lines("a a-line-of-twenty-letters"), Earlier: [][]byte{lines("a a-line-of-twenty-letters")}, States: []attribution.State{by(agent, "a a-line-of-twenty-letters")}},
 			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 1}},
 			want:  map[int]bool{1: false},
+		},
+		{
+			name:  "what an earlier commit has comes with the commit",
+			file:  attribution.File{Base: lines("a"), Final: lines("a a-line-of-twenty-letters old own"), Earlier: [][]byte{lines("a a-line-of-twenty-letters old")}},
+			hunks: []gitdiff.Hunk{{Old: 1, New: 2, NewLines: 3}},
+			want:  map[int]bool{1: true, 2: false, 3: false},
 		},
 		{
 			name:  "a state that may be another's",

@@ -65,7 +65,7 @@ func (t *texts) missingIn(base []int, contents [][]byte) map[int]bool {
 	found := map[int]bool{}
 	for _, content := range contents {
 		for _, line := range t.split(content) {
-			if t.isSignificant(line) {
+			if t.sizes[t.loose[line]] >= linediff.LeastMoved {
 				found[t.loose[line]] = true
 			}
 		}

@@ -102,6 +102,7 @@ type attributing struct {
 	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
 	base     git.Commit
 	past     []git.Commit // before base, newest first, as far as they were read
+	lookups  int          // of files in past
 	head     git.OID      // the commit
 	room     int
 	total    tally
@@ -131,9 +132,10 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	}
 	since := c.State.StartedAt
 	if workspace.IsBusy(c.State) {
-		since = c.State.Recorder.Turn.Start // after what the turn found
+		since = c.State.Recorder.Turn.Start
 		before := a.r.steps.StepBefore(ctx, c.State, c.Notes, provenance.StepTurn{Touched: c.Files, Base: a.base})
 		a.steps.AddSession(c.State.ID, []provenance.Step{before})
+		since = since.Add(1) // what the turn made comes behind that, also under another name
 	}
 	if len(without) == 0 {
 		return
@@ -236,9 +238,6 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 	if !ok[0] || !ok[1] {
 		return file, false
 	}
-	rest := a.restState(f.Path)
-	file.Early = rest.early
-	file.Earlier = a.earlier(ctx, cmp.Or(f.OldPath, f.Path), f.Old, steps, rest)
 	for i := range a.replaced {
 		old := &a.replaced[i]
 		name, now, errA := old.lookup(ctx, a, f.Path)
@@ -263,6 +262,7 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure})
 		}
 	}
+	file.Earlier = a.earlier(ctx, cmp.Or(f.OldPath, f.Path), f.Old, steps, file)
 	return file, true
 }
 

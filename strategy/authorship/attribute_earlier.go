@@ -1,32 +1,45 @@
 package authorship
 
 import (
+	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
-// mostEarlier is how many commits before the commit's parent are looked at.
-const mostEarlier = 20
+const (
+	// mostEarlier is how many commits before the commit's parent are looked at.
+	mostEarlier = 20
+	// mostLookups is in how many of them files are looked for, all together.
+	mostLookups = 200
+)
 
-// earlier reads what a file was in the commits between its first early state and the commit's
-// parent, of which some took up a part of that. What can't be read is left out.
-func (a *attributing) earlier(ctx context.Context, name string, base git.OID, steps []provenance.AuthoredStep, rest restState) [][]byte {
-	since := rest.at
-	if first := slices.IndexFunc(steps, func(s provenance.AuthoredStep) bool { return s.Early }); first >= 0 {
-		since = steps[first].At
-	} else if !rest.early {
+// earlier reads what a file was in the commits before the commit's parent, of which some took up
+// a part of what the file was then: those since its first early step, and if the commit has
+// something that no state has, all that are looked at, as it isn't known when that was made.
+// What can't be read is left out.
+func (a *attributing) earlier(ctx context.Context, name string, base git.OID, steps []provenance.AuthoredStep, file attribution.File) [][]byte {
+	since := time.Time{}
+	if n := len(file.States); n > 0 && bytes.Equal(file.States[n-1].Content, file.Final) {
+		first := slices.IndexFunc(steps, func(s provenance.AuthoredStep) bool { return s.Early })
+		if first < 0 {
+			return nil
+		}
+		since = steps[first].At.Truncate(time.Second)
+	}
+	if base == "" {
 		return nil
 	}
 	var contents [][]byte
 	seen := base
-	for _, c := range a.commitsSince(ctx, since.Truncate(time.Second)) {
+	for _, c := range a.commitsSince(ctx, since) {
+		if a.lookups++; a.lookups > mostLookups {
+			break
+		}
 		e, _, err := a.r.Lookup(ctx, c.Tree, name)
 		if err != nil || e.OID == seen || e.OID == base {
 			continue
@@ -37,24 +50,6 @@ func (a *attributing) earlier(ctx context.Context, name string, base git.OID, st
 		}
 	}
 	return contents
-}
-
-// restState is when a file of the worktree changed last, and whether that may have been before
-// the commit's parent was committed.
-type restState struct {
-	at    time.Time
-	early bool
-}
-
-// restState returns that of a path; the zero one if the file isn't there. Times of commits are
-// whole seconds.
-func (a *attributing) restState(name string) restState {
-	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(name)))
-	if err != nil {
-		return restState{}
-	}
-	at := disk.Changed(info)
-	return restState{at, !at.Truncate(time.Second).After(a.base.Committer.When)}
 }
 
 // commitsSince returns the commits before the commit's parent up to the one that was there at a

@@ -146,8 +146,6 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 		}
 	}
 	steps := a.steps.Of(f.Path, a.before[f.Path])
-	rest := a.restState(f.Path)
-	file.Early, file.Earlier = rest.early, a.earlier(ctx, a.namesOf(f.Path)[0], base, steps, rest)
 	newest := git.OID("")
 	for _, s := range steps {
 		data, ok := a.read(ctx, s.Blob)
@@ -161,6 +159,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 		file.By = a.author(f.Path)
 		file.Turn = a.turnOf(file.By)
 	}
+	file.Earlier = a.earlier(ctx, a.namesOf(f.Path)[0], base, steps, file)
 	for _, r := range f.Added {
 		file.Hunks = append(file.Hunks, gitdiff.Hunk{Old: 1, New: r.First, NewLines: r.Last - r.First + 1})
 	}

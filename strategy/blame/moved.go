@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
@@ -45,7 +46,16 @@ func (at *attributing) followMoves(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	gone, err := at.goneLines(ctx)
+	if err != nil {
+		return err
+	}
 	for _, r := range at.rest {
+		for _, l := range r.lines {
+			if gone[r.commit][string(bytes.TrimSpace([]byte(l.Text)))] {
+				l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit})
+			}
+		}
 		removed := at.removedLines(files[r.commit])
 		var block []*Line
 		var origins [][]recordedLine
@@ -62,6 +72,50 @@ func (at *attributing) followMoves(ctx context.Context) error {
 		at.moveBlock(block, origins)
 	}
 	return nil
+}
+
+// goneLines returns, by commit, the long lines of files that commits which fold others remove.
+// Such a line is not of a folded commit: it was moved, with too little else for git to follow it.
+func (at *attributing) goneLines(ctx context.Context) (map[git.OID]map[string]bool, error) {
+	files := map[git.OID][]git.OID{}
+	var wanted []git.OID
+	for _, r := range at.rest {
+		c := at.commits[r.commit]
+		if _, known := files[r.commit]; known || len(r.ids) < 2 || len(c.Parents) == 0 || len(files) == mostPatches { //nolint:mnd // it folds others
+			continue
+		}
+		files[r.commit] = nil
+		changes, err := gitdiff.Changes(ctx, at.Repo, c.Parents[0], r.commit)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			continue // the parent isn't here
+		}
+		for _, change := range changes {
+			if change.NewMode == 0 && len(wanted) < mostOrigins {
+				files[r.commit], wanted = append(files[r.commit], change.Old), append(wanted, change.Old)
+			}
+		}
+	}
+	gone := map[git.OID]map[string]bool{}
+	if len(wanted) == 0 {
+		return gone, nil
+	}
+	if err := at.readContents(ctx, wanted); err != nil {
+		return nil, err
+	}
+	for commit, blobs := range files {
+		gone[commit] = map[string]bool{}
+		for _, blob := range blobs {
+			for line := range bytes.Lines(at.blobs[blob]) {
+				if text := string(bytes.TrimSpace(line)); linediff.Letters(text) >= linediff.LeastMoved {
+					gone[commit][text] = true
+				}
+			}
+		}
+	}
+	return gone, nil
 }
 
 // recordedFiles finds, by commit, the files of which its checkpoints have a record and that the
