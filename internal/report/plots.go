@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -189,15 +190,16 @@ func (d *document) plot(b bins, p plot) {
 // describe says in words what a plot shows.
 func (d *document) describe(b bins, p plot, most float64) string {
 	n := len(b.starts)
-	text := "Bars from " + b.starts[0].Format(b.form) + " to " + b.starts[n-1].Format(b.form) + ", the largest " + p.format(most) + ". In all:"
+	var text strings.Builder
+	text.WriteString("Bars from " + b.starts[0].Format(b.form) + " to " + b.starts[n-1].Format(b.form) + ", the largest " + p.format(most) + ". In all:")
 	for _, s := range p.series {
 		sum := 0.0
 		for _, v := range s.values {
 			sum += v
 		}
-		text += " " + string(s.name) + " " + p.format(sum) + "."
+		text.WriteString(" " + string(s.name) + " " + p.format(sum) + ".")
 	}
-	return text + " The table below has all values."
+	return text.String() + " The table below has all values."
 }
 
 // table writes the values of a plot.

@@ -91,7 +91,7 @@ func (d *document) entry(class markup, id string, agent int, persons []int) {
 const endEntry = "</div></details></li>\n"
 
 func (d *document) turn(t *Turn) {
-	var persons []int
+	persons := make([]int, 0, len(t.Commits))
 	for _, c := range t.Commits {
 		persons = append(persons, indexOf(d.persons, d.r.Commits[c].Author))
 	}

@@ -98,7 +98,7 @@ func (b *Browser) read(out *os.File) {
 	const largest = 256 << 20
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, largest)
-	lines.Split(func(data []byte, atEnd bool) (int, []byte, error) {
+	lines.Split(func(data []byte, _ bool) (int, []byte, error) {
 		if i := strings.IndexByte(string(data), 0); i >= 0 {
 			return i + 1, data[:i], nil
 		}
