@@ -181,7 +181,8 @@ func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit,
 	if len(rest) == 0 {
 		return list, nil
 	}
-	args := []string{"--no-walk"}
+	args := make([]string, 0, len(rest)+4)
+	args = append(args, "--no-walk")
 	for _, c := range rest {
 		args = append(args, string(c.OID))
 	}

@@ -111,7 +111,7 @@ func geminiTexts(data json.RawMessage) []string {
 	}
 	var parts []part
 	_ = json.Unmarshal(data, &parts) // what can't be read is empty
-	var all []string
+	all := make([]string, 0, len(parts))
 	for _, p := range parts {
 		if p.Text != "" && !p.Thought {
 			all = append(all, p.Text)
