@@ -120,9 +120,9 @@ func Gemini() Agent {
 		Name: "gemini", Label: "Gemini CLI", Program: "gemini",
 		KeepsConversation: true,
 		Limits:            []string{noQuestion, noSubagents, "git hooks don't run in its shell: links are kept beside its commits", "no rewind of conversations"},
-		mark:   mark{name: "GEMINI_CLI", value: "1"},
-		home:   home{name: ".gemini"},
-		layout: byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
+		mark:              mark{name: "GEMINI_CLI", value: "1"},
+		home:              home{name: ".gemini"},
+		layout:            byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
 	}
 }
 
