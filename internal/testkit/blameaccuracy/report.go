@@ -69,8 +69,9 @@ const method = "# The accuracy of blame\n\n" +
 	"| a subagent's shell command | the subagent; if only its session is named, that counts as unknown |\n\n" +
 	"A line is *right* if the person, or session, turn and subagent are the right ones;\n" +
 	"*unknown* if the program says that it doesn't know one of them; else *wrong*.\n\n" +
-	"Known to be wrong, of seeds 601 to 1520: 1288 (two names in a squashed branch) and 1382 (a file that\n" +
-	"one session renamed and another renamed again, both before the commit; the line is the second's).\n\n"
+	"Known to be wrong: one line of seed 1382 (one session renamed a file that another had edited, both\n" +
+	"before the commit: the line is counted for the second), and four of seed 1288, the cause of which\n" +
+	"is not found yet.\n\n"
 
 // Markdown is the page with the figures of so many histories.
 func (r *Result) Markdown(histories, seed uint64) string {
