@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"unicode"
-
-	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // Share is how much of what a commit adds to a file an author wrote. Blank
@@ -17,17 +15,14 @@ type Share struct {
 	// Wrote is the number of the author's lines in the last state that the
 	// author made, Kept the number of them that the commit adds.
 	Wrote, Kept int
-	// Distinct reports that one of the kept lines is so long that nobody writes the same by
-	// chance.
-	Distinct bool
 }
 
 // Counts reports whether the file is the author's share of the commit: at least
 // a quarter of the added lines are the author's, or at least half of the
-// author's lines are added, or a long one of them is.
+// author's lines are added.
 func (s Share) Counts() bool {
 	const quarter, half = 4, 2
-	return s.Kept > 0 && (quarter*s.Kept >= s.Added || half*s.Kept >= s.Wrote || s.Distinct)
+	return s.Kept > 0 && (quarter*s.Kept >= s.Added || half*s.Kept >= s.Wrote)
 }
 
 // IsCopy reports whether at least half of what the commit adds is the author's,
@@ -69,11 +64,10 @@ func (f File) Shares() map[Author]Share {
 		}
 	}
 	kept := h.written(func(i int) bool { return added[i] && counts(h.final[i]) })
-	distinct := h.written(func(i int) bool { return added[i] && h.texts.sizes[h.texts.loose[h.final[i]]] >= linediff.LeastMoved })
 	shares := map[Author]Share{}
 	for by, n := range wrote {
 		if by != Person {
-			shares[by] = Share{Added: total, Wrote: n, Kept: kept[by], Distinct: distinct[by] > 0}
+			shares[by] = Share{Added: total, Wrote: n, Kept: kept[by]}
 		}
 	}
 	return shares

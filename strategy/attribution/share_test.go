@@ -47,8 +47,8 @@ func TestShares(t *testing.T) {
 		{
 			"less than a quarter and than half, but long", "", lines("a line of twenty letters", "1", "2", "3", "4"),
 			[]attribution.State{state(agent, lines("a line of twenty letters", "b", "c"))},
-			attribution.Share{Added: 5, Wrote: 3, Kept: 1, Distinct: true},
-			true,
+			attribution.Share{Added: 5, Wrote: 3, Kept: 1},
+			false,
 		},
 		{
 			"half of the agent's among many", "", lines("a", "1", "2", "3", "4", "5", "6"),
