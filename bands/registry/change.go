@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -78,6 +79,11 @@ func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 		if err := r.removeContext(ctx, e); err != nil {
 			return err
 		}
+		if d, ok := volume.Named(e.Driver, volume.Place{Store: e.Dir}); ok {
+			if err := d.Close(e.Root, true); err != nil {
+				return err
+			}
+		}
 		if err := removeStore(ctx, e.Dir); err != nil {
 			return fmt.Errorf("delete store %s: %w", e.Name, err)
 		}
@@ -92,7 +98,7 @@ func (r *Registry) removeContext(ctx context.Context, e Entry) error {
 	if e.Root == "" || !ok || named.ID != e.ID {
 		return nil
 	}
-	path := filepath.Join(e.Root, contextFile)
+	path := filepath.Join(e.Root, ContextFile)
 	if err := disk.Step("unlink", path); err != nil {
 		return err
 	}

@@ -275,9 +275,14 @@ func (d *doctor) recover(h *bands.Held, e Entry) error {
 	if e.Driver == "" {
 		return nil
 	}
-	driver, ok := volume.Named(e.Driver)
+	driver, ok := volume.Named(e.Driver, volume.Place{Store: e.Dir})
 	if !ok {
 		return fmt.Errorf("its driver %s is not one of this version", e.Driver)
+	}
+	if thawed, err := driver.Thaw(e.Root); err != nil {
+		return err
+	} else if thawed {
+		d.mended("store %s: a snapshot that was interrupted left its volume frozen", e.Name)
 	}
 	done, was, err := volume.Recover(h, driver)
 	if was {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// contextFile names the store of a directory and all below it.
-const contextFile = ".agentfs"
+// ContextFile names the store of a directory and all below it.
+const ContextFile = ".agentfs"
 
 // base is the folder of named stores. Bad values of other keys are no error here,
 // and no value is for a hook.
@@ -132,7 +132,7 @@ func (e *ContextError) Unwrap() error { return bands.ErrNoStore }
 // registered, and a path has to be that of a store whose tree contains dir. All
 // of it has to belong to the user.
 func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, error) {
-	file := filepath.Join(dir, contextFile)
+	file := filepath.Join(dir, ContextFile)
 	refused := func(format string, args ...any) (Entry, error) {
 		return Entry{}, &ContextError{File: file, Name: name, Why: fmt.Sprintf(format, args...)}
 	}
@@ -168,7 +168,7 @@ func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, erro
 // readContext is the line in dir's .agentfs. Only a regular file counts: in the
 // home directory that is the name of the registry's folder.
 func readContext(dir string) (name string, found bool, err error) {
-	path := filepath.Join(dir, contextFile)
+	path := filepath.Join(dir, ContextFile)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false, nil // what can't be looked at names nothing
@@ -188,7 +188,7 @@ func readContext(dir string) (name string, found bool, err error) {
 
 // writeContext writes dir's .agentfs.
 func writeContext(dir, name string) error {
-	path := filepath.Join(dir, contextFile)
+	path := filepath.Join(dir, ContextFile)
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -209,7 +209,7 @@ func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
 		return Entry{}, err
 	}
 	if !r.registers(e.Dir) {
-		return Entry{}, &ContextError{File: filepath.Join(dir, contextFile), Name: name, Why: "it was not made on this machine"}
+		return Entry{}, &ContextError{File: filepath.Join(dir, ContextFile), Name: name, Why: "it was not made on this machine"}
 	}
 	if strings.Contains(name, "/") {
 		name = e.Dir // only a folder of the store's own tree may name it so

@@ -34,10 +34,11 @@ func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Ent
 	return made, err
 }
 
-// InitVolume is Init for a root that becomes a volume of the driver: a folder that is
-// not there, an empty one, or a volume already. Where the driver doesn't work the error
-// is a volume.MissingError, and nothing was made.
-func (r *Registry) InitVolume(ctx context.Context, name, root string, d volume.Driver) (Entry, error) {
+// InitVolume is Init for a root that becomes a volume of the driver of that name: a folder
+// that is not there, an empty one, or a volume already. The size is that of the volume, 0 for
+// the default; not every driver needs it. Where the driver doesn't work the error is a
+// volume.MissingError, and nothing was made.
+func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, size int64) (Entry, error) {
 	if err := CheckName(name); err != nil {
 		return Entry{}, err
 	}
@@ -51,10 +52,17 @@ func (r *Registry) InitVolume(ctx context.Context, name, root string, d volume.D
 		if err != nil {
 			return err
 		}
+		if size == 0 && volume.Contained(driver) {
+			size = cfg.DefaultSize
+		}
+		d, ok := volume.Named(driver, volume.Place{Store: filepath.Join(cfg.BasePath, name), Size: size})
+		if !ok {
+			return &volume.MissingError{Driver: driver, Err: errors.ErrUnsupported}
+		}
 		if err := d.Missing(root, cfg.BasePath); err != nil {
 			return &volume.MissingError{Driver: d.Name(), Err: err}
 		}
-		made, err = maker{Registry: r, driver: d}.initAlone(ctx, name, root, 0)
+		made, err = maker{Registry: r, driver: d}.initAlone(ctx, name, root, size)
 		return err
 	})
 	return made, err
@@ -131,7 +139,7 @@ type movedError struct{ root, name, was string }
 
 func (e *movedError) Error() string {
 	return fmt.Sprintf("%s names the store %s, whose folder %s isn't there, but it is not that folder moved",
-		filepath.Join(e.root, contextFile), e.name, e.was)
+		filepath.Join(e.root, ContextFile), e.name, e.was)
 }
 
 // Hint describes how the store is given the directory all the same.
@@ -185,6 +193,11 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	}
 	dir := filepath.Join(cfg.BasePath, name)
 	if e, ok := unfinished(dir, root); ok {
+		if m.driver != nil && m.driver.Name() == e.Driver {
+			if e, err = m.makeVolume(ctx, e); err != nil {
+				return Entry{}, err
+			}
+		}
 		return e, writeContext(root, name)
 	}
 	if taken[name] {
@@ -201,12 +214,13 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	info := bands.Info{Name: name, Root: root, Size: size, Created: now, Mounted: &now}
 	if m.driver != nil {
 		info.Driver = m.driver.Name()
-		err = m.driver.Create(root)
+	} else {
+		info.RootID = disk.Identity(root)
 	}
-	info.RootID = disk.Identity(root)
-	var e Entry
-	if err == nil {
-		e, err = m.make(ctx, dir, info)
+	e, err := m.make(ctx, dir, info)
+	made := e.Dir != ""
+	if err == nil && m.driver != nil {
+		e, err = m.makeVolume(ctx, e)
 	}
 	if err == nil {
 		err = writeContext(root, name)
@@ -214,12 +228,27 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	if err == nil {
 		return e, nil
 	}
-	if e.Dir != "" { // it was made, which a Ctrl-C doesn't keep from being undone
+	if made { // a Ctrl-C doesn't keep it from being undone
 		ctx = context.WithoutCancel(ctx)
-		err = errors.Join(err, removeStore(ctx, e.Dir), m.list().remove(e.Dir))
-		m.Rows().drop(ctx, e.ID)
+		if m.driver != nil {
+			err = errors.Join(err, m.driver.Close(root, true))
+		}
+		err = errors.Join(err, removeStore(ctx, dir), m.list().remove(dir))
+		m.Rows().drop(ctx, bands.StoreID(dir))
 	}
 	return Entry{}, errors.Join(err, unmake())
+}
+
+// makeVolume makes the folder of a new store a volume, and notes which folder that is
+// where it is one of its own.
+func (m maker) makeVolume(ctx context.Context, e Entry) (Entry, error) {
+	if err := m.driver.Create(e.Root); err != nil {
+		return Entry{}, err
+	}
+	if volume.Contained(e.Driver) {
+		return e, nil
+	}
+	return m.change(ctx, e.Dir, func(info *bands.Info) { info.RootID = disk.Identity(e.Root) })
 }
 
 // unfinished is the store in dir if an init for root was killed before its last
@@ -231,7 +260,7 @@ func unfinished(dir, root string) (Entry, bool) {
 	}
 	e, err := entry(s)
 	versions, bad := s.Versions()
-	return e, errors.Join(err, bad) == nil && e.Root == root && len(versions) == 0 && isMissing(filepath.Join(root, contextFile))
+	return e, errors.Join(err, bad) == nil && e.Root == root && len(versions) == 0 && isMissing(filepath.Join(root, ContextFile))
 }
 
 // makeTree makes the project's directory, which is the user's. What it returns

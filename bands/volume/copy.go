@@ -97,9 +97,18 @@ func copyFolder(from, to string) error {
 
 // copyOwner gives the copy the owner of what it was copied from, if it has another.
 func copyOwner(to string, info fs.FileInfo) error {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(st.Uid) == os.Geteuid() && int(st.Gid) == os.Getegid() {
+	uid, gid := owner(info)
+	if uid == os.Geteuid() && gid == os.Getegid() {
 		return nil
 	}
-	return os.Lchown(to, int(st.Uid), int(st.Gid))
+	return os.Lchown(to, uid, gid)
+}
+
+// owner are the user and the group of a file; ours if they aren't known.
+func owner(info fs.FileInfo) (uid, gid int) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return os.Geteuid(), os.Getegid()
+	}
+	return int(st.Uid), int(st.Gid)
 }

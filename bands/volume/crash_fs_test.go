@@ -25,26 +25,30 @@ import (
 const (
 	workVar  = "VOLUME_WORK"
 	worldVar = "VOLUME_WORLD"
+	kindVar  = "VOLUME_KIND"
 )
 
 // works are all that writes to a store.
 func works() map[string]func(dir string, h *bands.Held) error {
 	return map[string]func(dir string, h *bands.Held) error{
 		"take": func(dir string, h *bands.Held) error {
-			_, _, err := volume.Take(h, volume.Subvolume{}, volume.TakeOptions{Options: options(dir), Force: true})
+			_, _, err := volume.Take(h, child(dir), volume.TakeOptions{Options: options(dir), Force: true})
 			return err
 		},
 		"restore": func(dir string, h *bands.Held) error {
-			_, err := volume.Restore(h, volume.Subvolume{}, 1, volume.RestoreOptions{Options: options(dir)})
+			_, err := volume.Restore(h, child(dir), 1, volume.RestoreOptions{Options: options(dir)})
 			return err
 		},
 		"paths": func(dir string, h *bands.Held) error {
-			_, err := volume.RestorePaths(context.Background(), h, volume.Subvolume{}, 1, []string{"some"}, volume.RestoreOptions{Options: options(dir)})
+			_, err := volume.RestorePaths(context.Background(), h, child(dir), 1, []string{"some"}, volume.RestoreOptions{Options: options(dir)})
 			return err
 		},
 		"delete": func(_ string, h *bands.Held) error { return retention.Delete(h, 1) },
 	}
 }
+
+// child is the driver of the process that is stopped.
+func child(dir string) volume.Driver { return driverOf(os.Getenv(kindVar), dir) }
 
 // TestFSVolumeCrashChild is no test but the process that is stopped.
 func TestFSVolumeCrashChild(t *testing.T) {
@@ -69,12 +73,18 @@ func TestFSVolumeCrashChild(t *testing.T) {
 // them and all later ones fail as on a full disk. The next command leaves the volume old
 // or new, every snapshot whole, and nothing else.
 func TestFSVolumeCrash(t *testing.T) {
-	dir := testkit.Mount(t, testkit.Btrfs, 1000)
+	for driver, kind := range kinds() {
+		t.Run(driver, func(t *testing.T) { crashes(t, driver, testkit.Mount(t, kind, 3000)) })
+	}
+}
+
+func crashes(t *testing.T, driver, dir string) {
+	t.Helper()
 	for name := range works() {
 		for _, fault := range []string{"crash", "fail"} {
 			points := 0
 			for n := 1; ; n++ {
-				if !stopped(t, filepath.Join(dir, fmt.Sprintf("%s-%s-%d", name, fault, n)), name, fmt.Sprintf("%s:%d", fault, n)) {
+				if !stopped(t, driver, filepath.Join(dir, fmt.Sprintf("%s-%s-%d", name, fault, n)), name, fmt.Sprintf("%s:%d", fault, n)) {
 					break
 				}
 				points++
@@ -88,9 +98,9 @@ func TestFSVolumeCrash(t *testing.T) {
 }
 
 // stopped does it once with a fault, and reports whether it came that far.
-func stopped(t *testing.T, dir, name, fault string) bool {
+func stopped(t *testing.T, driver, dir, name, fault string) bool {
 	t.Helper()
-	w := newWorld(t, dir, 7)
+	w := newWorld(t, driver, dir, 7)
 	some := filepath.Join(dir, "tree", "some")
 	w.must(os.MkdirAll(filepath.Join(some, "below"), 0o755))
 	for _, file := range []string{"gone", "below/changed"} {
@@ -106,7 +116,7 @@ func stopped(t *testing.T, dir, name, fault string) bool {
 	mark := filepath.Join(dir, "mark")
 	cmd := exec.Command(exe, "-test.run=^TestFSVolumeCrashChild$")
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, workVar + "=" + name, worldVar + "=" + dir,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, workVar + "=" + name, worldVar + "=" + dir, kindVar + "=" + driver,
 		"ENTIRE_FAULT=" + fault, "ENTIRE_FAULT_MARK=" + mark,
 	}
 	said, runErr := cmd.CombinedOutput()
@@ -122,7 +132,9 @@ func stopped(t *testing.T, dir, name, fault string) bool {
 	})
 	restored := false
 	w.hold(func(h *bands.Held) error {
-		done, was, err := volume.Recover(h, volume.Subvolume{})
+		_, err := w.driver.Thaw(filepath.Join(dir, "tree"))
+		w.must(err)
+		done, was, err := volume.Recover(h, w.driver)
 		restored = was && done.Rescue.Version != 0
 		return errors.Join(err, h.Sweep())
 	})
@@ -150,6 +162,8 @@ func stopped(t *testing.T, dir, name, fault string) bool {
 	w.tree.Edit(3)
 	w.restore(w.versions()[0])
 	w.whole()
+	w.clean()
+	w.must(w.driver.Close(filepath.Join(dir, "tree"), true))
 	return struck
 }
 
@@ -190,8 +204,16 @@ func (w *world) clean() {
 	entries, err := os.ReadDir(w.store.Dir())
 	w.must(err)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "restoring") {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "restoring") || e.Name() == "freezing" {
 			w.t.Fatalf("%s is left", e.Name())
+		}
+	}
+	devices, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	w.must(err)
+	for _, path := range devices {
+		file, err := os.ReadFile(path)
+		if err == nil && strings.HasPrefix(string(file), w.store.Dir()+"/") && !strings.HasPrefix(string(file), w.store.Path("image")) && !strings.HasPrefix(string(file), w.store.Path("restoring")) {
+			w.t.Fatalf("a loop device is left: %s: %s", path, file)
 		}
 	}
 }

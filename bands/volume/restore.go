@@ -19,6 +19,7 @@ import (
 const (
 	journalFile   = "restoring.json"
 	restoreFolder = "restoring"
+	frozenFile    = "freezing" // the volume is frozen, or was when a process was killed
 	journalFormat = 1
 	pathsFormat   = 2 // of paths
 )
@@ -170,12 +171,17 @@ func (r *restoring) begin() error {
 }
 
 // clone makes the volume that takes the former one's place.
-func (r *restoring) clone(from string) error {
-	if err := r.driver.Clone(from, r.tree()); err != nil {
+func (r *restoring) clone(from string) (err error) {
+	if err := r.driver.Clone(from, r.tree()); err != nil || len(r.journal.Keep) == 0 {
 		return err
 	}
+	into, done, err := r.driver.Edit(r.tree())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	for _, name := range r.journal.Keep {
-		if err := replaceCopy(filepath.Join(r.journal.Root, name), filepath.Join(r.tree(), name)); err != nil {
+		if err := replaceCopy(filepath.Join(r.journal.Root, name), filepath.Join(into, name)); err != nil {
 			return fmt.Errorf("keep %s: %w", name, err)
 		}
 	}
@@ -207,6 +213,9 @@ func (r *restoring) cancel() error {
 // complete makes the former volume a snapshot.
 func (r *restoring) complete() error {
 	if !r.Has(r.journal.Rescue.Version) {
+		if err := r.driver.Open(r.journal.Root); err != nil {
+			return err
+		}
 		if err := r.driver.Seal(r.tree()); err != nil {
 			return err
 		}
@@ -240,11 +249,15 @@ func (r Recovered) String() string {
 	return fmt.Sprintf("the restore to %s that was interrupted is completed: what was there before is %s", r.Target, r.Rescue.Version)
 }
 
-// Interrupted reports whether a restore has begun and not ended. While another process
+// Interrupted reports whether a restore, or a snapshot that stops all writes, has begun and not ended. While another process
 // has the store's lock, that may be at work.
 func Interrupted(s *bands.Store) bool {
-	_, err := os.Lstat(s.Path(journalFile))
-	return err == nil
+	for _, name := range []string{journalFile, frozenFile} {
+		if _, err := os.Lstat(s.Path(name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Recover ends what a killed restore left: it is completed if the volume was replaced,

@@ -164,6 +164,18 @@ func (s Subvolume) Create(root string) error {
 	return os.Chmod(root, info.Mode().Perm())
 }
 
+// Open has nothing to do: a subvolume is in its place.
+func (Subvolume) Open(string) error { return nil }
+
+// Close has nothing to do.
+func (Subvolume) Close(string, bool) error { return nil }
+
+// Thaw has nothing to do.
+func (Subvolume) Thaw(string) (bool, error) { return false, nil }
+
+// Room is not limited.
+func (Subvolume) Room() (Room, error) { return Room{}, nil }
+
 // Check returns why root can't be snapshotted or replaced.
 func (Subvolume) Check(root string) error {
 	if !btrfs.IsSubvolume(root) {
@@ -282,6 +294,11 @@ func (Subvolume) Snapshot(root, to string) error { return btrfs.Snapshot(root, t
 // Clone makes a writable snapshot of a snapshot.
 func (Subvolume) Clone(snapshot, to string) error {
 	return btrfs.Snapshot(snapshot, to, btrfs.Writable)
+}
+
+// Edit has nothing to do.
+func (Subvolume) Edit(volume string) (dir string, done func() error, err error) {
+	return volume, func() error { return nil }, nil
 }
 
 // Exchange exchanges two subvolumes.

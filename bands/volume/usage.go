@@ -26,7 +26,7 @@ func Measure(ctx context.Context, s *bands.Store, d Driver, root string, tick fu
 	if err != nil {
 		return retention.Usage{}, err
 	}
-	m := measuring{ctx: ctx, root: root}
+	m := measuring{ctx: ctx, store: s, root: root}
 	next := Live(d, root)
 	if _, err := os.Stat(root); err != nil {
 		next = View{}
@@ -53,6 +53,7 @@ func Measure(ctx context.Context, s *bands.Store, d Driver, root string, tick fu
 // measuring is one Measure.
 type measuring struct {
 	ctx         context.Context //nolint:containedctx // lives as long as the call that made it
+	store       *bands.Store
 	root        string
 	total       int64 // of the files of what was measured before
 	known       bool  // total was measured
@@ -62,6 +63,13 @@ type measuring struct {
 // snapshot measures one, which differs from what came after it.
 func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 	below := []string{""}
+	if info, err := os.Lstat(view.at); err == nil && info.Mode().IsRegular() {
+		if own, err = m.image(view.at); err != nil {
+			return 0, 0, err
+		}
+		total, err = lengthOf(m.ctx, view.Dir, below, nil)
+		return own, total, err
+	}
 	if next.Dir != "" {
 		if below, err = Changed(m.ctx, next, view); err != nil {
 			return 0, 0, err
@@ -127,6 +135,20 @@ func (m *measuring) file(dir, path string) (own int64, err error) {
 	err = extents(filepath.Join(m.root, path), func(e disk.Extent) { m.live = append(m.live, spanOf(e)) })
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, dirfd.ErrNotRegular) || errors.Is(err, syscall.ENOTDIR) {
 		err = nil
+	}
+	return own, err
+}
+
+// image is file of a whole image.
+func (m *measuring) image(path string) (own int64, err error) {
+	err = extents(path, func(e disk.Extent) {
+		if !e.Shared {
+			own += e.Length
+		}
+		m.taken = append(m.taken, spanOf(e))
+	})
+	if err == nil && len(m.live) == 0 {
+		err = extents(m.store.Path(imageFile), func(e disk.Extent) { m.live = append(m.live, spanOf(e)) })
 	}
 	return own, err
 }

@@ -34,7 +34,7 @@ func (v View) Close() error {
 
 // Open opens the files of a snapshot for reading.
 func Open(s *bands.Store, snap bands.Snapshot) (View, error) {
-	d, ok := Named(snap.Volume)
+	d, ok := Named(snap.Volume, Place{Store: s.Dir()})
 	if !ok {
 		return View{}, fmt.Errorf("read %s: %w", snap.Version, ErrNotVolume)
 	}

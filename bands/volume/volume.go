@@ -25,6 +25,9 @@ var ErrNotVolume = errors.New("not a volume")
 // another volume is in it.
 var ErrInUse = errors.New("can't be replaced")
 
+// ErrNotOpen means that the volume isn't mounted.
+var ErrNotOpen = errors.New("not mounted")
+
 // ErrNotEmpty means that a folder with files in it can't become a volume.
 var ErrNotEmpty = errors.New("not empty")
 
@@ -52,8 +55,19 @@ type Driver interface { //nolint:interfacebloat // what a file system must do: d
 	// Create makes an empty volume at root, where an empty folder is. A volume that is
 	// there is taken as it is.
 	Create(root string) error
+	// Open makes the volume's files appear at root, unless they do. After a restore that was
+	// interrupted they take the place of the former ones. ErrInUse if something else is there.
+	Open(root string) error
+	// Close takes them away; they are kept. ErrInUse if a process uses them, unless lazy:
+	// that process goes on with them.
+	Close(root string, lazy bool) error
+	// Thaw ends what a killed process left of a snapshot in the making, and reports whether
+	// there was something.
+	Thaw(root string) (bool, error)
+	// Room is how large the volume is; zero if nothing but the disk limits it.
+	Room() (Room, error)
 	// Check returns why the volume at root can't be snapshotted and replaced:
-	// ErrNotVolume, ErrInUse.
+	// ErrNotOpen, ErrNotVolume, ErrInUse.
 	Check(root string) error
 	// ID distinguishes the volume or snapshot at path from all others, wherever it is moved.
 	ID(path string) (string, error)
@@ -72,6 +86,9 @@ type Driver interface { //nolint:interfacebloat // what a file system must do: d
 	Snapshot(root, to string) error
 	// Clone makes a volume that is a copy of a snapshot.
 	Clone(snapshot, to string) error
+	// Edit makes the files of a volume that isn't at a root reachable, to be changed, until
+	// done is called.
+	Edit(volume string) (dir string, done func() error, err error)
 	// Exchange gives two volumes each other's place, on the disk too.
 	Exchange(root, other string) error
 	// Seal makes the volume at path a snapshot. Processes that have files of it open for
@@ -81,9 +98,24 @@ type Driver interface { //nolint:interfacebloat // what a file system must do: d
 	Remove(path string) error
 }
 
+// Place is where a volume and its snapshots are.
+type Place struct {
+	// Store is the store's folder.
+	Store string
+	// Size is how large a new volume is, in bytes, for drivers that need to know it; 0 is
+	// their default.
+	Size int64
+}
+
+// Room is how large a volume is, and how much of that takes room on the disk, in bytes.
+type Room struct{ Size, Used int64 }
+
+// Unwritten is how much of the disk the volume may still take by itself.
+func (r Room) Unwritten() int64 { return max(0, r.Size-r.Used) }
+
 // Named returns the driver of that name; false if there is none.
-func Named(name string) (Driver, bool) { //nolint:ireturn // a driver by its name
-	for _, d := range Drivers() {
+func Named(name string, at Place) (Driver, bool) { //nolint:ireturn // a driver by its name
+	for _, d := range Drivers(at) {
 		if d.Name() == name {
 			return d, true
 		}
@@ -92,7 +124,14 @@ func Named(name string) (Driver, bool) { //nolint:ireturn // a driver by its nam
 }
 
 // Drivers are all drivers, the preferred ones first.
-func Drivers() []Driver { return []Driver{Subvolume{}} }
+func Drivers(at Place) []Driver { return driversOf(at.Store, at.Size) }
+
+// imageFile is the volume in the folder of a store of images.
+const imageFile = "image"
+
+// Contained reports whether volumes of the driver of that name are in the store's folder:
+// they have a size, and go with the store.
+func Contained(name string) bool { return name == "image" }
 
 // TakeOptions describe a snapshot that is taken.
 type TakeOptions struct {
@@ -132,8 +171,12 @@ func (t *taking) run() (snap bands.Snapshot, taken bool, err error) {
 	if err != nil {
 		return snap, false, err
 	}
-	if !t.o.Force && set.Space.Free < set.Floor {
-		return snap, false, fmt.Errorf("%w: less than %d bytes are free", bands.ErrNoRoom, set.Floor)
+	room, err := t.driver.Room()
+	if err != nil {
+		return snap, false, err
+	}
+	if !t.o.Force && set.Space.Free-room.Unwritten() < set.Floor {
+		return snap, false, fmt.Errorf("%w: less than %d bytes are free beside what the volume may take", bands.ErrNoRoom, set.Floor)
 	}
 	if err := t.driver.Check(set.Root); err != nil {
 		return snap, false, err

@@ -23,24 +23,40 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// world is a store of a volume on Btrfs, and what every snapshot must hold.
-type world struct {
-	t     *testing.T
-	dir   string
-	store *bands.Store
-	tree  *treetest.Tree
-	holds map[bands.Version]treetest.Model
+// kinds are the drivers that are tested, with a file system for each.
+func kinds() map[string]string {
+	return map[string]string{"subvolume": testkit.Btrfs, "image": testkit.XFS}
 }
 
-func newWorld(t *testing.T, dir string, seed uint64) *world {
+func driverOf(name, dir string) volume.Driver {
+	const size = 96 << 20
+	d, ok := volume.Named(name, volume.Place{Store: filepath.Join(dir, "store"), Size: size})
+	if !ok {
+		panic("no driver " + name)
+	}
+	return d
+}
+
+// world is a store of a volume, and what every snapshot must hold.
+type world struct {
+	t      *testing.T
+	dir    string
+	driver volume.Driver
+	store  *bands.Store
+	tree   *treetest.Tree
+	holds  map[bands.Version]treetest.Model
+}
+
+func newWorld(t *testing.T, driver, dir string, seed uint64) *world {
 	t.Helper()
 	root := filepath.Join(dir, "tree")
-	w := &world{t: t, dir: dir, holds: map[bands.Version]treetest.Model{}}
+	w := &world{t: t, dir: dir, driver: driverOf(driver, dir), holds: map[bands.Version]treetest.Model{}}
 	w.must(os.MkdirAll(root, 0o755))
-	w.must(volume.Subvolume{}.Create(root))
 	store, err := bands.Create(filepath.Join(dir, "store"))
 	w.must(err)
 	w.store = store
+	w.must(w.driver.Create(root))
+	t.Cleanup(func() { _ = w.driver.Close(root, true) })
 	w.tree = treetest.New(t, root, treetest.Seeded(seed))
 	w.tree.Plant(25)
 	return w
@@ -69,7 +85,7 @@ func (w *world) take() bands.Version {
 	w.t.Helper()
 	var v bands.Version
 	w.hold(func(h *bands.Held) error {
-		snap, _, err := volume.Take(h, volume.Subvolume{}, volume.TakeOptions{Options: options(w.dir), Cause: bands.Named, Force: true})
+		snap, _, err := volume.Take(h, w.driver, volume.TakeOptions{Options: options(w.dir), Cause: bands.Named, Force: true})
 		v = snap.Version
 		return err
 	})
@@ -81,7 +97,7 @@ func (w *world) restore(v bands.Version) {
 	w.t.Helper()
 	present := w.tree.Read()
 	w.hold(func(h *bands.Held) error {
-		done, err := volume.Restore(h, volume.Subvolume{}, v, volume.RestoreOptions{Options: options(w.dir)})
+		done, err := volume.Restore(h, w.driver, v, volume.RestoreOptions{Options: options(w.dir)})
 		w.holds[done.Rescue.Version] = present
 		return err
 	})
@@ -107,10 +123,16 @@ func (w *world) whole() {
 		}
 		snap, err := w.store.Snapshot(v)
 		w.must(err)
-		files, err := volume.Open(w.store, snap)
-		w.must(err)
-		w.same(v.String(), want, treetest.Read(w.t, files.Dir))
-		w.must(files.Close())
+		files := w.store.VolumeDir(snap.Version)
+		if w.driver.Name() == "image" { // as anybody would mount it
+			at := filepath.Join(w.dir, "look")
+			w.must(os.MkdirAll(at, 0o700), exec.Command("mount", "-o", "loop,ro,noload", files, at).Run())
+			files = at
+		}
+		w.same(v.String(), want, treetest.Read(w.t, files))
+		if w.driver.Name() == "image" {
+			w.must(exec.Command("umount", files).Run())
+		}
 	}
 	if len(versions) != len(w.holds) {
 		w.t.Fatalf("there are %v, not the %d that were taken", versions, len(w.holds))
@@ -120,9 +142,15 @@ func (w *world) whole() {
 // TestFSVolumeRestores restores random snapshots of a tree with random changes in
 // between: each time the tree is byte for byte what it was.
 func TestFSVolumeRestores(t *testing.T) {
-	dir := testkit.Mount(t, testkit.Btrfs, 600)
-	for seed := range uint64(8) {
-		w := newWorld(t, filepath.Join(dir, strconv.FormatUint(seed, 10)), seed)
+	for driver, kind := range kinds() {
+		t.Run(driver, func(t *testing.T) { restores(t, driver, testkit.Mount(t, kind, 800)) })
+	}
+}
+
+func restores(t *testing.T, driver, dir string) {
+	t.Helper()
+	for seed := range uint64(6) {
+		w := newWorld(t, driver, filepath.Join(dir, strconv.FormatUint(seed, 10)), seed)
 		for step := range 6 {
 			v := w.take()
 			w.tree.Edit(10)
@@ -142,7 +170,7 @@ func TestFSVolumeRestores(t *testing.T) {
 // as it was; and that what is written to an open file afterwards is in the rescue.
 func TestFSVolumeRestoreKeeps(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
-	w := newWorld(t, dir, 1)
+	w := newWorld(t, "subvolume", dir, 1)
 	git := filepath.Join(dir, "tree", ".git")
 	w.must(os.Mkdir(git, 0o755), os.WriteFile(filepath.Join(git, "HEAD"), []byte("old"), 0o644))
 	v := w.take()
@@ -172,7 +200,7 @@ func TestFSVolumeRestoreKeeps(t *testing.T) {
 // TestFSVolumeRefuses checks what can't be a volume, or be replaced.
 func TestFSVolumeRefuses(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
-	w := newWorld(t, dir, 2)
+	w := newWorld(t, "subvolume", dir, 2)
 	v := w.take()
 	root := filepath.Join(dir, "tree")
 	refused := func(what string, want error) {
@@ -297,7 +325,7 @@ func TestFSVolumeUserChild(t *testing.T) {
 // TestFSVolumeChanged checks that what Changed doesn't name is the same in both.
 func TestFSVolumeChanged(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
-	w := newWorld(t, dir, 3)
+	w := newWorld(t, "subvolume", dir, 3)
 	for _, name := range []string{"same", "rewritten", "gone"} {
 		w.must(os.WriteFile(filepath.Join(dir, "tree", name), []byte(name), 0o644))
 	}
@@ -319,7 +347,7 @@ func TestFSVolumeTouched(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 600)
 	ctx := context.Background()
 	for seed := range uint64(4) {
-		w := newWorld(t, filepath.Join(dir, strconv.FormatUint(seed, 10)), seed)
+		w := newWorld(t, "subvolume", filepath.Join(dir, strconv.FormatUint(seed, 10)), seed)
 		for step := range 5 {
 			v := w.take()
 			w.tree.Edit(10)

@@ -3,35 +3,51 @@ package stores
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
 func newFSDeleteCmd(f *access.Command) *cobra.Command {
-	return &cobra.Command{
+	files := false
+	cmd := &cobra.Command{
 		Use:   "delete <name>",
 		Short: "Delete a store and its checkpoints",
 		Long: `Deletes a store and all its checkpoints. The folder that belongs to it stays,
-with all its files but .agentfs. It asks first, unless --force is given.` + access.ExitStatus,
+with all its files but .agentfs. It asks first, unless --force is given.
+
+The files of an image (init --driver image) are in the store: it is deleted only
+with --files, unless it has none.` + access.ExitStatus,
 		Example: "  " + f.Program + " delete myapp",
 		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSDelete(ctx, f, args[0]) }),
+		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSDelete(ctx, f, args[0], files) }),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
+	cmd.Flags().BoolVar(&files, "files", false, "of an image: delete the files in the folder, too")
+	return cmd
 }
 
-func runFSDelete(ctx context.Context, f *access.Command, name string) error {
+func runFSDelete(ctx context.Context, f *access.Command, name string, files bool) error {
 	known := f.Registry()
 	entry, err := known.Find(ctx, f.Named(name))
 	if err != nil {
 		return err
 	}
+	if volume.Contained(entry.Driver) && !files && !hasNoFiles(entry) {
+		return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the files in %s are in store '%s', and would be deleted, too", f.ShortPath(entry.Root), entry.Name),
+			"copy them to another folder, then add --files"))
+	}
 	question := deletion(f, entry)
+	if files {
+		question = fmt.Sprintf("Delete store '%s', %s and all files in %s?", entry.Name, allCheckpoints(entry), f.ShortPath(entry.Root))
+	}
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
 	}
@@ -50,6 +66,17 @@ func deleted(ctx context.Context, f *access.Command, entry registry.Entry) error
 	}
 	f.Say("Deleted '%s'", entry.Name)
 	return nil
+}
+
+// hasNoFiles reports whether the volume of a store is open and has nothing in it but what
+// init made.
+func hasNoFiles(entry registry.Entry) bool {
+	d, ok := volume.Named(entry.Driver, volume.Place{Store: entry.Dir})
+	if !ok || d.Check(entry.Root) != nil {
+		return false
+	}
+	entries, err := os.ReadDir(entry.Root)
+	return err == nil && len(entries) <= 1 && (len(entries) == 0 || entries[0].Name() == registry.ContextFile)
 }
 
 // deletion asks whether a store goes.

@@ -34,19 +34,21 @@ default_mount_base of config.toml or in the current folder. A folder that
 exists keeps its files; "manage" takes its name for the store's.
 
 --size is how much room the checkpoints may take: automatic ones make way for
-newer ones.
+newer ones. Of an image it is how large that may become.
 
---driver subvolume makes the folder a subvolume of Btrfs: a checkpoint and a
-restore then take the same time however many files there are. The folder must be
-new, empty or a subvolume already. --driver auto takes that where it works, else
-tree, which works everywhere.` + access.ExitStatus,
+--driver subvolume makes the folder a subvolume of Btrfs, --driver image a file
+system of its own in a sparse file, for root where the stores are on XFS or
+another file system with reflinks: a checkpoint and a restore then take the
+same time however many files there are. The folder must be new, empty or a
+subvolume already. --driver auto takes the first of these that works, else tree,
+which works everywhere.` + access.ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
 	}
 	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
 	cmd.Flags().StringVar(&opts.mount, "mount", "", "the store's folder")
-	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "what makes the checkpoints: tree, subvolume or auto")
+	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "what makes the checkpoints: "+strings.Join(driverNames(), ", "))
 	complete.Flag(cmd, "driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -59,9 +61,9 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	if !slices.Contains(driverNames(), opts.driver) {
 		return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(driverNames(), ", "))
 	}
-	driver, isVolume := volume.Named(opts.driver)
-	if isVolume && opts.size != "" {
-		return app.Usagef("--size is for the driver tree: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
+	isVolume := opts.driver != driverTree && opts.driver != driverAuto
+	if isVolume && opts.size != "" && !volume.Contained(opts.driver) {
+		return app.Usagef("--size is for the drivers tree and image: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
 	}
 	if err := registry.CheckName(name); err != nil {
 		return err
@@ -83,7 +85,7 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	return makeStore(f, config, func() (registry.Entry, error) {
 		switch {
 		case isVolume:
-			return known.InitVolume(ctx, name, root, driver)
+			return known.InitVolume(ctx, name, root, opts.driver, size)
 		case opts.driver == driverAuto && size == 0:
 			return initBest(ctx, f, known, name, root)
 		}
@@ -100,7 +102,7 @@ const (
 // driverNames are the values of --driver.
 func driverNames() []string {
 	names := []string{driverTree}
-	for _, d := range volume.Drivers() {
+	for _, d := range volume.Drivers(volume.Place{}) {
 		names = append(names, d.Name())
 	}
 	return append(names, driverAuto)
@@ -108,8 +110,8 @@ func driverNames() []string {
 
 // initBest makes a store of the first driver that works there, else one of a tree.
 func initBest(ctx context.Context, f *access.Command, known *registry.Registry, name, root string) (registry.Entry, error) {
-	for _, d := range volume.Drivers() {
-		e, err := known.InitVolume(ctx, name, root, d)
+	for _, d := range volume.Drivers(volume.Place{}) {
+		e, err := known.InitVolume(ctx, name, root, d.Name(), 0)
 		_, missing := errors.AsType[*volume.MissingError](err)
 		if !missing && !errors.Is(err, volume.ErrNotEmpty) && !errors.Is(err, volume.ErrInUse) {
 			return e, err
@@ -177,7 +179,7 @@ type storeJSON struct {
 func newStoreJSON(_ *access.Command, e registry.Entry) storeJSON {
 	size := bands.CapAt(e.Dir, e.Size)
 	text := format.Size(size)
-	if e.Driver != "" {
+	if e.Driver != "" && !volume.Contained(e.Driver) {
 		size, text = 0, noSize
 	}
 	s := storeJSON{

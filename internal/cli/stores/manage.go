@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
@@ -72,6 +73,9 @@ func runFSUnmanage(ctx context.Context, f *access.Command, args []string) error 
 	}
 	if entry.Name == "" {
 		return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
+	}
+	if volume.Contained(entry.Driver) {
+		return app.Usagef("store '%s' is one of an image: `%s delete %s` deletes it", entry.Name, f.Program, entry.Name)
 	}
 	question := deletion(f, entry)
 	if yes, err := sure(ctx, f, question); err != nil || !yes {

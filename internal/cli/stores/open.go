@@ -7,22 +7,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
 func newFSOpenCmd(f *access.Command) *cobra.Command {
-	return &cobra.Command{
+	all := false
+	cmd := &cobra.Command{
 		Use:   "open [name]",
 		Short: "Open a store, so that it takes checkpoints",
 		Long: `Opens a store that was closed. Without a name it is the selected one. A store
-whose folder isn't there can't be opened.` + access.ExitStatus,
-		Example: "  " + f.Program + " open myapp",
+whose folder isn't there can't be opened. The image of a volume (init --driver
+image) is mounted.
+
+--all mounts the images of all stores that are open, as after the computer was
+started: docs/guides/volumes.md has a unit for systemd.` + access.ExitStatus,
+		Example: "  " + f.Program + " open myapp\n  " + f.Program + " open --all",
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSOpen(ctx, f, args) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			if all && len(args) > 0 {
+				return app.Usagef("--all is without a name")
+			}
+			if all {
+				return openAll(ctx, f)
+			}
+			return runFSOpen(ctx, f, args)
+		}),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "mount the images of all open stores")
+	return cmd
 }
 
 func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
@@ -32,6 +48,9 @@ func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
 	}
 	defer s.Close()
 	if err := errors.Join(s.InTree(), s.CheckThere()); err != nil {
+		return err
+	}
+	if err := access.OpenVolume(ctx, s); err != nil {
 		return err
 	}
 	entry, err := s.Registry.OpenStore(ctx, s.Entry)
@@ -45,12 +64,52 @@ func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
 	return nil
 }
 
+// openAll mounts the volumes of all stores that are open.
+func openAll(ctx context.Context, f *access.Command) error {
+	entries, err := f.Registry().List(ctx)
+	if err != nil {
+		return err
+	}
+	list, failed := make([]storeJSON, 0, len(entries)), false
+	for _, e := range entries {
+		if e.Driver == "" || !e.Active() {
+			continue
+		}
+		one := *f
+		one.Store = e.Dir
+		s, err := one.Selected(ctx)
+		if err == nil {
+			err = access.OpenVolume(ctx, s)
+			s.Close()
+		}
+		if err != nil {
+			failed = true
+			f.Streams.Notef("store '%s': %v", e.Name, err)
+			continue
+		}
+		list = append(list, newStoreJSON(f, e))
+		f.Say("Mounted '%s' at %s", e.Name, f.ShortPath(e.Root))
+	}
+	if f.JSON {
+		if err := f.PrintJSON(list); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return app.WithCode(app.ExitInactive, app.ErrFailed)
+	}
+	return nil
+}
+
 func newFSCloseCmd(f *access.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "close [name]",
 		Short: "Close a store, so that it takes no checkpoints",
 		Long: `Closes a store: the folder and its files stay as they are, checkpoints stay, and
-none is taken until "open". Without a name it is the selected one.` + access.ExitStatus,
+none is taken until "open". Without a name it is the selected one. The image of
+a volume (init --driver image) is unmounted; processes that use it are named,
+and keep it open unless --force is given: they then go on with files that
+nobody else sees.` + access.ExitStatus,
 		Example: "  " + f.Program + " close",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSClose(ctx, f, args) }),
@@ -66,6 +125,13 @@ func runFSClose(ctx context.Context, f *access.Command, args []string) error {
 	}
 	defer s.Close()
 	if err := s.InTree(); err != nil {
+		return err
+	}
+	if err := access.CloseVolume(ctx, s, f.Force); err != nil {
+		if errors.Is(err, volume.ErrInUse) {
+			nameUsers(f, s.Options.Root)
+			return app.WithHint(err, "end these processes, or leave the folder in a shell; --force unmounts it all the same")
+		}
 		return err
 	}
 	entry, err := s.Registry.CloseStore(ctx, s.Entry)

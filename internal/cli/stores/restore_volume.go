@@ -136,8 +136,15 @@ func (v *volumeRestore) dryRun() error {
 
 // noteUsers names the processes that go on with the former volume.
 func noteUsers(f *access.Command, s *access.Selection, next bands.Version) {
+	if nameUsers(f, s.Options.Root) > 0 {
+		f.Streams.Notef("These go on with what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
+	}
+}
+
+// nameUsers names the processes that use the folder, and returns how many there are.
+func nameUsers(f *access.Command, root string) int {
 	const most = 10
-	users := proc.UsersOf(s.Options.Root)
+	users := proc.UsersOf(root)
 	for i, user := range users {
 		if i == most {
 			f.Streams.Notef("... and %d more", len(users)-most)
@@ -145,9 +152,7 @@ func noteUsers(f *access.Command, s *access.Selection, next bands.Version) {
 		}
 		f.Streams.Notef("in use by %s (%d): %s", ui.Line(user.Name, format.MessageWidth), user.PID, format.Path(user.Path))
 	}
-	if len(users) > 0 {
-		f.Streams.Notef("These go on with what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
-	}
+	return len(users)
 }
 
 // run restores it.

@@ -42,8 +42,10 @@ type fsStatusJSON struct {
 	Linking     string                 `json:"linking"`
 	Bundle      string                 `json:"bundle_path"`
 	Size        int64                  `json:"size_bytes"`
-	LeftOut     []string               `json:"left_out"`
-	Notes       []app.Note             `json:"notes"`
+	// Used is what the image of a volume takes on the disk.
+	Used    int64      `json:"used_bytes,omitempty"`
+	LeftOut []string   `json:"left_out"`
+	Notes   []app.Note `json:"notes"`
 }
 
 func runFSStatus(ctx context.Context, f *access.Command) error {
@@ -61,7 +63,10 @@ func runFSStatus(ctx context.Context, f *access.Command) error {
 		Linking: string(s.Linking()), Bundle: s.Dir(), Size: s.Cap(), LeftOut: []string{}, Notes: []app.Note{},
 	}
 	if s.IsVolume() {
-		report.Linking, report.Size = "", 0
+		report.Linking = ""
+		room := access.Room(s)
+		report.Size, report.Used = room.Size, room.Used
+		report.Mounted = report.Mounted && access.VolumeIsOpen(s)
 		report.Notes = append(report.Notes, volumeNotes(s)...)
 	}
 	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
@@ -90,7 +95,7 @@ func runFSStatus(ctx context.Context, f *access.Command) error {
 // volumeNotes are what keeps a volume from being snapshotted or replaced.
 func volumeNotes(s *access.Selection) []app.Note {
 	driver, err := s.Driver()
-	if err == nil && s.CheckThere() == nil {
+	if err == nil && s.CheckThere() == nil && s.Entry.Active() {
 		err = driver.Check(s.Options.Root)
 	}
 	if err != nil {
@@ -145,6 +150,9 @@ func printStatus(f *access.Command, r *fsStatusJSON, last bands.Snapshot) {
 	}
 	if r.Linking == "" {
 		line("Driver", r.Driver)
+		if r.Size > 0 {
+			line("Room", format.Size(r.Used)+" of "+format.Size(r.Size))
+		}
 	} else {
 		line("Bands", format.LinkingText(r.Linking))
 	}

@@ -47,6 +47,8 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	switch {
 	case errors.Is(err, volume.ErrNotEmpty):
 		return app.ExitInactive, "make the store for a folder that doesn't exist yet, and copy the files into it"
+	case errors.Is(err, volume.ErrNotOpen):
+		return app.ExitInactive, run("`%s open` mounts it")
 	case errors.Is(err, volume.ErrNotVolume), errors.Is(err, volume.ErrInUse):
 		return app.ExitInactive, ""
 	case errors.Is(err, registry.ErrNoContext):

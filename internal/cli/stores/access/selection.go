@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -149,7 +150,7 @@ func (s *Selection) treeOptions() bands.Options {
 	f := s.Command
 	is := f.Settings(s.repo)
 	from := app.BandOptions(is)
-	if s.Entry.Size > 0 {
+	if s.Entry.Size > 0 && !s.IsVolume() {
 		from.Cap = s.Entry.Size
 	}
 	if s.repo == nil {
@@ -196,7 +197,7 @@ func (s *Selection) active() error {
 // CheckThere returns an error unless the tree is at the path that the store records.
 func (s *Selection) CheckThere() error {
 	info, err := os.Stat(s.Options.Root)
-	if err == nil && info.IsDir() && s.Options.Root == s.Entry.Root && s.Entry.Replaced() {
+	if err == nil && info.IsDir() && s.Options.Root == s.Entry.Root && s.Entry.Replaced() && !volume.Contained(s.Entry.Driver) {
 		return app.WithCode(app.ExitInactive, app.WithHint(
 			fmt.Errorf("the folder at %s is not the one that store '%s' was made for", s.Options.Root, s.Entry.Name),
 			fmt.Sprintf("`%s manage %s --name %s` makes it the store's folder", s.Command.Program, s.Options.Root, s.Entry.Name)))

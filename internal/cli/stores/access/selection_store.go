@@ -35,7 +35,7 @@ func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.He
 // bind notes which directory the tree is, for a store of an older version. A
 // repository's own store needs none: it is in the tree.
 func (s *Selection) bind(held *bands.Held) {
-	if s.Entry.RootID != "" || s.Entry.Root != s.Options.Root || s.repo != nil && s.Entry.Dir == registry.RepositoryDir(s.repo.CommonDir) {
+	if s.Entry.RootID != "" || s.IsVolume() || s.Entry.Root != s.Options.Root || s.repo != nil && s.Entry.Dir == registry.RepositoryDir(s.repo.CommonDir) {
 		return
 	}
 	info, err := s.Info()

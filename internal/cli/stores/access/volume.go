@@ -17,11 +17,27 @@ func (s *Selection) IsVolume() bool { return s.Entry.Driver != "" }
 
 // Driver is the driver of a volume's store.
 func (s *Selection) Driver() (volume.Driver, error) { //nolint:ireturn // a driver by its name
-	d, ok := volume.Named(s.Entry.Driver)
+	d, ok := volume.Named(s.Entry.Driver, volume.Place{Store: s.Dir()})
 	if !ok {
 		return nil, fmt.Errorf("store '%s' has the driver %s, which this version doesn't have", s.Entry.Name, s.Entry.Driver)
 	}
 	return d, nil
+}
+
+// Room is how large a volume is; zero if nobody knows.
+func Room(s *Selection) volume.Room {
+	d, err := s.Driver()
+	if err != nil {
+		return volume.Room{}
+	}
+	room, _ := d.Room() // what works on it reports what is wrong
+	return room
+}
+
+// VolumeIsOpen reports whether the volume's files are in its folder.
+func VolumeIsOpen(s *Selection) bool {
+	d, err := s.Driver()
+	return err == nil && !errors.Is(d.Check(s.Options.Root), volume.ErrNotOpen)
 }
 
 // MeasureVolume is retention.Measure of a volume.
@@ -31,6 +47,34 @@ func (s *Selection) MeasureVolume(ctx context.Context, tick func(done, total int
 		return retention.Usage{}, err
 	}
 	return volume.Measure(ctx, s.Store, d, s.Options.Root, tick)
+}
+
+// OpenVolume makes the files of a volume appear in its folder, unless they do; of a tree there
+// is nothing to do.
+func OpenVolume(ctx context.Context, s *Selection) error {
+	return alone(ctx, s, func(d volume.Driver) error { return d.Open(s.Options.Root) })
+}
+
+// CloseVolume takes the files of a volume away from its folder. volume.ErrInUse if a process
+// uses them, unless lazy.
+func CloseVolume(ctx context.Context, s *Selection, lazy bool) error {
+	return alone(ctx, s, func(d volume.Driver) error { return d.Close(s.Options.Root, lazy) })
+}
+
+// alone calls do with the driver of a volume while nobody else works on the store.
+func alone(ctx context.Context, s *Selection, do func(volume.Driver) error) error {
+	if !s.IsVolume() {
+		return nil
+	}
+	driver, err := s.Driver()
+	if err != nil {
+		return err
+	}
+	held, err := s.HoldLock(ctx, LockWait)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(driver), held.Release())
 }
 
 // recover ends a restore of a volume that was interrupted, and reports what was done. A
@@ -50,8 +94,9 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 		}
 		return
 	}
-	done, was, err := volume.Recover(held, driver)
-	err = errors.Join(err, held.Release())
+	_, err = driver.Thaw(s.Options.Root)
+	done, was, bad := volume.Recover(held, driver)
+	err = errors.Join(err, bad, held.Release())
 	if done.Rescue.Version != 0 {
 		s.Record(ctx, done.Rescue)
 	}

@@ -1,0 +1,460 @@
+package volume
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/loopfs"
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+const (
+	imageKind = "ext4"
+	imageID   = "user.entire.id" // the attribute of an image that distinguishes it
+	// DefaultImageSize is how large an image is at most if nobody says.
+	DefaultImageSize = 50 << 30
+)
+
+// Image is the driver of volumes that are file systems in a file, mounted at their root: on
+// Linux, for who may mount, where the store's folder is on a file system with reflinks. Its
+// snapshots are copies of the file.
+type Image struct {
+	// Store is the store's folder.
+	Store string
+	// Size is how large a new image is, in bytes; 0: DefaultImageSize, or half of what is free.
+	Size int64
+}
+
+// Name is the driver's name.
+func (Image) Name() string { return "image" }
+
+func (d Image) live() string { return filepath.Join(d.Store, imageFile) }
+
+// Missing makes a small image below dir, clones it, mounts it beside root, freezes it and
+// removes it.
+func (d Image) Missing(root, dir string) error {
+	for _, program := range []string{"mkfs.ext4", "e2fsck", "fsfreeze"} {
+		if _, err := programPath(program); err != nil {
+			return fmt.Errorf("%s isn't installed", program)
+		}
+	}
+	beside, err := probeFolder(filepath.Dir(root))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
+	below, err := probeFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(below) }()
+	const probeSize = 16 << 20
+	image, copied := filepath.Join(below, "image"), filepath.Join(below, "copy")
+	if err := makeImage(image, probeSize, os.Geteuid(), os.Getegid()); err != nil {
+		return err
+	}
+	if err := cloneImage(image, copied, ""); err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			return fmt.Errorf("%s is on a file system without reflinks", dir)
+		}
+		return err
+	}
+	mounted, err := loopfs.Open(copied, imageKind, loopfs.ReadWrite)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("mounting needs root: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	err = mounted.Replace(beside)
+	if err == nil {
+		err = errors.Join(loopfs.Freeze(beside), loopfs.Thaw(beside), loopfs.Unmount(beside, true))
+	}
+	return errors.Join(err, mounted.Close())
+}
+
+// programPath finds a program where the system has those of root, too.
+func programPath(name string) (string, error) {
+	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/bin", "/bin"} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", name, proc.ErrNoProgram)
+}
+
+// run runs a program, and accepts exit statuses up to most.
+func run(ctx context.Context, most int, name string, args ...string) error {
+	path, err := programPath(name)
+	if err != nil {
+		return err
+	}
+	const outputLimit = 1 << 20
+	out, err := proc.Run{Path: path, Args: args, Dir: "/", Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}, Limit: outputLimit}.Output(ctx)
+	if failed, ok := errors.AsType[*proc.ExitError](err); ok && failed.Code > 0 {
+		if failed.Code <= most {
+			return nil
+		}
+		if failed.Stderr == "" {
+			failed.Stderr = string(out)
+		}
+	}
+	return err
+}
+
+// makeImage makes a sparse file with an empty file system, whose root folder is the user's.
+func makeImage(path string, size int64, uid, gid int) error {
+	if err := disk.Step("image", path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the store's
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+		return err
+	}
+	err = run(context.Background(), 0, "mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-L", "agentfs",
+		"-E", fmt.Sprintf("lazy_itable_init=0,lazy_journal_init=0,root_owner=%d:%d", uid, gid), path)
+	return errors.Join(err, setID(path, ""))
+}
+
+// setID gives an image that ID, or a new one.
+func setID(path, id string) error {
+	if id == "" {
+		var random [16]byte
+		if _, err := rand.Read(random[:]); err != nil {
+			return err
+		}
+		id = hex.EncodeToString(random[:])
+	}
+	if err := unix.Setxattr(path, imageID, []byte(id), 0); err != nil {
+		return &fs.PathError{Op: "setxattr", Path: path, Err: err}
+	}
+	return nil
+}
+
+// cloneImage makes to a copy of an image that shares its blocks, with that ID or a new one.
+// It is on the disk then.
+func cloneImage(from, to, id string) error {
+	return cloneWhile(from, to, id, func(clone func() error) error { return clone() })
+}
+
+// cloneWhile is cloneImage, of which it lets while do the clone alone.
+func cloneWhile(from, to, id string, while func(clone func() error) error) error {
+	if err := disk.Step("create", to); err != nil {
+		return err
+	}
+	source, err := os.Open(from) //nolint:gosec // the store's
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the store's
+	if err != nil {
+		return err
+	}
+	err = while(func() error { return disk.Clone(target, source) })
+	if err == nil {
+		err = setID(to, id)
+	}
+	if err == nil {
+		err = target.Sync()
+	}
+	return errors.Join(err, target.Close())
+}
+
+// Create makes an image and mounts it on the empty folder root, with its mode.
+func (d Image) Create(root string) error {
+	mounted, is, err := loopfs.At(root)
+	if err != nil {
+		return err
+	}
+	if is {
+		if id, err := loopfs.FileID(d.live()); err == nil && id == mounted.File {
+			return d.Check(root)
+		}
+		return inUse(root, "is a mount point")
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
+	}
+	if _, err := os.Lstat(d.live()); errors.Is(err, fs.ErrNotExist) {
+		if err := d.make(info); err != nil {
+			return err
+		}
+	}
+	if err := d.Open(root); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(root, "lost+found")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Chmod(root, info.Mode().Perm())
+}
+
+// make makes the image, whole or not at all.
+func (d Image) make(folder fs.FileInfo) error {
+	size := d.Size
+	if size == 0 {
+		space, err := disk.SpaceAt(d.Store)
+		if err != nil {
+			return err
+		}
+		size = min(DefaultImageSize, (space.Free-bands.DefaultFloor(space.Total))/2) //nolint:mnd // half
+	}
+	const least = 16 << 20
+	if size = size &^ (1<<20 - 1); size < least {
+		return fmt.Errorf("%w: an image has 16M at least", bands.ErrNoRoom)
+	}
+	uid, gid := owner(folder)
+	temp := filepath.Join(d.Store, bands.MakingPrefix+imageFile)
+	if err := makeImage(temp, size, uid, gid); err != nil {
+		return errors.Join(err, os.RemoveAll(temp))
+	}
+	var batch disk.Batch
+	batch.Sync(temp)
+	batch.Rename(temp, d.live())
+	return batch.Commit()
+}
+
+// Open mounts the volume at root, unless it is. In the place of a former volume of the
+// store, whose restore was interrupted, it comes at once.
+func (d Image) Open(root string) error {
+	id, err := loopfs.FileID(d.live())
+	if err != nil {
+		return err
+	}
+	mounted, is, err := loopfs.At(root)
+	if err != nil {
+		return err
+	}
+	if is {
+		if mounted.File == id {
+			return nil
+		}
+		former, err := loopfs.FileID(filepath.Join(d.Store, restoreFolder, bands.VolumeTree))
+		if err != nil || mounted.File != former {
+			return inUse(root, "is a mount point of something else")
+		}
+	}
+	fresh, err := loopfs.Open(d.live(), imageKind, loopfs.ReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fresh.Replace(root), fresh.Close())
+}
+
+// Close unmounts the volume. ErrInUse if a process uses it, unless lazy: that one goes on
+// with it.
+func (d Image) Close(root string, lazy bool) error {
+	id, err := loopfs.FileID(d.live())
+	if err != nil {
+		return err
+	}
+	mounted, is, err := loopfs.At(root)
+	if err != nil || !is || mounted.File != id {
+		return err
+	}
+	err = loopfs.Unmount(root, lazy)
+	if errors.Is(err, unix.EBUSY) {
+		return inUse(root, "is in use")
+	}
+	return err
+}
+
+// Check returns why root can't be snapshotted or replaced.
+func (d Image) Check(root string) error {
+	id, err := loopfs.FileID(d.live())
+	if err != nil {
+		return fmt.Errorf("%s: %w: its image is gone: %w", root, ErrNotVolume, err)
+	}
+	mounted, is, err := loopfs.At(root)
+	switch {
+	case err != nil:
+		return err
+	case !is:
+		return fmt.Errorf("%s: %w", root, ErrNotOpen)
+	case mounted.File != id:
+		return fmt.Errorf("%s: %w: something else is mounted there", root, ErrNotVolume)
+	}
+	mounts, err := mountsIn(root)
+	if err != nil {
+		return err
+	}
+	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
+	if len(mounts) > 0 {
+		return inUse(root, "has something mounted in it: "+mounts[0])
+	}
+	return nil
+}
+
+// ID is an attribute of the image; of the volume if path is a folder.
+func (d Image) ID(path string) (string, error) {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		path = d.live()
+	}
+	var id [64]byte
+	n, err := unix.Lgetxattr(path, imageID, id[:])
+	if errors.Is(err, unix.ENODATA) {
+		return "", nil // a copy whose making was interrupted
+	}
+	if err != nil {
+		return "", &fs.PathError{Op: "getxattr", Path: path, Err: err}
+	}
+	return string(id[:n]), nil
+}
+
+// Unchanged is false: nothing records whether something was written.
+func (Image) Unchanged(_, _ string) (bool, error) { return false, nil }
+
+// Room is the size of the image, and what of it was written.
+func (d Image) Room() (Room, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(d.live(), &st); err != nil {
+		return Room{}, &fs.PathError{Op: "stat", Path: d.live(), Err: err}
+	}
+	const sector = 512
+	return Room{Size: st.Size, Used: st.Blocks * sector}, nil
+}
+
+// Snapshot freezes the volume, clones its image and thaws it.
+func (d Image) Snapshot(root, to string) error {
+	err := cloneWhile(d.live(), to, "", func(clone func() error) error { return d.frozen(root, clone) })
+	if err != nil {
+		return err
+	}
+	return os.Chmod(to, 0o400)
+}
+
+// Clone makes a volume that is a copy of a snapshot.
+func (Image) Clone(snapshot, to string) error { return cloneImage(snapshot, to, "") }
+
+// Edit mounts the image for this process alone.
+func (Image) Edit(volume string) (dir string, done func() error, err error) {
+	mounted, err := loopfs.Open(volume, imageKind, loopfs.ReadWrite)
+	if err != nil {
+		return "", nil, err
+	}
+	return mounted.Dir(), mounted.Close, nil
+}
+
+// Exchange mounts the volume other at root, whose image gets the name of the store's; the
+// former one gets that of other, and is unmounted when nobody uses it any more.
+func (d Image) Exchange(root, other string) error {
+	fresh, err := loopfs.Open(other, imageKind, loopfs.ReadWrite)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = fresh.Close() }() // what has a place stays
+	swap := func() error {
+		return errors.Join(disk.Exchange(d.live(), other), disk.SyncDir(d.Store), disk.SyncDir(filepath.Dir(other)))
+	}
+	if err := swap(); err != nil {
+		return err
+	}
+	if err := fresh.Replace(root); err != nil {
+		if mounted, is, bad := loopfs.At(root); bad == nil && is {
+			if id, bad := loopfs.FileID(other); bad == nil && id == mounted.File {
+				return errors.Join(err, swap())
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// Seal makes the image at path a snapshot. If processes go on with it the snapshot is a copy
+// of it as it is now, and what they write later goes with them.
+func (d Image) Seal(path string) error {
+	file, err := loopfs.FileID(path)
+	if err != nil {
+		return err
+	}
+	devices, err := loopfs.Find(file)
+	if err != nil {
+		return err
+	}
+	if len(devices) > 0 {
+		if err := d.copySealed(devices[0], path); err != nil {
+			return err
+		}
+	}
+	if err := disk.Step("chmod", path); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o400)
+}
+
+// copySealed replaces an image that is in use by a copy of it.
+func (d Image) copySealed(device, path string) error {
+	id, err := d.ID(path)
+	if err != nil {
+		return err
+	}
+	used, err := loopfs.Reopen(device, imageKind)
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.EINVAL) {
+		return nil // nobody uses it any more
+	}
+	if err != nil {
+		return err
+	}
+	sealed := path + bands.TempSuffix
+	err = cloneWhile(path, sealed, id, func(clone func() error) error { return d.frozen(used.Dir(), clone) })
+	if err = errors.Join(err, used.Close()); err != nil {
+		return err
+	}
+	var batch disk.Batch
+	batch.Rename(sealed, path)
+	return batch.Commit()
+}
+
+// Remove removes the image.
+func (Image) Remove(path string) error { return bands.RemoveFile(path) }
+
+// View mounts the snapshot for this process alone.
+func (Image) View(snapshot string) (View, error) {
+	mounted, err := loopfs.Open(snapshot, imageKind, loopfs.ReadOnly)
+	if err != nil {
+		return View{}, err
+	}
+	return View{Dir: mounted.Dir(), close: mounted.Close}, nil
+}
+
+// Verify checks the file system of a copy of the snapshot.
+func (d Image) Verify(ctx context.Context, snapshot string) error {
+	temp := filepath.Join(d.Store, bands.MakingPrefix+"verify-"+strconv.Itoa(os.Getpid()))
+	if err := cloneImage(snapshot, temp, ""); err != nil {
+		return err
+	}
+	const mended = 1 // such as files that were deleted but open
+	err := run(ctx, mended, "e2fsck", "-f", "-p", temp)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", bands.ErrDamaged, err)
+	}
+	return errors.Join(err, bands.RemoveFile(temp))
+}
+
+// Touched is unknown: ext4 records no such thing.
+func (Image) Touched(_, _ string) (Touched, bool, error) { return Touched{}, false, nil }
