@@ -114,6 +114,8 @@ var variables = map[string]string{
 	"ENTIRE_NO_DETACH":               "work is done in the hook, which is bounded, and not after it",
 	"ENTIRE_TEST_TTY":                "a commit is taken for a person's; the question of commit_linking is a yes, which anybody's silence is",
 	"ENTIRE_TEST_CLAUDE_PROJECT_DIR": "moves the folder that transcripts are read from; which file, the agent says",
+	"ENTIRE_TEST_GEMINI_PROJECT_DIR": "as ENTIRE_TEST_CLAUDE_PROJECT_DIR",
+	"ENTIRE_BISECT":                  "set for the command of a bisect, never read",
 	"ENTIRE_SUMMARIZING":             "nothing is recorded, as by enabled false",
 	"ENTIRE_AUTO_COMMIT":             "a commit is taken for the turn's own",
 	"ENTIRE_LINK":                    "an amend with a message of its own gets no link, or that of a session recorded here",
