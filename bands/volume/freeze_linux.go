@@ -24,7 +24,7 @@ func (d Image) frozen(dir string, clone func() error) (err error) {
 	if err := loopfs.Sync(dir); err != nil { // most of it, while others can still write
 		return err
 	}
-	if err := os.WriteFile(mark, []byte(dir), 0o600); err != nil { //nolint:gosec // the store's
+	if err := os.WriteFile(mark, []byte(dir), 0o600); err != nil {
 		return err
 	}
 	if err = loopfs.Freeze(dir); err == nil {

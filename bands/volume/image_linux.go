@@ -120,7 +120,7 @@ func makeImage(path string, size int64, uid, gid int) error {
 	if err := disk.Step("image", path); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the store's
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -158,12 +158,12 @@ func cloneWhile(from, to, id string, while func(clone func() error) error) error
 	if err := disk.Step("create", to); err != nil {
 		return err
 	}
-	source, err := os.Open(from) //nolint:gosec // the store's
+	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	target, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the store's
+	target, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (d Image) make(folder fs.FileInfo) error {
 		size = min(DefaultImageSize, (space.Free-bands.DefaultFloor(space.Total))/2) //nolint:mnd // half
 	}
 	const least = 16 << 20
-	if size = size &^ (1<<20 - 1); size < least {
+	if size &^= 1<<20 - 1; size < least {
 		return fmt.Errorf("%w: an image has 16M at least", bands.ErrNoRoom)
 	}
 	uid, gid := owner(folder)

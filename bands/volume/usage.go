@@ -71,19 +71,9 @@ func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 		return own, total, err
 	}
 	if next.Dir != "" {
-		if below, err = Changed(m.ctx, next, view); err != nil {
+		if below, err = m.changed(view, next); err != nil {
 			return 0, 0, err
 		}
-		if !m.known {
-			if m.total, err = lengthOf(m.ctx, next.Dir, []string{""}, nil); err != nil {
-				return 0, 0, err
-			}
-		}
-		was, err := lengthOf(m.ctx, next.Dir, below, nil)
-		if err != nil {
-			return 0, 0, err
-		}
-		m.total -= was
 	}
 	seen := map[uint64]bool{}
 	length, err := lengthOf(m.ctx, view.Dir, below, func(path string, st *dirfd.Stat) error {
@@ -98,6 +88,22 @@ func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 	m.total += length
 	m.known = true
 	return own, m.total, err
+}
+
+// changed returns the paths below which the next snapshot differs, and takes what that has
+// there out of the total.
+func (m *measuring) changed(view, next View) (below []string, err error) {
+	if below, err = Changed(m.ctx, next, view); err != nil {
+		return nil, err
+	}
+	if !m.known {
+		if m.total, err = lengthOf(m.ctx, next.Dir, []string{""}, nil); err != nil {
+			return nil, err
+		}
+	}
+	was, err := lengthOf(m.ctx, next.Dir, below, nil)
+	m.total -= was
+	return below, err
 }
 
 // lengthOf is the length of the regular files at and below the paths, which visit is called
@@ -174,7 +180,7 @@ func extents(path string, visit func(disk.Extent)) error {
 // span is a stretch of the disk.
 type span struct{ from, to uint64 }
 
-func spanOf(e disk.Extent) span { return span{e.Place, e.Place + uint64(e.Length)} } //nolint:gosec // a length
+func spanOf(e disk.Extent) span { return span{e.Place, e.Place + uint64(e.Length)} }
 
 // union are the stretches in order, without what is in two of them.
 func union(list []span) []span {
@@ -196,7 +202,7 @@ func length(list []span) int64 {
 	for _, s := range union(list) {
 		n += s.to - s.from
 	}
-	return int64(n) //nolint:gosec // less than a disk
+	return int64(n)
 }
 
 // overlap are the stretches that both have.

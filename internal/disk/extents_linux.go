@@ -48,7 +48,7 @@ func Extents(f *os.File, visit func(e Extent)) error {
 			return &os.PathError{Op: "fiemap", Path: f.Name(), Err: err}
 		}
 		for _, e := range args.extents[:args.mapped] {
-			found := Extent{Place: e.physical, Length: int64(e.length), Shared: e.flags&extentShared != 0} //nolint:gosec // a length
+			found := Extent{Place: e.physical, Length: int64(e.length), Shared: e.flags&extentShared != 0}
 			if e.flags&(extentUnknown|extentInline) != 0 {
 				found.Place = 0
 			}

@@ -10,22 +10,24 @@ import (
 // `git log --notes=entire` shows them.
 const NotesRef = "refs/notes/entire"
 
-// notes remembers the tree of NotesRef.
-type notes struct {
+// Notes are the texts in NotesRef. They are read when they are first needed; what other
+// processes add later is not seen. It is safe for concurrent use.
+type Notes struct {
+	repo *Repo
+
 	mu   sync.Mutex
 	read bool
 	tree OID // empty if there are none
 }
 
-// NotesTree returns the tree of the notes, "" if there are none. It is read once; what other
-// processes add later is not seen.
-func (r *Repo) NotesTree(ctx context.Context) (OID, error) {
-	r.notes.mu.Lock()
-	defer r.notes.mu.Unlock()
-	if r.notes.read {
-		return r.notes.tree, nil
+// Tree returns the tree of the notes, "" if there are none.
+func (n *Notes) Tree(ctx context.Context) (OID, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.read {
+		return n.tree, nil
 	}
-	object, err := r.Read(ctx, NotesRef+"^{commit}")
+	object, err := n.repo.Read(ctx, NotesRef+"^{commit}")
 	if err != nil && !errors.Is(err, ErrMissing) {
 		return "", err
 	}
@@ -34,28 +36,28 @@ func (r *Repo) NotesTree(ctx context.Context) (OID, error) {
 		if err != nil {
 			return "", err
 		}
-		r.notes.tree = c.Tree
+		n.tree = c.Tree
 	}
-	r.notes.read = true
-	return r.notes.tree, nil
+	n.read = true
+	return n.tree, nil
 }
 
-// ForgetNotes has the notes read again: they were changed.
-func (r *Repo) ForgetNotes() {
-	r.notes.mu.Lock()
-	defer r.notes.mu.Unlock()
-	r.notes.read, r.notes.tree = false, ""
+// Reset has the notes read again: they were changed.
+func (n *Notes) Reset() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.read, n.tree = false, ""
 }
 
-// Note returns the text beside a commit, "" if there is none. Git splits the names in a large
+// Of returns the text beside a commit, "" if there is none. Git splits the names in a large
 // tree of notes.
-func (r *Repo) Note(ctx context.Context, commit OID) (string, error) {
-	tree, err := r.NotesTree(ctx)
+func (n *Notes) Of(ctx context.Context, commit OID) (string, error) {
+	tree, err := n.Tree(ctx)
 	if err != nil || tree == "" {
 		return "", err
 	}
 	for _, path := range NotePaths(commit) {
-		object, err := r.ReadWithin(ctx, string(tree)+":"+path, maxNote)
+		object, err := n.repo.ReadWithin(ctx, string(tree)+":"+path, maxNote)
 		switch {
 		case err == nil && object.Type == "blob":
 			return string(object.Data), nil

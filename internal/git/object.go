@@ -36,7 +36,7 @@ func (r *Repo) Commit(ctx context.Context, spec string) (Commit, error) {
 	}
 	c, err := ParseCommit(object)
 	if err == nil {
-		c.Note, err = r.Note(ctx, c.OID)
+		c.Note, err = r.Notes.Of(ctx, c.OID)
 	}
 	return c, err
 }

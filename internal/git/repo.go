@@ -34,6 +34,8 @@ type Repo struct {
 	Loose *LooseObjects
 	// Config is git's configuration.
 	Config *Config
+	// Notes are the texts that are kept beside commits.
+	Notes *Notes
 
 	processes *processes
 	replaces  func() bool // objects may be replaced by others
@@ -41,7 +43,6 @@ type Repo struct {
 	refs      refFiles
 	cat       catFile
 	trees     treeCache
-	notes     notes
 
 	paths *disk.Resolver // below Root
 }
@@ -63,6 +64,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		GitDir: f.gitDir, CommonDir: f.commonDir, Root: root, Bare: root == "", Format: s.format(), RefStorage: s.refStorage(),
 		paths: disk.NewResolver(root, dir),
 	}
+	r.Notes = &Notes{repo: r}
 	if f.gitDir != f.commonDir {
 		r.WorktreeID = filepath.Base(f.gitDir)
 	}

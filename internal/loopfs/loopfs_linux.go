@@ -44,7 +44,7 @@ func attach(path string, access Access) (*os.File, error) {
 	if access == ReadOnly {
 		flag, flags = os.O_RDONLY, flags|unix.LO_FLAGS_READ_ONLY
 	}
-	image, err := os.OpenFile(path, flag, 0) //nolint:gosec // the caller's
+	image, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func attach(path string, access Access) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open a loop device: %w", err)
 		}
-		config := unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_DIRECT_IO}} //nolint:gosec // a descriptor
+		config := unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_DIRECT_IO}}
 		copy(config.Info.File_name[:], path)
 		err = unix.IoctlLoopConfigure(int(device.Fd()), &config)
 		if errors.Is(err, unix.EINVAL) { // no direct I/O here

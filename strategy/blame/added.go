@@ -17,7 +17,7 @@ type AddedFile struct {
 // Attribute finds the authors of lines that commits add, and sets Author of each: what
 // File finds for lines of these commits.
 func (r Reader) Attribute(ctx context.Context, files []AddedFile) error {
-	at := &attributing{Reader: r, commits: map[git.OID]git.Commit{}, authors: map[Author]*Author{}}
+	at := newAttributing(r, map[git.OID]git.Commit{})
 	groups := make([]*group, 0, len(files))
 	for i := range files {
 		f := &files[i]

@@ -112,7 +112,7 @@ func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
 		}
 		g.lines = append(g.lines, &f.Lines[i])
 	}
-	a := &attributing{Reader: r, commits: f.Commits, authors: map[Author]*Author{}}
+	a := newAttributing(r, f.Commits)
 	if err := a.attribute(ctx, order); err != nil {
 		return f, err
 	}
@@ -176,9 +176,12 @@ type attributing struct {
 	derived derivation
 	blobs   map[git.OID][]byte
 	follows map[[2]git.OID][]int
-	patches map[git.OID]map[string]patch
-	asked   int // commits whose diff was read
+	patches patches
 	rest    []remainder
+}
+
+func newAttributing(r Reader, commits map[git.OID]git.Commit) *attributing {
+	return &attributing{Reader: r, commits: commits, authors: map[Author]*Author{}, patches: patches{repo: r.Repo}}
 }
 
 // author returns the one Author that is equal to a.
@@ -232,7 +235,7 @@ func (at *attributing) readCommits(ctx context.Context, groups []*group) error {
 	}
 	for _, oid := range oids {
 		c := at.commits[oid]
-		if c.Note, err = at.Repo.Note(ctx, oid); err != nil {
+		if c.Note, err = at.Repo.Notes.Of(ctx, oid); err != nil {
 			return err
 		}
 		at.commits[oid] = c

@@ -1,13 +1,11 @@
 package blame
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
@@ -210,19 +208,13 @@ func (at *attributing) readContents(ctx context.Context, wanted []git.OID) error
 	})
 }
 
-// patch is what a commit adds to a file.
-type patch struct {
-	id    string
-	added checkpoint.LineRanges
-}
-
 // byPatch finds the lines of a record whose blob isn't here, if the commit adds the same
 // lines as the one that the record was made for.
 func (at *attributing) byPatch(ctx context.Context, g *group, f file) (lines []int, applies bool, err error) {
 	if f.Patch == "" {
 		return nil, false, nil
 	}
-	p, ok, err := at.patch(ctx, g)
+	p, ok, err := at.patches.of(ctx, at.commits[g.commit], g)
 	if err != nil || !ok || p.id != f.Patch {
 		return nil, false, err
 	}
@@ -240,63 +232,4 @@ func (at *attributing) byPatch(ctx context.Context, g *group, f file) (lines []i
 		}
 	}
 	return lines, true, nil
-}
-
-// patch reads what a commit adds to the group's file; false if that isn't known.
-func (at *attributing) patch(ctx context.Context, g *group) (patch, bool, error) {
-	files, known := at.patches[g.commit]
-	if !known {
-		files = at.readPatches(ctx, g.commit)
-		if at.patches == nil {
-			at.patches = map[git.OID]map[string]patch{}
-		}
-		at.patches[g.commit] = files
-	}
-	p, ok := files[g.path]
-	return p, ok, ctx.Err()
-}
-
-// readPatches reads what a commit adds to each file; nothing where that can't be read, or of
-// too many commits.
-func (at *attributing) readPatches(ctx context.Context, commit git.OID) map[string]patch {
-	files := map[string]patch{}
-	if at.asked++; at.asked > mostPatches {
-		return files
-	}
-	var parent git.OID
-	if c := at.commits[commit]; len(c.Parents) > 0 {
-		parent = c.Parents[0]
-	}
-	diffs, err := gitdiff.Hunks(ctx, at.Repo, parent, commit, maxPatch)
-	if err != nil {
-		return files
-	}
-	for _, d := range diffs {
-		if p, ok := at.read(ctx, d); ok {
-			files[d.Path] = p
-		}
-	}
-	return files
-}
-
-func (at *attributing) read(ctx context.Context, d gitdiff.FileDiff) (patch, bool) {
-	const largest = 4 << 20
-	if d.Binary || d.Added == 0 {
-		return patch{}, false
-	}
-	object, err := at.Repo.ReadWithin(ctx, string(d.New), largest)
-	if err != nil {
-		return patch{}, false
-	}
-	texts := bytes.SplitAfter(object.Data, []byte{'\n'})
-	var p patch
-	var added [][]byte
-	for _, h := range d.Hunks {
-		for line := h.New; line < h.New+h.NewLines && line <= len(texts); line++ {
-			p.added = p.added.With(line)
-			added = append(added, texts[line-1])
-		}
-	}
-	p.id = checkpoint.PatchID(added)
-	return p, true
 }

@@ -230,7 +230,7 @@ func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 // OfCommit returns the author of most of the lines that a commit added, as the records of its
 // checkpoints have them, and the file of most of these; false if it has no checkpoint here.
 func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
-	at := &attributing{Reader: r, commits: map[git.OID]git.Commit{commit.OID: commit}, authors: map[Author]*Author{}}
+	at := newAttributing(r, map[git.OID]git.Commit{commit.OID: commit})
 	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDsOf(commit)}
 	slices.Reverse(g.ids)
 	if err := at.readRecords(ctx, []*group{g}); err != nil {

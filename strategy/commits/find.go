@@ -243,7 +243,7 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 
 // noted returns commits that have a note.
 func (f *Finder) noted(ctx context.Context) ([]git.Commit, error) {
-	tree, err := f.Repo.NotesTree(ctx)
+	tree, err := f.Repo.Notes.Tree(ctx)
 	if err != nil || tree == "" {
 		return nil, err
 	}
@@ -330,7 +330,7 @@ func (f *Finder) amend(ctx context.Context, c git.Commit, id string) (Relinked, 
 // Follow gives rewritten commits the notes of those that they take the place of, old id to
 // new.
 func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
-	if tree, err := f.Repo.NotesTree(ctx); err != nil || tree == "" {
+	if tree, err := f.Repo.Notes.Tree(ctx); err != nil || tree == "" {
 		return err
 	}
 	texts := map[git.OID]string{}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -310,7 +311,7 @@ func (a *audit) whole(ctx context.Context, c auditedCheckpoint) error {
 		if err != nil || s.Meta.IsTask || len(segments.In(entries)) > 0 {
 			continue
 		}
-		a.found(c.named, fmt.Sprint(s.Index), Finding{
+		a.found(c.named, strconv.Itoa(s.Index), Finding{
 			Code: NoTranscript, Severity: Warning, What: "the session has no transcript",
 			Why: "what was asked and done for this commit is not recorded",
 		})

@@ -78,7 +78,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 			return fmt.Errorf("search files: %w", err)
 		}
 	}
-	all := append(paths, states...)
+	all := slices.Concat(paths, states)
 	for i, path := range all {
 		r.progress("files", int64(i), int64(len(all)))
 		data, err := disk.ReadFile(path)

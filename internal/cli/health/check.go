@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -165,7 +166,7 @@ func places(secrets []doctor.Secret) string {
 	}
 	var lines []string
 	for _, s := range secrets[:min(len(secrets), most)] {
-		lines = append(lines, fmt.Sprint(s.Line))
+		lines = append(lines, strconv.Itoa(s.Line))
 	}
 	text := " (line " + strings.Join(lines, ", ")
 	if len(secrets) > most {

@@ -63,19 +63,8 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
-	rec, stored := h.recorder(h.settings.LockTimeout), ""
-	if payload.Transcript == "" && h.by.NamesLate {
-		payload.Transcript = h.transcript(payload.SessionID)
-	}
-	if h.by.HandsOver() {
-		if payload.Transcript, stored, err = h.takeOver(ctx, payload); err != nil {
-			h.log.WarnContext(ctx, "transcript not written", "error", redact.New().Text(err.Error()))
-		}
-	}
-	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
-		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
-		payload.Transcript = "" // what git and the snapshots have is recorded
-	}
+	rec := h.recorder(h.settings.LockTimeout)
+	stored := h.setTranscript(ctx, &payload)
 	if h.twice() {
 		return nil
 	}
@@ -113,6 +102,26 @@ func (h *hook) agent(ctx context.Context) error {
 		err = errors.Join(err, h.startIndexing())
 	}
 	return errors.Join(err, h.reply(answer), h.finish(ctx))
+}
+
+// setTranscript sets the path of the session's transcript: the payload's if it may be read,
+// where the agent keeps it, or the one that is written here of what the agent hands over,
+// of which it returns what was stored.
+func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (stored string) {
+	var err error
+	if payload.Transcript == "" && h.by.NamesLate {
+		payload.Transcript = h.transcript(payload.SessionID)
+	}
+	if h.by.HandsOver() {
+		if payload.Transcript, stored, err = h.takeOver(ctx, *payload); err != nil {
+			h.log.WarnContext(ctx, "transcript not written", "error", redact.New().Text(err.Error()))
+		}
+	}
+	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
+		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
+		payload.Transcript = "" // what git and the snapshots have is recorded
+	}
+	return stored
 }
 
 // transcript is where the agent keeps the transcript of a session, "" if it isn't there.

@@ -2,6 +2,7 @@ package gitdiff_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,8 +41,8 @@ func TestPatchesOfCommits(t *testing.T) {
 
 	var got []string
 	list := []git.OID{fourth, merge, third, second, first}
-	err := gitdiff.Patches(t.Context(), s.Open(dir), list, 1<<20, func(c git.OID, files []gitdiff.Patch) error {
-		got = append(got, fmt.Sprint(len(files)))
+	err := gitdiff.Patches(t.Context(), s.Open(dir), list, 1<<20, func(_ git.OID, files []gitdiff.Patch) error {
+		got = append(got, strconv.Itoa(len(files)))
 		for _, f := range files {
 			got = append(got, fmt.Sprintf("%c %q %q +%d -%d %v %q", f.Status, f.OldPath, f.Path, f.Added, f.Removed, f.Binary, f.Texts))
 		}

@@ -24,7 +24,7 @@ const (
 // any: texts to search for are then found in them, too.
 func logArgs(ctx context.Context, r *git.Repo) ([]string, error) {
 	args := []string{"-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"}
-	tree, err := r.NotesTree(ctx)
+	tree, err := r.Notes.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}

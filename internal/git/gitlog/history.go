@@ -100,7 +100,7 @@ func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, 
 // What git rev-list takes for revisions counts too: --all, --reflog.
 func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]string, error) {
 	args := []string{"rev-list", "--fixed-strings", "--grep=" + text, "--format=%x00%B%x00"}
-	tree, err := r.NotesTree(ctx)
+	tree, err := r.Notes.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}

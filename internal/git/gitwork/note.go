@@ -22,7 +22,7 @@ func WriteNotes(ctx context.Context, r *git.Repo, by git.Signature, texts map[gi
 	for attempt := 0; attempt < noteAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
 		err = writeNotes(ctx, r, by, texts)
 	}
-	r.ForgetNotes()
+	r.Notes.Reset()
 	if err != nil {
 		return fmt.Errorf("write notes: %w", err)
 	}
