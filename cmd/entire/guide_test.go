@@ -25,6 +25,9 @@ func cmdGuide(s *story, args []string) {
 	ran := 0
 	here := s.ts.MkAbs(".")
 	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		if strings.HasPrefix(block[1], "#!") { // a script: see cmdGuideScript
+			continue
+		}
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSpace(line)
 			if line == "" || strings.HasPrefix(line, "#") || others.MatchString(line) {

@@ -220,14 +220,14 @@ func TestResumeBelievesNoPathOfTheMetadata(t *testing.T) {
 		storedSession{map[string]any{"session_id": "-rf"}, evil},
 		storedSession{map[string]any{"session_id": "\x1b[2J"}, evil},
 		storedSession{map[string]any{"session_id": "gone"}, ""},
-		storedSession{map[string]any{"session_id": "other", "agent": "Gemini CLI"}, evil},
+		storedSession{map[string]any{"session_id": "other", "agent": "Amp"}, evil},
 		storedSession{map[string]any{"agent": 7, "session_id": 8}, evil},
 	)
 	r := d.entire("resume", "a1b2c3d")
 	if r.code != 0 || !strings.Contains(r.err, "claude -r good") {
 		t.Fatalf("exit %d\n%s", r.code, r.err)
 	}
-	for _, text := range []string{"it was recorded by Gemini CLI", "it has no transcript", "its id can't be given to an agent"} {
+	for _, text := range []string{"it was recorded by Amp", "it has no transcript", "its id can't be given to an agent"} {
 		if !strings.Contains(r.err, text) {
 			t.Errorf("no %q in\n%s", text, r.err)
 		}

@@ -168,8 +168,9 @@ func touchedFaults(repo *Repo, stored map[string]*Stored) []string {
 	repo.TB.Helper()
 	var faults []string
 	shared := map[string]map[string]bool{}
+	noted := notedIDs(repo)
 	for _, c := range commits(repo, "--all", "--reflog", "HEAD") {
-		for _, id := range c.trailers {
+		for _, id := range slices.Concat(c.trailers, noted[c.hash]) {
 			if shared[id] == nil {
 				shared[id] = map[string]bool{}
 			}
@@ -192,6 +193,23 @@ func touchedFaults(repo *Repo, stored map[string]*Stored) []string {
 		}
 	}
 	return faults
+}
+
+// notedIDs returns the checkpoints that notes beside commits name.
+func notedIDs(repo *Repo) map[string][]string {
+	repo.TB.Helper()
+	ids := map[string][]string{}
+	for line := range strings.Lines(repo.Git("for-each-ref", "--format=%(refname)", "refs/notes/entire")) {
+		for note := range strings.Lines(repo.Git("notes", "--ref="+strings.TrimSpace(line), "list")) {
+			blob, commit, _ := strings.Cut(strings.TrimSpace(note), " ")
+			for text := range strings.Lines(repo.Git("cat-file", "blob", blob)) {
+				if id, is := strings.CutPrefix(strings.TrimSpace(text), "Entire-Checkpoint: "); is {
+					ids[commit] = append(ids[commit], id)
+				}
+			}
+		}
+	}
+	return ids
 }
 
 // faults checks one checkpoint by itself.

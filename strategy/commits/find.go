@@ -96,6 +96,18 @@ func (f *Finder) HasNew(ctx context.Context) bool {
 	return false
 }
 
+// PassedHead is Passed of HEAD, where HEAD was examined before.
+func (f *Finder) PassedHead(ctx context.Context) error {
+	if f.examined() == "" {
+		return nil
+	}
+	head, born, err := f.Head(ctx)
+	if err != nil || !born {
+		return err
+	}
+	return f.Passed(ctx, head)
+}
+
 // Passed notes a commit whose own hooks have decided about it, and links those before it that
 // had none.
 func (f *Finder) Passed(ctx context.Context, c git.Commit) error {

@@ -45,7 +45,7 @@ func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 		return Made{}, false, c.dropKept(mine)
 	}
 	if len(mine) == 0 && !c.anyFiles(ctx) {
-		return Made{}, false, nil
+		return Made{}, false, c.finder.PassedHead(ctx)
 	}
 	head, born, err := c.Head(ctx)
 	return Made{head: head, decisions: mine}, err == nil && born, err

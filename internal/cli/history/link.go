@@ -63,7 +63,7 @@ the trailer in the editor, or write "Entire-Checkpoint: none" into the message.`
 func NewLink(a *app.App) *cobra.Command {
 	var opts linkOptions
 	cmd := &cobra.Command{
-		Use:        "link {<commit> <session> | --find [<range>]}",
+		Use:        "link <commit> <session>",
 		SuggestFor: []string{"attach"},
 		Short:      "Link the last commit to a session",
 		Long: `Amends the last commit: its message gets an Entire-Checkpoint trailer, and nothing
