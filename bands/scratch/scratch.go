@@ -60,10 +60,10 @@ func (t *Tree) Make(ctx context.Context, v bands.Snapshot, clones *export.CloneS
 	return t.state(v.Version)
 }
 
-// severed reports whether an entry leads to the repository of a submodule or worktree: git
-// in the scratch tree would write into it.
+// severed reports whether an entry leads to the repository of a submodule or worktree, as a
+// file or a symlink: git in the scratch tree would write into it.
 func severed(path string, e *tree.Entry) bool {
-	return e != nil && e.Kind == tree.File && tree.BasePath(path) == ".git"
+	return e != nil && (e.Kind == tree.File || e.Kind == tree.Symlink) && tree.BasePath(path) == ".git"
 }
 
 // state is that the folder has a snapshot now.
