@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Trees returns the trees of all metadata branches for reading: the local
@@ -32,24 +35,25 @@ func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	return trees, nil
 }
 
-// WithTasks returns the checkpoints in v1Tree that have tasks of subagents, in order. It
-// reads directories and no metadata; what is not in this clone has none.
-func WithTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]ID, error) {
-	entries, err := find(ctx, repo, v1Tree, "")
+// BranchesAsRevisions are the metadata branches, local and of remotes, as git's commands that
+// walk the history take them.
+func BranchesAsRevisions() []string {
+	return []string{"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*"}
+}
+
+// OfSession returns the checkpoints that the messages on the metadata branches name together
+// with a session's id, those named last first. It is a superset of those of the session, but
+// of a branch that was squashed, which has no messages.
+func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error) {
+	messages, err := gitlog.Messages(ctx, repo, transcript.SessionID(session), BranchesAsRevisions()...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find the checkpoints of session %s: %w", session, err)
 	}
 	var ids []ID
-	for _, e := range entries {
-		dir, err := repo.Tree(ctx, e.dir)
-		if errors.Is(err, git.ErrMissing) && ctx.Err() == nil {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read checkpoint %s: %w", e.id, err)
-		}
-		if tasks, found := findEntry(dir, TasksDir); found && tasks.Mode == git.ModeTree {
-			ids = append(ids, e.id)
+	for _, message := range messages {
+		subject, _, _ := strings.Cut(message, "\n")
+		if id, ok := SubjectID(subject); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
 	return ids, nil

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,29 +24,18 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 	if err != nil {
 		return nil, err
 	}
+	ids, err := lo.candidates(ctx, trees, c)
+	if err != nil {
+		return nil, err
+	}
 	of := []earlier{{c.Tasks, time.Time{}}}
-	seen := map[checkpoint.ID]bool{c.ID: true}
-	for _, tree := range trees {
-		ids, err := checkpoint.WithTasks(ctx, lo.Repo, tree)
+	for _, id := range ids {
+		other, found, err := lo.readFirst(ctx, trees, id)
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range ids {
-			if seen[id] {
-				continue
-			}
-			other, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				lo.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
-				continue
-			}
-			seen[id] = true
-			if at, is := sharesEarlier(other, c); is {
-				of = append(of, earlier{other.Tasks, at})
-			}
+		if at, is := sharesEarlier(other, c); found && is {
+			of = append(of, earlier{other.Tasks, at})
 		}
 	}
 	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
@@ -58,6 +48,53 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 		all = append(all, stored...)
 	}
 	return all, nil
+}
+
+// candidates returns the other checkpoints that may have a session of c: those that the
+// messages on the metadata branches name, and all where none names c, as in a branch that was
+// squashed.
+func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
+	var ids []checkpoint.ID
+	for _, s := range c.Sessions {
+		if s.Meta.SessionID == "" {
+			continue
+		}
+		of, err := checkpoint.OfSession(ctx, lo.Repo, s.Meta.SessionID)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, of...)
+	}
+	if !slices.Contains(ids, c.ID) {
+		for _, tree := range trees {
+			of, err := checkpoint.Find(ctx, lo.Repo, tree, "")
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, of...)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return slices.DeleteFunc(ids, func(id checkpoint.ID) bool { return id == c.ID }), nil
+}
+
+// readFirst reads a checkpoint from the first tree that has it whole. One that can't be read
+// is logged and not found.
+func (lo *Logs) readFirst(ctx context.Context, trees []git.OID, id checkpoint.ID) (checkpoint.Checkpoint, bool, error) {
+	for _, tree := range trees {
+		c, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
+		if ctx.Err() != nil {
+			return checkpoint.Checkpoint{}, false, ctx.Err()
+		}
+		if err == nil {
+			return c, true, nil
+		}
+		if !errors.Is(err, checkpoint.ErrNotFound) {
+			lo.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
+		}
+	}
+	return checkpoint.Checkpoint{}, false, nil
 }
 
 // earlier is the tasks of a checkpoint, and when it was made.

@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -29,17 +27,9 @@ func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) (
 	if *r.slots != nil {
 		return (*r.slots)[session], nil
 	}
-	messages, err := gitlog.Messages(ctx, r.repo, checkpoint.SessionKey+": "+session,
-		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*")
+	ids, err := checkpoint.OfSession(ctx, r.repo, session)
 	if err != nil {
 		return nil, err
-	}
-	var ids []checkpoint.ID
-	for _, message := range messages {
-		subject, _, _ := strings.Cut(message, "\n")
-		if id, ok := checkpoint.SubjectID(subject); ok && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
 	}
 	if !slices.Contains(ids, in) {
 		slots, err := r.bySession(ctx)

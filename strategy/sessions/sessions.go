@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -115,6 +116,18 @@ func (r Reader) Find(ctx context.Context, prefix string) ([]Session, error) {
 	}
 	list, _, err := r.List(ctx)
 	return slices.DeleteFunc(list, func(s Session) bool { return !strings.HasPrefix(s.ID, prefix) }), err
+}
+
+// Named reports whether Find may return a session for prefix, without reading checkpoints: by
+// the states, and by the messages on the metadata branches. A session that only a branch
+// without messages has, as one that was squashed, isn't seen.
+func (r Reader) Named(ctx context.Context, prefix string) (bool, error) {
+	states, _ := session.Open(r.Repo.CommonDir).All()
+	if slices.ContainsFunc(states, func(s *session.State) bool { return strings.HasPrefix(s.ID, prefix) }) {
+		return true, nil
+	}
+	messages, err := gitlog.Messages(ctx, r.Repo, checkpoint.SessionKey+": "+prefix, checkpoint.BranchesAsRevisions()...)
+	return len(messages) > 0, err
 }
 
 // Complete reads what List leaves out of a session that is Stored.

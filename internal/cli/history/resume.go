@@ -18,7 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/resume"
-	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 type resumeOptions struct {
@@ -144,12 +143,9 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 func (r *resuming) carrier(ctx context.Context, what string) error {
 	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
 	_, unknown := errors.AsType[*points.PointError](err)
-	var named []sessions.Session
-	if unknown || isID(what) { // of a name such as HEAD they need not be read
-		var unread error
-		if named, unread = r.sessionsNamed(ctx, what); unread != nil {
-			return unread
-		}
+	named, unread := r.sessionsNamed(ctx, what, unknown)
+	if unread != nil {
+		return unread
 	}
 	switch {
 	case unknown && len(named) == 1, len(named) == 1 && named[0].ID == what:

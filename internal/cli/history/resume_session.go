@@ -79,12 +79,19 @@ func sessionLabels(list []sessions.Session, now time.Time, width int) []string {
 	return labels
 }
 
-// sessionsNamed returns the sessions whose ids begin with a text.
-func (r *resuming) sessionsNamed(ctx context.Context, what string) ([]sessions.Session, error) {
-	if !mayBeSession(what) {
+// sessionsNamed returns the sessions whose ids begin with a text. All checkpoints are read
+// for them only where the text is nothing else, or a record names it as a session.
+func (r *resuming) sessionsNamed(ctx context.Context, what string, unknown bool) ([]sessions.Session, error) {
+	if !mayBeSession(what) || !unknown && !isID(what) { // as a name such as HEAD
 		return nil, nil
 	}
-	return r.App.Sessions(r.repo).Find(ctx, what)
+	reader := r.Sessions(r.repo)
+	if !unknown {
+		if named, err := reader.Named(ctx, what); !named {
+			return nil, err
+		}
+	}
+	return reader.Find(ctx, what)
 }
 
 // session takes up one session: where its transcript is here it goes on in its worktree,
