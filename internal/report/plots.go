@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -235,24 +234,4 @@ func ceiling(v float64) float64 {
 		}
 	}
 	return 10 * power //nolint:mnd // decimal
-}
-
-func (d *document) rect(class markup, x, y, w, h float64) {
-	d.raw("<rect class=\"" + class + "\"")
-	d.coordinate("x", x)
-	d.coordinate("y", y)
-	d.coordinate("width", w)
-	d.coordinate("height", h)
-	d.raw("/>")
-}
-
-func (d *document) label(x, y float64, anchor markup, text string) {
-	d.raw("<text text-anchor=\"" + anchor + "\"")
-	d.coordinate("x", x)
-	d.coordinate("y", y)
-	d.element(">", text, "</text>")
-}
-
-func (d *document) coordinate(name markup, v float64) {
-	d.attr(name, strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)) //nolint:mnd // tenths
 }

@@ -110,7 +110,7 @@ func TestMarkupIsConstant(t *testing.T) {
 		}
 		found = append(found, regexp.MustCompile(`\bmarkup\([^)]*\)`).FindAllString(string(source), -1)...)
 	}
-	if diff := cmp.Diff([]string{"markup(style)", "markup(script)", `markup("middle")`, `markup("\n")`}, found); diff != "" {
+	if diff := cmp.Diff([]string{`markup("\n")`, "markup(style)", "markup(script)", `markup("middle")`}, found); diff != "" {
 		t.Error(diff)
 	}
 }

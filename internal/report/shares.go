@@ -101,47 +101,47 @@ func (d *document) shares() {
 	d.raw("</details>\n</section>\n")
 }
 
-func (d *document) moreRows(n int, noun string) {
+func (p *page) moreRows(n int, noun string) {
 	if n > 0 {
-		d.element("<p class=\"cut\">", plural(n, noun)+" more; the time line has all.", "</p>\n")
+		p.element("<p class=\"cut\">", plural(n, noun)+" more; the time line has all.", "</p>\n")
 	}
 }
 
-func (d *document) beginTable(caption, first markup) {
-	d.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
-	d.raw(caption)
-	d.raw("\"><table class=\"shares\"><caption>")
-	d.raw(caption)
-	d.raw("</caption><thead><tr><th scope=\"col\">")
-	d.raw(first)
-	d.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Unknown</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
+func (p *page) beginTable(caption, first markup) {
+	p.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
+	p.raw(caption)
+	p.raw("\"><table class=\"shares\"><caption>")
+	p.raw(caption)
+	p.raw("</caption><thead><tr><th scope=\"col\">")
+	p.raw(first)
+	p.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Unknown</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
 }
 
 // shareCells ends a row of a table of shares.
-func (d *document) shareCells(s Share) {
+func (p *page) shareCells(s Share) {
 	total := s.Total()
-	d.element("<td class=\"n\">", count(int64(total)), "</td>")
+	p.element("<td class=\"n\">", count(int64(total)), "</td>")
 	for _, n := range []int{s.Agent, s.Person, s.Unknown} {
-		d.element("<td class=\"n\">", percent(n, total), "</td>")
+		p.element("<td class=\"n\">", percent(n, total), "</td>")
 	}
-	d.raw("<td>")
-	d.bar(s)
-	d.raw("</td></tr>\n")
+	p.raw("<td>")
+	p.bar(s)
+	p.raw("</td></tr>\n")
 }
 
 // bar draws a share; the cells beside it have its figures.
-func (d *document) bar(s Share) {
+func (p *page) bar(s Share) {
 	const width = 100
-	d.raw("<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">")
+	p.raw("<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">")
 	at := 0.0
 	for i, n := range []int{s.Agent, s.Person, s.Unknown} {
 		w := float64(n) * width / float64(max(s.Total(), 1))
 		if n > 0 {
-			d.rect(seriesClass()[i], at, 0, w, 8) //nolint:mnd // its height
+			p.rect(seriesClass()[i], at, 0, w, 8) //nolint:mnd // its height
 		}
 		at += w
 	}
-	d.raw("</svg>")
+	p.raw("</svg>")
 }
 
 // seriesClass are the classes of the writers, in their order.
