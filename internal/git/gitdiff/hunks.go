@@ -67,7 +67,7 @@ func parseHunks(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, again := -1, false
+	place := startOfPatches()
 	for {
 		line, err := readStart(in)
 		if errors.Is(err, io.EOF) {
@@ -76,28 +76,49 @@ func parseHunks(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case strings.HasPrefix(line, "diff --git "):
-			if again = !again && at >= 0 && files[at].Status == 'T'; again {
-				continue // a file that goes, and what comes in its place
-			}
-			if at++; at == len(files) {
-				return nil, errors.New("more patches than files")
-			}
-		case at < 0:
-			return nil, fmt.Errorf("unknown line %q", line)
-		case strings.HasPrefix(line, "Binary files "):
-			files[at].Binary = true
-		case strings.HasPrefix(line, "@@ "):
-			h, err := parseHunk(line)
-			if err != nil {
-				return nil, err
-			}
-			files[at].Hunks = append(files[at].Hunks, h)
-			files[at].Added += h.NewLines
-			files[at].Removed += h.OldLines
+		inHunk, err := place.next(line, len(files), func(i int) *FileDiff { return &files[i] })
+		if err != nil {
+			return nil, err
 		}
+		if !inHunk {
+			continue
+		}
+		h, err := parseHunk(line)
+		if err != nil {
+			return nil, err
+		}
+		f := &files[place.file]
+		f.Hunks = append(f.Hunks, h)
+		f.Added += h.NewLines
+		f.Removed += h.OldLines
 	}
+}
+
+// patchPlace is where a reader of patches is in the list of files, which has their order.
+type patchPlace struct {
+	file  int  // the index of the file
+	again bool // the patch is the second of a file that changed its type
+}
+
+func startOfPatches() patchPlace { return patchPlace{file: -1} }
+
+// next takes a line outside of hunks, of patches of n files. It reports whether a hunk of
+// the file begins with it.
+func (p *patchPlace) next(line string, n int, file func(i int) *FileDiff) (hunk bool, err error) {
+	switch {
+	case strings.HasPrefix(line, "diff --git "):
+		if p.again = !p.again && p.file >= 0 && file(p.file).Status == 'T'; p.again {
+			return false, nil // a file that goes, and what comes in its place
+		}
+		if p.file++; p.file == n {
+			return false, errors.New("more patches than files")
+		}
+	case p.file < 0:
+		return false, fmt.Errorf("unknown line %.80q", line)
+	case strings.HasPrefix(line, "Binary files "):
+		file(p.file).Binary = true
+	}
+	return strings.HasPrefix(line, "@@ "), nil
 }
 
 // parseRawList reads the raw list up to the empty name that ends it, or the end.

@@ -109,28 +109,21 @@ func (p *patchReader) files() ([]Patch, error) {
 	if next, err := p.in.Peek(1); err == nil && next[0] == 0 { // between the list and the patches
 		_, _ = p.in.Discard(1)
 	}
-	at, again := -1, false
+	place := startOfPatches()
 	for !p.atCommit() {
 		line, err := readStart(p.in)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case strings.HasPrefix(line, "diff --git "):
-			if again = !again && at >= 0 && files[at].Status == 'T'; again {
-				continue // a file that goes, and what comes in its place
-			}
-			if at++; at == len(files) {
-				return nil, errors.New("more patches than files")
-			}
-		case at < 0:
-			return nil, fmt.Errorf("unknown line %.80q", line)
-		case strings.HasPrefix(line, "Binary files "):
-			files[at].Binary = true
-		case strings.HasPrefix(line, "@@ "):
-			if err := p.hunk(&files[at], line); err != nil {
-				return nil, err
-			}
+		inHunk, err := place.next(line, len(files), func(i int) *FileDiff { return &files[i].FileDiff })
+		if err != nil {
+			return nil, err
+		}
+		if !inHunk {
+			continue
+		}
+		if err := p.hunk(&files[place.file], line); err != nil {
+			return nil, err
 		}
 	}
 	return files, nil
