@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -19,9 +20,9 @@ type dialect struct {
 	// entries are the hooks that Install maintains, form how they are written.
 	entries []entry
 	form    form
-	// plugin is the file that the agent loads in place of hooks in settings, nil for an
-	// agent that has hooks in settings. It calls the verbs of entries.
-	plugin []byte
+	// plugin reports that the agent loads a plugin, in place of hooks in settings. It calls
+	// the verbs of entries.
+	plugin bool
 	reply  reply
 	// verbs are names of ours for the agent's own verbs, "" for one that does nothing.
 	verbs map[string]string
@@ -71,9 +72,9 @@ type reply struct {
 }
 
 // dialects returns those of all agents, the default's first.
-func dialects() []dialect {
+var dialects = sync.OnceValue(func() []dialect {
 	return []dialect{claudeCode(), codex(), copilot(), cursor(), gemini(), openCode(), pi(), qwen()}
-}
+})
 
 // dialectOf returns an agent's. The zero agent is Claude Code.
 func dialectOf(a agent.Agent) dialect {

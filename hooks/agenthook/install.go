@@ -24,7 +24,7 @@ type Settings struct {
 // they are; entries of an older version and of the existing tool are brought
 // up to date in place.
 func (s Settings) Install() (n int, changed bool, err error) {
-	if s.dialect().plugin != nil {
+	if s.dialect().plugin {
 		return s.installPlugin()
 	}
 	changed, err = s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) ([]string, error) {
@@ -40,7 +40,7 @@ func (s Settings) Install() (n int, changed bool, err error) {
 // If nobody else has changed the file since Install it gets its former bytes,
 // or goes if there was none; else only our entries go.
 func (s Settings) Uninstall() (changed bool, err error) {
-	if s.dialect().plugin != nil {
+	if s.dialect().plugin {
 		return s.uninstallPlugin()
 	}
 	return s.file().TakeAll()
@@ -49,7 +49,7 @@ func (s Settings) Uninstall() (changed bool, err error) {
 // Check returns how many of our hooks are in the file, and the events that
 // have none. It writes nothing.
 func (s Settings) Check() (installed int, missing []string, err error) {
-	if s.dialect().plugin != nil {
+	if s.dialect().plugin {
 		return s.checkPlugin()
 	}
 	d, err := s.file().Read()

@@ -10,7 +10,7 @@ func openCode() dialect {
 	return dialect{
 		agent:  agent.OpenCode(),
 		files:  [][]string{{".opencode", "plugins", "entire.js"}},
-		plugin: pluginOf(agent.OpenCode().Name),
+		plugin: true,
 		reply:  reply{silent: true, direct: true},
 		entries: []entry{
 			{verb: "session-start"},

@@ -7,7 +7,7 @@ func pi() dialect {
 	return dialect{
 		agent:  agent.Pi(),
 		files:  [][]string{{".pi", "extensions", "entire.js"}},
-		plugin: pluginOf(agent.Pi().Name),
+		plugin: true,
 		reply:  reply{silent: true, direct: true},
 		entries: []entry{
 			{verb: "session-start"},

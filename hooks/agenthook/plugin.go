@@ -34,16 +34,18 @@ func pluginOf(name string) []byte {
 // installPlugin writes the plugin, unless another program's file is in its place.
 func (s Settings) installPlugin() (n int, changed bool, err error) {
 	now, err := s.readPlugin()
+	d := s.dialect()
+	current := pluginOf(d.agent.Name)
 	switch {
 	case err != nil:
 		return 0, false, err
-	case bytes.Equal(now, s.dialect().plugin):
-		return len(s.dialect().entries), false, nil
+	case bytes.Equal(now, current):
+		return len(d.entries), false, nil
 	}
 	if err := disk.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
 		return 0, false, err
 	}
-	return len(s.dialect().entries), true, disk.WriteDurable(s.Path, s.dialect().plugin, 0o644)
+	return len(d.entries), true, disk.WriteDurable(s.Path, current, 0o644)
 }
 
 // readPlugin returns our plugin as it is installed, nil if it isn't. Another program's file

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Progress is how far a git process is that transfers objects or checks out files.
@@ -28,15 +29,21 @@ func (r *Repo) ProgressFlag() string {
 
 // progressLine is what git writes, again and again, where it shows a progress:
 // "remote: Counting objects: 12", "Receiving objects:  45% (9/20), 1.21 MiB | 3.10 MiB/s".
-var progressLine = regexp.MustCompile(`^(?:remote: )?([A-Z][A-Za-z ]+): +(?:\d+% \((\d+)/(\d+)\)|(\d+))(?:, ([\d.]+) (bytes|KiB|MiB|GiB))?(?: *[,|]|$)`)
+var progressLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:remote: )?([A-Z][A-Za-z ]+): +(?:\d+% \((\d+)/(\d+)\)|(\d+))(?:, ([\d.]+) (bytes|KiB|MiB|GiB))?(?: *[,|]|$)`)
+})
 
-// progressNote is what git writes beside it.
-var progressNote = regexp.MustCompile(`^(?:remote: )?(?:Total \d+ \(|Delta compression using )`)
+// isProgressNote reports whether a line is what git writes beside its progress.
+func isProgressNote(line string) bool {
+	line = strings.TrimPrefix(line, "remote: ")
+	rest, isTotal := strings.CutPrefix(line, "Total ")
+	return isTotal && strings.HasPrefix(strings.TrimLeft(rest, "0123456789"), " (") || strings.HasPrefix(line, "Delta compression using ")
+}
 
 // parseProgress reads a line of git's stderr.
 func parseProgress(line string) (Progress, bool) {
 	const stage, done, total, alone, amount, unit = 1, 2, 3, 4, 5, 6
-	m := progressLine.FindStringSubmatch(strings.TrimRight(line, " "))
+	m := progressLine().FindStringSubmatch(strings.TrimRight(line, " "))
 	if m == nil {
 		return Progress{}, false
 	}
@@ -70,7 +77,7 @@ func (r *progressReader) take(p []byte) (other []byte) {
 		line := r.rest[:end+1]
 		if at, ok := parseProgress(string(r.rest[:end])); ok {
 			r.report(at)
-		} else if !progressNote.Match(line) {
+		} else if !isProgressNote(string(line)) {
 			other = append(other, line...)
 		}
 		r.rest = r.rest[end+1:]
