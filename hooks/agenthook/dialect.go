@@ -72,7 +72,7 @@ type reply struct {
 }
 
 // dialects returns those of all agents, the default's first.
-var dialects = sync.OnceValue(func() []dialect {
+var dialects = sync.OnceValue(func() []dialect { //nolint:gochecknoglobals // made once, when it is needed
 	return []dialect{claudeCode(), codex(), copilot(), cursor(), gemini(), openCode(), pi(), qwen()}
 })
 

@@ -42,7 +42,7 @@ type group struct {
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, health.NewAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
-		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, ask.NewSearch, ask.NewUsage, ask.NewReport, lines.NewBlame, lines.NewWhy, bisectcmd.New}},
+		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, newBrowse, ask.NewSearch, ask.NewUsage, ask.NewReport, lines.NewBlame, lines.NewWhy, bisectcmd.New}},
 		{"Go back:", []build{rewindcmd.NewCommand, forkcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{
@@ -50,6 +50,11 @@ func commands() []group {
 		}},
 		{"", []build{hookrun.NewHooks, hookrun.NewStatusline}},
 	}
+}
+
+// newBrowse returns the command that shows turns on the whole screen, and runs others there.
+func newBrowse(a *app.App) *cobra.Command {
+	return ask.NewBrowse(a, ask.Commands{Why: lines.NewWhy, Blame: lines.NewBlame, Rewind: rewindcmd.NewCommand})
 }
 
 // quiet are the commands that the agent and git run by themselves.

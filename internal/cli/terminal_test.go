@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -456,6 +458,220 @@ func TestPicker(t *testing.T) { //nolint:tparallel // its parts work in one repo
 	s.wait("> v3")
 	s.press("Enter", "Enter")
 	s.wait("Rewound to v3", "30 rewritten", "left 0")
+}
+
+// TestBrowse uses the browser in tmux, on screens of three sizes: every key, a turn that comes
+// in, and a screen that changes its size.
+func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repository, one after another
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("no tmux")
+	}
+	d := repoDesk(t)
+	w := newWorker(t, d)
+	w.turn("Add a parser", "src/parse.go", "package src\n\nfunc Parse() {}\n")
+	d.git("add", ".")
+	d.git("commit", "-qm", "Parse")
+	w.turn("Make it return \x1b[31mred\x1b[0m", "src/parse.go", "package src\n\nfunc Parse() int { return 1 }\n")
+	w.turn("Write the guide", "guide.md", "A walrus.\n")
+	for _, size := range []struct{ columns, rows int }{{80, 24}, {60, 20}, {250, 80}} {
+		t.Run(fmt.Sprintf("%dx%d", size.columns, size.rows), func(t *testing.T) {
+			s := startInTmux(t, d, w.bin+" browse; echo left $?", size.columns, size.rows)
+			s.wait("Turns", "1 of ", "> ", "Write the guide", "guide.md  +1 -0", "q leave")
+			s.press("Down")
+			s.wait("src/parse.go  +1 -1", "Done: Make it return")
+			s.press("Enter")
+			s.wait("> Make it return", "Asked", "Said", "ok      Write src/parse.go", "q back")
+			s.press("/", "int", "Enter", "w")
+			s.wait("why src/parse.go:3", "By:       Claude Code", "Make it return")
+			s.press("q", "b")
+			s.wait("blame src/parse.go", "> -------")
+			s.press("q", "q")
+			s.wait("q leave")
+			s.press("w")
+			s.wait("why src/parse.go:3")
+			s.press("Escape")
+			s.wait("q leave")
+			s.press("/", "guide", "Enter")
+			s.wait("/guide", "1 of 1", "guide.md")
+			s.press("Escape") // what follows it at once is a key with Alt
+			s.wait("1 of 3")
+			s.press("f", "src", "Enter")
+			s.wait("file: src", "1 of 2")
+			s.lacks("Write the guide")
+			s.press("Escape")
+			s.wait("1 of 3")
+			s.press("?")
+			s.wait("copy the id", "undo the last rewind")
+			s.press("q", "y")
+			s.wait("Copied ")
+			s.press("r")
+			s.wait("Rewind to: 1 before this turn", "2 after it")
+			s.press("1")
+			s.wait("guide.md", "Rewind to v", "What is there now is saved first")
+			s.press("y", "Enter")
+			s.wait("Rewound to v", "Enter goes back to the list.")
+			if _, err := os.Stat(d.path("guide.md")); err == nil {
+				t.Error("guide.md is there after the rewind")
+			}
+			s.press("Enter")
+			s.wait("q leave")
+			s.press("u")
+			s.wait("Undo: ", "Enter goes back to the list.")
+			if d.read("guide.md") != "A walrus.\n" {
+				t.Error("guide.md isn't back")
+			}
+			s.press("Enter")
+			s.wait("q leave")
+			s.do("resize-window", "-x", "70", "-y", "21")
+			s.wait("Write the guide", "guide.md  +1 -0", "q leave")
+			s.do("resize-window", "-x", "200", "-y", "50")
+			s.wait("Write the guide", " | ", "guide.md  +1 -0", "? keys · q leave")
+			s.press("q")
+			s.wait("left 0")
+		})
+	}
+	s := startInTmux(t, d, "PATH="+w.opener()+":$PATH "+w.bin+" browse --file guide.md; echo left $?", 80, 24)
+	s.wait("file: guide.md", "1 of 1", "Write the guide")
+	s.press("o")
+	s.wait("Wrote ", "session.html", "Enter goes back to the list.")
+	s.press("Enter", "Escape")
+	s.wait("1 of 3")
+	w.turn("Come in meanwhile", "later.txt", "later\n")
+	s.wait("1 of 4", "Come in meanwhile", "later.txt  +1 -0")
+	s.press("C-c")
+	s.wait("left 130")
+}
+
+// TestBrowseWithoutAScreen leads to what prints lines.
+func TestBrowseWithoutAScreen(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	d := repoDesk(t)
+	if r := d.entire("browse"); r.code != 2 || !strings.Contains(r.err, "hint: `entire log` lists turns in lines") {
+		t.Errorf("%+v", r)
+	}
+	w := newWorker(t, d)
+	w.turn("Add a parser", "src/parse.go", "package src\n")
+	for _, mode := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
+		cmd := exec.Command(w.bin, "browse")
+		cmd.Dir, cmd.Env = d.root, d.with(mode)
+		s := start(t, cmd)
+		s.wait("`entire log` lists turns in lines")
+		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 2 {
+			t.Errorf("%s: exit %d", mode, cmd.ProcessState.ExitCode())
+		}
+	}
+	// A terminal that replies to nothing, without colours.
+	cmd := exec.Command(w.bin, "browse")
+	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
+	s := start(t, cmd)
+	s.wait("Add a parser")
+	s.wait("q leave")
+	s.press("q")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %q", err, s.shown())
+	}
+	for _, colour := range []string{"[31m", "[32m", "[2m", "[7m"} {
+		if strings.Contains(s.shown(), colour) {
+			t.Errorf("%q is in %q", colour, s.shown())
+		}
+	}
+}
+
+// worker is an agent at work on a desk.
+type worker struct {
+	testing.TB
+
+	d       *desk
+	bin     string
+	session string
+	log     string
+}
+
+func newWorker(t *testing.T, d *desk) *worker {
+	t.Helper()
+	w := &worker{TB: t, d: d, bin: program(t), session: "7c1e2f3a-0000-4000-8000-000000000001"}
+	onPath := filepath.Join(filepath.Dir(d.home), "bin", "entire") // the git hooks run it
+	if err := errors.Join(os.Remove(onPath), os.Symlink(w.bin, onPath)); err != nil {
+		t.Fatal(err)
+	}
+	w.run("", "enable", "--agent", "claude-code", "--local")
+	project := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(d.root)
+	w.log = filepath.Join(d.home, ".claude", "projects", project, w.session+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(w.log), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.hook("session-start", map[string]any{"source": "startup"})
+	return w
+}
+
+func (w *worker) run(stdin string, args ...string) {
+	w.Helper()
+	cmd := exec.Command(w.bin, args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = w.d.root, w.d.with("ENTIRE_NO_DETACH=1", "ENTIRE_BANDS_ENABLED=true"), strings.NewReader(stdin)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.Fatalf("entire %q: %v\n%s", args, err, out)
+	}
+}
+
+func (w *worker) hook(verb string, payload map[string]any) {
+	w.Helper()
+	payload["session_id"], payload["transcript_path"], payload["cwd"] = w.session, w.log, w.d.root
+	w.run(w.json(payload), "hooks", "claude-code", verb)
+}
+
+func (w *worker) json(v any) string {
+	w.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(data)
+}
+
+// turn is a turn in which a file is written.
+func (w *worker) turn(prompt, file, content string) {
+	w.Helper()
+	w.hook("user-prompt-submit", map[string]any{"prompt": prompt})
+	w.d.write(file, content)
+	use := map[string]any{"type": "tool_use", "id": "toolu_" + file, "name": "Write", "input": map[string]any{"file_path": w.d.path(file), "content": content}}
+	result := map[string]any{"type": "tool_result", "tool_use_id": "toolu_" + file, "content": "ok"}
+	for _, m := range []map[string]any{
+		{"role": "user", "content": prompt},
+		{"role": "assistant", "id": "msg_" + prompt, "model": "claude", "content": []any{use}},
+		{"role": "user", "content": []any{result}},
+		{"role": "assistant", "id": "msg_end_" + prompt, "model": "claude", "content": []any{map[string]any{"type": "text", "text": "Done: " + prompt}}},
+	} {
+		w.append(m)
+	}
+	w.hook("stop", map[string]any{})
+}
+
+func (w *worker) append(message map[string]any) {
+	w.Helper()
+	f, err := os.OpenFile(w.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.Fatal(err)
+	}
+	id := strconv.FormatInt(time.Now().UnixNano(), 10)
+	_, err = f.WriteString(w.json(map[string]any{
+		"type": message["role"], "message": message, "sessionId": w.session, "cwd": w.d.root, "uuid": id, "timestamp": time.Now().UTC(), "version": "2.1.328",
+	}) + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// opener is a folder with a program that opens pages.
+func (w *worker) opener() string {
+	w.Helper()
+	dir := filepath.Join(filepath.Dir(w.d.home), "opener")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\n"), 0o755)); err != nil {
+		w.Fatal(err)
+	}
+	return dir
 }
 
 // tmux is a terminal whose screen can be read.

@@ -29,7 +29,7 @@ func (r *Repo) ProgressFlag() string {
 
 // progressLine is what git writes, again and again, where it shows a progress:
 // "remote: Counting objects: 12", "Receiving objects:  45% (9/20), 1.21 MiB | 3.10 MiB/s".
-var progressLine = sync.OnceValue(func() *regexp.Regexp {
+var progressLine = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // compiled once, when it is needed
 	return regexp.MustCompile(`^(?:remote: )?([A-Z][A-Za-z ]+): +(?:\d+% \((\d+)/(\d+)\)|(\d+))(?:, ([\d.]+) (bytes|KiB|MiB|GiB))?(?: *[,|]|$)`)
 })
 

@@ -27,23 +27,7 @@ func (r *Reader) TurnsOf(ctx context.Context, checkpoints []string) ([]Row, erro
 	const from = ` FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id IN
     (SELECT p.turn FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE c.name IN (SELECT value FROM json_each(?)))
 ORDER BY t.at, t.id`
-	var list []Row
-	err = each(ctx, r.conn, "SELECT "+rowColumns+from, []any{string(names)}, func(rows scanner) error {
-		var row Row
-		var at, ended int64
-		if err := rows.Scan(row.targets(&at, &ended)...); err != nil {
-			return err
-		}
-		row.At, row.Ended = fromMillis(at), fromMillis(ended)
-		list = append(list, row)
-		return nil
-	})
-	for i := range list {
-		if err == nil {
-			err = r.complete(ctx, &list[i])
-		}
-	}
-	return list, err
+	return r.rows(ctx, "SELECT "+rowColumns+from, []any{string(names)})
 }
 
 // Details returns the details of turns, in the order of rows.

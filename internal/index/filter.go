@@ -20,6 +20,8 @@ type Filter struct {
 	// Failed selects turns with a command that failed, Uncommitted those that changed files
 	// and are in no checkpoint.
 	Failed, Uncommitted bool
+	// Words is the text of a Query; turns have all of its words, whatever their kind.
+	Words string
 }
 
 // condition is what the filter selects, as SQL on turns t and sessions s.
@@ -66,6 +68,9 @@ func (f *Filter) condition() (where string, args []any) {
 	}
 	if f.Uncommitted {
 		add("t.files > 0 AND NOT EXISTS (SELECT 1 FROM parts WHERE turn = t.id)")
+	}
+	if terms := parse(f.Words); len(terms) > 0 {
+		add("t.id IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(terms, nil))
 	}
 	if len(all) == 0 {
 		return "1", nil

@@ -49,6 +49,15 @@ func (f Files) Exist() bool {
 	return err == nil
 }
 
+// Version changes whenever the database does. It is empty if there is none.
+func (f Files) Version() string {
+	version, err := f.state()
+	if err != nil {
+		return ""
+	}
+	return version
+}
+
 // writing is the stamp while a writer is at work.
 const writing = "writing"
 

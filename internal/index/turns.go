@@ -9,45 +9,21 @@ import (
 func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, more bool, err error) {
 	where, args := f.condition()
 	query := "SELECT " + rowColumns + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " ORDER BY t.at DESC, t.id DESC LIMIT ?"
-	err = each(ctx, r.conn, query, append(args, limit+1), func(rows scanner) error {
-		var row Row
-		var at, ended int64
-		if err := rows.Scan(row.targets(&at, &ended)...); err != nil {
-			return err
-		}
-		row.At, row.Ended = fromMillis(at), fromMillis(ended)
-		list = append(list, row)
-		return nil
-	})
-	if err != nil {
-		return nil, false, err
-	}
+	list, err = r.rows(ctx, query, append(args, limit+1))
 	if more = len(list) > limit; more {
 		list = list[:limit]
 	}
-	for i := range list {
-		if err := r.complete(ctx, &list[i]); err != nil {
-			return nil, false, err
-		}
-	}
-	return list, more, nil
+	return list, more, err
 }
 
 // TurnOf returns the turn that a snapshot was taken at the end of; false if the index has none.
 func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool, err error) {
 	query := "SELECT " + rowColumns + " FROM snapshots v JOIN turns t ON t.id = v.turn JOIN sessions s ON s.id = t.session WHERE v.version = ?"
-	err = each(ctx, r.conn, query, []any{snapshot}, func(rows scanner) error {
-		var at, ended int64
-		if err := rows.Scan(row.targets(&at, &ended)...); err != nil {
-			return err
-		}
-		row.At, row.Ended, found = fromMillis(at), fromMillis(ended), true
-		return nil
-	})
-	if err == nil && found {
-		err = r.complete(ctx, &row)
+	list, err := r.rows(ctx, query, []any{snapshot})
+	if err != nil || len(list) == 0 {
+		return Row{}, false, err
 	}
-	return row, found, err
+	return list[0], true, nil
 }
 
 // Calls returns the commands of a turn, or with all set every use of a tool, in order.

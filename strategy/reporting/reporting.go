@@ -46,10 +46,12 @@ type Reporter struct {
 }
 
 // Selection is what a report is about: the commits of a range and the turns that their
-// checkpoints have; or, without a range, the turns that a filter selects and their commits.
+// checkpoints have; or one turn and its commits; or the turns that a filter selects and
+// their commits.
 type Selection struct {
 	// Range is what git log takes.
 	Range  []string
+	Turn   *index.Row
 	Filter index.Filter
 	// Limit is how many turns and how many commits are shown at most, the newest of them.
 	Limit int
@@ -99,9 +101,12 @@ type filling struct {
 
 // selected reads the rows of the turns, and lists the commits.
 func (f *filling) selected(ctx context.Context, s Selection) (err error) {
-	if len(s.Range) > 0 {
+	switch {
+	case len(s.Range) > 0:
 		err = f.selectRange(ctx, s)
-	} else {
+	case s.Turn != nil:
+		f.addTurns([]index.Row{*s.Turn})
+	default:
 		err = f.selectTurns(ctx, s)
 	}
 	if err != nil {
@@ -122,6 +127,12 @@ func (f *filling) selectTurns(ctx context.Context, s Selection) error {
 	if over := len(rows) - s.Limit; over > 0 {
 		rows, f.report.Omitted = rows[over:], over
 	}
+	f.addTurns(rows)
+	return nil
+}
+
+// addTurns adds turns with their commits.
+func (f *filling) addTurns(rows []index.Row) {
 	f.rows = rows
 	var commits []index.Commit
 	for i := range rows {
@@ -131,7 +142,6 @@ func (f *filling) selectTurns(ctx context.Context, s Selection) error {
 	for _, c := range commits {
 		f.addCommit(git.OID(c.OID), report.Commit{Subject: c.Subject, Author: c.Author, At: c.At}, []string{c.Checkpoint})
 	}
-	return nil
 }
 
 func (f *filling) selectRange(ctx context.Context, s Selection) error {
@@ -276,7 +286,7 @@ func showCommand(row *index.Row) string {
 
 // rewinds fills in the rewinds of this worktree that fall into the time of the report.
 func (f *filling) rewinds(s Selection) {
-	if len(f.report.Turns) == 0 || s.Filter.Session != "" || s.Filter.Agent != "" {
+	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" {
 		return
 	}
 	store, err := bands.Open(f.snapshots.StoreDir())

@@ -1,7 +1,7 @@
 // Package browse shows a list on the whole screen, what is known of the chosen item
 // beside it, and what can be done with it below.
 //
-// It doesn't depend on what the items are. Only this package and its parent import the
+// It doesn't depend on what the items are. Only this package, explore and their parent import the
 // terminal libraries.
 package browse
 

@@ -1,0 +1,139 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/ui/explore"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Commands are those of other packages that a browser runs.
+type Commands struct{ Why, Blame, Rewind func(*app.App) *cobra.Command }
+
+type browser struct {
+	question
+
+	commands Commands
+}
+
+// NewBrowse returns the command that shows turns on the whole screen.
+func NewBrowse(a *app.App, commands Commands) *cobra.Command {
+	b := &browser{question{app: a}, commands}
+	cmd := &cobra.Command{
+		Use:        "browse",
+		SuggestFor: []string{"tui", "ui", "view", "explore"},
+		Short:      "Browse what agents did, on the whole screen",
+		Long: `Shows the turns of all sessions and worktrees on the whole screen, the newest first:
+what each changed beside the list, and below that what the agent said. New turns come in
+while agents work.
+
+  enter  open the whole turn        r  rewind to before or after it; asks first
+  /      search all that was said   u  undo the last rewind
+  f      turns that changed a file  o  open the page of the session (entire report)
+  w      why a line is there        y  copy the id of the turn's checkpoint
+  b      who wrote a file's lines   ?  all keys
+
+"entire log" lists the same in lines.
+
+EXIT STATUS
+  0  left
+  1  failure
+  2  wrong usage, or no terminal`,
+		Example: `  entire browse
+  entire browse --file src/auth.go
+  entire browse --agent codex --since 2d`,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context()) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&b.filter.Session, "session", "", "only of the session whose id begins so")
+	f.StringVar(&b.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
+	f.StringVarP(&b.filter.Branch, "branch", "b", "", "only on this branch")
+	f.StringVarP(&b.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
+	f.StringVar(&b.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
+	f.StringVar(&b.until, "until", "", "only before this time")
+	complete.Flag(cmd, "session", complete.FlagValue(a, b.names(index.Sessions)))
+	complete.Flag(cmd, "agent", complete.FlagValue(a, b.names(index.Agents)))
+	complete.Flag(cmd, "branch", complete.FlagValue(a, complete.Branches))
+	return cmd
+}
+
+func (b *browser) run(ctx context.Context) error {
+	if !b.app.Prompter.Interactive() || b.app.Streams.Terminal.Accessible {
+		return app.WithHint(app.Usagef("a browser needs a terminal that shows whole screens"), "`entire log` lists turns in lines")
+	}
+	found := 0
+	err := b.ask(ctx, func(_ *git.Repo, r *index.Reader) error {
+		w, err := r.Window(ctx, b.filter, index.Newest(), 1)
+		found = w.Total
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if found == 0 {
+		return b.nothing(ctx, "No turns. `entire enable` records those of your agent.")
+	}
+	repo, err := b.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	rec := b.app.Recorder(repo, b.app.Settings(repo), slog.New(slog.DiscardHandler))
+	source := &turnSource{
+		app: b.app, commands: b.commands, repo: repo, files: index.At(workspace.RecordsDir(repo)), filter: b.filter,
+		filler: rec.Indexing().Filler, reporter: rec.Reporting().Reporter,
+	}
+	source.version = source.files.Version()
+	err = explore.Run(ctx, b.app.Streams, "Turns", source.source(), explore.Query{File: b.filter.File})
+	if errors.Is(err, ui.ErrAborted) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("show the turns: %w", err)
+	}
+	return nil
+}
+
+// runApart runs a command with its output to out. What fails is reported there.
+func runApart(ctx context.Context, a *app.App, build func(*app.App) *cobra.Command, args ...string) {
+	cmd := build(a)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	cmd.SetOut(a.Streams.Out)
+	cmd.SetErr(a.Streams.Err)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil, errors.Is(err, app.ErrDone), errors.Is(err, app.ErrFailed):
+	case errors.Is(err, ui.ErrAborted):
+		a.Streams.Notef("Cancelled.")
+	default:
+		a.Streams.Notef("%s", err)
+		if hint := app.HintOf(err); hint != "" {
+			a.Streams.Hint(hint)
+		}
+	}
+}
+
+// withTerminal is the app on a terminal that is left to a command. It asks in lines: a form
+// leaves a reader behind that takes the next key from the browser.
+func withTerminal(a *app.App, in io.Reader, out io.Writer) *app.App {
+	own := *a
+	own.Streams = a.Streams.Into(out)
+	own.Streams.In, own.Streams.Err = in, out
+	own.Streams.Terminal.Out, own.Streams.Terminal.Accessible = true, true
+	own.Prompter = ui.NewPrompter(own.Streams)
+	return &own
+}

@@ -1,0 +1,311 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/report"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/ui/explore"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/reporting"
+)
+
+// turnSource has the turns of the index for a browser.
+type turnSource struct {
+	app      *app.App
+	commands Commands
+	repo     *git.Repo
+	files    index.Files
+	filter   index.Filter
+	filler   *indexing.Filler
+	reporter *reporting.Reporter
+	version  string // of the index, when it was looked at last
+}
+
+func (s *turnSource) source() explore.Source {
+	return explore.Source{
+		Window: s.window, Refresh: s.refresh, Glance: s.glance, Whole: s.whole, Why: s.why, Blame: s.blame, Rewind: s.rewind, Undo: s.undo, Show: s.show,
+	}
+}
+
+// around is how many turns are read on each side of the one under the cursor.
+const around = 150
+
+// window is that of explore.Source.
+func (s *turnSource) window(ctx context.Context, q explore.Query, at string) (explore.Window, error) {
+	filter := s.filter
+	filter.File = q.File
+	filter.Words = q.Words
+	if last, _ := utf8.DecodeLastRuneInString(q.Words); unicode.IsLetter(last) || unicode.IsDigit(last) {
+		filter.Words += "*" // it may still be typed
+	}
+	var place index.Place
+	switch at {
+	case explore.First:
+		place = index.Newest()
+	case explore.Last:
+		place = index.Oldest()
+	default:
+		place = placeOf(at)
+	}
+	var w index.Window
+	err := s.read(ctx, func(r *index.Reader) (err error) {
+		w, err = r.Window(ctx, filter, place, around)
+		return err
+	})
+	shown := explore.Window{At: w.At, Before: w.Before, Total: w.Total}
+	for i := range w.Rows {
+		shown.Rows = append(shown.Rows, s.row(&w.Rows[i]))
+	}
+	return shown, err
+}
+
+// row is a turn in the list.
+func (s *turnSource) row(t *index.Row) explore.Row {
+	when := "-"
+	if !t.At.IsZero() {
+		when = ui.Ago(s.app.Now(), t.At)
+	}
+	about := ""
+	if t.Files > 0 {
+		about = fmt.Sprintf("+%d -%d", t.Added, t.Removed)
+	}
+	row := explore.Row{ID: nameOfPlace(t), When: when, Label: t.Prompt, About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t)))}
+	if t.Base > 0 {
+		v := bands.Version(t.Base).String()
+		row.Moments = append(row.Moments, explore.Moment{Label: "before this turn (" + v + ")", Value: v})
+	}
+	if t.Snapshot > 0 {
+		v := bands.Version(t.Snapshot).String()
+		row.Moments = append(row.Moments, explore.Moment{Label: "after it (" + v + ")", Value: v})
+	}
+	row.Copy = t.Session
+	if n := len(t.Checkpoints); n > 0 {
+		row.Copy = t.Checkpoints[n-1]
+	}
+	return row
+}
+
+// nameOfPlace is the name of a turn, by its place in the list.
+func nameOfPlace(t *index.Row) string {
+	at := int64(0)
+	if !t.At.IsZero() {
+		at = t.At.UnixMilli()
+	}
+	return fmt.Sprintf("%d %d", at, t.ID)
+}
+
+func placeOf(name string) (p index.Place) {
+	at, id := int64(0), int64(0)
+	_, _ = fmt.Sscanf(name, "%d %d", &at, &id) // names are ours
+	if p.ID = id; at != 0 {
+		p.At = time.UnixMilli(at)
+	}
+	return p
+}
+
+// read opens the index as it is, and fills it anew only if it is lost.
+func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (err error) {
+	r, err := index.Open(ctx, s.files)
+	if errors.Is(err, index.ErrLost) {
+		r, err = s.filler.Open(ctx, func(string, int64, int64) {})
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return do(r)
+}
+
+// refresh is that of explore.Source.
+func (s *turnSource) refresh(ctx context.Context) (changed bool, err error) {
+	r, err := s.filler.Open(ctx, func(string, int64, int64) {})
+	if errors.Is(err, index.ErrBusy) {
+		return false, nil // the next time
+	}
+	if err != nil {
+		return false, err
+	}
+	version := s.files.Version()
+	changed, s.version = version != s.version, version
+	return changed, r.Close()
+}
+
+// turn returns a turn as a report has it, and its row.
+func (s *turnSource) turn(ctx context.Context, id string) (*report.Report, index.Row, error) {
+	var made *report.Report
+	var row index.Row
+	err := s.read(ctx, func(r *index.Reader) (err error) {
+		if row, err = turnAt(ctx, r, id); err != nil {
+			return err
+		}
+		free := func(string, report.Tokens) (float64, bool) { return 0, true }
+		made, err = s.reporter.Report(ctx, r, reporting.Selection{Turn: &row, Limit: 1}, free, func(string, int64, int64) {})
+		return err
+	})
+	if err == nil && len(made.Turns) == 0 {
+		err = errGone
+	}
+	return made, row, err
+}
+
+// turnAt returns the turn with a name.
+func turnAt(ctx context.Context, r *index.Reader, id string) (index.Row, error) {
+	row, found, err := r.Turn(ctx, placeOf(id))
+	if err == nil && !found {
+		err = errGone
+	}
+	return row, err
+}
+
+var errGone = errors.New("the turn is gone from the record")
+
+// glance is that of explore.Source.
+func (s *turnSource) glance(ctx context.Context, id string, columns int) (explore.Glance, error) {
+	made, row, err := s.turn(ctx, id)
+	if err != nil {
+		return explore.Glance{}, err
+	}
+	t := turnText{streams: s.screen(io.Discard), columns: columns}
+	t.head(&made.Turns[0], &row, made.Commits)
+	t.files(&made.Turns[0])
+	g := explore.Glance{Changed: t.lines}
+	t.lines = nil
+	t.text(made.Turns[0].Answer)
+	g.Said = t.lines
+	return g, nil
+}
+
+// whole is that of explore.Source.
+func (s *turnSource) whole(ctx context.Context, id string, columns int) (explore.Text, error) {
+	made, row, err := s.turn(ctx, id)
+	if err != nil {
+		return explore.Text{}, err
+	}
+	turn := &made.Turns[0]
+	t := turnText{streams: s.screen(io.Discard), columns: columns - 2} //nolint:mnd // the cursor's
+	t.head(turn, &row, made.Commits)
+	t.part("Asked", turn.Prompt)
+	t.part("Said", turn.Answer)
+	t.calls(turn.Calls)
+	t.part("Subagents", turn.Subagents)
+	t.files(turn)
+	t.line(ui.Dim, "All of it: "+commandOf(&row))
+	return explore.Text{Title: turn.Title, Lines: t.lines}, nil
+}
+
+// screen is the streams of the terminal with another Out.
+func (s *turnSource) screen(out io.Writer) ui.Streams {
+	own := s.app.Streams.Into(out)
+	own.Terminal.Out = true
+	return own
+}
+
+// why is that of explore.Source.
+func (s *turnSource) why(ctx context.Context, at explore.Place, columns int) (explore.Text, error) {
+	what := at.Text
+	if number := s.present(at); number > 0 {
+		what = at.File + ":" + strconv.Itoa(number)
+	}
+	lines := s.output(ctx, s.commands.Why, what)
+	return explore.Text{Title: "why " + ui.Line(what, columns), Lines: lines}, nil
+}
+
+// blame is that of explore.Source.
+func (s *turnSource) blame(ctx context.Context, at explore.Place, columns int) (explore.Text, error) {
+	return explore.Text{
+		Title: "blame " + ui.Line(at.File, columns), Lines: s.output(ctx, s.commands.Blame, at.File),
+		Find: fmt.Sprintf(" %d  ", s.present(at)), // in the column of the numbers
+	}, nil
+}
+
+// output is what a command of this program prints about a file of the worktree.
+func (s *turnSource) output(ctx context.Context, build func(*app.App) *cobra.Command, what string) []explore.Line {
+	var out bytes.Buffer
+	own := *s.app
+	own.Dir = s.repo.Root // paths are from there
+	own.Streams = s.screen(&out)
+	own.Streams.Err = &out
+	own.Streams.In = strings.NewReader("")
+	own.Streams.Terminal.In = false
+	own.Prompter = ui.NewPrompter(own.Streams)
+	runApart(ctx, &own, build, "--no-pager", "--", what)
+	var lines []explore.Line
+	for line := range strings.SplitSeq(strings.TrimRight(out.String(), "\n"), "\n") {
+		lines = append(lines, explore.Line{Text: line})
+	}
+	return lines
+}
+
+// present is the number that a line has in its file now, 0 if it isn't there.
+func (s *turnSource) present(at explore.Place) int {
+	data, err := disk.ReadFile(filepath.Join(s.repo.Root, filepath.FromSlash(at.File)))
+	if err != nil {
+		return 0
+	}
+	nearest, number := 0, 0
+	for line := range strings.SplitSeq(string(data), "\n") {
+		number++
+		if line == at.Text && (nearest == 0 || max(number-at.Number, at.Number-number) < max(nearest-at.Number, at.Number-nearest)) {
+			nearest = number
+		}
+	}
+	return nearest
+}
+
+// rewind is that of explore.Source.
+func (s *turnSource) rewind(ctx context.Context, moment string, in io.Reader, out io.Writer) error {
+	own := withTerminal(s.app, in, out)
+	runApart(ctx, own, s.commands.Rewind, moment, "--preview")
+	answers, err := own.Prompter.Ask(ctx, ui.Question{Title: "Rewind to " + moment + "?", Help: "What is there now is saved first: u takes it back."})
+	if errors.Is(err, ui.ErrAborted) || err == nil && answers[0] != ui.Yes {
+		return explore.ErrUnchanged
+	}
+	if err != nil {
+		return err
+	}
+	runApart(ctx, own, s.commands.Rewind, moment)
+	return nil
+}
+
+// undo is that of explore.Source.
+func (s *turnSource) undo(ctx context.Context, in io.Reader, out io.Writer) error {
+	runApart(ctx, withTerminal(s.app, in, out), s.commands.Rewind, "--undo")
+	return nil
+}
+
+// show is that of explore.Source: the page is in a folder that only the user can read.
+func (s *turnSource) show(ctx context.Context, id string, out io.Writer) error {
+	var row index.Row
+	err := s.read(ctx, func(r *index.Reader) (err error) {
+		row, err = turnAt(ctx, r, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "entire-page-")
+	if err != nil {
+		return fmt.Errorf("folder of the page: %w", err)
+	}
+	runApart(ctx, withTerminal(s.app, strings.NewReader(""), out), NewReport, "--html", filepath.Join(dir, "session.html"), "--session", row.Session, "--open")
+	return nil
+}

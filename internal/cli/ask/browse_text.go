@@ -1,0 +1,168 @@
+package ask
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/report"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/ui/explore"
+)
+
+// turnText makes the lines of a turn, for so many columns.
+type turnText struct {
+	streams ui.Streams // for its colours
+	columns int
+	lines   []explore.Line
+}
+
+// line adds one line.
+func (t *turnText) line(style ui.Style, text string) {
+	t.lines = append(t.lines, explore.Line{Text: t.streams.Paint(style, ui.Escape(text))})
+}
+
+// text adds a text, broken at words.
+func (t *turnText) text(text string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	for line := range strings.SplitSeq(ui.Wrap(text, t.columns), "\n") {
+		t.line("", line)
+	}
+}
+
+// part adds a text with a heading; nothing for an empty one.
+func (t *turnText) part(heading, text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	t.line(ui.Bold, heading)
+	t.text(text)
+	t.line("", "")
+}
+
+// head adds what the turn is: its prompt, when and where it was, and its commits.
+func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Commit) {
+	for i, line := range strings.Split(ui.Wrap(turn.Title, t.columns), "\n") {
+		if i == 3 { //nolint:mnd // more is below Asked
+			break
+		}
+		t.line(ui.Bold, line)
+	}
+	parts := []string{}
+	if !turn.At.IsZero() {
+		parts = append(parts, turn.At.Format("Mon 2 Jan 15:04"))
+	}
+	parts = append(parts, turn.Agent, turn.Branch, "session "+format.Session(row.Session))
+	if n := turn.Tokens.Plus(turn.SubagentTokens).Total(); n > 0 {
+		parts = append(parts, format.Count(n)+" tokens")
+	}
+	if turn.After != "" {
+		parts = append(parts, turn.After)
+	}
+	about := strings.Join(compact(parts), ", ")
+	for line := range strings.SplitSeq(ui.Wrap(about, t.columns), "\n") {
+		t.line(ui.Dim, line)
+	}
+	for i := range commits {
+		c := &commits[i]
+		t.line(ui.Yellow, c.OID[:min(len(c.OID), 7)]+" "+c.Subject)
+	}
+	t.line("", "")
+}
+
+// compact leaves empty texts out.
+func compact(list []string) []string {
+	out := list[:0]
+	for _, text := range list {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// calls adds the uses of tools, and how they ended.
+func (t *turnText) calls(calls []report.Call) {
+	if len(calls) == 0 {
+		return
+	}
+	t.line(ui.Bold, "Did")
+	for _, c := range calls {
+		outcome, style := "", ui.Dim
+		switch {
+		case c.Outcome == report.Failed && c.Status > 0:
+			outcome, style = fmt.Sprintf("exit %d", c.Status), ui.Red
+		case c.Outcome == report.Failed:
+			outcome, style = "failed", ui.Red
+		case c.Outcome == report.Passed:
+			outcome, style = "ok", ui.Green
+		}
+		by := ""
+		if c.Subagent {
+			by = "subagent: "
+		}
+		text := ui.Escape(ui.Line(by+c.Tool+" "+c.Text, max(t.columns-8, 1))) //nolint:mnd // the outcome's column
+		t.lines = append(t.lines, explore.Line{Text: t.streams.Paint(style, fmt.Sprintf("%-7s", outcome)) + " " + text})
+	}
+	t.line("", "")
+}
+
+// files adds the files that the turn changed, with what differs in them.
+func (t *turnText) files(turn *report.Turn) {
+	if len(turn.Files) == 0 {
+		t.line(ui.Dim, "No file was changed.")
+		t.line("", "")
+		return
+	}
+	for i := range turn.Files {
+		f := &turn.Files[i]
+		about := fmt.Sprintf("  +%d -%d", f.Added, f.Removed)
+		if f.Note != "" {
+			about += "  " + f.Note
+		}
+		heading := t.streams.Paint(ui.Bold, ui.Escape(f.Path)) + t.streams.Paint(ui.Dim, ui.Escape(about))
+		t.lines = append(t.lines, explore.Line{Text: heading, Place: explore.Place{File: f.Path}})
+		if len(f.Hunks) == 0 {
+			t.line(ui.Dim, "  not shown here: `"+turn.Show+"` has what the agent edited")
+		}
+		for _, h := range f.Hunks {
+			t.hunk(f.Path, h)
+		}
+		t.line("", "")
+	}
+}
+
+// hunk adds the lines of one place.
+func (t *turnText) hunk(path string, h report.Hunk) {
+	t.line(ui.Cyan, fmt.Sprintf("@@ line %d", h.New))
+	number := h.New
+	for _, b := range h.Blocks {
+		sign, style := blockStyle(b)
+		for line := range strings.SplitSeq(b.Text, "\n") {
+			at := explore.Place{File: path, Text: line}
+			if b.Kind != report.Removed {
+				at.Number = number
+				number++
+			}
+			t.lines = append(t.lines, explore.Line{Text: t.streams.Paint(style, sign+ui.Escape(line)), Place: at, Changed: b.Kind != report.Kept})
+		}
+	}
+}
+
+// blockStyle is how lines of a diff are shown: what a person added otherwise than what the
+// agent did.
+func blockStyle(b report.Block) (sign string, style ui.Style) {
+	switch {
+	case b.Kind == report.Removed:
+		return "-", ui.Red
+	case b.Kind == report.Added && b.By == report.Person:
+		return "+", ui.Blue
+	case b.Kind == report.Added:
+		return "+", ui.Green
+	}
+	return " ", ""
+}

@@ -1,0 +1,58 @@
+package explore
+
+// nearEnd is how many rows from an end of the window the next one is loaded.
+const nearEnd = 60
+
+// list is the window of rows, and the cursor in it.
+type list struct {
+	Window
+
+	query   Query
+	loading bool
+	pending *string // what to load around when the present load has ended
+	known   bool    // something was loaded
+}
+
+// id is the row under the cursor, empty if there is none.
+func (l *list) id() string {
+	if row := l.row(); row != nil {
+		return row.ID
+	}
+	return ""
+}
+
+// row is the row under the cursor, nil if there is none.
+func (l *list) row() *Row {
+	if l.At < 0 || l.At >= len(l.Rows) {
+		return nil
+	}
+	return &l.Rows[l.At]
+}
+
+// move moves the cursor by n rows, as far as they are loaded, and reports whether more have
+// to be loaded.
+func (l *list) move(n int) (load bool) {
+	l.At = max(min(l.At+n, len(l.Rows)-1), 0)
+	atStart, atEnd := l.Before == 0, l.Before+len(l.Rows) >= l.Total
+	return !atStart && l.At < nearEnd || !atEnd && l.At >= len(l.Rows)-nearEnd
+}
+
+// onNewest reports whether the cursor is on the first row of all.
+func (l *list) onNewest() bool { return l.Before+l.At == 0 }
+
+// set takes a window over. Around an end the cursor goes there; else it stays on its row,
+// which may have moved on since the window was asked for.
+func (l *list) set(w Window, around string) {
+	id := l.id()
+	moved := l.known && around != First && around != Last
+	l.Window, l.known = w, true
+	if !moved {
+		return
+	}
+	for i := range w.Rows {
+		if w.Rows[i].ID == id {
+			l.At = i
+			return
+		}
+	}
+}

@@ -1,0 +1,383 @@
+package explore
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// field is what the user types a text for.
+type field int
+
+const (
+	noField field = iota
+	wordsField
+	fileField
+	findField // in an open text
+)
+
+// model is what is on the screen.
+type model struct {
+	title         string
+	calls         *calls
+	plain         bool // without colours
+	width, height int
+
+	list    list
+	glances map[string]Glance
+	scroll  int // of what changed, in lines
+
+	field  field
+	before Query  // what was selected before the user began to type
+	typed  string // of findField
+
+	pages   []*page  // the last one is on top
+	moments []Moment // to choose one for a rewind; nil: nothing is asked
+	opening bool
+	note    string // of the last thing that was done, or that failed
+}
+
+func newModel(ctx context.Context, title string, source Source, q Query) *model {
+	return &model{title: title, calls: newCalls(ctx, source), glances: map[string]Glance{}, list: list{query: q}}
+}
+
+// Init is part of tea's model.
+func (m *model) Init() tea.Cmd { return tea.Batch(m.load(First), m.waitToRefresh()) }
+
+func (m *model) waitToRefresh() tea.Cmd {
+	return tea.Tick(refreshDelay, func(time.Time) tea.Msg { return refreshDue{} })
+}
+
+// Update is part of tea's model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		if m.width != msg.Width {
+			clear(m.glances) // they were made for another width
+		}
+		m.width, m.height = msg.Width, msg.Height
+		return m, m.rest()
+	case windowLoaded:
+		return m, m.take(msg)
+	case cursorRested:
+		if msg.id == m.list.id() {
+			return m, m.calls.glance(msg.id, m.frame().glanceWidth)
+		}
+	case glanceLoaded:
+		m.glances[msg.id] = msg.glance
+		m.fail(msg.err)
+	case textLoaded:
+		if m.opening = false; msg.err == nil {
+			m.pages = append(m.pages, newPage(msg.text))
+		}
+		m.fail(msg.err)
+	case refreshDue:
+		return m, m.calls.refresh()
+	case refreshed:
+		return m, tea.Batch(m.renew(msg), m.waitToRefresh())
+	case resumed:
+		m.fail(msg.err)
+		return m, m.renew(refreshed{changed: true})
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	}
+	return m, nil
+}
+
+// fail notes that something failed.
+func (m *model) fail(err error) {
+	if err != nil {
+		m.note = err.Error()
+	}
+}
+
+// load loads the rows around one, or an end.
+func (m *model) load(around string) tea.Cmd {
+	if m.list.loading {
+		m.list.pending = &around
+		return nil
+	}
+	m.list.loading = true
+	return m.calls.window(m.list.query, around)
+}
+
+// take takes loaded rows over, unless others are wanted meanwhile.
+func (m *model) take(msg windowLoaded) tea.Cmd {
+	m.list.loading = false
+	next := m.list.pending
+	m.list.pending = nil
+	if msg.query == m.list.query && msg.err == nil {
+		m.list.set(msg.window, msg.around)
+	}
+	m.fail(msg.err)
+	if next != nil {
+		return m.load(*next)
+	}
+	return m.rest()
+}
+
+// renew loads what is shown once more, if it may have changed. On the newest row the cursor
+// stays on the newest.
+func (m *model) renew(msg refreshed) tea.Cmd {
+	m.fail(msg.err)
+	if !msg.changed {
+		return nil
+	}
+	clear(m.glances)
+	around := m.list.id()
+	if m.list.onNewest() {
+		around = First
+	}
+	return m.load(around)
+}
+
+// rest has the row under the cursor looked up, once the cursor rests on it.
+func (m *model) rest() tea.Cmd {
+	id := m.list.id()
+	if _, known := m.glances[id]; known || id == "" {
+		return nil
+	}
+	return tea.Tick(glanceDelay, func(time.Time) tea.Msg { return cursorRested{id} })
+}
+
+// press does what a key is for.
+func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
+	if key.String() == "ctrl+c" {
+		return tea.Interrupt
+	}
+	if m.field != noField {
+		return m.pressInField(key)
+	}
+	m.note = ""
+	switch {
+	case m.moments != nil:
+		return m.pressInMoments(key.String())
+	case len(m.pages) > 0:
+		return m.pressInPage(key.String())
+	}
+	return m.pressInList(key.String())
+}
+
+func (m *model) pressInList(key string) tea.Cmd {
+	rows := max(m.frame().listRows-1, 1)
+	switch key {
+	case "q":
+		return tea.Quit
+	case "esc":
+		if m.list.query == (Query{}) {
+			return tea.Quit
+		}
+		return m.narrow(Query{})
+	case "up", "k":
+		return m.move(-1)
+	case "down", "j":
+		return m.move(1)
+	case "pgup", "ctrl+u":
+		return m.move(-rows)
+	case "pgdown", "ctrl+d", "space":
+		return m.move(rows)
+	case "home", "g":
+		return m.load(First)
+	case "end", "G":
+		return m.load(Last)
+	case "K", "shift+up", "[":
+		m.scroll = max(m.scroll-1, 0)
+	case "J", "shift+down", "]":
+		m.scroll++
+	case "/":
+		m.field, m.before = wordsField, m.list.query
+	case "f":
+		m.field, m.before = fileField, m.list.query
+	case "?":
+		m.pages = append(m.pages, newPage(help()))
+	case "u":
+		return m.calls.alone(m.calls.source.Undo)
+	default:
+		return m.pressOnRow(key)
+	}
+	return nil
+}
+
+// pressOnRow does what a key does with the row under the cursor.
+func (m *model) pressOnRow(key string) tea.Cmd {
+	row := m.list.row()
+	if row == nil {
+		return nil
+	}
+	source, id := m.calls.source, row.ID
+	switch key {
+	case "enter", "right", "l":
+		return m.open(func(ctx context.Context) (Text, error) { return source.Whole(ctx, id, m.width) })
+	case "w":
+		return m.openAt(source.Why)
+	case "b":
+		return m.openAt(source.Blame)
+	case "r":
+		if m.moments = row.Moments; m.moments == nil {
+			m.note = "There is no snapshot of it."
+		}
+	case "o":
+		return m.calls.alone(func(ctx context.Context, _ io.Reader, out io.Writer) error { return source.Show(ctx, id, out) })
+	case "y":
+		if row.Copy == "" {
+			m.note = "It has no id."
+			return nil
+		}
+		m.note = "Copied " + row.Copy
+		return tea.SetClipboard(row.Copy)
+	}
+	return nil
+}
+
+func (m *model) pressInPage(key string) tea.Cmd {
+	p, rows := m.pages[len(m.pages)-1], m.pageRows()
+	switch key {
+	case "q", "esc", "left", "h":
+		m.pages = m.pages[:len(m.pages)-1]
+	case "up", "k":
+		p.move(-1, rows)
+	case "down", "j":
+		p.move(1, rows)
+	case "pgup", "ctrl+u":
+		p.move(-rows, rows)
+	case "pgdown", "ctrl+d", "space":
+		p.move(rows, rows)
+	case "home", "g":
+		p.move(-len(p.Lines), rows)
+	case "end", "G":
+		p.move(len(p.Lines), rows)
+	case "/":
+		m.field, m.typed = findField, ""
+	case "n":
+		if !p.next(rows) {
+			m.note = "Nothing more is found."
+		}
+	case "w":
+		return m.openAt(m.calls.source.Why)
+	case "b":
+		return m.openAt(m.calls.source.Blame)
+	case "r", "o", "y":
+		return m.pressOnRow(key)
+	}
+	return nil
+}
+
+// pressInMoments chooses where a rewind goes to.
+func (m *model) pressInMoments(key string) tea.Cmd {
+	moments := m.moments
+	m.moments = nil
+	if i := strings.Index("123456789", key); len(key) == 1 && i >= 0 && i < len(moments) {
+		return m.calls.alone(func(ctx context.Context, in io.Reader, out io.Writer) error {
+			return m.calls.source.Rewind(ctx, moments[i].Value, in, out)
+		})
+	}
+	return nil
+}
+
+// open opens a text, once it is made.
+func (m *model) open(read func(ctx context.Context) (Text, error)) tea.Cmd {
+	if m.opening {
+		return nil
+	}
+	m.opening = true
+	return m.calls.text(read)
+}
+
+// openAt opens a text about a line: the one under the cursor of the open text, or the first
+// one that the row under the cursor changed.
+func (m *model) openAt(read func(ctx context.Context, at Place, columns int) (Text, error)) tea.Cmd {
+	var p *page
+	if len(m.pages) > 0 {
+		p = m.pages[len(m.pages)-1]
+	} else {
+		p = newPage(Text{Lines: m.glances[m.list.id()].Changed}).changed()
+	}
+	at, found := p.place()
+	if !found {
+		m.note = "No line of a file is here."
+		return nil
+	}
+	return m.open(func(ctx context.Context) (Text, error) { return read(ctx, at, m.width) })
+}
+
+// pressInField types the text of a field.
+func (m *model) pressInField(key tea.KeyPressMsg) tea.Cmd {
+	text := m.fieldText()
+	switch key.String() {
+	case "enter":
+		return m.leaveField()
+	case "esc":
+		if m.field == findField {
+			m.field = noField
+			return nil
+		}
+		m.field = noField
+		return m.narrow(m.before)
+	case "backspace":
+		runes := []rune(text)
+		text = string(runes[:max(len(runes)-1, 0)])
+	case "ctrl+u":
+		text = ""
+	default:
+		text += key.Text
+	}
+	return m.setField(text)
+}
+
+// fieldText is what was typed.
+func (m *model) fieldText() string {
+	switch m.field {
+	case wordsField:
+		return m.list.query.Words
+	case fileField:
+		return m.list.query.File
+	case findField, noField:
+	}
+	return m.typed
+}
+
+func (m *model) setField(text string) tea.Cmd {
+	q := m.list.query
+	switch m.field {
+	case wordsField:
+		q.Words = text
+	case fileField:
+		q.File = text
+	case findField, noField:
+		m.typed = text
+		return nil
+	}
+	return m.narrow(q)
+}
+
+// leaveField keeps what was typed.
+func (m *model) leaveField() tea.Cmd {
+	if m.field == findField {
+		p := m.pages[len(m.pages)-1]
+		if p.find = m.typed; !p.next(m.pageRows()) {
+			m.note = "Nothing is found."
+		}
+	}
+	m.field = noField
+	return nil
+}
+
+// narrow shows the rows that a query selects, from the first one on.
+func (m *model) narrow(q Query) tea.Cmd {
+	if q == m.list.query {
+		return nil
+	}
+	m.list.query = q
+	return m.load(First)
+}
+
+func (m *model) move(n int) tea.Cmd {
+	m.scroll = 0
+	if m.list.move(n) {
+		return tea.Batch(m.load(m.list.id()), m.rest())
+	}
+	return m.rest()
+}

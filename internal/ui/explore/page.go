@@ -1,0 +1,67 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// page is a text that is open, with a line under the cursor.
+type page struct {
+	Text
+
+	at, top int    // the line under the cursor, and the first one on the screen
+	find    string // what lines were searched for
+}
+
+func newPage(t Text) *page {
+	p := &page{Text: t}
+	if t.Find != "" {
+		p.at = max(slices.IndexFunc(t.Lines, func(l Line) bool { return strings.Contains(ansi.Strip(l.Text), t.Find) }), 0)
+	}
+	return p
+}
+
+// move moves the cursor by n lines, and the screen of so many rows with it.
+func (p *page) move(n, rows int) {
+	p.at = max(min(p.at+n, len(p.Lines)-1), 0)
+	p.top = max(min(p.top, p.at), p.at-rows+1, 0)
+	if at := len(p.Lines) - rows; p.top > max(at, 0) {
+		p.top = max(at, 0)
+	}
+}
+
+// place is the line of a file at the cursor, or that of the next line that shows one.
+func (p *page) place() (Place, bool) {
+	for _, line := range p.Lines[min(p.at, len(p.Lines)):] {
+		if line.Place.File != "" {
+			return line.Place, true
+		}
+	}
+	return Place{}, false
+}
+
+// changed moves the cursor to the first line that was changed and is there now, or else to the
+// first one that was.
+func (p *page) changed() *page {
+	p.at = slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed && l.Place.Number > 0 })
+	if p.at < 0 {
+		p.at = max(slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed }), 0)
+	}
+	return p
+}
+
+// next moves the cursor to the next line that has the text that was searched for, from the
+// start again behind the end, and reports whether there is one.
+func (p *page) next(rows int) bool {
+	want := strings.ToLower(p.find)
+	for i := 1; i <= len(p.Lines) && want != ""; i++ {
+		at := (p.at + i) % len(p.Lines)
+		if strings.Contains(strings.ToLower(p.Lines[at].Text), want) {
+			p.move(at-p.at, rows)
+			return true
+		}
+	}
+	return false
+}
