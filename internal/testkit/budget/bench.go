@@ -160,8 +160,13 @@ func (b *bench) execute(c testkit.Call) (s sample, code int, output []byte) {
 	}
 	output, err = os.ReadFile(out.Name())
 	b.Must(err)
+	return newSample(cmd, took), cmd.ProcessState.ExitCode(), output
+}
+
+// newSample is what a process that has ended used.
+func newSample(cmd *exec.Cmd, took time.Duration) sample {
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return sample{ms: millis(took), cpu: millis(cpu), kib: peak(cmd.ProcessState)}, cmd.ProcessState.ExitCode(), output
+	return sample{ms: millis(took), cpu: millis(cpu), kib: peak(cmd.ProcessState)}
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

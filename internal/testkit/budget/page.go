@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
+	"time"
+
+	"github.com/creack/pty"
 )
 
 // pages are the commands that read much of the record at once. Their budgets are 3 s for a
@@ -20,10 +25,11 @@ func pageRows() []*row {
 	for _, c := range pages() {
 		rows = append(rows, &row{Name: c.name + " of 2,000", Unit: perVersion, Budget: c.budget, Command: true})
 	}
-	return rows
+	return append(rows, &row{Name: "browse, first screen, 2,000 checkpoints", Unit: perVersion, Budget: 77, Command: true})
 }
 
-// page measures reports and checks; the first run makes the index, and doesn't count.
+// page measures reports, checks and the browser; the first run makes the index, and doesn't
+// count. The budget of the browser is 100 ms.
 func page(b *bench, rows []*row) {
 	dir := b.enabled(recordRepo(), "pages")
 	b.slim()
@@ -35,5 +41,34 @@ func page(b *bench, rows []*row) {
 			}
 		}
 	}
+	for range b.runs {
+		v := b.version()
+		rows[len(pages())].add(b.firstScreen(dir), v)
+	}
 	b.Must(os.RemoveAll(dir))
+}
+
+// firstScreen measures the browser from its start until its list is on the screen.
+func (b *bench) firstScreen(dir string) sample {
+	cmd := exec.Command(b.bin, "browse")
+	cmd.Dir, cmd.Env = dir, b.env.With("PWD="+dir, "TERM=xterm-256color")
+	began := time.Now()
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	b.Must(err)
+	defer func() { _ = terminal.Close() }()
+	var took time.Duration
+	shown, piece := []byte{}, make([]byte, 64<<10)
+	for err == nil { // the terminal ends with an error
+		n := 0
+		n, err = terminal.Read(piece)
+		if shown = append(shown, piece[:n]...); took == 0 && bytes.Contains(shown, []byte("1 of 2")) {
+			took = time.Since(began)
+			_, write := terminal.WriteString("q")
+			b.Must(write)
+		}
+	}
+	if err := cmd.Wait(); err != nil || took == 0 {
+		b.Fatalf("browse: %v\n%q", err, shown)
+	}
+	return newSample(cmd, took)
 }

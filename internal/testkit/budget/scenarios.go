@@ -35,6 +35,7 @@ func scenarios() []scenario {
 		{"lines", lineRows, lines},
 		{"one more turn", turnRows, oneTurn},
 		{"pages", pageRows, page},
+		{"bisect", bisectRows, bisect},
 		{"moments", momentRows, moments},
 		{"context checkpoints", contextRows, contextCheckpoints},
 		{"due brief", dueRows, due},
