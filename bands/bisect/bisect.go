@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/bands/scratch"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -133,6 +134,9 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 			return "", err
 		}
 	}
+	if to.Volume != "" {
+		return s.prepareVolume(ctx, to)
+	}
 	t := &scratch.Tree{Store: s.Store, Base: s.Base, Keep: s.Keep, Now: s.Now}
 	at := s.Tree
 	from, err := s.Store.Snapshot(at.Version)
@@ -166,4 +170,13 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 		return "", err
 	}
 	return t.Dir(), s.Record.Write(s.State)
+}
+
+// prepareVolume makes the scratch tree anew from a snapshot of a volume.
+func (s *Search) prepareVolume(ctx context.Context, to bands.Snapshot) (dir string, err error) {
+	dir = (&scratch.Tree{Base: s.Base}).Dir()
+	err = s.Writing(ctx, "Copying "+to.Version.String(), func(func(bands.Progress)) error {
+		return errors.Join(volume.RemoveScratch(dir), volume.Scratch(ctx, s.Store, to, dir))
+	})
+	return dir, err
 }

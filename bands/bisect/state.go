@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/scratch"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -166,7 +167,10 @@ func (s *State) removeBase() error {
 	if err := disk.Step("remove-tree", s.Base); err != nil {
 		return err
 	}
-	err := disk.RemoveTree(s.Base, nil)
+	err := volume.RemoveScratch((&scratch.Tree{Base: s.Base}).Dir())
+	if err == nil {
+		err = disk.RemoveTree(s.Base, nil)
+	}
 	if err == nil {
 		s.Base, s.Tree = "", scratch.State{}
 	}

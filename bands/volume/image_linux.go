@@ -65,7 +65,7 @@ func (d Image) Missing(root, dir string) error {
 	if err := makeImage(image, probeSize, os.Geteuid(), os.Getegid()); err != nil {
 		return err
 	}
-	if err := cloneImage(image, copied, ""); err != nil {
+	if err := cloneImage(image, copied); err != nil {
 		if errors.Is(err, errors.ErrUnsupported) {
 			return fmt.Errorf("%s is on a file system without reflinks", dir)
 		}
@@ -147,13 +147,13 @@ func setID(path, id string) error {
 	return nil
 }
 
-// cloneImage makes to a copy of an image that shares its blocks, with that ID or a new one.
+// cloneImage makes to a copy of an image that shares its blocks, with a new ID.
 // It is on the disk then.
-func cloneImage(from, to, id string) error {
-	return cloneWhile(from, to, id, func(clone func() error) error { return clone() })
+func cloneImage(from, to string) error {
+	return cloneWhile(from, to, "", func(clone func() error) error { return clone() })
 }
 
-// cloneWhile is cloneImage, of which it lets while do the clone alone.
+// cloneWhile is cloneImage with that ID or a new one, of which it lets while do the clone alone.
 func cloneWhile(from, to, id string, while func(clone func() error) error) error {
 	if err := disk.Step("create", to); err != nil {
 		return err
@@ -349,7 +349,36 @@ func (d Image) Snapshot(root, to string) error {
 }
 
 // Clone makes a volume that is a copy of a snapshot.
-func (Image) Clone(snapshot, to string) error { return cloneImage(snapshot, to, "") }
+func (Image) Clone(snapshot, to string) error { return cloneImage(snapshot, to) }
+
+// appear is that of whole: it mounts a copy of the image, which is beside the folder.
+func (Image) appear(snapshot, to string) (err error) {
+	image := to + scratchImage
+	if err := cloneImage(snapshot, image); err != nil {
+		return err
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	mounted, err := loopfs.Open(image, imageKind, loopfs.ReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(mounted.Replace(to), mounted.Close())
+}
+
+// scratchImage ends the name of an image that appear made.
+const scratchImage = ".image"
+
+// disappear takes away what appear made.
+func disappear(to string) error {
+	if _, is, err := loopfs.At(to); err == nil && is {
+		if err := loopfs.Unmount(to, true); err != nil {
+			return err
+		}
+	}
+	return disk.Remove(to + scratchImage)
+}
 
 // Edit mounts the image for this process alone.
 func (Image) Edit(volume string) (dir string, done func() error, err error) {
@@ -445,7 +474,7 @@ func (Image) View(snapshot string) (View, error) {
 // Verify checks the file system of a copy of the snapshot.
 func (d Image) Verify(ctx context.Context, snapshot string) error {
 	temp := filepath.Join(d.Store, bands.MakingPrefix+"verify-"+strconv.Itoa(os.Getpid()))
-	if err := cloneImage(snapshot, temp, ""); err != nil {
+	if err := cloneImage(snapshot, temp); err != nil {
 		return err
 	}
 	const mended = 1 // such as files that were deleted but open

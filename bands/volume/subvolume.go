@@ -296,6 +296,9 @@ func (Subvolume) Clone(snapshot, to string) error {
 	return btrfs.Snapshot(snapshot, to, btrfs.Writable)
 }
 
+// appear is that of whole.
+func (s Subvolume) appear(snapshot, to string) error { return s.Clone(snapshot, to) }
+
 // Edit has nothing to do.
 func (Subvolume) Edit(volume string) (dir string, done func() error, err error) {
 	return volume, func() error { return nil }, nil

@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/diff"
-	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -121,16 +119,16 @@ func (c *comparison) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	trees, err := trees(ctx, c.Selection, c.wanted, c.changed)
+	trees, err := access.OpenSides(ctx, c.Selection, c.wanted, c.changed)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, trees.close()) }()
-	missing := diff.Unmatched(c.opts.Paths, trees.old, trees.now)
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	missing := diff.Unmatched(c.opts.Paths, trees.Old, trees.Now)
 	if len(missing) > 0 && !c.again {
-		return app.Unmatched(missing, trees.oldName, trees.nowName)
+		return app.Unmatched(missing, trees.OldName, trees.NowName)
 	}
-	unheld, err := diff.Uncompared(ctx, c.opts, trees.old, trees.now)
+	unheld, err := diff.Uncompared(ctx, c.opts, trees.Old, trees.Now)
 	if err != nil {
 		return err
 	}
@@ -139,7 +137,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		// What is printed stays; only what is unread is compared again.
 		err = c.Command.Paged(func(s ui.Streams) error {
 			return s.ShowDiff(func(w io.Writer) (err error) {
-				c.unread, err = diff.Unified(ctx, w, trees.old, trees.now, c.opts)
+				c.unread, err = diff.Unified(ctx, w, trees.Old, trees.Now, c.opts)
 				return err
 			})
 		})
@@ -148,7 +146,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	}
 	err = c.Command.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
 		c.opts.Progress = format.ProgressOnly(reach)
-		c.files, err = diff.Stat(ctx, trees.old, trees.now, c.opts)
+		c.files, err = diff.Stat(ctx, trees.Old, trees.Now, c.opts)
 		return err
 	})
 	c.unheld, c.unread, c.again = unheld, nil, true
@@ -185,97 +183,6 @@ func (c *comparison) report() error {
 	return nil
 }
 
-// twoTrees are what a diff compares.
-type twoTrees struct {
-	old, now         diff.Side
-	oldName, nowName string             // as a message names them
-	scanned          []*capture.Present // folders that are compared
-	views            []volume.View
-}
-
-func (t *twoTrees) close() error {
-	err := errors.Join(t.old.Close(), t.now.Close())
-	for _, present := range t.scanned {
-		err = errors.Join(err, present.Close())
-	}
-	for _, view := range t.views {
-		err = errors.Join(err, view.Close())
-	}
-	return err
-}
-
-// trees are one or two versions, or the last one, and the tree as it is now; of a volume
-// only these paths.
-func trees(ctx context.Context, s *access.Selection, versions []bands.Version, only []string) (t *twoTrees, err error) {
-	if versions, err = sides(s, versions); err != nil {
-		return nil, err
-	}
-	t = &twoTrees{oldName: versions[0].String(), nowName: "the tree"}
-	if t.old, err = t.side(ctx, s, versions[0], only); err != nil {
-		return nil, errors.Join(err, t.close())
-	}
-	if len(versions) == 2 {
-		t.nowName = versions[1].String()
-		t.now, err = t.side(ctx, s, versions[1], only)
-	} else {
-		t.now, err = t.present(ctx, s, only)
-	}
-	if err != nil {
-		return nil, errors.Join(err, t.close())
-	}
-	return t, nil
-}
-
-// sides are the versions, or the last one.
-func sides(s *access.Selection, versions []bands.Version) ([]bands.Version, error) {
-	if len(versions) > 0 {
-		return versions, nil
-	}
-	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
-	if err == nil && !ok {
-		err = s.Command.NoCheckpoints()
-	}
-	return []bands.Version{last.Version}, err
-}
-
-// present is the tree as it is now.
-func (t *twoTrees) present(ctx context.Context, s *access.Selection, only []string) (diff.Side, error) {
-	if err := s.CheckThere(); err != nil {
-		return diff.Side{}, err
-	}
-	options := s.Options
-	options.Only = only
-	return t.scan(ctx, s, options)
-}
-
-func (t *twoTrees) side(ctx context.Context, s *access.Selection, v bands.Version, only []string) (diff.Side, error) {
-	snapshot, err := s.Snapshot(v)
-	if err != nil {
-		return diff.Side{}, err
-	}
-	if !s.IsVolume() {
-		return diff.SnapshotSide(s.Store, snapshot)
-	}
-	view, err := volume.Open(s.Store, snapshot)
-	if err != nil {
-		return diff.Side{}, err
-	}
-	t.views = append(t.views, view)
-	options := s.Options
-	options.Only, options.Root = only, view.Dir
-	return t.scan(ctx, s, options)
-}
-
-// scan reads a folder.
-func (t *twoTrees) scan(ctx context.Context, s *access.Selection, options bands.Options) (diff.Side, error) {
-	scanned, err := s.Scan(ctx, options)
-	if err != nil {
-		return diff.Side{}, err
-	}
-	t.scanned = append(t.scanned, scanned)
-	return diff.PresentSide(scanned, options.Root)
-}
-
 // changedInVolume finds the paths of a volume that are compared, and reports whether
 // there are none. Paths that were named are compared in any case.
 func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error) {
@@ -283,7 +190,7 @@ func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error)
 		c.changed = c.opts.Paths
 		return false, nil
 	}
-	versions, err := sides(c.Selection, c.wanted)
+	versions, err := access.Versions(c.Selection, c.wanted)
 	if err != nil {
 		return false, err
 	}
@@ -292,34 +199,10 @@ func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error)
 			return false, err
 		}
 	}
-	views, err := c.views(versions)
-	defer func() { err = errors.Join(err, views[0].Close(), views[1].Close()) }()
-	if err != nil {
-		return false, err
-	}
 	err = c.Command.Streams.Progress("Comparing", func() (err error) {
-		c.changed, err = volume.Changed(ctx, views[0], views[1], c.Options.Hidden...)
+		c.changed, err = access.ChangedInVolume(ctx, c.Selection, versions)
 		return err
 	})
 	c.unread = nil
 	return len(c.changed) == 0, err
-}
-
-// views are two versions, or one and the volume.
-func (c *comparison) views(versions []bands.Version) (views [2]volume.View, err error) {
-	driver, err := c.Driver()
-	if err != nil {
-		return views, err
-	}
-	views[1] = volume.Live(driver, c.Options.Root)
-	for i, v := range versions {
-		snapshot, err := c.Snapshot(v)
-		if err != nil {
-			return views, err
-		}
-		if views[i], err = volume.Open(c.Store, snapshot); err != nil {
-			return views, err
-		}
-	}
-	return views, nil
 }

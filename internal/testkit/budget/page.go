@@ -59,7 +59,7 @@ func (b *bench) firstScreen(dir string) sample {
 	var took time.Duration
 	shown, piece := []byte{}, make([]byte, 64<<10)
 	for err == nil { // the terminal ends with an error
-		n := 0
+		var n int
 		n, err = terminal.Read(piece)
 		if shown = append(shown, piece[:n]...); took == 0 && bytes.Contains(shown, []byte("1 of 2")) {
 			took = time.Since(began)

@@ -8,7 +8,6 @@ package bisectcmd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -83,11 +82,6 @@ func (c *command) open(ctx context.Context) (*opened, error) {
 	s, err := c.Selected(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if s.IsVolume() {
-		defer s.Close()
-		return nil, app.WithHint(fmt.Errorf("bisect doesn't work on store '%s': its driver is %s", s.Entry.Name, s.Entry.Driver),
-			"the files of a snapshot are in "+c.ShortPath(s.VolumeDir(1))+" and so on")
 	}
 	record, err := bisect.Open(ctx, s.Store, s.Options.Lineage)
 	if err != nil {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/filehistory"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
@@ -79,6 +81,9 @@ func (c *command) end(ctx context.Context, o *opened, all *[]bands.Snapshot, spe
 // changing are the snapshots that differ from the one before, and the last one, whose
 // predecessor is left out if it is the same.
 func changing(ctx context.Context, o *opened, all []bands.Snapshot, paths []string) ([]bands.Version, error) {
+	if o.IsVolume() {
+		return changingInVolume(ctx, o, all, paths)
+	}
 	reader := filehistory.Open(o.Store, all[len(all)-1], o.Options)
 	defer func() { _ = reader.Close() }()
 	list := []bands.Version{all[0].Version}
@@ -95,6 +100,29 @@ func changing(ctx context.Context, o *opened, all []bands.Snapshot, paths []stri
 			}
 		}
 		if differs {
+			list = append(list, all[i].Version)
+		}
+	}
+	return list, nil
+}
+
+// changingInVolume is changing of a volume. Without paths it is all snapshots: to compare two
+// can take longer than to try one more.
+func changingInVolume(ctx context.Context, o *opened, all []bands.Snapshot, paths []string) ([]bands.Version, error) {
+	list := []bands.Version{all[0].Version}
+	for i := 1; i < len(all); i++ {
+		if len(paths) == 0 {
+			list = append(list, all[i].Version)
+			continue
+		}
+		changed, err := access.ChangedInVolume(ctx, o.Selection, []bands.Version{all[i-1].Version, all[i].Version})
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		touches := func(file string) bool {
+			return slices.ContainsFunc(paths, func(path string) bool { return file == path || strings.HasPrefix(file, path+"/") })
+		}
+		if err != nil || slices.ContainsFunc(changed, touches) { // what can't be compared may differ
 			list = append(list, all[i].Version)
 		}
 	}

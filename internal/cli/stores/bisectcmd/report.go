@@ -42,12 +42,12 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 	if err != nil {
 		return err
 	}
-	old, now, err := sides(o, at)
+	sides, err := openSides(ctx, o, at)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, old.Close(), now.Close()) }()
-	if at.files, err = diff.Stat(ctx, old, now, diff.Options{}); err != nil {
+	defer func() { err = errors.Join(err, sides.Close()) }()
+	if at.files, err = diff.Stat(ctx, sides.Old, sides.Now, diff.Options{}); err != nil {
 		return err
 	}
 	at.turn = c.turnOf(ctx, at)
@@ -58,7 +58,7 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 			Snapshot: format.NewCheckpointJSON(at.bad), Turn: at.turn, Changed: format.NewDiffJSON(at.files), Look: at.look, Back: at.back, Runs: newRunsJSON(state.Runs),
 		})
 	} else {
-		err = c.show(ctx, at, old, now)
+		err = c.show(ctx, at, sides)
 	}
 	if err == nil && len(found.Unsteady) > 0 {
 		for _, v := range found.Unsteady {
@@ -69,22 +69,24 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 	return err
 }
 
-// sides are the two snapshots as sides of a diff.
-func sides(o *opened, at *culprit) (old, now diff.Side, err error) {
-	if old, err = diff.SnapshotSide(o.Store, at.good); err != nil {
-		return old, now, err
+// openSides opens the two snapshots as sides of a diff; of a volume what differs in them.
+func openSides(ctx context.Context, o *opened, at *culprit) (*access.Sides, error) {
+	versions := []bands.Version{at.Good, at.Bad}
+	var only []string
+	if o.IsVolume() {
+		var err error
+		if only, err = access.ChangedInVolume(ctx, o.Selection, versions); err != nil {
+			return nil, err
+		}
 	}
-	if now, err = diff.SnapshotSide(o.Store, at.bad); err != nil {
-		err = errors.Join(err, old.Close())
-	}
-	return old, now, err
+	return access.OpenSides(ctx, o.Selection, versions, only)
 }
 
 // mostLines is how long a diff is printed whole.
 const mostLines = 60
 
 // show prints what was found for people.
-func (c *command) show(ctx context.Context, at *culprit, old, now diff.Side) error {
+func (c *command) show(ctx context.Context, at *culprit, sides *access.Sides) error {
 	s := c.Streams
 	s.Printf("%s is the first bad snapshot, %s the last good one.\n", s.Paint(ui.Bold, at.Bad.String()), at.Good)
 	if n := len(at.Skipped); n > 0 {
@@ -111,7 +113,7 @@ func (c *command) show(ctx context.Context, at *culprit, old, now diff.Side) err
 	s.Printf("\n")
 	format.Diff(s, at.files)
 	var text bytes.Buffer
-	if _, err := diff.Unified(ctx, &text, old, now, diff.Options{}); err != nil {
+	if _, err := diff.Unified(ctx, &text, sides.Old, sides.Now, diff.Options{}); err != nil {
 		return err
 	}
 	if n := bytes.Count(text.Bytes(), []byte("\n")); n > 0 && n <= mostLines {

@@ -96,6 +96,9 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 	case err != nil && !errors.Is(err, bisect.ErrNone):
 		return app.WithHint(err, fmt.Sprintf("`%s reset` removes it", c.name))
 	}
+	if opts.keep && o.IsVolume() {
+		return app.Usagef("--keep: of a volume the scratch tree is made anew for each run")
+	}
 	state = &bisect.State{Command: args, Keep: opts.keep, Repeat: !opts.once, Began: c.Now().UTC()}
 	if state.Paths, err = o.TreePaths(opts.paths...); err != nil {
 		return err
@@ -147,6 +150,9 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 // scratchFolder is the folder in which the scratch tree is made.
 func (c *command) scratchFolder(o *opened, state *bisect.State, opts runOptions) (string, error) {
 	dir := opts.scratch
+	if dir == "" && o.IsVolume() {
+		dir = o.Dir() // in the volume's file system
+	}
 	if dir == "" {
 		dir = c.Getenv("TMPDIR")
 	}
