@@ -5,10 +5,12 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -165,6 +168,15 @@ func commandOf(r *index.Row) string {
 		return "entire explain -c " + r.Checkpoints[n-1]
 	}
 	return "entire explain --session " + ui.Line(r.Session, 40)
+}
+
+// titleOf is the prompt of a turn in a line: of a plan its heading.
+func titleOf(r *index.Row) string {
+	title := transcript.RequestTitle(r.Prompt)
+	if title != r.Prompt {
+		title, _, _ = strings.Cut(title, " ## ") // the next heading
+	}
+	return cmp.Or(title, r.Prompt)
 }
 
 // commitOf is the newest commit of a turn, as it is named in a line.

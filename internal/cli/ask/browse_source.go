@@ -88,7 +88,7 @@ func (s *turnSource) row(t *index.Row) explore.Row {
 	if t.Files > 0 {
 		about = fmt.Sprintf("+%d -%d", t.Added, t.Removed)
 	}
-	row := explore.Row{ID: nameOfPlace(t), When: when, Label: t.Prompt, About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t)))}
+	row := explore.Row{ID: nameOfPlace(t), When: when, Label: titleOf(t), About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t)))}
 	if t.Base > 0 {
 		v := bands.Version(t.Base).String()
 		row.Moments = append(row.Moments, explore.Moment{Label: "before this turn (" + v + ")", Value: v})

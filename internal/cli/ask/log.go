@@ -167,7 +167,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		table.Row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), commit, ui.Line(e.Prompt, format.LineWidth))
+		table.Row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder
