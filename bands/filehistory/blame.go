@@ -148,6 +148,9 @@ func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if b.Progress != nil {
+			b.Progress(int64(i), int64(len(history)))
+		}
 		snap := &history[i]
 		e, err := b.entry(*snap, path)
 		if damaged(err) || errors.Is(err, bands.ErrDamaged) {

@@ -20,6 +20,8 @@ type Reader struct {
 	options bands.Options
 	content *contents.Reader
 	views   views // of volumes
+	// Progress is called by BlameFile with how many of the snapshots are read, unless it is nil.
+	Progress func(done, total int64)
 }
 
 // Open returns a Reader. newest is one of the latest snapshots to be read, o are the

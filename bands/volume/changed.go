@@ -23,7 +23,7 @@ func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	c := comparing{hidden: hidden}
+	c := comparing{hidden: hidden, progress: a.Progress}
 	if known {
 		c.only = touched.folders()
 	}
@@ -86,6 +86,9 @@ type comparing struct {
 	hidden  []string
 	only    map[string]*folder // nil: every directory is compared
 	changed []string
+
+	progress func(done int64) // may be nil
+	done     int64
 }
 
 // dirs compares two folders that are at path in the copies.
@@ -106,6 +109,9 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 	right, err := entries(b, in)
 	if err != nil {
 		return err
+	}
+	if c.done += int64(len(left)); c.progress != nil {
+		c.progress(c.done)
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(left)), maps.Keys(right))
 	slices.Sort(names)

@@ -49,8 +49,10 @@ type RestoreOptions struct {
 	// Keep are names in the volume's root that stay as they are now. They are copied, as
 	// reflinks where the file system has them.
 	Keep []string
-	// Progress is called before each stage, unless it is nil.
+	// Progress is called before each stage, Placed by RestorePaths with how many of the paths
+	// that differ are restored; unless they are nil.
 	Progress func(Stage)
+	Placed   func(done, total int64)
 }
 
 // Stage is a part of a restore.

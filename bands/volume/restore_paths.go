@@ -90,13 +90,16 @@ func restorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version,
 	if o.Progress != nil {
 		o.Progress(Replacing)
 	}
-	err = r.place(from.Dir)
+	err = r.place(from.Dir, o.Placed)
 	return done, errors.Join(err, bands.RemoveFile(r.Path(journalFile)))
 }
 
 // place puts copies of the paths in their places.
-func (r *restoring) place(from string) error {
-	for _, path := range r.journal.Paths {
+func (r *restoring) place(from string, placed func(done, total int64)) error {
+	for i, path := range r.journal.Paths {
+		if placed != nil {
+			placed(int64(i), int64(len(r.journal.Paths)))
+		}
 		if err := placeCopy(from, r.journal.Root, path); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -185,7 +188,7 @@ func (r *restoring) recoverPaths() (Recovered, bool, error) {
 	if err == nil {
 		var from View
 		if from, err = Open(r.Store, target); err == nil {
-			err = errors.Join(r.place(from.Dir), from.Close())
+			err = errors.Join(r.place(from.Dir, nil), from.Close())
 		}
 	}
 	if errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, bands.ErrDamaged) {

@@ -18,6 +18,9 @@ import (
 // closed.
 type View struct {
 	Dir string
+	// Progress is called by Changed, on the first of the two, with how many entries are
+	// compared, unless it is nil.
+	Progress func(done int64)
 
 	driver Driver
 	at     string // the snapshot or volume itself

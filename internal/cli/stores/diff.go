@@ -199,10 +199,7 @@ func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error)
 			return false, err
 		}
 	}
-	err = c.Command.Streams.Progress("Comparing", func() (err error) {
-		c.changed, err = access.ChangedInVolume(ctx, c.Selection, versions)
-		return err
-	})
+	c.changed, err = access.ChangedInVolume(ctx, c.Selection, versions)
 	c.unread = nil
 	return len(c.changed) == 0, err
 }

@@ -98,7 +98,8 @@ func (v *volumeRestore) plan(ctx context.Context) (steps []format.StepJSON, err 
 		return nil, app.Unmatched(missing, v.target.Version.String(), v.Command.ShortPath(v.Options.Root))
 	}
 	var differing []string
-	err = v.Command.Streams.Progress("Comparing", func() (err error) {
+	err = v.Command.Streams.Count("Comparing", func(tick func(done, total int64)) (err error) {
+		from.Progress = func(done int64) { tick(done, 0) }
 		differing, err = volume.Differing(ctx, from, volume.Live(v.driver, v.Options.Root), v.paths, v.Options.Hidden)
 		return err
 	})
@@ -182,7 +183,8 @@ func (v *volumeRestore) run(ctx context.Context) error {
 	}
 	var done volume.Restored
 	if len(v.paths) > 0 {
-		err = f.Streams.Progress("Restoring", func() (err error) {
+		err = f.Streams.Count("Restoring", func(tick func(done, total int64)) (err error) {
+			options.Placed = tick
 			done, err = volume.RestorePaths(ctx, held, v.driver, v.target.Version, v.paths, options)
 			return err
 		})

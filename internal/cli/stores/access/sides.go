@@ -107,11 +107,20 @@ func (t *Sides) scan(ctx context.Context, s *Selection, options bands.Options) (
 // ChangedInVolume returns the paths of a volume that differ between two versions, or between
 // one and the volume.
 func ChangedInVolume(ctx context.Context, s *Selection, versions []bands.Version) (paths []string, err error) {
+	err = s.Command.Streams.Count("Comparing", func(tick func(done, total int64)) (err error) {
+		paths, err = changedInVolume(ctx, s, versions, func(done int64) { tick(done, 0) })
+		return err
+	})
+	return paths, err
+}
+
+func changedInVolume(ctx context.Context, s *Selection, versions []bands.Version, progress func(done int64)) (paths []string, err error) {
 	views, err := viewsOf(s, versions)
 	defer func() { err = errors.Join(err, views[0].Close(), views[1].Close()) }()
 	if err != nil {
 		return nil, err
 	}
+	views[0].Progress = progress
 	return volume.Changed(ctx, views[0], views[1], s.Options.Hidden...)
 }
 

@@ -163,7 +163,8 @@ func blame(ctx context.Context, s *access.Selection, what blamed, first, last in
 	}
 	r := filehistory.Open(s.Store, newest, s.Options)
 	defer func() { err = errors.Join(err, r.Close()) }()
-	err = s.Command.Streams.Progress("Comparing", func() error {
+	err = s.Command.Streams.Count("Comparing", func(tick func(done, total int64)) error {
+		r.Progress = tick
 		result, err = r.BlameFile(ctx, history, what.path, present, first, last)
 		return err
 	})
