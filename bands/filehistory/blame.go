@@ -141,15 +141,20 @@ func (r *Reader) BlameFile(ctx context.Context, history []bands.Snapshot, path s
 	return b.out, nil
 }
 
+// reach reports how many snapshots are read. It returns the error of a context that has ended.
+func (b *blamer) reach(ctx context.Context, done, total int) error {
+	if b.Progress != nil {
+		b.Progress(int64(done), int64(total))
+	}
+	return ctx.Err()
+}
+
 // find lists the contents of the file. The newest snapshot has to have it if must.
 func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string, must bool) error {
 	var newer *bands.Snapshot // the snapshot after, if it has the file
 	for i := range history {
-		if err := ctx.Err(); err != nil {
+		if err := b.reach(ctx, i, len(history)); err != nil {
 			return err
-		}
-		if b.Progress != nil {
-			b.Progress(int64(i), int64(len(history)))
 		}
 		snap := &history[i]
 		e, err := b.entry(*snap, path)
