@@ -37,7 +37,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
 		return
 	}
-	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
+	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, tallies: tallies{own: map[string]tally{}}}
 	a.sessions, a.decided, a.others, a.changes, a.head = todo, d.Shares, m.Lines.others, m.Changes, head.OID
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
@@ -93,10 +93,9 @@ func (co Committed) has(f gitdiff.FileDiff) bool {
 
 // attributing is the attribution of one commit.
 type attributing struct {
+	shares
+
 	r        *Attribution
-	sessions []Slot
-	decided  []journal.Share
-	changes  journal.Changes
 	steps    provenance.PathSteps
 	replaced []replacedCommit
 	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
@@ -105,13 +104,11 @@ type attributing struct {
 	lookups  int          // of files in past
 	head     git.OID      // the commit
 	room     int
-	total    tally
-	own      map[string]tally
-	writers  writerIndex
-	pending  []*session.State  // the sessions whose steps are known
-	resting  []*session.State  // others that were at work at the same time
-	before   map[string]string // other names that files had before the commit
-	found    []authoredLines
+	tallies
+	writers writerIndex
+	pending []*session.State // the sessions whose steps are known
+	resting []*session.State // others that were at work at the same time
+	found   []authoredLines
 }
 
 // addSession adds the steps of a session.

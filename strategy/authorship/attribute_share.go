@@ -12,22 +12,30 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
+// shares are the sessions of a commit, and what of its files is whose.
+type shares struct {
+	sessions []Slot
+	decided  []journal.Share
+	changes  journal.Changes
+	before   map[string]string // other names that files had before the commit
+}
+
 // creates reports whether the commit creates the file.
-func (a *attributing) creates(path string) bool {
-	c, ok := a.changes[path]
+func (sh *shares) creates(path string) bool {
+	c, ok := sh.changes[path]
 	return ok && c.OldMode == 0
 }
 
 // sharer returns the author of a change to a file, a person for one of a
 // session whose share the file is not: what a commit creates is attributed as it
 // was linked, be it under the name that the file had before.
-func (a *attributing) sharer(path string, by attribution.Author) attribution.Author {
-	if by == attribution.Person || !a.creates(path) {
+func (sh *shares) sharer(path string, by attribution.Author) attribution.Author {
+	if by == attribution.Person || !sh.creates(path) {
 		return by
 	}
-	for _, c := range a.sessions {
+	for _, c := range sh.sessions {
 		isOwn := func(name string) bool { return workspace.ContainsPath(c.Files, name) }
-		if attribution.Author(c.State.ID) == by && slices.ContainsFunc(a.namesOf(path), isOwn) {
+		if attribution.Author(c.State.ID) == by && slices.ContainsFunc(sh.namesOf(path), isOwn) {
 			return by
 		}
 	}
@@ -36,8 +44,8 @@ func (a *attributing) sharer(path string, by attribution.Author) attribution.Aut
 
 // namesOf returns the name of a file of the commit, and before it the one that it had before
 // the commit, if that is another.
-func (a *attributing) namesOf(path string) []string {
-	if before := a.before[path]; before != "" {
+func (sh *shares) namesOf(path string) []string {
+	if before := sh.before[path]; before != "" {
 		return []string{before, path}
 	}
 	return []string{path}
@@ -45,13 +53,13 @@ func (a *attributing) namesOf(path string) []string {
 
 // decidedSharer returns by, or if that is a person the session whose share a
 // file that the commit creates was found to be.
-func (a *attributing) decidedSharer(path string, by attribution.Author) attribution.Author {
-	if by != attribution.Person || !a.creates(path) {
+func (sh *shares) decidedSharer(path string, by attribution.Author) attribution.Author {
+	if by != attribution.Person || !sh.creates(path) {
 		return by
 	}
-	for _, share := range a.decided {
+	for _, share := range sh.decided {
 		if workspace.ContainsPath(share.Files, path) {
-			return a.sharer(path, attribution.Author(share.Session))
+			return sh.sharer(path, attribution.Author(share.Session))
 		}
 	}
 	return by
@@ -88,16 +96,16 @@ func (a *attributing) stepsOf(f gitdiff.FileDiff) []provenance.AuthoredStep {
 // of which a session has nothing worth a share any more is no longer that
 // session's; one that was found to be a session's share, though none of its
 // lines is left as it was, is what a pre-commit hook made of the session's.
-func (a *attributing) attributeShared(path string, file attribution.File) attribution.Lines {
-	if !a.creates(path) {
+func (sh *shares) attributeShared(path string, file attribution.File) attribution.Lines {
+	if !sh.creates(path) {
 		return file.Attribute()
 	}
-	a.dropReplaced(path, file)
+	sh.dropReplaced(path, file)
 	lines := file.Attribute()
 	if slices.ContainsFunc(lines.Added, func(l attribution.Line) bool { return l.By != attribution.Person }) {
 		return lines
 	}
-	by := a.decidedSharer(path, file.By)
+	by := sh.decidedSharer(path, file.By)
 	if share, known := file.Shares()[by]; known && share.Wrote == 0 {
 		return lines // it only renamed the file
 	}
@@ -107,18 +115,18 @@ func (a *attributing) attributeShared(path string, file attribution.File) attrib
 
 // dropReplaced takes the file from the sessions that have it from the commit
 // which this one replaces, if by now it is not their share.
-func (a *attributing) dropReplaced(path string, file attribution.File) {
+func (sh *shares) dropReplaced(path string, file attribution.File) {
 	decided := func(id string) bool {
-		return slices.ContainsFunc(a.decided, func(s journal.Share) bool { return s.Session == id && workspace.ContainsPath(s.Files, path) })
+		return slices.ContainsFunc(sh.decided, func(s journal.Share) bool { return s.Session == id && workspace.ContainsPath(s.Files, path) })
 	}
 	shares := file.Shares()
-	for i, c := range a.sessions {
+	for i, c := range sh.sessions {
 		by := attribution.Author(c.State.ID)
 		share, known := shares[by]
 		if !known || share.Counts() || decided(c.State.ID) {
 			continue
 		}
-		a.sessions[i].Files = slices.DeleteFunc(slices.Clone(c.Files), func(p string) bool { return p == path })
+		sh.sessions[i].Files = slices.DeleteFunc(slices.Clone(c.Files), func(p string) bool { return p == path })
 		for n, s := range file.States {
 			if s.By == by {
 				file.States[n].By = attribution.Person

@@ -25,6 +25,12 @@ type tally struct {
 	turns                                                  map[string]int // lines by turn
 }
 
+// tallies add up the lines of a commit, and those of each of its sessions.
+type tallies struct {
+	total tally
+	own   map[string]tally
+}
+
 // lines adds those of a file.
 func (a *attributing) lines(ctx context.Context, l authoredLines) {
 	for _, line := range l.lines.Added {
@@ -45,21 +51,22 @@ func (a *attributing) lines(ctx context.Context, l authoredLines) {
 	}
 }
 
-func (a *attributing) addLine(l attribution.Line) {
+// addLine counts an added line.
+func (t *tallies) addLine(l attribution.Line) {
 	switch {
 	case l.By != attribution.Person:
-		a.total.agentLines++
-		own := a.own[string(l.By)]
+		t.total.agentLines++
+		own := t.own[string(l.By)]
 		own.agentLines++
 		if own.turns == nil {
 			own.turns = map[string]int{}
 		}
 		own.turns[l.Turn]++
-		a.own[string(l.By)] = own
+		t.own[string(l.By)] = own
 	case l.Modified:
-		a.total.humanModified++
+		t.total.humanModified++
 	default:
-		a.total.humanAdded++
+		t.total.humanAdded++
 	}
 }
 

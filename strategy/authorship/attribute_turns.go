@@ -63,8 +63,8 @@ func isReplaced(turn string) bool { return strings.HasPrefix(turn, replacedPrefi
 
 // turnOf returns the turn that made of a path what no step records, if it was the
 // author's.
-func (a *attributing) turnOf(by attribution.Author) string {
-	for _, c := range a.sessions {
+func (sh *shares) turnOf(by attribution.Author) string {
+	for _, c := range sh.sessions {
 		if attribution.Author(c.State.ID) == by && workspace.IsBusy(c.State) {
 			return c.State.TurnID
 		}
@@ -73,8 +73,8 @@ func (a *attributing) turnOf(by attribution.Author) string {
 }
 
 // lastTurn returns the turn of the author's last step, or that which runs.
-func (a *attributing) lastTurn(steps []provenance.AuthoredStep, by attribution.Author) string {
-	if turn := a.turnOf(by); turn != "" {
+func (sh *shares) lastTurn(steps []provenance.AuthoredStep, by attribution.Author) string {
+	if turn := sh.turnOf(by); turn != "" {
 		return turn
 	}
 	for _, s := range slices.Backward(steps) {
