@@ -25,8 +25,6 @@ var oversize = map[string]int{
 	"internal/git.Repo":                     28, // a door: each method starts git, or reads or writes objects
 	"strategy/workspace.Workspace":          27, // what all packages of strategy share
 	"internal/cli/setup.enabling":           29,
-	"internal/cli/stores/access.Selection":  29,
-	"internal/cli/stores/bisectcmd.command": 26,
 	"session/transcript":                    4070,
 }
 

@@ -95,7 +95,7 @@ func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (prune
 	err = s.Command.Streams.Count("Pruning, snapshots", func(tick func(done, total int64)) (err error) {
 		policy.Progress = tick
 		if s.IsVolume() {
-			pruned, err = s.PruneVolume(ctx, held, policy)
+			pruned, err = access.PruneVolume(ctx, s, held, policy)
 			return err
 		}
 		pruned, err = retention.Prune(ctx, held, policy)

@@ -56,7 +56,7 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 	var usage retention.Usage
 	err = f.Streams.Count("Measuring", func(tick func(done, total int64)) (err error) {
 		if s.IsVolume() {
-			usage, err = s.MeasureVolume(ctx, tick)
+			usage, err = access.MeasureVolume(ctx, s, tick)
 			return err
 		}
 		usage, err = retention.MeasureReporting(ctx, s.Store, tick)

@@ -50,7 +50,7 @@ func (s *Selection) bind(held *bands.Held) {
 // Take takes a snapshot and notes it in the catalog.
 func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capture.Taken, err error) {
 	if s.IsVolume() {
-		return s.takeVolume(ctx, o)
+		return takeVolume(ctx, s, o)
 	}
 	held, err := s.HoldLock(ctx, LockWait)
 	if err != nil {

@@ -41,7 +41,7 @@ func VolumeIsOpen(s *Selection) bool {
 }
 
 // MeasureVolume is retention.Measure of a volume.
-func (s *Selection) MeasureVolume(ctx context.Context, tick func(done, total int64)) (retention.Usage, error) {
+func MeasureVolume(ctx context.Context, s *Selection, tick func(done, total int64)) (retention.Usage, error) {
 	d, err := s.Driver()
 	if err != nil {
 		return retention.Usage{}, err
@@ -110,7 +110,7 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 }
 
 // takeVolume is Take of a volume.
-func (s *Selection) takeVolume(ctx context.Context, o capture.TakeOptions) (taken capture.Taken, err error) {
+func takeVolume(ctx context.Context, s *Selection, o capture.TakeOptions) (taken capture.Taken, err error) {
 	driver, err := s.Driver()
 	if err != nil {
 		return taken, err
@@ -125,7 +125,7 @@ func (s *Selection) takeVolume(ctx context.Context, o capture.TakeOptions) (take
 	}
 	snap, fresh, err := volume.Take(held, driver, options)
 	if errors.Is(err, bands.ErrNoRoom) {
-		if err := s.age(ctx, held, o.Cause); err != nil {
+		if err := age(ctx, s, held, o.Cause); err != nil {
 			return taken, err
 		}
 		snap, fresh, err = volume.Take(held, driver, options)
@@ -134,21 +134,21 @@ func (s *Selection) takeVolume(ctx context.Context, o capture.TakeOptions) (take
 		return capture.Taken{Snapshot: snap, Unchanged: !fresh}, err
 	}
 	s.Record(ctx, snap)
-	return capture.Taken{Snapshot: snap}, s.age(ctx, held, o.Cause)
+	return capture.Taken{Snapshot: snap}, age(ctx, s, held, o.Cause)
 }
 
 // age is thin of a volume, of which nothing counts but the age and number of snapshots.
-func (s *Selection) age(ctx context.Context, held *bands.Held, cause bands.Cause) error {
+func age(ctx context.Context, s *Selection, held *bands.Held, cause bands.Cause) error {
 	config, err := s.Registry.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
 		return nil //nolint:nilerr // as in thin
 	}
-	_, err = s.PruneVolume(ctx, held, s.Policy(config.Keep))
+	_, err = PruneVolume(ctx, s, held, s.Policy(config.Keep))
 	return err
 }
 
 // PruneVolume deletes the snapshots of a volume that the policy has no place for.
-func (s *Selection) PruneVolume(ctx context.Context, held *bands.Held, p retention.Policy) (retention.Pruned, error) {
+func PruneVolume(ctx context.Context, s *Selection, held *bands.Held, p retention.Policy) (retention.Pruned, error) {
 	snaps, _ := held.Snapshots() // one that can't be read stays
 	gone := retention.Aged(snaps, p)
 	if p.DryRun || len(gone) == 0 {

@@ -19,8 +19,8 @@ import (
 )
 
 // momentHelp describes how a moment is named.
-func (c *command) momentHelp() string {
-	if c.records {
+func momentHelp(records bool) string {
+	if records {
 		return "A moment is what\n`entire rewind` takes: v12, last:2, a checkpoint, a commit, \"2 hours ago\"."
 	}
 	return "A moment is a version\n(v12) or a time, of which it is the last snapshot before (2h, \"10 minutes ago\")."

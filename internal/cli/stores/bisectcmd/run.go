@@ -44,7 +44,7 @@ func (c *command) newRun() *cobra.Command {
 
 The snapshots are those of this tree from --from, the oldest by default, to --to: by
 default the tree as it is now, of which a snapshot is taken if it has changed since the
-last one. ` + c.momentHelp() + ` With --paths only snapshots count in which these files or folders
+last one. ` + momentHelp(c.records) + ` With --paths only snapshots count in which these files or folders
 changed.
 
 After an interruption --continue goes on, with what has been found so far.` + access.ExitStatus,
