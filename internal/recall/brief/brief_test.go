@@ -577,3 +577,19 @@ func TestAgo(t *testing.T) {
 		check(t, age.String(), want, brief.Ago(noon, noon.Add(-age)))
 	}
 }
+
+// An opening keeps its limit though the name, the summary and the branch of its checkpoint
+// take two to four tokens for each letter.
+func TestOpeningOfCostlyNames(t *testing.T) {
+	t.Parallel()
+	for _, letter := range []string{"é", "漢", "😀", "~^", "x1", "Q9", "zqX"} {
+		name := strings.Repeat(letter, 200)
+		m := brief.Material{Kind: brief.Opening, Now: noon, Branch: "main"}
+		m.Checkpoint = recall.Checkpoint{ID: name, Summary: name, Sessions: []string{name}, Cause: recall.Plan, CreatedAt: noon}
+		m.Checkpoint.State.Context.GitBranch = name
+		b := brief.Write(m)
+		if b.Tokens > brief.MaxOpeningTokens || !strings.Contains(b.Message, letter) {
+			t.Errorf("%s: %d tokens: %s", letter, b.Tokens, b.Parts)
+		}
+	}
+}

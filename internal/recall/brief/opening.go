@@ -18,6 +18,7 @@ const (
 // opening returns a brief within MaxOpeningTokens: the last requests, how far the last one
 // is, and the names of files.
 func opening(m Material) Brief {
+	m.Checkpoint.Summary = summaryShort(m.Checkpoint.Summary)
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
 	if m.Branch != m.Checkpoint.State.Context.GitBranch {
 		b.Message = noticed(m, openingBranch)
@@ -75,6 +76,16 @@ func reportWithin(reported string, room size, first bool) string {
 		}
 	}
 	return ""
+}
+
+// summaryShort returns the summary, short enough for an Opening whatever it is made of.
+func summaryShort(summary string) string {
+	const most = 70
+	for width := summaryWidth; ; width /= 2 {
+		if line := shownLine(summary, width); tokenCost(line) <= tokens(most) {
+			return line
+		}
+	}
 }
 
 // askedShort returns the requests, the last one short enough for an Opening whatever it is
