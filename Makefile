@@ -109,8 +109,9 @@ demo: build
 RACED = $(shell git ls-files -co --exclude-standard '*.go' ':!internal/redact/difftest' | \
 	xargs grep -lE '^[[:space:]]*go [a-z]|\.Go\b|workspace\.Guard\b|"sync"|"sync/atomic"' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
-# Fewer random trees than `make property`.
+# Fewer random trees than `make property`, and the same ones for the same tree of a commit.
 test: export RAPID_CHECKS := 40
+test: export RAPID_SEED := 0x$(shell git rev-parse --short=12 'HEAD^{tree}' 2>/dev/null || echo 1)
 test: check-format
 	go vet ./...
 	go test -vet=off -timeout 40m ./...
@@ -225,10 +226,12 @@ fs:
 soak:
 	go test -tags soak -count=1 -timeout 60m -v -run '^TestSoak' ./bands
 
-# Random trees and edits: RAPID=5000 for a long run.
+# The packages with random cases, other ones at each run: RAPID=5000 for a long run.
 RAPID ?= 500
+property: export RAPID_CHECKS := $(RAPID)
+property: export RAPID_NOFAILFILE := true
 property:
-	go test -count=1 -timeout 60m -run '^TestProp' ./bands -rapid.checks=$(RAPID) -rapid.nofailfile
+	go test -count=1 -timeout 60m $(sort $(dir $(shell git grep -l pgregory.net/rapid -- '*_test.go' | sed 's|^|./|')))
 
 # Peak memory of every command and hook on 500,000 files, made once, and a sparse
 # file of 16 GB. A smaller tree: MEMORY_FILES=60000.
