@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -504,8 +505,10 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 			s.wait("1 of 3")
 			s.press("?")
 			s.wait("copy the id", "undo the last rewind")
+			s.do("set-option", "-s", "set-clipboard", "on")
 			s.press("q", "y")
-			s.wait("Copied ")
+			s.wait("Copied " + w.session)
+			s.copied(w.session)
 			s.press("r")
 			s.wait("Rewind to: 1 before this turn", "2 after it")
 			s.press("1")
@@ -536,6 +539,9 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 	s.wait("file: guide.md", "1 of 1", "Write the guide")
 	s.press("o")
 	s.wait("Wrote ", "session.html", "Enter goes back to the list.")
+	if page, err := os.ReadFile(w.opened()); err != nil || !strings.Contains(string(page), "Write the guide") {
+		t.Errorf("the opened page: %v, %d bytes", err, len(page))
+	}
 	s.press("Enter", "Escape")
 	s.wait("1 of 3")
 	w.turn("Come in meanwhile", "later.txt", "later\n")
@@ -573,10 +579,8 @@ func TestBrowseWithoutAScreen(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v: %q", err, s.shown())
 	}
-	for _, colour := range []string{"[31m", "[32m", "[2m", "[7m"} {
-		if strings.Contains(s.shown(), colour) {
-			t.Errorf("%q is in %q", colour, s.shown())
-		}
+	if styled := regexp.MustCompile(`\x1b\[[0-9;:]*[1-9][0-9;:]*m`).FindString(s.shown()); styled != "" {
+		t.Errorf("%q is in %q", styled, s.shown())
 	}
 }
 
@@ -668,10 +672,23 @@ func (w *worker) append(message map[string]any) {
 func (w *worker) opener() string {
 	w.Helper()
 	dir := filepath.Join(filepath.Dir(w.d.home), "opener")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\n"), 0o755)); err != nil {
+	script := "#!/bin/sh\nprintf %s \"$1\" > " + dir + "/new && mv " + dir + "/new " + dir + "/opened\n"
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755)); err != nil {
 		w.Fatal(err)
 	}
 	return dir
+}
+
+// opened waits for the path that the program was given.
+func (w *worker) opened() string {
+	w.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		if path, err := os.ReadFile(filepath.Join(filepath.Dir(w.d.home), "opener", "opened")); err == nil {
+			return string(path)
+		}
+	}
+	w.Fatal("nothing was opened")
+	return ""
 }
 
 // tmux is a terminal whose screen can be read.
@@ -721,6 +738,17 @@ func (s *tmux) wait(texts ...string) {
 		}
 	}
 	s.Fatalf("%q isn't on the screen:\n%s", texts, shown)
+}
+
+// copied ends when the text is the one in the terminal's clipboard.
+func (s *tmux) copied(text string) {
+	s.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		if strings.TrimSpace(s.do("list-buffers", "-F", "#{buffer_sample}")) == text {
+			return
+		}
+	}
+	s.Errorf("the clipboard has %q", s.do("list-buffers"))
 }
 
 func (s *tmux) lacks(text string) {

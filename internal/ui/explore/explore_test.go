@@ -283,6 +283,34 @@ func TestNewRows(t *testing.T) {
 	u.sees("> 1h ago   turn 500", "5 of 505")
 }
 
+// No text of a row or a page reaches the terminal as it is.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	const hostile = "\x1b]52;c;eA==\x07\x1b[2Jturn\u202e"
+	source := (&turns{count: 1}).source()
+	source.Window = func(context.Context, Query, string) (Window, error) {
+		return Window{Rows: []Row{{ID: "1", When: hostile, Label: hostile, About: hostile, Moments: []Moment{{hostile, "v1"}}}}, Total: 1}, nil
+	}
+	lines := []Line{{Text: hostile}, {Text: "\x1b[32mgreen\x1b[0m"}}
+	source.Glance = func(context.Context, string, int) (Glance, error) { return Glance{lines, lines}, nil }
+	source.Whole = func(context.Context, string, int) (Text, error) { return Text{Title: hostile, Lines: lines}, nil }
+	u := &user{TB: t, m: newModel(t.Context(), "Turns", source, Query{Words: hostile, File: hostile})}
+	u.m.plain, u.m.width, u.m.height = true, 200, 30
+	u.run(u.m.load(First))
+	check := func() {
+		t.Helper()
+		shown := strings.NewReplacer("\x1b[32m", "", "\x1b[0m", "").Replace(screen{u.m}.render())
+		if strings.ContainsAny(shown, "\x1b\x07\u202e") || !strings.Contains(shown, "turn") {
+			t.Errorf("%q", shown)
+		}
+	}
+	check()
+	u.press("r")
+	check()
+	u.press("x", "enter")
+	check()
+}
+
 func TestFailuresAreShown(t *testing.T) {
 	t.Parallel()
 	s := &turns{count: 5}
