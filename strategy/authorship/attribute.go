@@ -66,7 +66,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			a.file(ctx, f, m.Lines.counted)
 		}
 	}
-	a.followMoves()
+	a.followMoves(ctx)
 	for _, l := range a.found {
 		a.splitOverlaps(ctx, l)
 		a.lines(ctx, l)
@@ -250,17 +250,26 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 		a.tell(&s, *old, name, before.OID == f.Old)
 		file.States = append(file.States, s)
 	}
-	for _, s := range steps {
-		content, ok := file.Final, s.Blob != provenance.UnknownBlob
-		if ok && s.Blob != f.New {
-			content, ok = a.read(ctx, s.Blob)
-		}
-		if ok {
-			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure})
-		}
-	}
+	file.States = append(file.States, a.states(ctx, steps, f.New, file.Final)...)
 	file.Earlier = a.earlier(ctx, cmp.Or(f.OldPath, f.Path), f.Old, steps, file)
 	return file, true
+}
+
+// states reads what steps made of a file, of which the content of one blob is read already. What
+// isn't known or can't be read is left out.
+func (a *attributing) states(ctx context.Context, steps []provenance.AuthoredStep, known git.OID, content []byte) []attribution.State {
+	var states []attribution.State
+	for _, s := range steps {
+		state := attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure}
+		ok := s.Blob != provenance.UnknownBlob
+		if ok && s.Blob != known {
+			state.Content, ok = a.read(ctx, s.Blob)
+		}
+		if ok {
+			states = append(states, state)
+		}
+	}
+	return states
 }
 
 // read reads a blob, or no content for none.

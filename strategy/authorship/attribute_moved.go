@@ -2,9 +2,13 @@ package authorship
 
 import (
 	"bytes"
+	"context"
+	"maps"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
 // goneLine is a line that a file of the commit had before.
@@ -12,19 +16,22 @@ type goneLine struct {
 	attribution.Gone
 
 	path string
+	// anyRemover reports that it isn't known who removed it.
+	anyRemover bool
 }
 
-// followMoves gives lines that were moved from one of the commit's files to another to those who
-// wrote them. Git follows only what the commit's parent has; who wrote that isn't known here, so
+// followMoves gives lines that were moved from one of the commit's files, or one that was gone
+// before the commit, to another to those who wrote them. Git follows only what the commit's parent has; who wrote that isn't known here, so
 // that such a line is marked as unsure.
-func (a *attributing) followMoves() {
+func (a *attributing) followMoves(ctx context.Context) {
 	gone, added := map[string][]goneLine{}, map[string]int{}
 	for _, l := range a.found {
 		for _, g := range l.lines.Gone {
-			gone[g.Text] = append(gone[g.Text], goneLine{g, l.diff.Path})
+			gone[g.Text] = append(gone[g.Text], goneLine{Gone: g, path: l.diff.Path})
 		}
 	}
-	if len(gone) == 0 || len(a.found) < 2 { //nolint:mnd // nothing can have been moved
+	isIntermediate := a.addIntermediate(ctx, gone)
+	if len(gone) == 0 || len(a.found) < 2 && !isIntermediate { //nolint:mnd // nothing can have been moved
 		return
 	}
 	for _, l := range a.found {
@@ -59,6 +66,43 @@ func (a *attributing) followMoves() {
 	}
 }
 
+// addIntermediate adds the lines of files that a session made, and that neither the commit's
+// parent nor the commit has: they were renamed or removed before the commit. It reports whether
+// there are any.
+func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]goneLine) (found bool) {
+	if !slices.ContainsFunc(a.found, func(l authoredLines) bool { return a.creates(l.diff.Path) }) {
+		return false // nothing was renamed
+	}
+	files := 0
+	for _, path := range slices.Sorted(maps.Keys(a.steps)) {
+		if _, changed := a.changes[path]; changed || a.isRenamed(path) || a.r.files.HasFile(path) {
+			continue
+		}
+		if _, tracked, err := a.r.Lookup(ctx, a.base.Tree, path); err != nil || tracked {
+			continue
+		}
+		if files++; files > provenance.MostRenames || a.room <= 0 {
+			return found
+		}
+		steps := a.steps.Of(path, "")
+		// The removal is a step only of a session that had changed the file before.
+		anyRemover := steps[len(steps)-1].Blob != provenance.GoneBlob
+		if anyRemover {
+			steps = append(steps, provenance.AuthoredStep{Blob: provenance.GoneBlob})
+		}
+		for _, g := range (attribution.File{States: a.states(ctx, steps, provenance.GoneBlob, nil)}).Attribute().Gone {
+			gone[g.Text], found = append(gone[g.Text], goneLine{g, path, anyRemover}), true
+		}
+	}
+	return found
+}
+
+// isRenamed reports whether the steps of a path are those of a file of the commit under another
+// name.
+func (a *attributing) isRenamed(path string) bool {
+	return slices.Contains(slices.Collect(maps.Values(a.before)), path)
+}
+
 // trace returns the first of the files that a line went through, one of which each author
 // removed it who added it to the next; false if there is none.
 func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) {
@@ -69,7 +113,7 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 			same := func(other attribution.Author, otherTurn string) bool {
 				return other == by && (by == attribution.Person || otherTurn == turn)
 			}
-			if same(g.Remover, g.RemoverTurn) && (g.Base || !same(g.By, g.Turn)) {
+			if (g.anyRemover || same(g.Remover, g.RemoverTurn)) && (g.Base || !same(g.By, g.Turn)) {
 				from = append(from, g)
 			}
 		}
@@ -98,7 +142,7 @@ func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool
 func ambiguous(gone []goneLine, path string) (goneLine, bool) {
 	for _, g := range gone {
 		if g.path != path && !g.Base && g.By != attribution.Person {
-			return goneLine{attribution.Gone{Text: g.Text, Base: true}, g.path}, true
+			return goneLine{Gone: attribution.Gone{Text: g.Text, Base: true}, path: g.path}, true
 		}
 	}
 	return goneLine{}, false

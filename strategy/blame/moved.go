@@ -74,14 +74,14 @@ func (at *attributing) followMoves(ctx context.Context) error {
 	return nil
 }
 
-// goneLines returns, by commit, the long lines of files that commits which fold others remove.
-// Such a line is not of a folded commit: it was moved, with too little else for git to follow it.
+// goneLines returns, by commit, the long lines of files that the commits remove. Such a line was
+// moved, with too little else for git to follow it, and its commit is not the one that added it.
 func (at *attributing) goneLines(ctx context.Context) (map[git.OID]map[string]bool, error) {
 	files := map[git.OID][]git.OID{}
 	var wanted []git.OID
 	for _, r := range at.rest {
 		c := at.commits[r.commit]
-		if _, known := files[r.commit]; known || len(r.ids) < 2 || len(c.Parents) == 0 || len(files) == mostPatches { //nolint:mnd // it folds others
+		if _, known := files[r.commit]; known || len(c.Parents) == 0 || len(files) == mostPatches {
 			continue
 		}
 		files[r.commit] = nil

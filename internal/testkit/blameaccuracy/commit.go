@@ -221,6 +221,9 @@ func (c committer) cherryPick() {
 // committed them; what it moves back to another file the person has moved.
 func (c committer) revert() {
 	c.all()
+	if c.w.Git("log", "-1", "--format=%s") == baseSubject { // no file would be left
+		return
+	}
 	before := c.places()
 	if !c.try("revert", "--no-edit", "HEAD") {
 		return

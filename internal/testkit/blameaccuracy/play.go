@@ -8,6 +8,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
+// baseSubject is the subject of the commit that a history goes on from.
+const baseSubject = "base"
+
 // Play plays the history of a seed in an enabled repository, and compares the authors of its
 // lines with what the program prints.
 func Play(repo *testkit.Repo, seed uint64) Result {
@@ -15,7 +18,7 @@ func Play(repo *testkit.Repo, seed uint64) Result {
 	for range 3 {
 		w.Write(w.newFile(), join(append(w.lines(8, writer{}, ByPerson), w.lines(8, writer{}, ByPerson)...)))
 	}
-	w.Commit("base")
+	w.Commit(baseSubject)
 	for _, name := range []string{"one", "two"} {
 		s := testkit.NewSession(repo, fmt.Sprintf("%s-%d", name, seed), filepath.Join(repo.Dir, "..", "claude"))
 		s.Start("startup")
