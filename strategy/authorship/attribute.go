@@ -37,7 +37,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
 		return
 	}
-	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, tallies: tallies{own: map[string]tally{}}}
+	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), contents: contents{repo: at.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}}}
 	a.sessions, a.decided, a.others, a.changes, a.head = todo, d.Shares, m.Lines.others, m.Changes, head.OID
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
@@ -103,7 +103,7 @@ type attributing struct {
 	past     []git.Commit // before base, newest first, as far as they were read
 	lookups  int          // of files in past
 	head     git.OID      // the commit
-	room     int
+	contents
 	tallies
 	writers writerIndex
 	pending []*session.State // the sessions whose steps are known
@@ -203,7 +203,7 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 	case counted:
 		a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 	default:
-		file, ok := a.contents(ctx, f, steps)
+		file, ok := a.versions(ctx, f, steps)
 		if !ok {
 			a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 			return
@@ -222,8 +222,8 @@ func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.
 	return by
 }
 
-// contents reads what a file was; false if that is too much.
-func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
+// versions reads what a file was; false if that is too much.
+func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
 	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(f.Path)))
 	if err == nil && info.Size() > largestFile || a.room <= 0 {
 		return attribution.File{}, false
@@ -253,36 +253,6 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 	file.States = append(file.States, a.states(ctx, steps, f.New, file.Final)...)
 	file.Earlier = a.earlier(ctx, cmp.Or(f.OldPath, f.Path), f.Old, steps, file)
 	return file, true
-}
-
-// states reads what steps made of a file, of which the content of one blob is read already. What
-// isn't known or can't be read is left out.
-func (a *attributing) states(ctx context.Context, steps []provenance.AuthoredStep, known git.OID, content []byte) []attribution.State {
-	var states []attribution.State
-	for _, s := range steps {
-		state := attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure}
-		ok := s.Blob != provenance.UnknownBlob
-		if ok && s.Blob != known {
-			state.Content, ok = a.read(ctx, s.Blob)
-		}
-		if ok {
-			states = append(states, state)
-		}
-	}
-	return states
-}
-
-// read reads a blob, or no content for none.
-func (a *attributing) read(ctx context.Context, blob git.OID) ([]byte, bool) {
-	if blob == provenance.GoneBlob {
-		return nil, true
-	}
-	object, err := a.r.Repo.Read(ctx, string(blob))
-	if err != nil || object.Type != "blob" {
-		return nil, false
-	}
-	a.room -= len(object.Data)
-	return object.Data, len(object.Data) <= largestFile
 }
 
 // result is the attribution as a session's slot holds it.

@@ -97,12 +97,6 @@ func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]gon
 	return found
 }
 
-// isRenamed reports whether the steps of a path are those of a file of the commit under another
-// name.
-func (a *attributing) isRenamed(path string) bool {
-	return slices.Contains(slices.Collect(maps.Values(a.before)), path)
-}
-
 // trace returns the first of the files that a line went through, one of which each author
 // removed it who added it to the next; false if there is none.
 func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) {

@@ -51,6 +51,12 @@ func (sh *shares) namesOf(path string) []string {
 	return []string{path}
 }
 
+// isRenamed reports whether the steps of a path are those of a file of the commit under another
+// name.
+func (sh *shares) isRenamed(path string) bool {
+	return slices.Contains(slices.Collect(maps.Values(sh.before)), path)
+}
+
 // decidedSharer returns by, or if that is a person the session whose share a
 // file that the commit creates was found to be.
 func (sh *shares) decidedSharer(path string, by attribution.Author) attribution.Author {

@@ -1,0 +1,45 @@
+package authorship
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+)
+
+// contents reads what files were.
+type contents struct {
+	repo *git.Repo
+	room int // how much more may be read
+}
+
+// states reads what steps made of a file, of which the content of one blob is read already. What
+// isn't known or can't be read is left out.
+func (c *contents) states(ctx context.Context, steps []provenance.AuthoredStep, known git.OID, content []byte) []attribution.State {
+	var states []attribution.State
+	for _, s := range steps {
+		state := attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure}
+		ok := s.Blob != provenance.UnknownBlob
+		if ok && s.Blob != known {
+			state.Content, ok = c.read(ctx, s.Blob)
+		}
+		if ok {
+			states = append(states, state)
+		}
+	}
+	return states
+}
+
+// read reads a blob, or no content for none.
+func (c *contents) read(ctx context.Context, blob git.OID) ([]byte, bool) {
+	if blob == provenance.GoneBlob {
+		return nil, true
+	}
+	object, err := c.repo.Read(ctx, string(blob))
+	if err != nil || object.Type != "blob" {
+		return nil, false
+	}
+	c.room -= len(object.Data)
+	return object.Data, len(object.Data) <= largestFile
+}
