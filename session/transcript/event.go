@@ -2,9 +2,11 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // Event is what one line records of a session's work. Its Values are parts of the
@@ -172,6 +174,19 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 // IsPrompt reports whether the line is a prompt, in words, by a command or by accepting a plan.
 func (e *Event) IsPrompt() bool { return e.Kind == UserEvent && e.Prompt+e.Plan+e.Command != "" }
 
+// Title returns a prompt as a title: the heading of a plan, what was asked, or the command.
+func (e *Event) Title() string {
+	switch {
+	case e.Plan != "":
+		return prompts.PlanTitle(e.Plan)
+	case e.Prompt != "":
+		return cmp.Or(prompts.Title(e.Prompt), e.Prompt)
+	case e.Command != "":
+		return "/" + e.Command
+	}
+	return ""
+}
+
 // Said is what the agent wrote, or the title, or a compaction's summary.
 func (e *Event) Said() string { return Unquoted(e.text) }
 
@@ -305,8 +320,8 @@ func (e *Event) asked(h *eventHead, first []byte) {
 	switch {
 	case len(h.plan) > 0:
 		e.Plan = Unquoted(h.plan)
-	case strings.HasPrefix(plain, planPrefix):
-		e.Plan = strings.TrimSpace(plain[len(planPrefix):])
+	case strings.HasPrefix(plain, prompts.PlanPrefix):
+		e.Plan = strings.TrimSpace(plain[len(prompts.PlanPrefix):])
 	case strings.HasPrefix(plain, "<command-"), strings.HasPrefix(plain, "<local-command-"):
 		name, args, _ := strings.Cut(commandRequest(plain), " ")
 		e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args

@@ -1,6 +1,10 @@
 package transcript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+)
 
 // IsHuman reports whether the prompt of a prompt hook was written by a person. It
 // is not if the agent put it there itself: the notice of a task's end, the
@@ -40,7 +44,7 @@ func isEcho(s string) bool {
 // isNotice reports whether a text is one that the agent writes in a person's name.
 func isNotice(s string) bool {
 	return hasPrefix(s, "<task-notification>",
-		"This session is being continued ", "Base directory for this skill: ", planPrefix)
+		"This session is being continued ", "Base directory for this skill: ", prompts.PlanPrefix)
 }
 
 func hasPrefix(s string, prefixes ...string) bool {

@@ -3,6 +3,8 @@ package transcript
 import (
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // request returns what a person asked with a message, "" if a message asks nothing:
@@ -20,7 +22,7 @@ func request(m *message, from source) string {
 		s = strings.TrimSpace(strip(s, isAside))
 		switch {
 		case said != "":
-		case strings.HasPrefix(s, planPrefix):
+		case strings.HasPrefix(s, prompts.PlanPrefix):
 			said = s
 		default:
 			said = commandRequest(s)
@@ -31,9 +33,6 @@ func request(m *message, from source) string {
 	}
 	return strings.Join(parts, "\n\n")
 }
-
-// planPrefix begins the first message of a session that executes an accepted plan.
-const planPrefix = "Implement the following plan:"
 
 // commandRequest returns a command and its arguments from the trace of a command, ""
 // if the text is none, or if the command only concerns the client.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // titleOf returns what a part of a conversation was about, "" if it has neither: the
@@ -17,11 +18,11 @@ func titleOf(items []transcript.Item) string {
 	for _, item := range items {
 		switch item.By {
 		case transcript.User:
-			if title := transcript.RequestTitle(item.Text); title != "" {
+			if title := prompts.Title(item.Text); title != "" {
 				return title
 			}
 			if replied == "" {
-				replied = transcript.RepliedTo(item.Text, said)
+				replied = prompts.RepliedTo(item.Text, said)
 			}
 		case transcript.Assistant:
 			said = item.Text
@@ -36,10 +37,10 @@ func titleOf(items []transcript.Item) string {
 // and the last request is the nearest to it. Instructions that a command expanded to are among
 // the prompts of other programs, behind what was typed: they are the title only where
 // there is no other.
-func promptsTitle(prompts []string, later bool) string {
+func promptsTitle(stored []string, later bool) string {
 	var titles []string
-	for _, prompt := range prompts {
-		if title := transcript.RequestTitle(prompt); title != "" {
+	for _, prompt := range stored {
+		if title := prompts.Title(prompt); title != "" {
 			titles = append(titles, title)
 		}
 	}

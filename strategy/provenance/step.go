@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -208,7 +208,7 @@ func (sp *Steps) beside(ctx context.Context, s *session.State) []string {
 // known or was only a reply.
 func TitleOf(s *session.State) string {
 	for _, prompt := range slices.Backward(s.Recorder.Turn.Prompts) {
-		if title := transcript.RequestTitle(prompt); title != "" {
+		if title := prompts.Title(prompt); title != "" {
 			return checkpoint.FirstPrompt(title)
 		}
 	}

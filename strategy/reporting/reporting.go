@@ -23,7 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 	"github.com/seed-3aff656d/entire/internal/report"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -233,7 +233,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 
 // titleOf is a prompt in one line: of a plan its heading.
 func titleOf(line, prompt string) string {
-	if title := transcript.RequestTitle(prompt); title != "" && title != strings.TrimSpace(prompt) {
+	if title := prompts.Title(prompt); title != "" && title != strings.TrimSpace(prompt) {
 		return title
 	}
 	return line

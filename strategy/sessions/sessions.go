@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // LeastPrefix is how many characters of an id name a session.
@@ -135,18 +136,18 @@ func (r Reader) Complete(ctx context.Context, s *Session) error {
 	if s.Phase != Stored {
 		return nil
 	}
-	prompts, err := s.newest.Prompts(ctx, r.Repo)
+	stored, err := s.newest.Prompts(ctx, r.Repo)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return fmt.Errorf("session %s: %w", s.ID, err)
 	}
-	s.Turns = len(prompts)
-	for _, prompt := range prompts {
-		if s.Prompt = transcript.RequestTitle(prompt); s.Prompt != "" {
+	s.Turns = len(stored)
+	for _, prompt := range stored {
+		if s.Prompt = prompts.Title(prompt); s.Prompt != "" {
 			return nil
 		}
 	}
-	if len(prompts) > 0 {
-		s.Prompt = checkpoint.FirstPrompt(prompts[0])
+	if len(stored) > 0 {
+		s.Prompt = checkpoint.FirstPrompt(stored[0])
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -172,7 +172,7 @@ func commandOf(r *index.Row) string {
 
 // titleOf is the prompt of a turn in a line: of a plan its heading.
 func titleOf(r *index.Row) string {
-	title := transcript.RequestTitle(r.Prompt)
+	title := prompts.Title(r.Prompt)
 	if title != r.Prompt {
 		title, _, _ = strings.Cut(title, " ## ") // the next heading
 	}

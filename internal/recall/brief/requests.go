@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // The lengths of requests, in bytes: of the last ones, and of those before.
@@ -109,7 +109,7 @@ func progress(m Material) section {
 // before it.
 func onlyConfirms(a recall.Analysis, number int) bool {
 	i := slices.IndexFunc(a.Requests, func(r recall.Request) bool { return r.Number == number })
-	return i >= 0 && transcript.IsReply(a.Requests[i].Text)
+	return i >= 0 && prompts.IsReply(a.Requests[i].Text)
 }
 
 // commits returns the commits of the session, the most recent first: those of its

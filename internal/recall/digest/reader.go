@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // reader adds the lines of a transcript to a digest.
@@ -109,7 +110,7 @@ func (r *reader) beginTurn() {
 
 // asked adds a prompt.
 func (r *reader) asked(e *transcript.Event) {
-	if transcript.IsWrapper(e.Prompt) {
+	if prompts.IsWrapper(e.Prompt) {
 		return
 	}
 	r.beginTurn()

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // maxRequest is the limit of a request, in bytes of JSON.
@@ -19,7 +20,7 @@ func queueBound() plain.Bound   { return plain.Bound{Items: 16, Bytes: 4 << 10} 
 // request adds a request. One that repeats the last is the last, sent again.
 func (r *reader) request(text string) {
 	text = plain.Text(text, maxRequest, r.redact)
-	if text == "" || transcript.IsWrapper(text) || transcript.IsClientCommand(text) {
+	if text == "" || prompts.IsWrapper(text) || transcript.IsClientCommand(text) {
 		return
 	}
 	r.ask(text, r.repliedTo(text))
@@ -50,14 +51,14 @@ func bounded(list []recall.Request) []recall.Request {
 // none, or if the text is a request of its own.
 func (r *reader) repliedTo(text string) string {
 	const most = 12
-	short := transcript.IsReply(text)
+	short := prompts.IsReply(text)
 	if !short && len(strings.Fields(text)) > most {
 		return ""
 	}
 	r.finish()
 	var items []string
 	for _, label := range labels(text) {
-		if item := transcript.ListItem(label, r.Said); item != "" {
+		if item := prompts.ListItem(label, r.Said); item != "" {
 			items = append(items, label+". "+plain.Shorten(item, maxItem))
 		}
 	}
@@ -132,7 +133,7 @@ func (d *Digest) correct(prompt string, redact plain.Redactor) {
 				continue
 			}
 			for text := range sentences(strings.TrimSpace(line)) {
-				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) && !transcript.IsReply(text) {
+				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) && !prompts.IsReply(text) {
 					d.decided(userSaid + item(text, redact))
 				}
 			}

@@ -1,4 +1,6 @@
-package transcript
+// Package prompts reads what prompts of persons and clients say: their titles, and short replies
+// that have their sense from what the agent said before.
+package prompts
 
 import (
 	"slices"
@@ -6,14 +8,15 @@ import (
 	"unicode"
 )
 
-// RequestTitle returns a prompt as a title: the heading of a plan, and nothing for what
+// PlanPrefix begins the first message of a session that executes an accepted plan.
+const PlanPrefix = "Implement the following plan:"
+
+// Title returns a prompt as a title: the heading of a plan, and nothing for what
 // a client wrote or for a reply that has no sense of its own.
-func RequestTitle(prompt string) string {
+func Title(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
-	if plan, ok := strings.CutPrefix(prompt, planPrefix); ok {
-		line, _, _ := strings.Cut(strings.TrimSpace(plan), "\n")
-		line = strings.TrimSpace(strings.TrimLeft(line, "# "))
-		return strings.TrimSpace(strings.TrimPrefix(line, "Plan:"))
+	if plan, ok := strings.CutPrefix(prompt, PlanPrefix); ok {
+		return PlanTitle(plan)
 	}
 	if IsWrapper(prompt) || IsReply(prompt) {
 		return ""
@@ -21,13 +24,26 @@ func RequestTitle(prompt string) string {
 	return prompt
 }
 
+// PlanTitle returns the heading of a plan.
+func PlanTitle(plan string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(plan), "\n")
+	line = strings.TrimSpace(strings.TrimLeft(line, "# "))
+	return strings.TrimSpace(strings.TrimPrefix(line, "Plan:"))
+}
+
 // IsWrapper reports whether a client wrote a text in the person's place, or around what
 // they typed.
 func IsWrapper(prompt string) bool {
-	return hasPrefix(strings.TrimSpace(prompt),
+	prompt = strings.TrimSpace(prompt)
+	return slices.ContainsFunc(wrappers(), func(begin string) bool { return strings.HasPrefix(prompt, begin) })
+}
+
+func wrappers() []string {
+	return []string{
 		"This session is being continued", "Base directory for this skill", "[Request interrupted", "Caveat: The messages below",
 		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<agent-notification>", "<system-reminder>", "<bash-",
-		"Operation stopped by hook:")
+		"Operation stopped by hook:",
+	}
 }
 
 // IsReply reports whether a prompt consists of words that only confirm, choose or go on.
