@@ -84,6 +84,15 @@ func (r LineRanges) String() string {
 	return strings.Join(parts, ",")
 }
 
+// Len returns the number of lines.
+func (r LineRanges) Len() int {
+	n := 0
+	for _, one := range r {
+		n += one.Last - one.First + 1
+	}
+	return n
+}
+
 // Has reports whether a line is in the ranges.
 func (r LineRanges) Has(line int) bool {
 	_, found := r.Place(line)

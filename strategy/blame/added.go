@@ -1,9 +1,13 @@
 package blame
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
 // AddedFile is a file of a commit, with lines that the commit adds.
@@ -30,4 +34,69 @@ func (r Reader) Attribute(ctx context.Context, files []AddedFile) error {
 		groups = append(groups, g)
 	}
 	return at.attribute(ctx, groups)
+}
+
+// AddedLines returns the lines that a patch adds, with their numbers and without authors.
+func AddedLines(p gitdiff.Patch) (lines []Line) {
+	for i, h := range p.Hunks {
+		n := h.New
+		for _, text := range p.Texts[i] {
+			switch text[:min(1, len(text))] {
+			case "+":
+				lines = append(lines, Line{Number: n, Orig: n, Text: strings.TrimSuffix(text[1:], "\r")})
+				n++
+			case "-":
+			default:
+				n++
+			}
+		}
+	}
+	return lines
+}
+
+// mostAdded returns whose a commit is: the author of most lines of the session of most of the
+// lines that it adds, of equals the first, and the file of most of these; false if none is an
+// agent's. It reads at most maxPatch bytes of the commit's diff.
+func (r Reader) mostAdded(ctx context.Context, commit git.OID) (a Author, file string, found bool, err error) {
+	var files []AddedFile
+	err = gitdiff.Patches(ctx, r.Repo, []git.OID{commit}, maxPatch, func(_ git.OID, patches []gitdiff.Patch) error {
+		for _, p := range patches {
+			files = append(files, AddedFile{Commit: commit, Path: p.Path, Lines: AddedLines(p)})
+		}
+		return nil
+	})
+	if err != nil {
+		return a, "", false, err
+	}
+	if err := r.Attribute(ctx, files); err != nil {
+		return a, "", false, err
+	}
+	type place struct {
+		author Author
+		path   string
+	}
+	var places []place // of lines, in their order
+	bySession, byAuthor, byPlace := map[string]int{}, map[Author]int{}, map[place]int{}
+	for _, f := range files {
+		for _, l := range f.Lines {
+			if l.Author.Kind == Agent {
+				at := place{*l.Author, f.Path}
+				places = append(places, at)
+				bySession[at.author.Session]++
+				byAuthor[at.author]++
+				byPlace[at]++
+			}
+		}
+	}
+	if len(places) == 0 {
+		return a, "", false, nil
+	}
+	most := slices.MaxFunc(places, func(p, q place) int {
+		return cmp.Or(
+			cmp.Compare(bySession[p.author.Session], bySession[q.author.Session]),
+			cmp.Compare(byAuthor[p.author], byAuthor[q.author]),
+			cmp.Compare(byPlace[p], byPlace[q]),
+		)
+	})
+	return most.author, most.path, true, nil
 }

@@ -87,12 +87,8 @@ func readEdits(ctx context.Context, repo *git.Repo, stored checkpoint.Stored) (d
 	var events transcript.Events
 	err = t.Lines(ctx, repo, segments.Span{To: stored.Meta.TranscriptEnd}, func(line []byte, n int) error {
 		s.writes.Line(line, n)
-		if e, ok := events.Line(line); ok && e.Kind == transcript.UserEvent && e.Prompt != "" {
-			title := checkpoint.FirstPrompt(e.Prompt)
-			if request := transcript.RequestTitle(e.Prompt); request != "" {
-				title = checkpoint.FirstPrompt(request)
-			}
-			s.turns = append(s.turns, checkpoint.Turn{Line: n, Title: title})
+		if e, ok := events.Line(line); ok && e.IsPrompt() {
+			s.turns = append(s.turns, checkpoint.Turn{Line: n, Title: checkpoint.FirstPrompt(e.Title())})
 		}
 		return nil
 	})

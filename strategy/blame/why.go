@@ -228,7 +228,8 @@ func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 }
 
 // OfCommit returns the author of most of the lines that a commit added, as the records of its
-// checkpoints have them, and the file of most of these; false if it has no checkpoint here.
+// checkpoints have them, and the file of most of these; false if it has no checkpoint here. If no
+// record has lines, the authors are derived.
 func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
 	at := newAttributing(r, map[git.OID]git.Commit{commit.OID: commit})
 	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDsOf(commit)}
@@ -248,19 +249,21 @@ func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file
 			if !found {
 				a, found = base, true
 			}
-			for name, f := range s.files {
-				for _, writer := range slices.Sorted(maps.Keys(f.written)) { // of equal ones the first
+			for _, name := range slices.Sorted(maps.Keys(s.files)) {
+				f := s.files[name]
+				for _, writer := range slices.Sorted(maps.Keys(f.written)) {
 					ranges := f.written[writer]
-					lines := 0
-					for _, one := range ranges {
-						lines += one.Last - one.First + 1
-					}
-					if lines > most || lines == most && name < file {
+					if lines := ranges.Len(); lines > most {
 						most, file = lines, name
 						a = s.writer(f, ranges[0].First, Author{Commit: commit.OID, Checkpoint: id})
 					}
 				}
 			}
+		}
+	}
+	if found && most == 0 {
+		if derived, in, ok, err := r.mostAdded(ctx, commit.OID); err != nil || ok {
+			return derived, in, true, err
 		}
 	}
 	return a, file, found, nil

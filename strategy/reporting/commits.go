@@ -27,7 +27,7 @@ func (f *filling) commits(ctx context.Context) error {
 	var added []blame.AddedFile
 	for i, files := range patches {
 		for _, p := range files {
-			if lines := addedLines(p); len(lines) > 0 {
+			if lines := blame.AddedLines(p); len(lines) > 0 {
 				added = append(added, blame.AddedFile{Commit: f.oids[i], Path: p.Path, Lines: lines})
 			}
 		}
@@ -87,24 +87,6 @@ func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) er
 		here = here[min(done+1, len(here)):] // an object of the commit is missing
 	}
 	return nil
-}
-
-// addedLines are the lines that a patch adds, with their numbers.
-func addedLines(p gitdiff.Patch) (lines []blame.Line) {
-	for i, h := range p.Hunks {
-		n := h.New
-		for _, text := range p.Texts[i] {
-			switch text[:min(1, len(text))] {
-			case "+":
-				lines = append(lines, blame.Line{Number: n, Orig: n, Text: strings.TrimSuffix(text[1:], "\r")})
-				n++
-			case "-":
-			default:
-				n++
-			}
-		}
-	}
-	return lines
 }
 
 // file is a file of a commit; lines are those that it adds, with their authors. It takes
