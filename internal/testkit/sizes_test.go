@@ -24,8 +24,6 @@ const (
 var oversize = map[string]int{
 	"internal/git.Repo":            28, // a door: each method starts git, or reads or writes objects
 	"strategy/workspace.Workspace": 27, // what all packages of strategy share
-	"internal/cli/setup.enabling":  29,
-	"session/transcript":           4070,
 }
 
 // TestSizes checks the limits of packages and types.

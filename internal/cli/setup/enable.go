@@ -118,12 +118,10 @@ func (o enableOptions) check() error {
 type enabling struct {
 	*app.App
 
-	opts enableOptions
-	repo *git.Repo
-	is   settings.Settings // as they were
-	// agents are all that can be recorded, with their hooks here; chosen are those that
-	// will be.
-	agents, chosen []install.AgentHooks
+	opts   enableOptions
+	repo   *git.Repo
+	is     settings.Settings // as they were
+	agents agents
 	// shared reports whether the MCP server is to be everybody's.
 	shared bool
 	// asked reports that there were questions, and somebody to answer them.
@@ -146,10 +144,10 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	}
 	defer func() { _ = repo.Close() }()
 	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
-	if e.agents, err = install.CheckAgents(repo); err != nil {
+	if e.agents.all, err = install.CheckAgents(repo); err != nil {
 		return err
 	}
-	e.chooseAgents(named)
+	e.agents.choose(named)
 	if err := e.checkAgents(); err != nil {
 		return err
 	}
@@ -179,7 +177,7 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 func (e *enabling) nothingToDo(ctx context.Context) bool {
 	hooks, err := githook.Installer{Repo: e.repo}.Check(ctx)
 	return err == nil && hooks.OK() && e.is.Enabled && e.is.Marker &&
-		!slices.ContainsFunc(e.chosen, func(h install.AgentHooks) bool { return !h.Complete() })
+		!slices.ContainsFunc(e.agents.chosen, func(h install.AgentHooks) bool { return !h.Complete() })
 }
 
 // questions are what the flags leave open. An agent or a strategy that is
@@ -191,8 +189,8 @@ func (e *enabling) questions() []choice {
 		return nil
 	}
 	var all []choice
-	if !slices.ContainsFunc(e.agents, isInstalled) {
-		if found := e.detected(); len(found) > 1 || len(found) == 1 && found[0].Agent.Name != install.ClaudeName {
+	if !slices.ContainsFunc(e.agents.all, isInstalled) {
+		if found := e.agents.detected(e.Getenv); len(found) > 1 || len(found) == 1 && found[0].Agent.Name != install.ClaudeName {
 			all = append(all, agentChoice(found))
 		}
 		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
@@ -216,7 +214,7 @@ func (e *enabling) choose(ctx context.Context) error {
 	for i, c := range all {
 		questions[i] = c.Question
 	}
-	answers, err := e.Prompter.AskTogether(ctx, "Record "+labels(e.chosen)+" in this repository", questions...)
+	answers, err := e.Prompter.AskTogether(ctx, "Record "+labels(e.agents.chosen)+" in this repository", questions...)
 	if err != nil {
 		return err
 	}

@@ -48,46 +48,50 @@ func findAgents(names string) ([]agent.Agent, error) {
 
 func isInstalled(h install.AgentHooks) bool { return h.Installed > 0 }
 
-// chooseAgents chooses the agents that are named, else those that have hooks here, else
-// the default.
-func (e *enabling) chooseAgents(named []agent.Agent) {
-	e.chosen = nil
-	for _, h := range e.agents {
+// agents are all that can be recorded, with their hooks here; chosen are those that will be.
+type agents struct {
+	all, chosen []install.AgentHooks
+}
+
+// choose chooses the agents that are named, else those that have hooks here, else the default.
+func (s *agents) choose(named []agent.Agent) {
+	s.chosen = nil
+	for _, h := range s.all {
 		isNamed := slices.ContainsFunc(named, func(a agent.Agent) bool { return a.Name == h.Agent.Name })
 		if isNamed || len(named) == 0 && isInstalled(h) {
-			e.chosen = append(e.chosen, h)
+			s.chosen = append(s.chosen, h)
 		}
 	}
-	if len(e.chosen) == 0 {
-		e.chosen = e.agents[:1]
+	if len(s.chosen) == 0 {
+		s.chosen = s.all[:1]
 	}
 }
 
-// recordsClaude reports whether Claude Code is one of the agents that are recorded.
-func (e *enabling) recordsClaude() bool {
-	return slices.ContainsFunc(e.chosen, func(h install.AgentHooks) bool { return h.Agent.Name == install.ClaudeName })
+// hasClaude reports whether Claude Code is one of those that will be recorded.
+func (s *agents) hasClaude() bool {
+	return slices.ContainsFunc(s.chosen, func(h install.AgentHooks) bool { return h.Agent.Name == install.ClaudeName })
 }
 
 // checkAgents refuses what the chosen agents can't do, before anything is written.
 func (e *enabling) checkAgents() error {
-	for _, h := range e.chosen {
+	for _, h := range e.agents.chosen {
 		if e.opts.local && !agenthook.HasPersonalFile(h.Agent) {
 			return app.WithHint(app.Usagef("--local: %s has no settings in a project that are yours alone", h.Agent.Label),
-				"leave --local out, and git ignore "+e.relative(h.File)+" if nobody else shall have it")
+				"leave --local out, and git ignore "+relativeTo(e.repo.Root, h.File)+" if nobody else shall have it")
 		}
 	}
-	if !e.recordsClaude() && (e.opts.mcp || e.opts.line) {
+	if !e.agents.hasClaude() && (e.opts.mcp || e.opts.line) {
 		return app.Usagef("--mcp and --statusline are for %s", install.ClaudeLabel)
 	}
 	return nil
 }
 
 // detected returns the agents that are used here or installed on this machine.
-func (e *enabling) detected() []install.AgentHooks {
+func (s *agents) detected(getenv func(string) string) []install.AgentHooks {
 	var found []install.AgentHooks
-	for _, h := range e.agents {
+	for _, h := range s.all {
 		_, err := os.Stat(filepath.Dir(h.File))
-		if err == nil || app.OnPath(e.Getenv, h.Agent.Program) {
+		if err == nil || app.OnPath(getenv, h.Agent.Program) {
 			found = append(found, h)
 		}
 	}
@@ -105,7 +109,7 @@ func agentChoice(found []install.AgentHooks) choice {
 	}
 	return choice{q, func(e *enabling, answer string) error {
 		named, err := findAgents(answer)
-		e.chooseAgents(named)
+		e.agents.choose(named)
 		return err
 	}}
 }
@@ -132,8 +136,8 @@ func labels(agents []install.AgentHooks) string {
 
 // installAgents installs the hooks of the chosen agents.
 func (e *enabling) installAgents() error {
-	e.Streams.Printf("Agent: %s\n\n", labels(e.chosen))
-	for _, h := range e.chosen {
+	e.Streams.Printf("Agent: %s\n\n", labels(e.agents.chosen))
+	for _, h := range e.agents.chosen {
 		if err := e.installAgent(h); err != nil {
 			return err
 		}

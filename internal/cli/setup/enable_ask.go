@@ -32,7 +32,7 @@ func placeChoice() choice {
 
 // extraChoices ask for what needs the agent's own program.
 func (e *enabling) extraChoices() []choice {
-	if !e.recordsClaude() || !app.OnPath(e.Getenv, install.ClaudeProgram) {
+	if !e.agents.hasClaude() || !app.OnPath(e.Getenv, install.ClaudeProgram) {
 		return nil
 	}
 	var all []choice
@@ -44,7 +44,7 @@ func (e *enabling) extraChoices() []choice {
 					"If no, every /clear saves the context and says so afterwards.",
 			},
 			func(e *enabling, answer string) error {
-				e.opts.mcp = answer == ui.Yes && e.recordsClaude()
+				e.opts.mcp = answer == ui.Yes && e.agents.hasClaude()
 				return nil
 			},
 		})
@@ -57,7 +57,7 @@ func (e *enabling) extraChoices() []choice {
 					"A status line of yours goes on running.",
 			},
 			func(e *enabling, answer string) error {
-				e.opts.line = answer == ui.Yes && e.recordsClaude()
+				e.opts.line = answer == ui.Yes && e.agents.hasClaude()
 				return nil
 			},
 		})

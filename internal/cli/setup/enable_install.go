@@ -45,7 +45,7 @@ func (e *enabling) install(ctx context.Context) error {
 	if err := e.installExtras(ctx, project); err != nil {
 		return err
 	}
-	e.Streams.Printf("%s Project configured (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(file))
+	e.Streams.Printf("%s Project configured (%s)\n", e.Streams.Paint(ui.Green, "✓"), relativeTo(e.repo.Root, file))
 	for _, line := range report {
 		e.Streams.Notef("%s", line)
 	}
@@ -55,9 +55,9 @@ func (e *enabling) install(ctx context.Context) error {
 	return nil
 }
 
-// relative is a path as the user would type it at the worktree's root.
-func (e *enabling) relative(path string) string {
-	if rel, err := filepath.Rel(e.repo.Root, path); err == nil && filepath.IsLocal(rel) {
+// relativeTo returns a path as the user would type it at a worktree's root.
+func relativeTo(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	return path

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -19,7 +20,7 @@ func (e *enabling) printNext(ctx context.Context) {
 	if files := e.uncommitted(ctx); len(files) > 0 {
 		table.Row("  git add "+strings.Join(files, " "), "commit them, for everybody here")
 	}
-	table.Row("  "+e.chosen[0].Agent.Program, "work and commit as usual")
+	table.Row("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
 	if e.lacksQuestion() {
 		table.Row("  entire enable --mcp", "be asked before /clear")
 	}
@@ -33,7 +34,7 @@ func (e *enabling) printNext(ctx context.Context) {
 // lacksQuestion reports whether the agent could ask before /clear, and nobody was asked
 // whether it shall.
 func (e *enabling) lacksQuestion() bool {
-	if !e.recordsClaude() || e.asked || e.opts.mcp || e.opts.noMCP || !app.OnPath(e.Getenv, install.ClaudeProgram) {
+	if !e.agents.hasClaude() || e.asked || e.opts.mcp || e.opts.noMCP || !app.OnPath(e.Getenv, install.ClaudeProgram) {
 		return false
 	}
 	at, err := install.CheckQuestions(e.repo)
@@ -42,7 +43,11 @@ func (e *enabling) lacksQuestion() bool {
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.
 func (e *enabling) uncommitted(ctx context.Context) []string {
-	entries, err := gitwork.Status(ctx, e.repo, ".entire", ".claude", ".mcp.json", ".codex", ".github/hooks/entire.json", ".pi", ".qwen")
+	paths := slices.Grow([]string{".entire", ".claude", ".mcp.json"}, len(e.agents.all))
+	for _, h := range e.agents.all {
+		paths = append(paths, relativeTo(e.repo.Root, agenthook.Files(h.Agent, e.repo.Root)[0]))
+	}
+	entries, err := gitwork.Status(ctx, e.repo, paths...)
 	if err != nil {
 		return nil // git reports it when the user commits
 	}

@@ -53,7 +53,7 @@ func (e *enabling) installExtras(ctx context.Context, p *install.Project) error 
 		if _, err := line.InstallStatusLine(); err != nil {
 			return err
 		}
-		e.Streams.Printf("%s Status line installed (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(line.Path))
+		e.Streams.Printf("%s Status line installed (%s)\n", e.Streams.Paint(ui.Green, "✓"), relativeTo(e.repo.Root, line.Path))
 	case e.opts.noLine:
 		for _, path := range install.ClaudeFiles(e.repo.Root) {
 			changed, err := install.ClaudeSettings(e.repo, path).RemoveStatusLine()
@@ -61,7 +61,7 @@ func (e *enabling) installExtras(ctx context.Context, p *install.Project) error 
 				return err
 			}
 			if changed {
-				e.Streams.Printf("%s Status line removed (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(path))
+				e.Streams.Printf("%s Status line removed (%s)\n", e.Streams.Paint(ui.Green, "✓"), relativeTo(e.repo.Root, path))
 			}
 		}
 	}
@@ -94,10 +94,10 @@ func (e *enabling) installServer(ctx context.Context, p *install.Project) error 
 	}
 	where := "with " + install.ClaudeLabel
 	if e.shared {
-		where = "in " + e.relative(claude.ServersFile(e.repo.Root))
+		where = "in " + relativeTo(e.repo.Root, claude.ServersFile(e.repo.Root))
 	}
 	e.Streams.Printf("%s MCP server registered %s; %s asks before /clear (%s)\n",
-		e.Streams.Paint(ui.Green, "✓"), where, install.ClaudeLabel, e.relative(here))
+		e.Streams.Paint(ui.Green, "✓"), where, install.ClaudeLabel, relativeTo(e.repo.Root, here))
 	if e.shared {
 		e.Streams.Notef("%s asks each person once whether the project's servers may run.", install.ClaudeLabel)
 	}
@@ -112,7 +112,7 @@ func (e *enabling) removeServer(ctx context.Context) error {
 			return err
 		}
 		if changed {
-			e.Streams.Printf("%s %s asks no more before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), install.ClaudeLabel, e.relative(path))
+			e.Streams.Printf("%s %s asks no more before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), install.ClaudeLabel, relativeTo(e.repo.Root, path))
 		}
 	}
 	roots, err := install.Worktrees(ctx, e.repo)
