@@ -147,20 +147,25 @@ func (r *Rewinder) finishTruncation(ctx context.Context, store *bands.Store, p p
 	return done, true, err
 }
 
-// PreviewUndo returns what UndoRewind would change, and writes nothing.
+// PreviewUndo returns what UndoRewind would change, and writes nothing. Of an undo that has only
+// the sessions or a conversation left to restore the plan has no changes.
 func (r *Rewinder) PreviewUndo(ctx context.Context, o Options) (plan.Plan, error) {
-	return r.previewMove(ctx, o, restore.PlanUndo)
+	return r.previewMove(ctx, history.OpUndo, o, restore.PlanUndo)
 }
 
 // PreviewRedo returns what RedoRewind would change, and writes nothing.
 func (r *Rewinder) PreviewRedo(ctx context.Context, o Options) (plan.Plan, error) {
-	return r.previewMove(ctx, o, restore.PlanRedo)
+	return r.previewMove(ctx, history.OpRedo, o, restore.PlanRedo)
 }
 
-func (r *Rewinder) previewMove(ctx context.Context, o Options, how func(context.Context, *bands.Store, restore.Options) (plan.Plan, error)) (plan.Plan, error) {
+func (r *Rewinder) previewMove(ctx context.Context, op history.Operation, o Options, how func(context.Context, *bands.Store, restore.Options) (plan.Plan, error)) (plan.Plan, error) {
 	store, err := r.movable()
 	if err != nil {
 		return plan.Plan{}, err
+	}
+	if stopped, found := r.finisher.unfinished(store); found && stopped.Op == op {
+		target, err := store.Snapshot(stopped.Target)
+		return plan.Plan{Target: target}, err
 	}
 	return how(ctx, store, r.moveOptions(o))
 }
