@@ -41,8 +41,9 @@ const longWord = 8
 
 // near returns the known words that a word may be meant to be: the most frequent one that
 // differs by a letter, or the two that it is made of, or the most frequent one that differs by two.
-// None if the word itself is known. Words with the same first letter come before others, as all
-// words are read to find those.
+// None if the word itself is known. Words with the same first letter come before others. Of those
+// only such are looked at that begin with the second letter, or differ in nothing but the first:
+// to read all words would take several times as long as the search.
 func (r *Reader) near(ctx context.Context, word string) (near []string, err error) {
 	length := utf8.RuneCountInString(word)
 	if length < 3 {
@@ -57,7 +58,7 @@ func (r *Reader) near(ctx context.Context, word string) (near []string, err erro
 	}
 	_, size := utf8.DecodeRuneInString(word)
 	first := word[:size]
-	if err := best.of(ctx, r, "term BETWEEN ? AND ?", first, first+"\U0010ffff"); err != nil {
+	if err := best.from(ctx, r, first); err != nil {
 		return nil, err
 	}
 	if best.term != "" && best.distance <= 1 {
@@ -76,8 +77,19 @@ func (r *Reader) near(ctx context.Context, word string) (near []string, err erro
 			return []string{word[:i], word[i:]}, err
 		}
 	}
-	if err := best.of(ctx, r, "TRUE"); err != nil || best.term == "" {
+	runes := []rune(word)
+	if err := best.from(ctx, r, string(runes[1])); err != nil {
 		return nil, err
+	}
+	for _, other := range "abcdefghijklmnopqrstuvwxyz0123456789" {
+		for _, term := range []string{string(other) + word[size:], string(other) + word} {
+			if err := best.of(ctx, r, "term = ?", term); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if best.term == "" {
+		return nil, nil
 	}
 	return []string{best.term}, nil
 }
@@ -99,6 +111,11 @@ type closest struct {
 
 	term            string
 	distance, turns int
+}
+
+// from looks through the words that begin so.
+func (c *closest) from(ctx context.Context, r *Reader, begin string) error {
+	return c.of(ctx, r, "term BETWEEN ? AND ?", begin, begin+"\U0010ffff")
 }
 
 // of looks through the words of the vocabulary that match a condition.
