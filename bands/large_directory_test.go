@@ -121,7 +121,7 @@ func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	if taken.Changes != 1 && taken.Changes != 2 { // and the folder's time, if it was written anew
 		t.Errorf("%d changes", taken.Changes)
 	}
-	usage, err := retention.Measure(t.Context(), r.store)
+	usage, err := retention.Measure(t.Context(), r.store, nil)
 	if err != nil || usage.Snapshots[1].Own > 30<<10 {
 		t.Errorf("%+v, %v", usage, err)
 	}

@@ -88,7 +88,7 @@ func (w *world) reopen() {
 // du measures the store: no more is a snapshot's own than there is at all.
 func (w *world) du() {
 	w.tb.Helper()
-	usage, err := retention.Measure(w.ctx.Context(), w.store)
+	usage, err := retention.Measure(w.ctx.Context(), w.store, nil)
 	w.must(err)
 	own := int64(0)
 	for _, s := range usage.Snapshots {

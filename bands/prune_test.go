@@ -230,7 +230,7 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 			t.Errorf("freed %d, %v", freed, err)
 		}
 	})
-	usage, err := retention.Measure(t.Context(), s.Store)
+	usage, err := retention.Measure(t.Context(), s.Store, nil)
 	if err == nil || len(usage.Snapshots) != 2 {
 		t.Errorf("usage: %+v, %v", usage, err)
 	}

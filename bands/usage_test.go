@@ -34,7 +34,7 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	s.take(t, bands.Auto, minute)
 
 	var passed []int64
-	usage, err := retention.MeasureReporting(t.Context(), s.Store, func(done, total int64) { passed = append(passed, done, total) })
+	usage, err := retention.Measure(t.Context(), s.Store, func(done, total int64) { passed = append(passed, done, total) })
 	fine(t, err)
 	if !slices.Equal(passed, []int64{1, 5, 2, 5, 3, 5, 4, 5, 5, 5}) {
 		t.Errorf("progress %v", passed)
@@ -54,7 +54,7 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 		t.Errorf("live %d, size %d of %d", usage.Live, usage.Size, all)
 	}
 	s.held(t, func(h *bands.Held) { fine(t, retention.Delete(h, 3)) })
-	usage, err = retention.Measure(t.Context(), s.Store)
+	usage, err = retention.Measure(t.Context(), s.Store, nil)
 	if err != nil || usage.Snapshots[1].Version != 2 || usage.Snapshots[1].Own < 100_000+5<<20 {
 		t.Errorf("now only the second has it: %+v, %v", usage.Snapshots, err)
 	}

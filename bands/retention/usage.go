@@ -25,15 +25,10 @@ type Usage struct {
 	Size int64 `json:"size"`
 }
 
-// Measure measures all snapshots in one pass over what they share. What can't be
-// read is in the joined error and counts nothing.
-func Measure(ctx context.Context, s *bands.Store) (Usage, error) {
-	return MeasureReporting(ctx, s, nil)
-}
-
-// MeasureReporting is Measure, and reports to tick how many of the snapshots are measured,
-// unless that is nil.
-func MeasureReporting(ctx context.Context, s *bands.Store, tick func(done, total int64)) (Usage, error) {
+// Measure measures all snapshots in one pass over what they share, and reports to tick how many
+// of them are measured, unless that is nil. What can't be read is in the joined error and counts
+// nothing.
+func Measure(ctx context.Context, s *bands.Store, tick func(done, total int64)) (Usage, error) {
 	snaps, bad := s.Snapshots()
 	l := newLedger(s, countSharing)
 	defer l.close()

@@ -59,7 +59,7 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 			usage, err = access.MeasureVolume(ctx, s, tick)
 			return err
 		}
-		usage, err = retention.MeasureReporting(ctx, s.Store, tick)
+		usage, err = retention.Measure(ctx, s.Store, tick)
 		return err
 	})
 	if err != nil {
