@@ -50,6 +50,8 @@ type Payload struct {
 	// Ignored reports that nothing has happened that concerns the session: a subagent's
 	// turn, or a prompt that nobody typed.
 	Ignored bool `json:"-"`
+	// StartContextLost reports that the client won't take the context of this start.
+	StartContextLost bool `json:"-"`
 
 	called json.RawMessage // when, in the agent's form
 }

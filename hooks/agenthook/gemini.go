@@ -54,6 +54,7 @@ func readGemini(p *Payload, verb string, data []byte) bool {
 		if p.Source == "resume" { // it names a file that the session doesn't use
 			p.Transcript = ""
 		}
+		p.StartContextLost = p.Source == "clear" // it shows the message only
 	case "user-prompt-submit":
 		if strings.HasPrefix(p.Prompt, "[System: ") { // the client's own, after an interruption
 			return false

@@ -17,23 +17,33 @@ import (
 // dueBrief is a brief that the first prompt of a session decides on: the content of the
 // side file of kind PromptBriefKind.
 type dueBrief struct {
-	Checkpoint string `json:"checkpoint"`
+	Checkpoint string `json:"checkpoint,omitempty"`
 	// Others are checkpoints of earlier sessions that the prompt may continue instead.
 	Others []string `json:"others,omitempty"`
+	// Opening is what the agent doesn't take at the session's start: the first prompt brings it
+	// where no brief is due.
+	Opening string `json:"opening,omitempty"`
 }
 
-// setDue records whether the brief of an opening is due with the first prompt. It is
-// called before the opening is recorded, so that a process killed between the two decides
+// setDue records whether the brief of an opening is due with the first prompt, or the opening
+// itself where the agent doesn't take it. It is called before the opening is recorded, so that a process killed between the two decides
 // both again.
-func (ij *Injector) setDue(id string, o Opening) error {
-	side := ij.Sessions.Side(id, session.PromptBriefKind)
-	if !o.due {
+func (ij *Injector) setDue(in workspace.Input, o Opening) error {
+	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
+	var due dueBrief
+	if o.due {
+		due = dueBrief{Checkpoint: o.Checkpoint, Others: o.others}
+	}
+	if in.StartContextLost && len(o.Parts) > 0 {
+		due.Opening = o.Parts[0]
+	}
+	if due.Checkpoint+due.Opening == "" {
 		if !side.Exists() {
 			return nil
 		}
 		return side.Remove()
 	}
-	data, err := json.Marshal(dueBrief{o.Checkpoint, o.others})
+	data, err := json.Marshal(due)
 	if err != nil {
 		return err
 	}
@@ -68,27 +78,27 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 	return text, err
 }
 
-// promptBrief returns the brief of the checkpoint in data whose work the prompt continues.
-// It is one string, as the agent runs one hook with a prompt.
+// promptBrief returns the brief of the checkpoint in data whose work the prompt continues, else
+// the opening there. It is one string, as the agent runs one hook with a prompt.
 func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []byte) (string, error) {
 	var due dueBrief
-	o := ij.Options.Recall
-	if o.OnStart != settings.Always || o.Inject != settings.InjectPrompt {
-		return "", nil
-	}
 	if err := json.Unmarshal(data, &due); err != nil {
 		return "", fmt.Errorf("decode the due brief of session %s: %w", in.SessionID, err)
 	}
+	o := ij.Options.Recall
+	if due.Checkpoint == "" || o.OnStart != settings.Always || o.Inject != settings.InjectPrompt {
+		return due.Opening, nil
+	}
 	id, err := ij.continued(ctx, in, due)
 	if err != nil || id == "" {
-		return "", err
+		return due.Opening, err
 	}
 	recalled, err := ij.briefer.briefFor(ctx, id, in.Prompt)
 	if err != nil {
-		return "", fmt.Errorf("brief of context checkpoint %s: %w", id, err)
+		return due.Opening, fmt.Errorf("brief of context checkpoint %s: %w", id, err)
 	}
 	if len(recalled.Brief.Parts) == 0 {
-		return "", nil
+		return due.Opening, nil
 	}
 	return recalled.Brief.Parts[0], nil
 }

@@ -84,7 +84,7 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 		if ij.Redactions() != redactions {
 			return workspace.ErrStale
 		}
-		if err := ij.setDue(in.SessionID, o); err != nil {
+		if err := ij.setDue(in, o); err != nil {
 			return err
 		}
 		return ij.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))

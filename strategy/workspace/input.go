@@ -32,6 +32,9 @@ type Input struct {
 	Source, Reason, PromptID string
 	// PromptContext reports whether the agent takes context with a prompt.
 	PromptContext bool
+	// StartContextLost reports whether the agent doesn't take the context that is returned at
+	// this start of a session.
+	StartContextLost bool
 	// Compaction is the agent's own summary of what it compacted.
 	Compaction string
 }

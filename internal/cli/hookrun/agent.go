@@ -85,7 +85,7 @@ func (h *hook) agent(ctx context.Context) error {
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
-		Task: payload.Task(h.name),
+		Task: payload.Task(h.name), StartContextLost: payload.StartContextLost,
 	})
 	answer.Stored = stored
 	if errors.Is(err, agenthook.ErrVerb) {
