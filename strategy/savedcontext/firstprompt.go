@@ -50,8 +50,8 @@ func (ij *Injector) setDue(in workspace.Input, o Opening) error {
 	return side.Replace(append(data, '\n'))
 }
 
-// RecallPrompt returns the whole brief if one is due and the prompt continues its work,
-// else an empty text. The first prompt of a person decides, once: of several hooks with
+// RecallPrompt returns the whole brief if one is due and the prompt continues its work, else the
+// opening if the agent didn't take that, or an empty text. The first prompt of a person decides, once: of several hooks with
 // that prompt one gets the text. A process killed before it decided leaves the decision to
 // the next prompt. Where nothing is due, the cost is one stat.
 func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text string, err error) {
