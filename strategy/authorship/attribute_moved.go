@@ -21,8 +21,8 @@ type goneLine struct {
 }
 
 // followMoves gives lines that were moved from one of the commit's files, or one that was gone
-// before the commit, to another to those who wrote them. Git follows only what the commit's parent has; who wrote that isn't known here, so
-// that such a line is marked as unsure.
+// before the commit, to another to those who wrote them. Git follows only what the commit's parent
+// has; who wrote that isn't known here, so that such a line is marked as unsure.
 func (a *attributing) followMoves(ctx context.Context) {
 	gone, added := map[string][]goneLine{}, map[string]int{}
 	for _, l := range a.found {
@@ -70,8 +70,8 @@ func (a *attributing) followMoves(ctx context.Context) {
 // parent nor the commit has: they were renamed or removed before the commit. It reports whether
 // there are any.
 func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]goneLine) (found bool) {
-	if !slices.ContainsFunc(a.found, func(l authoredLines) bool { return a.creates(l.diff.Path) }) {
-		return false // nothing was renamed
+	if len(a.pending) < 2 || !slices.ContainsFunc(a.found, func(l authoredLines) bool { return a.creates(l.diff.Path) }) { //nolint:mnd // of one session the names are known
+		return false
 	}
 	files := 0
 	for _, path := range slices.Sorted(maps.Keys(a.steps)) {

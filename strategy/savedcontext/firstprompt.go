@@ -26,8 +26,8 @@ type dueBrief struct {
 }
 
 // setDue records whether the brief of an opening is due with the first prompt, or the opening
-// itself where the agent doesn't take it. It is called before the opening is recorded, so that a process killed between the two decides
-// both again.
+// itself where the agent doesn't take it. It is called before the opening is recorded, so that a
+// process killed between the two decides both again.
 func (ij *Injector) setDue(in workspace.Input, o Opening) error {
 	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
 	var due dueBrief
@@ -51,9 +51,9 @@ func (ij *Injector) setDue(in workspace.Input, o Opening) error {
 }
 
 // RecallPrompt returns the whole brief if one is due and the prompt continues its work, else the
-// opening if the agent didn't take that, or an empty text. The first prompt of a person decides, once: of several hooks with
-// that prompt one gets the text. A process killed before it decided leaves the decision to
-// the next prompt. Where nothing is due, the cost is one stat.
+// opening if the agent didn't take that, or an empty text. The first prompt of a person decides,
+// once: of several hooks with that prompt one gets the text. A process killed before it decided
+// leaves the decision to the next prompt. Where nothing is due, the cost is one stat.
 func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text string, err error) {
 	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
 	if !side.Exists() || !transcript.IsHuman(in.Prompt) && !relate.IsPlan(in.Prompt) {
