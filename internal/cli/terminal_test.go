@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,9 +75,22 @@ func start(t testing.TB, cmd *exec.Cmd) *screen {
 // startOn starts a command on a terminal of a size.
 func startOn(t testing.TB, cmd *exec.Cmd, columns, rows uint16) *screen {
 	t.Helper()
-	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns})
+	file, terminal, err := pty.Open()
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
+	}
+	defer func() { _ = terminal.Close() }()
+	if err := pty.Setsize(file, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Stdin == nil {
+		cmd.Stdin = terminal
+	}
+	cmd.Stdout, cmd.Stderr = terminal, terminal
+	const stdout = 1 // standard input may be something else
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: stdout}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
 	s := &screen{TB: t, file: file, news: make(chan struct{}, 1), end: make(chan struct{})}
 	t.Cleanup(func() { _ = file.Close() })
