@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -108,10 +110,42 @@ type Comparison struct {
 // Compare returns the session's share of a file; false if that is too large to
 // compare, or not all here. A file that can't be compared by lines has none.
 func (c *Created) Compare(ctx context.Context, s *session.State, f Comparison) (attribution.Share, bool, error) {
+	file, ok, err := c.file(ctx, f)
+	if err != nil || !ok || workspace.IsOpaque(file.Final) {
+		return attribution.Share{}, ok, err
+	}
+	return file.Shares()[attribution.Author(s.ID)], true, nil
+}
+
+// Wrote returns the lines that a session wrote of a file which the commit creates and which is
+// no share of it. Of a file that can't be compared by lines there are none.
+func (c *Created) Wrote(ctx context.Context, s *session.State, path string) (checkpoint.LineRanges, error) {
+	committed := c.Changes[path]
+	left, found, err := c.left(ctx, s, path)
+	if err != nil || found && left == committed.New || !workspace.IsBlob(committed.NewMode) {
+		return nil, err
+	}
+	file, ok, err := c.file(ctx, Comparison{committed.New, provenance.GoneBlob, c.History(ctx, s, path, left)})
+	if err != nil || !ok || workspace.IsOpaque(file.Final) || file.Shares()[attribution.Author(s.ID)].Counts() {
+		return nil, err
+	}
+	file.Hunks = []gitdiff.Hunk{{New: 1, NewLines: len(splitLines(file.Final))}}
+	var wrote checkpoint.LineRanges
+	for _, l := range file.Attribute().Added {
+		if l.By == attribution.Author(s.ID) {
+			wrote = wrote.With(l.Number + 1)
+		}
+	}
+	return wrote, nil
+}
+
+// file reads what a file was on its way; false if that is too large to compare, or not all here.
+// Of an opaque file it reads the final content only.
+func (c *Created) file(ctx context.Context, f Comparison) (attribution.File, bool, error) {
 	file := attribution.File{}
 	var err error
 	if file.Final, err = c.read(ctx, f.Final); err == nil && workspace.IsOpaque(file.Final) {
-		return attribution.Share{}, true, nil
+		return file, true, nil
 	}
 	if err == nil {
 		file.Base, err = c.read(ctx, f.Base)
@@ -128,9 +162,9 @@ func (c *Created) Compare(ctx context.Context, s *session.State, f Comparison) (
 		file.States = append(file.States, state)
 	}
 	if err != nil {
-		return attribution.Share{}, false, provenance.IgnoreUncomparable(err)
+		return attribution.File{}, false, provenance.IgnoreUncomparable(err)
 	}
-	return file.Shares()[attribution.Author(s.ID)], true, nil
+	return file, true, nil
 }
 
 // read reads a blob, or nothing for no file.

@@ -162,7 +162,9 @@ type group struct {
 
 	lines []*Line
 	blob  git.OID // of the commit's file; empty if it isn't known
-	ids   []checkpoint.ID
+	// unsure are files of which the note beside the commit has lines.
+	unsure []file
+	ids    []checkpoint.ID
 }
 
 // attributing finds the authors of lines.
@@ -243,6 +245,7 @@ func (at *attributing) readCommits(ctx context.Context, groups []*group) error {
 	for _, g := range groups {
 		g.ids = checkpoint.IDsOf(at.commits[g.commit])
 		slices.Reverse(g.ids)
+		g.unsure = unsureIn(at.commits[g.commit].Note, g.path)
 	}
 	return nil
 }

@@ -41,6 +41,10 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	if err != nil {
 		return err
 	}
+	unsure, err := at.unsure(ctx, g)
+	if err != nil {
+		return err
+	}
 	isComplete, isRecorded := true, false
 	for _, id := range g.ids {
 		isComplete = isComplete && at.records[id].complete
@@ -51,6 +55,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		author, found := at.fromRecords(g, l, sources)
 		switch {
 		case found:
+		case isUnsure(unsure, l.Orig):
 		case len(g.ids) == 0:
 			author = at.person(g.commit)
 		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1 || isOlder(sources, l.Orig)):
@@ -184,6 +189,11 @@ func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
 				if f, ok := at.records[id].slots[i].bound(g.path, g.blob); ok && g.blob != "" && f.Blob != g.blob {
 					wanted = append(wanted, f.Blob, g.blob)
 				}
+			}
+		}
+		for _, f := range g.unsure {
+			if g.blob != "" && f.Blob != g.blob {
+				wanted = append(wanted, f.Blob, g.blob)
 			}
 		}
 	}

@@ -248,7 +248,9 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 		}
 		texts[c.OID] = noted[i].Note
 		c.Note = noted[i].Note
-		found = append(found, FoundCommit{Commit: c, IDs: checkpoint.IDsOf(c)})
+		if ids := checkpoint.IDsOf(c); len(ids) > 0 {
+			found = append(found, FoundCommit{Commit: c, IDs: ids})
+		}
 	}
 	return found, gitwork.WriteNotes(ctx, f.Repo, f.signature(list[0]), texts)
 }
@@ -321,7 +323,11 @@ func (f *Finder) link(ctx context.Context, here []*session.State, by string, c g
 	if err := f.authors.NoteMade(d); err != nil { // only doctor needs it
 		f.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(id), "error", err.Error())
 	}
-	text := checkpoint.TrailerKey + ": " + string(id) + "\n"
+	text, err := f.Repo.Notes.Of(ctx, c.OID)
+	if err != nil {
+		return found, false, err
+	}
+	text += checkpoint.TrailerKey + ": " + string(id) + "\n"
 	if err := gitwork.WriteNotes(ctx, f.Repo, f.signature(c), map[git.OID]string{c.OID: text}); err != nil {
 		return found, false, errors.Join(err, f.journal.Remove(d))
 	}
@@ -356,11 +362,20 @@ func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
 		if err != nil {
 			continue
 		}
-		have := checkpoint.IDsOf(now)
-		if !slices.ContainsFunc(checkpoint.IDsOf(old), func(id checkpoint.ID) bool { return !slices.Contains(have, id) }) {
+		text, known := texts[now.OID]
+		if !known {
+			text = now.Note
+		}
+		for line := range strings.Lines(old.Note) {
+			if !slices.ContainsFunc(checkpoint.IDs(line), func(id checkpoint.ID) bool { return slices.Contains(checkpoint.IDsOf(now), id) }) &&
+				!strings.Contains(text, line) {
+				text += line
+			}
+		}
+		if text == now.Note {
 			continue
 		}
-		texts[now.OID] = now.Note + old.Note
+		texts[now.OID] = text
 		by = f.signature(now)
 	}
 	return gitwork.WriteNotes(ctx, f.Repo, by, texts)

@@ -77,7 +77,7 @@ func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinke
 // it has none there, or has others in its message.
 func (rl *Relinker) removeNote(ctx context.Context, rev string) (Relinked, bool, error) {
 	c, err := rl.Repo.Commit(ctx, rev)
-	if err != nil || c.Note == "" || len(checkpoint.IDs(c.Message)) > 0 {
+	if err != nil || len(checkpoint.IDs(c.Note)) == 0 || len(checkpoint.IDs(c.Message)) > 0 {
 		return Relinked{}, false, nil //nolint:nilerr // the amend says what is wrong
 	}
 	by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}

@@ -45,6 +45,7 @@ func New(w *workspace.Workspace) *Services {
 		},
 		Committed: &Committed{
 			Workspace:   w,
+			authors:     authorshipSvc.Authors,
 			children:    workspaceSvc.Children,
 			condenser:   condenseSvc.Condenser,
 			finalizer:   condenseSvc.Finalizer,
@@ -104,6 +105,7 @@ type Operations struct {
 type Committed struct {
 	*workspace.Workspace
 
+	authors     *authorship.Authors
 	children    *workspace.Children
 	condenser   *condense.Condenser
 	finalizer   *condense.Finalizer

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -29,6 +32,9 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, except func(id 
 	if err != nil {
 		return err
 	}
+	if err := c.noteUnsure(ctx, head, changes, waiting); err != nil && ctx.Err() == nil {
+		c.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
+	}
 	for _, s := range waiting {
 		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
@@ -38,6 +44,36 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, except func(id 
 		}
 	}
 	return nil
+}
+
+// noteUnsure notes the lines that sessions wrote of a commit without a checkpoint: those of files
+// that it creates and that are no share of a session. Without the note they would be a person's.
+func (c *Committed) noteUnsure(ctx context.Context, head git.Commit, changes journal.Changes, waiting []*session.State) error {
+	if len(checkpoint.IDsOf(head)) > 0 || checkpoint.Declines(head.Message) {
+		return nil
+	}
+	files := c.authors.Created(changes, waiting)
+	text := head.Note
+	for _, s := range waiting {
+		for _, p := range s.FilesTouched {
+			if change, ok := changes[p]; !ok || change.OldMode != 0 {
+				continue
+			}
+			wrote, err := files.Wrote(ctx, s, p)
+			if err != nil {
+				return err
+			}
+			line := checkpoint.UnsureLines{Path: p, Blob: changes[p].New, Lines: wrote}.String() + "\n"
+			if len(wrote) > 0 && !strings.Contains(text, line) {
+				text += line
+			}
+		}
+	}
+	if text == head.Note {
+		return nil
+	}
+	by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: c.Env.Now()}
+	return gitwork.WriteNotes(ctx, c.Repo, by, map[git.OID]string{head.OID: text})
 }
 
 // settleSession removes the files that a commit contains from a session's

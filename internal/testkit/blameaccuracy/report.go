@@ -68,11 +68,7 @@ const method = "# The accuracy of blame\n\n" +
 	"| what a revert brings back | the person who reverted, as git has it |\n" +
 	"| a subagent's shell command | the subagent; if only its session is named, that counts as unknown |\n\n" +
 	"A line is *right* if the person, or session, turn and subagent are the right ones;\n" +
-	"*unknown* if the program says that it doesn't know one of them; else *wrong*.\n\n" +
-	"Known to be wrong: one line of seed 308. A commit creates a file of which a session wrote a few\n" +
-	"lines and a person nearly all, and has nothing else of the session: it is no share of a session\n" +
-	"([attribution](formats/attribution.md#what-is-a-sessions-share)), so the commit has no checkpoint,\n" +
-	"and the lines are the person's.\n\n"
+	"*unknown* if the program says that it doesn't know one of them; else *wrong*.\n\n"
 
 // Markdown is the page with the figures of so many histories.
 func (r *Result) Markdown(histories, seed uint64) string {
