@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
@@ -66,7 +67,11 @@ func (l *agentLab) home() string    { return filepath.Join(l.dir, "home") }
 func (l *agentLab) play(script, input, lines string) {
 	l.t.Helper()
 	// The client's shell may be a login shell, which sets PATH anew, and not read the user's configuration of git.
-	setup := `entire enable --agent ` + l.agent.Name + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
+	mcp := ""
+	if agenthook.ServersFile(l.agent, l.project()) != "" {
+		mcp = " --mcp"
+	}
+	setup := `entire enable --agent ` + l.agent.Name + mcp + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
 		` && git config user.name Lab && git config user.email lab@example.invalid`
 	cmd := exec.CommandContext(l.t.Context(), filepath.Join(l.lab, "run"),
 		"--client", l.agent.Name, "--project", l.project(), "--log", filepath.Join(l.dir, "log"), "--home", l.home(), "--path", l.bin, "--hooklog", "user",
@@ -89,12 +94,22 @@ func (l *agentLab) run(name string, args ...string) string {
 	return string(out)
 }
 
+// requests returns what the client asked the model.
+func (l *agentLab) requests() string {
+	l.t.Helper()
+	data, err := os.ReadFile(filepath.Join(l.dir, "log", "requests.jsonl"))
+	if err != nil {
+		l.t.Error(err)
+	}
+	return string(data)
+}
+
 // contains reports an error for each text that isn't in the output.
 func (l *agentLab) contains(out string, texts ...string) {
 	l.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(out, text) {
-			l.t.Errorf("no %q in:\n%s", text, out)
+			l.t.Errorf("no %q in:\n%.20000s", text, out)
 		}
 	}
 }
@@ -128,6 +143,11 @@ func agentWorks(t *testing.T, l *agentLab) {
 			"! git add docs README.md && git commit -qm 'Person commit'\n"+
 			"Add one more line to made.txt and commit\n")
 	entire := filepath.Join(l.bin, "entire")
+	if agenthook.ServersFile(l.agent, l.project()) != "" {
+		if asked := l.requests(); !strings.Contains(asked, "history_search") && !strings.Contains(asked, "mcp__entire") {
+			t.Error("no request offers the model the tools of the MCP server")
+		}
+	}
 	for _, rev := range []string{"HEAD", "HEAD~1"} {
 		l.contains(l.run("git", "log", "-1", "--notes=entire", "--format=%B%N", rev), "Entire-Checkpoint: ")
 	}

@@ -11,10 +11,11 @@ func claudeCode() dialect {
 	f := grouped()
 	f.anyMatcher = true
 	return dialect{
-		agent: agent.ClaudeCode(),
-		files: [][]string{{".claude", "settings.json"}, {".claude", "settings.local.json"}},
-		form:  f,
-		reply: reply{raw: true},
+		agent:   agent.ClaudeCode(),
+		files:   [][]string{{".claude", "settings.json"}, {".claude", "settings.local.json"}},
+		servers: serverList{file: []string{".mcp.json"}, key: "mcpServers", entry: `{"type":"stdio","command":"entire","args":["mcp"]}`},
+		form:    f,
+		reply:   reply{raw: true},
 		entries: []entry{
 			{event: "SessionStart", verb: "session-start"},
 			{event: "SessionStart", verb: "session-brief"},

@@ -26,6 +26,7 @@ func codex() dialect {
 	return dialect{
 		agent:   agent.Codex(),
 		files:   [][]string{{".codex", "hooks.json"}},
+		servers: serverList{file: []string{".codex", "config.toml"}, key: "mcp_servers", toml: true},
 		form:    grouped(),
 		reply:   reply{silent: true},
 		entries: entries,

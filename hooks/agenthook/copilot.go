@@ -18,6 +18,10 @@ func copilot() dialect {
 	return dialect{
 		agent: agent.Copilot(),
 		files: [][]string{{".github", "hooks", "entire.json"}},
+		servers: serverList{
+			file: []string{".github", "mcp.json"}, key: "mcpServers",
+			entry: `{"type":"local","command":"entire","args":["mcp"],"tools":["*"]}`,
+		},
 		form:  form{version: "1", flat: true, command: "bash", timeout: "timeoutSec", unit: time.Second},
 		reply: reply{silent: true, direct: true},
 		entries: []entry{

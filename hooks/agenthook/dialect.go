@@ -24,6 +24,8 @@ type dialect struct {
 	// the verbs of entries.
 	plugin bool
 	reply  reply
+	// servers is where a project lists MCP servers.
+	servers serverList
 	// verbs are names of ours for the agent's own verbs, "" for one that does nothing.
 	verbs map[string]string
 

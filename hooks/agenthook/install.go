@@ -74,22 +74,22 @@ func (s Settings) Sweep(before time.Time) error { return s.file().Sweep(before) 
 func (s Settings) dialect() dialect { return dialectOf(s.Agent) }
 
 func (s Settings) file() jsonedit.File {
-	return jsonedit.File{Path: s.Path, Backup: s.Backup, Holds: holdsOurs, Strip: stripSettings}
+	return jsonedit.File{Path: s.Path, Backup: s.Backup, Holds: s.dialect().holdsOurs, Strip: s.dialect().strip}
 }
 
 // holdsOurs reports whether something of ours or of the existing tool is there.
-func holdsOurs(doc *jsonedit.Document) bool {
+func (dl dialect) holdsOurs(doc *jsonedit.Document) bool {
 	d := settingsDocument{doc}
 	hooks, _ := d.Find("hooks")
-	return d.ownStatusLine() || slices.ContainsFunc(jsonedit.MemberNames(hooks), func(event string) bool {
+	return d.ownStatusLine() || dl.servers.holds(doc) || slices.ContainsFunc(jsonedit.MemberNames(hooks), func(event string) bool {
 		groups, _ := d.Find("hooks", event)
 		return len(handlers(groups)) > 0
 	})
 }
 
-// stripSettings removes all hooks of ours, the existing tool's included. mayGo reports
+// strip removes all of ours, the existing tool's hooks included. mayGo reports
 // which objects and arrays are removed, too, where they become empty.
-func stripSettings(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(string) bool) error {
+func (dl dialect) strip(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(string) bool) error {
 	d := settingsDocument{doc}
 	hooks, _ := d.Find("hooks")
 	for _, event := range jsonedit.MemberNames(hooks) {
@@ -98,6 +98,9 @@ func stripSettings(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(strin
 		}
 	}
 	if err := d.removeDenied(mayGo); err != nil {
+		return err
+	}
+	if err := dl.servers.strip(doc, mayGo); err != nil {
 		return err
 	}
 	return d.removeStatusLine(rec)

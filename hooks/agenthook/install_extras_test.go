@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
-	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // done fails the test on an error, and reports whether the file was changed.
@@ -251,10 +251,15 @@ func TestTheUsersTimeoutOfAHookStays(t *testing.T) {
 	}
 }
 
-func servers(tb testing.TB, text string) claude.ProjectServers {
+func servers(tb testing.TB, text string) agenthook.Servers {
+	tb.Helper()
+	return serversOf(tb, agent.ClaudeCode(), text)
+}
+
+func serversOf(tb testing.TB, a agent.Agent, text string) agenthook.Servers {
 	tb.Helper()
 	root := tb.TempDir()
-	p := claude.ProjectServers{Path: claude.ServersFile(root), Backup: filepath.Join(root, ".git", "entire", "backup")}
+	p := agenthook.Servers{Agent: a, Path: agenthook.ServersFile(a, root), Backup: filepath.Join(root, ".git", "entire", "backup")}
 	if text != "" {
 		write(tb, p.Path, text)
 	}

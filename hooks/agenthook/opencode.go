@@ -8,10 +8,11 @@ import (
 // openCode has no hooks in settings; its plugin hands messages over.
 func openCode() dialect {
 	return dialect{
-		agent:  agent.OpenCode(),
-		files:  [][]string{{".opencode", "plugins", "entire.js"}},
-		plugin: true,
-		reply:  reply{silent: true, direct: true},
+		agent:   agent.OpenCode(),
+		files:   [][]string{{".opencode", "plugins", "entire.js"}},
+		servers: serverList{file: []string{".opencode", "opencode.json"}, key: "mcp", entry: `{"type":"local","command":["entire","mcp"]}`},
+		plugin:  true,
+		reply:   reply{silent: true, direct: true},
 		entries: []entry{
 			{verb: "session-start"},
 			{verb: "session-end"},

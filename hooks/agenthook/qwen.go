@@ -11,9 +11,10 @@ import (
 // qwen has Claude Code's hooks, and announces prompts that nobody typed.
 func qwen() dialect {
 	return dialect{
-		agent: agent.Qwen(),
-		files: [][]string{{".qwen", "settings.json"}},
-		form:  grouped(),
+		agent:   agent.Qwen(),
+		files:   [][]string{{".qwen", "settings.json"}},
+		servers: serverList{file: []string{".qwen", "settings.json"}, key: "mcpServers", entry: ourServer},
+		form:    grouped(),
 		entries: []entry{
 			{event: "SessionStart", verb: "session-start"},
 			{event: "SessionEnd", verb: "session-end", timeout: endTimeout},

@@ -64,34 +64,54 @@ func (r *Reader) near(ctx context.Context, word string) (near []string, err erro
 	if best.term != "" && best.distance <= 1 {
 		return []string{best.term}, nil
 	}
-	for i := len(word) - 2; i >= 2; i-- {
-		begin, err := r.isKnown(ctx, word[:i])
-		if err != nil {
-			return nil, err
-		}
-		end := false
-		if begin {
-			end, err = r.isKnown(ctx, word[i:])
-		}
-		if err != nil || end {
-			return []string{word[:i], word[i:]}, err
-		}
+	if parts, err := r.parts(ctx, word); err != nil || len(parts) > 0 {
+		return parts, err
 	}
 	runes := []rune(word)
 	if err := best.from(ctx, r, string(runes[1])); err != nil {
 		return nil, err
 	}
-	for _, other := range "abcdefghijklmnopqrstuvwxyz0123456789" {
-		for _, term := range []string{string(other) + word[size:], string(other) + word} {
-			if err := best.of(ctx, r, "term = ?", term); err != nil {
-				return nil, err
-			}
-		}
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	others := make([]any, 0, 2*len(letters)) //nolint:mnd // another first letter, or one before it
+	for _, other := range letters {
+		others = append(others, string(other)+word[size:], string(other)+word)
+	}
+	if err := best.of(ctx, r, "term IN (?"+strings.Repeat(", ?", len(others)-1)+")", others...); err != nil {
+		return nil, err
 	}
 	if best.term == "" {
 		return nil, nil
 	}
 	return []string{best.term}, nil
+}
+
+// parts returns the two known words that a word is made of; none if it isn't. Of two letters
+// nearly every combination is known: such a part needs another of four.
+func (r *Reader) parts(ctx context.Context, word string) ([]string, error) {
+	const least, together = 2, 6
+	if len(word) < together {
+		return nil, nil
+	}
+	var splits []int
+	var parts []any
+	for i := len(word) - least; i >= least; i-- {
+		if utf8.RuneStart(word[i]) {
+			splits, parts = append(splits, i), append(parts, word[:i], word[i:])
+		}
+	}
+	known := map[string]bool{}
+	err := each(ctx, r.conn, "SELECT term FROM vocabulary WHERE term IN (?"+strings.Repeat(", ?", len(parts)-1)+")", parts, func(rows scanner) error {
+		var term string
+		err := rows.Scan(&term)
+		known[term] = true
+		return err
+	})
+	for _, i := range splits {
+		if known[word[:i]] && known[word[i:]] {
+			return []string{word[:i], word[i:]}, err
+		}
+	}
+	return nil, err
 }
 
 // isKnown reports whether a turn has a word.

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -59,8 +63,17 @@ func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
 	return book.missing(ctx, ids, true)
 }
 
-// Incomplete reports whether this clone lacks a file of any checkpoint.
+// Incomplete reports whether this clone lacks a file of any checkpoint. Only of a partial clone is
+// that asked of git: such a clone has a pack with the mark of one.
 func (r Reader) Incomplete(ctx context.Context) (bool, error) {
+	packs, err := os.ReadDir(filepath.Join(r.Repo.CommonDir, "objects", "pack"))
+	isMark := func(file os.DirEntry) bool { return strings.HasSuffix(file.Name(), ".promisor") }
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(packs, isMark) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil || len(book.trees) == 0 {
 		return false, err

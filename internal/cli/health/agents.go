@@ -78,6 +78,7 @@ type agentJSON struct {
 	Installed int             `json:"installed"`
 	Missing   []string        `json:"missing"`
 	Trust     agenthook.Trust `json:"trust"`
+	Server    bool            `json:"mcp_server"` // ours is in the project's list
 	Sessions  int             `json:"sessions"`
 	LastEvent *time.Time      `json:"last_event,omitempty"`
 	Limits    []string        `json:"limits"`
@@ -95,6 +96,10 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.File, Installed: h.Installed, Missing: format.NotNil(h.Missing),
 			Trust:  agenthook.TrustOf(h.Agent, agenthook.Hooked{File: h.File, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home)}),
 			Limits: format.NotNil(h.Agent.Limits),
+		}
+		if list, ok := install.AgentServers(repo, h.Agent); ok {
+			server, found, err := list.Server()
+			item.Server = err == nil && found && server.Ours()
 		}
 		item.Program, _ = app.FindOnPath(a.Getenv, h.Agent.Program)
 		if _, err := os.Stat(filepath.Dir(h.File)); err == nil {

@@ -55,10 +55,10 @@ func serverMissing(a *app.App, repo *git.Repo, at install.Asking) doctor.Finding
 	}
 	switch {
 	case at.File == install.ClaudeFiles(repo.Root)[0]:
-		list := claude.ServersFile(repo.Root)
-		f.Fix = "add it to " + list
-		f.Repair = &doctor.Repair{Files: []string{list}, Do: func(context.Context) error {
-			_, err := install.ProjectServers(repo, repo.Root).Install()
+		list := install.ProjectServers(repo, repo.Root)
+		f.Fix = "add it to " + list.Path
+		f.Repair = &doctor.Repair{Files: []string{list.Path}, Do: func(context.Context) error {
+			_, err := list.Install()
 			return err
 		}}
 	case app.OnPath(a.Getenv, install.ClaudeProgram):

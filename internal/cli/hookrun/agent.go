@@ -279,7 +279,9 @@ func (h *hook) sweepAgentFiles(ctx context.Context) {
 	before := h.app.Now().Add(-gone)
 	all := install.AllSettings(h.repo, h.repo.Root)
 	failed := make([]error, 0, len(all)+1)
-	failed = append(failed, install.ProjectServers(h.repo, h.repo.Root).Sweep(before))
+	for _, s := range install.AllServers(h.repo, h.repo.Root) {
+		failed = append(failed, s.Sweep(before))
+	}
 	for _, s := range all {
 		failed = append(failed, s.Sweep(before))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/jsonedit"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // ClaudeProgram is the agent's own program.
@@ -60,9 +61,31 @@ func CheckQuestions(repo *git.Repo) (Asking, error) {
 	return at, errors.Join(failed...)
 }
 
-// ProjectServers returns the MCP servers that the project's own file names.
-func ProjectServers(repo *git.Repo, root string) claude.ProjectServers {
-	return claude.ProjectServers{Path: claude.ServersFile(root), Backup: backupDir(repo.CommonDir)}
+// ProjectServers returns the MCP servers of Claude Code that the project's own file names.
+func ProjectServers(repo *git.Repo, root string) agenthook.Servers {
+	return serversOf(repo, agent.ClaudeCode(), root)
+}
+
+func serversOf(repo *git.Repo, a agent.Agent, root string) agenthook.Servers {
+	return agenthook.Servers{Agent: a, Path: agenthook.ServersFile(a, root), Backup: backupDir(repo.CommonDir)}
+}
+
+// AgentServers returns an agent's list of MCP servers in the repository's worktree; false if it
+// takes none from a project.
+func AgentServers(repo *git.Repo, a agent.Agent) (agenthook.Servers, bool) {
+	s := serversOf(repo, a, repo.Root)
+	return s, s.Path != ""
+}
+
+// AllServers returns the lists of MCP servers of all agents in the worktree at root, there or not.
+func AllServers(repo *git.Repo, root string) []agenthook.Servers {
+	var all []agenthook.Servers
+	for _, a := range agent.All() {
+		if s := serversOf(repo, a, root); s.Path != "" {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // FindServer finds the server that the agent starts in the repository's
@@ -145,21 +168,25 @@ func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal
 	return nil
 }
 
-// dropShared takes the server out of the list of a worktree's project.
+// dropShared takes the server out of the lists of a worktree's project.
 func dropShared(a *app.App, repo *git.Repo, root string) error {
-	changed, err := ProjectServers(repo, root).Uninstall()
-	if changed {
-		a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), claude.ServersFile(root))
+	var failed []error
+	for _, s := range AllServers(repo, root) {
+		changed, err := s.Uninstall()
+		if changed {
+			a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), s.Path)
+		}
+		if _, unreadable := errors.AsType[*jsonedit.Error](err); unreadable {
+			a.Streams.Notef("%v", err) // it need not be ours
+			continue
+		}
+		failed = append(failed, err)
 	}
-	if _, unreadable := errors.AsType[*jsonedit.Error](err); unreadable {
-		a.Streams.Notef("%v", err) // it need not be ours
-		return nil
-	}
-	return err
+	return errors.Join(failed...)
 }
 
 // TakeOut removes all of ours from the agent's settings; again, which is to be
-// called when the hooks are back, puts the questions and the status line back
+// called when the hooks are back, puts the questions, the status line and the server back
 // that were there.
 func TakeOut(s agenthook.Settings) (again func(failed *error), err error) {
 	n, _, err := s.Asking()
@@ -170,15 +197,22 @@ func TakeOut(s agenthook.Settings) (again func(failed *error), err error) {
 	if err != nil {
 		return nil, err
 	}
+	server, err := s.HasServer()
+	if err != nil {
+		return nil, err
+	}
 	again = func(failed *error) {
-		var asked, lined error
+		var asked, lined, served error
 		if n > 0 {
 			_, asked = s.InstallAsking()
 		}
 		if line {
 			_, lined = s.InstallStatusLine()
 		}
-		*failed = errors.Join(*failed, asked, lined)
+		if server {
+			_, served = s.InstallServer()
+		}
+		*failed = errors.Join(*failed, asked, lined, served)
 	}
 	_, err = s.Uninstall()
 	return again, err

@@ -80,8 +80,11 @@ func (e *enabling) checkAgents() error {
 				"leave --local out, and git ignore "+relativeTo(e.repo.Root, h.File)+" if nobody else shall have it")
 		}
 	}
-	if !e.agents.hasClaude() && (e.opts.mcp || e.opts.line) {
-		return app.Usagef("--mcp and --statusline are for %s", install.ClaudeLabel)
+	switch hasServers := e.agents.hasClaude() || len(e.otherServers()) > 0; {
+	case e.opts.mcp && !hasServers:
+		return app.Usagef("--mcp: %s takes no MCP servers", labels(e.agents.chosen))
+	case e.opts.line && !e.agents.hasClaude():
+		return app.Usagef("--statusline is for %s", install.ClaudeLabel)
 	}
 	return nil
 }

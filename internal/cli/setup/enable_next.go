@@ -43,7 +43,10 @@ func (e *enabling) lacksQuestion() bool {
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.
 func (e *enabling) uncommitted(ctx context.Context) []string {
-	paths := slices.Grow([]string{".entire", ".claude", ".mcp.json"}, len(e.agents.all))
+	paths := slices.Grow([]string{".entire", ".claude"}, 2*len(e.agents.all))
+	for _, s := range install.AllServers(e.repo, e.repo.Root) {
+		paths = append(paths, relativeTo(e.repo.Root, s.Path))
+	}
 	for _, h := range e.agents.all {
 		paths = append(paths, relativeTo(e.repo.Root, agenthook.Files(h.Agent, e.repo.Root)[0]))
 	}

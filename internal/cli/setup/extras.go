@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -15,6 +16,18 @@ import (
 // checkServer refuses what can't be done before anything is asked or written.
 func (e *enabling) checkServer() error {
 	if !e.opts.mcp {
+		return nil
+	}
+	for _, s := range e.otherServers() {
+		at, found, err := s.Server()
+		if err != nil {
+			return err
+		}
+		if found && !at.Ours() {
+			return app.WithHint(fmt.Errorf("another MCP server is called %q in %s", claude.ServerName, relativeTo(e.repo.Root, s.Path)), "rename it or take it out")
+		}
+	}
+	if !e.agents.hasClaude() {
 		return nil
 	}
 	at, err := install.CheckAsking(e.App, e.repo)
@@ -36,7 +49,12 @@ func (e *enabling) checkServer() error {
 func (e *enabling) installExtras(ctx context.Context, p *install.Project) error {
 	switch {
 	case e.opts.mcp:
-		if err := e.installServer(ctx, p); err != nil {
+		if e.agents.hasClaude() {
+			if err := e.installServer(ctx, p); err != nil {
+				return err
+			}
+		}
+		if err := e.installOtherServers(); err != nil {
 			return err
 		}
 	case e.opts.noMCP:
@@ -94,12 +112,35 @@ func (e *enabling) installServer(ctx context.Context, p *install.Project) error 
 	}
 	where := "with " + install.ClaudeLabel
 	if e.shared {
-		where = "in " + relativeTo(e.repo.Root, claude.ServersFile(e.repo.Root))
+		where = "in " + relativeTo(e.repo.Root, install.ProjectServers(e.repo, e.repo.Root).Path)
 	}
 	e.Streams.Printf("%s MCP server registered %s; %s asks before /clear (%s)\n",
 		e.Streams.Paint(ui.Green, "✓"), where, install.ClaudeLabel, relativeTo(e.repo.Root, here))
 	if e.shared {
 		e.Streams.Notef("%s asks each person once whether the project's servers may run.", install.ClaudeLabel)
+	}
+	return nil
+}
+
+// otherServers returns the lists of MCP servers of the chosen agents that have one, without
+// Claude Code's.
+func (e *enabling) otherServers() []agenthook.Servers {
+	var lists []agenthook.Servers
+	for _, h := range e.agents.chosen {
+		if s, ok := install.AgentServers(e.repo, h.Agent); ok && h.Agent.Name != install.ClaudeName {
+			lists = append(lists, s)
+		}
+	}
+	return lists
+}
+
+// installOtherServers puts the server into the lists of the project.
+func (e *enabling) installOtherServers() error {
+	for _, s := range e.otherServers() {
+		if _, err := s.Install(); err != nil {
+			return err
+		}
+		e.Streams.Printf("%s MCP server registered for %s (%s)\n", e.Streams.Paint(ui.Green, "✓"), s.Agent.Label, relativeTo(e.repo.Root, s.Path))
 	}
 	return nil
 }

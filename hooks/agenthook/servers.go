@@ -1,0 +1,188 @@
+package agenthook
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// serverList is where a project's configuration of an agent lists MCP servers; the zero value is
+// of an agent that has none.
+type serverList struct {
+	// file is the path in a worktree, and key the member with the list.
+	file []string
+	key  string
+	// entry is our server, as compact JSON. Where the file is TOML it is unused.
+	entry string
+	toml  bool
+}
+
+// ourServer is the entry that most agents take.
+const ourServer = `{"command":"entire","args":["mcp"]}`
+
+// Servers is a project's list of MCP servers of an agent, and the record of what we put in.
+type Servers struct {
+	Agent agent.Agent
+	// Path is the ServersFile of a worktree. Backup is the directory of the record.
+	Path, Backup string
+}
+
+// ServersFile returns the file of a worktree in which an agent finds MCP servers, empty if it
+// takes none from a project.
+func ServersFile(a agent.Agent, root string) string {
+	words := dialectOf(a).servers.file
+	if words == nil {
+		return ""
+	}
+	return filepath.Join(append([]string{root}, words...)...)
+}
+
+// servers returns the list of servers, if it is in this file.
+func (s Settings) servers() (Servers, bool) {
+	d := s.dialect()
+	return Servers{s.Agent, s.Path, s.Backup}, len(d.files) > 0 && slices.Equal(d.files[0], d.servers.file)
+}
+
+// HasServer reports whether our MCP server is in the file.
+func (s Settings) HasServer() (bool, error) {
+	list, here := s.servers()
+	if !here {
+		return false, nil
+	}
+	server, found, err := list.Server()
+	return found && server.Ours(), err
+}
+
+// InstallServer puts our MCP server into the file, if that has the agent's list.
+func (s Settings) InstallServer() (changed bool, err error) {
+	list, here := s.servers()
+	if !here {
+		return false, nil
+	}
+	return list.Install()
+}
+
+func (s Servers) list() serverList { return dialectOf(s.Agent).servers }
+
+// Install puts our server into the list, which is made if there is none. Another server of
+// that name is an error.
+func (s Servers) Install() (changed bool, err error) {
+	l := s.list()
+	if l.toml {
+		return s.table().install()
+	}
+	return s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) ([]string, error) {
+		servers, made, err := d.EnsureObject(l.key)
+		if err != nil {
+			return nil, err
+		}
+		v, there := jsonedit.Member(servers, claude.ServerName)
+		switch {
+		case !there:
+			return made, d.Add(servers, claude.ServerName, l.entry)
+		case !serverOf(v).Ours():
+			return nil, d.ErrorAt(v.StartOffset, "another server is called "+jsonedit.Quote(claude.ServerName))
+		}
+		return made, nil
+	})
+}
+
+// Uninstall takes our server out again, and nothing else.
+func (s Servers) Uninstall() (changed bool, err error) {
+	if s.list().toml {
+		return s.table().uninstall()
+	}
+	if _, shared := s.settings().servers(); shared {
+		return s.file().TakeSome(func(d *jsonedit.Document, _ jsonedit.Record, mayGo func(string) bool) error {
+			return s.list().strip(d, mayGo)
+		})
+	}
+	return s.file().TakeAll()
+}
+
+// Server is the one that is called as ours is; false if there is none.
+func (s Servers) Server() (claude.Server, bool, error) {
+	if s.list().toml {
+		return s.table().server()
+	}
+	d, err := s.file().Read()
+	if err != nil {
+		return claude.Server{}, false, err
+	}
+	v, ok := s.list().in(d)
+	return serverOf(v), ok, nil
+}
+
+// Sweep removes the temporary files of writers that were stopped before the time
+// given. Without a record it reads no directory: the root of a worktree may be large.
+func (s Servers) Sweep(before time.Time) error {
+	if s.list().toml {
+		return nil
+	}
+	if known, err := s.file().HasRecord(); err != nil || !known {
+		return err
+	}
+	return s.file().Sweep(before)
+}
+
+func (s Servers) settings() Settings { return Settings(s) }
+
+func (s Servers) file() jsonedit.File { return s.settings().file() }
+
+func (s Servers) table() serverTable {
+	return serverTable{path: s.Path, name: s.list().key + "." + claude.ServerName}
+}
+
+// in returns the server of a document that is called as ours is.
+func (l serverList) in(d *jsonedit.Document) (hujson.Value, bool) {
+	servers, _ := jsonedit.Member(d.Root(), l.key)
+	return jsonedit.Member(servers, claude.ServerName)
+}
+
+// holds reports whether our server is in a document.
+func (l serverList) holds(d *jsonedit.Document) bool {
+	if l.key == "" || l.toml {
+		return false
+	}
+	v, ok := l.in(d)
+	return ok && serverOf(v).Ours()
+}
+
+// strip takes our server out of a document.
+func (l serverList) strip(d *jsonedit.Document, mayGo func(string) bool) error {
+	if !l.holds(d) {
+		return nil
+	}
+	v, _ := l.in(d)
+	servers, _ := jsonedit.Member(d.Root(), l.key)
+	if err := d.RemoveValue(servers, v); err != nil {
+		return err
+	}
+	servers, _ = jsonedit.Member(d.Root(), l.key)
+	if len(jsonedit.MemberNames(servers)) > 0 || !mayGo(l.key) {
+		return nil
+	}
+	return d.RemoveValue(d.Root(), servers)
+}
+
+// serverOf reads an entry of a list of servers; the command of some lists is an array with the
+// arguments.
+func serverOf(v hujson.Value) claude.Server {
+	command, _ := jsonedit.Member(v, "command")
+	args, _ := jsonedit.Member(v, "args")
+	words := jsonedit.Elements(args)
+	s := claude.Server{Command: jsonedit.StringOf(command)}
+	if list := jsonedit.Elements(command); len(list) > 0 {
+		s.Command, words = jsonedit.StringOf(list[0]), list[1:]
+	}
+	for _, arg := range words {
+		s.Args = append(s.Args, jsonedit.StringOf(arg))
+	}
+	return s
+}
