@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,11 +13,11 @@ func TestUnsureOf(t *testing.T) {
 		{Path: " two  words ", Blob: "c90f02c4a3390f102aba9dff82bdeabe6a2e669c", Lines: LineRanges{{1, 1}}},
 		{Path: "a\nb\"\\\xff.txt", Blob: "c90f02c4a3390f102aba9dff82bdeabe6a2e669c", Lines: LineRanges{{2, 3}}},
 	}
-	note := "Entire-Checkpoint: 0123456789ab\n"
+	lines := []string{"Entire-Checkpoint: 0123456789ab"}
 	for _, u := range all {
-		note += u.String() + "\n"
+		lines = append(lines, u.String())
 	}
-	note += "Entire-Unsure: c90f02c4 0 a.txt\nEntire-Unsure: c90f02c4 1\nEntire-Unsure:  1 a\nEntire-Unsure: c90f02c4 1 \"\\q\"\nEntire-Unsure: c90f02c4 1 "
+	note := strings.Join(lines, "\n") + "\n" + "Entire-Unsure: c90f02c4 0 a.txt\nEntire-Unsure: c90f02c4 1\nEntire-Unsure:  1 a\nEntire-Unsure: c90f02c4 1 \"\\q\"\nEntire-Unsure: c90f02c4 1 "
 	if diff := cmp.Diff(all, UnsureOf(note)); diff != "" {
 		t.Errorf("UnsureOf (-want +got)\n%s", diff)
 	}

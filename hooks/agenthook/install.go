@@ -74,11 +74,12 @@ func (s Settings) Sweep(before time.Time) error { return s.file().Sweep(before) 
 func (s Settings) dialect() dialect { return dialectOf(s.Agent) }
 
 func (s Settings) file() jsonedit.File {
-	return jsonedit.File{Path: s.Path, Backup: s.Backup, Holds: s.dialect().holdsOurs, Strip: s.dialect().strip}
+	d := s.dialect()
+	return jsonedit.File{Path: s.Path, Backup: s.Backup, Holds: d.holdsOurs, Strip: d.strip}
 }
 
 // holdsOurs reports whether something of ours or of the existing tool is there.
-func (dl dialect) holdsOurs(doc *jsonedit.Document) bool {
+func (dl *dialect) holdsOurs(doc *jsonedit.Document) bool {
 	d := settingsDocument{doc}
 	hooks, _ := d.Find("hooks")
 	return d.ownStatusLine() || dl.servers.holds(doc) || slices.ContainsFunc(jsonedit.MemberNames(hooks), func(event string) bool {
@@ -89,7 +90,7 @@ func (dl dialect) holdsOurs(doc *jsonedit.Document) bool {
 
 // strip removes all of ours, the existing tool's hooks included. mayGo reports
 // which objects and arrays are removed, too, where they become empty.
-func (dl dialect) strip(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(string) bool) error {
+func (dl *dialect) strip(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(string) bool) error {
 	d := settingsDocument{doc}
 	hooks, _ := d.Find("hooks")
 	for _, event := range jsonedit.MemberNames(hooks) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
@@ -62,7 +63,7 @@ func (t serverTable) uninstall() (changed bool, err error) {
 	for _, text := range []string{"\n" + t.text(), t.text()} {
 		before, after, ok := bytes.Cut(data, []byte(text))
 		if ok && (len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || text[0] == '\n') {
-			rest, found = append(before, after...), true
+			rest, found = slices.Concat(before, after), true
 			break
 		}
 	}

@@ -46,7 +46,7 @@ func ServersFile(a agent.Agent, root string) string {
 // servers returns the list of servers, if it is in this file.
 func (s Settings) servers() (Servers, bool) {
 	d := s.dialect()
-	return Servers{s.Agent, s.Path, s.Backup}, len(d.files) > 0 && slices.Equal(d.files[0], d.servers.file)
+	return Servers(s), len(d.files) > 0 && slices.Equal(d.files[0], d.servers.file)
 }
 
 // HasServer reports whether our MCP server is in the file.

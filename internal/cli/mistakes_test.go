@@ -54,7 +54,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"rollback"}, 2, "hint: did you mean `entire rewind`?"},
 		{[]string{"--version"}, 0, "Entire CLI 1.2.3"},
 		{[]string{"enable", "--agent", "claude"}, 2, "hint: did you mean --agent claude-code?"},
-		{[]string{"enable", "--agent", "pi", "--mcp"}, 2, `Error: Invalid usage: --mcp and --statusline are for Claude Code`},
+		{[]string{"enable", "--agent", "pi", "--mcp"}, 2, `Error: Invalid usage: --mcp: Pi takes no MCP servers`},
 		{[]string{"enable", "--agent", "amp"}, 2, `Error: Invalid usage: unknown agent "amp" (known: claude-code, codex, copilot, cursor, gemini, opencode, pi, qwen)`},
 		{[]string{"config", "log_level=debug"}, 2, "hint: type entire config set log_level debug"},
 		{[]string{"config", "set"}, 2, "hint: type entire config set <key> <value>"},

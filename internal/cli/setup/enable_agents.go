@@ -80,7 +80,7 @@ func (e *enabling) checkAgents() error {
 				"leave --local out, and git ignore "+relativeTo(e.repo.Root, h.File)+" if nobody else shall have it")
 		}
 	}
-	switch hasServers := e.agents.hasClaude() || len(e.otherServers()) > 0; {
+	switch hasServers := e.agents.hasClaude() || len(e.agents.servers(e.repo)) > 0; {
 	case e.opts.mcp && !hasServers:
 		return app.Usagef("--mcp: %s takes no MCP servers", labels(e.agents.chosen))
 	case e.opts.line && !e.agents.hasClaude():

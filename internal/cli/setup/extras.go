@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -18,7 +19,7 @@ func (e *enabling) checkServer() error {
 	if !e.opts.mcp {
 		return nil
 	}
-	for _, s := range e.otherServers() {
+	for _, s := range e.agents.servers(e.repo) {
 		at, found, err := s.Server()
 		if err != nil {
 			return err
@@ -54,8 +55,11 @@ func (e *enabling) installExtras(ctx context.Context, p *install.Project) error 
 				return err
 			}
 		}
-		if err := e.installOtherServers(); err != nil {
-			return err
+		for _, s := range e.agents.servers(e.repo) {
+			if _, err := s.Install(); err != nil {
+				return err
+			}
+			e.Streams.Printf("%s MCP server registered for %s (%s)\n", e.Streams.Paint(ui.Green, "✓"), s.Agent.Label, relativeTo(e.repo.Root, s.Path))
 		}
 	case e.opts.noMCP:
 		if err := e.removeServer(ctx); err != nil {
@@ -122,27 +126,16 @@ func (e *enabling) installServer(ctx context.Context, p *install.Project) error 
 	return nil
 }
 
-// otherServers returns the lists of MCP servers of the chosen agents that have one, without
+// servers returns the lists of MCP servers of the chosen agents that have one, without
 // Claude Code's.
-func (e *enabling) otherServers() []agenthook.Servers {
+func (s *agents) servers(repo *git.Repo) []agenthook.Servers {
 	var lists []agenthook.Servers
-	for _, h := range e.agents.chosen {
-		if s, ok := install.AgentServers(e.repo, h.Agent); ok && h.Agent.Name != install.ClaudeName {
+	for _, h := range s.chosen {
+		if s, ok := install.AgentServers(repo, h.Agent); ok && h.Agent.Name != install.ClaudeName {
 			lists = append(lists, s)
 		}
 	}
 	return lists
-}
-
-// installOtherServers puts the server into the lists of the project.
-func (e *enabling) installOtherServers() error {
-	for _, s := range e.otherServers() {
-		if _, err := s.Install(); err != nil {
-			return err
-		}
-		e.Streams.Printf("%s MCP server registered for %s (%s)\n", e.Streams.Paint(ui.Green, "✓"), s.Agent.Label, relativeTo(e.repo.Root, s.Path))
-	}
-	return nil
 }
 
 // removeServer takes the questions and the server away from this worktree.
