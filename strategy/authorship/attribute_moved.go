@@ -125,17 +125,19 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 
 // origin returns the line of another file that a line was; false if it was none.
 func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
-	if from, ok := trace(gone, line); ok || line.By != attribution.Person {
-		return from, ok
+	if from, ok := trace(gone, line); ok {
+		return from, true
 	}
-	return ambiguous(gone, path)
+	return ambiguous(gone, line, path)
 }
 
-// ambiguous returns a line of a session that another file lost, though it isn't known that the
-// person who added it here removed it there.
-func ambiguous(gone []goneLine, path string) (goneLine, bool) {
+// ambiguous returns a line that another file lost, though it isn't known that whoever added it
+// here removed it there: of a person one that a session wrote there, of a session one that the
+// commit's parent has. Between the two the line may have been in a file that is gone.
+func ambiguous(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
+	isPerson := line.By == attribution.Person
 	for _, g := range gone {
-		if g.path != path && !g.Base && g.By != attribution.Person {
+		if g.path != path && (isPerson && !g.Base && g.By != attribution.Person || !isPerson && g.Base) {
 			return goneLine{Gone: attribution.Gone{Text: g.Text, Base: true}, path: g.path}, true
 		}
 	}
