@@ -1,10 +1,12 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // Task is what is known of a subagent and the tool call that started it.
@@ -83,4 +85,26 @@ type Agents struct {
 	// if it changed after Since.
 	Read  map[string]transcript.Cursor `json:"read,omitempty"`
 	Since time.Time                    `json:"since,omitzero"`
+}
+
+// SubagentFiles lists the transcripts of the subagents of the session whose transcript is path:
+// those in its folder, and those of which tasks or places are known.
+func (r *Recorder) SubagentFiles(path string) ([]subagents.File, error) {
+	files, err := subagents.Files(path)
+	if err != nil {
+		return nil, err
+	}
+	add := func(id string) {
+		f, found := subagents.Find(path, id)
+		if found && !slices.ContainsFunc(files, func(o subagents.File) bool { return o.Name == f.Name }) {
+			files = append(files, f)
+		}
+	}
+	for _, t := range r.Tasks {
+		add(t.Agent)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Agents.Read)) {
+		add(subagents.ID(name))
+	}
+	return files, nil
 }

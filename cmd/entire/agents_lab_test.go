@@ -33,6 +33,7 @@ func TestAgentLab(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Run("work", func(t *testing.T) { agentWorks(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("clear", func(t *testing.T) { agentClears(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("subagent", func(t *testing.T) { agentDelegates(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("rewound", func(t *testing.T) { agentIsRewound(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("killed", func(t *testing.T) { agentIsKilled(t, newAgentLab(t, lab, bin, a)) })
 		})
@@ -163,6 +164,34 @@ func agentWorks(t *testing.T, l *agentLab) {
 	if _, err := os.Stat(filepath.Join(l.project(), "docs", "start.md")); err == nil {
 		t.Error("the page is there before the turn that wrote it")
 	}
+}
+
+// agentDelegates has a subagent write a file and use the shell: what it said and did is in the
+// record of the person's commit, its tokens apart.
+func agentDelegates(t *testing.T, l *agentLab) {
+	if l.agent.Name == agent.Pi().Name {
+		t.Skip("it has no subagents")
+	}
+	l.play(filepath.Join(l.lab, "examples", "3-subagent.json"), "prompts", "Now delegate the page to a subagent\n")
+	entire := filepath.Join(l.bin, "entire")
+	l.run("git", "add", "docs", "sub.txt")
+	l.run("git", "commit", "-qm", "What the subagent did")
+	l.contains(l.run("git", "log", "-1", "--format=%B"), "Entire-Checkpoint: ")
+	l.contains(l.run(entire, "explain", "HEAD", "--full"), "delegate the page", "docs/sub.md", "The subagent is done.")
+	l.contains(l.run(entire, "search", "--kind", "subagent", "file is there"), "The file is there.")
+	var usage struct {
+		Total struct {
+			Subagents struct {
+				Output int `json:"output"`
+			} `json:"subagent_tokens"`
+		} `json:"total"`
+	}
+	out := l.run(entire, "usage", "--json")
+	if err := json.Unmarshal([]byte(out), &usage); err != nil || usage.Total.Subagents.Output == 0 {
+		t.Errorf("no tokens of a subagent, %v:\n%.3000s", err, out)
+	}
+	blame := l.run(entire, "blame", "--json", "docs/sub.md")
+	l.contains(blame, `"agent": "`+l.agent.Label+`"`, `"subagent": "`)
 }
 
 // agentClears sees that the new session gets the brief of the one that was cleared.

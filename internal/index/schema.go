@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is raised with every change of the tables or of what is filled in.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // tables makes the tables of an empty database.
 const tables = `

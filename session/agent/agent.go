@@ -26,6 +26,8 @@ type Agent struct {
 	// NamesLate reports that the payloads of hooks don't name the transcript before the end
 	// of a turn.
 	NamesLate bool
+	// NotesSubagents reports that subagents are found in the transcript: no hook reports them.
+	NotesSubagents bool
 	// KeepsConversation reports that the agent goes on with the whole conversation, or may,
 	// where its transcript was cut back.
 	KeepsConversation bool
@@ -85,7 +87,7 @@ func ClaudeCode() Agent {
 func Codex() Agent {
 	return Agent{
 		Name: "codex", Label: "Codex", Program: "codex",
-		Limits: []string{noQuestion, noSubagents, "tokens have no model"},
+		NotesSubagents: true, Limits: []string{noQuestion},
 		mark:   mark{name: "CODEX_SESSION_ID", session: "CODEX_SESSION_ID"},
 		home:   home{variable: "CODEX_HOME", name: ".codex"},
 		layout: byDate, resume: []string{"resume"},
@@ -96,7 +98,7 @@ func Codex() Agent {
 func Copilot() Agent {
 	return Agent{
 		Name: "copilot", Label: "Copilot CLI", Program: "copilot",
-		NamesLate: true, Limits: []string{noQuestion, noSubagents},
+		NamesLate: true, Limits: []string{noQuestion},
 		mark:   mark{name: "COPILOT_CLI", value: "1", session: "COPILOT_AGENT_SESSION_ID", otherInSubagents: true},
 		home:   home{variable: "COPILOT_HOME", name: ".copilot"},
 		layout: inFolders, resume: []string{"--resume="},
@@ -118,11 +120,11 @@ func Cursor() Agent {
 func Gemini() Agent {
 	return Agent{
 		Name: "gemini", Label: "Gemini CLI", Program: "gemini",
-		KeepsConversation: true,
-		Limits:            []string{noQuestion, noSubagents, "git hooks don't run in its shell: links are kept beside its commits", "no rewind of conversations"},
-		mark:              mark{name: "GEMINI_CLI", value: "1"},
-		home:              home{name: ".gemini"},
-		layout:            byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
+		KeepsConversation: true, NotesSubagents: true,
+		Limits: []string{noQuestion, "git hooks don't run in its shell: links are kept beside its commits", "no rewind of conversations"},
+		mark:   mark{name: "GEMINI_CLI", value: "1"},
+		home:   home{name: ".gemini"},
+		layout: byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
 	}
 }
 

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +30,9 @@ type use struct {
 	// edit is the place in scan.Edits, -1 for other tools.
 	edit       int
 	background bool
-	// task reports whether it starts a subagent.
-	task bool
+	// task reports whether it starts a subagent, by the input.
+	task  bool
+	input []byte
 }
 
 // moment is the number and the time of a line.
@@ -143,6 +146,9 @@ func (c *collector) use(b *block, at moment) {
 	case effectAny:
 		in := parseInput(b.input)
 		u.background, u.task = in.background, IsTask(toolName(name))
+		if u.task {
+			u.input = bytes.Clone(b.input)
+		}
 		u.call = len(c.scan.Calls)
 		c.scan.Calls = append(c.scan.Calls,
 			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line, Command: in.command})
@@ -202,6 +208,9 @@ func (c *collector) result(b *block, e *entry, at moment) {
 	if !known || u.task {
 		c.answer(id, e)
 	}
+	if u.task && len(e.agent) > 0 {
+		c.subagent(id, u.input, Unescaped(e.agent))
+	}
 	goesOn := !b.failed && (e.detached || u.background)
 	if known && u.edit >= 0 {
 		c.scan.Edits[u.edit].End = at.time
@@ -224,6 +233,18 @@ func (c *collector) result(b *block, e *entry, at moment) {
 			c.failed = map[string]bool{}
 		}
 		c.failed[id] = true
+	}
+}
+
+// subagent records that a tool use was carried out by a subagent.
+func (c *collector) subagent(toolUse string, input []byte, agent string) {
+	var in struct {
+		Type        string `json:"subagent_type"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(input, &in) // what can't be read is empty
+	if IsToolID(toolUse) && IsToolID(agent) {
+		c.scan.Subagents = append(c.scan.Subagents, Subagent{ToolUse: toolUse, ID: agent, Type: in.Type, Description: in.Description})
 	}
 }
 

@@ -17,10 +17,14 @@ type entry struct {
 	source    source
 	// silent reports whether no person wrote the line whatever it reads like.
 	silent bool
-	// sidechain reports whether the line is a subagent's.
+	// sidechain reports whether the line is a subagent's, and subagent is its id where the
+	// transcript of the main agent has the line.
 	sidechain bool
+	subagent  []byte
 	// detached reports whether the tool went on in the background.
 	detached bool
+	// agent is the id of the subagent whose result it is.
+	agent []byte
 	// message is the raw value of that key.
 	message []byte
 }
@@ -89,6 +93,8 @@ func (e *entry) field(s *scanner, key []byte) {
 		e.message = s.raw()
 	case "isSidechain":
 		e.sidechain = s.truth()
+	case "agentId":
+		e.subagent = s.str()
 	case "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly":
 		e.silent = s.truth() || e.silent
 	case "promptSource":
@@ -98,7 +104,7 @@ func (e *entry) field(s *scanner, key []byte) {
 	case "origin":
 		e.origin(s)
 	case "toolUseResult":
-		e.detached = detached(s)
+		e.result(s)
 	default:
 		s.skip()
 	}
@@ -123,23 +129,24 @@ func (e *entry) origin(s *scanner) {
 	}
 }
 
-// detached reports whether a tool's result only records that it was started.
-func detached(s *scanner) bool {
+// result takes in what the agent notes of a tool's result: whether that only records that it was
+// started, and the subagent.
+func (e *entry) result(s *scanner) {
 	if !s.enter('{') {
-		return false
+		return
 	}
-	found := false
 	for key, ok := s.key(); ok; key, ok = s.key() {
 		switch string(key) {
 		case "isAsync":
-			found = s.truth() || found
+			e.detached = s.truth() || e.detached
 		case "backgroundTaskId":
-			found = len(s.str()) > 0 || found
+			e.detached = len(s.str()) > 0 || e.detached
+		case "agentId":
+			e.agent = s.str()
 		default:
 			s.skip()
 		}
 	}
-	return found
 }
 
 // time returns the line's time, zero if it has none.

@@ -42,6 +42,11 @@ type Event struct {
 	// Uses are the tools that it called.
 	Uses []ToolUse
 
+	// Sidechain reports that the line is a subagent's, and Subagent is its id, as far as the line
+	// has it.
+	Sidechain bool
+	Subagent  string
+
 	text []byte  // raw between its quotes
 	tail scanner // at the value of toolUseResult, if it has one
 }
@@ -124,8 +129,8 @@ func (r ToolResult) Reply() string { return reply(&block{result: r.Content, fail
 
 // Events reads lines one after another; it keeps only its buffers between them.
 type Events struct {
-	// Subagent reports that the transcript is a subagent's: its lines have events too.
-	Subagent bool
+	// Subagents reports that lines of subagents have events, too.
+	Subagents bool
 
 	message message
 	event   Event
@@ -147,7 +152,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 		return e, false
 	}
 	s.i++
-	h := eventHead{message: &r.message, subagent: r.Subagent}
+	h := eventHead{message: &r.message, withSubagents: r.Subagents}
 	r.message = message{blocks: r.message.blocks[:0]}
 	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
 		if string(key) == "toolUseResult" && h.hasResult() {
@@ -159,6 +164,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 		return e, false
 	}
 	e.PromptID, e.Cwd, e.Branch, e.tail = Unquoted(h.promptID), Unquoted(h.cwd), h.branch, s
+	e.Sidechain, e.Subagent = h.sidechain, Unquoted(h.subagent)
 	switch string(h.kind) {
 	case "user", "human":
 		return e, e.user(&h)
@@ -255,7 +261,7 @@ type eventHead struct {
 
 	subtype, promptID, plan []byte
 	compaction, failed      bool
-	subagent                bool // lines of subagents count
+	withSubagents           bool
 	message                 *message
 	// nothing reports whether the line has no event, whatever else it holds.
 	nothing bool
@@ -274,7 +280,8 @@ func (h *eventHead) field(s *scanner, key []byte) {
 	case "attachment", "data":
 		h.nothing = true
 	case "isSidechain":
-		h.nothing = s.truth() && !h.subagent || h.nothing
+		h.sidechain = s.truth()
+		h.nothing = h.sidechain && !h.withSubagents || h.nothing
 	case "promptId":
 		h.promptID = s.str()
 	case "planContent":

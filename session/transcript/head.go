@@ -10,8 +10,10 @@ import (
 type Head struct {
 	UUID, Branch, Cwd string
 	Time              time.Time
-	// Sidechain reports whether the line is a subagent's.
+	// Sidechain reports whether the line is a subagent's, and Subagent is its id, as far as the
+	// line has it.
 	Sidechain bool
+	Subagent  string
 	// MessageID, Model and Usage are those of a message of a model; empty for other lines.
 	MessageID, Model string
 	Usage            Usage
@@ -26,7 +28,7 @@ func (h *Heads) Line(line []byte) (Head, bool) {
 	if !ok || !isChain(e.kind) {
 		return Head{}, false
 	}
-	head := Head{UUID: Unquoted(e.uuid), Branch: Unquoted(e.branch), Cwd: Unquoted(e.cwd), Time: e.time(), Sidechain: e.sidechain}
+	head := Head{UUID: Unquoted(e.uuid), Branch: Unquoted(e.branch), Cwd: Unquoted(e.cwd), Time: e.time(), Sidechain: e.sidechain, Subagent: Unquoted(e.subagent)}
 	if string(e.kind) == "assistant" {
 		h.message.parse(e.message)
 		if string(h.message.model) != synthetic {

@@ -226,3 +226,9 @@ func identity(info fs.FileInfo) (device, inode uint64) {
 	}
 	return uint64(st.Dev), uint64(st.Ino) //nolint:unconvert // the types differ between systems
 }
+
+// IsEnd reports whether the cursor is at the end of a file.
+func (c Cursor) IsEnd(info fs.FileInfo) bool {
+	device, inode := identity(info)
+	return c.Offset == info.Size() && c.Inode == inode && c.Device == device
+}

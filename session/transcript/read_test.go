@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -324,5 +326,19 @@ func TestReadRefuses(t *testing.T) {
 	cancel()
 	if _, err := transcript.Read(ctx, write(t, asked("x")), transcript.Cursor{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestReadAnswers(t *testing.T) {
+	t.Parallel()
+	path := write(t, lines(used("1", "Agent", `{}`), used("2", "Bash", `{}`), used("3", "Task", `{}`), answered("1", "", ""), answered("2", "", "")))
+	first := scan(t, path, transcript.Cursor{})
+	extend(t, path, lines(answered("3", "", "")))
+	second := scan(t, path, first.Cursor)
+	if diff := cmp.Diff([]string{"1"}, slices.Collect(maps.Keys(first.Answers))); diff != "" {
+		t.Errorf("commands have no answers: %s", diff)
+	}
+	if second.Answers["3"] == "" || len(second.Answers) != 1 {
+		t.Errorf("%v", second.Answers)
 	}
 }

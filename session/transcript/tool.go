@@ -63,3 +63,17 @@ func toolName(s string) string {
 // IsCommand reports whether a tool may write files without naming them, as a shell does. A
 // tool that starts a subagent is none.
 func IsCommand(tool string) bool { return effectOf(tool) == effectAny && !IsTask(tool) }
+
+// Subagent is a subagent that a tool use started, and what the use says of it.
+type Subagent struct {
+	ToolUse, ID, Type, Description string
+}
+
+// IsToolID reports whether s can be the id of a tool use or of a subagent: 1 to
+// 128 letters, digits, dashes and underscores.
+func IsToolID(s string) bool {
+	const longest = 128
+	return s != "" && len(s) <= longest && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}

@@ -125,6 +125,9 @@ type Scan struct {
 	// id of the use: those of subagents' tasks and those of earlier scans.
 	Answers map[string]string
 
+	// Subagents are those whose tool use began and has its result in this scan.
+	Subagents []Subagent
+
 	// Model is the name of the model of the last message, empty if there is none.
 	Model string
 

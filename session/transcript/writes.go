@@ -82,18 +82,22 @@ func (p part) isIn(line string) bool {
 
 // Line takes in the line n of a transcript.
 func (w *Writes) Line(raw []byte, n int) {
-	w.events.Subagent = w.Subagent != ""
+	w.events.Subagents = true
 	e, ok := w.events.Line(raw)
+	by := w.Subagent
+	if ok && by == "" && e.Sidechain {
+		by, ok = e.Subagent, e.Subagent != ""
+	}
 	if !ok {
 		return
 	}
-	if w.Subagent == "" && e.IsPrompt() {
+	if by == "" && e.IsPrompt() {
 		w.asked = append(w.asked, n)
 	}
 	if len(e.Uses) > 0 {
 		at := lineTime(forms.Line(raw))
 		for i := range e.Uses {
-			w.use(e, &e.Uses[i], Write{Line: n, Subagent: w.Subagent, at: at})
+			w.use(e, &e.Uses[i], Write{Line: n, Subagent: by, at: at})
 		}
 	}
 	for _, r := range e.Results {
@@ -142,7 +146,7 @@ func (w *Writes) IsBehindNextPrompt(begin, call int) bool {
 func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	given, edits := use.Edits()
 	call.Call = use.ID
-	w.isMixed, w.isUntimed = w.isMixed || w.Subagent != "", w.isUntimed || call.at.IsZero()
+	w.isMixed, w.isUntimed = w.isMixed || call.Subagent != "", w.isUntimed || call.at.IsZero()
 	if effectOf(use.Tool) == effectAny && !IsTask(use.Tool) {
 		w.shell = append(w.shell, shellCommand{call, use.Input.Member("command").Text()})
 	}

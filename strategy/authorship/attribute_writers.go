@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
@@ -83,7 +84,7 @@ func (at *Attribution) writes(ctx context.Context, s *session.State, first int) 
 	note(w.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
 	room := int64(mostOfAgents)
 	for _, task := range s.Recorder.Tasks {
-		f, found := transcript.FindAgent(s.TranscriptPath, task.Agent)
+		f, found := subagents.Find(s.TranscriptPath, task.Agent)
 		if !found || f.Size > room {
 			continue
 		}
@@ -151,8 +152,11 @@ func (x *writerIndex) writer(c Slot, w *slotWriters, names []string, l attributi
 		return by
 	}
 	by.Call = found.Call
-	if task := c.State.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == found.Subagent }); found.Subagent != "" && task != nil {
-		by.Subagent, by.Type = found.Subagent, task.Type
+	if found.Subagent != "" {
+		by.Subagent = found.Subagent
+		if task := c.State.Recorder.FindTask(func(t *session.Task) bool { return t.Agent == found.Subagent }); task != nil {
+			by.Type = task.Type
+		}
 	}
 	return by
 }

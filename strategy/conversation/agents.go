@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // tasks returns the tasks of the sessions of a checkpoint: its own, then those of their
@@ -125,12 +126,15 @@ func (lo *Logs) lackingAgents(ctx context.Context, log Log, stored []tasks.Store
 		if transcript.SessionID(task.Session) != log.Session {
 			continue
 		}
-		path := transcript.AgentPath(log.Path, task.Agent)
+		path := subagents.Path(log.Path, task.Agent)
+		if path == "" {
+			continue // the agent resumes without it
+		}
 		if err := transcript.CheckPath(path, filepath.Dir(log.Path)); err != nil {
 			lo.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
 			continue
 		}
-		if _, found := transcript.FindAgent(log.Path, task.Agent); !found {
+		if _, found := subagents.Find(log.Path, task.Agent); !found {
 			lacking = append(lacking, task)
 		}
 	}
@@ -142,11 +146,11 @@ func (lo *Logs) putAgents(ctx context.Context, log Log) (paths []string, err err
 	if len(log.agents) == 0 {
 		return nil, nil
 	}
-	if err := disk.MkdirAll(transcript.AgentDir(log.Path), 0o700); err != nil {
+	if err := disk.MkdirAll(subagents.Dir(log.Path), 0o700); err != nil {
 		return nil, err
 	}
 	for _, task := range log.agents {
-		path := transcript.AgentPath(log.Path, task.Agent)
+		path := subagents.Path(log.Path, task.Agent)
 		if _, err := os.Lstat(path); err == nil {
 			continue // of two tasks of one subagent
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // transcripts are the agents' own.
@@ -25,7 +24,7 @@ func (tr *transcripts) changes() []fileChange {
 			continue
 		}
 		paths := []string{s.TranscriptPath}
-		agents, _ := transcript.AgentFiles(s.TranscriptPath) // without a folder there are none
+		agents, _ := s.Recorder.SubagentFiles(s.TranscriptPath) // without a folder there are none
 		for _, a := range agents {
 			paths = append(paths, a.Path)
 		}

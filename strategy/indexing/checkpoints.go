@@ -246,7 +246,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if covered && s.Meta.TranscriptLines > 0 {
 		return r.w.Checkpoints.Put(ctx, part)
 	}
-	drafts, lines, from, err := storedReader{r.Repo, stored}.from(ctx, at, s.Meta.TranscriptLines)
+	drafts, lines, from, err := storedReader{r.Repo, stored, s.Meta.Model}.from(ctx, at, s.Meta.TranscriptLines)
 	if err != nil {
 		return r.skipped(ctx, s, err)
 	}
@@ -306,6 +306,7 @@ func (r *run) covered(ctx context.Context, s slot, stored segments.Transcript) (
 type storedReader struct {
 	repo   *git.Repo
 	stored segments.Transcript
+	model  string // that the session used last
 }
 
 // from reads from the last turn on that the index has of the session, where that is in
@@ -332,7 +333,7 @@ func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnD
 			return sr.documents(ctx)
 		}
 	}
-	t := turnReader{}
+	t := turnReader{model: sr.model}
 	err = sr.stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		t.line(line, n, 0)
 		lines = n + 1

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // place is how far a session's transcript is read: up to the beginning of its last turn,
@@ -87,7 +88,11 @@ func (r *run) live(ctx context.Context) error {
 
 // agentsChanged reports whether the transcript of a subagent of a session has changed.
 func (r *run) agentsChanged(path string) bool {
-	dir := transcript.AgentDir(path) + string(filepath.Separator)
+	dir := subagents.Dir(path)
+	if dir == "" {
+		return false
+	}
+	dir += string(filepath.Separator)
 	for name, stamp := range r.now.Live {
 		if strings.HasPrefix(name, dir) && r.known.Live[name] != stamp {
 			return true
@@ -130,7 +135,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 			return err
 		}
 	}
-	return r.subagents(ctx, row, state.TranscriptPath)
+	return r.subagents(ctx, row, state)
 }
 
 // setPlace notes how far a session's transcript is read.
@@ -151,6 +156,14 @@ func (r *run) putTurns(ctx context.Context, row int64, drafts []*turnDraft) ([]i
 			return nil, err
 		}
 		ids = append(ids, id)
+		for agent, t := range d.subagents {
+			if all := t.finished(); len(all) > 0 {
+				err = r.w.Turns.PutSubagent(ctx, id, index.SubagentTurn{Agent: agent, Calls: all[0].Calls, Text: all[0].all()})
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
 	return ids, nil
 }
@@ -172,7 +185,7 @@ func (r *run) readLive(ctx context.Context, state *session.State, from transcrip
 	if least.Offset > at.Offset {
 		at = least
 	}
-	t := turnReader{root: state.WorktreePath}
+	t := turnReader{root: state.WorktreePath, model: state.Recorder.Model}
 	n, offset := at.Lines, at.Offset
 	err = transcript.Lines(ctx, state.TranscriptPath, at.Offset, size, func(line []byte, end int64) error {
 		clean, err := r.redacted(ctx, line)
@@ -196,8 +209,8 @@ func (r *run) redacted(ctx context.Context, line []byte) ([]byte, error) {
 }
 
 // subagents reads the transcripts of a session's subagents that have changed.
-func (r *run) subagents(ctx context.Context, row int64, path string) error {
-	files, err := transcript.AgentFiles(path)
+func (r *run) subagents(ctx context.Context, row int64, state *session.State) error {
+	files, err := state.Recorder.SubagentFiles(state.TranscriptPath)
 	if err != nil {
 		r.skip(ctx, "subagents", err)
 		return nil
@@ -236,8 +249,7 @@ func (r *run) subagents(ctx context.Context, row int64, path string) error {
 		if turn == 0 {
 			continue
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(file.Name, "agent-"), filepath.Ext(file.Name))
-		if err := r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: name, Calls: all[0].Calls, Messages: all[0].Messages, Text: all[0].all()}); err != nil {
+		if err := r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: subagents.ID(file.Name), Calls: all[0].Calls, Messages: all[0].Messages, Text: all[0].all()}); err != nil {
 			return err
 		}
 	}

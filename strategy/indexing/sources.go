@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // sources is what the record was when the index was filled from it. Equal sources have
@@ -108,7 +108,7 @@ func (f *Filler) packs() string { return stampAt(filepath.Join(f.Repo.CommonDir,
 // addLive adds a transcript and those of its subagents.
 func (s *sources) addLive(path string) {
 	s.Live[path] = stampAt(path)
-	files, err := transcript.AgentFiles(path)
+	files, err := subagents.Files(path)
 	if err != nil {
 		return
 	}

@@ -35,6 +35,8 @@ type turnReader struct {
 	// subagent reports whether the transcript is a subagent's, all of which is one turn.
 	subagent bool
 	turns    []*turnDraft
+	// model is the one of messages that don't name theirs: an agent may name it before.
+	model string
 
 	cwd    string
 	events transcript.Events
@@ -53,6 +55,21 @@ type turnDraft struct {
 	texts  [5]strings.Builder
 	files  map[string]*index.FileChange
 	order  []string // the messages, by id
+	// subagents are those whose lines are among the turn's, by id.
+	subagents map[string]*turnReader
+}
+
+// subagent returns the reader of the lines of a subagent that are among the turn's.
+func (d *turnDraft) subagent(id string) *turnReader {
+	known := d.subagents[id]
+	if known == nil {
+		if d.subagents == nil {
+			d.subagents = map[string]*turnReader{}
+		}
+		known = &turnReader{subagent: true}
+		d.subagents[id] = known
+	}
+	return known
 }
 
 // callPlace is where a use of a tool is.
@@ -73,12 +90,18 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	if t.cwd == "" {
 		t.cwd = head.Cwd
 	}
-	t.events.Subagent = t.subagent
+	t.events.Subagents = t.subagent
 	head.Sidechain = head.Sidechain || t.subagent
 	if !head.Sidechain || t.subagent {
 		t.event(raw, n, offset, &head)
 	}
+	if head.Model != "" {
+		t.model = head.Model
+	}
 	turn := t.current(n, offset, &head)
+	if head.Sidechain && !t.subagent && head.Subagent != "" {
+		turn.subagent(head.Subagent).line(raw, n, offset)
+	}
 	turn.End = max(turn.End, n+1)
 	if head.Time.After(turn.Ended) {
 		turn.Ended = head.Time
@@ -142,7 +165,7 @@ func (t *turnReader) count(turn *turnDraft, head *transcript.Head) {
 	if t.messages == nil {
 		t.messages = map[string]*index.Message{}
 	}
-	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: head.Model, Subagent: head.Sidechain, Tokens: tokens}
+	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: t.model, Subagent: head.Sidechain, Tokens: tokens}
 	turn.order = append(turn.order, head.MessageID)
 }
 

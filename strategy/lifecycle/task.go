@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -102,7 +103,7 @@ func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 		if known := rec.FindTask(func(o *session.Task) bool { return o.Agent == t.Agent }); known != nil {
 			return known
 		}
-		if meta, ok := transcript.ReadAgentMeta(s.TranscriptPath, t.Agent); ok {
+		if meta, ok := subagents.ReadMeta(s.TranscriptPath, t.Agent); ok {
 			t.ToolUse, t.Type, t.Description = meta.ToolUse, meta.Type, meta.Description
 		}
 	}

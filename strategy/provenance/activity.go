@@ -154,14 +154,9 @@ func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.Sta
 		offset = target.Causality.TranscriptBytes
 	}
 	files := []string{s.TranscriptPath}
-	agents, err := transcript.AgentFiles(s.TranscriptPath)
+	agents, err := s.Recorder.SubagentFiles(s.TranscriptPath)
 	if err != nil {
 		sp.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
-	}
-	for _, t := range s.Recorder.Tasks { // where older agents have them
-		if f, found := transcript.FindAgent(s.TranscriptPath, t.Agent); found && !slices.ContainsFunc(agents, func(o transcript.AgentFile) bool { return o.Path == f.Path }) {
-			agents = append(agents, f)
-		}
 	}
 	for _, f := range agents {
 		if !f.Changed.Before(target.Created.Add(-settle)) {

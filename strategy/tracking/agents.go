@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -21,28 +22,22 @@ const (
 
 // unreadAgents lists the transcripts in which something is new, those that
 // changed longest ago first.
-func (ag *Agents) unreadAgents(s *session.State) ([]transcript.AgentFile, error) {
-	files, err := transcript.AgentFiles(s.TranscriptPath)
+func (ag *Agents) unreadAgents(s *session.State) ([]subagents.File, error) {
+	files, err := s.Recorder.SubagentFiles(s.TranscriptPath)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range s.Recorder.Tasks { // where older agents have them
-		f, found := transcript.FindAgent(s.TranscriptPath, t.Agent)
-		if found && !slices.ContainsFunc(files, func(o transcript.AgentFile) bool { return o.Name == f.Name }) {
-			files = append(files, f)
-		}
-	}
 	agents := &s.Recorder.Agents
-	files = slices.DeleteFunc(files, func(f transcript.AgentFile) bool {
+	files = slices.DeleteFunc(files, func(f subagents.File) bool {
 		cursor, known := agents.Read[f.Name]
-		return (known && f.Behind(cursor)) || (!known && f.Changed.Before(agents.Since))
+		return (known && f.IsRead(cursor)) || (!known && f.Changed.Before(agents.Since))
 	})
-	slices.SortFunc(files, func(a, b transcript.AgentFile) int { return a.Changed.Compare(b.Changed) })
+	slices.SortFunc(files, func(a, b subagents.File) int { return a.Changed.Compare(b.Changed) })
 	return files, nil
 }
 
 // readAgent adds the tokens and edits that are new in a subagent's transcript.
-func (ts *Transcripts) readAgent(ctx context.Context, s *session.State, n *Pending, f transcript.AgentFile) error {
+func (ts *Transcripts) readAgent(ctx context.Context, s *session.State, n *Pending, f subagents.File) error {
 	scan, err := transcript.Read(ctx, f.Path, s.Recorder.Agents.Read[f.Name])
 	if err != nil {
 		if ctx.Err() == nil {
@@ -102,7 +97,7 @@ func (ag *Agents) AgentEdits(ctx context.Context, s *session.State) []string {
 
 // keepPlace records how far a file was read. If there are too many places all are
 // dropped: what is read again is not counted again.
-func keepPlace(agents *session.Agents, f transcript.AgentFile, at transcript.Cursor) {
+func keepPlace(agents *session.Agents, f subagents.File, at transcript.Cursor) {
 	if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
 		agents.Read = nil
 	}

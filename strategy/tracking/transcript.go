@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -115,6 +116,9 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		return err
 	}
 	addTurn(&rec.Turn, scan)
+	if agent.Of(s.AgentType).NotesSubagents {
+		ts.addSubagents(s, scan.Subagents)
+	}
 	for id, uuid := range scan.Answers {
 		if t := rec.FindTask(ByToolUse(id)); t != nil && t.Answer == "" {
 			t.Answer = uuid
@@ -137,6 +141,18 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		rec.LastUUID = scan.LastUUID
 	}
 	return nil
+}
+
+// addSubagents adds tasks for subagents that no hook reports. They end at the stop.
+func (ts *Transcripts) addSubagents(s *session.State, found []transcript.Subagent) {
+	for _, a := range found {
+		if s.Recorder.FindTask(ByToolUse(a.ToolUse)) == nil {
+			s.Recorder.AddTask(session.Task{
+				ToolUse: a.ToolUse, Agent: a.ID, Turn: s.TurnID, Started: ts.Env.Now(), Phase: session.TaskBackground,
+				Type: ts.FirstPrompt(a.Type), Description: ts.FirstPrompt(a.Description),
+			})
+		}
+	}
 }
 
 // modelName is a model's name as it is recorded: one word of at most 100 bytes, empty if it

@@ -45,6 +45,8 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 		if err := tu.storeTurn(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
+	} else {
+		tu.taskTurns.storeStopped(ctx, s)
 	}
 	tasksDone(s)
 	tu.recordBaseline(s, n, seen, changes)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -143,7 +143,7 @@ func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *se
 // storeAgent stores what a subagent wrote, unless that is more than so many bytes, and
 // notes it in the task. A checkpoint without it is better than none.
 func (tt *TaskTurns) storeAgent(ctx context.Context, s *session.State, task *session.Task, most int64) []git.OID {
-	file, found := transcript.FindAgent(s.TranscriptPath, task.Agent)
+	file, found := subagents.Find(s.TranscriptPath, task.Agent)
 	if !found || file.Size > most {
 		return nil
 	}
@@ -173,6 +173,19 @@ func (tt *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking
 		}
 	}
 	return nil
+}
+
+// storeStopped stores what the subagents of tasks wrote that have stopped in a turn without
+// changes.
+func (tt *TaskTurns) storeStopped(ctx context.Context, s *session.State) {
+	if tt.Options.Strategy == workspace.AutoCommit { // that keeps task checkpoints only
+		return
+	}
+	for i := range s.Recorder.Tasks {
+		if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
+			tt.storeAgent(ctx, s, task, tracking.RedactNow)
+		}
+	}
 }
 
 // tasksDone notes that the tasks which have stopped need nothing more.

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -152,7 +153,7 @@ func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored 
 		if !transcript.IsToolID(m.Subagent) {
 			return path, "", errors.New("unusable id of a subagent")
 		}
-		to = transcript.AgentPath(path, m.Subagent)
+		to = subagents.Path(path, m.Subagent)
 	}
 	stored, err = handed.Append(ctx, to, m, h.rec.Redact)
 	return path, stored, err

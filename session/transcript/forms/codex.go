@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"encoding/json"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -222,6 +223,7 @@ func codexItem(raw json.RawMessage) *entry {
 		Args    json.RawMessage         `json:"arguments"`
 		Query   string                  `json:"query"`
 		Agent   string                  `json:"agent_path"`
+		Thread  string                  `json:"agent_thread_id"`
 	}
 	if json.Unmarshal(raw, &item) != nil {
 		return nil
@@ -252,7 +254,9 @@ func codexItem(raw json.RawMessage) *entry {
 		if item.Kind != "started" {
 			return nil
 		}
-		return done(useBlock(item.ID, "Task", map[string]string{"description": item.Agent}), resultBlock(item.ID, "", failed))
+		e := done(useBlock(item.ID, "Task", map[string]string{"description": path.Base(item.Agent)}), resultBlock(item.ID, "", failed))
+		e.Result = &detached{Agent: item.Thread}
+		return e
 	case "McpToolCall":
 		return done(useBlock(item.ID, "mcp__"+item.Server+"__"+item.Tool, object(item.Args)), resultBlock(item.ID, "", failed))
 	case "WebSearch":

@@ -57,7 +57,7 @@ func copilotLine(line []byte) []byte {
 	if e == nil {
 		return nil
 	}
-	e.UUID, e.Time, e.Sidechain = c.ID, c.Time, c.Agent != ""
+	e.UUID, e.Time, e.Sidechain, e.Subagent = c.ID, c.Time, c.Agent != "", c.Agent
 	return encode(e)
 }
 

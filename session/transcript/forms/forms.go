@@ -80,6 +80,7 @@ type entry struct {
 	Dir       string    `json:"cwd,omitempty"`
 	Branch    string    `json:"gitBranch,omitempty"`
 	Sidechain bool      `json:"isSidechain,omitempty"`
+	Subagent  string    `json:"agentId,omitempty"`
 	Meta      bool      `json:"isMeta,omitempty"`
 	Compact   bool      `json:"isCompactSummary,omitempty"`
 	Origin    *origin   `json:"origin,omitempty"`

@@ -89,7 +89,11 @@ func TestLine(t *testing.T) {
 			codex("token_usage_record", `{"turn_id":"t1","response_id":"r1","usage":{"input_tokens":1200,"cached_input_tokens":1000,"cache_write_input_tokens":50,"output_tokens":20,"total_tokens":1220}}`),
 			`{"type":"assistant",` + turn + `,"message":{"id":"r1","role":"assistant","usage":{"input_tokens":150,"cache_creation_input_tokens":50,"cache_read_input_tokens":1000,"output_tokens":20},"content":[]}}`,
 		},
-		"codex: sums":    {codex("event_msg", `{"type":"token_count","info":{"total_token_usage":{"total_tokens":5},"last_token_usage":{"output_tokens":5}}}`), ""},
+		"codex: sums": {codex("event_msg", `{"type":"token_count","info":{"total_token_usage":{"total_tokens":5},"last_token_usage":{"output_tokens":5}}}`), ""},
+		"codex: subagent": {
+			item(`{"type":"SubAgentActivity","id":"call_1","kind":"started","agent_thread_id":"a1","agent_path":"/root/lab"}`),
+			`{"type":"assistant",` + turn + `,` + assistant + `[{"type":"tool_use","id":"call_1","name":"Task","input":{"description":"lab"},"started_at":"2026-11-22T13:11:29.42Z"},{"type":"tool_result","tool_use_id":"call_1"}]},"toolUseResult":{"isAsync":false,"agentId":"a1"}}`,
+		},
 		"codex: compact": {codex("compacted", `{"message":"So far."}`), `{"type":"user",` + head + `,"isCompactSummary":true,"message":{"role":"user","content":[{"type":"text","text":"So far."}]}}`},
 		"codex 0.140: prompt": {
 			former("event_msg", `{"type":"user_message","message":"do it","images":[]}`),
@@ -121,7 +125,7 @@ func TestLine(t *testing.T) {
 		},
 		"copilot: a subagent's prompt": {
 			`{"type":"user.message","data":{"content":"Do it"},"agentId":"a1","id":"u1","timestamp":"t"}`,
-			`{"type":"user","uuid":"u1","timestamp":"t","isSidechain":true,"message":{"role":"user","content":[{"type":"text","text":"Do it"}]}}`,
+			`{"type":"user","uuid":"u1","timestamp":"t","isSidechain":true,"agentId":"a1","message":{"role":"user","content":[{"type":"text","text":"Do it"}]}}`,
 		},
 		"copilot: answer": {
 			copilot("assistant.message", `{"model":"gpt-4.1","content":"Now.","toolRequests":[{"toolCallId":"c1","name":"create","arguments":{"path":"/p/a","file_text":"x\n"}},{"toolCallId":"c2","name":"edit","arguments":{"path":"/p/b","old_str":"x","new_str":"y"}},{"toolCallId":"c3","name":"bash","arguments":{"command":"ls"}}]}`),

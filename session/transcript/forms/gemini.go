@@ -47,6 +47,8 @@ type geminiCall struct {
 	Args   json.RawMessage `json:"args"`
 	Result []part          `json:"result"`
 	Status string          `json:"status"`
+	// Agent is the subagent that carried the call out.
+	Agent string `json:"agentId"`
 }
 
 // geminiLine converts a line of Gemini CLI. One that is damaged is returned as it is. The
@@ -135,7 +137,14 @@ func (g *geminiEnvelope) answer(e *entry) {
 		return
 	}
 	for _, c := range g.Calls {
+		if c.Name == "complete_task" { // the last words of a subagent
+			m.Content = append(m.Content, textBlock(c.report()))
+			continue
+		}
 		m.Content = append(m.Content, c.blocks()...)
+		if c.Agent != "" {
+			e.Result = &detached{Agent: c.Agent}
+		}
 	}
 }
 
@@ -151,6 +160,9 @@ func (c *geminiCall) blocks() []block {
 		_ = json.Unmarshal(args, &in) // what can't be read is empty
 		input = command(in)
 	}
+	if name == "Task" {
+		input = geminiTask(args)
+	}
 	output, failed := "", c.Status != "" && c.Status != "success"
 	for _, p := range c.Result {
 		if p.Response == nil {
@@ -165,7 +177,33 @@ func (c *geminiCall) blocks() []block {
 		status, rest := geminiShell(output)
 		output, failed = withStatus(status, rest), failed || status != 0
 	}
-	return []block{useBlock(c.ID, name, input), resultBlock(c.ID, output, failed)}
+	id := strings.ReplaceAll(c.ID, "#", "-") // of a subagent's, which is no id for a tool elsewhere
+	return []block{useBlock(id, name, input), resultBlock(id, output, failed)}
+}
+
+// report returns what a subagent returns to its caller.
+func (c *geminiCall) report() string {
+	var in struct {
+		Result any `json:"result"`
+	}
+	_ = json.Unmarshal(c.Args, &in) // what can't be read is empty
+	if all, ok := in.Result.(map[string]any); ok && len(all) == 1 {
+		for _, only := range all {
+			return text(only)
+		}
+	}
+	return text(in.Result)
+}
+
+// geminiTask returns the input of a call of a subagent.
+func geminiTask(args json.RawMessage) any {
+	var in struct {
+		Name   string `json:"agent_name"`
+		Prompt string `json:"prompt"`
+	}
+	_ = json.Unmarshal(args, &in) // what can't be read is empty
+	about, _, _ := strings.Cut(in.Prompt, "\n")
+	return map[string]string{"subagent_type": in.Name, "description": about, "prompt": in.Prompt}
 }
 
 // geminiTool returns the name of a tool in Claude Code.
