@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -80,6 +81,21 @@ func (l *agentLab) play(script, input, lines string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		l.t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// program returns the folder of OpenCode's program, as the lab has installed it.
+func (l *agentLab) program() string {
+	l.t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	cache = cmp.Or(os.Getenv("AGENT_LAB_CACHE"), filepath.Join(cache, "agent-lab"))
+	found, err := filepath.Glob(filepath.Join(cache, l.agent.Name+"-*", "node_modules", "*", "bin", l.agent.Program))
+	if err != nil || len(found) == 0 {
+		l.t.Fatalf("no %s below %s: %v", l.agent.Program, cache, err)
+	}
+	return filepath.Dir(found[len(found)-1])
 }
 
 // run runs a command in the project as the person would.
@@ -246,8 +262,12 @@ func agentIsRewound(t *testing.T, l *agentLab) {
   {"match": "alpha page", "steps": [[{"write": "${CWD}/docs/alpha.md", "content": "# Alpha\n"}], [{"text": "Alpha is there."}]]},
   {"match": "beta page", "steps": [[{"write": "${CWD}/docs/beta.md", "content": "# Beta\n"}], [{"text": "Beta is there."}]]},
   {"match": "gamma page", "steps": [[{"text": "Gamma is not needed."}]]}]}`)
-	l.play(script, "prompts", "Write the alpha page\nWrite the beta page\n"+
-		"! entire rewind --to last:2 --conversation --force\nWrite the gamma page\n")
+	goOn := "\nWrite the gamma page\n"
+	if l.agent.HandsOver() { // the command that is printed makes a session of its own
+		goOn = ` 2>&1 | tee ../said; export PATH="` + l.program() + `:$PATH"; eval "$(sed -n 's/.*as it was there: //p' ../said | sed 's/ && .*//')"` +
+			` && opencode run --format json -s "$(sed -n 's/.* -s //p' ../said)" 'Write the gamma page'` + "\n"
+	}
+	l.play(script, "prompts", "Write the alpha page\nWrite the beta page\n! entire rewind --to last --conversation --force"+goOn)
 	asked := false
 	labLines(t, filepath.Join(l.dir, "log", "requests.jsonl"), func(line []byte) error {
 		text := string(line)

@@ -120,11 +120,11 @@ func Cursor() Agent {
 func Gemini() Agent {
 	return Agent{
 		Name: "gemini", Label: "Gemini CLI", Program: "gemini",
-		KeepsConversation: true, NotesSubagents: true,
-		Limits: []string{noQuestion, "git hooks don't run in its shell: links are kept beside its commits", "no rewind of conversations"},
-		mark:   mark{name: "GEMINI_CLI", value: "1"},
-		home:   home{name: ".gemini"},
-		layout: byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
+		NotesSubagents: true,
+		Limits:         []string{noQuestion, "git hooks don't run in its shell: links are kept beside its commits"},
+		mark:           mark{name: "GEMINI_CLI", value: "1"},
+		home:           home{name: ".gemini"},
+		layout:         byName, resume: []string{"--resume"}, project: "ENTIRE_TEST_GEMINI_PROJECT_DIR",
 	}
 }
 
@@ -132,7 +132,7 @@ func Gemini() Agent {
 func OpenCode() Agent {
 	return Agent{
 		Name: "opencode", Label: "OpenCode", Program: "opencode",
-		KeepsConversation: true, Limits: []string{noQuestion, "no rewind of conversations"},
+		Limits: []string{noQuestion},
 		mark:   mark{name: "OPENCODE", value: "1", session: "OPENCODE_SESSION_ID"},
 		home:   home{name: filepath.Join(".local", "share", "opencode")},
 		layout: inRecords, resume: []string{"-s"},

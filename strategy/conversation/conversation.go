@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
@@ -29,6 +30,9 @@ type Conversation struct {
 	// was none or nothing had to change.
 	Path, Copy string
 	Changed    bool
+	// Fork is the session that the agent makes of Document, where the agent has its conversations
+	// in a place of its own: the one that is there stays.
+	Fork, Document string
 	// Subagents are the transcripts of subagents that were written beside it.
 	Subagents []string
 }
@@ -75,11 +79,15 @@ func (c *Conversations) PreviewConversation(ctx context.Context, p points.Point)
 }
 
 // RewindConversation cuts the transcript of a point's session to what it was at
-// that point. The transcript of now is kept as a copy, which the undo of the
+// that point, or has it as a document for the agent to import. The transcript of now is kept as a copy, which the undo of the
 // rewind with that rescue puts back.
 func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
 	conv, end, err := c.conversationAt(ctx, p)
-	if err == nil && conv.Changed {
+	switch {
+	case err != nil || !conv.Changed:
+	case conv.Agent.HandsOver():
+		conv.Fork, conv.Document, err = handed.WriteFork(conv.Path, end, c.Repo.Root, c.Env.Random)
+	default:
 		conv.Copy, err = c.replaceTranscript(ctx, conv.Session, conv.Path, c.beside(rescue), func(w io.Writer) error {
 			return copyHead(w, conv.Path, end)
 		})

@@ -265,7 +265,11 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
-	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", p.Session)
+	continued := p.Session
+	if conv.Fork != "" { // its conversation goes on in another one
+		continued = ""
+	}
+	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued)
 	r.reporter().reportConversation(conv)
 	return r.incomplete(err, done)
 }

@@ -200,6 +200,8 @@ func (r *reporter) reportConversation(conv conversation.Conversation) {
 	case conv.Session == "":
 	case !conv.Changed:
 		r.Streams.Notef("The conversation is as it was there.")
+	case conv.Fork != "":
+		r.Streams.Notef("Continue the conversation as it was there: %s", conv.Agent.ResumeImported(conv.Fork, conv.Document))
 	default:
 		r.Streams.Notef("Conversation cut back: %s", conv.Path)
 		r.Streams.Notef("The former one is kept: %s", conv.Copy)
@@ -267,7 +269,11 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 		if err != nil {
 			return err
 		}
-		if conv.Changed {
+		switch {
+		case !conv.Changed:
+		case conv.Agent.HandsOver():
+			r.Streams.Printf("Conversation: a session of its own is made, for %s to import\n", conv.Agent.Label)
+		default:
 			r.Streams.Printf("Conversation: %s is cut back\n", conv.Path)
 		}
 	}

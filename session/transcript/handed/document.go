@@ -2,9 +2,11 @@ package handed
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -43,6 +45,69 @@ func WriteDocument(path, dir string) error {
 	if err != nil {
 		return fmt.Errorf("read the transcript: %w", err)
 	}
+	c, err := conversationOf(data, dir)
+	if err != nil {
+		return err
+	}
+	return c.write(DocumentPath(path))
+}
+
+// WriteFork writes a document of the beginning of the transcript path, as a session of its own
+// beside the one that the agent has, and returns the new session's id and where the document
+// is. The session, its messages and their parts get other ids, which sort as the former ones.
+func WriteFork(path string, size int64, dir string, random io.Reader) (session, document string, err error) {
+	data, err := disk.ReadFile(path)
+	if err != nil {
+		return "", "", fmt.Errorf("read the transcript: %w", err)
+	}
+	c, err := conversationOf(data[:min(size, int64(len(data)))], dir)
+	if err != nil {
+		return "", "", err
+	}
+	tail := make([]byte, idTail/2) //nolint:mnd // two digits a byte
+	if _, err := io.ReadFull(random, tail); err != nil {
+		return "", "", err
+	}
+	renamed := func(id string) string {
+		if len(id) > 2*idTail { //nolint:mnd // else it has no random part
+			id = id[:len(id)-idTail]
+		}
+		return id + hex.EncodeToString(tail)
+	}
+	var pairs []string
+	add := func(id string) {
+		if id != "" {
+			pairs = append(pairs, `"`+id+`"`, `"`+renamed(id)+`"`)
+		}
+	}
+	session = renamed(c.Info.ID)
+	add(c.Info.ID)
+	for _, m := range c.Messages {
+		var h struct {
+			Info  struct{ ID string }   `json:"info"`
+			Parts []struct{ ID string } `json:"parts"`
+		}
+		_ = json.Unmarshal(m, &h) // what can't be read has no id
+		add(h.Info.ID)
+		for _, p := range h.Parts {
+			add(p.ID)
+		}
+	}
+	rename := strings.NewReplacer(pairs...)
+	c.Info.ID, c.Info.Title = session, c.Info.Title+", rewound"
+	for i, m := range c.Messages {
+		c.Messages[i] = json.RawMessage(rename.Replace(string(m)))
+	}
+	document = DocumentPath(filepath.Join(filepath.Dir(path), session+filepath.Ext(path)))
+	return session, document, c.write(document)
+}
+
+// idTail is how many characters at the end of an id are random; what is before them is the time
+// and a counter.
+const idTail = 8
+
+// conversationOf returns the conversation of the lines of a transcript.
+func conversationOf(data []byte, dir string) (conversation, error) {
 	c := conversation{Info: sessionInfo{Slug: "entire", Project: "entire", Dir: dir, Version: "1"}}
 	for text := range bytes.Lines(data) {
 		var l line
@@ -58,10 +123,15 @@ func WriteDocument(path, dir string) error {
 		c.Messages = append(c.Messages, l.Message)
 	}
 	if len(c.Messages) == 0 {
-		return errors.New("the transcript has no messages")
+		return c, errors.New("the transcript has no messages")
 	}
-	if data, err = json.Marshal(c); err != nil {
+	return c, nil
+}
+
+func (c conversation) write(path string) error {
+	data, err := json.Marshal(c)
+	if err != nil {
 		return fmt.Errorf("encode the conversation: %w", err)
 	}
-	return disk.WriteDurable(DocumentPath(path), data, 0o600)
+	return disk.WriteDurable(path, data, 0o600)
 }

@@ -152,3 +152,46 @@ func TestDocument(t *testing.T) {
 		t.Error("the document is there after the session went on")
 	}
 }
+
+// A fork has the beginning of the conversation under other ids.
+func TestFork(t *testing.T) {
+	t.Parallel()
+	const id = "ses_dfc9ac3f3ffeYweV3CMAQR21rX"
+	path := filepath.Join(t.TempDir(), id+".jsonl")
+	say := func(number, text string) {
+		message := `{"info":{"id":"msg_NBqfX0j25Kx6To7","sessionID":"` + id + `","role":"user","time":{"created":1}},` +
+			`"parts":[{"id":"prt_NBqfX0j25Kx6To7","messageID":"msg_NBqfX0j25Kx6To7","type":"text","text":"` + text + `"}]}`
+		list := []json.RawMessage{json.RawMessage(strings.ReplaceAll(message, "_N", "_"+number))}
+		if _, err := handed.Append(t.Context(), path, handed.Messages{Session: id, List: list, Ended: true}, redact.New()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("21a44dd60001", "one")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say("21a44dd70001", "two")
+	session, document, err := handed.WriteFork(path, info.Size(), "/p", strings.NewReader("\x01\x02\x03\x04"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "ses_dfc9ac3f3ffeYweV3C01020304"; session != want || document != filepath.Join(filepath.Dir(path), want+".import.json") {
+		t.Errorf("the fork is %s in %s", session, document)
+	}
+	data, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, isThere := range map[string]bool{
+		`"one"`: true, `"two"`: false, `"id":"` + session + `"`: true, `"sessionID":"` + session + `"`: true,
+		`"messageID":"msg_21a44dd60001BqfX0j01020304"`: true, `"prt_21a44dd60001BqfX0j01020304"`: true, "25Kx6To7": false, id: false,
+	} {
+		if strings.Contains(string(data), text) != isThere {
+			t.Errorf("%s: want %v in %s", text, isThere, data)
+		}
+	}
+	if _, _, err := handed.WriteFork(path, 0, "/p", strings.NewReader("1234")); err == nil {
+		t.Error("a fork without messages")
+	}
+}
