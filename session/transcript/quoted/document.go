@@ -20,9 +20,10 @@ type object struct {
 	in  int    // the object that it is in, -1 for none
 	key string // of the member that it is, or is in an array of
 
-	id, result   string // its members id and tool_use_id
+	id, result   string // its members with the id of a call, and of the call whose result it is
 	named        bool   // it names a file
 	asks, writes bool   // it has a command that names one; the command may write it
+	answers      bool   // it is a message with the result of a call
 	content      bool   // its strings are of the file
 }
 
@@ -100,26 +101,73 @@ func (r *quoting) calls(q *Files) {
 		}
 		o := &r.objects[s.object]
 		switch s.key {
-		case "id":
+		case "id", "callID", "toolCallId", "call_id", "callId":
 			o.id = transcript.Unescaped(r.doc[s.from:s.to])
 		case "tool_use_id":
 			o.result = transcript.Unescaped(r.doc[s.from:s.to])
 		case "file_path", "filePath", "notebook_path", "notebookPath":
 			o.named = o.named || q.isNamed(transcript.Unescaped(r.doc[s.from:s.to]), r.cwd)
 		case "path", "filename":
-			if r.isOf(s.object, "message", "toolUseResult", "attachment", "input", "tool_input", "tool_response") {
+			if r.isOf(s.object, "message", "toolUseResult", "attachment", "input", "tool_input", "tool_response", "arguments", "args") {
 				o.named = o.named || q.isNamed(transcript.Unescaped(r.doc[s.from:s.to]), r.cwd)
 			}
+		case "role":
+			o.answers = o.answers || string(r.doc[s.from:s.to]) == "toolResult"
 		case "command":
 			if command := transcript.Unescaped(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
 				o.asks, o.writes = true, o.writes || isWriting(command)
 			}
 		}
 	}
-	for _, o := range r.objects {
-		if (o.named || o.asks) && o.key == "input" && o.in >= 0 {
-			q.remember(r.objects[o.in].id)
+	for i := range r.objects {
+		o := &r.objects[i]
+		if o.in >= 0 && r.objects[o.in].key == "changes" { // a map of files
+			o.named = o.named || q.isNamed(transcript.Unescaped([]byte(o.key)), r.cwd)
 		}
+		switch {
+		case !o.named && !o.asks:
+		case slices.Contains(inputs(), o.key):
+			q.remember(r.callOf(o.in))
+		case o.asks: // the call and what it returned are one object
+			q.remember(o.id)
+		}
+	}
+}
+
+// inputs are the members of calls with what a tool was given.
+func inputs() []string { return []string{"input", "args", "arguments"} }
+
+// callOf returns the id of the call that an object is in, "" if it is in none.
+func (r *quoting) callOf(object int) string {
+	const near = 2 // the call, or a state of it
+	for depth := 0; object >= 0 && depth < near; depth, object = depth+1, r.objects[object].in {
+		if id := r.objects[object].id; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// isReturned reports whether a string is of what a call returned that named a file: of a member
+// for that, in the object with the call's id or an object of the result.
+func (r *quoting) isReturned(q *Files, s value) bool {
+	const far = 6
+	held := slices.Contains(outputs(), s.key)
+	for depth, at := 0, s.object; at >= 0 && depth < far; depth, at = depth+1, r.objects[at].in {
+		o := r.objects[at]
+		held = held || o.key == "functionResponse"
+		if o.id != "" && q.isCall(o.id) {
+			return held || o.answers
+		}
+		held = held || slices.Contains(outputs(), o.key)
+	}
+	return false
+}
+
+// outputs are the members of calls and of results with what a tool returned.
+func outputs() []string {
+	return []string{
+		"output", "aggregated_output", "formatted_output", "stdout", "stderr", "result", "results", "response", "resultDisplay", "metadata", "details",
 	}
 }
 
@@ -142,13 +190,23 @@ func (r *quoting) results(q *Files) {
 	}
 }
 
-// quotes reports whether a string is of a file as a whole.
-func (r *quoting) quotes(s value) bool {
+// isLabel reports whether a string is of a member that has no content of a file.
+func (r *quoting) isLabel(s value) bool {
 	switch s.key {
 	case "type", "id", "tool_use_id", "name", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd",
 		"file_path", "filePath", "path", "filename", "notebook_path", "notebookPath", "displayPath",
-		"mode", "media_type", "cell_id", "cell_type", "edit_mode", "output_mode", "status", "version":
+		"mode", "media_type", "callID", "toolCallId", "call_id", "callId", "tool", "toolName", "role", "fileName", "cell_id", "cell_type", "edit_mode", "output_mode", "status", "version":
+		return true
+	}
+	return false
+}
+
+// quotes reports whether a string is of a file as a whole.
+func (r *quoting) quotes(s value) bool {
+	if r.isLabel(s) {
 		return false
+	}
+	switch s.key {
 	case "toolUseResult":
 		if r.hit {
 			return true

@@ -191,7 +191,9 @@ func (q *Files) mayName(data []byte) bool {
 func (q *Files) mayAnswer(data []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.calls) > 0 && bytes.Contains(data, []byte(`"tool_use_id"`))
+	return len(q.calls) > 0 && slices.ContainsFunc([]string{`"tool_use_id"`, `"toolCallId"`, `"callId"`, `"call_id"`, `"functionResponse"`}, func(key string) bool {
+		return bytes.Contains(data, []byte(key))
+	})
 }
 
 // document finds what the JSON document data[from:to] quotes.
@@ -208,7 +210,7 @@ func (q *Files) document(data []byte, from, to int, spans []forgotten.Span) []fo
 		begin, end := from+s.from, from+s.to
 		switch {
 		case s.isKey || begin == end || forgotten.IsMask(data[begin:end]):
-		case r.quotes(s):
+		case r.quotes(s), !r.isLabel(s) && r.isReturned(q, s):
 			spans = append(spans, forgotten.Span{From: begin, To: end})
 		default:
 			spans = q.text(data, begin, end, spans)

@@ -47,6 +47,41 @@ func TestQuotesAreMasked(t *testing.T) {
 {"message":{"content":[{"type":"tool_use","id":"t5","name":"Bash","input":{"command":"cat >conf/a.txt <<E\nSECRET\nE"}}]}}`,
 			kept: `head -1 ./conf/a.txt "Count"`,
 		},
+		"codex": {
+			lines: `{"timestamp":"t","ordinal":1,"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"e1","status":"completed","changes":{"/repo/conf/a.txt":{"type":"update","unified_diff":"@@ SECRET"},"/repo/b.txt":{"type":"add","content":"kept-b"}}}}}
+{"timestamp":"t","ordinal":2,"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"e2","command":["/bin/bash","-lc","cat conf/a.txt"],"aggregated_output":"SECRET","exit_code":0}}}
+{"timestamp":"t","ordinal":3,"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"e3","command":["/bin/bash","-lc","cat b.txt"],"aggregated_output":"kept-output"}}}`,
+			kept: `kept-b conf/a.txt" "FileChange" kept-output`,
+		},
+		"copilot": {
+			lines: `{"type":"assistant.message","data":{"content":"kept-words","toolRequests":[{"toolCallId":"c1","name":"create","arguments":{"path":"/repo/conf/a.txt","file_text":"SECRET"}},{"toolCallId":"c2","name":"bash","arguments":{"command":"cat conf/a.txt"}}]}}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"SECRET","detailedContent":"SECRET"}}}
+{"type":"tool.execution_complete","data":{"toolCallId":"c2","success":true,"result":{"content":"SECRET"}}}
+{"type":"tool.execution_complete","data":{"toolCallId":"c3","success":true,"result":{"content":"kept-result"}}}`,
+			kept: `kept-words "create" "c1" kept-result`,
+		},
+		"gemini": {
+			lines: `{"id":"m2","timestamp":"t","type":"gemini","content":"kept-words","toolCalls":[{"id":"w1","name":"write_file","args":{"file_path":"/repo/conf/a.txt","content":"SECRET"},"result":[{"functionResponse":{"id":"w1","name":"write_file","response":{"output":"SECRET"}}}],"resultDisplay":{"filePath":"/repo/conf/a.txt","fileDiff":"SECRET","originalContent":"","newContent":"SECRET"}},{"id":"r1","name":"run_shell_command","args":{"command":"cat conf/a.txt"},"result":[{"functionResponse":{"id":"r1","response":{"output":"SECRET"}}}],"resultDisplay":"SECRET"}]}
+{"id":"m3","timestamp":"t","type":"user","content":[{"functionResponse":{"id":"w1","name":"write_file","response":{"output":"SECRET"}}},{"functionResponse":{"id":"x1","response":{"output":"kept-output"}}}]}`,
+			kept: `kept-words "write_file" kept-output`,
+		},
+		"opencode": {
+			lines: `{"opencode":1,"message":{"info":{"id":"msg_1","role":"assistant"},"parts":[{"type":"text","text":"kept-words"},{"type":"tool","tool":"write","callID":"c1","state":{"status":"completed","input":{"filePath":"/repo/conf/a.txt","content":"SECRET"},"output":"SECRET","metadata":{"diff":"SECRET"}}},{"type":"tool","tool":"bash","callID":"c2","state":{"input":{"command":"head conf/a.txt"},"output":"SECRET","metadata":{"output":"SECRET"}}},{"type":"tool","tool":"bash","callID":"c3","state":{"input":{"command":"ls"},"output":"kept-output"}}]}}`,
+			kept:  `kept-words "write" "head kept-output`,
+		},
+		"pi": {
+			lines: `{"type":"message","id":"1","parentId":"0","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"write","arguments":{"path":"/repo/conf/a.txt","content":"SECRET"}},{"type":"toolCall","id":"c2","name":"bash","arguments":{"command":"cat conf/a.txt"}}]}}
+{"type":"message","id":"2","message":{"role":"toolResult","toolCallId":"c1","toolName":"write","content":[{"type":"text","text":"SECRET"}],"details":{"diff":"SECRET"}}}
+{"type":"message","id":"3","message":{"role":"toolResult","toolCallId":"c2","toolName":"bash","content":[{"type":"text","text":"SECRET"}]}}
+{"type":"message","id":"4","message":{"role":"toolResult","toolCallId":"c3","content":[{"type":"text","text":"kept-result"}]}}`,
+			kept: `"write" kept-result`,
+		},
+		"qwen": {
+			lines: `{"uuid":"u1","type":"assistant","cwd":"/repo","message":{"role":"model","parts":[{"functionCall":{"id":"c1","name":"write_file","args":{"file_path":"/repo/conf/a.txt","content":"SECRET"}}},{"functionCall":{"id":"c2","name":"run_shell_command","args":{"command":"cat conf/a.txt"}}}]}}
+{"uuid":"u2","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"write_file","response":{"output":"SECRET"}}}]},"toolCallResult":{"callId":"c1","status":"success","resultDisplay":{"fileName":"a.txt","fileDiff":"SECRET","originalContent":"SECRET","newContent":"SECRET"}}}
+{"uuid":"u3","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c2","response":{"output":"SECRET"}}}]},"toolCallResult":{"callId":"c2","resultDisplay":"SECRET"}}`,
+			kept: `"write_file" "success"`,
+		},
 		"grep":  {lines: `{"toolUseResult":{"content":"b.txt:1:kept\nconf/a.txt:2:SECRET\n/repo/conf/a.txt:3:SECRET\nb.txt:4:too"}}`, kept: `b.txt:1:kept b.txt:4:too`},
 		"lines": {lines: `{"text":"it has ` + "`" + `long walrus line \"one\"` + "`" + `, or:\n  12\u2192\tlong walrus line \"one\"\n+long  walrus line \"one\"\nand short ----------------"}`, kept: `and short ----------------`},
 		"plain": {lines: "said:\n    3\tlong walrus line \"one\"\nkept words\n", kept: "said: kept words"},
