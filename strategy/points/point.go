@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -41,6 +42,7 @@ type Point struct {
 	Commit     git.OID
 	Checkpoint checkpoint.ID
 	Session    string
+	Agent      string // its label, "" if it isn't known
 	Prompt     string
 	TaskID     string // of a subagent's checkpoint
 	// Unreadable is why the checkpoint's transcripts can't be brought back, "" if they
@@ -168,6 +170,9 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 			p.TaskID, _ = tasks.ToolUse(dir)
 			p.MetadataDir = dir
 		}
+		if s, err := pt.Sessions.Load(p.Session); err == nil {
+			p.Agent = s.AgentType
+		}
 		p.Prompt = pt.turnPrompt(ctx, c, p, prompts)
 		prompts[p.Session] = p.Prompt
 		points = append(points, p)
@@ -233,7 +238,7 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 			p.Unreadable = "the metadata of its sessions is not in this clone"
 		}
 		if main, ok := stored.Main(); ok {
-			p.Session = main.Meta.SessionID
+			p.Session, p.Agent = main.Meta.SessionID, main.Meta.Agent
 			if prompts, err := main.Prompts(ctx, pt.Repo); err == nil && len(prompts) > 0 {
 				p.Prompt = checkpoint.FirstPrompt(prompts[len(prompts)-1])
 			}
@@ -285,8 +290,11 @@ func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, er
 func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	p := snapPoint{Point: Point{
 		ID: s.Version.String(), Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
-		Session: s.Causality.Session, Prompt: s.Causality.Prompt,
+		Session: s.Causality.Session, Agent: s.Causality.Agent, Prompt: s.Causality.Prompt,
 	}}
+	if a, known := agent.ByName(p.Agent); known {
+		p.Agent = a.Label
+	}
 	p.Message = MessageOf(s)
 	if s.Cause == bands.Commit {
 		p.Commit = git.OID(s.Causality.Commit)

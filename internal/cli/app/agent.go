@@ -17,6 +17,11 @@ func AgentLabel(text string) string {
 	return text
 }
 
+// MatchesAgent reports whether an agent with a label is one that a flag names.
+func MatchesAgent(flag, label string) bool {
+	return strings.Contains(strings.ToLower(label), strings.ToLower(AgentLabel(flag)))
+}
+
 // ResumeCommand returns the agent's command that continues a session of the repository,
 // that of Claude Code for a session that isn't known.
 func ResumeCommand(repo *git.Repo, id string) string {

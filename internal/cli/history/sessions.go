@@ -126,8 +126,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return err
 	}
 	if opts.agent != "" {
-		label := strings.ToLower(app.AgentLabel(opts.agent))
-		list = slices.DeleteFunc(list, func(s sessions.Session) bool { return !strings.Contains(strings.ToLower(s.Agent), label) })
+		list = slices.DeleteFunc(list, func(s sessions.Session) bool { return !app.MatchesAgent(opts.agent, s.Agent) })
 	}
 	for _, err := range unread {
 		a.Streams.Notef("Not listed in full: %v", err)

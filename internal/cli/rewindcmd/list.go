@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -26,6 +27,7 @@ type pointJSON struct {
 	Condensation  string    `json:"condensation_id,omitempty"`
 	SessionID     string    `json:"session_id,omitempty"`
 	SessionPrompt string    `json:"session_prompt,omitempty"`
+	Agent         string    `json:"agent,omitempty"`
 
 	Snapshot string `json:"snapshot,omitempty"`
 	Cause    string `json:"snapshot_cause,omitempty"`
@@ -41,7 +43,7 @@ func newPointJSON(p points.Point) pointJSON {
 	j := pointJSON{
 		ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
 		IsTask: p.TaskID != "", ToolUseID: p.TaskID, IsLogsOnly: p.LogsOnly(), Condensation: string(p.Checkpoint),
-		SessionID: p.Session, SessionPrompt: p.Prompt, Commit: string(p.Commit),
+		SessionID: p.Session, SessionPrompt: p.Prompt, Agent: p.Agent, Commit: string(p.Commit),
 		Unreadable: p.Unreadable,
 	}
 	if p.Snapshot != 0 {
@@ -53,6 +55,16 @@ func newPointJSON(p points.Point) pointJSON {
 // picker lists the points of a rewind and lets a person choose one.
 type picker struct{ *rewinding }
 
+// points returns the newest points, those of an agent if one is wanted.
+func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) {
+	if pi.opts.agent == "" {
+		return pi.rec.Points().Points.Points(ctx, most)
+	}
+	list, err := pi.rec.Points().Points.Points(ctx, points.AllPoints)
+	list = slices.DeleteFunc(list, func(p points.Point) bool { return !app.MatchesAgent(pi.opts.agent, p.Agent) })
+	return list[:min(len(list), most)], err
+}
+
 // list prints the points and nothing else: callers read both streams. On a terminal it
 // prints a table, else JSON.
 func (pi *picker) list(ctx context.Context) error {
@@ -60,7 +72,7 @@ func (pi *picker) list(ctx context.Context) error {
 	if pi.opts.all {
 		most = points.AllPoints
 	}
-	points, err := pi.rec.Points().Points.Points(ctx, most)
+	points, err := pi.points(ctx, most)
 	if err != nil {
 		return err
 	}

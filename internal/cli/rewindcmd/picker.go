@@ -24,7 +24,7 @@ const (
 
 // choose lets a person pick a point and what of it comes back, and goes there.
 func (pi *picker) choose(ctx context.Context) error {
-	list, err := pi.rec.Points().Points.Points(ctx, pickedPoints)
+	list, err := pi.points(ctx, pickedPoints)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (pi *picker) page(list *[]points.Point) browse.Page {
 	}
 	if len(*list) == pickedPoints {
 		page.More = func(ctx context.Context) ([]browse.Item, error) {
-			all, err := pi.rec.Points().Points.Points(ctx, points.AllPoints)
+			all, err := pi.points(ctx, points.AllPoints)
 			if err != nil {
 				return nil, err
 			}

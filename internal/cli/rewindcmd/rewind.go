@@ -30,7 +30,7 @@ import (
 
 type rewindOptions struct {
 	list, json           bool
-	to                   string
+	to, agent            string
 	all, code            bool
 	paths                []string
 	conversation         bool
@@ -99,6 +99,7 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.list, "list", false, "list the points: a table, or JSON in a pipe and with --json; --all for more than 20")
+	f.StringVar(&opts.agent, "agent", "", "list only points of this agent: codex, or a part of its name")
 	f.StringVar(&opts.to, "to", "", "go back to this point; the same as an argument")
 	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot); with --list: all points")
 	f.BoolVar(&opts.code, "code", false, "restore only what agents' turns changed and git doesn't ignore")
@@ -117,6 +118,7 @@ EXIT STATUS
 	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
 	cmd.ValidArgsFunction = complete.Argument(a, 0, complete.Versions, complete.Checkpoints)
 	complete.Flag(cmd, "to", cmd.ValidArgsFunction)
+	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Agents))
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/filehistory"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 type logOptions struct {
@@ -138,7 +139,11 @@ func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts
 // accept reports whether the filters hold that need nothing but the row.
 func (o *logOptions) accept(s bands.Snapshot) bool {
 	by := s.Causality
-	if o.agent != "" && !strings.EqualFold(o.agent, by.Agent) || o.action != "" && !strings.EqualFold(o.action, by.Action) ||
+	isAgent := o.agent == "" || strings.EqualFold(o.agent, by.Agent)
+	if a, known := agent.ByName(by.Agent); known {
+		isAgent = isAgent || strings.EqualFold(o.agent, a.Label)
+	}
+	if !isAgent || o.action != "" && !strings.EqualFold(o.action, by.Action) ||
 		!strings.HasPrefix(by.Session, o.session) {
 		return false
 	}
