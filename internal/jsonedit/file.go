@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/tailscale/hujson"
@@ -129,6 +130,7 @@ func (e File) putOnce(edit func(d *Document, rec *Record) ([]string, error)) (bo
 	text := withMark(f, d.text)
 	if !known {
 		rec.MadeDir = !f.dirExists || e.besideOurs()
+		rec.MadeParent = !f.parentExists
 	}
 	rec.note(f, text, foreign)
 	rec.Made = slices.Compact(slices.Sorted(slices.Values(append(rec.Made, made...))))
@@ -185,7 +187,12 @@ func (e File) takeAllOnce() (bool, error) {
 		return false, err
 	}
 	if rec.MadeDir {
-		if err := f.removeDir(); err != nil {
+		if err := removeDir(f.dir); err != nil {
+			return changed, err
+		}
+	}
+	if rec.MadeParent {
+		if err := removeDir(filepath.Dir(f.dir)); err != nil {
 			return changed, err
 		}
 	}

@@ -17,7 +17,9 @@ import (
 type Record struct {
 	Path    string `json:"path"`
 	MadeDir bool   `json:"made_dir,omitempty"` // its directory is ours
-	Absent  bool   `json:"absent,omitempty"`   // there was no file
+	// MadeParent: so is the directory that this one is in.
+	MadeParent bool `json:"made_parent,omitempty"`
+	Absent     bool `json:"absent,omitempty"` // there was no file
 	// Exact: Before is the whole file without anything of ours, and a file
 	// with the digest After differs from it by our entries only.
 	Exact  bool   `json:"exact,omitempty"`
@@ -90,14 +92,18 @@ func (e File) Record() (Record, bool, error) {
 }
 
 // besideOurs reports whether the file's directory was made for another file of
-// ours that is still there. It is then that of both: whichever goes last takes it
+// ours, in it or in a directory of it, that is still there. It is then that of both: whichever goes last takes it
 // away.
 func (e File) besideOurs() bool {
 	all, err := os.ReadDir(e.Backup)
 	return err == nil && slices.ContainsFunc(all, func(entry fs.DirEntry) bool {
 		var of Record
 		data, err := disk.ReadFile(filepath.Join(e.Backup, entry.Name()))
-		return err == nil && json.Unmarshal(data, &of) == nil && of.MadeDir && filepath.Dir(of.Path) == filepath.Dir(e.Path)
+		if err != nil || json.Unmarshal(data, &of) != nil {
+			return false
+		}
+		dir, theirs := filepath.Dir(e.Path), filepath.Dir(of.Path)
+		return of.MadeDir && theirs == dir || of.MadeParent && filepath.Dir(theirs) == dir
 	})
 }
 

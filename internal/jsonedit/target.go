@@ -21,12 +21,16 @@ type target struct {
 	mode      fs.FileMode
 	exists    bool
 	dirExists bool
+	// parentExists reports whether the directory's own directory exists.
+	parentExists bool
 }
 
 func readTarget(path string) (target, error) {
 	f := target{dir: filepath.Dir(path), mode: 0o644}
 	_, err := os.Stat(f.dir)
 	f.dirExists = err == nil
+	_, err = os.Stat(filepath.Dir(f.dir))
+	f.parentExists = err == nil
 	if f.path, err = followLinks(path); err != nil {
 		return f, err
 	}
@@ -116,12 +120,12 @@ func (f target) remove() error {
 	return errors.Join(os.Remove(f.path), disk.SyncDir(filepath.Dir(f.path)))
 }
 
-// removeDir removes the file's directory if it is empty.
-func (f target) removeDir() error {
-	if err := disk.Step("remove", f.dir); err != nil {
+// removeDir removes a directory if it is empty.
+func removeDir(dir string) error {
+	if err := disk.Step("remove", dir); err != nil {
 		return err
 	}
-	err := os.Remove(f.dir)
+	err := os.Remove(dir)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
 		return nil
 	}

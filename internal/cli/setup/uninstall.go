@@ -206,7 +206,11 @@ func (u *uninstalling) remove(ctx context.Context) error {
 	if err := install.RemoveAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
 		return err
 	}
-	u.Streams.Printf("\nEntire is uninstalled, and so disabled. The branch entire/checkpoints/v1 stays.\n")
+	stays := "The branch entire/checkpoints/v1 stays."
+	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
+		stays = "The branch entire/checkpoints/v1 and the links in " + git.NotesRef + " stay."
+	}
+	u.Streams.Printf("\nEntire is uninstalled, and so disabled. %s\n", stays)
 	return nil
 }
 
