@@ -18,6 +18,7 @@ type writer struct {
 	session string
 	cwd     string
 	now     func() time.Time
+	form    *agentForm // nil is Claude Code's
 }
 
 func newWriter(seed uint64, session, cwd string, now func() time.Time) *writer {
@@ -62,6 +63,9 @@ func (w *writer) line(kind, message string) string {
 }
 
 func (w *writer) prompt(text string) string {
+	if w.form != nil {
+		return w.form.prompt(w, text)
+	}
 	return w.line("user", `{"role":"user","content":"`+text+`"}`)
 }
 
@@ -72,11 +76,17 @@ func (w *writer) assistant(content string) string {
 }
 
 func (w *writer) says(text string) string {
+	if w.form != nil {
+		return w.form.said(w, text)
+	}
 	return w.assistant(`{"type":"text","text":"` + text + `"}`)
 }
 
 // call is a tool's call and its result.
 func (w *writer) call(name, input string, size int) string {
+	if w.form != nil {
+		return w.form.call(w, name, input, w.text(size))
+	}
 	id := "toolu_" + w.hex(12)
 	return w.assistant(`{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":{`+input+`}}`) +
 		w.line("user", `{"role":"user","content":[{"tool_use_id":"`+id+`","type":"tool_result","content":"`+w.text(size)+`"}]}`)

@@ -27,6 +27,7 @@ type play struct {
 	resumes    bool // every turn begins with session-start and ends with session-end
 	grows      *row // measures how much .git grows at a stop
 	env        []string
+	as         *agentForm // nil is Claude Code
 
 	measured
 }
@@ -50,6 +51,10 @@ func (p *play) begin(size int64) {
 	p.id = testkit.UUID(p.dir, p.sessions)
 	p.transcript = filepath.Join(p.b.claude, p.id+".jsonl")
 	p.writer = newWriter(uint64(p.sessions), p.id, p.dir, time.Now)
+	if p.as != nil {
+		p.beginAs(p.as, size)
+		return
+	}
 	past := p.b.template(fmt.Sprintf("transcript-%d.jsonl", size), func(path string) { p.b.Must(conversation(path, size)) })
 	testkit.Call{Dir: p.b.work, Env: p.b.env, Name: "cp", Args: []string{past, p.transcript}}.Must(p.b)
 }
@@ -68,6 +73,10 @@ func (p *play) agent(name, event string, more ...any) {
 	payload := append(testkit.Object{
 		"session_id", p.id, "transcript_path", p.transcript, "cwd", p.dir, "permission_mode", "default", "hook_event_name", event,
 	}, more...)
+	if p.as != nil {
+		p.hookAs(p.as, name, payload)
+		return
+	}
 	p.hook(testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
 }
 

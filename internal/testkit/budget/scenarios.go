@@ -24,6 +24,7 @@ func scenarios() []scenario {
 		{"small", smallRows, small},
 		{"small with a long conversation", longRows, long},
 		{"big", bigRows, big},
+		{"agents", agentRows, agents},
 		{"subagents", subagentRows, subagents},
 		{"commits", commitRows, commits},
 		{"first stop", firstRows, first},
