@@ -2,6 +2,7 @@ package ask
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,10 +86,18 @@ func (c *reportCommand) check(revs []string) error {
 		return app.Usagef("--html and --md can't both be the standard output")
 	case c.open && (c.html == "" || c.html == "-"):
 		return app.Usagef("--open shows the file of --html")
+	case len(revs) == 0 && isRange(c.markdown), len(revs) == 0 && isRange(c.html):
+		return app.WithHint(app.Usagef("a flag has a range where the file to write belongs"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
 	case len(revs) > 0 && (c.filter != index.Filter{} || c.since != "" || c.until != "" || c.file != ""):
 		return app.Usagef("a range and --session, --agent, --branch, --file, --since or --until: only one of them")
 	}
 	return nil
+}
+
+// isRange reports whether a file's name is rather a range of commits.
+func isRange(name string) bool {
+	from, to, isRange := strings.Cut(name, "..")
+	return isRange && from+to != "" && !strings.ContainsAny(from, `/\.`) && (to == "" || !strings.ContainsAny(to, "/."))
 }
 
 func (c *reportCommand) run(ctx context.Context, revs []string) error {
