@@ -145,6 +145,9 @@ func TestReadFile(t *testing.T) {
 
 func TestSparseFilesAreRestoredSparse(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	r := newRig(t)
 	f, err := os.Create(r.path("sparse"))
 	r.must(err)

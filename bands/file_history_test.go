@@ -159,6 +159,9 @@ func TestBlameRefuses(t *testing.T) {
 // text says which.
 func TestBlameNamesTheVersionThatWroteEachLine(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := newShelf(t)

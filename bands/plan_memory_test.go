@@ -14,6 +14,9 @@ import (
 
 // TestAPlanIsSmall is not parallel: it counts what is held.
 func TestAPlanIsSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	const files, most = 10_000, 100 // bytes a path
 	r := newRig(t)
 	for i := range files {

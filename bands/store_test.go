@@ -371,6 +371,9 @@ func TestTheLatestOfEachLineage(t *testing.T) {
 
 func TestDeletingGivesTheBandsBack(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	r := rigWithFiles(t)
 	big := noise(40 << 20)
 	r.write("big", big[:20<<20])

@@ -145,6 +145,9 @@ func TestAttackLongResultOfATool(t *testing.T) {
 // A prompt of megabytes of secrets is recorded in the time that a hook has.
 func TestAttackLongPrompt(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	d := newDesk(t)
 	d.repo.Write("README.md", "text\n")
 	d.repo.Commit("first")

@@ -176,6 +176,9 @@ func TestAFetchSaysThatThereIsNothing(t *testing.T) {
 // TestAPushGivesUpInTime: a remote that doesn't answer costs the user no more.
 func TestAPushGivesUpInTime(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	s := newShared(t)
 	ssh := filepath.Join(filepath.Dir(s.Dir), "ssh")
 	if err := os.WriteFile(ssh, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil {

@@ -17,6 +17,9 @@ import (
 // at the same time: 36 trailers, 36 checkpoints.
 func TestWorktreesAtOnce(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	repo := matrixRepo(t)
 	trees := testkit.Rounds(3, 6)
 	var group sync.WaitGroup
@@ -91,6 +94,9 @@ func commitSixTimes(session *testkit.Session) {
 // leave because the lock was taken for too long, the commit's hooks make good.
 func TestSessionsAtOnce(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	repo := matrixRepo(t)
 	// The race detector makes hooks many times slower, and no child completes them here.
 	repo.Env = repo.Env.With("ENTIRE_HOOKS_TIMEOUT=1m", "ENTIRE_HOOKS_LOCK_TIMEOUT=1m")

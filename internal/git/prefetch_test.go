@@ -13,6 +13,9 @@ import (
 
 func TestReadManyGivesWhatIsThereInOrder(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("over half a second")
+	}
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)
