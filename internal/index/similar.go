@@ -36,8 +36,13 @@ func (r *Reader) similar(ctx context.Context, terms []term) (_ []term, instead m
 	return out, instead, nil
 }
 
-// longWord is from how many letters on two may differ.
-const longWord = 8
+const (
+	// longWord is from how many letters on two may differ.
+	longWord = 8
+	// shortWord is up to how many letters the first one must be right: nearly every other first
+	// letter makes a known word of them.
+	shortWord = 4
+)
 
 // near returns the known words that a word may be meant to be: the most frequent one that
 // differs by a letter, or the two that it is made of, or the most frequent one that differs by two.
@@ -63,6 +68,9 @@ func (r *Reader) near(ctx context.Context, word string) (near []string, err erro
 	}
 	if best.term != "" && best.distance <= 1 {
 		return []string{best.term}, nil
+	}
+	if length <= shortWord {
+		return nil, nil
 	}
 	if parts, err := r.parts(ctx, word); err != nil || len(parts) > 0 {
 		return parts, err
