@@ -88,23 +88,31 @@ type Agents struct {
 }
 
 // SubagentFiles lists the transcripts of the subagents of the session whose transcript is path:
-// those in its folder, and those of which tasks or places are known.
+// those in its folder, those of tasks, and where there is no folder those that were read.
 func (r *Recorder) SubagentFiles(path string) ([]subagents.File, error) {
 	files, err := subagents.Files(path)
 	if err != nil {
 		return nil, err
 	}
+	listed := map[string]bool{}
+	for _, f := range files {
+		listed[subagents.ID(f.Name)] = true
+	}
 	add := func(id string) {
-		f, found := subagents.Find(path, id)
-		if found && !slices.ContainsFunc(files, func(o subagents.File) bool { return o.Name == f.Name }) {
-			files = append(files, f)
+		if listed[id] {
+			return
+		}
+		if f, found := subagents.Find(path, id); found {
+			files, listed[id] = append(files, f), true
 		}
 	}
 	for _, t := range r.Tasks {
 		add(t.Agent)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Agents.Read)) {
-		add(subagents.ID(name))
+	if subagents.Dir(path) == "" {
+		for _, name := range slices.Sorted(maps.Keys(r.Agents.Read)) {
+			add(subagents.ID(name))
+		}
 	}
 	return files, nil
 }

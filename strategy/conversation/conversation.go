@@ -79,8 +79,8 @@ func (c *Conversations) PreviewConversation(ctx context.Context, p points.Point)
 }
 
 // RewindConversation cuts the transcript of a point's session to what it was at
-// that point, or has it as a document for the agent to import. The transcript of now is kept as a copy, which the undo of the
-// rewind with that rescue puts back.
+// that point, or has it as a document for the agent to import. The transcript of now is kept as
+// a copy, which the undo of the rewind with that rescue puts back.
 func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
 	conv, end, err := c.conversationAt(ctx, p)
 	switch {
