@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -16,11 +17,11 @@ import (
 
 // serverTable is our server as a table of a TOML file. The table is put at the end and taken out
 // as text, so that every byte of what else is in the file stays.
-type serverTable struct{ path, name string }
+type serverTable struct{ path, list string }
 
 // text is the table as it is written.
 func (t serverTable) text() string {
-	return "[" + t.name + "]\ncommand = \"entire\"\nargs = [\"mcp\"]\n"
+	return "[" + t.list + "." + claude.ServerName + "]\ncommand = \"entire\"\nargs = [\"mcp\"]\n"
 }
 
 // read returns the file, nil if there is none.
@@ -37,7 +38,9 @@ func (t serverTable) install() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	switch s, found := t.find(data); {
+	switch s, found, err := t.find(data); {
+	case err != nil:
+		return false, err
 	case found && s.Ours():
 		return false, nil
 	case found:
@@ -47,10 +50,23 @@ func (t serverTable) install() (changed bool, err error) {
 	if len(data) > 0 {
 		text = "\n" + text // a blank line, or the end of the last one
 	}
+	if t.isInline(data) {
+		return false, fmt.Errorf("%s: the servers are not a table that can be added to\nhint: add the server %q there, with the command `entire mcp`", t.path, claude.ServerName)
+	}
 	if err := disk.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
 		return false, err
 	}
-	return true, disk.WriteDurable(t.path, append(data, text...), 0o644)
+	return true, disk.WriteDurable(t.path, slices.Concat(data, []byte(text)), 0o644)
+}
+
+// isInline reports whether the list is an inline table, to which nothing can be added below.
+func (t serverTable) isInline(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if key, _, found := bytes.Cut(line, []byte("=")); found && string(bytes.Trim(key, " \t\"'")) == t.list {
+			return true
+		}
+	}
+	return false
 }
 
 // uninstall takes the table out as install wrote it, and a file that had nothing else.
@@ -80,27 +96,34 @@ func (t serverTable) uninstall() (changed bool, err error) {
 	return true, disk.SyncDir(filepath.Dir(filepath.Dir(t.path)))
 }
 
+// server returns the server of the file that is called as ours is; false if there is none.
 func (t serverTable) server() (claude.Server, bool, error) {
 	data, err := t.read()
-	s, found := t.find(data)
-	return s, found, err
+	if err != nil {
+		return claude.Server{}, false, err
+	}
+	return t.find(data)
 }
 
-// find returns the server of the file that is called as ours is. One that isn't written as ours
-// is has no command here.
-func (t serverTable) find(data []byte) (claude.Server, bool) {
-	if bytes.Contains(data, []byte(t.text())) {
-		return claude.Server{Command: "entire", Args: []string{"mcp"}}, true
+// find is server for the text of the file. Text that is no TOML is an error.
+func (t serverTable) find(data []byte) (claude.Server, bool, error) {
+	var lists map[string]any
+	if err := toml.Unmarshal(data, &lists); err != nil {
+		return claude.Server{}, false, fmt.Errorf("read %s: %w\nhint: mend the file and run the command again; nothing in it was changed", t.path, err)
 	}
-	list, name, _ := strings.Cut(t.name, ".")
-	forms := []string{"[" + t.name + "]", "[" + list + `."` + name + `"]`, t.name + "=", t.name + "."}
-	for line := range strings.Lines(string(data)) {
-		line = strings.Join(strings.Fields(line), "")
-		for _, form := range forms {
-			if strings.HasPrefix(line, form) {
-				return claude.Server{}, true
-			}
+	list, _ := lists[t.list].(map[string]any)
+	entry, found := list[claude.ServerName]
+	if !found {
+		return claude.Server{}, false, nil
+	}
+	var s claude.Server
+	if of, ok := entry.(map[string]any); ok {
+		s.Command, _ = of["command"].(string)
+		args, _ := of["args"].([]any)
+		for _, arg := range args {
+			word, _ := arg.(string)
+			s.Args = append(s.Args, word)
 		}
 	}
-	return claude.Server{}, false
+	return s, true, nil
 }

@@ -136,7 +136,7 @@ func (s Servers) settings() Settings { return Settings(s) }
 func (s Servers) file() jsonedit.File { return s.settings().file() }
 
 func (s Servers) table() serverTable {
-	return serverTable{path: s.Path, name: s.list().key + "." + claude.ServerName}
+	return serverTable{path: s.Path, list: s.list().key}
 }
 
 // in returns the server of a document that is called as ours is.

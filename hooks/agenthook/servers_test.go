@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +96,7 @@ func TestAnotherServerOfCodexStays(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"[mcp_servers.entire]\ncommand = \"theirs\"\n", "[ mcp_servers . \"entire\" ]\ncommand = \"theirs\"\n", "mcp_servers.entire = {command = \"x\"}\n", "mcp_servers.entire.command = \"x\"\n",
+		"[mcp_servers]\nentire = {command = \"theirs\"}\n", "[mcp_servers]\nentire.command = \"theirs\"\n",
 	} {
 		s := serversOf(t, agent.Codex(), text)
 		if _, err := s.Install(); err == nil {
@@ -104,6 +106,21 @@ func TestAnotherServerOfCodexStays(t *testing.T) {
 			t.Errorf("%s: server %+v, %v", text, server, found)
 		}
 		_, _ = s.Uninstall()
+		if got := read(t, s.Path); got != text {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+func TestAServerIsPutIntoNoBrokenTable(t *testing.T) {
+	t.Parallel()
+	for text, hint := range map[string]string{
+		"model = \"m\n": "hint: mend the file", "mcp_servers = {other = {command = \"x\"}}\n": "hint: add the server",
+	} {
+		s := serversOf(t, agent.Codex(), text)
+		if _, err := s.Install(); err == nil || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: installed: %v", text, err)
+		}
 		if got := read(t, s.Path); got != text {
 			t.Errorf("got %s", got)
 		}
