@@ -36,6 +36,7 @@ func TestAgentLab(t *testing.T) {
 			t.Run("clear", func(t *testing.T) { agentClears(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("subagent", func(t *testing.T) { agentDelegates(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("rewound", func(t *testing.T) { agentIsRewound(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("levels", func(t *testing.T) { agentHasTwoLevels(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("killed", func(t *testing.T) { agentIsKilled(t, newAgentLab(t, lab, bin, a)) })
 		})
 	}
@@ -46,6 +47,8 @@ type agentLab struct {
 	t             *testing.T
 	lab, dir, bin string
 	agent         agent.Agent
+	// before is what the person runs in the project before it is enabled.
+	before string
 }
 
 func newAgentLab(t *testing.T, lab, bin string, a agent.Agent) *agentLab {
@@ -73,7 +76,7 @@ func (l *agentLab) play(script, input, lines string) {
 	if agenthook.ServersFile(l.agent, l.project()) != "" {
 		mcp = " --mcp"
 	}
-	setup := `entire enable --agent ` + l.agent.Name + mcp + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
+	setup := cmp.Or(l.before, `true`) + ` && entire enable --agent ` + l.agent.Name + mcp + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
 		` && git config user.name Lab && git config user.email lab@example.invalid`
 	cmd := exec.CommandContext(l.t.Context(), filepath.Join(l.lab, "run"),
 		"--client", l.agent.Name, "--project", l.project(), "--log", filepath.Join(l.dir, "log"), "--home", l.home(), "--path", l.bin, "--hooklog", "user",
@@ -282,6 +285,26 @@ func agentIsRewound(t *testing.T, l *agentLab) {
 	})
 	if !asked {
 		t.Error("no request has the prompt after the rewind")
+	}
+}
+
+// agentHasTwoLevels installs hooks in the person's own settings of the client, first alone and then
+// beside the project's: each event counts once.
+func agentHasTwoLevels(t *testing.T, l *agentLab) {
+	l.before = `entire agents install ` + l.agent.Name + ` --user`
+	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [
+  {"match": "alpha page", "steps": [[{"write": "${CWD}/docs/alpha.md", "content": "# Alpha\n"}], [{"text": "Alpha is there."}]]},
+  {"match": "beta page", "steps": [[{"write": "${CWD}/docs/beta.md", "content": "# Beta\n"}], [{"text": "Beta is there."}]]}]}`)
+	l.play(script, "prompts", "Write the alpha page\n! entire agents install "+l.agent.Name+"\nWrite the beta page\n")
+	log, err := os.ReadFile(filepath.Join(l.project(), ".entire", "logs", "entire.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(log), `"hook":"stop"`); n != 2 {
+		t.Errorf("%d turns ended, not two", n)
+	}
+	for _, page := range []string{"alpha", "beta"} {
+		l.contains(l.run(filepath.Join(l.bin, "entire"), "rewind", "--list", "--json"), "Write the "+page+" page")
 	}
 }
 

@@ -13,6 +13,7 @@ func claudeCode() dialect {
 	return dialect{
 		agent:   agent.ClaudeCode(),
 		files:   [][]string{{".claude", "settings.json"}, {".claude", "settings.local.json"}},
+		user:    userFile{path: []string{"settings.json"}},
 		servers: serverList{file: []string{".mcp.json"}, key: "mcpServers", entry: `{"type":"stdio","command":"entire","args":["mcp"]}`},
 		form:    f,
 		reply:   reply{raw: true},

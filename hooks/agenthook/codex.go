@@ -26,6 +26,7 @@ func codex() dialect {
 	return dialect{
 		agent:   agent.Codex(),
 		files:   [][]string{{".codex", "hooks.json"}},
+		user:    userFile{path: []string{"hooks.json"}},
 		servers: serverList{file: []string{".codex", "config.toml"}, key: "mcp_servers", toml: true},
 		form:    grouped(),
 		reply:   reply{silent: true},

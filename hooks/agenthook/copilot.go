@@ -16,8 +16,10 @@ import (
 // copilot has the events of Claude Code under other names.
 func copilot() dialect {
 	return dialect{
-		agent: agent.Copilot(),
-		files: [][]string{{".github", "hooks", "entire.json"}},
+		agent:      agent.Copilot(),
+		files:      [][]string{{".github", "hooks", "entire.json"}},
+		user:       userFile{path: []string{"hooks", "entire.json"}},
+		trustsUser: true,
 		servers: serverList{
 			file: []string{".github", "mcp.json"}, key: "mcpServers",
 			entry: `{"type":"local","command":"entire","args":["mcp"],"tools":["*"]}`,

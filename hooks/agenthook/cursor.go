@@ -11,11 +11,13 @@ import (
 // cursor is from documentation: no test has run it on the genuine client.
 func cursor() dialect {
 	return dialect{
-		agent:   agent.Cursor(),
-		files:   [][]string{{".cursor", "hooks.json"}},
-		servers: serverList{file: []string{".cursor", "mcp.json"}, key: "mcpServers", entry: ourServer},
-		form:    form{version: "1", flat: true, command: "command", timeout: "timeout", unit: time.Second},
-		reply:   reply{silent: true, snake: true},
+		agent:      agent.Cursor(),
+		files:      [][]string{{".cursor", "hooks.json"}},
+		user:       userFile{path: []string{"hooks.json"}},
+		trustsUser: true,
+		servers:    serverList{file: []string{".cursor", "mcp.json"}, key: "mcpServers", entry: ourServer},
+		form:       form{version: "1", flat: true, command: "command", timeout: "timeout", unit: time.Second},
+		reply:      reply{silent: true, snake: true},
 		entries: []entry{
 			{event: "sessionStart", verb: "session-start"},
 			{event: "sessionEnd", verb: "session-end", timeout: endTimeout},

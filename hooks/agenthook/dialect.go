@@ -17,6 +17,8 @@ type dialect struct {
 	// files are the settings files in a worktree, the project's first. A second one is the
 	// user's own.
 	files [][]string
+	// user is the settings file that counts in every project.
+	user userFile
 	// entries are the hooks that Install maintains, form how they are written.
 	entries []entry
 	form    form
@@ -36,15 +38,29 @@ type dialect struct {
 	// the agent writes it before.
 	await func(ctx context.Context, p *Payload)
 	// trust reads from the agent's settings whether it runs the hooks of a file; nil if it
-	// asks about nothing. trustNote is what it asks of the user, "" for nothing.
-	trust     func(h Hooked) Trust
-	trustNote string
+	// asks about nothing. trustNote is what it asks of the user, "" for nothing. trustsUser
+	// reports that it runs the hooks in the UserFile without asking.
+	trust      func(h Hooked) Trust
+	trustNote  string
+	trustsUser bool
 	// shared reports that other agents run the hooks in these files, too; runsShared is
 	// such an agent.
 	shared, runsShared bool
 	// hookMark is a variable that the agent sets for hooks, if that isn't the one of its shell.
 	hookMark string
+	// argument follows the verb in commands.
+	argument string
 }
+
+// userFile is a path in the agent's folder, or in the folder of all programs' configurations.
+type userFile struct {
+	path     []string
+	inConfig bool
+}
+
+// UserArgument is the argument that the hooks in a UserFile have. Where a project has hooks of
+// its own the agent runs both, and those with the argument are to do nothing.
+const UserArgument = "--user"
 
 // form is how an agent's settings list a hook.
 type form struct {
@@ -105,6 +121,22 @@ func Files(a agent.Agent, root string) []string {
 		paths[i] = filepath.Join(append([]string{root}, words...)...)
 	}
 	return paths
+}
+
+// UserFile returns the settings file of an agent that counts in every project of the user whose
+// home directory is home, empty if it can't be found.
+func UserFile(a agent.Agent, getenv func(string) string, home string) string {
+	file := dialectOf(a).user
+	dir := a.Home(getenv, home)
+	if file.inConfig {
+		if dir = getenv("XDG_CONFIG_HOME"); !filepath.IsAbs(dir) && home != "" {
+			dir = filepath.Join(home, ".config")
+		}
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(append([]string{dir}, file.path...)...)
 }
 
 // HasPersonalFile reports whether the agent has a settings file in the worktree that is

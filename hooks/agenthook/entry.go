@@ -18,7 +18,7 @@ type entry struct {
 // command is what the agent runs: silent and successful without the binary,
 // and never with an exit status, since 2 would block the agent.
 func (d *dialect) command(e entry) string {
-	return "entire hooks " + d.agent.Name + " " + e.verb + " 2>/dev/null || true"
+	return "entire hooks " + d.agent.Name + " " + e.verb + d.argument + " 2>/dev/null || true"
 }
 
 // timeLimit is the entry's time limit in the agent's unit.

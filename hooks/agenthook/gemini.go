@@ -17,10 +17,12 @@ func gemini() dialect {
 	f := grouped()
 	f.unit, f.named = time.Millisecond, true
 	return dialect{
-		agent:   agent.Gemini(),
-		files:   [][]string{{".gemini", "settings.json"}},
-		servers: serverList{file: []string{".gemini", "settings.json"}, key: "mcpServers", entry: ourServer},
-		form:    f,
+		agent:      agent.Gemini(),
+		files:      [][]string{{".gemini", "settings.json"}},
+		user:       userFile{path: []string{"settings.json"}},
+		trustsUser: true,
+		servers:    serverList{file: []string{".gemini", "settings.json"}, key: "mcpServers", entry: ourServer},
+		form:       f,
 		entries: []entry{
 			{event: "SessionStart", verb: "session-start"},
 			{event: "SessionEnd", verb: "session-end", timeout: endTimeout},

@@ -12,11 +12,14 @@ import (
 type Settings struct {
 	// Agent is the agent whose file it is; zero is Claude Code.
 	Agent agent.Agent
-	// Path is one of the Files of a worktree. A symbolic link is written through.
+	// Path is one of the Files of a worktree, or the UserFile. A symbolic link is written
+	// through.
 	Path string
-	// Backup is the directory, below the repository's common directory, for
-	// the record of what Install found and wrote.
+	// Backup is the directory for the record of what Install found and wrote: below the
+	// repository's common directory, or the user's.
 	Backup string
+	// User reports that it is the UserFile. It takes hooks only: no MCP server.
+	User bool
 }
 
 // Install puts our hooks into the settings file, which it makes if there is
@@ -71,7 +74,13 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 // given.
 func (s Settings) Sweep(before time.Time) error { return s.file().Sweep(before) }
 
-func (s Settings) dialect() dialect { return dialectOf(s.Agent) }
+func (s Settings) dialect() dialect {
+	d := dialectOf(s.Agent)
+	if s.User {
+		d.argument, d.servers = " "+UserArgument, serverList{}
+	}
+	return d
+}
 
 func (s Settings) file() jsonedit.File {
 	d := s.dialect()

@@ -10,6 +10,7 @@ func openCode() dialect {
 	return dialect{
 		agent:   agent.OpenCode(),
 		files:   [][]string{{".opencode", "plugins", "entire.js"}},
+		user:    userFile{path: []string{"opencode", "plugins", "entire.js"}, inConfig: true},
 		servers: serverList{file: []string{".opencode", "opencode.json"}, key: "mcp", entry: `{"type":"local","command":["entire","mcp"]}`},
 		plugin:  true,
 		reply:   reply{silent: true, direct: true},

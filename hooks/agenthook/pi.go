@@ -7,6 +7,7 @@ func pi() dialect {
 	return dialect{
 		agent:  agent.Pi(),
 		files:  [][]string{{".pi", "extensions", "entire.js"}},
+		user:   userFile{path: []string{"extensions", "entire.js"}},
 		plugin: true,
 		reply:  reply{silent: true, direct: true},
 		entries: []entry{

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
 // pluginMark is in every version of our plugins, and in no other program's.
@@ -21,21 +23,27 @@ const pluginMark = "Installed by `entire enable`."
 //go:embed plugin
 var plugins embed.FS
 
-// pluginOf returns the plugin of an agent.
-func pluginOf(name string) []byte {
+// source returns the text of the agent's plugin.
+func (d *dialect) source() []byte {
+	name := d.agent.Name
 	common, err := plugins.ReadFile("plugin/common.js")
 	own, failed := plugins.ReadFile("plugin/" + name + ".js")
 	if err != nil || failed != nil {
 		panic("no plugin for " + name) // they are part of the program
 	}
-	return append(bytes.ReplaceAll(common, []byte("AGENT"), []byte(name)), own...)
+	more := ""
+	if d.argument != "" {
+		more = ", " + jsonedit.Quote(strings.TrimSpace(d.argument))
+	}
+	common = bytes.ReplaceAll(common, []byte("AGENT"), []byte(name))
+	return append(bytes.Replace(common, []byte(", MORE"), []byte(more), 1), own...)
 }
 
 // installPlugin writes the plugin, unless another program's file is in its place.
 func (s Settings) installPlugin() (n int, changed bool, err error) {
 	now, err := s.readPlugin()
 	d := s.dialect()
-	current := pluginOf(d.agent.Name)
+	current := d.source()
 	switch {
 	case err != nil:
 		return 0, false, err

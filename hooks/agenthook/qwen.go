@@ -13,6 +13,7 @@ func qwen() dialect {
 	return dialect{
 		agent:   agent.Qwen(),
 		files:   [][]string{{".qwen", "settings.json"}},
+		user:    userFile{path: []string{"settings.json"}},
 		servers: serverList{file: []string{".qwen", "settings.json"}, key: "mcpServers", entry: ourServer},
 		form:    grouped(),
 		entries: []entry{

@@ -46,7 +46,7 @@ func ServersFile(a agent.Agent, root string) string {
 // servers returns the list of servers, if it is in this file.
 func (s Settings) servers() (Servers, bool) {
 	d := s.dialect()
-	return Servers(s), len(d.files) > 0 && slices.Equal(d.files[0], d.servers.file)
+	return Servers{Agent: s.Agent, Path: s.Path, Backup: s.Backup}, len(d.files) > 0 && slices.Equal(d.files[0], d.servers.file)
 }
 
 // HasServer reports whether our MCP server is in the file.
@@ -131,7 +131,9 @@ func (s Servers) Sweep(before time.Time) error {
 	return s.file().Sweep(before)
 }
 
-func (s Servers) settings() Settings { return Settings(s) }
+func (s Servers) settings() Settings {
+	return Settings{Agent: s.Agent, Path: s.Path, Backup: s.Backup}
+}
 
 func (s Servers) file() jsonedit.File { return s.settings().file() }
 

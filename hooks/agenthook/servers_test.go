@@ -69,7 +69,7 @@ func TestServerBesideHooks(t *testing.T) {
 	t.Parallel()
 	const text = "{\n  // mine\n  \"theme\": \"x\"\n}\n"
 	s := serversOf(t, agent.Gemini(), text)
-	hooks := agenthook.Settings(s)
+	hooks := agenthook.Settings{Agent: s.Agent, Path: s.Path, Backup: s.Backup}
 	installAll := func() {
 		t.Helper()
 		if _, _, err := hooks.Install(); err != nil {

@@ -18,21 +18,30 @@ const (
 
 // Hooked is a file with hooks of an agent.
 type Hooked struct {
-	// File is the file's path, Root the worktree that it is in, Home the agent's folder,
-	// empty if there is none.
+	// File is the file's path, Root the worktree in which the agent works, Home the agent's
+	// folder, empty if there is none.
 	File, Root, Home string
+	// User reports that the file is the UserFile.
+	User bool
 }
 
-// TrustNote returns what the agent asks the user before it runs the hooks, "" for nothing.
-func TrustNote(a agent.Agent) string { return dialectOf(a).trustNote }
+// TrustNote returns what the agent asks the user before it runs the hooks of these settings,
+// "" for nothing.
+func (s Settings) TrustNote() string {
+	d := s.dialect()
+	if s.User && d.trustsUser {
+		return ""
+	}
+	return d.trustNote
+}
 
 // TrustOf reads from the agent's own settings whether it runs the hooks.
 func TrustOf(a agent.Agent, h Hooked) Trust {
-	trust := dialectOf(a).trust
-	if trust == nil || h.Home == "" {
+	d := dialectOf(a)
+	if d.trust == nil || h.Home == "" || h.User && d.trustsUser {
 		return TrustUnknown
 	}
-	return trust(h)
+	return d.trust(h)
 }
 
 // isWithin reports whether a path is a folder or in it.

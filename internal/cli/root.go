@@ -41,7 +41,7 @@ type group struct {
 // commands is every command, in the order of the help.
 func commands() []group {
 	return []group{
-		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, health.NewAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
+		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
 		{"Look:", []build{history.NewSessions, history.NewExplain, ask.NewLog, newBrowse, ask.NewSearch, ask.NewUsage, ask.NewReport, lines.NewBlame, lines.NewWhy, bisectcmd.New}},
 		{"Go back:", []build{rewindcmd.NewCommand, forkcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
@@ -126,6 +126,13 @@ links it to the commits that came out of it.`,
 		}
 	}
 	return root
+}
+
+// newAgents returns the command of agents: the list, and what changes it.
+func newAgents(a *app.App) *cobra.Command {
+	cmd := health.NewAgents(a)
+	cmd.AddCommand(setup.NewAgentsInstall(a), setup.NewAgentsRemove(a))
+	return cmd
 }
 
 // dress gives a root command what both programs have in common.

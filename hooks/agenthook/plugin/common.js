@@ -7,7 +7,7 @@ const limit = 20_000 // milliseconds
 function start(verb, payload) {
   return new Promise((done) => {
     let out = ""
-    const child = spawn("entire", ["hooks", "AGENT", verb], { stdio: ["pipe", "pipe", "ignore"], timeout: limit })
+    const child = spawn("entire", ["hooks", "AGENT", verb, MORE], { stdio: ["pipe", "pipe", "ignore"], timeout: limit })
     child.on("error", () => done("{}"))
     child.on("close", () => done(out || "{}"))
     child.stdin.on("error", () => {})

@@ -75,6 +75,7 @@ type agentJSON struct {
 	Program   string          `json:"program,omitempty"` // where it is on PATH
 	InProject bool            `json:"in_project"`
 	File      string          `json:"file"`
+	Level     string          `json:"level"` // of the file: project or user
 	Installed int             `json:"installed"`
 	Missing   []string        `json:"missing"`
 	Trust     agenthook.Trust `json:"trust"`
@@ -84,8 +85,21 @@ type agentJSON struct {
 	Limits    []string        `json:"limits"`
 }
 
+// The levels of files with hooks.
+const (
+	levelProject = "project"
+	levelUser    = "user"
+)
+
+func level(h install.AgentHooks) string {
+	if h.Settings.User {
+		return levelUser
+	}
+	return levelProject
+}
+
 func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
-	hooks, err := install.CheckAgents(repo)
+	hooks, err := install.CheckAgents(a, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +107,8 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	list := &agentsJSON{Agents: make([]agentJSON, 0, len(hooks))}
 	for _, h := range hooks {
 		item := agentJSON{
-			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.File, Installed: h.Installed, Missing: format.NotNil(h.Missing),
-			Trust:  agenthook.TrustOf(h.Agent, agenthook.Hooked{File: h.File, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home)}),
+			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.Settings.Path, Level: level(h), Installed: h.Installed, Missing: format.NotNil(h.Missing),
+			Trust:  agenthook.TrustOf(h.Agent, agenthook.Hooked{File: h.Settings.Path, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home), User: h.Settings.User}),
 			Limits: format.NotNil(h.Agent.Limits),
 		}
 		if list, ok := install.AgentServers(repo, h.Agent); ok {
@@ -102,7 +116,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 			item.Server = err == nil && found && server.Ours()
 		}
 		item.Program, _ = app.FindOnPath(a.Getenv, h.Agent.Program)
-		if _, err := os.Stat(filepath.Dir(h.File)); err == nil {
+		if _, err := os.Stat(filepath.Dir(agenthook.Files(h.Agent, repo.Root)[0])); err == nil {
 			item.InProject = true
 		}
 		for _, s := range states {
@@ -137,6 +151,9 @@ func printAgents(w ui.Streams, now time.Time, list *agentsJSON) {
 		hooks, trust, last := "-", "-", "-"
 		if item.Installed > 0 {
 			hooks = strconv.Itoa(item.Installed)
+			if item.Level == levelUser {
+				hooks += ", " + levelUser
+			}
 			if len(item.Missing) > 0 {
 				hooks += ", incomplete"
 			}

@@ -114,16 +114,16 @@ func gitHookFiles(repo *git.Repo, s githook.Status) []string {
 
 // checkAgentHooks finds out whether the agent runs our hooks, and why not.
 func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
-	agents, err := install.CheckAgents(repo)
+	agents, err := install.CheckAgents(a, repo)
 	var list []doctor.Finding
 	texts := notes(agents, repo)
 	for i, h := range lacking(agents) {
 		list = append(list, doctor.Finding{
 			Code: texts[i].Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(texts[i].Message),
 			Why: "sessions of this worktree are not recorded, or not all of them",
-			Fix: "add them to " + h.File,
-			Repair: &doctor.Repair{Files: []string{h.File}, Do: func(context.Context) error {
-				_, _, err := install.AgentSettings(repo, h.Agent, h.File).Install()
+			Fix: "add them to " + h.Settings.Path,
+			Repair: &doctor.Repair{Files: []string{h.Settings.Path}, Do: func(context.Context) error {
+				_, _, err := h.Settings.Install()
 				return err
 			}},
 		})
@@ -139,7 +139,7 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	}
 	if agents[0].Former {
 		list = append(list, doctor.Finding{
-			Code: "former-hooks", Severity: doctor.Note, Subject: agents[0].File,
+			Code: "former-hooks", Severity: doctor.Note, Subject: agents[0].Settings.Path,
 			What: "hooks of the former Entire CLI are here too",
 			Why:  "its `rewind` must not be run on sessions recorded by this program, it would delete files",
 		})

@@ -115,6 +115,7 @@ type agentHooksJSON struct {
 	Installed int      `json:"installed"`
 	Missing   []string `json:"missing"`
 	File      string   `json:"file,omitempty"`
+	Level     string   `json:"level"` // of the file: project or user
 	// Questions is the file with the hooks that ask before a clear, Server for
 	// whom the MCP server is registered that they ask.
 	Questions  string       `json:"questions_file,omitempty"`
@@ -178,7 +179,7 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	}
 	missing := slices.Concat(hooks.Missing, hooks.Overwritten, hooks.Outdated)
 	r.GitHooks = &gitHooksJSON{Installed: hooks.OK(), Dir: hooks.Dir, Missing: format.NotNil(missing), Chained: format.NotNil(hooks.Chained)}
-	agents, err := install.CheckAgents(repo)
+	agents, err := install.CheckAgents(a, repo)
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{Code: "agent-hooks", Message: err.Error()})
 	}
@@ -212,7 +213,7 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 }
 
 func newAgentHooksJSON(h install.AgentHooks) *agentHooksJSON {
-	return &agentHooksJSON{Agent: h.Agent.Name, Installed: h.Installed, Missing: format.NotNil(h.Missing), File: h.File}
+	return &agentHooksJSON{Agent: h.Agent.Name, Installed: h.Installed, Missing: format.NotNil(h.Missing), File: h.Settings.Path, Level: level(h)}
 }
 
 // notes describes which hooks the worktree lacks.

@@ -47,6 +47,9 @@ func (h *hook) agent(ctx context.Context) error {
 	switch {
 	case !on, bad == nil && payload.Ignored:
 		return nil
+	case h.twice():
+		h.repo = nil // nothing to log
+		return nil
 	case bad != nil && inTime && len(kept.data) > 0:
 		return h.undecoded(ctx, kept.data, bad)
 	case bad != nil:
@@ -66,9 +69,6 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	rec := h.recorder(h.settings.LockTimeout)
 	stored := h.setTranscript(ctx, &payload)
-	if h.twice() {
-		return nil
-	}
 	if h.name == "stop" {
 		payload.AwaitTranscript(ctx, h.by)
 	}
@@ -225,7 +225,11 @@ func (h *hook) mark(ctx context.Context) {
 // mend puts right what other tools have done to the hooks since.
 func (h *hook) mend(ctx context.Context) {
 	h.mendGitHooks(ctx, true)
-	for _, s := range install.AllSettings(h.repo, h.repo.Root) {
+	all := install.AllSettings(h.repo, h.repo.Root)
+	if s, ok := install.UserSettings(h.app, h.by); ok {
+		all = append(all, s)
+	}
+	for _, s := range all {
 		if n, _, err := s.Check(); err != nil || n == 0 {
 			continue
 		}
@@ -279,6 +283,9 @@ func (h *hook) sweepAgentFiles(ctx context.Context) {
 	const gone = time.Hour // the age at which a temporary file's writer surely is
 	before := h.app.Now().Add(-gone)
 	all := install.AllSettings(h.repo, h.repo.Root)
+	if s, ok := install.UserSettings(h.app, h.by); ok {
+		all = append(all, s)
+	}
 	failed := make([]error, 0, len(all)+1)
 	for _, s := range install.AllServers(h.repo, h.repo.Root) {
 		failed = append(failed, s.Sweep(before))
@@ -291,18 +298,24 @@ func (h *hook) sweepAgentFiles(ctx context.Context) {
 	}
 }
 
-// twice reports whether this is the plugin's hook where the settings have the same:
-// only the latter acts.
+// twice reports whether the agent runs the hook of another file for the same event, which acts
+// for both: the project's files come before the user's, and these before the plugin.
 func (h *hook) twice() bool {
-	if h.app.Getenv("CLAUDE_PLUGIN_ROOT") == "" {
+	isUser, isPlugin := slices.Contains(h.args, agenthook.UserArgument), h.app.Getenv("CLAUDE_PLUGIN_ROOT") != ""
+	if !isUser && !isPlugin {
 		return false
 	}
-	for _, path := range install.ClaudeFiles(h.repo.Root) {
-		if n, _, err := install.ClaudeSettings(h.repo, path).Check(); err == nil && n > 0 {
+	has := func(s agenthook.Settings) bool {
+		n, _, err := s.Check()
+		return err == nil && n > 0
+	}
+	user, known := install.UserSettings(h.app, h.by)
+	for _, path := range agenthook.Files(h.by, h.repo.Root) {
+		if path != user.Path && has(install.AgentSettings(h.repo, h.by, path)) {
 			return true
 		}
 	}
-	return false
+	return isPlugin && known && has(user)
 }
 
 // agentProcess is the process of the agent: what the environment names, or the process

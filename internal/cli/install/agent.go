@@ -8,12 +8,14 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
@@ -25,8 +27,10 @@ const (
 
 // AgentHooks is the state of an agent's hooks in a worktree.
 type AgentHooks struct {
-	Agent     agent.Agent
-	File      string // with the most of them; the project's if there are none
+	Agent agent.Agent
+	// Settings are those with the most of them: a file of the project, or where that has
+	// none, the user's. Without any it is the project's.
+	Settings  agenthook.Settings
 	Installed int
 	Missing   []string // events without a hook
 	// Former reports whether hooks are present that only the existing tool installs.
@@ -39,6 +43,32 @@ func (h AgentHooks) Complete() bool { return len(h.Missing) == 0 }
 // AgentSettings returns a settings file of an agent.
 func AgentSettings(repo *git.Repo, a agent.Agent, path string) agenthook.Settings {
 	return agenthook.Settings{Agent: a, Path: path, Backup: backupDir(repo.CommonDir)}
+}
+
+// UserSettings returns the settings file of an agent that counts in all projects of the user; false
+// if there is no home directory.
+func UserSettings(a *app.App, by agent.Agent) (agenthook.Settings, bool) {
+	path, own := agenthook.UserFile(by, a.Getenv, a.Home), settings.UserFile(a.SettingsSources(nil))
+	if path == "" || own == "" {
+		return agenthook.Settings{}, false
+	}
+	return agenthook.Settings{Agent: by, Path: path, Backup: filepath.Join(filepath.Dir(own), "backup"), User: true}, true
+}
+
+// UserHooks returns the settings files of all agents that count in all projects of the user and
+// have hooks.
+func UserHooks(a *app.App) []agenthook.Settings {
+	var all []agenthook.Settings
+	for _, by := range agent.All() {
+		s, ok := UserSettings(a, by)
+		if !ok {
+			continue
+		}
+		if n, _, err := s.Check(); err == nil && n > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // AllSettings returns the settings files of all agents in the worktree at root, there
@@ -62,30 +92,44 @@ func ClaudeSettings(repo *git.Repo, path string) agenthook.Settings {
 }
 
 // CheckAgents returns the hooks of each agent that can be recorded, Claude Code's first.
-func CheckAgents(repo *git.Repo) ([]AgentHooks, error) {
+func CheckAgents(a *app.App, repo *git.Repo) ([]AgentHooks, error) {
 	all := agent.All()
 	list := make([]AgentHooks, len(all))
 	failed := make([]error, len(all))
-	for i, a := range all {
-		list[i], failed[i] = CheckAgent(repo, a)
+	for i, by := range all {
+		list[i], failed[i] = CheckAgent(a, repo, by)
 	}
 	return list, errors.Join(failed...)
 }
 
 // CheckAgent finds an agent's hooks in any of its files. An event counts as missing only
-// if none has its hook.
-func CheckAgent(repo *git.Repo, a agent.Agent) (AgentHooks, error) {
-	files := agenthook.Files(a, repo.Root)
-	found := AgentHooks{Agent: a, File: files[0]}
+// if none of the project's has its hook; where these have no hooks, the user's count.
+func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) {
+	found, err := checkProject(repo, by)
+	user, ok := UserSettings(a, by)
+	if found.Installed > 0 || !ok {
+		return found, err
+	}
+	n, missing, failed := user.Check()
+	if n > 0 {
+		found.Settings, found.Installed, found.Missing = user, n, missing
+	}
+	return found, errors.Join(err, failed)
+}
+
+func checkProject(repo *git.Repo, by agent.Agent) (AgentHooks, error) {
+	files := agenthook.Files(by, repo.Root)
+	found := AgentHooks{Agent: by, Settings: AgentSettings(repo, by, files[0])}
 	var failed []error
 	for i, path := range files {
-		n, missing, err := AgentSettings(repo, a, path).Check()
+		s := AgentSettings(repo, by, path)
+		n, missing, err := s.Check()
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
 		if n > found.Installed {
-			found.File, found.Installed = path, n
+			found.Settings, found.Installed = s, n
 		}
 		if i == 0 {
 			found.Missing = missing

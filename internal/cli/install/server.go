@@ -138,10 +138,16 @@ type Removal struct{ From, Roots []string }
 // out of the person's own if no other worktree asks.
 func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal) error {
 	for _, root := range which.From {
-		if err := dropShared(a, repo, root); err != nil {
+		if err := RemoveListed(a, AllServers(repo, root)...); err != nil {
 			return err
 		}
 	}
+	return UnregisterServer(ctx, a, repo, which)
+}
+
+// UnregisterServer takes the server out of the person's own list of Claude Code, if no other
+// worktree asks.
+func UnregisterServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal) error {
 	for _, root := range which.Roots {
 		if slices.Contains(which.From, root) {
 			continue
@@ -168,10 +174,10 @@ func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal
 	return nil
 }
 
-// dropShared takes the server out of the lists of a worktree's project.
-func dropShared(a *app.App, repo *git.Repo, root string) error {
+// RemoveListed takes the server out of lists of a worktree's project.
+func RemoveListed(a *app.App, lists ...agenthook.Servers) error {
 	var failed []error
-	for _, s := range AllServers(repo, root) {
+	for _, s := range lists {
 		changed, err := s.Uninstall()
 		if changed {
 			a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), s.Path)

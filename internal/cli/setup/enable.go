@@ -50,7 +50,8 @@ Settings go to .entire/settings.json, which is meant to be committed. With
 --local, and where the project has settings already, they go to
 .entire/settings.local.json, which git ignores; with --local the agent's hooks
 go to its personal file too, so that nobody else sees anything. Other agents
-have no such file in a project.
+have no such file in a project: entire agents install NAME --user puts their
+hooks into your own settings first.
 
 With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
 whether a checkpoint of the context is kept. It is registered for you alone, by
@@ -144,8 +145,8 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
-	if e.agents.all, err = install.CheckAgents(repo); err != nil {
+	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project, agents: agents{root: repo.Root}}
+	if e.agents.all, err = install.CheckAgents(a, repo); err != nil {
 		return err
 	}
 	e.agents.choose(named)
@@ -190,7 +191,7 @@ func (e *enabling) questions() []choice {
 		return nil
 	}
 	var all []choice
-	if !slices.ContainsFunc(e.agents.all, isInstalled) {
+	if !slices.ContainsFunc(e.agents.all, isInProject) {
 		if found := e.agents.detected(e.Getenv); len(found) > 1 || len(found) == 1 && found[0].Agent.Name != install.ClaudeName {
 			all = append(all, agentChoice(found))
 		}

@@ -48,8 +48,11 @@ func findAgents(names string) ([]agent.Agent, error) {
 
 func isInstalled(h install.AgentHooks) bool { return h.Installed > 0 }
 
+func isInProject(h install.AgentHooks) bool { return h.Installed > 0 && !h.Settings.User }
+
 // agents are all that can be recorded, with their hooks here; chosen are those that will be.
 type agents struct {
+	root        string // of the worktree
 	all, chosen []install.AgentHooks
 }
 
@@ -75,9 +78,9 @@ func (s *agents) hasClaude() bool {
 // checkAgents refuses what the chosen agents can't do, before anything is written.
 func (e *enabling) checkAgents() error {
 	for _, h := range e.agents.chosen {
-		if e.opts.local && !agenthook.HasPersonalFile(h.Agent) {
+		if e.opts.local && !agenthook.HasPersonalFile(h.Agent) && !h.Settings.User {
 			return app.WithHint(app.Usagef("--local: %s has no settings in a project that are yours alone", h.Agent.Label),
-				"leave --local out, and git ignore "+relativeTo(e.repo.Root, h.File)+" if nobody else shall have it")
+				"run `entire agents install "+h.Agent.Name+" --user` first: its hooks are then in your own settings")
 		}
 	}
 	switch hasServers := e.agents.hasClaude() || len(e.agents.servers(e.repo)) > 0; {
@@ -93,7 +96,7 @@ func (e *enabling) checkAgents() error {
 func (s *agents) detected(getenv func(string) string) []install.AgentHooks {
 	var found []install.AgentHooks
 	for _, h := range s.all {
-		_, err := os.Stat(filepath.Dir(h.File))
+		_, err := os.Stat(filepath.Dir(agenthook.Files(h.Agent, s.root)[0]))
 		if err == nil || app.OnPath(getenv, h.Agent.Program) {
 			found = append(found, h)
 		}
@@ -149,15 +152,13 @@ func (e *enabling) installAgents() error {
 }
 
 func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
-	files := agenthook.Files(h.Agent, e.repo.Root)
-	target := files[0]
-	if e.opts.local {
-		target = files[1]
+	hooks, complete := h.Settings, h.Complete()
+	switch files := agenthook.Files(h.Agent, e.repo.Root); {
+	case e.opts.project && hooks.User:
+		hooks, complete = install.AgentSettings(e.repo, h.Agent, files[0]), false
+	case e.opts.local && h.Installed == 0:
+		hooks.Path = files[1]
 	}
-	if h.Installed > 0 {
-		target = h.File
-	}
-	hooks := install.AgentSettings(e.repo, h.Agent, target)
 	if e.opts.force {
 		again, err := install.TakeOut(hooks)
 		if err != nil {
@@ -166,19 +167,34 @@ func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
 		defer again(&failed)
 	}
 	n, changed := 0, false
-	if e.opts.force || !h.Complete() {
+	if e.opts.force || !complete {
 		var err error
 		if n, changed, err = hooks.Install(); err != nil {
 			return err
 		}
 	}
-	if !changed {
-		e.Streams.Printf("Hooks for %s already installed\n", h.Agent.Label)
-		return nil
-	}
-	e.Streams.Printf("Installed %s for %s\n", ui.Plural(n, "hook"), h.Agent.Label)
-	if trust := agenthook.TrustNote(h.Agent); trust != "" {
-		e.Streams.Notef("%s", trust)
-	}
+	reportInstalled(e.App, installed{hooks, n, changed})
 	return nil
+}
+
+// installed is what came of installing hooks.
+type installed struct {
+	hooks   agenthook.Settings
+	n       int
+	changed bool
+}
+
+func reportInstalled(a *app.App, i installed) {
+	where := ""
+	if i.hooks.User {
+		where = " in all your projects (" + a.ShortPath(i.hooks.Path) + ")"
+	}
+	if !i.changed {
+		a.Streams.Printf("Hooks for %s already installed%s\n", i.hooks.Agent.Label, where)
+		return
+	}
+	a.Streams.Printf("Installed %s for %s%s\n", ui.Plural(i.n, "hook"), i.hooks.Agent.Label, where)
+	if trust := i.hooks.TrustNote(); trust != "" {
+		a.Streams.Notef("%s", trust)
+	}
 }

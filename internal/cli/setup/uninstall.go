@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
@@ -34,8 +35,9 @@ type uninstalling struct {
 	*app.App
 
 	repo     *git.Repo
-	roots    []string // of all worktrees
-	others   []string // roots of other worktrees that record
+	roots    []string             // of all worktrees
+	others   []string             // roots of other worktrees that record
+	user     []agenthook.Settings // the user's own, which stay
 	prints   []*install.Footprint
 	shadows  []gitref.Ref
 	held     []gitref.Ref // that rewinds, repairs and pushes left
@@ -93,6 +95,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 			u.roots = append(u.roots, f.Worktree)
 		}
 	}
+	u.user = install.UserHooks(u.App)
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
@@ -211,6 +214,10 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		stays = "The branch entire/checkpoints/v1 and the links in " + git.NotesRef + " stay."
 	}
 	u.Streams.Printf("\nEntire is uninstalled, and so disabled. %s\n", stays)
+	for _, s := range u.user {
+		u.Streams.Notef("The hooks for %s in %s stay, for your other projects.", s.Agent.Label, u.ShortPath(s.Path))
+		u.Streams.Hint("run `entire agents remove " + s.Agent.Name + " --user`")
+	}
 	return nil
 }
 

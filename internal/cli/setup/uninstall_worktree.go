@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,12 +19,15 @@ import (
 )
 
 // records reports whether sessions of the worktree at root are recorded: it has
-// the agent's hooks, or a session that hasn't ended.
+// the agent's hooks, or is set up where the user's own hooks act, or has a session that hasn't ended.
 func (u *uninstalling) records(root string) bool {
 	for _, s := range install.AllSettings(u.repo, root) {
 		if n, _, err := s.Check(); err == nil && n > 0 {
 			return true
 		}
+	}
+	if _, err := os.Lstat(install.EntireDir(root)); err == nil && len(u.user) > 0 {
+		return true
 	}
 	return slices.ContainsFunc(u.states, func(s *session.State) bool {
 		return s.WorktreePath == root && (s.Phase == session.Active || len(s.FilesTouched) > 0)
