@@ -61,6 +61,10 @@ type recalling struct {
 	store   contexts
 	saver   saver
 	briefer briefer
+	// sessions lists those of the repository.
+	sessions interface {
+		List(ctx context.Context) (list []sessions.Session, unread []error, err error)
+	}
 }
 
 // NewRecall returns the commands of saved contexts.
@@ -142,7 +146,7 @@ func openRecall(a *app.App, opts recallOptions) (_ *recalling, done func() error
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	rec := a.Recorder(repo, is, log.With("component", "recall"))
 	saved := rec.SavedContexts()
-	r := &recalling{App: a, opts: opts, root: repo.Root, is: is, store: saved.Saver.Contexts(), saver: saved.Saver, briefer: saved.Briefer}
+	r := &recalling{App: a, opts: opts, root: repo.Root, is: is, store: saved.Saver.Contexts(), saver: saved.Saver, briefer: saved.Briefer, sessions: a.Sessions(repo)}
 	return r, func() error {
 		_ = file.Close() // the log's failure is nobody's
 		return repo.Close()

@@ -20,9 +20,9 @@ import (
 const listedBranch = 30
 
 type recallListOptions struct {
-	all   bool
-	limit int
-	query string
+	all          bool
+	limit        int
+	agent, query string
 }
 
 func newRecallListCmd(a *app.App, opts *recallOptions) *cobra.Command {
@@ -39,7 +39,7 @@ discarded.` + recallExitStatus,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&list.all, "all", "a", false, "list those of all worktrees")
-	f.IntVarP(&list.limit, "limit", "n", 0, "list at most this many")
+	list.flags(cmd)
 	return cmd
 }
 
@@ -58,8 +58,13 @@ their summary, task, next steps, decisions, tags or names of files, in any case.
 			return r.list(ctx, list)
 		}),
 	}
-	cmd.Flags().IntVarP(&list.limit, "limit", "n", 0, "list at most this many")
+	list.flags(cmd)
 	return cmd
+}
+
+func (o *recallListOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.agent, "agent", "", "list only those of sessions of this agent: codex, or a part of its name")
+	cmd.Flags().IntVarP(&o.limit, "limit", "n", 0, "list at most this many")
 }
 
 // recallListJSON is the output of `recall list --json` and `recall search --json`.
@@ -77,9 +82,17 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	if opts.all {
 		filter.Worktree = ""
 	}
+	if opts.agent != "" {
+		filter.Limit = 0
+	}
 	list, err := r.store.List(ctx, filter)
 	if err != nil {
 		return recallError(err, "")
+	}
+	if opts.agent != "" {
+		if list, err = r.ofAgent(ctx, list, opts); err != nil {
+			return err
+		}
 	}
 	if r.opts.json {
 		return r.Streams.JSON(recallListJSON{Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)})
@@ -92,9 +105,31 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	return nil
 }
 
+// ofAgent returns the entries whose session is an agent's, at most as many as the limit.
+func (r *recalling) ofAgent(ctx context.Context, list []contextstore.Entry, opts recallListOptions) ([]contextstore.Entry, error) {
+	known, unread, err := r.sessions.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range unread {
+		r.Streams.Notef("Not searched in full: %v", err)
+	}
+	wanted := map[string]bool{}
+	for _, s := range known {
+		wanted[s.ID] = app.MatchesAgent(opts.agent, s.Agent)
+	}
+	list = slices.DeleteFunc(list, func(e contextstore.Entry) bool { return !wanted[e.Session] })
+	if opts.limit > 0 {
+		list = list[:min(len(list), opts.limit)]
+	}
+	return list, nil
+}
+
 // none reports whether a list is empty, and why that may be.
 func (r *recalling) none(opts recallListOptions) {
 	switch {
+	case opts.agent != "":
+		r.Streams.Notef("No context checkpoint of a session of %s.", ui.Line(opts.agent, format.NameWidth))
 	case opts.query != "":
 		r.Streams.Notef("No context checkpoint has all of: %s", ui.Line(opts.query, format.NameWidth))
 	case opts.all:

@@ -136,14 +136,17 @@ func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts
 	return errors.Join(failed, err)
 }
 
+// isBy reports whether a snapshot is an agent's, by its name or label; any is if that is empty.
+func isBy(name string, s bands.Snapshot) bool {
+	by := s.Causality.Agent
+	a, known := agent.ByName(by)
+	return name == "" || strings.EqualFold(name, by) || known && strings.EqualFold(name, a.Label)
+}
+
 // accept reports whether the filters hold that need nothing but the row.
 func (o *logOptions) accept(s bands.Snapshot) bool {
 	by := s.Causality
-	isAgent := o.agent == "" || strings.EqualFold(o.agent, by.Agent)
-	if a, known := agent.ByName(by.Agent); known {
-		isAgent = isAgent || strings.EqualFold(o.agent, a.Label)
-	}
-	if !isAgent || o.action != "" && !strings.EqualFold(o.action, by.Action) ||
+	if !isBy(o.agent, s) || o.action != "" && !strings.EqualFold(o.action, by.Action) ||
 		!strings.HasPrefix(by.Session, o.session) {
 		return false
 	}

@@ -22,8 +22,8 @@ import (
 const countedFiles = 500
 
 type timelineOptions struct {
-	since string
-	limit int
+	agent, since string
+	limit        int
 }
 
 // NewTimelineCmd is `timeline`.
@@ -43,6 +43,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 		Args:    cobra.NoArgs,
 		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runTimeline(ctx, f, opts) }),
 	}
+	cmd.Flags().StringVar(&opts.agent, "agent", "", "only those of this agent")
 	cmd.Flags().StringVar(&opts.since, "since", "", "only what changed since then: 30m, 2h, 3d, 1w or a date")
 	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
 	return cmd
@@ -81,14 +82,14 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 	defer s.Close()
 	if f.JSON {
 		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Comparing", Entries: entries(func(take func(any) bool) error {
-			_, err := timeline(ctx, s, from, opts.limit, unseen, func(m moment) bool { return take(newMomentJSON(s, &m)) })
+			_, err := timeline(ctx, s, opts, from, unseen, func(m moment) bool { return take(newMomentJSON(s, &m)) })
 			return err
 		})})
 	}
 	var list []moment
 	same := 0
 	err = f.Streams.Count("Comparing", func(tick func(done, total int64)) error {
-		same, err = timeline(ctx, s, from, opts.limit, tick, func(m moment) bool {
+		same, err = timeline(ctx, s, opts, from, tick, func(m moment) bool {
 			list = append(list, m)
 			return true
 		})
@@ -110,13 +111,16 @@ func runTimeline(ctx context.Context, f *access.Command, opts timelineOptions) e
 	return nil
 }
 
-// timeline gives take the checkpoints since a time in which something changed, at most limit
-// and until it returns false, and returns how many others were passed.
-func timeline(ctx context.Context, s *access.Selection, from time.Time, limit int, tick func(done, total int64), take func(moment) bool) (same int, err error) {
+// timeline gives take the wanted checkpoints since a time in which something changed, at most as
+// many as the limit and until it returns false, and returns in how many nothing changed.
+func timeline(ctx context.Context, s *access.Selection, opts timelineOptions, from time.Time, tick func(done, total int64), take func(moment) bool) (same int, err error) {
 	count := 0
 	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if now.Created.Before(from) {
 			return false // versions are given out in the order of time
+		}
+		if !isBy(opts.agent, now) {
+			return ctx.Err() == nil
 		}
 		m := moment{snapshot: now, first: old == nil}
 		if old != nil {
@@ -127,7 +131,7 @@ func timeline(ctx context.Context, s *access.Selection, from time.Time, limit in
 			return ctx.Err() == nil
 		}
 		count++
-		return take(m) && ctx.Err() == nil && (limit == 0 || count < limit)
+		return take(m) && ctx.Err() == nil && (opts.limit == 0 || count < opts.limit)
 	})
 	return same, errors.Join(err, ctx.Err())
 }
