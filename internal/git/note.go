@@ -57,7 +57,7 @@ func (n *Notes) Of(ctx context.Context, commit OID) (string, error) {
 		return "", err
 	}
 	for _, path := range NotePaths(commit) {
-		object, err := n.repo.ReadWithin(ctx, string(tree)+":"+path, maxNote)
+		object, err := n.repo.ReadWithin(ctx, string(tree)+":"+path, MaxNote)
 		switch {
 		case err == nil && object.Type == "blob":
 			return string(object.Data), nil
@@ -68,8 +68,8 @@ func (n *Notes) Of(ctx context.Context, commit OID) (string, error) {
 	return "", nil
 }
 
-// maxNote bounds a note.
-const maxNote = 1 << 20
+// MaxNote bounds a note, in bytes.
+const MaxNote = 1 << 20
 
 // NotePaths returns where a tree of notes may have that of a commit.
 func NotePaths(commit OID) []string {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -252,7 +253,7 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 			found = append(found, FoundCommit{Commit: c, IDs: ids})
 		}
 	}
-	return found, gitwork.WriteNotes(ctx, f.Repo, f.signature(list[0]), texts)
+	return found, gitnote.Write(ctx, f.Repo, f.signature(list[0]), texts)
 }
 
 // noted returns commits that have a note.
@@ -328,7 +329,7 @@ func (f *Finder) link(ctx context.Context, here []*session.State, by string, c g
 		return found, false, err
 	}
 	text += checkpoint.TrailerKey + ": " + string(id) + "\n"
-	if err := gitwork.WriteNotes(ctx, f.Repo, f.signature(c), map[git.OID]string{c.OID: text}); err != nil {
+	if err := gitnote.Write(ctx, f.Repo, f.signature(c), map[git.OID]string{c.OID: text}); err != nil {
 		return found, false, errors.Join(err, f.journal.Remove(d))
 	}
 	c.Note = text
@@ -378,5 +379,5 @@ func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
 		texts[now.OID] = text
 		by = f.signature(now)
 	}
-	return gitwork.WriteNotes(ctx, f.Repo, by, texts)
+	return gitnote.Write(ctx, f.Repo, by, texts)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/condense"
@@ -81,7 +82,7 @@ func (rl *Relinker) removeNote(ctx context.Context, rev string) (Relinked, bool,
 		return Relinked{}, false, nil //nolint:nilerr // the amend says what is wrong
 	}
 	by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}
-	err = gitwork.WriteNotes(ctx, rl.Repo, by, map[git.OID]string{c.OID: ""})
+	err = gitnote.Write(ctx, rl.Repo, by, map[git.OID]string{c.OID: ""})
 	now := c
 	now.Note = ""
 	return Relinked{Former: c, Commit: now, IDs: checkpoint.IDsOf(c)}, err == nil, err

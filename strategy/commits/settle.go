@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -73,7 +73,7 @@ func (c *Committed) noteUnsure(ctx context.Context, head git.Commit, changes jou
 		return nil
 	}
 	by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: c.Env.Now()}
-	return gitwork.WriteNotes(ctx, c.Repo, by, map[git.OID]string{head.OID: text})
+	return gitnote.Write(ctx, c.Repo, by, map[git.OID]string{head.OID: text})
 }
 
 // settleSession removes the files that a commit contains from a session's

@@ -10,12 +10,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
-// fetched is where a remote's checkpoints are kept while they are merged.
-const fetched = "refs/entire/fetched/checkpoints/v1"
+// fetched is where a remote's checkpoints are kept while they are merged, fetchedNotes its
+// notes: the refs whose names begin with that of the notes, of which there may be none.
+const (
+	fetched      = "refs/entire/fetched/checkpoints/v1"
+	fetchedNotes = "refs/entire/fetched/notes/entire"
+)
 
 // FetchCheckpoints gets the checkpoints of a remote, by its name or URL, and
 // adds them to the local branch as checkpoint.Merge does: nothing that is here
@@ -46,15 +51,19 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 
 // takeIn fetches a remote's checkpoints and merges them into the local branch.
 func (pu *Pusher) takeIn(ctx context.Context, remote string) error {
-	if err := gitremote.Fetch(ctx, pu.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
+	err := gitremote.Fetch(ctx, pu.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
+	if err != nil {
 		return err
 	}
-	err := pu.mergeFetched(ctx)
+	err = pu.mergeFetched(ctx)
 	if !errors.Is(err, git.ErrMissing) {
 		return err
 	}
 	// A partial clone has left out what the merge needs.
-	for _, ref := range []string{fetched, checkpoint.MetadataBranch} {
+	for _, ref := range []string{fetched, checkpoint.MetadataBranch, fetchedNotes, git.NotesRef} {
+		if tip, err := pu.tipOf(ctx, ref); err != nil || tip == "" {
+			continue // there is none, or it is missing
+		}
 		if err := gitremote.FetchMissing(ctx, pu.Repo, remote, ref); err != nil {
 			return err
 		}
@@ -69,6 +78,9 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 		return err
 	}
 	return pu.WithLock(ctx, func() error {
+		if err := pu.mergeNotes(ctx, by); err != nil {
+			return err
+		}
 		theirs, err := pu.Repo.Commit(ctx, fetched)
 		if err != nil {
 			return err
@@ -85,13 +97,51 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 	})
 }
 
-// dropFetched removes the ref of a fetch that was not merged.
-func (pu *Pusher) dropFetched(ctx context.Context) error {
-	tip, err := pu.tipOf(ctx, fetched)
-	if tip == "" || err != nil {
+// mergeNotes merges the notes that were fetched. It begins anew if a hook moves them meanwhile.
+func (pu *Pusher) mergeNotes(ctx context.Context, by git.Signature) error {
+	err := gitref.ErrMoved
+	for attempt := 0; attempt < pushAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
+		err = pu.mergeNotesOnce(ctx, by)
+	}
+	return err
+}
+
+func (pu *Pusher) mergeNotesOnce(ctx context.Context, by git.Signature) error {
+	theirs, err := pu.Repo.Commit(ctx, fetchedNotes)
+	if errors.Is(err, git.ErrMissing) {
+		return nil // the remote has none
+	}
+	if err != nil {
 		return err
 	}
-	return gitref.Update(ctx, pu.Repo, "entire: fetch given up", []gitref.Change{{Name: fetched, Old: tip}})
+	ours, err := pu.Repo.Commit(ctx, git.NotesRef)
+	next := theirs.OID
+	switch {
+	case err == nil:
+		if next, err = gitnote.Merge(ctx, pu.Repo, by, ours, theirs); err != nil {
+			return err
+		}
+	case !errors.Is(err, git.ErrMissing):
+		return err
+	}
+	defer pu.Repo.Notes.Reset()
+	if next == ours.OID {
+		return nil
+	}
+	return gitref.Update(ctx, pu.Repo, "entire: merge notes", []gitref.Change{{Name: git.NotesRef, New: next, Old: ours.OID}})
+}
+
+// dropFetched removes the refs of a fetch: of one that was not merged, and all of notes.
+func (pu *Pusher) dropFetched(ctx context.Context) error {
+	left, err := gitref.List(ctx, pu.Repo, "refs/entire/fetched/")
+	if len(left) == 0 || err != nil {
+		return err
+	}
+	drop := make([]gitref.Change, len(left))
+	for i, ref := range left {
+		drop[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
+	}
+	return gitref.Update(ctx, pu.Repo, "entire: fetch given up", drop)
 }
 
 // tipOf returns the commit of a ref, empty if there is no such ref.

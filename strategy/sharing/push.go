@@ -67,8 +67,11 @@ type push struct {
 	remote string // name or URL
 	shown  string // the same for people
 	say    func(line string)
-	record string // the ref that notes what the remote has
+	refs   []sharedRef
 }
+
+// sharedRef is a ref that is sent, and the one that notes what the remote has of it.
+type sharedRef struct{ name, record string }
 
 // run sends what the remote isn't known to have. It asks the network only then.
 func (p *push) run(ctx context.Context) error {
@@ -80,40 +83,59 @@ func (p *push) run(ctx context.Context) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(place.URL))
-	p.record = sentRefs + hex.EncodeToString(sum[:8])
-	if tip, err := p.missing(ctx); tip == "" || err != nil {
-		return err
+	record := sentRefs + hex.EncodeToString(sum[:8])
+	p.refs = []sharedRef{{checkpoint.MetadataBranch, record}, {git.NotesRef, record + "-notes"}}
+	current := true
+	for _, ref := range p.refs {
+		tip, err := p.missing(ctx, ref)
+		if err != nil {
+			return err
+		}
+		current = current && tip == ""
+	}
+	if current {
+		return nil
 	}
 	stop := p.announce(ctx)
 	defer stop()
-	return p.r.exchange(ctx, func() error { return p.send(ctx) })
+	return p.r.exchange(ctx, func() error {
+		for _, ref := range p.refs {
+			if err := p.send(ctx, ref); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// missing returns the commit that the remote should have, empty if it has it
+// missing returns the commit of a ref that the remote should have, empty if it has it
 // or if there is none.
-func (p *push) missing(ctx context.Context) (git.OID, error) {
-	tip, err := p.r.tipOf(ctx, checkpoint.MetadataBranch)
+func (p *push) missing(ctx context.Context, ref sharedRef) (git.OID, error) {
+	tip, err := p.r.tipOf(ctx, ref.name)
 	if err != nil || tip == "" {
 		return "", err
 	}
-	sent, err := p.r.tipOf(ctx, p.record)
+	sent, err := p.r.tipOf(ctx, ref.record)
 	if sent == tip {
 		return "", err
 	}
 	return tip, err
 }
 
-// send pushes, and where the remote has more than is here, takes that in and
+// send pushes a ref, and where the remote has more than is here, takes that in and
 // pushes again.
-func (p *push) send(ctx context.Context) error {
+func (p *push) send(ctx context.Context, ref sharedRef) error {
 	for attempt := 1; ; attempt++ {
-		tip, err := p.missing(ctx) // another push may have sent it while this waited
+		tip, err := p.missing(ctx, ref) // another push may have sent it while this waited
 		if tip == "" || err != nil {
 			return err
 		}
-		done, err := gitremote.Push(ctx, p.r.Repo, p.remote, string(tip)+":"+checkpoint.MetadataBranch)
+		done, err := gitremote.Push(ctx, p.r.Repo, p.remote, string(tip)+":"+ref.name)
 		if err == nil {
-			p.sent(ctx, tip, done)
+			p.sent(ctx, ref, tip)
+			if ref.name == checkpoint.MetadataBranch {
+				p.count(ctx, tip, done)
+			}
 			return nil
 		}
 		if attempt == pushAttempts || !errors.Is(err, gitremote.ErrDiverged) {
@@ -128,15 +150,19 @@ func (p *push) send(ctx context.Context) error {
 	}
 }
 
-// sent notes what the remote has now, and returns how much of it is new there.
-func (p *push) sent(ctx context.Context, tip git.OID, done gitremote.PushResult) {
-	was, err := p.r.tipOf(ctx, p.record)
+// sent notes what the remote has now of a ref.
+func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID) {
+	was, err := p.r.tipOf(ctx, ref.record)
 	if err == nil {
-		err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: p.record, New: tip, Old: was}})
+		err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: ref.record, New: tip, Old: was}})
 	}
 	if err != nil {
 		p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
 	}
+}
+
+// count reports how many checkpoints are new at the remote.
+func (p *push) count(ctx context.Context, tip git.OID, done gitremote.PushResult) {
 	if !done.Changed {
 		return
 	}
