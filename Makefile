@@ -5,6 +5,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/entire-build
 FUZZTIME ?= 30s
 LAB      ?=
+AGENTLAB ?= $(LAB)
 LABRUN   ?=
 BENCH    ?=
 SAMPLES  ?=

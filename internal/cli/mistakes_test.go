@@ -55,7 +55,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--version"}, 0, "Entire CLI 1.2.3"},
 		{[]string{"enable", "--agent", "claude"}, 2, "hint: did you mean --agent claude-code?"},
 		{[]string{"enable", "--agent", "pi", "--mcp"}, 2, `Error: Invalid usage: --mcp: Pi takes no MCP servers`},
-		{[]string{"enable", "--agent", "amp"}, 2, `Error: Invalid usage: unknown agent "amp" (known: claude-code, codex, copilot, cursor, gemini, opencode, pi, qwen)`},
+		{[]string{"enable", "--agent", "amp"}, 2, `Error: Invalid usage: amp can't be recorded: Amp has no hooks, and keeps its transcripts on its server`},
 		{[]string{"report", "--md", "main..HEAD"}, 2, "hint: type entire report --md - main..HEAD"},
 		{[]string{"config", "log_level=debug"}, 2, "hint: type entire config set log_level debug"},
 		{[]string{"config", "set"}, 2, "hint: type entire config set <key> <value>"},

@@ -169,6 +169,16 @@ func All() []Agent {
 	return []Agent{ClaudeCode(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode(), Pi(), Qwen()}
 }
 
+// Unsupported returns why an agent with a name can't be recorded, "" if nothing is known of it.
+func Unsupported(name string) string {
+	return map[string]string{
+		"amp":   "Amp has no hooks, and keeps its transcripts on its server",
+		"cline": "Cline's hooks name no prompt, and it rewrites its transcripts whole; there is no adapter yet",
+		"crush": "Crush has no hooks that could be tried: its releases couldn't be installed",
+		"droid": "Droid needs an account of Factory, so that nothing of it could be tried",
+	}[strings.ToLower(name)]
+}
+
 // ByName returns the agent with a name.
 func ByName(name string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Name == name })

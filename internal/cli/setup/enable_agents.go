@@ -33,6 +33,8 @@ func findAgents(names string) ([]agent.Agent, error) {
 		name = strings.TrimSpace(name)
 		a, known := agent.ByName(name)
 		switch {
+		case !known && agent.Unsupported(name) != "":
+			return nil, app.Usagef("%s can't be recorded: %s", name, agent.Unsupported(name))
 		case !known:
 			err := app.Usagef("unknown agent %q (known: %s)", name, knownAgents())
 			if strings.EqualFold(name, "claude") {

@@ -313,6 +313,11 @@ func TestRecorded(t *testing.T) {
 			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
 			Commands: 2, Input: 1400, CacheRead: 7000, Output: 140,
 		}},
+		{"gemini/1-write-shell/session/gemini/tmp/*/chats/*.jsonl", forms.GeminiCLI, recorded{
+			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
+			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},
+			Commands: 2, Input: 1400, CacheRead: 7000, Output: 140,
+		}},
 		{"qwen/1-write-shell/session/qwen/projects/*/chats/*.jsonl", forms.QwenCode, recorded{
 			Prompts:  []string{"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"},
 			Edits:    []string{"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md"},

@@ -1,6 +1,7 @@
 package handed_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
 )
 
@@ -193,5 +195,73 @@ func TestFork(t *testing.T) {
 	}
 	if _, _, err := handed.WriteFork(path, 0, "/p", strings.NewReader("1234")); err == nil {
 		t.Error("a fork without messages")
+	}
+}
+
+// TestRecorded hands over what the genuine client has in its database; ENTIRE_SAMPLES names the
+// folder of its records.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join(os.Getenv("ENTIRE_SAMPLES"), "opencode", "1-write-shell", "session", "opencode.db.jsonl"))
+	if err != nil {
+		t.Skip("ENTIRE_SAMPLES names no recorded sessions")
+	}
+	type row struct {
+		Table   string         `json:"table"`
+		ID      string         `json:"id"`
+		Message string         `json:"message_id"`
+		Session string         `json:"session_id"`
+		Data    map[string]any `json:"data"`
+	}
+	m := handed.Messages{Dir: "/home/dev/project", Ended: true}
+	parts := map[string][]any{}
+	var infos []row
+	for line := range bytes.Lines(data) {
+		var r row
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		switch r.Table {
+		case "message":
+			r.Data["id"], r.Data["sessionID"], m.Session = r.ID, r.Session, r.Session
+			infos = append(infos, r)
+		case "part":
+			r.Data["id"], r.Data["messageID"] = r.ID, r.Message
+			parts[r.Message] = append(parts[r.Message], r.Data)
+		}
+	}
+	for _, info := range infos {
+		raw, err := json.Marshal(map[string]any{"info": info.Data, "parts": parts[info.ID]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.List = append(m.List, raw)
+	}
+	path := filepath.Join(t.TempDir(), m.Session+".jsonl")
+	add(t, path, m)
+	scan, err := transcript.Read(t.Context(), path, transcript.Cursor{})
+	if err != nil || scan.Bad != 0 {
+		t.Fatalf("%d lines are bad, %v", scan.Bad, err)
+	}
+	var got []string
+	for _, p := range scan.Prompts {
+		got = append(got, p.Text)
+	}
+	for _, e := range scan.Edits {
+		got = append(got, e.Path)
+	}
+	want := []string{
+		"Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit",
+		"/home/dev/project/docs/start.md", "/home/dev/project/docs/end.md", "/home/dev/project/README.md",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	var input, cached, output int64
+	for _, m := range scan.Messages {
+		input, cached, output = input+m.Usage.Input, cached+m.Usage.CacheRead, output+m.Usage.Output
+	}
+	if input != 1400 || cached != 7000 || output != 140 {
+		t.Errorf("%d, %d and %d tokens", input, cached, output)
 	}
 }
