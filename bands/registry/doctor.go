@@ -63,6 +63,9 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	}
 	if base != "" {
 		sweepMade(base)
+		if err := sweepProbes(base); err != nil {
+			d.problem("what is left of a probe can't be removed: %v", err)
+		}
 	}
 	made := slices.Concat(dirs, also)
 	dirs = slices.Concat(made, d.Rows().dirs(ctx))

@@ -55,6 +55,9 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 		if size == 0 && volume.Contained(driver) {
 			size = cfg.DefaultSize
 		}
+		if err := sweepProbes(cfg.BasePath); err != nil {
+			return err
+		}
 		d, ok := volume.Named(driver, volume.Place{Store: filepath.Join(cfg.BasePath, name), Size: size})
 		if !ok {
 			return &volume.MissingError{Driver: driver, Err: errors.ErrUnsupported}
@@ -193,12 +196,7 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	}
 	dir := filepath.Join(cfg.BasePath, name)
 	if e, ok := unfinished(dir, root); ok {
-		if m.driver != nil && m.driver.Name() == e.Driver {
-			if e, err = m.makeVolume(ctx, e); err != nil {
-				return Entry{}, err
-			}
-		}
-		return e, writeContext(root, name)
+		return m.finish(ctx, e)
 	}
 	if taken[name] {
 		return Entry{}, fmt.Errorf("%w: %s", ErrNameTaken, name)
@@ -237,6 +235,19 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 		m.Rows().drop(ctx, bands.StoreID(dir))
 	}
 	return Entry{}, errors.Join(err, unmake())
+}
+
+// finish completes a store whose init was killed.
+func (m maker) finish(ctx context.Context, e Entry) (_ Entry, err error) {
+	if m.driver != nil && m.driver.Name() == e.Driver {
+		if _, err := makeTree(e.Root); err != nil { // it was killed while the folder was replaced
+			return Entry{}, err
+		}
+		if e, err = m.makeVolume(ctx, e); err != nil {
+			return Entry{}, err
+		}
+	}
+	return e, writeContext(e.Root, e.Name)
 }
 
 // makeVolume makes the folder of a new store a volume, and notes which folder that is
@@ -385,6 +396,12 @@ func sweepMade(folder string) {
 			}
 		}
 	}
+}
+
+// sweepProbes removes what killed processes left of a probe of a driver: in the folder of
+// stores, or in the one above, if there was none yet. The caller runs alone.
+func sweepProbes(base string) error {
+	return errors.Join(volume.SweepProbes(base), volume.SweepProbes(filepath.Dir(base)))
 }
 
 // removeFolder removes a folder that a store is in, with the volumes of its snapshots.

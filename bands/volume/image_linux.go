@@ -59,9 +59,14 @@ func (d Image) Missing(root, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(below) }()
+	isMounted := false
+	defer func() {
+		if !isMounted { // else SweepProbes finds the mount by the file
+			_ = os.RemoveAll(below)
+		}
+	}()
 	const probeSize = 16 << 20
-	image, copied := filepath.Join(below, "image"), filepath.Join(below, "copy")
+	image, copied := filepath.Join(below, "image"), filepath.Join(below, probeCopy)
 	if err := makeImage(image, probeSize, os.Geteuid(), os.Getegid()); err != nil {
 		return err
 	}
@@ -81,8 +86,33 @@ func (d Image) Missing(root, dir string) error {
 	err = mounted.Replace(beside)
 	if err == nil {
 		err = errors.Join(loopfs.Freeze(beside), loopfs.Thaw(beside), loopfs.Unmount(beside, true))
+		isMounted = err != nil
 	}
 	return errors.Join(err, mounted.Close())
+}
+
+// probeCopy is the image that a probe mounts.
+const probeCopy = "copy"
+
+// SweepProbes unmounts and removes what the probes of killed processes left in a folder. No
+// process may be probing there.
+func SweepProbes(dir string) error {
+	copies, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", probeCopy))
+	failed := []error{err}
+	for _, path := range copies {
+		file, err := loopfs.FileID(path)
+		places, found := loopfs.Places(file)
+		failed = append(failed, err, found)
+		for _, at := range places {
+			_ = loopfs.Thaw(at) // it was killed in between, or wasn't frozen
+			failed = append(failed, loopfs.Unmount(at, true))
+			_ = os.Remove(at) // only if it is empty
+		}
+		if err := disk.Step("remove", path); err == nil {
+			failed = append(failed, os.RemoveAll(filepath.Dir(path)))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // programPath finds a program where the system has those of root, too.

@@ -1,7 +1,7 @@
 // Package loopfs mounts file systems that are in files, by the kernel's calls, and freezes
 // them: no program is started for that, and what is mounted for reading goes with the
-// process. On other systems than Linux each is errors.ErrUnsupported. All but Find and At
-// need the right to mount.
+// process. On other systems than Linux each is errors.ErrUnsupported. All but Find, Places and
+// At need the right to mount.
 package loopfs
 
 // Mount is a file system that is in a file and is mounted.

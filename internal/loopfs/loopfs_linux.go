@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -188,28 +189,53 @@ func named(op, path string, err error) error {
 // At is what is mounted at root, and whether it is a file system in a file. The zero Mount
 // with true is something else.
 func At(root string) (m Mount, mounted bool, err error) {
-	data, err := disk.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return m, false, err
-	}
-	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	for line := range strings.Lines(string(data)) {
-		const pathField, most = 4, 64
-		before, after, _ := strings.Cut(line, " - ")
-		fields := strings.Fields(before)
-		if len(fields) <= pathField || unescape.Replace(fields[pathField]) != root {
-			continue
+	err = each(func(at, device string) {
+		if at == root {
+			mounted, m = true, Mount{Device: device} // a later one is above
 		}
-		mounted, m = true, Mount{} // a later one is above
-		source := strings.Fields(after)
-		if len(source) > 1 && strings.HasPrefix(source[1], "/dev/loop") {
-			m.Device = source[1]
-		}
-	}
+	})
 	if m.Device != "" {
 		m.File, err = backing(m.Device)
 	}
 	return m, mounted, err
+}
+
+// Places returns where the file is mounted.
+func Places(file string) ([]string, error) {
+	devices, err := Find(file)
+	if err != nil || len(devices) == 0 {
+		return nil, err
+	}
+	var places []string
+	err = each(func(at, device string) {
+		if slices.Contains(devices, device) {
+			places = append(places, at)
+		}
+	})
+	return places, err
+}
+
+// each visits what is mounted: where, and the loop device, empty if it is another.
+func each(visit func(at, device string)) error {
+	data, err := disk.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(string(data)) {
+		const pathField = 4
+		before, after, _ := strings.Cut(line, " - ")
+		fields, source := strings.Fields(before), strings.Fields(after)
+		if len(fields) <= pathField {
+			continue
+		}
+		device := ""
+		if len(source) > 1 && strings.HasPrefix(source[1], "/dev/loop") {
+			device = source[1]
+		}
+		visit(unescape.Replace(fields[pathField]), device)
+	}
+	return nil
 }
 
 // backing is the FileID of the file that a loop device has; empty if it has none.
