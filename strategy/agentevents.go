@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -100,7 +101,32 @@ func (a *AgentEvents) CommitTurn(ctx context.Context, id string) (notice string,
 
 // ToolUsed links the commits that a tool of the session has made where no hook ran.
 func (a *AgentEvents) ToolUsed(ctx context.Context, in workspace.Input) error {
+	if a.rec.Commits().Finder.HasNew(ctx) {
+		if err := a.noteCall(ctx, in); err != nil {
+			a.rec.Log.WarnContext(ctx, "call not noted", "session_id", in.SessionID, "error", err.Error())
+		}
+	}
 	return a.rec.findCommits(ctx, in.SessionID)
+}
+
+// noteCall records that a tool of the session has just ended, which its transcript may not have
+// yet. It began after what that has last.
+func (a *AgentEvents) noteCall(ctx context.Context, in workspace.Input) error {
+	begun, err := transcript.LastTimeIn(in.Transcript)
+	if err != nil {
+		return err
+	}
+	return a.rec.WithLock(ctx, func() error {
+		s, err := a.rec.Sessions.Load(in.SessionID)
+		if errors.Is(err, session.ErrNotFound) || err == nil && s.TurnID == "" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.Recorder.Turn.Calls = append(s.Recorder.Turn.Calls, transcript.Call{Start: begun, End: a.rec.Env.Now()})
+		return a.rec.Sessions.Save(s)
+	})
 }
 
 // findCommits is [Recorder.findCommits] where the event goes on after an error.

@@ -177,6 +177,9 @@ func agentWorks(t *testing.T, l *agentLab) {
 	l.contains(l.run(entire, "explain", "HEAD~1", "--full"), "("+l.agent.Label+")", "Write two pages", "docs/start.md", "Two pages are written", "Tokens: ")
 	l.contains(l.run(entire, "explain", "HEAD", "--full"), "Add one more line", "git commit", "Added and committed")
 	l.contains(l.run(entire, "blame", "docs/start.md"), l.agent.Label, "Write two pages")
+	if out := l.run(entire, "blame", "made.txt"); strings.Count(out, l.agent.Label) != 2 {
+		t.Errorf("not both lines of the shell are the agent's:\n%s", out)
+	}
 	l.contains(l.run(entire, "resume", "main", "--force"), l.agent.Resume(""))
 	l.contains(l.run(entire, "rewind", "--list", "--json"), "Write two pages")
 	l.run(entire, "rewind", "--to", "last:2", "--force")

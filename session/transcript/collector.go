@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // collector builds a Scan line by line.
@@ -90,9 +92,9 @@ func (c *collector) assistant(e *entry, at moment) {
 	for i := range m.blocks {
 		b := &m.blocks[i]
 		switch {
-		case string(b.kind) == "tool_use":
+		case string(b.kind) == "tool_use", string(b.kind) == forms.Begun:
 			c.use(b, at)
-		case string(b.kind) == "tool_result":
+		case string(b.kind) == "tool_result", string(b.kind) == forms.Ended:
 			c.result(b, e, at)
 		case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
 			c.lastText = append(c.lastText[:0], b.text...)

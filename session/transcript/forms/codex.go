@@ -52,6 +52,8 @@ func codexLine(line []byte) []byte {
 	case "response_item":
 		if c.Ordinal == nil {
 			e = c.call()
+		} else {
+			e = c.running()
 		}
 	}
 	if e != nil {
@@ -280,6 +282,26 @@ func shellCommand(args []string) string {
 		return args[2]
 	}
 	return strings.Join(args, " ")
+}
+
+// running is the beginning or the end of a call, which is an item, or several, when it is completed.
+func (c *codexEnvelope) running() *entry {
+	var p struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+		Call string `json:"call_id"`
+	}
+	c.decode(&p)
+	switch p.Type {
+	case "function_call", "custom_tool_call":
+		switch p.Name {
+		case "exec", "exec_command", "shell", "shell_command", "local_shell", "write_stdin":
+			return done(block{Type: Begun, ID: p.Call, Name: p.Name})
+		}
+	case "function_call_output", "custom_tool_call_output":
+		return done(block{Type: Ended, Of: p.Call})
+	}
+	return nil
 }
 
 // call is a call of a function or its output, in the form before 0.169.

@@ -132,6 +132,13 @@ func spent(id, model string, u usage) *entry {
 	return &entry{Type: "assistant", Message: &message{ID: id, Model: model, Role: "assistant", Usage: &u, Content: []block{}}}
 }
 
+// The kinds of blocks of a call whose use and result are in a line that is written at its end:
+// they show that something may be written meanwhile, and nothing else.
+const (
+	Begun = "tool_begun"
+	Ended = "tool_ended"
+)
+
 func textBlock(s string) block { return block{Type: "text", Text: s} }
 
 func useBlock(id, name string, input any) block {

@@ -47,6 +47,8 @@ type geminiCall struct {
 	Args   json.RawMessage `json:"args"`
 	Result []part          `json:"result"`
 	Status string          `json:"status"`
+	// Time is when the call ended; the message's is when the model had called.
+	Time string `json:"timestamp"`
 	// Agent is the subagent that carried the call out.
 	Agent string `json:"agentId"`
 }
@@ -137,11 +139,16 @@ func (g *geminiEnvelope) answer(e *entry) {
 		return
 	}
 	for _, c := range g.Calls {
+		e.Time = max(e.Time, c.Time)   // both as Gemini CLI writes them, in UTC
 		if c.Name == "complete_task" { // the last words of a subagent
 			m.Content = append(m.Content, textBlock(c.report()))
 			continue
 		}
-		m.Content = append(m.Content, c.blocks()...)
+		blocks := c.blocks()
+		if c.Time != "" {
+			blocks[0].Started = g.Time
+		}
+		m.Content = append(m.Content, blocks...)
 		if c.Agent != "" {
 			e.Result = &detached{Agent: c.Agent}
 		}

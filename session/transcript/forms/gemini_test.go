@@ -1,6 +1,7 @@
 package forms_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
@@ -26,6 +27,7 @@ func TestGeminiLine(t *testing.T) {
 		"notice":          {message("info", `"content":"Compressed."`), ""},
 		"answer":          {message("gemini", `"content":"Done.",`+tokens), answer + `{"type":"text","text":"Done."}]}}`},
 		"again with call": {message("gemini", `"content":"I will.",`+tokens+`,"toolCalls":[{"id":"c1","name":"write_file","args":{"file_path":"/p/a","content":"x"},"status":"success",`+result(`{"output":"ok"}`)+`}]`), answer + `{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"/p/a","content":"x"}},{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}}`},
+		"timed":           {message("gemini", tokens+`,"toolCalls":[{"id":"c1","name":"write_file","args":{"file_path":"/p/a","content":"x"},"status":"success","timestamp":"2026-11-22T23:59:59.000Z",`+result(`{"output":"ok"}`)+`}]`), strings.Replace(answer, "2026-11-22T13:18:48.412Z", "2026-11-22T23:59:59.000Z", 1) + `{"type":"tool_use","id":"c1","name":"Write","input":{"file_path":"/p/a","content":"x"},"started_at":"2026-11-22T13:18:48.412Z"},{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}}`},
 		"shell":           {message("gemini", tokens+`,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"false"},"status":"success",`+result(`{"output":"<untrusted_context>\nOutput: no\nExit Code: 3\nProcess Group PGID: 1\n</untrusted_context>"}`)+`}]`), answer + `{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"false"}},{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"Exit code 3\nno"}]}}`},
 		"failed":          {message("gemini", tokens+`,"toolCalls":[{"id":"c1","name":"replace","args":{"file_path":"/p/a"},"status":"error",`+result(`{"error":"no match"}`)+`}]`), answer + `{"type":"tool_use","id":"c1","name":"Edit","input":{"file_path":"/p/a"}},{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"no match"}]}}`},
 		"damaged":         {`{"id":"m1",` + at + `,"type":"gemini","content":`, `{"id":"m1",` + at + `,"type":"gemini","content":`},
