@@ -101,8 +101,12 @@ func SweepProbes(dir string) error {
 	failed := []error{err}
 	for _, path := range copies {
 		file, err := loopfs.FileID(path)
-		places, found := loopfs.Places(file)
-		failed = append(failed, err, found)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		places, err := loopfs.Places(file)
+		failed = append(failed, err)
 		for _, at := range places {
 			_ = loopfs.Thaw(at) // it was killed in between, or wasn't frozen
 			failed = append(failed, loopfs.Unmount(at, true))

@@ -110,11 +110,10 @@ func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) 
 	if found.Installed > 0 || !ok {
 		return found, err
 	}
-	n, missing, failed := user.Check()
-	if n > 0 {
+	if n, missing, unread := user.Check(); unread == nil && n > 0 {
 		found.Settings, found.Installed, found.Missing = user, n, missing
 	}
-	return found, errors.Join(err, failed)
+	return found, err
 }
 
 func checkProject(repo *git.Repo, by agent.Agent) (AgentHooks, error) {
