@@ -54,7 +54,6 @@ func TestCrashDueBrief(t *testing.T) {
 
 // stopBrief stops a hook at a step and sends two prompts that continue the work.
 func (p *play) stopBrief(t *testing.T, hook string, step int) (mark string) {
-
 	t.Helper()
 	const prompt = "Now add a test for a.txt, please."
 	given := 0

@@ -32,6 +32,7 @@ project, whether its hooks are in this worktree and trusted, when the newest of
 its sessions had its last event, and what doesn't work with it.
 
   FOUND  program, on your PATH; project, its folder is in the worktree
+  HOOKS  how many there are; user, they are in your own settings of the agent
   TRUST  yes; no, the agent doesn't run the hooks until you accept them; -, it
          asks about nothing, or doesn't record the answer
 
