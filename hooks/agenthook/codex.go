@@ -32,8 +32,8 @@ func codex() dialect {
 		reply:   reply{silent: true},
 		entries: entries,
 		read:    func(p *Payload, verb string, _ []byte) bool { return p.ofSession(verb) },
-		trust: func(h Hooked) Trust {
-			return codexTrust(filepath.Join(h.Home, "config.toml"), h.File, len(entries))
+		trust: func(t trusting) Trust {
+			return codexTrust(filepath.Join(t.home, "config.toml"), t.file, len(entries))
 		},
 		trustNote: "Codex runs a hook only after you have trusted it: accept the hooks at its next start, or with /hooks.",
 	}

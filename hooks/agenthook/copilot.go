@@ -35,7 +35,7 @@ func copilot() dialect {
 		},
 		read:  readCopilot,
 		await: awaitCopilot, runsShared: true,
-		trust: func(h Hooked) Trust { return copilotTrust(filepath.Join(h.Home, "config.json"), h.Root) },
+		trust: func(t trusting) Trust { return copilotTrust(filepath.Join(t.home, "config.json"), t.root) },
 	}
 }
 

@@ -40,7 +40,7 @@ type dialect struct {
 	// trust reads from the agent's settings whether it runs the hooks of a file; nil if it
 	// asks about nothing. trustNote is what it asks of the user, "" for nothing. trustsUser
 	// reports that it runs the hooks in the UserFile without asking.
-	trust      func(h Hooked) Trust
+	trust      func(t trusting) Trust
 	trustNote  string
 	trustsUser bool
 	// shared reports that other agents run the hooks in these files, too; runsShared is

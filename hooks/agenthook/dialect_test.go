@@ -262,7 +262,7 @@ func TestEncodeForOtherAgents(t *testing.T) {
 	}
 }
 
-func TestTrustOf(t *testing.T) {
+func TestTrust(t *testing.T) {
 	t.Parallel()
 	const seven = `
 [hooks.state."/p/.codex/hooks.json:stop:0:0"]
@@ -276,9 +276,13 @@ trusted_hash = "sha256:1"
 `
 	tests := map[string]struct {
 		agent        agent.Agent
+		user         bool
 		file, config string
 		want         agenthook.Trust
 	}{
+		"copilot: the user's":   {agent: agent.Copilot(), user: true, want: agenthook.TrustUnknown},
+		"gemini: the user's":    {agent: agent.Gemini(), user: true, want: agenthook.TrustUnknown},
+		"codex: the user's":     {agent: agent.Codex(), user: true, want: agenthook.Untrusted},
 		"codex: all":            {agent: agent.Codex(), file: "config.toml", config: seven, want: agenthook.Trusted},
 		"codex: not all":        {agent: agent.Codex(), file: "config.toml", config: strings.Replace(seven, ":stop:", ".x:", 1), want: agenthook.Untrusted},
 		"codex: no file":        {agent: agent.Codex(), want: agenthook.Untrusted},
@@ -298,8 +302,8 @@ trusted_hash = "sha256:1"
 			if tt.file != "" {
 				write(t, filepath.Join(home, tt.file), tt.config)
 			}
-			h := agenthook.Hooked{File: "/p/.codex/hooks.json", Root: "/p", Home: home}
-			if got := agenthook.TrustOf(tt.agent, h); got != tt.want {
+			s := agenthook.Settings{Agent: tt.agent, Path: "/p/.codex/hooks.json", User: tt.user}
+			if got := s.Trust("/p", home); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})

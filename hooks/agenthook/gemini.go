@@ -36,7 +36,7 @@ func gemini() dialect {
 			"before-tool": "", "before-model": "", "after-model": "", "before-tool-selection": "", "notification": "",
 		},
 		read:      readGemini,
-		trust:     func(h Hooked) Trust { return geminiTrust(filepath.Join(h.Home, "trustedFolders.json"), h.Root) },
+		trust:     func(t trusting) Trust { return geminiTrust(filepath.Join(t.home, "trustedFolders.json"), t.root) },
 		trustNote: "Gemini CLI runs the hooks of a project only in a folder that you trust: it asks at its next start, and the hooks run from the one after.",
 	}
 }

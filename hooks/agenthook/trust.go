@@ -1,10 +1,6 @@
 package agenthook
 
-import (
-	"path/filepath"
-
-	"github.com/seed-3aff656d/entire/session/agent"
-)
+import "path/filepath"
 
 // Trust is whether an agent runs the hooks in a file, as far as its own files show.
 type Trust string
@@ -16,14 +12,9 @@ const (
 	Untrusted    Trust = "no"
 )
 
-// Hooked is a file with hooks of an agent.
-type Hooked struct {
-	// File is the file's path, Root the worktree in which the agent works, Home the agent's
-	// folder, empty if there is none.
-	File, Root, Home string
-	// User reports that the file is the UserFile.
-	User bool
-}
+// trusting is what an agent's trust in a file with hooks depends on: the file's path, the worktree
+// in which the agent works, and the agent's own folder.
+type trusting struct{ file, root, home string }
 
 // TrustNote returns what the agent asks the user before it runs the hooks of these settings,
 // "" for nothing.
@@ -35,13 +26,14 @@ func (s Settings) TrustNote() string {
 	return d.trustNote
 }
 
-// TrustOf reads from the agent's own settings whether it runs the hooks.
-func TrustOf(a agent.Agent, h Hooked) Trust {
-	d := dialectOf(a)
-	if d.trust == nil || h.Home == "" || h.User && d.trustsUser {
+// Trust reads from the agent's own settings whether it runs these hooks in the worktree root.
+// home is the agent's folder, empty if there is none.
+func (s Settings) Trust(root, home string) Trust {
+	d := s.dialect()
+	if d.trust == nil || home == "" || s.User && d.trustsUser {
 		return TrustUnknown
 	}
-	return d.trust(h)
+	return d.trust(trusting{file: s.Path, root: root, home: home})
 }
 
 // isWithin reports whether a path is a folder or in it.

@@ -31,6 +31,8 @@ type Agent struct {
 	// KeepsConversation reports that the agent goes on with the whole conversation, or may,
 	// where its transcript was cut back.
 	KeepsConversation bool
+	// ProcessVariable is the variable of hooks with the id of the agent's process, "" for none.
+	ProcessVariable string
 	// Limits are what doesn't work with the agent, in words.
 	Limits []string
 
@@ -76,7 +78,7 @@ const (
 // ClaudeCode returns the agent of Anthropic, which is the default.
 func ClaudeCode() Agent {
 	return Agent{
-		Name: "claude-code", Label: "Claude Code", Program: "claude",
+		Name: "claude-code", Label: "Claude Code", Program: "claude", ProcessVariable: "CLAUDE_PID",
 		mark:   mark{name: "CLAUDECODE", value: "1", session: "CLAUDE_CODE_SESSION_ID"},
 		home:   home{variable: "CLAUDE_CONFIG_DIR", name: ".claude"},
 		layout: bySlug, resume: []string{"-r"}, project: "ENTIRE_TEST_CLAUDE_PROJECT_DIR",

@@ -134,7 +134,7 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		if err == nil {
 			p.sent(ctx, ref, tip)
 			if ref.name == checkpoint.MetadataBranch {
-				p.count(ctx, tip, done)
+				p.reportSent(ctx, tip, done)
 			}
 			return nil
 		}
@@ -161,8 +161,8 @@ func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID) {
 	}
 }
 
-// count reports how many checkpoints are new at the remote.
-func (p *push) count(ctx context.Context, tip git.OID, done gitremote.PushResult) {
+// reportSent prints how many checkpoints are new at the remote.
+func (p *push) reportSent(ctx context.Context, tip git.OID, done gitremote.PushResult) {
 	if !done.Changed {
 		return
 	}

@@ -2,8 +2,6 @@ package health
 
 import (
 	"cmp"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -108,8 +106,8 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	list := &agentsJSON{Agents: make([]agentJSON, 0, len(hooks))}
 	for _, h := range hooks {
 		item := agentJSON{
-			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.Settings.Path, Level: level(h), Installed: h.Installed, Missing: format.NotNil(h.Missing),
-			Trust:  agenthook.TrustOf(h.Agent, agenthook.Hooked{File: h.Settings.Path, Root: repo.Root, Home: h.Agent.Home(a.Getenv, a.Home), User: h.Settings.User}),
+			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.Settings.Path, Level: level(h), InProject: h.InProject, Installed: h.Installed, Missing: format.NotNil(h.Missing),
+			Trust:  h.Settings.Trust(repo.Root, h.Agent.Home(a.Getenv, a.Home)),
 			Limits: format.NotNil(h.Agent.Limits),
 		}
 		if list, ok := install.AgentServers(repo, h.Agent); ok {
@@ -117,9 +115,6 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 			item.Server = err == nil && found && server.Ours()
 		}
 		item.Program, _ = app.FindOnPath(a.Getenv, h.Agent.Program)
-		if _, err := os.Stat(filepath.Dir(agenthook.Files(h.Agent, repo.Root)[0])); err == nil {
-			item.InProject = true
-		}
 		for _, s := range states {
 			if agent.Of(s.AgentType).Name != h.Agent.Name {
 				continue

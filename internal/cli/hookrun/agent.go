@@ -225,11 +225,7 @@ func (h *hook) mark(ctx context.Context) {
 // mend puts right what other tools have done to the hooks since.
 func (h *hook) mend(ctx context.Context) {
 	h.mendGitHooks(ctx, true)
-	all := install.AllSettings(h.repo, h.repo.Root)
-	if s, ok := install.UserSettings(h.app, h.by); ok {
-		all = append(all, s)
-	}
-	for _, s := range all {
+	for _, s := range install.Maintained(h.app, h.repo, h.by) {
 		if n, _, err := s.Check(); err != nil || n == 0 {
 			continue
 		}
@@ -282,10 +278,7 @@ func globalGitConfigs(a *app.App) []string {
 func (h *hook) sweepAgentFiles(ctx context.Context) {
 	const gone = time.Hour // the age at which a temporary file's writer surely is
 	before := h.app.Now().Add(-gone)
-	all := install.AllSettings(h.repo, h.repo.Root)
-	if s, ok := install.UserSettings(h.app, h.by); ok {
-		all = append(all, s)
-	}
+	all := install.Maintained(h.app, h.repo, h.by)
 	failed := make([]error, 0, len(all)+1)
 	for _, s := range install.AllServers(h.repo, h.repo.Root) {
 		failed = append(failed, s.Sweep(before))
@@ -321,7 +314,7 @@ func (h *hook) twice() bool {
 // agentProcess is the process of the agent: what the environment names, or the process
 // above this one that runs the agent's program.
 func agentProcess(a *app.App, by agent.Agent) session.Process {
-	if by.Name != agent.ClaudeCode().Name {
+	if by.ProcessVariable == "" {
 		for _, info := range proc.Ancestors() {
 			if by.IsProgram(info.Args) {
 				return session.Process{PID: info.PID, Start: info.Start}
@@ -329,7 +322,7 @@ func agentProcess(a *app.App, by agent.Agent) session.Process {
 		}
 		return session.Process{}
 	}
-	pid, err := strconv.Atoi(a.Getenv("CLAUDE_PID"))
+	pid, err := strconv.Atoi(a.Getenv(by.ProcessVariable))
 	if err != nil || pid <= 1 {
 		return session.Process{}
 	}

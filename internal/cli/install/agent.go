@@ -33,6 +33,8 @@ type AgentHooks struct {
 	Settings  agenthook.Settings
 	Installed int
 	Missing   []string // events without a hook
+	// InProject reports whether the agent's folder is in the worktree.
+	InProject bool
 	// Former reports whether hooks are present that only the existing tool installs.
 	Former bool
 }
@@ -83,6 +85,16 @@ func AllSettings(repo *git.Repo, root string) []agenthook.Settings {
 	return all
 }
 
+// Maintained returns the settings files that a hook of an agent keeps up to date: those of the
+// worktree, and the user's own of this agent.
+func Maintained(a *app.App, repo *git.Repo, by agent.Agent) []agenthook.Settings {
+	all := AllSettings(repo, repo.Root)
+	if s, ok := UserSettings(a, by); ok {
+		all = append(all, s)
+	}
+	return all
+}
+
 // ClaudeFiles are the two settings files of Claude Code, the project's first.
 func ClaudeFiles(root string) []string { return agenthook.Files(agent.ClaudeCode(), root) }
 
@@ -119,6 +131,9 @@ func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) 
 func checkProject(repo *git.Repo, by agent.Agent) (AgentHooks, error) {
 	files := agenthook.Files(by, repo.Root)
 	found := AgentHooks{Agent: by, Settings: AgentSettings(repo, by, files[0])}
+	if _, err := os.Stat(filepath.Dir(files[0])); err == nil {
+		found.InProject = true
+	}
 	var failed []error
 	for i, path := range files {
 		s := AgentSettings(repo, by, path)

@@ -17,8 +17,7 @@ import (
 
 // NewAgentsInstall returns the command that installs the hooks of agents alone.
 func NewAgentsInstall(a *app.App) *cobra.Command {
-	user := false
-	cmd := &cobra.Command{
+	return atLevel(a, installHooks, &cobra.Command{
 		Use:        "install AGENT...",
 		SuggestFor: []string{"add", "enable"},
 		Short:      "Install the hooks of agents, here or in all your projects",
@@ -33,25 +32,12 @@ EXIT STATUS
   2  wrong usage`,
 		Example: `  entire agents install codex
   entire agents install codex gemini --user`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: complete.Arguments(a, complete.Agents),
-		Annotations:       map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(_ *cobra.Command, args []string) error {
-			named, err := findAgents(strings.Join(args, ","))
-			if err != nil {
-				return err
-			}
-			return atLevel(a, user, func(repo *git.Repo) error { return installHooks(a, repo, named) })
-		},
-	}
-	cmd.Flags().BoolVar(&user, "user", false, "in your own settings, for all your projects")
-	return cmd
+	})
 }
 
 // NewAgentsRemove returns the command that takes the hooks of agents out again.
 func NewAgentsRemove(a *app.App) *cobra.Command {
-	user := false
-	cmd := &cobra.Command{
+	return atLevel(a, removeHooks, &cobra.Command{
 		Use:        "remove AGENT...",
 		SuggestFor: []string{"uninstall", "delete", "disable"},
 		Short:      "Take the hooks of agents out, here or of all your projects",
@@ -66,37 +52,38 @@ EXIT STATUS
   2  wrong usage`,
 		Example: `  entire agents remove codex
   entire agents remove codex gemini --user`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: complete.Arguments(a, complete.Agents),
-		Annotations:       map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			named, err := findAgents(strings.Join(args, ","))
-			if err != nil {
-				return err
-			}
-			return atLevel(a, user, func(repo *git.Repo) error { return removeHooks(cmd.Context(), a, repo, named) })
-		},
-	}
-	cmd.Flags().BoolVar(&user, "user", false, "from your own settings, for all your projects")
-	return cmd
+	})
 }
 
-// atLevel calls act with the worktree, or with nil for the user's own settings.
-func atLevel(a *app.App, user bool, act func(repo *git.Repo) error) error {
-	if user {
-		return act(nil)
+// atLevel completes a command that changes the hooks of the agents in its arguments. It calls act
+// with the worktree, or with nil for the user's own settings.
+func atLevel(a *app.App, act func(context.Context, *app.App, *git.Repo, []agent.Agent) error, cmd *cobra.Command) *cobra.Command {
+	user := false
+	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.ValidArgsFunction = complete.Arguments(a, complete.Agents)
+	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		named, err := findAgents(strings.Join(args, ","))
+		if err != nil {
+			return err
+		}
+		if user {
+			return act(cmd.Context(), a, nil, named)
+		}
+		repo, err := a.Worktree()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = repo.Close() }()
+		return act(cmd.Context(), a, repo, named)
 	}
-	repo, err := a.Worktree()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = repo.Close() }()
-	return act(repo)
+	cmd.Flags().BoolVar(&user, "user", false, "in your own settings, for all your projects")
+	return cmd
 }
 
 // installHooks installs the hooks of agents in a worktree, or in the user's own settings if
 // repo is nil.
-func installHooks(a *app.App, repo *git.Repo, named []agent.Agent) error {
+func installHooks(_ context.Context, a *app.App, repo *git.Repo, named []agent.Agent) error {
 	if repo != nil && !a.Settings(repo).Configured {
 		return app.WithHint(errors.New("recording is not set up here"), "run `entire enable --agent "+named[0].Name+"`, or add --user")
 	}

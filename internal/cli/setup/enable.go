@@ -145,7 +145,7 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project, agents: agents{root: repo.Root}}
+	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
 	if e.agents.all, err = install.CheckAgents(a, repo); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (e *enabling) questions() []choice {
 		return nil
 	}
 	var all []choice
-	if !slices.ContainsFunc(e.agents.all, isInProject) {
+	if !slices.ContainsFunc(e.agents.all, hasProjectHooks) {
 		if found := e.agents.detected(e.Getenv); len(found) > 1 || len(found) == 1 && found[0].Agent.Name != install.ClaudeName {
 			all = append(all, agentChoice(found))
 		}

@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,11 +48,10 @@ func findAgents(names string) ([]agent.Agent, error) {
 
 func isInstalled(h install.AgentHooks) bool { return h.Installed > 0 }
 
-func isInProject(h install.AgentHooks) bool { return h.Installed > 0 && !h.Settings.User }
+func hasProjectHooks(h install.AgentHooks) bool { return h.Installed > 0 && !h.Settings.User }
 
 // agents are all that can be recorded, with their hooks here; chosen are those that will be.
 type agents struct {
-	root        string // of the worktree
 	all, chosen []install.AgentHooks
 }
 
@@ -98,8 +95,7 @@ func (e *enabling) checkAgents() error {
 func (s *agents) detected(getenv func(string) string) []install.AgentHooks {
 	var found []install.AgentHooks
 	for _, h := range s.all {
-		_, err := os.Stat(filepath.Dir(agenthook.Files(h.Agent, s.root)[0]))
-		if err == nil || app.OnPath(getenv, h.Agent.Program) {
+		if h.InProject || app.OnPath(getenv, h.Agent.Program) {
 			found = append(found, h)
 		}
 	}

@@ -1,0 +1,90 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/loopfs"
+)
+
+// Missing makes a small image below dir, clones it, mounts it beside root, freezes it and
+// removes it.
+func (d Image) Missing(root, dir string) error {
+	for _, program := range []string{"mkfs.ext4", "e2fsck", "fsfreeze"} {
+		if _, err := programPath(program); err != nil {
+			return fmt.Errorf("%s isn't installed", program)
+		}
+	}
+	beside, err := probeFolder(filepath.Dir(root))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
+	below, err := probeFolder(dir)
+	if err != nil {
+		return err
+	}
+	isMounted := false
+	defer func() {
+		if !isMounted { // else SweepProbes finds the mount by the file
+			_ = os.RemoveAll(below)
+		}
+	}()
+	const probeSize = 16 << 20
+	image, copied := filepath.Join(below, "image"), filepath.Join(below, probeCopy)
+	if err := makeImage(image, probeSize, os.Geteuid(), os.Getegid()); err != nil {
+		return err
+	}
+	if err := cloneImage(image, copied); err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			return fmt.Errorf("%s is on a file system without reflinks", dir)
+		}
+		return err
+	}
+	mounted, err := loopfs.Open(copied, imageKind, loopfs.ReadWrite)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("mounting needs root: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	err = mounted.Replace(beside)
+	if err == nil {
+		err = errors.Join(loopfs.Freeze(beside), loopfs.Thaw(beside), loopfs.Unmount(beside, true))
+		isMounted = err != nil
+	}
+	return errors.Join(err, mounted.Close())
+}
+
+// probeCopy is the image that a probe mounts.
+const probeCopy = "copy"
+
+// SweepProbes unmounts and removes what the probes of killed processes left in a folder. No
+// process may be probing there.
+func SweepProbes(dir string) error {
+	copies, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", probeCopy))
+	failed := []error{err}
+	for _, path := range copies {
+		file, err := loopfs.FileID(path)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		places, err := loopfs.Places(file)
+		failed = append(failed, err)
+		for _, at := range places {
+			_ = loopfs.Thaw(at) // it was killed in between, or wasn't frozen
+			failed = append(failed, loopfs.Unmount(at, true))
+			_ = os.Remove(at) // only if it is empty
+		}
+		if err := disk.Step("remove", path); err == nil {
+			failed = append(failed, os.RemoveAll(filepath.Dir(path)))
+		}
+	}
+	return errors.Join(failed...)
+}
