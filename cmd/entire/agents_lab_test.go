@@ -282,7 +282,7 @@ func agentIsRewound(t *testing.T, l *agentLab) {
 		}
 		asked = true
 		if !strings.Contains(text, "Alpha is there.") || strings.Contains(text, "Beta is there.") {
-			t.Errorf("the request after the rewind has not the conversation of then: %s", text)
+			t.Errorf("the request after the rewind has not the conversation of then: ...%s", text[max(0, len(text)-3000):])
 		}
 		return nil
 	})

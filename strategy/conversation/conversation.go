@@ -15,10 +15,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Conversation is a transcript that was put back.
@@ -38,16 +40,16 @@ type Conversation struct {
 }
 
 // transcriptEnd returns whose conversation a point is in, where the transcript is and
-// how much of it there was.
-func (c *Conversations) transcriptEnd(p points.Point) (bands.Causality, error) {
+// how much of it there was; stopped reports that it was at the end of a turn.
+func (c *Conversations) transcriptEnd(p points.Point) (cause bands.Causality, stopped bool, err error) {
 	if p.Snapshot == 0 {
-		return bands.Causality{Session: p.Session}, nil
+		return bands.Causality{Session: p.Session}, false, nil
 	}
 	_, target, err := c.points.Target(p)
 	if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
 		err = fmt.Errorf("%s belongs to no conversation", target.Version)
 	}
-	return target.Causality, err
+	return target.Causality, target.Cause == bands.Auto && target.Message == workspace.AutoMessage && p.TaskID == "", err
 }
 
 // noteReplaced keeps, before a transcript is replaced, how that can be undone.
@@ -102,7 +104,7 @@ func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 // conversationAt returns the transcript of a point's session, and how many bytes
 // it had at that point.
 func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
-	cause, err := c.transcriptEnd(p)
+	cause, stopped, err := c.transcriptEnd(p)
 	if err != nil {
 		return Conversation{}, 0, err
 	}
@@ -128,8 +130,35 @@ func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	if err != nil {
 		return conv, 0, fmt.Errorf("read transcript: %w", err)
 	}
+	if stopped {
+		if end, err = afterAnswers(ctx, s.TranscriptPath, end, size); err != nil {
+			return conv, 0, err
+		}
+	}
 	conv.Changed = end != size
 	return conv, end, nil
+}
+
+// afterAnswers returns the end of what the agent said from one offset of a transcript to the next
+// prompt, at most to another: it may write the last words of a turn after the hook of its end.
+func afterAnswers(ctx context.Context, path string, from, to int64) (int64, error) {
+	var events transcript.Events
+	prompted := errors.New("there is a prompt")
+	end := from
+	err := transcript.Lines(ctx, path, from, to, func(line []byte, after int64) error {
+		switch e, ok := events.Line(line); {
+		case !ok:
+		case e.IsPrompt():
+			return prompted
+		case e.Kind == transcript.AgentEvent && e.Said() != "":
+			end = after
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, prompted) {
+		return 0, err
+	}
+	return end, nil
 }
 
 // headEnd returns the last line end at or before most bytes of a transcript, and
