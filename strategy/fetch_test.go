@@ -181,7 +181,7 @@ func TestAPushGivesUpInTime(t *testing.T) {
 	}
 	s := newShared(t)
 	ssh := filepath.Join(filepath.Dir(s.Dir), "ssh")
-	if err := os.WriteFile(ssh, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil {
+	if err := testkit.WriteProgram(ssh, "#!/bin/sh\nexec sleep 1000\n"); err != nil {
 		t.Fatal(err)
 	}
 	s.Git("config", "core.sshCommand", ssh)

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestAttackHungGit: a git command, a filter or a monitor of files that ignores SIGTERM
@@ -21,12 +23,12 @@ func TestAttackHungGit(t *testing.T) {
 		dir = filepath.Join(p.root, "hung")
 		hostile := filepath.Join(dir, "hostile")
 		p.Write(hostile, "")
-		p.Write(filepath.Join(dir, name), fmt.Sprintf(`#!/bin/sh
+		script := fmt.Sprintf(`#!/bin/sh
 trap '' TERM INT
 case " $* " in %s) while [ -e '%s' ]; do sleep 0.1; done; exit 1 ;; esac
 exec '%s' "$@"
-`, pattern, hostile, git))
-		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
+`, pattern, hostile, git)
+		if err := testkit.WriteProgram(filepath.Join(dir, name), script); err != nil {
 			t.Fatal(err)
 		}
 		return dir, func() { p.remove(hostile) }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // clientScript stands for the agent's program: it keeps a person's servers.
@@ -55,10 +57,7 @@ func (c installCase) run(t *testing.T, bin string) {
 	p := newPlay(t, root, bin, "plain")
 	client := filepath.Join(root, "client")
 	p.Env = p.Env.With("PATH=" + client + string(os.PathListSeparator) + p.Env.Get("PATH"))
-	if err := os.MkdirAll(client, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(client, "claude"), []byte(clientScript), 0o755); err != nil {
+	if err := testkit.WriteProgram(filepath.Join(client, "claude"), clientScript); err != nil {
 		t.Fatal(err)
 	}
 	mine := map[string]string{

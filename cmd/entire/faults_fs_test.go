@@ -191,8 +191,7 @@ func TestFSFullInCommitHooks(t *testing.T) {
 func (p *play) hook(name, script string) {
 	p.TB.Helper()
 	path := filepath.Join(p.CommonDir(), "hooks", name)
-	p.Write(path, "#!/bin/sh\n"+script)
-	if err := os.Chmod(path, 0o755); err != nil {
+	if err := testkit.WriteProgram(path, "#!/bin/sh\n"+script); err != nil {
 		p.TB.Fatalf("hook: %v", err)
 	}
 }

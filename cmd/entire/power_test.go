@@ -106,7 +106,7 @@ func (p *play) recorded(t *testing.T, bin string, do func()) []fsOp {
 	}
 	for _, name := range []string{"entire", "git"} {
 		script := "#!/bin/sh\nPATH='" + path + "'\nexport PATH\nexec strace " + strings.Join(straceArgs("'"+out+"'/$$"), " ") + " " + name + " \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(wrap, name), []byte(script), 0o755); err != nil {
+		if err := testkit.WriteProgram(filepath.Join(wrap, name), script); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -197,7 +197,7 @@ kill -9 $! 2>/dev/null
 wait $!
 exit 0
 `, delay, delay)
-	if err := os.WriteFile(filepath.Join(dir, "entire"), []byte(script), 0o755); err != nil {
+	if err := testkit.WriteProgram(filepath.Join(dir, "entire"), script); err != nil {
 		repo.TB.Fatalf("write: %v", err)
 	}
 	return dir

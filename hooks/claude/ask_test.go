@@ -12,13 +12,14 @@ import (
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // program puts a shell script on the PATH as claude.
 func program(t *testing.T, script string) []string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+	if err := testkit.WriteProgram(filepath.Join(dir, "claude"), "#!/bin/sh\n"+script+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	path := dir + ":/usr/bin:/bin"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestServerOfAPerson(t *testing.T) {
@@ -83,7 +84,7 @@ func TestRegister(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(t.TempDir(), "claude")
 	script := "#!/bin/sh\necho \"$PWD: $*\" >> \"$LOG\"\nenv | grep -c '^GIT_' >> \"$LOG\"\nexit ${FAIL:-0}\n"
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+	if err := testkit.WriteProgram(program, script); err != nil {
 		t.Fatal(err)
 	}
 	environ := []string{"PATH=" + os.Getenv("PATH"), "LOG=" + filepath.Join(dir, "log"), "GIT_DIR=/x"}
@@ -117,10 +118,7 @@ func TestAttackRegisterRunsNothingOfTheProject(t *testing.T) {
 	owned := filepath.Join(project, "owned")
 	put := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		if err := testkit.WriteProgram(path, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // mend mends until all is well, as some prompts would.
@@ -131,8 +133,7 @@ func (b *box) chmod(path string, mode os.FileMode) {
 // overwrite writes into the file that is there, so that its folder stays as it is.
 func (b *box) overwrite(path, text string) {
 	b.tb.Helper()
-	if err := os.WriteFile(b.Path(path), []byte(text), 0o755); err != nil {
+	if err := testkit.WriteProgram(b.Path(path), text); err != nil {
 		b.tb.Fatal(err)
 	}
-	written()
 }

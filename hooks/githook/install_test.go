@@ -128,11 +128,9 @@ func (b *box) check() githook.Status {
 
 func (b *box) executable(path, text string) {
 	b.tb.Helper()
-	b.Write(path, text)
-	if err := os.Chmod(b.Path(path), 0o755); err != nil {
+	if err := testkit.WriteProgram(b.Path(path), text); err != nil {
 		b.tb.Fatal(err)
 	}
-	written()
 }
 
 // written waits until no child that another test is just starting holds a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -262,7 +263,7 @@ func TestInteractiveEnableWithTheAgentsProgram(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$*\" >> \"$HOME/calls\"\n"), 0o755); err != nil {
+	if err := testkit.WriteProgram(program, "#!/bin/sh\necho \"$*\" >> \"$HOME/calls\"\n"); err != nil {
 		t.Fatal(err)
 	}
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
@@ -285,7 +286,7 @@ func TestDefaultsOfEnable(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := testkit.WriteProgram(program, "#!/bin/sh\n"); err != nil {
 		t.Fatal(err)
 	}
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
@@ -311,7 +312,7 @@ func TestEnableAsksNothingThatItCannotDo(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := testkit.WriteProgram(program, "#!/bin/sh\n"); err != nil {
 		t.Fatal(err)
 	}
 	d.write(".mcp.json", `{"mcpServers": {"entire": {"command": "another"}}}`)

@@ -52,7 +52,7 @@ func newDesk(t testing.TB) *desk {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(bin, "entire"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := testkit.WriteProgram(filepath.Join(bin, "entire"), "#!/bin/sh\n"); err != nil {
 		t.Fatal(err)
 	}
 	d.env = []string{

@@ -81,14 +81,13 @@ func (t *trapped) trap() {
 	t.Helper()
 	program := filepath.Join(filepath.Dir(t.mark), "trap")
 	hooks := filepath.Join(filepath.Dir(t.mark), "traps")
-	fine(t, os.MkdirAll(hooks, 0o755))
-	script := []byte("#!/bin/sh\necho \"$0 $*\" >> " + t.mark + "\nexit 1\n")
-	fine(t, os.WriteFile(program, script, 0o755))
+	script := "#!/bin/sh\necho \"$0 $*\" >> " + t.mark + "\nexit 1\n"
+	fine(t, testkit.WriteProgram(program, script))
 	for _, name := range []string{
 		"applypatch-msg", "pre-applypatch", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase",
 		"post-checkout", "post-merge", "pre-push", "post-rewrite", "pre-auto-gc", "reference-transaction", "post-index-change", "fsmonitor-watchman",
 	} {
-		fine(t, os.WriteFile(filepath.Join(hooks, name), script, 0o755))
+		fine(t, testkit.WriteProgram(filepath.Join(hooks, name), script))
 	}
 	config, err := os.OpenFile(filepath.Join(t.gitDir, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	fine(t, err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -115,7 +117,7 @@ func TestStatusNotes(t *testing.T) {
 			}
 		}, []string{"git-hooks-missing"}},
 		"a git hook was replaced": {func(d *desk) {
-			if err := os.WriteFile(d.path(".git/hooks/post-commit"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			if err := testkit.WriteProgram(d.path(".git/hooks/post-commit"), "#!/bin/sh\n"); err != nil {
 				d.Fatal(err)
 			}
 		}, []string{"git-hooks-overwritten"}},

@@ -393,7 +393,7 @@ func TestEnableInTmux(t *testing.T) {
 			d := repoDesk(t)
 			d.write(".entire/settings.json", `{"strategy_options": {"push_remote": "https://example.com/x", "summarize": {"enabled": true}}}`)
 			agent := filepath.Join(filepath.Dir(d.home), "bin", "claude")
-			if err := os.WriteFile(agent, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			if err := testkit.WriteProgram(agent, "#!/bin/sh\n"); err != nil {
 				t.Fatal(err)
 			}
 			s := startInTmux(t, d, bin+" enable; echo left $?", size.columns, size.rows)
@@ -687,7 +687,7 @@ func (w *worker) opener() string {
 	w.Helper()
 	dir := filepath.Join(filepath.Dir(w.d.home), "opener")
 	script := "#!/bin/sh\nprintf %s \"$1\" > " + dir + "/new && mv " + dir + "/new " + dir + "/opened\n"
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755)); err != nil {
+	if err := testkit.WriteProgram(filepath.Join(dir, "xdg-open"), script); err != nil {
 		w.Fatal(err)
 	}
 	return dir

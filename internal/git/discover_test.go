@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // place is what discovery says about a directory.
@@ -314,8 +315,7 @@ func TestHookSeesWhatGitSees(t *testing.T) {
 			s := gittest.New(t)
 			dir, args := setup(s)
 			hooks := s.Mkdir("hooks")
-			s.Write(hooks, "pre-commit", script)
-			if err := os.Chmod(filepath.Join(hooks, "pre-commit"), 0o755); err != nil {
+			if err := testkit.WriteProgram(filepath.Join(hooks, "pre-commit"), script); err != nil {
 				t.Fatal(err)
 			}
 			out := s.Path("out")

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -168,8 +167,7 @@ func (u *Upstream) hooks() {
 		"pre-push":           `entire hooks git pre-push "$1" || true`,
 	} {
 		path := filepath.Join(u.CommonDir(), "hooks", name)
-		u.Write(path, "#!/bin/sh\n# Entire CLI hooks\n"+line+"\n")
-		if err := os.Chmod(path, 0o755); err != nil {
+		if err := WriteProgram(path, "#!/bin/sh\n# Entire CLI hooks\n"+line+"\n"); err != nil {
 			u.TB.Fatalf("make hook executable: %v", err)
 		}
 	}

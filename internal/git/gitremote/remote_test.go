@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 const mainRef = "refs/heads/main:refs/heads/main"
@@ -31,8 +32,7 @@ func remoted(s *gittest.Sandbox) *git.Repo {
 // executable writes a shell script.
 func executable(s *gittest.Sandbox, name, script string) {
 	s.T.Helper()
-	s.Write(s.Dir, name, "#!/bin/sh\n"+script+"\n")
-	if err := os.Chmod(s.Path(name), 0o755); err != nil {
+	if err := testkit.WriteProgram(s.Path(name), "#!/bin/sh\n"+script+"\n"); err != nil {
 		s.T.Fatal(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // commitBox is a repository with a commit and a pre-commit hook.
@@ -30,8 +31,7 @@ func commitBox(t *testing.T, hook string) (s *gittest.Sandbox, dir string, repo 
 	s.Git(dir, "commit", "-q", "-m", "first")
 	if hook != "" {
 		path := filepath.Join(dir, ".git", "hooks", "pre-commit")
-		s.Write(dir, ".git/hooks/pre-commit", "#!/bin/sh\n"+hook+"\n")
-		if err := os.Chmod(path, 0o755); err != nil {
+		if err := testkit.WriteProgram(path, "#!/bin/sh\n"+hook+"\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
