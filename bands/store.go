@@ -66,6 +66,8 @@ type Info struct {
 	Linking disk.Linking `json:"linking"`
 	// Driver makes the snapshots; "" for this package's own, of trees.
 	Driver string `json:"driver,omitempty"`
+	// Former is the folder that was at Root until it was converted, and is still kept.
+	Former string `json:"former,omitempty"`
 }
 
 // Create makes a store in dir, with the folders that lead there, or completes

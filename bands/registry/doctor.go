@@ -57,6 +57,12 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	if err := d.checkCatalog(ctx); err != nil {
 		return err
 	}
+	did, err := Converter{Registry: d.Registry}.endAlone(ctx)
+	if err != nil {
+		d.problem("a conversion was interrupted: %v", err)
+	} else if did != "" {
+		d.mended("%s", did)
+	}
 	dirs, err := d.list().dirs(base)
 	if err != nil {
 		return err

@@ -239,13 +239,17 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 
 // finish completes a store whose init was killed.
 func (m maker) finish(ctx context.Context, e Entry) (_ Entry, err error) {
+	// It was killed while the folder was replaced, or couldn't be undone.
+	if _, err := makeTree(e.Root); err != nil {
+		return Entry{}, err
+	}
 	if m.driver != nil && m.driver.Name() == e.Driver {
-		if _, err := makeTree(e.Root); err != nil { // it was killed while the folder was replaced
-			return Entry{}, err
-		}
-		if e, err = m.makeVolume(ctx, e); err != nil {
-			return Entry{}, err
-		}
+		e, err = m.makeVolume(ctx, e)
+	} else if e.Driver == "" && e.Replaced() {
+		e, err = m.change(ctx, e.Dir, func(info *bands.Info) { info.RootID = disk.Identity(e.Root) })
+	}
+	if err != nil {
+		return Entry{}, err
 	}
 	return e, writeContext(e.Root, e.Name)
 }

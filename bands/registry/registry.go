@@ -62,7 +62,9 @@ type Entry struct {
 	// Driver makes the store's snapshots; "" for one of a tree.
 	Driver string
 	// Size is the cap in bytes, 0 for the default.
-	Size    int64
+	Size int64
+	// Former is the folder that a conversion replaced, as long as it is kept.
+	Former  string
 	Created time.Time
 	Mounted *time.Time // nil: inactive
 	// Checkpoints counts the snapshots; only List fills it in.
@@ -95,7 +97,7 @@ func entry(s *bands.Store) (Entry, error) {
 	}
 	return Entry{
 		ID: bands.StoreID(s.Dir()), Name: info.Name, Dir: s.Dir(), Root: info.Root, RootID: info.RootID, Size: info.Size,
-		Driver: info.Driver, Created: info.Created, Mounted: info.Mounted,
+		Driver: info.Driver, Former: info.Former, Created: info.Created, Mounted: info.Mounted,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -105,14 +106,7 @@ func (x *exporting) levels(done *Exported) error {
 		}
 	}
 	for _, dir := range slices.Backward(made) {
-		info, err := os.Lstat(filepath.Join(x.from, dir))
-		if err == nil {
-			err = likeness(filepath.Join(x.to, dir), info)
-		}
-		if err == nil {
-			err = copyXattrs(filepath.Join(x.from, dir), filepath.Join(x.to, dir))
-		}
-		if err != nil {
+		if err := mirror.Attributes(filepath.Join(x.from, dir), filepath.Join(x.to, dir)); err != nil {
 			done.Failed = append(done.Failed, Failure{dir, err})
 		}
 	}
@@ -146,7 +140,7 @@ func (x *exporting) write(paths []string, done *Exported) (dirs []string, err er
 		if isDir {
 			err = os.Mkdir(filepath.Join(x.to, dir), 0o700)
 		} else {
-			err = copyTree(filepath.Join(x.from, p), filepath.Join(x.to, p))
+			err = mirror.Copy(filepath.Join(x.from, p), filepath.Join(x.to, p))
 		}
 		switch {
 		case errors.Is(err, fs.ErrExist), err == nil:

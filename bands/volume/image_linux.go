@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -171,6 +172,15 @@ func (d Image) Create(root string) error {
 	return os.Chmod(root, info.Mode().Perm())
 }
 
+// owner are the user and the group of a file; ours if they aren't known.
+func owner(info fs.FileInfo) (uid, gid int) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return os.Geteuid(), os.Getegid()
+	}
+	return int(st.Uid), int(st.Gid)
+}
+
 // make makes the image, whole or not at all.
 func (d Image) make(folder fs.FileInfo) error {
 	size := d.Size
@@ -256,7 +266,7 @@ func (d Image) Check(root string) error {
 	case mounted.File != id:
 		return fmt.Errorf("%s: %w: something else is mounted there", root, ErrNotVolume)
 	}
-	mounts, err := mountsIn(root)
+	mounts, err := MountsIn(root)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -183,7 +184,11 @@ func (r *restoring) clone(from string) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	for _, name := range r.journal.Keep {
-		if err := replaceCopy(filepath.Join(r.journal.Root, name), filepath.Join(into, name)); err != nil {
+		to := filepath.Join(into, name)
+		if err := disk.Step("copy", to); err != nil {
+			return err
+		}
+		if err := errors.Join(os.RemoveAll(to), mirror.Copy(filepath.Join(r.journal.Root, name), to)); err != nil {
 			return fmt.Errorf("keep %s: %w", name, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -139,7 +140,7 @@ func placeCopy(from, root, path string) error {
 		if err := disk.Step("copy", temp); err != nil {
 			return err
 		}
-		err = copyTree(want, temp)
+		err = mirror.Copy(want, temp)
 		switch {
 		case err != nil:
 		case isThere:
@@ -167,13 +168,10 @@ func foldersAbove(from, root, path string, gone bool) error {
 		case gone || !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		if info, err = os.Lstat(filepath.Join(from, at)); err != nil {
-			return err
-		}
 		if err := errors.Join(disk.Step("mkdir", filepath.Join(root, at)), os.Mkdir(filepath.Join(root, at), 0o700)); err != nil {
 			return err
 		}
-		if err := errors.Join(copyXattrs(filepath.Join(from, at), filepath.Join(root, at)), likeness(filepath.Join(root, at), info)); err != nil {
+		if err := mirror.Attributes(filepath.Join(from, at), filepath.Join(root, at)); err != nil {
 			return err
 		}
 	}

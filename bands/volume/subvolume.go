@@ -146,7 +146,7 @@ func (s Subvolume) Create(root string) error {
 	if btrfs.IsSubvolume(root) {
 		return s.Check(root)
 	}
-	if inside, err := mountsIn(root); err != nil || len(inside) > 0 {
+	if inside, err := MountsIn(root); err != nil || len(inside) > 0 {
 		return errors.Join(err, inUse(root, "is a mount point, or has one in it"))
 	}
 	info, err := os.Stat(root)
@@ -184,7 +184,7 @@ func (Subvolume) Check(root string) error {
 	if mode, err := btrfs.GetMode(root); err != nil || mode == btrfs.ReadOnly {
 		return errors.Join(err, fmt.Errorf("%s: %w: it is a read-only subvolume", root, ErrNotVolume))
 	}
-	mounts, err := mountsIn(root)
+	mounts, err := MountsIn(root)
 	if err != nil {
 		return err
 	}
@@ -203,9 +203,13 @@ func (Subvolume) Check(root string) error {
 
 func inUse(root, why string) error { return fmt.Errorf("%s %w: it %s", root, ErrInUse, why) }
 
-// mountsIn are the paths at or below root at which something is mounted.
-func mountsIn(root string) ([]string, error) {
+// MountsIn are the paths at or below root at which something is mounted; none where the system
+// has no /proc.
+func MountsIn(root string) ([]string, error) {
 	data, err := disk.ReadFile("/proc/self/mountinfo")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // another system
+	}
 	if err != nil {
 		return nil, err
 	}

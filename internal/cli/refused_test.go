@@ -30,7 +30,7 @@ func attackArgs() map[string]string {
 	}
 	stores := map[string]string{
 		"": "", "bisect": "", "bisect run": "-- true", "bisect log": "", "bisect replay": "x", "bisect reset": "", "blame": "a.txt", "log": "", "search": "x", "timeline": "", "checkpoint": "", "checkpoint create": "x", "checkpoint delete": "-f v1", "checkpoint info": "v1", "checkpoint list": "",
-		"close": "", "delete": "-f x", "diff": "v1", "doctor": "", "du": "", "export": "v1 out", "init": "made", "list": "",
+		"close": "", "convert": "-f . --driver tree", "delete": "-f x", "diff": "v1", "doctor": "", "du": "", "export": "v1 out", "init": "made", "list": "",
 		"manage": ".", "open": "", "prune": "", "restore": "-f v1", "show": "v1 a.txt", "status": "", "unmanage": "-f", "use": "x", "verify": "", "version": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash",
 	}
 	all := make(map[string]string)

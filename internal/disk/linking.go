@@ -146,6 +146,19 @@ func create(src *os.File, dst string, fill func(out *os.File, info fs.FileInfo) 
 	return out.Chmod(info.Mode())
 }
 
+// Fill makes the content of the empty file dst that of src, with its holes. They share
+// their blocks where the file system can do that. It moves the position of both.
+func Fill(dst, src *os.File) error {
+	if err := Clone(dst, src); !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	info, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	return copySegments(dst, src, info.Size())
+}
+
 // copySegments copies size bytes and leaves holes where in has them.
 func copySegments(out, in *os.File, size int64) error {
 	err := Segments(in, size, func(off, n int64, hole bool) error {

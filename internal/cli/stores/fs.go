@@ -49,7 +49,7 @@ one with a path only inside of that store's folder.` + access.ExitStatus,
 	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")
 	for _, build := range []func(*access.Command) *cobra.Command{
 		newFSInitCmd, newFSOpenCmd, newFSCloseCmd, newFSDeleteCmd, newFSListCmd, newFSUseCmd, newFSStatusCmd,
-		newFSManageCmd, newFSUnmanageCmd,
+		newFSManageCmd, newFSUnmanageCmd, newFSConvertCmd,
 		newFSCheckpointCmd, newFSRestoreCmd, newFSDiffCmd, newFSShowCmd, newFSExportCmd,
 		causality.NewLogCmd, causality.NewTimelineCmd, causality.NewSearchCmd, causality.NewBlameCmd, bisectcmd.NewOfStores,
 		newFSVerifyCmd, newFSUsageCmd, newFSPruneCmd, newFSDoctorCmd,

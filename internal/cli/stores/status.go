@@ -123,6 +123,12 @@ func notes(s *access.Selection) []app.Note {
 			})
 		}
 	}
+	if former := s.Entry.Former; former != "" {
+		notes = append(notes, app.Note{
+			Code: "former", Message: "What the folder was before it was converted is kept in " + s.Command.ShortPath(former) + ".",
+			Hint: fmt.Sprintf("`%s convert %s --done` removes it", s.Command.Program, access.ShellWord(s.Entry.Root)),
+		})
+	}
 	if _, err := s.Registry.Config(); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			notes = append(notes, app.Note{Code: "bad-config", Message: line})

@@ -46,7 +46,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	}
 	switch {
 	case errors.Is(err, volume.ErrNotEmpty):
-		return app.ExitInactive, "make the store for a folder that doesn't exist yet, and copy the files into it"
+		return app.ExitInactive, run("`%s convert <dir> --driver <driver>` makes a folder with files a volume")
 	case errors.Is(err, volume.ErrNotOpen):
 		return app.ExitInactive, run("`%s open` mounts it")
 	case errors.Is(err, volume.ErrNotVolume), errors.Is(err, volume.ErrInUse):

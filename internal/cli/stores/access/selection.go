@@ -49,6 +49,9 @@ type Selection struct {
 // a .agentfs.
 func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	known := c.Registry()
+	if err := c.EndConversion(ctx, known); err != nil {
+		return nil, err
+	}
 	repo, unusable := c.Repository()
 	if unusable != nil {
 		repo = nil // whatever is wrong with it: other stores don't need it

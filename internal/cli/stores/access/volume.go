@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/filelock"
@@ -107,6 +108,16 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 	case was:
 		c.Streams.Notef("Note: %s.", done)
 	}
+}
+
+// EndConversion ends a conversion that was interrupted, and reports what was done. One that is
+// at work has the lock.
+func (c *Command) EndConversion(ctx context.Context, known *registry.Registry) error {
+	did, err := registry.Converter{Registry: known}.End(ctx)
+	if did != "" && err == nil && !c.Quiet {
+		c.Streams.Notef("Note: %s.", did)
+	}
+	return err
 }
 
 // takeVolume is Take of a volume.

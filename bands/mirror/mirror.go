@@ -1,0 +1,536 @@
+// Package mirror makes files and directories equal to others: content with its holes, modes,
+// owners, times, extended attributes, and hard links within a directory. Files share their
+// blocks with the original where the file system can do that. Sockets, FIFOs and devices are
+// left out.
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrMounted means that something is mounted in the directory that is read.
+var ErrMounted = errors.New("something is mounted there")
+
+// Options say what an Update does.
+type Options struct {
+	// Content compares the content of files whose size and attributes are the same.
+	Content bool
+	// Skip are names in the top directories that stay as they are in both.
+	Skip []string
+	// Dry changes nothing, and leaves what would be changed in Report.Changed.
+	Dry bool
+	// Progress is called with the number of files compared so far, unless it is nil.
+	Progress func(done int64)
+}
+
+// Report is what an Update did.
+type Report struct {
+	// Files are regular files, and Bytes what is in them; more names of one file count once.
+	Files, Bytes int64
+	// Changed are the paths that differed, and are the same now, in no order.
+	Changed []string
+	// LeftOut are the sockets, FIFOs and devices.
+	LeftOut []string
+}
+
+// Update makes the directory to equal to the directory from. What is the same already stays,
+// so that an Update that was interrupted goes on, and one that changes nothing has verified
+// a former one. Nothing is synced.
+func Update(ctx context.Context, from, to string, o Options) (_ Report, err error) {
+	a, err := dirfd.OpenRoot(from)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	b, err := dirfd.OpenRoot(to)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	m := newMirror(o, b)
+	m.canceled = ctx.Err
+	err = m.folder(a, b, "")
+	return m.report, err
+}
+
+// Copy makes to, which must not be there, equal to the file or directory from, but for
+// extended attributes that the file system doesn't have. A socket, FIFO or device leaves
+// nothing.
+func Copy(from, to string) (err error) {
+	a, err := dirfd.OpenRoot(filepath.Dir(from))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	b, err := dirfd.OpenRoot(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	m := newMirror(Options{}, b)
+	m.loose = true
+	return m.entry(pair{a, b, filepath.Base(from), filepath.Base(to), filepath.Base(to)})
+}
+
+// Attributes gives a directory the owner, mode, time and extended attributes of another, as
+// Copy does.
+func Attributes(from, to string) (err error) {
+	a, err := dirfd.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	b, err := dirfd.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	var st dirfd.Stat
+	if err := a.Self(&st); err != nil {
+		return err
+	}
+	list, err := dirfd.DirXattrs(a).List()
+	if err != nil {
+		return err
+	}
+	return (&mirror{loose: true}).setAttributes(self{b}, &st, list, dirfd.DirXattrs(b))
+}
+
+// mirror is one Update.
+type mirror struct {
+	canceled func() error
+	o        Options
+	report   Report
+	top      *dirfd.Dir // that is written to
+	// links are the first paths, below top, of files of which there are more names, and
+	// linked the inodes that these have there.
+	links   map[inode]string
+	linked  map[uint64]bool
+	a, b    []byte // what is compared
+	changes int    // calls of changed
+	loose   bool   // extended attributes that the file system doesn't have are left
+}
+
+type inode struct{ dev, ino uint64 }
+
+func newMirror(o Options, top *dirfd.Dir) *mirror {
+	return &mirror{canceled: func() error { return nil }, o: o, top: top, links: map[inode]string{}, linked: map[uint64]bool{}}
+}
+
+// pair is an entry of the directory from, and the one of to that becomes equal to it. The path
+// is that below top.
+type pair struct {
+	from, to *dirfd.Dir
+	name, as string
+	path     string
+}
+
+const (
+	nameRoom    = 32 << 10
+	compareRoom = 256 << 10
+)
+
+// folder makes the directory to equal to from.
+func (m *mirror) folder(from, to *dirfd.Dir, at string) error {
+	var want, have dirfd.Stat
+	if err := errors.Join(from.Self(&want), to.Self(&have)); err != nil {
+		return err
+	}
+	list, err := dirfd.DirXattrs(from).List()
+	if err != nil {
+		return err
+	}
+	present, err := dirfd.DirXattrs(to).List()
+	if err != nil {
+		return err
+	}
+	before := m.changes
+	if !sameAttributes(&want, &have) || !sameXattrs(list, present) {
+		m.changed(at)
+	}
+	const writable = 0o700
+	if have.Mode&writable != writable && !m.o.Dry {
+		// Its owner may have no right to write to it.
+		if err := (self{to}).Chmod(have.Mode | writable); err != nil {
+			return err
+		}
+		before = -1
+	}
+	if err := m.entries(from, to, at); err != nil {
+		return err
+	}
+	if m.changes == before || m.o.Dry {
+		return nil
+	}
+	return m.setAttributes(self{to}, &want, list, dirfd.DirXattrs(to))
+}
+
+// entries makes the entries of the directory to equal to those of from.
+func (m *mirror) entries(from, to *dirfd.Dir, at string) error {
+	names, err := m.names(from, at)
+	if err != nil {
+		return err
+	}
+	present, err := m.names(to, at)
+	if err != nil {
+		return err
+	}
+	for _, name := range present {
+		if _, found := slices.BinarySearch(names, name); !found {
+			if err := m.remove(to, name, path.Join(at, name)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range names {
+		if err := m.canceled(); err != nil {
+			return err
+		}
+		if err := m.entry(pair{from, to, name, name, path.Join(at, name)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names are the names in a directory, in order.
+func (m *mirror) names(d *dirfd.Dir, at string) ([]string, error) {
+	var names []string
+	err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
+		if at != "" || !slices.Contains(m.o.Skip, string(name)) {
+			names = append(names, string(name))
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return names, err
+}
+
+// entry makes one entry equal to another.
+func (m *mirror) entry(p pair) error {
+	var want, have dirfd.Stat
+	if err := p.from.Stat(p.name, &want); errors.Is(err, fs.ErrNotExist) {
+		return m.remove(p.to, p.as, p.path) // it went meanwhile
+	} else if err != nil {
+		return err
+	}
+	if want.Mounted {
+		return fmt.Errorf("%s: %w", filepath.Join(p.from.Path(), p.name), ErrMounted)
+	}
+	err := p.to.Stat(p.as, &have)
+	isThere := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if isThere && want.Mode&dirfd.ModeType != have.Mode&dirfd.ModeType {
+		if err := m.remove(p.to, p.as, p.path); err != nil {
+			return err
+		}
+		isThere = false
+	}
+	var there *dirfd.Stat
+	if isThere {
+		there = &have
+	}
+	switch {
+	case want.IsDir():
+		return m.subfolder(p, isThere)
+	case want.IsRegular():
+		return m.file(p, &want, there)
+	case want.IsSymlink():
+		return m.symlink(p, &want, there)
+	}
+	m.report.LeftOut = append(m.report.LeftOut, p.path)
+	return nil
+}
+
+// subfolder makes a directory equal to another.
+func (m *mirror) subfolder(p pair, isThere bool) (err error) {
+	if !isThere {
+		m.changed(p.path)
+		if m.o.Dry {
+			return nil
+		}
+		if err := p.to.Mkdir(p.as, 0o700); err != nil {
+			return err
+		}
+	}
+	from, err := p.from.Open(p.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := p.to.Open(p.as)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	return m.folder(from, to, p.path)
+}
+
+// file makes a regular file equal to another; have is nil if it isn't there.
+func (m *mirror) file(p pair, want, have *dirfd.Stat) error {
+	key := inode{want.Dev, want.Ino}
+	if first, seen := m.links[key]; want.Nlink > 1 && seen {
+		return m.link(p, first, have)
+	}
+	m.report.Files++
+	m.report.Bytes += want.Size
+	if m.o.Progress != nil {
+		m.o.Progress(m.report.Files)
+	}
+	same := false
+	if have != nil && !m.linked[have.Ino] && (want.Nlink > 1 || have.Nlink == 1) {
+		var err error
+		if same, err = m.same(p, want, have); err != nil {
+			return err
+		}
+	}
+	if !same {
+		m.changed(p.path)
+		if m.o.Dry {
+			return nil
+		}
+		if err := m.copyFile(p, want, have != nil); err != nil {
+			return err
+		}
+	}
+	if want.Nlink == 1 {
+		return nil
+	}
+	var now dirfd.Stat
+	if err := p.to.Stat(p.as, &now); err != nil {
+		return err
+	}
+	m.links[key], m.linked[now.Ino] = p.path, true
+	return nil
+}
+
+// link makes an entry one more name of the file at the path first.
+func (m *mirror) link(p pair, first string, have *dirfd.Stat) (err error) {
+	above, name := path.Split(first)
+	dir, err := m.open(above)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	var target dirfd.Stat
+	if err := dir.Stat(name, &target); err != nil {
+		return err
+	}
+	if have != nil && have.Ino == target.Ino && have.Dev == target.Dev {
+		return nil
+	}
+	m.changed(p.path)
+	if m.o.Dry {
+		return nil
+	}
+	if have != nil {
+		if err := p.to.Unlink(p.as); err != nil {
+			return err
+		}
+	}
+	return dir.Link(name, p.to, p.as)
+}
+
+// open opens a directory below top.
+func (m *mirror) open(below string) (*dirfd.Dir, error) {
+	at, err := dirfd.OpenRoot(m.top.Path())
+	for name := range strings.SplitSeq(strings.Trim(below, "/"), "/") {
+		if err != nil || name == "" {
+			return at, err
+		}
+		above := at
+		at, err = above.Open(name)
+		err = errors.Join(err, above.Close())
+	}
+	return at, err
+}
+
+// same reports whether a regular file is equal to another.
+func (m *mirror) same(p pair, want, have *dirfd.Stat) (same bool, err error) {
+	if want.Size != have.Size || !sameAttributes(want, have) {
+		return false, nil
+	}
+	a, err := p.from.OpenFile(p.name)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	b, err := p.to.OpenFile(p.as)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	wanted, err := dirfd.FileXattrs(a).List()
+	if err != nil {
+		return false, err
+	}
+	present, err := dirfd.FileXattrs(b).List()
+	if err != nil || !sameXattrs(wanted, present) {
+		return false, err
+	}
+	if !m.o.Content {
+		return true, nil
+	}
+	if m.a == nil {
+		m.a, m.b = make([]byte, compareRoom), make([]byte, compareRoom)
+	}
+	return sameContent(a, b, m.a, m.b)
+}
+
+// sameContent reports whether the rest of two files is the same.
+func sameContent(a, b io.Reader, bufA, bufB []byte) (bool, error) {
+	for {
+		n, errA := io.ReadFull(a, bufA)
+		k, errB := io.ReadFull(b, bufB)
+		if !bytes.Equal(bufA[:n], bufB[:k]) {
+			return false, nil
+		}
+		for _, err := range []error{errA, errB} {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return true, nil
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+	}
+}
+
+// copyFile copies a regular file, in the place of what is there.
+func (m *mirror) copyFile(p pair, want *dirfd.Stat, isThere bool) (err error) {
+	if isThere {
+		if err := p.to.Unlink(p.as); err != nil {
+			return err
+		}
+	}
+	from, err := p.from.OpenFile(p.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := p.to.Create(p.as, 0o600)
+	if err != nil {
+		return err
+	}
+	err = disk.Fill(to, from)
+	if err == nil {
+		var list []dirfd.Xattr
+		if list, err = dirfd.FileXattrs(from).List(); err == nil {
+			err = m.setAttributes(p.to.Entry(p.as), want, list, dirfd.FileXattrs(to))
+		}
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		err = fmt.Errorf("copy %s: %w", filepath.Join(p.from.Path(), p.name), err)
+		if bad := p.to.Unlink(p.as); bad != nil && !errors.Is(bad, fs.ErrNotExist) {
+			err = errors.Join(err, bad)
+		}
+	}
+	return err
+}
+
+// symlink makes a symbolic link equal to another.
+func (m *mirror) symlink(p pair, want, have *dirfd.Stat) error {
+	target, err := p.from.Readlink(p.name)
+	if err != nil {
+		return err
+	}
+	list, err := dirfd.EntryXattrs(p.from, p.name).List()
+	if err != nil {
+		return err
+	}
+	if have != nil {
+		present, err := dirfd.EntryXattrs(p.to, p.as).List()
+		if err != nil {
+			return err
+		}
+		now, err := p.to.Readlink(p.as)
+		if err != nil {
+			return err
+		}
+		if now == target && sameAttributes(want, have) && sameXattrs(list, present) {
+			return nil
+		}
+	}
+	m.changed(p.path)
+	if m.o.Dry {
+		return nil
+	}
+	if have != nil {
+		if err := p.to.Unlink(p.as); err != nil {
+			return err
+		}
+	}
+	if err := p.to.Symlink(target, p.as); err != nil {
+		return err
+	}
+	return m.setAttributes(p.to.Entry(p.as), want, list, dirfd.EntryXattrs(p.to, p.as))
+}
+
+// remove removes an entry, and what is below it.
+func (m *mirror) remove(d *dirfd.Dir, name, at string) (err error) {
+	var st dirfd.Stat
+	if err := d.Stat(name, &st); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	m.changed(at)
+	if m.o.Dry {
+		return nil
+	}
+	if !st.IsDir() {
+		return d.Unlink(name)
+	}
+	inner, err := d.Open(name)
+	if err != nil {
+		return err
+	}
+	err = m.empty(inner, at)
+	if err = errors.Join(err, inner.Close()); err != nil {
+		return err
+	}
+	return d.Rmdir(name)
+}
+
+// empty removes what is in a directory.
+func (m *mirror) empty(d *dirfd.Dir, at string) error {
+	if err := (self{d}).Chmod(0o700); err != nil {
+		return err
+	}
+	var names []string
+	err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	for _, name := range names {
+		if err == nil {
+			err = m.remove(d, name, path.Join(at, name))
+		}
+	}
+	return err
+}
+
+// changed records a path that differs.
+func (m *mirror) changed(at string) {
+	m.changes++
+	if at == "" {
+		at = "."
+	}
+	if n := len(m.report.Changed); n == 0 || m.report.Changed[n-1] != at { // it was removed, and is made
+		m.report.Changed = append(m.report.Changed, at)
+	}
+}

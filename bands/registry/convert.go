@@ -1,0 +1,324 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/mirror"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// The errors of a conversion; they come wrapped.
+var (
+	// ErrConverted means that there is nothing to convert: the store has the driver.
+	ErrConverted = errors.New("has that driver already")
+	// ErrFormerKept means that the folder which a conversion replaced is still kept.
+	ErrFormerKept = errors.New("the folder of a former conversion is still kept")
+	// ErrChanging means that files kept changing while they were copied.
+	ErrChanging = errors.New("files are being changed")
+	// ErrNotConverting means that there is no conversion to cancel or to end.
+	ErrNotConverting = errors.New("no conversion")
+)
+
+// The ends of the names of a folder that is being converted: what it becomes until the two are
+// exchanged, and what it was from then on.
+const (
+	freshSuffix  = ".converting"
+	formerSuffix = ".former"
+)
+
+// Converter makes folders that have files volumes, and volumes folders again: it copies the
+// files into the folder of a new store, compares them, and exchanges the two folders.
+type Converter struct {
+	*Registry
+
+	// Progress is called with how many files are copied or compared, unless it is nil.
+	Progress func(stage ConvertStage, done int64)
+}
+
+// ConvertStage is a part of a conversion.
+type ConvertStage int
+
+// The stages of a conversion, in their order.
+const (
+	ConvertCopy ConvertStage = iota
+	ConvertVerify
+	ConvertExchange
+)
+
+// ConvertOptions say what a folder becomes.
+type ConvertOptions struct {
+	// Name is that of the new store; "": that of the folder, with a number if that is taken.
+	Name string
+	// Driver makes the new store's snapshots; "" for a tree.
+	Driver string
+	// Size is that of InitVolume.
+	Size int64
+}
+
+// Converted is what a conversion did.
+type Converted struct {
+	Store Entry
+	// From is the store whose tree the folder was; the zero one if it was none's. It keeps
+	// its snapshots, and has the former folder as its tree.
+	From Entry
+	// Former is where the former folder is; empty, if that was the mount point of an image.
+	Former       string
+	Files, Bytes int64
+	// LeftOut are sockets, FIFOs and devices, which are in the former folder only.
+	LeftOut []string
+	// Late are paths that processes changed in the former folder while the two were exchanged.
+	Late []string
+}
+
+// Former is where the folder at root is kept when it is converted.
+func Former(root string) string { return root + formerSuffix }
+
+// Run converts the folder dir. Until the folders are exchanged nothing in it changes, and a
+// conversion that was interrupted or failed goes on when it is run again.
+func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Converted, error) {
+	root, err := c.checkRoot(dir)
+	if err != nil {
+		return Converted{}, err
+	}
+	if _, err := c.End(ctx); err != nil {
+		return Converted{}, err
+	}
+	from, err := c.treeOf(ctx, root)
+	if err == nil {
+		err = c.check(from, root, o.Driver)
+	}
+	if err != nil {
+		return Converted{}, err
+	}
+	to, err := c.fresh(ctx, root, o)
+	if err != nil {
+		return Converted{}, err
+	}
+	done := Converted{From: from, Former: Former(root)}
+	report, err := c.copy(ctx, root, to.Root)
+	if err != nil {
+		return Converted{}, err
+	}
+	done.Files, done.Bytes, done.LeftOut = report.Files, report.Bytes, report.LeftOut
+	c.tell(ConvertExchange, 0)
+	j := exchange{Format: exchangeFormat, Root: root, Fresh: to.Root, Former: done.Former, From: from.Dir, To: to.Dir}
+	if err := c.alone(ctx, func() error { return c.exchange(ctx, j) }); err != nil {
+		return Converted{}, err
+	}
+	if done.Store, err = loadEntry(to.Dir); err != nil {
+		return done, err
+	}
+	if from.Dir != "" {
+		done.From, err = loadEntry(from.Dir)
+	}
+	if err == nil && !volume.Contained(from.Driver) {
+		var late mirror.Report
+		late, err = mirror.Update(ctx, done.Former, root, mirror.Options{Dry: true, Skip: []string{ContextFile}})
+		done.Late = late.Changed
+	}
+	return done, err
+}
+
+func (c Converter) tell(stage ConvertStage, done int64) {
+	if c.Progress != nil {
+		c.Progress(stage, done)
+	}
+}
+
+// treeOf is the store whose tree is the folder root; the zero one if none's is. A store in a
+// repository goes with the folder.
+func (c Converter) treeOf(ctx context.Context, root string) (Entry, error) {
+	if e, ok := c.named(ctx, root); ok && e.Root == root {
+		return e, nil
+	}
+	e, _, err := c.storeAt(root)
+	return e, err
+}
+
+// storeAt is the named store whose tree is at root.
+func (c Converter) storeAt(root string) (Entry, bool, error) {
+	base, err := c.base()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	dirs, err := c.list().dirs(base)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	list, _ := loadEntries(dirs) // one that can't be read belongs to another user
+	for _, e := range list {
+		if e.Root == root && filepath.Dir(e.Dir) == base {
+			return e, true, nil
+		}
+	}
+	return Entry{}, false, nil
+}
+
+// check returns why the folder can't be converted.
+func (c Converter) check(from Entry, root, driver string) error {
+	if info, err := os.Stat(root); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", root)
+	}
+	if from.Dir != "" && from.Driver == driver {
+		return fmt.Errorf("store '%s' %w", from.Name, ErrConverted)
+	}
+	if _, err := os.Lstat(Former(root)); err == nil {
+		return fmt.Errorf("%w: %s", ErrFormerKept, Former(root))
+	}
+	if from.Driver == "" {
+		return nil
+	}
+	d, ok := volume.Named(from.Driver, volume.Place{Store: from.Dir})
+	if !ok {
+		return &volume.MissingError{Driver: from.Driver, Err: errors.ErrUnsupported}
+	}
+	return d.Check(root)
+}
+
+// fresh is the store of the folder beside root that takes its place: that of a conversion which
+// was interrupted, or a new one.
+func (c Converter) fresh(ctx context.Context, root string, o ConvertOptions) (Entry, error) {
+	at := root + freshSuffix
+	e, found, err := c.storeAt(at)
+	switch {
+	case err != nil:
+		return Entry{}, err
+	case found && e.Driver != o.Driver:
+		return Entry{}, fmt.Errorf("a conversion of %s to another driver was interrupted", root)
+	case found && !isMissing(filepath.Join(at, ContextFile)):
+		return e, nil
+	}
+	name := o.Name
+	if found { // it was only begun, or isn't mounted
+		name = e.Name
+	}
+	if name == "" {
+		if name, err = c.nameFor(root); err != nil {
+			return Entry{}, err
+		}
+	}
+	if o.Driver == "" {
+		return c.Init(ctx, name, at, o.Size)
+	}
+	return c.InitVolume(ctx, name, at, o.Driver, o.Size)
+}
+
+// nameFor is a name for the store of a folder.
+func (c Converter) nameFor(root string) (string, error) {
+	base, err := c.base()
+	if err != nil {
+		return "", err
+	}
+	taken, err := maker{Registry: c.Registry}.taken(base, "")
+	return freeName(nameFrom(filepath.Base(root)), taken), err
+}
+
+// copy makes the folder to equal to root, until comparing all of them finds no difference.
+func (c Converter) copy(ctx context.Context, root, to string) (mirror.Report, error) {
+	pass := func(stage ConvertStage, o mirror.Options) (mirror.Report, error) {
+		o.Skip, o.Progress = []string{ContextFile}, func(done int64) { c.tell(stage, done) }
+		c.tell(stage, 0)
+		return mirror.Update(ctx, root, to, o)
+	}
+	report, err := pass(ConvertCopy, mirror.Options{})
+	const most = 4
+	for try := 0; err == nil; try++ {
+		if err := disk.Sync(to); err != nil {
+			return report, err
+		}
+		if report, err = pass(ConvertVerify, mirror.Options{Content: true}); err != nil || len(report.Changed) == 0 {
+			break
+		}
+		if try == most {
+			return report, fmt.Errorf("%w: %s", ErrChanging, strings.Join(report.Changed[:min(len(report.Changed), most)], ", "))
+		}
+	}
+	return report, err
+}
+
+// Under is the new store of a conversion of the folder dir that was interrupted or failed:
+// ErrNotConverting if there is none.
+func (c Converter) Under(dir string) (Entry, error) {
+	root, err := c.checkRoot(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	e, found, err := c.storeAt(root + freshSuffix)
+	if err == nil && !found {
+		err = fmt.Errorf("%w of %s was interrupted", ErrNotConverting, root)
+	}
+	return e, err
+}
+
+// Cancel takes back a conversion of the folder dir that was interrupted or failed: the new store
+// and the copies are removed.
+func (c Converter) Cancel(ctx context.Context, dir string) (Entry, error) {
+	if _, err := c.End(ctx); err != nil {
+		return Entry{}, err
+	}
+	e, err := c.Under(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := c.DeleteStore(ctx, e); err != nil {
+		return Entry{}, err
+	}
+	return e, removeFormer(e.Root)
+}
+
+// Done ends a conversion of the folder dir: the former folder is removed. A store whose tree it
+// was keeps its snapshots.
+func (c Converter) Done(ctx context.Context, dir string) (Entry, error) {
+	e, err := c.Kept(ctx, dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := removeFormer(e.Former); err != nil {
+		return Entry{}, err
+	}
+	return c.change(ctx, e.Dir, func(info *bands.Info) { info.Former = "" })
+}
+
+// Kept is the store of the folder dir, of which a conversion keeps the former folder:
+// ErrNotConverting if none does.
+func (c Converter) Kept(ctx context.Context, dir string) (Entry, error) {
+	root, err := c.checkRoot(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	if _, err := c.End(ctx); err != nil {
+		return Entry{}, err
+	}
+	e, err := c.treeOf(ctx, root)
+	if err == nil && e.Former == "" {
+		err = fmt.Errorf("%w keeps a former folder of %s", ErrNotConverting, root)
+	}
+	return e, err
+}
+
+// removeFormer removes a folder that a conversion has made or replaced.
+func removeFormer(dir string) error {
+	if inside, err := volume.MountsIn(dir); err != nil || len(inside) > 0 {
+		return errors.Join(err, fmt.Errorf("%s %w: something is mounted there", dir, volume.ErrInUse))
+	}
+	if err := disk.Step("remove", dir); err != nil {
+		return err
+	}
+	if btrfs.IsSubvolume(dir) {
+		if err := btrfs.Remove(dir); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	return disk.RemoveTree(dir, nil)
+}

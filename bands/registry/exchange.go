@@ -1,0 +1,216 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+const (
+	exchangeFile   = "converting.json"
+	exchangeFormat = 1
+)
+
+// exchange is what a conversion records before it exchanges two folders.
+type exchange struct {
+	Format int    `json:"format"`
+	Root   string `json:"root"`
+	// Fresh is the folder of the new store, Former where the one at Root is kept.
+	Fresh  string `json:"fresh"`
+	Former string `json:"former"`
+	// Identity is that of the folder that was at Root, when nothing was mounted there; empty
+	// until then. Where it is shows whether the two were exchanged.
+	Identity string `json:"identity,omitempty"`
+	// From and To are the folders of the two stores; From is empty if Root was no store's.
+	From string `json:"from,omitempty"`
+	To   string `json:"to"`
+}
+
+// identity distinguishes a folder from others at the same path.
+func identity(path string) string {
+	if id := disk.Identity(path); id != "" {
+		return id
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	return disk.Inode(info)
+}
+
+func (c Converter) exchangePath() string { return filepath.Join(c.Home, exchangeFile) }
+
+// exchange exchanges the folders of a conversion. The caller runs alone. An error before they
+// are exchanged leaves everything as it was.
+func (c Converter) exchange(ctx context.Context, j exchange) error {
+	if err := c.note(j); err != nil {
+		return err
+	}
+	err := j.close()
+	if err == nil {
+		j.Identity = identity(j.Root)
+		err = c.note(j)
+	}
+	if err == nil {
+		err = disk.Exchange(j.Root, j.Fresh)
+	}
+	if err != nil {
+		if j.Identity == "" || identity(j.Root) == j.Identity {
+			return errors.Join(err, c.cancelExchange(j))
+		}
+		return err // the next command finishes it
+	}
+	return c.finishExchange(context.WithoutCancel(ctx), j)
+}
+
+// note records how far the exchange is.
+func (c Converter) note(j exchange) error {
+	data, err := json.MarshalIndent(j, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(c.exchangePath(), append(data, '\n'), 0o600)
+}
+
+// sides are the drivers of the two stores, nil for trees.
+func (j exchange) sides() (from, to volume.Driver, err error) { //nolint:ireturn // drivers by their names
+	driver := func(dir string) (volume.Driver, error) {
+		if dir == "" {
+			return nil, nil //nolint:nilnil // no store
+		}
+		e, err := loadEntry(dir)
+		if err != nil || e.Driver == "" {
+			return nil, err
+		}
+		d, ok := volume.Named(e.Driver, volume.Place{Store: dir})
+		if !ok {
+			return nil, &volume.MissingError{Driver: e.Driver, Err: errors.ErrUnsupported}
+		}
+		return d, nil
+	}
+	if from, err = driver(j.From); err == nil {
+		to, err = driver(j.To)
+	}
+	return from, to, err
+}
+
+// close unmounts what is mounted at the two folders.
+func (j exchange) close() error {
+	from, to, err := j.sides()
+	if err == nil && from != nil {
+		err = from.Close(j.Root, false)
+	}
+	if err == nil && to != nil {
+		err = to.Close(j.Fresh, false)
+	}
+	return err
+}
+
+// cancelExchange takes back what was done before the folders were exchanged.
+func (c Converter) cancelExchange(j exchange) error {
+	from, to, err := j.sides()
+	if err == nil && from != nil {
+		err = from.Open(j.Root)
+	}
+	if err == nil && to != nil {
+		err = to.Open(j.Fresh)
+	}
+	if err != nil {
+		return err
+	}
+	return bands.RemoveFile(c.exchangePath())
+}
+
+// finishExchange does what comes after the folders were exchanged.
+func (c Converter) finishExchange(ctx context.Context, j exchange) error {
+	if identity(j.Fresh) == j.Identity {
+		var batch disk.Batch
+		batch.Rename(j.Fresh, j.Former)
+		if err := batch.Commit(); err != nil {
+			return err
+		}
+	}
+	if j.From != "" {
+		_, err := c.change(ctx, j.From, func(info *bands.Info) {
+			info.Root, info.RootID = j.Former, ""
+			if volume.Contained(info.Driver) {
+				info.Mounted = nil
+			} else {
+				info.RootID = disk.Identity(j.Former)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, to, err := j.sides()
+	if err == nil && to != nil {
+		err = to.Open(j.Root)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.change(ctx, j.To, func(info *bands.Info) {
+		info.Root, info.RootID, info.Former = j.Root, "", j.Former
+		if !volume.Contained(info.Driver) {
+			info.RootID = disk.Identity(j.Root)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return bands.RemoveFile(c.exchangePath())
+}
+
+// End ends an exchange of folders that was interrupted: it is completed if they were
+// exchanged, else canceled. It returns what was done; empty if there was none.
+func (c Converter) End(ctx context.Context) (string, error) {
+	if c.Home == "" {
+		return "", nil
+	}
+	if _, err := os.Lstat(c.exchangePath()); err != nil {
+		return "", nil //nolint:nilerr // there is none, or no home
+	}
+	did := ""
+	err := c.alone(ctx, func() (err error) {
+		did, err = c.endAlone(ctx)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("end a conversion that was interrupted: %w", err)
+	}
+	return did, err
+}
+
+// endAlone is End. The caller runs alone.
+func (c Converter) endAlone(ctx context.Context) (string, error) {
+	if c.Home == "" {
+		return "", nil
+	}
+	data, err := disk.ReadFile(c.exchangePath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var j exchange
+	if err == nil {
+		err = json.Unmarshal(data, &j)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", exchangeFile, err)
+	case j.Format != exchangeFormat:
+		return "", fmt.Errorf("%s: format %d was made by another version", exchangeFile, j.Format)
+	case j.Identity == "" || identity(j.Root) == j.Identity:
+		return fmt.Sprintf("the conversion of %s that was interrupted was canceled: nothing has changed", j.Root), c.cancelExchange(j)
+	}
+	return fmt.Sprintf("the conversion of %s that was interrupted is completed: what was there before is %s", j.Root, j.Former),
+		c.finishExchange(ctx, j)
+}
