@@ -69,7 +69,7 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	}
 	if base != "" {
 		sweepMade(base)
-		if err := sweepProbes(base); err != nil {
+		if err := sweepProbes(ctx, base); err != nil {
 			d.problem("what is left of a probe can't be removed: %v", err)
 		}
 	}

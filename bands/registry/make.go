@@ -55,7 +55,7 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 		if size == 0 && volume.Contained(driver) {
 			size = cfg.DefaultSize
 		}
-		if err := sweepProbes(cfg.BasePath); err != nil {
+		if err := sweepProbes(ctx, cfg.BasePath); err != nil {
 			return err
 		}
 		d, ok := volume.Named(driver, volume.Place{Store: filepath.Join(cfg.BasePath, name), Size: size})
@@ -404,8 +404,8 @@ func sweepMade(folder string) {
 
 // sweepProbes removes what killed processes left of a probe of a driver: in the folder of
 // stores, or in the one above, if there was none yet. The caller runs alone.
-func sweepProbes(base string) error {
-	return errors.Join(volume.SweepProbes(base), volume.SweepProbes(filepath.Dir(base)))
+func sweepProbes(ctx context.Context, base string) error {
+	return errors.Join(volume.SweepProbes(ctx, base), volume.SweepProbes(ctx, filepath.Dir(base)))
 }
 
 // removeFolder removes a folder that a store is in, with the volumes of its snapshots.

@@ -74,7 +74,10 @@ func TestFSVolumeCrashChild(t *testing.T) {
 // or new, every snapshot whole, and nothing else.
 func TestFSVolumeCrash(t *testing.T) {
 	for driver, kind := range kinds() {
-		t.Run(driver, func(t *testing.T) { crashes(t, driver, testkit.Mount(t, kind, 3000)) })
+		t.Run(driver, func(t *testing.T) {
+			testkit.Hdiutil(t)
+			crashes(t, driver, testkit.Mount(t, kind, 3000))
+		})
 	}
 }
 
@@ -204,7 +207,7 @@ func (w *world) clean() {
 	entries, err := os.ReadDir(w.store.Dir())
 	w.must(err)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "restoring") || e.Name() == "freezing" {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "restoring") || strings.HasPrefix(e.Name(), "view-") || e.Name() == "freezing" {
 			w.t.Fatalf("%s is left", e.Name())
 		}
 	}
@@ -212,7 +215,8 @@ func (w *world) clean() {
 	w.must(err)
 	for _, path := range devices {
 		file, err := os.ReadFile(path)
-		if err == nil && strings.HasPrefix(string(file), w.store.Dir()+"/") && !strings.HasPrefix(string(file), w.store.Path("image")) && !strings.HasPrefix(string(file), w.store.Path("restoring")) {
+		ours := func(name string) bool { return strings.HasPrefix(string(file), w.store.Path(name)) }
+		if err == nil && ours("") && !ours("image") && !ours("store.sparsebundle") && !ours("restoring") {
 			w.t.Fatalf("a loop device is left: %s: %s", path, file)
 		}
 	}

@@ -3,10 +3,12 @@
 package volume
 
 // driversOf are the drivers of a store in the folder store.
-func driversOf(string, int64) []Driver { return []Driver{Subvolume{}} }
+func driversOf(store string, size int64) []Driver {
+	return []Driver{Sparsebundle{Store: store, Size: size}}
+}
 
-// SweepProbes has nothing to do.
-func SweepProbes(string) error { return nil }
+// sweepImages has nothing to do.
+func sweepImages(string) error { return nil }
 
 // disappear has nothing to do.
 func disappear(string) error { return nil }

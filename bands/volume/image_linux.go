@@ -24,8 +24,6 @@ import (
 const (
 	imageKind = "ext4"
 	imageID   = "user.entire.id" // the attribute of an image that distinguishes it
-	// DefaultImageSize is how large an image is at most if nobody says.
-	DefaultImageSize = 50 << 30
 )
 
 // Image is the driver of volumes that are file systems in a file, mounted at their root: on

@@ -64,9 +64,8 @@ func (d Image) Missing(root, dir string) error {
 // probeCopy is the image that a probe mounts.
 const probeCopy = "copy"
 
-// SweepProbes unmounts and removes what the probes of killed processes left in a folder. No
-// process may be probing there.
-func SweepProbes(dir string) error {
+// sweepImages unmounts and removes what probes of images left in a folder.
+func sweepImages(dir string) error {
 	copies, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", probeCopy))
 	failed := []error{err}
 	for _, path := range copies {

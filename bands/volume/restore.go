@@ -214,6 +214,10 @@ func (r *restoring) cancel() error {
 			return err
 		}
 	}
+	// A volume that had to be closed to be replaced is opened again.
+	if err := r.driver.Open(r.journal.Root); err != nil {
+		return err
+	}
 	return errors.Join(bands.RemoveAll(r.folder()), bands.RemoveFile(r.Path(journalFile)))
 }
 

@@ -45,7 +45,7 @@ func Measure(ctx context.Context, s *bands.Store, d Driver, root string, tick fu
 			return u, errors.Join(err, next.Close())
 		}
 	}
-	u.Size = length(m.taken) - length(overlap(m.taken, m.live))
+	u.Size = m.bands + length(m.taken) - length(overlap(m.taken, m.live))
 	u.Live = u.Size
 	return u, next.Close()
 }
@@ -58,11 +58,20 @@ type measuring struct {
 	total       int64 // of the files of what was measured before
 	known       bool  // total was measured
 	taken, live []span
+	bands       int64 // of sparse bundles that their next one doesn't have
 }
 
 // snapshot measures one, which differs from what came after it.
 func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 	below := []string{""}
+	if d, is := view.driver.(Sparsebundle); is {
+		if own, err = d.own(view, next); err != nil {
+			return 0, 0, err
+		}
+		m.bands += own
+		total, err = lengthOf(m.ctx, view.Dir, below, nil)
+		return own, total, err
+	}
 	if info, err := os.Lstat(view.at); err == nil && info.Mode().IsRegular() {
 		if own, err = m.image(view.at); err != nil {
 			return 0, 0, err

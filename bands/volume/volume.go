@@ -126,12 +126,15 @@ func Named(name string, at Place) (Driver, bool) { //nolint:ireturn // a driver 
 // Drivers are all drivers, the preferred ones first.
 func Drivers(at Place) []Driver { return driversOf(at.Store, at.Size) }
 
+// DefaultImageSize is how large an image or a sparse bundle is at most if nobody says, in bytes.
+const DefaultImageSize = 50 << 30
+
 // imageFile is the volume in the folder of a store of images.
 const imageFile = "image"
 
 // Contained reports whether volumes of the driver of that name are in the store's folder:
 // they have a size, and go with the store.
-func Contained(name string) bool { return name == "image" }
+func Contained(name string) bool { return name == "image" || name == Sparsebundle{}.Name() }
 
 // TakeOptions describe a snapshot that is taken.
 type TakeOptions struct {

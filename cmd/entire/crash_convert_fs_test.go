@@ -16,8 +16,9 @@ import (
 // each of them and all later ones fail as on a full disk. The files are then in the folder, and
 // the same command, or its end by the next one, completes the conversion.
 func TestFSCrashConvert(t *testing.T) {
-	for driver, kind := range map[string]string{"image": testkit.XFS, "subvolume": testkit.Btrfs} {
+	for driver, kind := range volumeKinds() {
 		t.Run(driver, func(t *testing.T) {
+			testkit.Hdiutil(t)
 			dir := testkit.Mount(t, kind, 3000)
 			for _, to := range []string{driver, "tree"} {
 				for _, fault := range []string{"crash", "fail"} {
@@ -55,7 +56,7 @@ func (w *volumeWorld) convertStopped(to, fault string) bool {
 		os.Link(filepath.Join(w.root(), "src", "file"), filepath.Join(w.root(), "other")))
 	args := func(driver, name string) []string {
 		args := []string{"convert", w.root(), "--driver", driver, "--name", name, "--force"}
-		if driver == "image" {
+		if driver == "image" || driver == "sparsebundle" {
 			args = append(args, "--size", "64M")
 		}
 		return args

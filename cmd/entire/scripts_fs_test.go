@@ -13,7 +13,7 @@ import (
 )
 
 // TestFSScript runs the scripts in testdata/fs, each on a new file system of the kind that
-// its name begins with.
+// its name begins with. $HDIUTIL is the folder of the stand-in for hdiutil.
 func TestFSScript(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "fs", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -24,8 +24,15 @@ func TestFSScript(t *testing.T) {
 		kind, _, _ := strings.Cut(name, "-")
 		t.Run(name, func(t *testing.T) {
 			const sizeMB = 1000
+			hdiutil := testkit.Hdiutil(t)
 			testscript.Run(t, testscript.Params{
-				Files: []string{file}, WorkdirRoot: testkit.Mount(t, kind, sizeMB), Setup: setup, Cmds: commands(), Condition: condition,
+				Files: []string{file}, WorkdirRoot: testkit.Mount(t, kind, sizeMB), Cmds: commands(), Condition: condition,
+				Setup: func(env *testscript.Env) error {
+					err := setup(env)
+					env.Setenv("HDIUTIL", hdiutil)
+					env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+hdiutil)
+					return err
+				},
 			})
 		})
 	}

@@ -94,7 +94,7 @@ func runFSConvert(ctx context.Context, f *access.Command, opts fsConvertOptions,
 		o.Driver = ""
 	}
 	if size != 0 && !volume.Contained(o.Driver) {
-		return app.Usagef("--size is for the driver image")
+		return app.Usagef("--size is for the drivers image and sparsebundle")
 	}
 	if nameUsers(f, root) > 0 {
 		f.Streams.Notef("These go on with what is there now, which becomes %s.", f.ShortPath(registry.Former(root)))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,10 +39,11 @@ newer ones. Of an image it is how large that may become.
 
 --driver subvolume makes the folder a subvolume of Btrfs, --driver image a file
 system of its own in a sparse file, for root where the stores are on XFS or
-another file system with reflinks: a checkpoint and a restore then take the
-same time however many files there are. The folder must be new, empty or a
-subvolume already. --driver auto takes the first of these that works, else tree,
-which works everywhere.` + access.ExitStatus,
+another file system with reflinks, --driver sparsebundle a sparse bundle of
+macOS: a checkpoint and a restore then take the same time however many files
+there are. The folder must be new, empty or a subvolume already ("convert"
+takes one with files). --driver auto takes the first of these that works, else
+tree, which works everywhere.` + access.ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
@@ -63,7 +65,7 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	}
 	isVolume := opts.driver != driverTree && opts.driver != driverAuto
 	if isVolume && opts.size != "" && !volume.Contained(opts.driver) {
-		return app.Usagef("--size is for the drivers tree and image: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
+		return app.Usagef("--size is for the drivers tree, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
 	}
 	if err := registry.CheckName(name); err != nil {
 		return err
@@ -110,14 +112,20 @@ func driverNames() []string {
 
 // initBest makes a store of the first driver that works there, else one of a tree.
 func initBest(ctx context.Context, f *access.Command, known *registry.Registry, name, root string) (registry.Entry, error) {
+	var reasons []string
 	for _, d := range volume.Drivers(volume.Place{}) {
 		e, err := known.InitVolume(ctx, name, root, d.Name(), 0)
-		_, missing := errors.AsType[*volume.MissingError](err)
-		if !missing && !errors.Is(err, volume.ErrNotEmpty) && !errors.Is(err, volume.ErrInUse) {
+		missing, is := errors.AsType[*volume.MissingError](err)
+		switch {
+		case is:
+			reasons = append(reasons, fmt.Sprintf("%s: %v", d.Name(), missing.Err))
+		case errors.Is(err, volume.ErrNotEmpty), errors.Is(err, volume.ErrInUse):
+			reasons = append(reasons, fmt.Sprintf("%s: %v", d.Name(), err))
+		default:
 			return e, err
 		}
-		f.Streams.Notef("Using the driver tree: %v", err)
 	}
+	f.Streams.Notef("Using the driver tree, as no other works here:\n  %s", strings.Join(reasons, "\n  "))
 	return known.Init(ctx, name, root, 0)
 }
 

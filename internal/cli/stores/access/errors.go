@@ -49,8 +49,10 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return app.ExitInactive, run("`%s convert <dir> --driver <driver>` makes a folder with files a volume")
 	case errors.Is(err, volume.ErrNotOpen):
 		return app.ExitInactive, run("`%s open` mounts it")
-	case errors.Is(err, volume.ErrNotVolume), errors.Is(err, volume.ErrInUse):
+	case errors.Is(err, volume.ErrNotVolume):
 		return app.ExitInactive, ""
+	case errors.Is(err, volume.ErrInUse):
+		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it"
 	case errors.Is(err, registry.ErrNoContext):
 		return app.ExitNoStore, c.ownStoreHint()
 	case errors.Is(err, registry.ErrNoHome):
