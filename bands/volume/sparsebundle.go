@@ -331,10 +331,14 @@ func (d Sparsebundle) Snapshot(root, to string) error {
 // Clone makes a volume that is a copy of a snapshot.
 func (Sparsebundle) Clone(snapshot, to string) error { return cloneBands(snapshot, to) }
 
-// Exchange detaches the volume, gives its bundle the other bands, and attaches it again. If that
-// fails the former ones are attached.
+// Exchange detaches the volume, by force if processes use it, gives its bundle the other bands,
+// and attaches it again. If that fails the former ones are attached.
 func (d Sparsebundle) Exchange(root, other string) error {
-	if err := d.Close(root, false); err != nil {
+	err := d.Close(root, false)
+	if errors.Is(err, ErrInUse) {
+		err = d.Close(root, true)
+	}
+	if err != nil {
 		return err
 	}
 	swap := func() error {

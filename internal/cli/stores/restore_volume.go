@@ -135,14 +135,13 @@ func (v *volumeRestore) dryRun() error {
 	return nil
 }
 
-// noteUsers names the processes that go on with the former volume, or keep it from being
-// replaced.
+// noteUsers names the processes that go on with the former volume, or lose it.
 func noteUsers(f *access.Command, s *access.Selection, next bands.Version) {
 	if nameUsers(f, s.Options.Root) == 0 {
 		return
 	}
 	if s.Entry.Driver == (volume.Sparsebundle{}).Name() {
-		f.Streams.Notef("The volume can't be replaced while they use it.")
+		f.Streams.Notef("They lose what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
 	} else {
 		f.Streams.Notef("These go on with what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
 	}
