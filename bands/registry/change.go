@@ -88,8 +88,28 @@ func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 			return fmt.Errorf("delete store %s: %w", e.Name, err)
 		}
 		r.Rows().drop(ctx, e.ID)
-		return r.list().remove(e.Dir)
+		err := r.list().remove(e.Dir)
+		if volume.Pooled(e.Driver) {
+			err = errors.Join(err, volume.ClosePool(filepath.Dir(filepath.Dir(e.Dir))))
+		}
+		return err
 	})
+}
+
+// PoolClosed reports whether stores of the driver pool can't be found as that isn't mounted.
+func PoolClosed(r *Registry) bool {
+	base, err := r.base()
+	return err == nil && base != "" && volume.PoolClosed(base)
+}
+
+// OpenPool mounts the file system that the stores of the driver pool are in, if there is one: after
+// the computer was started it isn't mounted, and none of these stores is found.
+func OpenPool(ctx context.Context, r *Registry) error {
+	base, err := r.base()
+	if err != nil || base == "" {
+		return err
+	}
+	return r.alone(ctx, func() error { return volume.OpenPool(base) })
 }
 
 // removeContext removes the .agentfs that names the store.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -156,7 +157,7 @@ func (c Converter) storeAt(root string) (Entry, bool, error) {
 	}
 	list, _ := loadEntries(dirs) // one that can't be read belongs to another user
 	for _, e := range list {
-		if e.Root == root && filepath.Dir(e.Dir) == base {
+		if e.Root == root && slices.Contains(foldersOf(base), filepath.Dir(e.Dir)) {
 			return e, true, nil
 		}
 	}

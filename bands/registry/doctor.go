@@ -57,6 +57,9 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	if err := d.checkCatalog(ctx); err != nil {
 		return err
 	}
+	if err := d.pool(base); err != nil {
+		d.problem("the pool: %v", err)
+	}
 	did, err := Converter{Registry: d.Registry}.endAlone(ctx)
 	if err != nil {
 		d.problem("a conversion was interrupted: %v", err)
@@ -68,7 +71,6 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 		return err
 	}
 	if base != "" {
-		sweepMade(base)
 		if err := sweepProbes(ctx, base); err != nil {
 			d.problem("what is left of a probe can't be removed: %v", err)
 		}
@@ -103,6 +105,21 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 		}
 		return nil
 	})
+}
+
+// pool mounts the pool, and removes what killed processes left of stores, and the pool if it is
+// empty then.
+func (d *doctor) pool(base string) error {
+	if base == "" {
+		return nil
+	}
+	if err := volume.OpenPool(base); err != nil {
+		return err
+	}
+	for _, folder := range foldersOf(base) {
+		sweepMade(folder)
+	}
+	return volume.ClosePool(base)
 }
 
 // checkCatalog sets a damaged catalog aside.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -70,6 +71,11 @@ func (l storeList) remove(gone ...string) error {
 	return l.write(left)
 }
 
+// foldersOf are the folders that have those of named stores: base, and that of the pool.
+func foldersOf(base string) []string {
+	return []string{base, volume.StoreDir(base, volume.PoolDriver, "")}
+}
+
 func (l storeList) write(dirs []string) error {
 	var text []byte
 	for _, dir := range dirs {
@@ -83,7 +89,7 @@ func (l storeList) write(dirs []string) error {
 }
 
 // dirs are the folders in which stores may be: those in the list, and all
-// below base.
+// below base, those in the pool too.
 func (l storeList) dirs(base string) ([]string, error) {
 	dirs, err := l.read()
 	if err != nil {
@@ -92,14 +98,16 @@ func (l storeList) dirs(base string) ([]string, error) {
 	if base == "" {
 		return dirs, nil
 	}
-	entries, err := os.ReadDir(base)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		dir := filepath.Join(base, e.Name())
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
+	for _, folder := range foldersOf(base) {
+		entries, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			dir := filepath.Join(folder, e.Name())
+			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
 		}
 	}
 	return dirs, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -47,7 +48,7 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 		return Entry{}, err
 	}
 	var made Entry
-	err = r.alone(ctx, func() error {
+	err = r.alone(ctx, func() (err error) {
 		cfg, err := r.Config()
 		if err != nil {
 			return err
@@ -58,12 +59,18 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 		if err := sweepProbes(ctx, cfg.BasePath); err != nil {
 			return err
 		}
-		d, ok := volume.Named(driver, volume.Place{Store: filepath.Join(cfg.BasePath, name), Size: size})
+		d, ok := volume.Named(driver, volume.Place{Store: volume.StoreDir(cfg.BasePath, driver, name), Size: size})
 		if !ok {
 			return &volume.MissingError{Driver: driver, Err: errors.ErrUnsupported}
 		}
 		if err := d.Missing(root, cfg.BasePath); err != nil {
 			return &volume.MissingError{Driver: d.Name(), Err: err}
+		}
+		if volume.Pooled(driver) {
+			if err := errors.Join(makeFolder(cfg.BasePath), volume.MakePool(ctx, cfg.BasePath, size)); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, volume.ClosePool(cfg.BasePath)) }() // unless a store is in it
 		}
 		made, err = maker{Registry: r, driver: d}.initAlone(ctx, name, root, size)
 		return err
@@ -195,6 +202,9 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 		return Entry{}, err
 	}
 	dir := filepath.Join(cfg.BasePath, name)
+	if m.driver != nil {
+		dir = volume.StoreDir(cfg.BasePath, m.driver.Name(), name)
+	}
 	if e, ok := unfinished(dir, root); ok {
 		return m.finish(ctx, e)
 	}
@@ -411,6 +421,11 @@ func sweepProbes(ctx context.Context, base string) error {
 // removeFolder removes a folder that a store is in, with the volumes of its snapshots.
 func removeFolder(dir string) error {
 	store := bands.At(filepath.Join(dir, "store"))
+	if live := store.Path(volume.PoolVolume); btrfs.IsSubvolume(live) {
+		if err := btrfs.Remove(live); err != nil {
+			return err
+		}
+	}
 	for _, above := range []string{store.Dir(), store.Path(bands.SnapshotsFolder)} {
 		entries, _ := os.ReadDir(above) // a store that was only begun has none
 		for _, e := range entries {

@@ -56,7 +56,7 @@ func TestFSVolumeCrashChild(t *testing.T) {
 	if work == nil {
 		t.Skip("there is nothing to do")
 	}
-	store, err := bands.Open(filepath.Join(dir, "store"))
+	store, err := bands.Open(volume.StoreDir(dir, os.Getenv(kindVar), "store"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func stopped(t *testing.T, driver, dir, name, fault string) bool {
 	w.restore(w.versions()[0])
 	w.whole()
 	w.clean()
-	w.must(w.driver.Close(filepath.Join(dir, "tree"), true))
+	w.close()
 	return struck
 }
 

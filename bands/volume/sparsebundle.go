@@ -216,11 +216,11 @@ func (d Sparsebundle) Close(root string, lazy bool) error {
 }
 
 // Thaw detaches and removes what killed processes left of views, and of probes.
-func (d Sparsebundle) Thaw(string) (bool, error) { return d.endViews(context.Background()) }
+func (d Sparsebundle) Thaw(string) (bool, error) { return endViews(context.Background(), d.Store) }
 
 // endViews ends the views of processes that have ended, and reports whether there were any.
-func (d Sparsebundle) endViews(ctx context.Context) (bool, error) {
-	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(d.Store), viewPrefix+"*"))
+func endViews(ctx context.Context, store string) (bool, error) {
+	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(store), viewPrefix+"*"))
 	if err != nil {
 		return false, err
 	}

@@ -142,7 +142,7 @@ func (d Sparsebundle) Edit(volume string) (files string, done func() error, err 
 
 // bundleOf makes a folder with a bundle whose bands place makes, and attaches it there.
 func (d Sparsebundle) bundleOf(ctx context.Context, place func(to string) error, access hdiutil.Access) (dir string, err error) {
-	if _, err := d.endViews(ctx); err != nil {
+	if _, err := endViews(ctx, d.Store); err != nil {
 		return "", err
 	}
 	if err := disk.Step("mkdir", filepath.Join(d.Store, viewPrefix)); err != nil {

@@ -194,6 +194,11 @@ func (Subvolume) Check(root string) error {
 	if len(mounts) > 0 {
 		return inUse(root, "has something mounted in it: "+mounts[0])
 	}
+	return checkNested(root)
+}
+
+// checkNested returns an error if there are subvolumes in the one at root.
+func checkNested(root string) error {
 	nested, err := btrfs.Nested(root)
 	if err == nil && len(nested) > 0 {
 		return inUse(root, "has a subvolume in it, which snapshots don't hold: "+nested[0])

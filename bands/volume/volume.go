@@ -132,9 +132,30 @@ const DefaultImageSize = 50 << 30
 // imageFile is the volume in the folder of a store of images.
 const imageFile = "image"
 
+// PoolDriver is the driver whose stores are in a file system of their own, and PoolVolume the volume
+// in the folder of such a store.
+const (
+	PoolDriver = "pool"
+	PoolVolume = "volume"
+)
+
+// Pooled reports whether stores of the driver of that name are in the pool.
+func Pooled(driver string) bool { return driver == PoolDriver }
+
+// StoreDir is the folder of the store called name, of the driver of that name, in the folder of
+// stores.
+func StoreDir(base, driver, name string) string {
+	if Pooled(driver) {
+		base = filepath.Join(base, ".pool")
+	}
+	return filepath.Join(base, name)
+}
+
 // Contained reports whether volumes of the driver of that name are in the store's folder:
 // they have a size, and go with the store.
-func Contained(name string) bool { return name == "image" || name == Sparsebundle{}.Name() }
+func Contained(name string) bool {
+	return name == "image" || name == PoolDriver || name == Sparsebundle{}.Name()
+}
 
 // TakeOptions describe a snapshot that is taken.
 type TakeOptions struct {

@@ -25,12 +25,12 @@ import (
 
 // kinds are the drivers that are tested, with a file system for each.
 func kinds() map[string]string {
-	return map[string]string{"subvolume": testkit.Btrfs, "image": testkit.XFS, "sparsebundle": testkit.XFS}
+	return map[string]string{"subvolume": testkit.Btrfs, "image": testkit.XFS, "sparsebundle": testkit.XFS, "pool": testkit.Ext4}
 }
 
 func driverOf(name, dir string) volume.Driver {
 	const size = 96 << 20
-	d, ok := volume.Named(name, volume.Place{Store: filepath.Join(dir, "store"), Size: size})
+	d, ok := volume.Named(name, volume.Place{Store: volume.StoreDir(dir, name, "store"), Size: size})
 	if !ok {
 		panic("no driver " + name)
 	}
@@ -52,14 +52,27 @@ func newWorld(t *testing.T, driver, dir string, seed uint64) *world {
 	root := filepath.Join(dir, "tree")
 	w := &world{t: t, dir: dir, driver: driverOf(driver, dir), holds: map[bands.Version]treetest.Model{}}
 	w.must(os.MkdirAll(root, 0o755))
-	store, err := bands.Create(filepath.Join(dir, "store"))
+	if volume.Pooled(driver) {
+		const size = 300 << 20
+		w.must(volume.MakePool(t.Context(), dir, size))
+	}
+	store, err := bands.Create(volume.StoreDir(dir, driver, "store"))
 	w.must(err)
 	w.store = store
 	w.must(w.driver.Create(root))
-	t.Cleanup(func() { _ = w.driver.Close(root, true) })
+	t.Cleanup(w.close)
 	w.tree = treetest.New(t, root, treetest.Seeded(seed))
 	w.tree.Plant(25)
 	return w
+}
+
+// close unmounts everything.
+func (w *world) close() {
+	_ = w.driver.Close(filepath.Join(w.dir, "tree"), true)
+	if volume.Pooled(w.driver.Name()) {
+		_ = exec.Command("umount", "-l", filepath.Join(w.dir, ".pool")).Run()
+		_ = os.Remove(filepath.Join(w.dir, ".pool.img"))
+	}
 }
 
 func (w *world) must(errs ...error) {

@@ -56,8 +56,8 @@ func (w *volumeWorld) convertStopped(to, fault string) bool {
 		os.Link(filepath.Join(w.root(), "src", "file"), filepath.Join(w.root(), "other")))
 	args := func(driver, name string) []string {
 		args := []string{"convert", w.root(), "--driver", driver, "--name", name, "--force"}
-		if driver == "image" || driver == "sparsebundle" {
-			args = append(args, "--size", "64M")
+		if driver != "tree" && driver != "subvolume" {
+			args = append(args, "--size", "300M")
 		}
 		return args
 	}

@@ -45,7 +45,7 @@ func TestFSCrashVolumes(t *testing.T) {
 
 // volumeKinds are the drivers, with a file system for each.
 func volumeKinds() map[string]string {
-	return map[string]string{"image": testkit.XFS, "subvolume": testkit.Btrfs, "sparsebundle": testkit.XFS}
+	return map[string]string{"image": testkit.XFS, "subvolume": testkit.Btrfs, "sparsebundle": testkit.XFS, "pool": testkit.Ext4}
 }
 
 // volumeWorld is a home directory with a store of volumes.
@@ -78,7 +78,7 @@ func (w *volumeWorld) run(args ...string) string {
 func (w *volumeWorld) initArgs() []string {
 	args := []string{"init", "app", "--driver", w.driver, "--mount", w.root()}
 	if w.driver != "subvolume" {
-		args = append(args, "--size", "64M")
+		args = append(args, "--size", "300M")
 	}
 	return args
 }

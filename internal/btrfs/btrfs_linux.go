@@ -19,6 +19,7 @@ const (
 	iocCreate   = 0x5000940e // BTRFS_IOC_SUBVOL_CREATE
 	iocDestroy  = 0x5000940f // BTRFS_IOC_SNAP_DESTROY
 	iocSnapshot = 0x50009417 // BTRFS_IOC_SNAP_CREATE_V2
+	iocResize   = 0x50009403 // BTRFS_IOC_RESIZE
 	iocGetFlags = 0x80089419 // BTRFS_IOC_SUBVOL_GETFLAGS
 	iocSetFlags = 0x4008941a // BTRFS_IOC_SUBVOL_SETFLAGS
 	iocInfo     = 0x81f8943c // BTRFS_IOC_GET_SUBVOL_INFO
@@ -192,6 +193,16 @@ func Nested(path string) ([]string, error) {
 			return names, nil
 		}
 	}
+}
+
+// Resize makes the file system of path, which is on one device, as large as that.
+func Resize(path string) error {
+	if err := disk.Step("resize", path); err != nil {
+		return err
+	}
+	var args nameArgs
+	copy(args.name[:], "max")
+	return at("resize", path, iocResize, unsafe.Pointer(&args)) //nolint:gosec // the kernel's structure
 }
 
 // Sync waits until the file system of path has all its changes on the disk.

@@ -20,6 +20,7 @@ const (
 	iocFreeze      = 0xc0045877 // FIFREEZE
 	iocThaw        = 0xc0045878 // FITHAW
 	moveMountBelow = 0x200      // MOVE_MOUNT_BENEATH
+	loopSetSize    = 0x4c07     // LOOP_SET_CAPACITY
 	sectorSize     = 512
 	attachAttempts = 16 // others take loop devices, too
 )
@@ -82,7 +83,10 @@ func attach(path string, access Access) (*os.File, error) {
 }
 
 // Detached is a mount that is at no place: it goes when it is closed, or the process ends.
-type Detached struct{ dir *os.File }
+type Detached struct {
+	dir  *os.File
+	kind string // of its file system; empty for a directory of one that is mounted
+}
 
 // Open mounts the file system of the kind (ext4) that is in the file at path, at no place.
 func Open(path, kind string, access Access) (*Detached, error) {
@@ -120,7 +124,25 @@ func mountDevice(device, kind string, access Access) (*Detached, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fsmount: %w", err)
 	}
-	return &Detached{os.NewFile(uintptr(fd), device)}, nil
+	return &Detached{os.NewFile(uintptr(fd), device), kind}, nil
+}
+
+// Bind is another mount of the directory at path, at no place.
+func Bind(path string) (*Detached, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return nil, named("bind", path, err)
+	}
+	return &Detached{dir: os.NewFile(uintptr(fd), path)}, nil
+}
+
+// Resize makes a loop device as large as its file.
+func Resize(device string) error {
+	f, err := os.Open(device)
+	if err != nil {
+		return err
+	}
+	return errors.Join(named("resize", device, unix.IoctlSetInt(int(f.Fd()), loopSetSize, 0)), f.Close())
 }
 
 // Dir is a path by which this process reaches the files, until it is closed.
@@ -156,8 +178,8 @@ func (d *Detached) Replace(root string) error {
 	if err := unmount(root); err != nil {
 		return named("unmount", root, err)
 	}
-	if err = move(0); err != nil {
-		if former, bad := mountDevice(at.Device, "ext4", ReadWrite); bad == nil {
+	if err = move(0); err != nil && d.kind != "" {
+		if former, bad := mountDevice(at.Device, d.kind, ReadWrite); bad == nil {
 			err = errors.Join(err, former.Replace(root), former.Close())
 		}
 	}

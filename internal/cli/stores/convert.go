@@ -47,7 +47,7 @@ The same command goes on with it, --cancel takes it back.` + access.ExitStatus,
 	}
 	cmd.Flags().StringVar(&opts.driver, "driver", "", "what makes the checkpoints from then on: "+strings.Join(convertDrivers(), ", "))
 	cmd.Flags().StringVar(&opts.name, "name", "", "the name of the new store")
-	cmd.Flags().StringVar(&opts.size, "size", "", "how large an image may become, such as 50G")
+	cmd.Flags().StringVar(&opts.size, "size", "", "how large a pool, image or sparse bundle may become, such as 50G")
 	cmd.Flags().BoolVar(&opts.done, "done", false, "remove the folder that was converted")
 	cmd.Flags().BoolVar(&opts.cancel, "cancel", false, "take back a conversion that was interrupted")
 	cmd.MarkFlagsMutuallyExclusive("driver", "done", "cancel")
@@ -94,7 +94,7 @@ func runFSConvert(ctx context.Context, f *access.Command, opts fsConvertOptions,
 		o.Driver = ""
 	}
 	if size != 0 && !volume.Contained(o.Driver) {
-		return app.Usagef("--size is for the drivers image and sparsebundle")
+		return app.Usagef("--size is for the drivers pool, image and sparsebundle")
 	}
 	if nameUsers(f, root) > 0 {
 		f.Streams.Notef("These go on with what is there now, which becomes %s.", f.ShortPath(registry.Former(root)))

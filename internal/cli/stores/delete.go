@@ -22,15 +22,15 @@ func newFSDeleteCmd(f *access.Command) *cobra.Command {
 		Long: `Deletes a store and all its checkpoints. The folder that belongs to it stays,
 with all its files but .agentfs. It asks first, unless --force is given.
 
-The files of an image (init --driver image) are in the store: it is deleted only
-with --files, unless it has none.` + access.ExitStatus,
+The files of a volume of the driver pool, image or sparsebundle are in the
+store: it is deleted only with --files, unless it has none.` + access.ExitStatus,
 		Example: "  " + f.Program + " delete myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSDelete(ctx, f, args[0], files) }),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
-	cmd.Flags().BoolVar(&files, "files", false, "of an image: delete the files in the folder, too")
+	cmd.Flags().BoolVar(&files, "files", false, "of a volume that is mounted: delete the files in the folder, too")
 	return cmd
 }
 

@@ -37,13 +37,18 @@ exists keeps its files; "manage" takes its name for the store's.
 --size is how much room the checkpoints may take: automatic ones make way for
 newer ones. Of an image it is how large that may become.
 
---driver subvolume makes the folder a subvolume of Btrfs, --driver image a file
-system of its own in a sparse file, for root where the stores are on XFS or
-another file system with reflinks, --driver sparsebundle a sparse bundle of
-macOS: a checkpoint and a restore then take the same time however many files
-there are. The folder must be new, empty or a subvolume already ("convert"
-takes one with files). --driver auto takes the first of these that works, else
-tree, which works everywhere.` + access.ExitStatus,
+With the other drivers a checkpoint and a restore take the same time however
+many files there are:
+
+  subvolume     the folder is a subvolume of Btrfs; elsewhere as pool
+  pool          a subvolume of a Btrfs in a sparse file, for root on Linux
+  image         a file system of its own in a sparse file, for root where the
+                stores are on XFS or another file system with reflinks
+  sparsebundle  a sparse bundle of macOS
+
+The folder must be new, empty or a subvolume already ("convert" takes one with
+files). --driver auto takes the first of these that works, else tree, which
+works everywhere.` + access.ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
@@ -65,7 +70,7 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	}
 	isVolume := opts.driver != driverTree && opts.driver != driverAuto
 	if isVolume && opts.size != "" && !volume.Contained(opts.driver) {
-		return app.Usagef("--size is for the drivers tree, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
+		return app.Usagef("--size is for the drivers tree, pool, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
 	}
 	if err := registry.CheckName(name); err != nil {
 		return err
@@ -87,7 +92,7 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	return makeStore(f, config, func() (registry.Entry, error) {
 		switch {
 		case isVolume:
-			return known.InitVolume(ctx, name, root, opts.driver, size)
+			return initVolume(ctx, f, known, name, root, opts.driver, size)
 		case opts.driver == driverAuto && size == 0:
 			return initBest(ctx, f, known, name, root)
 		}
@@ -108,6 +113,20 @@ func driverNames() []string {
 		names = append(names, d.Name())
 	}
 	return append(names, driverAuto)
+}
+
+// initVolume makes a store of a volume: where there is no Btrfs a subvolume is one of the pool.
+func initVolume(ctx context.Context, f *access.Command, known *registry.Registry, name, root, driver string, size int64) (registry.Entry, error) {
+	e, err := known.InitVolume(ctx, name, root, driver, size)
+	missing, is := errors.AsType[*volume.MissingError](err)
+	if !is || driver != (volume.Subvolume{}).Name() {
+		return e, err
+	}
+	if e, err := known.InitVolume(ctx, name, root, volume.PoolDriver, size); err == nil {
+		f.Streams.Notef("Using the driver pool, a Btrfs in a file: %v.", missing.Err)
+		return e, nil
+	}
+	return e, err
 }
 
 // initBest makes a store of the first driver that works there, else one of a tree.

@@ -2,11 +2,13 @@ package stores
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
@@ -36,6 +38,10 @@ func runFSList(ctx context.Context, f *access.Command) error {
 	}
 	if f.JSON {
 		return f.PrintJSON(list)
+	}
+	if registry.PoolClosed(f.Registry()) {
+		f.Streams.Notef("The stores of the driver pool are not among these: their file system isn't mounted.")
+		f.Streams.Hint(fmt.Sprintf("`%s open --all` mounts it", f.Program))
 	}
 	if len(list) == 0 {
 		f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)

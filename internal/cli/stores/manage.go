@@ -75,7 +75,7 @@ func runFSUnmanage(ctx context.Context, f *access.Command, args []string) error 
 		return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
 	}
 	if volume.Contained(entry.Driver) {
-		return app.Usagef("store '%s' is one of an image: `%s delete %s` deletes it", entry.Name, f.Program, entry.Name)
+		return app.Usagef("store '%s' has the driver %s: `%s delete %s` deletes it", entry.Name, entry.Driver, f.Program, entry.Name)
 	}
 	question := deletion(f, entry)
 	if yes, err := sure(ctx, f, question); err != nil || !yes {

@@ -18,11 +18,11 @@ func newFSOpenCmd(f *access.Command) *cobra.Command {
 		Use:   "open [name]",
 		Short: "Open a store, so that it takes checkpoints",
 		Long: `Opens a store that was closed. Without a name it is the selected one. A store
-whose folder isn't there can't be opened. The image of a volume (init --driver
-image) is mounted.
+whose folder isn't there can't be opened. A volume of the driver pool, image or
+sparsebundle is mounted.
 
---all mounts the images of all stores that are open, as after the computer was
-started: docs/guides/volumes.md has a unit for systemd.` + access.ExitStatus,
+--all mounts the volumes of all stores that are open, as after the computer was
+started: docs/guides/volumes.md has units for systemd and launchd.` + access.ExitStatus,
 		Example: "  " + f.Program + " open myapp\n  " + f.Program + " open --all",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -37,11 +37,14 @@ started: docs/guides/volumes.md has a unit for systemd.` + access.ExitStatus,
 
 		ValidArgsFunction: completeStores(f, false),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "mount the images of all open stores")
+	cmd.Flags().BoolVar(&all, "all", false, "mount the volumes of all open stores")
 	return cmd
 }
 
 func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
+	if err := registry.OpenPool(ctx, f.Registry()); err != nil {
+		return app.WithCode(app.ExitInactive, err)
+	}
 	s, err := selectedOr(ctx, f, args)
 	if err != nil {
 		return err
@@ -66,6 +69,9 @@ func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
 
 // openAll mounts the volumes of all stores that are open.
 func openAll(ctx context.Context, f *access.Command) error {
+	if err := registry.OpenPool(ctx, f.Registry()); err != nil {
+		return app.WithCode(app.ExitInactive, err)
+	}
 	entries, err := f.Registry().List(ctx)
 	if err != nil {
 		return err
@@ -106,9 +112,9 @@ func newFSCloseCmd(f *access.Command) *cobra.Command {
 		Use:   "close [name]",
 		Short: "Close a store, so that it takes no checkpoints",
 		Long: `Closes a store: the folder and its files stay as they are, checkpoints stay, and
-none is taken until "open". Without a name it is the selected one. The image of
-a volume (init --driver image) is unmounted; processes that use it are named,
-and keep it open unless --force is given: they then go on with files that
+none is taken until "open". Without a name it is the selected one. A volume of
+the driver pool, image or sparsebundle is unmounted; processes that use it are
+named, and keep it open unless --force is given: they then go on with files that
 nobody else sees.` + access.ExitStatus,
 		Example: "  " + f.Program + " close",
 		Args:    cobra.MaximumNArgs(1),

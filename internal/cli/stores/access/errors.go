@@ -57,6 +57,8 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return app.ExitNoStore, c.ownStoreHint()
 	case errors.Is(err, registry.ErrNoHome):
 		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
+	case errors.Is(err, bands.ErrNoStore) && registry.PoolClosed(c.Registry()):
+		return app.ExitNoStore, run("`%s open --all` mounts the file system of stores of the driver pool")
 	case errors.Is(err, bands.ErrNoStore):
 		return app.ExitNoStore, run("`%s list` shows the stores there are")
 	case errors.Is(err, bands.ErrNoSnapshot):

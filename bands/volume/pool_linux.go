@@ -1,0 +1,358 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/loopfs"
+)
+
+// Pool is the driver of volumes that are subvolumes where there is no Btrfs: of one in a sparse
+// file, which all stores of a home directory share. The folders of its stores are in it, and a
+// volume is mounted at its root. For who may mount, on any file system.
+type Pool struct {
+	Subvolume
+
+	// Store is the store's folder.
+	Store string
+}
+
+const (
+	poolKind   = "btrfs"
+	poolFile   = ".pool.img" // in the folder of stores
+	poolFolder = ".pool"     // where it is mounted: StoreDir
+	leastPool  = 256 << 20
+)
+
+// Name is the driver's name.
+func (Pool) Name() string { return PoolDriver }
+
+// live is the volume.
+func (d Pool) live() string { return filepath.Join(d.Store, PoolVolume) }
+
+// Missing makes a small Btrfs in a file below dir, mounts it at no place and removes it, unless
+// there is a pool.
+func (d Pool) Missing(_, dir string) error {
+	if mounted, err := poolIsMounted(dir); err != nil || mounted {
+		return err
+	}
+	if _, err := programPath("mkfs.btrfs"); err != nil {
+		return errors.New("mkfs.btrfs isn't installed (the package btrfs-progs)")
+	}
+	below, err := probeFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(below) }()
+	image := filepath.Join(below, "pool")
+	if err := makePool(context.Background(), image, leastPool); err != nil {
+		return err
+	}
+	mounted, err := loopfs.Open(image, poolKind, loopfs.ReadWrite)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("mounting needs root: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(btrfs.Create(filepath.Join(mounted.Dir(), "probe")), mounted.Close())
+}
+
+// makePool makes a sparse file with an empty Btrfs.
+func makePool(ctx context.Context, path string, size int64) error {
+	if err := disk.Step("image", path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+		return err
+	}
+	return run(ctx, 0, "mkfs.btrfs", "-q", "-m", "single", "-L", "agentfs", path)
+}
+
+// poolIsMounted reports whether the pool in the folder of stores is mounted in its place.
+func poolIsMounted(base string) (bool, error) {
+	id, err := loopfs.FileID(filepath.Join(base, poolFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	at, is, err := loopfs.At(filepath.Join(base, poolFolder))
+	return is && at.File == id, err
+}
+
+// MakePool makes the pool in the folder of stores, unless there is one, of that size; 0:
+// DefaultImageSize, or half of what is free. It is mounted then. The caller runs alone.
+func MakePool(ctx context.Context, base string, size int64) error {
+	file := filepath.Join(base, poolFile)
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, OpenPool(base))
+	}
+	if size == 0 {
+		space, err := disk.SpaceAt(base)
+		if err != nil {
+			return err
+		}
+		size = min(DefaultImageSize, (space.Free-bands.DefaultFloor(space.Total))/2) //nolint:mnd // half
+	}
+	if size &^= 1<<20 - 1; size < leastPool {
+		return fmt.Errorf("%w: a pool has %dM at least", bands.ErrNoRoom, leastPool>>20) //nolint:mnd // megabytes
+	}
+	temp := file + bands.TempSuffix
+	if err := makePool(ctx, temp, size); err != nil {
+		return errors.Join(err, os.RemoveAll(temp))
+	}
+	var batch disk.Batch
+	batch.Sync(temp)
+	batch.Rename(temp, file)
+	if err := batch.Commit(); err != nil {
+		return err
+	}
+	return OpenPool(base)
+}
+
+// OpenPool mounts the pool in the folder of stores, if there is one and it isn't mounted. The
+// caller runs alone.
+func OpenPool(base string) error {
+	file, folder := filepath.Join(base, poolFile), filepath.Join(base, poolFolder)
+	if !PoolClosed(base) {
+		return nil
+	}
+	if err := disk.Step("mkdir", folder); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	mounted, err := loopfs.Open(file, poolKind, loopfs.ReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(mounted.Replace(folder), mounted.Close(), os.Chmod(folder, 0o700))
+}
+
+// PoolClosed reports whether there is a pool in the folder of stores that isn't mounted.
+func PoolClosed(base string) bool {
+	if _, err := os.Lstat(filepath.Join(base, poolFile)); err != nil {
+		return false
+	}
+	mounted, err := poolIsMounted(base)
+	return err == nil && !mounted
+}
+
+// ClosePool unmounts and removes the pool in the folder of stores if no store is in it. The
+// caller runs alone.
+func ClosePool(base string) error {
+	file, folder := filepath.Join(base, poolFile), filepath.Join(base, poolFolder)
+	if err := disk.Remove(file + bands.TempSuffix); err != nil {
+		return err
+	}
+	mounted, err := poolIsMounted(base)
+	if err != nil {
+		return err
+	}
+	if !mounted {
+		return nil // nobody knows whether something is in it
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		return err
+	}
+	if err := loopfs.Unmount(folder, true); err != nil {
+		return err
+	}
+	return errors.Join(disk.Remove(file), os.Remove(folder))
+}
+
+// grow makes the pool larger if little of it is free, and the disk has room.
+func (d Pool) grow() error {
+	const little, more = 3, 2 // parts of the pool: Btrfs needs room that nothing has, for its records
+	folder := filepath.Dir(d.Store)
+	file := filepath.Join(filepath.Dir(folder), poolFile)
+	space, err := disk.SpaceAt(folder)
+	if err != nil || space.Free > space.Total/little {
+		return err
+	}
+	host, err := disk.SpaceAt(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if host.Free-bands.DefaultFloor(host.Total) < info.Size()/more {
+		return nil
+	}
+	if err := disk.Step("truncate", file); err != nil {
+		return err
+	}
+	if err := os.Truncate(file, info.Size()+info.Size()/more); err != nil {
+		return err
+	}
+	at, _, err := loopfs.At(folder)
+	if err == nil {
+		err = loopfs.Resize(at.Device)
+	}
+	if err == nil {
+		err = btrfs.Resize(folder)
+	}
+	return err
+}
+
+// Room is how large the pool is, and what of it was written.
+func (d Pool) Room() (Room, error) {
+	path := filepath.Join(filepath.Dir(filepath.Dir(d.Store)), poolFile)
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return Room{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	const sector = 512
+	return Room{Size: st.Size, Used: st.Blocks * sector}, nil
+}
+
+// Create makes a subvolume in the pool and mounts it on the empty folder root, with its mode.
+func (d Pool) Create(root string) error {
+	if at, is, err := loopfs.At(root); err != nil {
+		return err
+	} else if is {
+		if d.isLive(root) {
+			return d.Check(root)
+		}
+		return inUse(root, "is a mount point, of "+orUnknown(at.Device))
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
+	}
+	if !btrfs.IsSubvolume(d.live()) {
+		if err := btrfs.Create(d.live()); err != nil {
+			return err
+		}
+	}
+	uid, gid := owner(info)
+	if err := errors.Join(os.Chown(d.live(), uid, gid), os.Chmod(d.live(), info.Mode().Perm())); err != nil {
+		return err
+	}
+	return d.Open(root)
+}
+
+// isLive reports whether the volume is what is mounted at root.
+func (d Pool) isLive(root string) bool { return sameSubvolume(root, d.live()) }
+
+// sameSubvolume reports whether two paths lead to one subvolume.
+func sameSubvolume(a, b string) bool {
+	one, err := btrfs.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := btrfs.Stat(b)
+	return err == nil && one.UUID == two.UUID
+}
+
+// Open mounts the volume at root, unless it is. In the place of a former volume of the
+// store, whose restore was interrupted, it comes at once.
+func (d Pool) Open(root string) error {
+	if !btrfs.IsSubvolume(d.live()) {
+		return fmt.Errorf("%s: %w: its subvolume is gone", root, ErrNotVolume)
+	}
+	_, is, err := loopfs.At(root)
+	if err != nil {
+		return err
+	}
+	if is {
+		if d.isLive(root) {
+			return nil
+		}
+		if !sameSubvolume(root, filepath.Join(d.Store, restoreFolder, bands.VolumeTree)) {
+			return inUse(root, "is a mount point of something else")
+		}
+	}
+	fresh, err := loopfs.Bind(d.live())
+	if err != nil {
+		return err
+	}
+	return errors.Join(fresh.Replace(root), fresh.Close(), d.grow())
+}
+
+// Close unmounts the volume. ErrInUse if a process uses it, unless lazy: that one goes on
+// with it.
+func (d Pool) Close(root string, lazy bool) error {
+	if _, is, err := loopfs.At(root); err != nil || !is || !d.isLive(root) {
+		return err
+	}
+	err := loopfs.Unmount(root, lazy)
+	if errors.Is(err, unix.EBUSY) {
+		return inUse(root, "is in use")
+	}
+	return err
+}
+
+// Check returns why root can't be snapshotted or replaced.
+func (d Pool) Check(root string) error {
+	if !btrfs.IsSubvolume(d.live()) {
+		return fmt.Errorf("%s: %w: its subvolume is gone", root, ErrNotVolume)
+	}
+	_, is, err := loopfs.At(root)
+	switch {
+	case err != nil:
+		return err
+	case !is:
+		return fmt.Errorf("%s: %w", root, ErrNotOpen)
+	case !d.isLive(root):
+		return fmt.Errorf("%s: %w: something else is mounted there", root, ErrNotVolume)
+	}
+	mounts, err := MountsIn(root)
+	if err != nil {
+		return err
+	}
+	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
+	if len(mounts) > 0 {
+		return inUse(root, "has something mounted in it: "+mounts[0])
+	}
+	return checkNested(root)
+}
+
+// Snapshot makes a read-only snapshot.
+func (d Pool) Snapshot(_, to string) error {
+	if err := d.grow(); err != nil {
+		return err
+	}
+	return d.Subvolume.Snapshot(d.live(), to)
+}
+
+// Exchange exchanges the volume and other, and mounts what is the volume now.
+func (d Pool) Exchange(root, other string) error {
+	if err := d.Subvolume.Exchange(d.live(), other); err != nil {
+		return err
+	}
+	fresh, err := loopfs.Bind(d.live())
+	if err == nil {
+		err = errors.Join(fresh.Replace(root), fresh.Close())
+	}
+	if err != nil && sameSubvolume(root, other) {
+		return errors.Join(err, d.Subvolume.Exchange(d.live(), other))
+	}
+	return err
+}
