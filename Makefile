@@ -23,7 +23,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: browser blame-accuracy mixed managers picture foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -55,6 +55,7 @@ help:
 	@echo 'bench-bands snapshots and restores of a large tree'
 	@echo 'foreign         every reading command on records of other programs: RECORDS=folder'
 	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES="folder ..." HELD="folder ..." FRESH="folder ..."'
+	@echo 'darwin      go vet for macOS'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
@@ -316,6 +317,10 @@ ifneq ($(BENCH),)
 	cd "$(CACHE)/bench" && python3 bench.py --bin "$(CURDIR)/bin/entire" --out entire.json --only start,hooks,commit
 	cd "$(CACHE)/bench" && python3 compare.py entire.json
 endif
+
+# Files for macOS, which no test here runs.
+darwin:
+	GOOS=darwin go vet ./...
 
 lint: $(GOLANGCI)
 	"$(GOLANGCI)" run ./...

@@ -181,17 +181,10 @@ func owner(info fs.FileInfo) (uid, gid int) {
 
 // make makes the image, whole or not at all.
 func (d Image) make(folder fs.FileInfo) error {
-	size := d.Size
-	if size == 0 {
-		space, err := disk.SpaceAt(d.Store)
-		if err != nil {
-			return err
-		}
-		size = min(DefaultImageSize, (space.Free-bands.DefaultFloor(space.Total))/2) //nolint:mnd // half
-	}
 	const least = 16 << 20
-	if size &^= 1<<20 - 1; size < least {
-		return fmt.Errorf("%w: an image has 16M at least", bands.ErrNoRoom)
+	size, err := sizeFor(d.Store, d.Size, least)
+	if err != nil {
+		return err
 	}
 	uid, gid := owner(folder)
 	temp := filepath.Join(d.Store, bands.MakingPrefix+imageFile)

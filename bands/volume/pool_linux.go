@@ -103,15 +103,9 @@ func MakePool(ctx context.Context, base string, size int64) error {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, OpenPool(base))
 	}
-	if size == 0 {
-		space, err := disk.SpaceAt(base)
-		if err != nil {
-			return err
-		}
-		size = min(DefaultImageSize, (space.Free-bands.DefaultFloor(space.Total))/2) //nolint:mnd // half
-	}
-	if size &^= 1<<20 - 1; size < leastPool {
-		return fmt.Errorf("%w: a pool has %dM at least", bands.ErrNoRoom, leastPool>>20) //nolint:mnd // megabytes
+	size, err := sizeFor(base, size, leastPool)
+	if err != nil {
+		return err
 	}
 	temp := file + bands.TempSuffix
 	if err := makePool(ctx, temp, size); err != nil {

@@ -23,8 +23,8 @@ import (
 type Sparsebundle struct {
 	// Store is the store's folder.
 	Store string
-	// Size is how large a new bundle is, in bytes; 0: DefaultImageSize. It takes no room until
-	// something is written.
+	// Size is how large a new bundle is, in bytes; 0: DefaultImageSize, or half of what is free. It
+	// takes no room until something is written.
 	Size int64
 }
 
@@ -161,13 +161,10 @@ func (d Sparsebundle) Create(root string) error {
 
 // make makes the bundle, whole or not at all.
 func (d Sparsebundle) make() error {
-	size := d.Size
-	if size == 0 {
-		size = DefaultImageSize
-	}
 	const least = 16 << 20
-	if size &^= 1<<20 - 1; size < least {
-		return fmt.Errorf("%w: a sparse bundle has 16M at least", bands.ErrNoRoom)
+	size, err := sizeFor(d.Store, d.Size, least)
+	if err != nil {
+		return err
 	}
 	temp := filepath.Join(d.Store, bands.MakingPrefix+"new"+bundleSuffix)
 	if err := bands.RemoveAll(temp); err != nil {

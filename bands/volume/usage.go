@@ -168,6 +168,22 @@ func (m *measuring) image(path string) (own int64, err error) {
 	return own, err
 }
 
+// Shared is what of the file of an image, or of the bands of a sparse bundle, snapshots have,
+// too, in bytes; 0 for other volumes.
+func Shared(s *bands.Store, d Driver) (n int64, err error) {
+	if d, is := d.(Sparsebundle); is {
+		return sharedBands(s, d)
+	}
+	if path := s.Path(imageFile); d.Name() == imageFile {
+		err = extents(path, func(e disk.Extent) {
+			if e.Shared {
+				n += e.Length
+			}
+		})
+	}
+	return n, err
+}
+
 // extents calls visit with the stretches of a regular file that have a place on the disk.
 func extents(path string, visit func(disk.Extent)) error {
 	dir, err := dirfd.OpenRoot(filepath.Dir(path))

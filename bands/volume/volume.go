@@ -129,7 +129,27 @@ func Drivers(at Place) []Driver { return driversOf(at.Store, at.Size) }
 // DefaultImageSize is how large an image or a sparse bundle is at most if nobody says, in bytes.
 const DefaultImageSize = 50 << 30
 
-// imageFile is the volume in the folder of a store of images.
+// sizeFor is the size of a new image in a folder, in whole megabytes: the one wanted, or by default at
+// most half of what is free above the floor.
+func sizeFor(dir string, want, least int64) (int64, error) {
+	given := want > 0
+	if !given {
+		space, err := disk.SpaceAt(dir)
+		if err != nil {
+			return 0, err
+		}
+		want = min(DefaultImageSize, (space.Free-bands.DefaultFloor(space.Total))/2) //nolint:mnd // half
+	}
+	switch want &^= 1<<20 - 1; {
+	case want >= least:
+		return want, nil
+	case given:
+		return 0, fmt.Errorf("the size is too small: the driver needs %dM at least", least>>20) //nolint:mnd // megabytes
+	}
+	return 0, fmt.Errorf("%w: the driver needs %dM at least", bands.ErrNoRoom, least>>20) //nolint:mnd // megabytes
+}
+
+// imageFile is the volume in the folder of a store of images, and the name of their driver.
 const imageFile = "image"
 
 // PoolDriver is the driver whose stores are in a file system of their own, and PoolVolume the volume

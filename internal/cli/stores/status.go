@@ -43,7 +43,9 @@ type fsStatusJSON struct {
 	Bundle      string                 `json:"bundle_path"`
 	Size        int64                  `json:"size_bytes"`
 	// Used is what the image of a volume takes on the disk.
-	Used    int64      `json:"used_bytes,omitempty"`
+	Used int64 `json:"used_bytes,omitempty"`
+	// Shared is what of that checkpoints have, too.
+	Shared  int64      `json:"shared_bytes,omitempty"`
 	LeftOut []string   `json:"left_out"`
 	Notes   []app.Note `json:"notes"`
 }
@@ -65,7 +67,7 @@ func runFSStatus(ctx context.Context, f *access.Command) error {
 	if s.IsVolume() {
 		report.Linking = ""
 		room := access.Room(s)
-		report.Size, report.Used = room.Size, room.Used
+		report.Size, report.Used, report.Shared = room.Size, room.Used, access.SharedRoom(s)
 		report.Mounted = report.Mounted && access.VolumeIsOpen(s)
 		report.Notes = append(report.Notes, volumeNotes(s)...)
 	}
@@ -157,7 +159,11 @@ func printStatus(f *access.Command, r *fsStatusJSON, last bands.Snapshot) {
 	if r.Linking == "" {
 		line("Driver", r.Driver)
 		if r.Size > 0 {
-			line("Room", format.Size(r.Used)+" of "+format.Size(r.Size))
+			text := format.Size(r.Used) + " of " + format.Size(r.Size)
+			if r.Shared > 0 {
+				text += ", " + format.Size(r.Shared) + " of it shared with checkpoints"
+			}
+			line("Room", text)
 		}
 	} else {
 		line("Bands", format.LinkingText(r.Linking))

@@ -35,6 +35,17 @@ func Room(s *Selection) volume.Room {
 	return room
 }
 
+// SharedRoom is what of a volume's file, or of its bands, checkpoints have, too, in bytes; zero if
+// nobody knows.
+func SharedRoom(s *Selection) int64 {
+	d, err := s.Driver()
+	if err != nil {
+		return 0
+	}
+	n, _ := volume.Shared(s.Store, d) // it is for the eye only
+	return n
+}
+
 // VolumeIsOpen reports whether the volume's files are in its folder.
 func VolumeIsOpen(s *Selection) bool {
 	d, err := s.Driver()
