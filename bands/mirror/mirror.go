@@ -23,7 +23,7 @@ import (
 // ErrMounted means that something is mounted in the directory that is read.
 var ErrMounted = errors.New("something is mounted there")
 
-// Options say what an Update does.
+// Options determine what an Update does.
 type Options struct {
 	// Content compares the content of files whose size and attributes are the same.
 	Content bool

@@ -55,7 +55,7 @@ const (
 	ConvertExchange
 )
 
-// ConvertOptions say what a folder becomes.
+// ConvertOptions determine what a folder becomes.
 type ConvertOptions struct {
 	// Name is that of the new store; "": that of the folder, with a number if that is taken.
 	Name string
@@ -110,7 +110,7 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 		return Converted{}, err
 	}
 	done.Files, done.Bytes, done.LeftOut = report.Files, report.Bytes, report.LeftOut
-	c.tell(ConvertExchange, 0)
+	c.progress(ConvertExchange, 0)
 	j := exchange{Format: exchangeFormat, Root: root, Fresh: to.Root, Former: done.Former, From: from.Dir, To: to.Dir}
 	if err := c.alone(ctx, func() error { return c.exchange(ctx, j) }); err != nil {
 		return Converted{}, err
@@ -129,7 +129,7 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 	return done, err
 }
 
-func (c Converter) tell(stage ConvertStage, done int64) {
+func (c Converter) progress(stage ConvertStage, done int64) {
 	if c.Progress != nil {
 		c.Progress(stage, done)
 	}
@@ -228,8 +228,8 @@ func (c Converter) nameFor(root string) (string, error) {
 // copy makes the folder to equal to root, until comparing all of them finds no difference.
 func (c Converter) copy(ctx context.Context, root, to string) (mirror.Report, error) {
 	pass := func(stage ConvertStage, o mirror.Options) (mirror.Report, error) {
-		o.Skip, o.Progress = []string{ContextFile}, func(done int64) { c.tell(stage, done) }
-		c.tell(stage, 0)
+		o.Skip, o.Progress = []string{ContextFile}, func(done int64) { c.progress(stage, done) }
+		c.progress(stage, 0)
 		return mirror.Update(ctx, root, to, o)
 	}
 	report, err := pass(ConvertCopy, mirror.Options{})

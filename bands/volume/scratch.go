@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -43,7 +44,8 @@ func Scratch(ctx context.Context, s *bands.Store, snap bands.Snapshot, to string
 	if err != nil {
 		return err
 	}
-	return errors.Join(removeLinks(ctx, root), root.Close())
+	_, err = RemoveLinks(ctx, root)
+	return errors.Join(err, root.Close())
 }
 
 // copyFiles copies the files of a snapshot.
@@ -60,45 +62,51 @@ func copyFiles(ctx context.Context, s *bands.Store, snap bands.Snapshot, to stri
 	return err
 }
 
-// removeLinks removes each .git that isn't a directory, in a directory and below it.
-func removeLinks(ctx context.Context, d *dirfd.Dir) error {
-	var dirs []string
-	link := false
-	err := d.Names(make([]byte, nameRoom), func(name []byte, kind byte) error {
-		var st dirfd.Stat
-		switch kind {
-		case dirfd.TypeUnknown:
-			if err := d.Stat(string(name), &st); err != nil {
+// RemoveLinks removes each .git that isn't a directory, in a directory and below it, and returns the
+// paths of what these were in.
+func RemoveLinks(ctx context.Context, root *dirfd.Dir) (in []string, err error) {
+	var walk func(d *dirfd.Dir, at string) error
+	walk = func(d *dirfd.Dir, at string) error {
+		var dirs []string
+		link := false
+		err := d.Names(make([]byte, nameRoom), func(name []byte, kind byte) error {
+			var st dirfd.Stat
+			switch kind {
+			case dirfd.TypeUnknown:
+				if err := d.Stat(string(name), &st); err != nil {
+					return err
+				}
+			case dirfd.TypeDir:
+				st.Mode = dirfd.ModeDir
+			}
+			switch {
+			case st.IsDir():
+				dirs = append(dirs, string(name))
+			case string(name) == ".git":
+				link = true
+			}
+			return nil
+		})
+		if err == nil && link {
+			in = append(in, at)
+			err = d.Unlink(".git")
+		}
+		for _, name := range dirs {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
 				return err
 			}
-		case dirfd.TypeDir:
-			st.Mode = dirfd.ModeDir
+			inner, bad := d.Open(name)
+			if bad != nil {
+				return bad
+			}
+			err = errors.Join(walk(inner, path.Join(at, name)), inner.Close())
 		}
-		switch {
-		case st.IsDir():
-			dirs = append(dirs, string(name))
-		case string(name) == ".git":
-			link = true
-		}
-		return nil
-	})
-	if err == nil && link {
-		err = d.Unlink(".git")
+		return err
 	}
-	for _, name := range dirs {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		inner, bad := d.Open(name)
-		if bad != nil {
-			return bad
-		}
-		err = errors.Join(removeLinks(ctx, inner), inner.Close())
-	}
-	return err
+	return in, walk(root, "")
 }
 
 // RemoveScratch removes what Scratch made, and what of it a killed process left.

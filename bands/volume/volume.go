@@ -126,7 +126,7 @@ func Named(name string, at Place) (Driver, bool) { //nolint:ireturn // a driver 
 // Drivers are all drivers, the preferred ones first.
 func Drivers(at Place) []Driver { return driversOf(at.Store, at.Size) }
 
-// DefaultImageSize is how large an image or a sparse bundle is at most if nobody says, in bytes.
+// DefaultImageSize is how large an image or a sparse bundle is at most by default, in bytes.
 const DefaultImageSize = 50 << 30
 
 // sizeFor is the size of a new image in a folder, in whole megabytes: the one wanted, or by default at

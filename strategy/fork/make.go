@@ -120,9 +120,13 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(b
 	return mk.copySettings(made.Dir)
 }
 
-// export writes the snapshot's files. Those that this worktree has, too, are cloned from it
+// export writes the snapshot's files, unless the file system can make a snapshot of this
+// worktree. Those that this worktree has, too, are cloned from it
 // where the file system shares blocks.
 func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
+	if done, err := mk.snapshotVolume(ctx, m, made); done || err != nil {
+		return err
+	}
 	store, err := mk.snapshots.OpenStore()
 	if err != nil {
 		return err

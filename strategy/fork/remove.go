@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -263,11 +264,11 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progr
 // removeFolder removes a fork's folder, which gets another name first: what is there under
 // the fork's own name is never half of it.
 func removeFolder(f *Fork, progress func(bands.Progress)) error {
-	aside := filepath.Join(filepath.Dir(f.Dir), ".entire-removed-"+filepath.Base(f.Dir))
+	aside := asideOf(f.Dir)
 	if err := disk.Step("rename", f.Dir); err != nil {
 		return err
 	}
-	if err := disk.RemoveTree(aside, nil); err != nil { // of a process that was killed
+	if err := removeTree(aside, nil); err != nil { // of a process that was killed
 		return err
 	}
 	if err := os.Rename(f.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -277,10 +278,23 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 		return err
 	}
 	at := bands.Progress{Stage: "files"}
-	return disk.RemoveTree(aside, func() {
+	return removeTree(aside, func() {
 		at.Done++
 		progress(at)
 	})
+}
+
+// asideOf is the name that a fork's folder has while it is made or removed.
+func asideOf(dir string) string {
+	return filepath.Join(filepath.Dir(dir), ".entire-removed-"+filepath.Base(dir))
+}
+
+// removeTree is disk.RemoveTree, of a subvolume at once.
+func removeTree(dir string, removed func()) error {
+	if btrfs.IsSubvolume(dir) {
+		return btrfs.Remove(dir)
+	}
+	return disk.RemoveTree(dir, removed)
 }
 
 // removeBranch removes the fork's branch, unless it has moved or is checked out elsewhere.

@@ -3,7 +3,7 @@
 // Command hdiutil does on Linux, as root, what the program of that name does on macOS with sparse
 // bundles, as far as the driver sparsebundle uses it: create, attach, detach and info. A bundle has
 // one band, an ext4 on a loop device. It refuses what the real one refuses, as far as that is
-// documented in hdiutil(1), and fails where a file fail beside the program says: "attach 2" lets the
+// documented in hdiutil(1), and fails as a file fail beside the program demands: "attach 2" lets the
 // second attach from then on fail, and is removed.
 package main
 
@@ -58,7 +58,7 @@ func run(args []string) error {
 	return fmt.Errorf("%s: verb not recognized", args[0])
 }
 
-// fail fails if the file fail says so.
+// fail fails if the file fail demands it.
 func fail(verb string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,0 +1,77 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/btrfs"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// snapshotVolume makes the fork's folder a snapshot of this worktree, if that is a subvolume of
+// Btrfs, the folder is in the same one, and the moment is now: at a cost that doesn't follow the
+// number of files. It reports false, with nothing changed, where that can't be.
+//
+// The snapshot is made beside the folder, under the name that removeFolder removes.
+func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool, error) {
+	root, aside := mk.Repo.Root, asideOf(made.Dir)
+	if m.read.At == 0 || !btrfs.IsSubvolume(root) {
+		return false, nil
+	}
+	if nested, err := btrfs.Nested(root); err != nil || len(nested) > 0 {
+		return false, nil //nolint:nilerr // the files are written one by one
+	}
+	link, err := os.ReadFile(filepath.Join(made.Dir, ".git"))
+	if err != nil {
+		return false, err
+	}
+	if err := removeTree(aside, nil); err != nil {
+		return false, err
+	}
+	err = btrfs.Snapshot(root, aside, btrfs.Writable)
+	if errors.Is(err, syscall.EXDEV) || errors.Is(err, fs.ErrPermission) || errors.Is(err, btrfs.ErrNotBtrfs) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if made.Severed, err = detach(ctx, aside, link); err != nil {
+		return false, err
+	}
+	if err := disk.Exchange(aside, made.Dir); err != nil {
+		return false, err
+	}
+	made.Files = int(m.Snapshot.Totals.Files + m.Snapshot.Totals.Dirs)
+	return true, removeTree(aside, nil)
+}
+
+// detach makes a copy of a worktree, at dir, one whose .git is the link given: what it has of the
+// repository and of Entire is removed, and each .git below that is not a folder. It returns the
+// folders that these were in.
+func detach(ctx context.Context, dir string, link []byte) (severed []string, err error) {
+	for _, name := range []string{".git", ".entire"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	root, err := dirfd.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if severed, err = volume.RemoveLinks(ctx, root); err != nil {
+		return nil, err
+	}
+	f, err := root.Create(".git", 0o644)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(link)
+	return severed, errors.Join(err, f.Close())
+}
