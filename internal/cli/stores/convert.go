@@ -133,6 +133,14 @@ func convert(ctx context.Context, f *access.Command, c registry.Converter, root 
 			reach(stages[stage], done, 0)
 		}
 		done, err = c.Run(ctx, root, o)
+		missing, is := errors.AsType[*volume.MissingError](err)
+		if !is || o.Driver != (volume.Subvolume{}).Name() {
+			return err
+		}
+		o.Driver = volume.PoolDriver // as init does
+		if done, err = c.Run(ctx, root, o); err == nil {
+			f.Streams.Notef("Using the driver pool, a Btrfs in a file: %v.", missing.Err)
+		}
 		return err
 	})
 	if err != nil {

@@ -35,10 +35,11 @@ default_mount_base of config.toml or in the current folder. A folder that
 exists keeps its files; "manage" takes its name for the store's.
 
 --size is how much room the checkpoints may take: automatic ones make way for
-newer ones. Of an image it is how large that may become.
+newer ones. Of the pool, an image or a sparse bundle it is how large that may
+become.
 
-With the other drivers a checkpoint and a restore take the same time however
-many files there are:
+With the other drivers a checkpoint and a restore of many files take a fraction
+of the time:
 
   subvolume     the folder is a subvolume of Btrfs; elsewhere as pool
   pool          a subvolume of a Btrfs in a sparse file, for root on Linux
