@@ -90,6 +90,11 @@ func TestUpdateReports(t *testing.T) {
 		report, err := mirror.Update(t.Context(), from, to, o)
 		fine(err)
 		slices.Sort(report.Changed)
+		// The time of the folder itself may be the same by chance.
+		report.Changed = slices.DeleteFunc(report.Changed, func(path string) bool { return path == "." })
+		if len(report.Changed) == 0 {
+			report.Changed = nil
+		}
 		return report
 	}
 	fine(os.Mkdir(at("dir"), 0o755), os.WriteFile(at("dir/one"), []byte("1"), 0o644), os.Link(at("dir/one"), at("two")),
@@ -113,8 +118,8 @@ func TestUpdateReports(t *testing.T) {
 		{"would change", func() error { return nil }, mirror.Options{Content: true, Dry: true}, []string{"dir/one", "two"}},
 		{"content", func() error { return nil }, mirror.Options{Content: true}, []string{"dir/one", "two"}},
 		{"a mode", func() error { return os.Chmod(at("dir"), 0o500) }, mirror.Options{}, []string{"dir"}},
-		{"a link less", func() error { return os.Remove(at("two")) }, mirror.Options{}, []string{".", "two"}},
-		{"another kind", func() error { return errors.Join(os.Remove(at("link")), os.Mkdir(at("link"), 0o755)) }, mirror.Options{}, []string{".", "link"}},
+		{"a link less", func() error { return os.Remove(at("two")) }, mirror.Options{}, []string{"two"}},
+		{"another kind", func() error { return errors.Join(os.Remove(at("link")), os.Mkdir(at("link"), 0o755)) }, mirror.Options{}, []string{"link"}},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatalf("%s: %v", step.name, err)

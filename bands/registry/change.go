@@ -29,19 +29,24 @@ func (r *Registry) CloseStore(ctx context.Context, e Entry) (Entry, error) {
 	return r.change(ctx, e.Dir, func(info *bands.Info) { info.Mounted = nil })
 }
 
-// change changes what a store says of itself, there and in the catalog.
-func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info)) (Entry, error) {
+// hold takes the lock of the store in a folder.
+func hold(ctx context.Context, dir string) (*bands.Held, error) {
 	s, err := bands.Open(dir)
 	if err != nil {
-		return Entry{}, err
+		return nil, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	h, err := s.Hold(waiting)
+	return s.Hold(waiting)
+}
+
+// change changes what a store says of itself, there and in the catalog.
+func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info)) (Entry, error) {
+	h, err := hold(ctx, dir)
 	if err != nil {
 		return Entry{}, err
 	}
-	info, err := s.Info()
+	info, err := h.Info()
 	if err == nil {
 		edit(&info)
 		err = h.SetInfo(info)

@@ -105,8 +105,12 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 		return Converted{}, err
 	}
 	done := Converted{From: from, Former: Former(root)}
-	report, err := c.copy(ctx, root, to.Root)
+	held, err := hold(ctx, to.Dir) // against the same command at the same time
 	if err != nil {
+		return Converted{}, err
+	}
+	report, err := c.copy(ctx, root, to.Root)
+	if err := errors.Join(err, held.Release()); err != nil {
 		return Converted{}, err
 	}
 	done.Files, done.Bytes, done.LeftOut = report.Files, report.Bytes, report.LeftOut
@@ -178,7 +182,11 @@ func (c Converter) check(from Entry, root, driver string) error {
 		return fmt.Errorf("%w: %s", ErrFormerKept, Former(root))
 	}
 	if from.Driver == "" {
-		return nil
+		inside, err := volume.MountsIn(root)
+		if len(inside) > 0 {
+			err = fmt.Errorf("%s %w: %s is a mount point", root, volume.ErrInUse, inside[0])
+		}
+		return err
 	}
 	d, ok := volume.Named(from.Driver, volume.Place{Store: from.Dir})
 	if !ok {

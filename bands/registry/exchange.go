@@ -51,6 +51,9 @@ func (c Converter) exchangePath() string { return filepath.Join(c.Home, exchange
 // exchange exchanges the folders of a conversion. The caller runs alone. An error before they
 // are exchanged leaves everything as it was.
 func (c Converter) exchange(ctx context.Context, j exchange) error {
+	if to, err := loadEntry(j.To); err != nil || to.Root != j.Fresh {
+		return errors.Join(err, fmt.Errorf("%s was converted by another command", j.Root))
+	}
 	if err := c.note(j); err != nil {
 		return err
 	}

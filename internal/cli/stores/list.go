@@ -39,12 +39,15 @@ func runFSList(ctx context.Context, f *access.Command) error {
 	if f.JSON {
 		return f.PrintJSON(list)
 	}
-	if registry.PoolClosed(f.Registry()) {
+	poolClosed := registry.PoolClosed(f.Registry())
+	if poolClosed {
 		f.Streams.Notef("The stores of the driver pool are not among these: their file system isn't mounted.")
 		f.Streams.Hint(fmt.Sprintf("`%s open --all` mounts it", f.Program))
 	}
 	if len(list) == 0 {
-		f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
+		if !poolClosed {
+			f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
+		}
 		return nil
 	}
 	table := access.NewTable("")
