@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,21 +150,9 @@ func (c Converter) treeOf(ctx context.Context, root string) (Entry, error) {
 
 // storeAt is the named store whose tree is at root.
 func (c Converter) storeAt(root string) (Entry, bool, error) {
-	base, err := c.base()
-	if err != nil {
-		return Entry{}, false, err
-	}
-	dirs, err := c.list().dirs(base)
-	if err != nil {
-		return Entry{}, false, err
-	}
-	list, _ := loadEntries(dirs) // one that can't be read belongs to another user
-	for _, e := range list {
-		if e.Root == root && slices.Contains(foldersOf(base), filepath.Dir(e.Dir)) {
-			return e, true, nil
-		}
-	}
-	return Entry{}, false, nil
+	return maker{Registry: c.Registry}.find(func(base string, e Entry) bool {
+		return e.Root == root && slices.Contains(foldersOf(base), filepath.Dir(e.Dir))
+	})
 }
 
 // check returns why the folder can't be converted.
@@ -324,10 +311,5 @@ func removeFormer(dir string) error {
 	if err := disk.Step("remove", dir); err != nil {
 		return err
 	}
-	if btrfs.IsSubvolume(dir) {
-		if err := btrfs.Remove(dir); err == nil || errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-	}
-	return disk.RemoveTree(dir, nil)
+	return btrfs.RemoveTree(dir, nil)
 }

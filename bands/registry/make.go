@@ -159,6 +159,11 @@ func (e *movedError) Hint() string {
 
 // replaced is the store whose tree was at root, where another directory is now.
 func (m maker) replaced(root string) (Entry, bool, error) {
+	return m.find(func(_ string, e Entry) bool { return e.Root == root && e.Replaced() })
+}
+
+// find is the first store of which is reports true, given the folder of named stores.
+func (m maker) find(is func(base string, e Entry) bool) (Entry, bool, error) {
 	base, err := m.base()
 	if err != nil {
 		return Entry{}, false, err
@@ -169,7 +174,7 @@ func (m maker) replaced(root string) (Entry, bool, error) {
 	}
 	list, _ := loadEntries(dirs) // one that can't be read belongs to another user
 	for _, e := range list {
-		if e.Root == root && e.Replaced() {
+		if is(base, e) {
 			return e, true, nil
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -149,12 +148,8 @@ func (d Image) Create(root string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(root)
-	if err != nil {
+	if err := checkEmpty(root); err != nil {
 		return err
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
 	}
 	if _, err := os.Lstat(d.live()); errors.Is(err, fs.ErrNotExist) {
 		if err := d.make(info); err != nil {
@@ -257,15 +252,7 @@ func (d Image) Check(root string) error {
 	case mounted.File != id:
 		return fmt.Errorf("%s: %w: something else is mounted there", root, ErrNotVolume)
 	}
-	mounts, err := MountsIn(root)
-	if err != nil {
-		return err
-	}
-	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
-	if len(mounts) > 0 {
-		return inUse(root, "has something mounted in it: "+mounts[0])
-	}
-	return nil
+	return checkMounts(root)
 }
 
 // ID is an attribute of the image; of the volume if path is a folder.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -233,12 +232,8 @@ func (d Pool) Create(root string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(root)
-	if err != nil {
+	if err := checkEmpty(root); err != nil {
 		return err
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
 	}
 	if !btrfs.IsSubvolume(d.live()) {
 		if err := btrfs.Create(d.live()); err != nil {
@@ -317,13 +312,8 @@ func (d Pool) Check(root string) error {
 	case !d.isLive(root):
 		return fmt.Errorf("%s: %w: something else is mounted there", root, ErrNotVolume)
 	}
-	mounts, err := MountsIn(root)
-	if err != nil {
+	if err := checkMounts(root); err != nil {
 		return err
-	}
-	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
-	if len(mounts) > 0 {
-		return inUse(root, "has something mounted in it: "+mounts[0])
 	}
 	return checkNested(root)
 }

@@ -141,12 +141,8 @@ func (d Sparsebundle) Create(root string) error {
 	if is, err := isMountPoint(root); err != nil || is {
 		return errors.Join(err, inUse(root, "is a mount point"))
 	}
-	entries, err := os.ReadDir(root)
-	if err != nil {
+	if err := checkEmpty(root); err != nil {
 		return err
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
 	}
 	if _, err := os.Lstat(d.bundle()); errors.Is(err, fs.ErrNotExist) {
 		if err := d.make(); err != nil {
@@ -263,15 +259,7 @@ func (d Sparsebundle) Check(root string) error {
 	case at != root:
 		return fmt.Errorf("%s: %w: it is attached at %s", root, ErrNotVolume, at)
 	}
-	mounts, err := MountsIn(root)
-	if err != nil {
-		return err
-	}
-	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
-	if len(mounts) > 0 {
-		return inUse(root, "has something mounted in it: "+mounts[0])
-	}
-	return nil
+	return checkMounts(root)
 }
 
 // ID is the inode of the folder of the bands, which goes with it when it is moved in the store.

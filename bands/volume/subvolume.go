@@ -191,10 +191,29 @@ func (Subvolume) Check(root string) error {
 	if slices.Contains(mounts, root) {
 		return inUse(root, "is a mount point")
 	}
+	if err := checkMounts(root); err != nil {
+		return err
+	}
+	return checkNested(root)
+}
+
+// checkMounts returns an error if something is mounted below root.
+func checkMounts(root string) error {
+	mounts, err := MountsIn(root)
+	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
 	if len(mounts) > 0 {
 		return inUse(root, "has something mounted in it: "+mounts[0])
 	}
-	return checkNested(root)
+	return err
+}
+
+// checkEmpty returns an error if there are files in the folder root.
+func checkEmpty(root string) error {
+	entries, err := os.ReadDir(root)
+	if len(entries) > 0 {
+		return fmt.Errorf("%s: %w: only an empty folder can become a volume", root, ErrNotEmpty)
+	}
+	return err
 }
 
 // checkNested returns an error if there are subvolumes in the one at root.

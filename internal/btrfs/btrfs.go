@@ -3,7 +3,11 @@
 // user's own. On other systems and file systems each is ErrNotBtrfs.
 package btrfs
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
 
 // ErrNotBtrfs means that a path isn't on Btrfs.
 var ErrNotBtrfs = errors.New("not on Btrfs")
@@ -24,3 +28,11 @@ const (
 	Writable Mode = 0
 	ReadOnly Mode = 1 << 1
 )
+
+// RemoveTree is disk.RemoveTree, of a subvolume at once.
+func RemoveTree(dir string, removed func()) error {
+	if IsSubvolume(dir) {
+		return Remove(dir)
+	}
+	return disk.RemoveTree(dir, removed)
+}

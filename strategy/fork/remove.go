@@ -268,7 +268,7 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 	if err := disk.Step("rename", f.Dir); err != nil {
 		return err
 	}
-	if err := removeTree(aside, nil); err != nil { // of a process that was killed
+	if err := btrfs.RemoveTree(aside, nil); err != nil { // of a process that was killed
 		return err
 	}
 	if err := os.Rename(f.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -278,7 +278,7 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 		return err
 	}
 	at := bands.Progress{Stage: "files"}
-	return removeTree(aside, func() {
+	return btrfs.RemoveTree(aside, func() {
 		at.Done++
 		progress(at)
 	})
@@ -287,14 +287,6 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 // asideOf is the name that a fork's folder has while it is made or removed.
 func asideOf(dir string) string {
 	return filepath.Join(filepath.Dir(dir), ".entire-removed-"+filepath.Base(dir))
-}
-
-// removeTree is disk.RemoveTree, of a subvolume at once.
-func removeTree(dir string, removed func()) error {
-	if btrfs.IsSubvolume(dir) {
-		return btrfs.Remove(dir)
-	}
-	return disk.RemoveTree(dir, removed)
 }
 
 // removeBranch removes the fork's branch, unless it has moved or is checked out elsewhere.

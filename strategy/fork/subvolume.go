@@ -31,7 +31,7 @@ func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool
 	if err != nil {
 		return false, err
 	}
-	if err := removeTree(aside, nil); err != nil {
+	if err := btrfs.RemoveTree(aside, nil); err != nil {
 		return false, err
 	}
 	err = btrfs.Snapshot(root, aside, btrfs.Writable)
@@ -48,7 +48,7 @@ func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool
 		return false, err
 	}
 	made.Files = int(m.Snapshot.Totals.Files + m.Snapshot.Totals.Dirs)
-	return true, removeTree(aside, nil)
+	return true, btrfs.RemoveTree(aside, nil)
 }
 
 // detach makes a copy of a worktree, at dir, one whose .git is the link given: what it has of the
