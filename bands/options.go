@@ -9,6 +9,9 @@ import (
 // digits of the SHA-256 of nothing.
 const PlainLineage = "e3b0c4"
 
+// DefaultAskFrom is the number of files from which on asking costs less than a walk.
+const DefaultAskFrom = 10_000
+
 // Options say which tree is captured, and how.
 type Options struct {
 	// Root is the tree's absolute path, Lineage its six hex digits.
@@ -36,6 +39,9 @@ type Options struct {
 	// Ignored returns which of the directories, paths from the root, git ignores.
 	// It is asked when the tree doesn't fit the cap; nil: none are.
 	Ignored func(ctx context.Context, dirs []string) ([]string, error)
+	// AskFrom is how many files and directories a tree has at least for the file system to be asked
+	// what has changed, where it knows; 0: DefaultAskFrom. Asking has a cost of its own.
+	AskFrom int64
 	// Now is the clock, Home the user's home directory ("" if there is none).
 	Now  func() time.Time
 	Home string

@@ -87,5 +87,8 @@ func (s *Store) Settle(o Options) (Settings, error) {
 	if o.Floor <= 0 {
 		o.Floor = DefaultFloor(space.Total)
 	}
+	if o.AskFrom <= 0 {
+		o.AskFrom = DefaultAskFrom
+	}
 	return Settings{Options: o, Space: space}, nil
 }

@@ -29,6 +29,7 @@ const (
 	SnapshotFile    = "snapshot.json"
 	VolumeTree      = "tree" // in a snapshot's folder: the files of a volume
 	StatPrefix      = "stat-"
+	ChangedPrefix   = "changed-"
 	latestPrefix    = "latest-"
 	pairPrefix      = "pair-"
 	MakingPrefix    = ".tmp-"

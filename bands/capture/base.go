@@ -1,13 +1,16 @@
 package capture
 
 import (
+	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -19,6 +22,12 @@ type base struct {
 	records *tree.Records
 	reader  *band.Reader
 	rules   *rules.Rules
+	// now is the moment from which on the file system's record of changes is read the next time; nil
+	// where there is none, or the tree is small.
+	now     *touched.Moment
+	touched touched.Folders // what may have changed since the cache was written; nil: anything
+	opened  *statcache.Cache
+	took    time.Duration // to open it and to ask the file system
 }
 
 // entries is about how many entries the tree has: as many as at the last snapshot; 0 if that
@@ -37,20 +46,39 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 	if len(set.Only) > 0 {
 		return b
 	}
-	cache, err := statcache.Read(s.Path(bands.StatPrefix + set.Lineage))
-	if err != nil {
-		return b
+	path := s.Path(bands.StatPrefix + set.Lineage)
+	last, err := readRecord(s, set.Lineage)
+	if err == nil && last.Entries >= set.AskFrom {
+		b.follow(path, set.Root, last)
 	}
-	snap, err := s.Snapshot(cache.Version)
-	if err != nil || snap.Lineage != set.Lineage || !whole(s, snap) {
-		return b
+	if b.cache == nil || !b.load(s, set) {
+		b.touched = nil
+		b.cache, _ = statcache.Read(path) // an unusable one is as good as none
+		if b.cache != nil && !b.load(s, set) {
+			b.cache = nil
+		}
 	}
-	if ref, _ := snap.Tree.Ref(); ref != cache.Root.Record().Ref {
-		return b
+	if b.now == nil && (b.cache == nil || b.entries() >= set.AskFrom) {
+		b.now = moment(set.Root)
 	}
-	b.snap, b.cache = snap, cache
-	b.records, b.reader = s.Loader(snap)
 	return b
+}
+
+// load finds the snapshot that the cache was written for.
+func (b *base) load(s *bands.Store, set bands.Settings) bool {
+	snap, err := s.Snapshot(b.cache.Version)
+	if err != nil || snap.Lineage != set.Lineage || !whole(s, snap) {
+		return false
+	}
+	if ref, _ := snap.Tree.Ref(); ref != b.cache.Root.Record().Ref {
+		return false
+	}
+	b.snap = snap
+	b.records, b.reader = s.Loader(snap)
+	if b.touched != nil {
+		b.touched.Add(touched.Paths{Files: snap.LeftOut}) // each walk lists them
+	}
+	return true
 }
 
 // whole reports whether every band of the snapshot is there in its whole length.
@@ -59,10 +87,11 @@ func whole(s *bands.Store, snap bands.Snapshot) bool {
 }
 
 func (b *base) close() error {
-	if b.reader == nil {
-		return nil
+	err := b.opened.Close()
+	if b.reader != nil {
+		err = errors.Join(err, b.reader.Close())
 	}
-	return b.reader.Close()
+	return err
 }
 
 // walk prepares a walk that compares with the base.
@@ -71,5 +100,8 @@ func (b *base) walk(set bands.Settings, to sink) *walk {
 		root: set.Root, rules: b.rules, cache: b.cache, base: b.records, to: to, stamp: math.MaxInt64, keepLeft: true, room: -1,
 	}
 	w.strict = b.cache != nil && b.cache.Rules != b.rules.Print
+	if b.cache != nil && !w.strict {
+		w.touched = b.touched
+	}
 	return w
 }

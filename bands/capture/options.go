@@ -36,7 +36,7 @@ type Taken struct {
 	Unchanged bool
 	// Changes is how many paths differ from the parent: 0 of a first snapshot.
 	Changes int
-	// Entries is how many paths the walk saw, Walk how long it took, what it
+	// Entries is how many paths the walk saw, or is sure of, Walk how long it took, what it
 	// read included.
 	Entries int64
 	Walk    time.Duration

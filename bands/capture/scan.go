@@ -66,7 +66,7 @@ func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base, prog
 	}
 	rec, notes := top.settled(), w.sortedNotes()
 	p := &Present{
-		Tree: rec.Ref, Totals: rec.Totals, Entries: w.entries.Load(), Walk: set.Now().Sub(began),
+		Tree: rec.Ref, Totals: rec.Totals, Entries: w.examined(b), Walk: set.Now().Sub(began),
 		Moving: notes.moving, Unreadable: notes.unreadable, LeftOut: notes.leftOut,
 		overlay: overlay{observer: seen, base: b.records}, base: b,
 	}

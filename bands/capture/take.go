@@ -105,7 +105,9 @@ func (t *taking) prepare() error {
 	if t.stamp, err = t.Stamp(t.set); err != nil {
 		return err
 	}
+	began := t.set.Now()
 	t.base = openBase(t.Store, t.set)
+	t.base.took = t.set.Now().Sub(began)
 	return nil
 }
 
@@ -155,6 +157,9 @@ func (t *taking) once(ctx context.Context, left leftOut) error {
 	w.stamp, w.coarse = t.stamp.At, t.stamp.Coarse
 	w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
 	w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
+	if left.paths != nil {
+		w.touched = nil // any directory may be left out now, or not any more
+	}
 	at := bands.Progress{Total: left.entries}
 	if left.entries > 0 {
 		at.Size = left.fit.Weight
@@ -180,7 +185,7 @@ func (t *taking) once(ctx context.Context, left leftOut) error {
 func (t *taking) result() Taken {
 	notes := t.walk.sortedNotes()
 	return Taken{
-		Entries: t.walk.entries.Load(), Walk: t.walk.took, Moving: notes.moving, Unreadable: notes.unreadable,
+		Entries: t.walk.examined(t.base), Walk: t.walk.took + t.base.took, Moving: notes.moving, Unreadable: notes.unreadable,
 	}
 }
 
@@ -194,20 +199,31 @@ func (t *taking) unchanged() bool {
 // fails: the one before it still counts.
 func (t *taking) remember(v bands.Version) {
 	ref, _ := t.parent.Tree.Ref()
+	cache, same := t.base.cache, t.top.out.state == asBefore
+	again := t.walk.sortedNotes().again
 	switch {
 	case len(t.set.Only) > 0:
 		return // see openBase
-	case v == t.parent.Version && (t.top.out.state == asBefore || t.top.out.record.Ref != ref):
-		return // it is right, or would tell of records that no snapshot holds
-	case t.top.out.state == asBefore && t.base.cache == nil:
+	case v == t.parent.Version && !same && t.top.out.record.Ref != ref:
+		return // it would tell of records that no snapshot holds
+	case same && cache == nil:
+		return
+	case same && v == t.parent.Version:
+		t.record(cache.End, cache.Sum, again)
 		return
 	}
 	root := t.top.out.stat
 	if root == nil {
-		root = &statcache.Node{Block: []byte(t.base.cache.Root.Block), Kids: t.base.cache.Kids()}
+		kids, ok := cache.Kids(cache.Root)
+		if !ok {
+			return
+		}
+		root = &statcache.Node{Block: []byte(cache.Root.Block), Kids: kids}
 	}
-	_ = statcache.Write(t.Path(bands.StatPrefix+t.set.Lineage),
-		statcache.Meta{Version: v, Fit: t.fit, Rules: t.walk.rules.Print}, root, t.base.cache)
+	meta := statcache.Meta{Version: v, Fit: t.fit, Rules: t.walk.rules.Print}
+	if end, sum, err := statcache.Save(t.Path(bands.StatPrefix+t.set.Lineage), meta, root, cache); err == nil {
+		t.record(end, sum, again)
+	}
 }
 
 // publish makes the snapshot.

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
@@ -26,6 +27,7 @@ type walk struct {
 	rules    *rules.Rules
 	cache    *statcache.Cache // nil: everything is read
 	strict   bool             // the rules changed, so that the cache's names aren't enough
+	touched  touched.Folders  // what differs from the cache at most; nil: anything may
 	base     *tree.Records    // what the cache was written for; nil without one
 	to       sink
 	stamp    int64 // what changed from then on may change unseen
@@ -60,7 +62,11 @@ type walk struct {
 type most struct{ files, bytes int64 }
 
 // notes are paths that a caller wants to hear of.
-type notes struct{ moving, unreadable, leftOut []string }
+type notes struct {
+	moving, unreadable, leftOut []string
+
+	again touched.Paths // what may change unseen
+}
 
 // errOverRoom means that the changes don't fit.
 var errOverRoom = errors.New("more than there is room for")
@@ -194,6 +200,15 @@ func (w *walk) count(n int) {
 	if w.progress != nil {
 		w.note(func(*notes) { w.progress(done) })
 	}
+}
+
+// examined is how many entries a walk that has ended knows to be as they are: those that it visited, or
+// all of the base where nothing else can have changed.
+func (w *walk) examined(b *base) int64 {
+	if w.touched != nil {
+		return b.entries()
+	}
+	return w.entries.Load()
 }
 
 // reportTo reports how far the walk is to progress, unless that is nil. of are the totals, as

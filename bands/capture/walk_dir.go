@@ -18,6 +18,7 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 	if err := d.prepare(); err != nil {
 		return nil, err
 	}
+	d.maybe = r.maybe(n)
 	names, err := d.names()
 	if err == nil {
 		err = d.own()
@@ -56,6 +57,7 @@ type dirReader struct {
 	fileReader
 
 	path  string
+	maybe maybe // what may differ from the cache
 	same  bool  // the directory's own data is the cache's
 	alien bool  // it is the store of another repository
 	todo  []int // items whose content has to be read
@@ -65,7 +67,7 @@ type dirReader struct {
 // prepare finds out what is known about the directory.
 func (d *dirReader) prepare() error {
 	if !d.n.old.Known() {
-		d.n.old = d.renamed(&d.n.st)
+		d.n.old, d.n.stray = d.renamed(&d.n.st), true
 	}
 	if !d.n.old.Known() {
 		return nil
@@ -125,14 +127,18 @@ func (d *dirReader) compare(name string) error {
 	if d.rules.Hides(d.path, name) {
 		return nil
 	}
-	st := &d.st
-	if err := d.n.dir.Stat(name, st); err != nil {
-		return d.unseen(name, err)
-	}
 	var was statcache.Line
 	line, known := d.list.lines.Find(name)
 	if known {
 		was = d.list.lines.Line(line)
+		if was.Kind != statcache.Part && !d.maybe.has(name) {
+			d.list.keep(line)
+			return nil
+		}
+	}
+	st := &d.st
+	if err := d.n.dir.Stat(name, st); err != nil {
+		return d.unseen(name, err)
 	}
 	if why := d.skipped(name, was); why != 0 {
 		if was.Kind == statcache.Skipped && was.Reason == why {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -295,6 +296,7 @@ func (s *settling) under(e *tree.Entry) (tree.Stored, error) {
 // block is the listing as the stat cache has it.
 func (s *settling) block(rec tree.Stored) (*statcache.Node, error) {
 	l := s.list
+	s.noteAgain()
 	n := statcache.NewNode(l.own, rec, len(l.lines.Block)+len(l.items)*(statcache.EntryLength+16))
 	for _, p := range l.places {
 		if p < 0 {
@@ -321,6 +323,33 @@ func (s *settling) block(rec tree.Stored) (*statcache.Node, error) {
 		n.AddDir(text[statcache.EntryLength:], statcache.Subdirectory{Old: old})
 	}
 	return n, nil
+}
+
+// noteAgain notes what the cache has without an inode, so that it never matches.
+func (s *settling) noteAgain() {
+	if s.base == nil {
+		return
+	}
+	path := s.n.path()
+	var again touched.Paths
+	if s.list.own.Ino == 0 {
+		again.Dirs = append(again.Dirs, path)
+	}
+	for i := range s.list.items {
+		it := &s.list.items[i]
+		unsure := it.kid == nil && it.line.Kind == statcache.File && it.line.Ino == 0
+		if unsure || it.kid != nil && it.kid.out.state == unknown {
+			again.Files = append(again.Files, tree.JoinPath(path, it.line.Name))
+		}
+	}
+	for name, kid := range s.kids {
+		if kid.out.state == unknown {
+			again.Files = append(again.Files, tree.JoinPath(path, name))
+		}
+	}
+	if len(again.Files)+len(again.Dirs) > 0 {
+		s.note(func(all *notes) { all.again.Add(again) })
+	}
 }
 
 // addSubdirectory appends an entry for a subdirectory that was entered.

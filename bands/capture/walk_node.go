@@ -15,6 +15,7 @@ type node struct {
 	name   string
 	st     dirfd.Stat          // as the parent saw it
 	old    statcache.Directory // in the cache
+	stray  bool                // old was at another path, or that of a directory above
 	dir    *dirfd.Dir          // while it or a subdirectory still needs it
 	// users are those who need dir: the visit, and each subdirectory that isn't
 	// open yet. pending is what the end waits for: the visit, and each
@@ -82,7 +83,7 @@ func (n *node) abandon() {
 
 // adopt makes a node for a subdirectory.
 func (n *node) adopt(name string, old statcache.Directory, st *dirfd.Stat) *node {
-	kid := &node{parent: n, name: name, st: *st, old: old}
+	kid := &node{parent: n, name: name, st: *st, old: old, stray: n.stray}
 	kid.users.Store(1)
 	kid.pending.Store(1)
 	return kid

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
@@ -101,9 +102,14 @@ func IsFatal(err error) bool {
 // r.kids.
 func (r *reader) unchanged(n *node) (verified int, same bool) {
 	r.kids = r.kids[:0]
+	maybe := r.maybe(n)
 	lines := n.old.Lines()
 	var e statcache.Line
 	for lines.Next(&e) {
+		if !maybe.has(e.Name) {
+			verified++
+			continue
+		}
 		switch e.Kind {
 		case statcache.File:
 			if n.dir.Stat(e.Name, &r.st) != nil || !e.Same(&r.st) || r.st.Mounted {
@@ -123,6 +129,22 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 		verified++
 	}
 	return verified, !lines.Bad
+}
+
+// maybe is which entries of a directory may differ from the cache.
+type maybe struct {
+	all    bool
+	folder *touched.Folder // nil if none does
+}
+
+func (m maybe) has(name string) bool { return m.all || m.folder != nil && m.folder.Has(name) }
+
+// maybe returns which entries of the directory may differ from the cache.
+func (r *reader) maybe(n *node) maybe {
+	if r.touched == nil || n.stray {
+		return maybe{all: true}
+	}
+	return maybe{folder: r.touched[n.path()]}
 }
 
 // leaves reports whether the cap leaves no room for the directory.

@@ -169,7 +169,7 @@ func (c Converter) check(from Entry, root, driver string) error {
 		return fmt.Errorf("%w: %s", ErrFormerKept, Former(root))
 	}
 	if from.Driver == "" {
-		inside, err := volume.MountsIn(root)
+		inside, err := disk.MountsIn(root)
 		if len(inside) > 0 {
 			err = fmt.Errorf("%s %w: %s is a mount point", root, volume.ErrInUse, inside[0])
 		}
@@ -305,7 +305,7 @@ func (c Converter) Kept(ctx context.Context, dir string) (Entry, error) {
 
 // removeFormer removes a folder that a conversion has made or replaced.
 func removeFormer(dir string) error {
-	if inside, err := volume.MountsIn(dir); err != nil || len(inside) > 0 {
+	if inside, err := disk.MountsIn(dir); err != nil || len(inside) > 0 {
 		return errors.Join(err, fmt.Errorf("%s %w: something is mounted there", dir, volume.ErrInUse))
 	}
 	if err := disk.Step("remove", dir); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/statcache"
 )
 
-// FuzzStatCache reads caches whose checksum is right but nothing else.
+// FuzzStatCache reads caches of which nothing is right but the checksums.
 func FuzzStatCache(f *testing.F) {
 	for _, extra := range []int{0, 3} {
 		dir := f.TempDir()
@@ -42,11 +42,10 @@ func FuzzStatCache(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		whole := data[:len(data)-4]
-		if !statcache.ReadAll(string(whole)) {
+		if !statcache.ReadAll(string(data)) {
 			f.Fatal("what was written can't be read")
 		}
-		f.Add(whole)
+		f.Add(data)
 	}
 	f.Fuzz(func(_ *testing.T, data []byte) { statcache.ReadAll(string(data)) })
 }

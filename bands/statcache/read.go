@@ -7,8 +7,8 @@ package statcache
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -27,7 +27,14 @@ const (
 	headerLength = 8 + 4 + 4 + 8 + 8 + 8 + 32
 	// footerLength is where the root's block begins (8) and the CRC-32C of all
 	// that is before itself (4).
-	footerLength = 8 + 4
+	footerLength = 8 + sumLength
+	sumLength    = 4
+	// updateMagic ends an update.
+	updateMagic = "ENTSTATU"
+	// trailerLength is a header, where the update begins (8), where the first one
+	// does (8), where the root's block is (8), the checksum of what is before the
+	// update (4), that of the update (4), and the magic.
+	trailerLength = headerLength + 8 + 8 + 8 + sumLength + sumLength + 8
 	// blockLength is the fixed beginning of a directory's block.
 	blockLength = 4 + 4 + 8 + 8 + 8 + 8 + 4 + 4 + 32 + 4 + 4 + 4*8
 	// EntryLength is the fixed beginning of an entry, before its name.
@@ -48,12 +55,18 @@ const (
 // package.
 var ErrUnusable = errors.New("unusable stat cache")
 
-// Cache is a stat cache in memory. A string, so that the names in it cost
-// nothing.
+// Cache is a stat cache: all of it in memory, or a file of which the blocks are read when they are
+// needed.
 type Cache struct {
 	Meta
 
-	data string
+	// Sum identifies what was read, End is where that ends in the file.
+	Sum uint32
+	End uint64
+
+	data string   // what is in memory; a string, so that the names in it cost nothing
+	file *os.File // nil if that is everything
+	base uint64   // where the updates begin
 	Root Directory
 }
 
@@ -84,36 +97,159 @@ func Read(path string) (*Cache, error) {
 	}
 	var data strings.Builder
 	data.Grow(int(info.Size()))
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	body := info.Size() - 4
-	if _, err := io.Copy(io.MultiWriter(&data, sum), io.LimitReader(f, body)); err != nil {
+	if _, err := io.Copy(&data, f); err != nil {
 		return nil, fmt.Errorf("read stat cache: %w", err)
-	}
-	var trailer [4]byte
-	if _, err := io.ReadFull(f, trailer[:]); err != nil {
-		return nil, ErrUnusable
-	}
-	if data.Len() != int(body) || u32(string(trailer[:]), 0) != sum.Sum32() {
-		return nil, ErrUnusable
 	}
 	return parse(data.String())
 }
 
-// parse takes what is before the checksum.
-func parse(data string) (*Cache, error) {
-	if len(data) < headerLength+footerLength-4 || data[:8] != magic {
-		return nil, ErrUnusable
+// Open opens the file as it was when it ended at end, with that checksum. Only what has changed since
+// it was written whole is checked. The caller closes the cache.
+func Open(path string, end uint64, sum uint32) (*Cache, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	c := &Cache{data: data}
-	c.Version = bands.Version(u32(data, 8))
-	c.Fit = Fit{Capacity: i64(data, 16), At: i64(data, 24), Weight: i64(data, 32)}
-	copy(c.Rules[:], data[40:headerLength])
-	root, ok := c.directory(u64(data, len(data)-8))
-	if !ok {
-		return nil, ErrUnusable
+	c := &Cache{file: f, End: end, Sum: sum}
+	if err := c.open(); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	c.Root = root
 	return c, nil
+}
+
+func (c *Cache) open() error {
+	head, ok := c.text(0, headerLength)
+	if !ok || head[:8] != magic {
+		return ErrUnusable
+	}
+	last, ok := c.trailer(c.End)
+	if !ok || last.sum != c.Sum {
+		return ErrUnusable
+	}
+	c.base = last.base
+	if last.start > 0 {
+		if head, ok = c.text(last.start, c.End-last.start); !ok || !last.holds(head) {
+			return ErrUnusable
+		}
+		head = head[len(head)-trailerLength:]
+	}
+	return c.begin(head, last.root)
+}
+
+// Close closes the file that Open has opened.
+func (c *Cache) Close() error {
+	if c == nil || c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
+// parse takes a whole file, and checks it.
+func parse(data string) (*Cache, error) {
+	c, last, err := load(data)
+	if err != nil {
+		return nil, err
+	}
+	for t, end := last, c.End; ; {
+		if !t.holds(data[t.start:end]) {
+			return nil, ErrUnusable
+		}
+		if t.start == 0 {
+			return c, nil
+		}
+		end = t.start
+		before := t.before
+		var ok bool
+		if t, ok = c.trailer(end); !ok || t.sum != before {
+			return nil, ErrUnusable
+		}
+	}
+}
+
+// load takes a whole file, and checks no sum.
+func load(data string) (c *Cache, last trailer, err error) {
+	c = &Cache{data: data, End: uint64(len(data))}
+	last, ok := c.trailer(c.End)
+	if !ok || data[:len(magic)] != magic {
+		return nil, last, ErrUnusable
+	}
+	c.Sum, c.base = last.sum, last.base
+	head := data
+	if last.start > 0 {
+		head = data[len(data)-trailerLength:]
+	}
+	return c, last, c.begin(head, last.root)
+}
+
+// begin takes the header, and the place of the root's block.
+func (c *Cache) begin(head string, root uint64) error {
+	c.Version = bands.Version(u32(head, 8))
+	c.Fit = Fit{Capacity: i64(head, 16), At: i64(head, 24), Weight: i64(head, 32)}
+	copy(c.Rules[:], head[40:headerLength])
+	var ok bool
+	if c.Root, ok = c.directory(root); !ok {
+		return ErrUnusable
+	}
+	return nil
+}
+
+// text is a part of the file.
+func (c *Cache) text(at, length uint64) (string, bool) {
+	if c.file == nil {
+		if end := uint64(len(c.data)); at > end || length > end-at {
+			return "", false
+		}
+		return c.data[at : at+length], true
+	}
+	if at > c.End || length > c.End-at {
+		return "", false
+	}
+	buf := make([]byte, length)
+	if _, err := c.file.ReadAt(buf, int64(at)); err != nil {
+		return "", false
+	}
+	return string(buf), true
+}
+
+// trailer is the end of what was written whole, or of an update of it.
+type trailer struct {
+	start  uint64 // where what it ends begins; 0 of what was written whole
+	base   uint64 // where the updates begin
+	root   uint64 // where the root's block begins
+	before uint32 // the checksum of what is before start
+	sum    uint32
+}
+
+// holds reports whether the checksum is that of data, which ends with the trailer.
+func (t trailer) holds(data string) bool {
+	end := len(data) - sumLength
+	if t.start > 0 {
+		end -= len(updateMagic)
+	}
+	return checksum(t.before, data[:end]) == t.sum
+}
+
+// trailer reads the one that ends there.
+func (c *Cache) trailer(end uint64) (t trailer, ok bool) {
+	if end < headerLength+footerLength {
+		return t, false
+	}
+	foot, ok := c.text(end-footerLength, footerLength)
+	if !ok {
+		return t, false
+	}
+	if foot[footerLength-len(updateMagic):] != updateMagic {
+		return trailer{base: end, root: u64(foot, 0), sum: u32(foot, 8)}, true
+	}
+	if end < headerLength+footerLength+trailerLength {
+		return t, false
+	}
+	if foot, ok = c.text(end-trailerLength, trailerLength); !ok {
+		return t, false
+	}
+	const at = headerLength
+	t = trailer{start: u64(foot, at), base: u64(foot, at+8), root: u64(foot, at+16), before: u32(foot, at+24), sum: u32(foot, at+28)}
+	return t, t.base >= headerLength+footerLength && t.start >= t.base && t.start <= end-trailerLength
 }
 
 // Directory is a directory's block in the cache. The zero value is none.
@@ -127,16 +263,22 @@ func (d Directory) Known() bool { return d.Block != "" }
 
 // directory is the block at a place; false if there can be none.
 func (c *Cache) directory(at uint64) (Directory, bool) {
-	end := uint64(len(c.data) - 8)
-	if at < headerLength || at > end || end-at < blockLength {
+	if at < headerLength || at > c.End || c.End-at < blockLength+footerLength {
 		return Directory{}, false
 	}
-	length := uint64(u32(c.data, int(at)))
-	if length < blockLength || length > end-at {
+	head, ok := c.text(at, 4)
+	if !ok {
 		return Directory{}, false
 	}
-	d := Directory{Block: c.data[at : at+length], at: at}
-	if d.below() > at-headerLength || uint64(d.bandCount())*4 > length-blockLength {
+	length := uint64(u32(head, 0))
+	if length < blockLength || length > c.End-at-footerLength {
+		return Directory{}, false
+	}
+	d := Directory{at: at}
+	if d.Block, ok = c.text(at, length); !ok {
+		return Directory{}, false
+	}
+	if d.apart() != (at >= c.base) || !d.apart() && d.below() > at-headerLength || uint64(d.bandCount())*4 > length-blockLength {
 		return Directory{}, false
 	}
 	return d, true
@@ -145,11 +287,11 @@ func (c *Cache) directory(at uint64) (Directory, bool) {
 // Child is the block that a statDir entry of d names.
 func (c *Cache) Child(d Directory, e Line) (Directory, bool) {
 	distance := uint64(e.Size)
-	if distance == 0 || distance > d.below() {
+	if distance == 0 || distance > d.at || !d.apart() && distance > d.below() {
 		return Directory{}, false
 	}
 	child, ok := c.directory(d.at - distance)
-	if !ok || child.at+uint64(len(child.Block)) > d.at || child.below() > child.at-(d.at-d.below()) {
+	if !ok || child.at+uint64(len(child.Block)) > d.at || !d.apart() && child.below() > child.at-(d.at-d.below()) {
 		return Directory{}, false
 	}
 	return child, true
@@ -169,32 +311,31 @@ func (c *Cache) Each(d Directory, visit func(Directory)) {
 	}
 }
 
-// Kids are the root's subdirectories, for a new root block.
-func (c *Cache) Kids() []Subdirectory {
+// Kids are the subdirectories of d, for a new block of it; false if the block is no good.
+func (c *Cache) Kids(d Directory) ([]Subdirectory, bool) {
 	var kids []Subdirectory
 	var e Line
-	at := len(c.Root.Block)
-	lines := c.Root.Lines()
-	at -= len(lines.rest)
+	lines := d.Lines()
+	at := len(d.Block) - len(lines.rest)
 	for lines.Next(&e) {
 		if e.Kind == Dir {
-			if old, ok := c.Child(c.Root, e); ok {
-				kids = append(kids, Subdirectory{at: at + EntryLength - 8, Old: old})
+			old, ok := c.Child(d, e)
+			if !ok {
+				return nil, false
 			}
+			kids = append(kids, Subdirectory{at: at + EntryLength - 8, Old: old})
 		}
-		at = len(c.Root.Block) - len(lines.rest)
+		at = len(d.Block) - len(lines.rest)
 	}
-	return kids
-}
-
-// subtree is the blocks of the directory and of all below it.
-func (c *Cache) subtree(d Directory) string {
-	return c.data[d.at-d.below() : d.at+uint64(len(d.Block))]
+	return kids, !lines.Bad
 }
 
 // Count returns the number of entries.
 func (d Directory) Count() int    { return int(u32(d.Block, 4)) }
 func (d Directory) below() uint64 { return u64(d.Block, 8) }
+
+// apart reports whether the block is one of an update: what is below it can be anywhere before it.
+func (d Directory) apart() bool { return d.below() == math.MaxUint64 }
 
 // Ino returns the directory's inode number.
 func (d Directory) Ino() uint64       { return u64(d.Block, 16) }

@@ -2,11 +2,13 @@ package statcache
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -85,92 +87,183 @@ func (n *Node) AddDir(name string, kid Subdirectory) {
 	n.Add(&Line{Name: name, Kind: Dir})
 }
 
-// writer writes a stat cache from front to back.
+// writer writes blocks from front to back.
 type writer struct {
-	to  *bufio.Writer
-	pos uint64
-	old *Cache
-	err error
+	to    *bufio.Writer
+	pos   uint64
+	old   *Cache
+	apart bool // the blocks of old stay where they are
+	err   error
 }
 
-func (w *writer) write(data string) {
+func (w *writer) write(data []byte) {
 	if w.err != nil {
 		return
 	}
 	w.pos += uint64(len(data))
-	_, w.err = w.to.WriteString(data)
+	_, w.err = w.to.Write(data)
 }
 
-// put writes the blocks of a directory and of all below it, and returns where
-// its own begins.
+// put writes the block of a directory after those below it, as far as they aren't there, and returns
+// where its own begins.
 func (w *writer) put(n *Node) uint64 {
 	le := binary.LittleEndian
 	first := w.pos
 	starts := make([]uint64, len(n.Kids))
 	for i, kid := range n.Kids {
-		if kid.Node != nil {
+		switch {
+		case kid.Node != nil:
 			starts[i] = w.put(kid.Node)
-			continue
+		case w.apart:
+			starts[i] = kid.Old.at
+		default:
+			starts[i] = w.copy(kid.Old)
 		}
-		w.write(w.old.subtree(kid.Old))
-		starts[i] = w.pos - uint64(len(kid.Old.Block))
 	}
 	own := w.pos
 	le.PutUint32(n.Block, uint32(len(n.Block)))
 	le.PutUint64(n.Block[8:], own-first)
+	if w.apart {
+		le.PutUint64(n.Block[8:], math.MaxUint64)
+	}
 	for i, kid := range n.Kids {
 		le.PutUint64(n.Block[kid.at:], own-starts[i])
 	}
-	if w.err == nil {
-		w.pos += uint64(len(n.Block))
-		_, w.err = w.to.Write(n.Block)
-	}
+	w.write(n.Block)
 	return own
 }
 
-// Write writes the cache whose last directory is root; blocks that
-// haven't changed come from old.
-func Write(path string, meta Meta, root *Node, old *Cache) (err error) {
-	if err := disk.Step("write", path); err != nil {
-		return err
+// copy writes the blocks of a directory of old and of all below it, and returns where its own begins.
+func (w *writer) copy(d Directory) uint64 {
+	if d.apart() {
+		kids, ok := w.old.Kids(d)
+		if !ok {
+			w.err = ErrUnusable
+			return 0
+		}
+		return w.put(&Node{Block: []byte(d.Block), Kids: kids})
 	}
+	const most = 1 << 20
+	for at, end := d.at-d.below(), d.at+uint64(len(d.Block)); at < end && w.err == nil; {
+		part, ok := w.old.text(at, min(end-at, most))
+		if !ok {
+			w.err = ErrUnusable
+			return 0
+		}
+		w.write([]byte(part))
+		at += uint64(len(part))
+	}
+	return w.pos - uint64(len(d.Block))
+}
+
+// Save writes the cache whose last directory is root; blocks that haven't changed come from old, nil for
+// none. If old was opened, and little has changed since it was written whole, that is added to the file;
+// else the file is replaced. It returns where the file ends now, and its checksum.
+func Save(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
+	if err := disk.Step("write", path); err != nil {
+		return 0, 0, err
+	}
+	if old != nil && old.file != nil && old.End-old.base < max(old.base/updatesPart, leastUpdates) {
+		end, sum, err = update(path, meta, root, old)
+	} else {
+		end, sum, err = replace(path, meta, root, old)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("write stat cache: %w", err)
+	}
+	return end, sum, nil
+}
+
+const (
+	// updatesPart is the part of the file that updates may be.
+	updatesPart = 8
+	// leastUpdates is what updates may have of any file, in bytes.
+	leastUpdates = 256 << 10
+)
+
+func replace(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
 	temp := path + bands.TempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("write stat cache: %w", err)
+		return 0, 0, err
 	}
-	err = errors.Join(writeStat(f, meta, root, old), f.Close())
-	if err == nil {
+	end, sum, err = writeWhole(f, meta, root, old)
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = disk.Step("rename", path)
 	}
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write stat cache: %w", err), os.Remove(temp))
+		return 0, 0, errors.Join(err, os.Remove(temp))
 	}
-	return nil
+	return end, sum, nil
 }
 
-func writeStat(f io.Writer, meta Meta, root *Node, old *Cache) error {
+func writeWhole(f io.Writer, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
 	le := binary.LittleEndian
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	w := &writer{to: bufio.NewWriterSize(io.MultiWriter(f, sum), 256<<10), old: old}
+	hash := crc32.New(castagnoli)
+	w := &writer{to: bufio.NewWriterSize(io.MultiWriter(f, hash), 256<<10), old: old}
+	w.write(meta.encode())
+	w.write(le.AppendUint64(nil, w.put(root)))
+	if err := errors.Join(w.err, w.to.Flush()); err != nil {
+		return 0, 0, err
+	}
+	_, err = f.Write(le.AppendUint32(nil, hash.Sum32()))
+	return w.pos + sumLength, hash.Sum32(), err
+}
+
+// update adds what has changed to the file of old.
+func update(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
+	le := binary.LittleEndian
+	var added bytes.Buffer
+	w := &writer{to: bufio.NewWriter(&added), pos: old.End, old: old, apart: true}
+	at := w.put(root)
+	w.write(meta.encode())
+	var rest []byte
+	for _, n := range []uint64{old.End, old.base, at} {
+		rest = le.AppendUint64(rest, n)
+	}
+	w.write(le.AppendUint32(rest, old.Sum))
+	if err := errors.Join(w.err, w.to.Flush()); err != nil {
+		return 0, 0, err
+	}
+	sum = checksum(old.Sum, added.String())
+	added.Write(append(le.AppendUint32(nil, sum), updateMagic...))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	end = old.End + uint64(added.Len())
+	_, err = f.WriteAt(added.Bytes(), int64(old.End))
+	if err != nil {
+		end = old.End
+	}
+	err = errors.Join(err, f.Truncate(int64(end))) // what a killed process has written goes, too
+	return end, sum, errors.Join(err, f.Close())
+}
+
+// encode is the header.
+func (m Meta) encode() []byte {
+	le := binary.LittleEndian
 	head := append(make([]byte, 0, headerLength), magic...)
-	head = le.AppendUint32(head, uint32(meta.Version))
+	head = le.AppendUint32(head, uint32(m.Version))
 	head = le.AppendUint32(head, 0)
-	for _, n := range []int64{meta.Fit.Capacity, meta.Fit.At, meta.Fit.Weight} {
+	for _, n := range []int64{m.Fit.Capacity, m.Fit.At, m.Fit.Weight} {
 		head = le.AppendUint64(head, uint64(n))
 	}
-	head = append(head, meta.Rules[:]...)
-	w.write(string(head))
-	w.write(string(le.AppendUint64(nil, w.put(root))))
-	if w.err != nil {
-		return w.err
+	return append(head, m.Rules[:]...)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant
+
+// checksum is the CRC-32C of data after what has the checksum before.
+func checksum(before uint32, data string) uint32 {
+	var part [32 << 10]byte
+	for len(data) > 0 {
+		n := copy(part[:], data)
+		before = crc32.Update(before, castagnoli, part[:n])
+		data = data[n:]
 	}
-	if err := w.to.Flush(); err != nil {
-		return err
-	}
-	_, err := f.Write(le.AppendUint32(nil, sum.Sum32()))
-	return err
+	return before
 }

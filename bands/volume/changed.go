@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -19,13 +20,14 @@ import (
 // is another kind of file in the other, the folder alone is named. Where the driver has a
 // record of what changed only that is looked at, else every file.
 func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error) {
-	touched, known, err := a.driver.Touched(a.at, b.at)
+	paths, known, err := a.driver.Touched(a.at, b.at)
 	if err != nil {
 		return nil, err
 	}
 	c := comparing{hidden: hidden, progress: a.Progress}
 	if known {
-		c.only = touched.folders()
+		c.only = touched.Folders{}
+		c.only.Add(paths)
 	}
 	from, err := dirfd.OpenRoot(a.Dir)
 	if err != nil {
@@ -43,48 +45,10 @@ func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error)
 	return c.changed, nil
 }
 
-// Touched are what may differ between two copies of a volume: paths of files and of
-// directories, of which the attributes or the list of entries were changed.
-type Touched struct{ Files, Dirs []string }
-
-// folder is what is compared of a directory: all of its entries, or those of these names.
-type folder struct {
-	all   bool
-	names map[string]bool
-}
-
-// folders are the directories that have to be compared, by their paths: those that were
-// touched, and those above what was touched.
-func (t Touched) folders() map[string]*folder {
-	list := map[string]*folder{}
-	at := func(path string) *folder {
-		f := list[path]
-		if f == nil {
-			f = &folder{names: map[string]bool{}}
-			list[path] = f
-		}
-		return f
-	}
-	for _, path := range slices.Concat(t.Files, t.Dirs) {
-		for path != "" {
-			above, name := "", path
-			if i := strings.LastIndexByte(path, '/'); i >= 0 {
-				above, name = path[:i], path[i+1:]
-			}
-			at(above).names[name] = true
-			path = above
-		}
-	}
-	for _, path := range t.Dirs {
-		at(path).all = true
-	}
-	return list
-}
-
 // comparing is one comparison.
 type comparing struct {
 	hidden  []string
-	only    map[string]*folder // nil: every directory is compared
+	only    touched.Folders // nil: every directory is compared
 	changed []string
 
 	progress func(done int64) // may be nil
@@ -96,7 +60,7 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	in := &folder{all: true}
+	in := &touched.Folder{All: true}
 	if c.only != nil {
 		if in = c.only[path]; in == nil {
 			return nil
@@ -160,9 +124,9 @@ func equal(x, y dirfd.Stat) bool {
 
 // entries are those of a folder, as far as they are compared. What goes away meanwhile
 // is none.
-func entries(d *dirfd.Dir, in *folder) (map[string]dirfd.Stat, error) {
-	names := slices.Collect(maps.Keys(in.names))
-	if in.all {
+func entries(d *dirfd.Dir, in *touched.Folder) (map[string]dirfd.Stat, error) {
+	names := slices.Collect(maps.Keys(in.Names))
+	if in.All {
 		names = names[:0]
 		err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
 			names = append(names, string(name))

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/loopfs"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -431,4 +432,4 @@ func (d Image) Verify(ctx context.Context, snapshot string) error {
 }
 
 // Touched is unknown: ext4 records no such thing.
-func (Image) Touched(_, _ string) (Touched, bool, error) { return Touched{}, false, nil }
+func (Image) Touched(_, _ string) (touched.Paths, bool, error) { return touched.Paths{}, false, nil }

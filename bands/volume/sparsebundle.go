@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/hdiutil"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -345,7 +346,9 @@ func (Sparsebundle) Seal(string) error { return nil }
 func (Sparsebundle) Remove(path string) error { return bands.RemoveAll(path) }
 
 // Touched is unknown: nothing records what changed.
-func (Sparsebundle) Touched(_, _ string) (Touched, bool, error) { return Touched{}, false, nil }
+func (Sparsebundle) Touched(_, _ string) (touched.Paths, bool, error) {
+	return touched.Paths{}, false, nil
+}
 
 // Verify attaches a clone of the snapshot, which checks its file system's records.
 func (d Sparsebundle) Verify(ctx context.Context, snapshot string) error {

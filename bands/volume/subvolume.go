@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -146,7 +148,7 @@ func (s Subvolume) Create(root string) error {
 	if btrfs.IsSubvolume(root) {
 		return s.Check(root)
 	}
-	if inside, err := MountsIn(root); err != nil || len(inside) > 0 {
+	if inside, err := disk.MountsIn(root); err != nil || len(inside) > 0 {
 		return errors.Join(err, inUse(root, "is a mount point, or has one in it"))
 	}
 	info, err := os.Stat(root)
@@ -184,7 +186,7 @@ func (Subvolume) Check(root string) error {
 	if mode, err := btrfs.GetMode(root); err != nil || mode == btrfs.ReadOnly {
 		return errors.Join(err, fmt.Errorf("%s: %w: it is a read-only subvolume", root, ErrNotVolume))
 	}
-	mounts, err := MountsIn(root)
+	mounts, err := disk.MountsIn(root)
 	if err != nil {
 		return err
 	}
@@ -199,7 +201,7 @@ func (Subvolume) Check(root string) error {
 
 // checkMounts returns an error if something is mounted below root.
 func checkMounts(root string) error {
-	mounts, err := MountsIn(root)
+	mounts, err := disk.MountsIn(root)
 	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
 	if len(mounts) > 0 {
 		return inUse(root, "has something mounted in it: "+mounts[0])
@@ -226,31 +228,6 @@ func checkNested(root string) error {
 }
 
 func inUse(root, why string) error { return fmt.Errorf("%s %w: it %s", root, ErrInUse, why) }
-
-// MountsIn are the paths at or below root at which something is mounted; none where the system
-// has no /proc.
-func MountsIn(root string) ([]string, error) {
-	data, err := disk.ReadFile("/proc/self/mountinfo")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // another system
-	}
-	if err != nil {
-		return nil, err
-	}
-	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	var list []string
-	for line := range strings.Lines(string(data)) {
-		const pathField = 4
-		fields := strings.Fields(line)
-		if len(fields) <= pathField {
-			continue
-		}
-		if at := unescape.Replace(fields[pathField]); at == root || strings.HasPrefix(at, root+"/") {
-			list = append(list, at)
-		}
-	}
-	return list, nil
-}
 
 // ID is the UUID of the subvolume.
 func (Subvolume) ID(path string) (string, error) {
@@ -286,22 +263,22 @@ func (Subvolume) Verify(_ context.Context, snapshot string) error {
 
 // Touched asks Btrfs for what was written since the two were one subvolume. Only root may
 // ask that.
-func (Subvolume) Touched(a, b string) (Touched, bool, error) {
+func (Subvolume) Touched(a, b string) (touched.Paths, bool, error) {
 	since, known, err := btrfs.Diverged(a, b)
 	if errors.Is(err, fs.ErrPermission) {
-		return Touched{}, false, nil
+		return touched.Paths{}, false, nil
 	}
 	if err != nil || !known {
-		return Touched{}, false, err
+		return touched.Paths{}, false, err
 	}
-	var all Touched
+	var all touched.Paths
 	for _, path := range []string{a, b} {
 		if err := settle(path); err != nil {
-			return Touched{}, false, err
+			return touched.Paths{}, false, err
 		}
-		files, dirs, err := btrfs.Touched(path, since)
+		files, dirs, err := btrfs.Touched(path, since, math.MaxInt)
 		if err != nil {
-			return Touched{}, false, err
+			return touched.Paths{}, false, err
 		}
 		all.Files, all.Dirs = append(all.Files, files...), append(all.Dirs, dirs...)
 	}

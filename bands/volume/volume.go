@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -80,7 +81,7 @@ type Driver interface { //nolint:interfacebloat // what a file system must do: d
 	Verify(ctx context.Context, snapshot string) error
 	// Touched returns what may differ between two volumes or snapshots, at a cost that
 	// follows what differs; false if the driver has no record of that.
-	Touched(a, b string) (Touched, bool, error)
+	Touched(a, b string) (touched.Paths, bool, error)
 	// Snapshot makes a read-only copy of the volume at root. It is on the disk when
 	// Snapshot returns.
 	Snapshot(root, to string) error

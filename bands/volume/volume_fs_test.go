@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -408,7 +409,7 @@ func TestFSVolumeTouched(t *testing.T) {
 // byWalk is a Btrfs that has no record of what changed.
 type byWalk struct{ volume.Subvolume }
 
-func (byWalk) Touched(_, _ string) (volume.Touched, bool, error) { return volume.Touched{}, false, nil }
+func (byWalk) Touched(_, _ string) (touched.Paths, bool, error) { return touched.Paths{}, false, nil }
 
 func (w *world) view(v bands.Version) volume.View {
 	w.t.Helper()

@@ -9,8 +9,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ErrNotBtrfs means that a path isn't on Btrfs.
-var ErrNotBtrfs = errors.New("not on Btrfs")
+// Errors of this package.
+var (
+	// ErrNotBtrfs means that a path isn't on Btrfs.
+	ErrNotBtrfs = errors.New("not on Btrfs")
+	// ErrTooMany means that more has changed than the caller wants to know.
+	ErrTooMany = errors.New("too much has changed")
+)
 
 // Info describes a subvolume.
 type Info struct {

@@ -32,5 +32,11 @@ func Sync(string) error { return ErrNotBtrfs }
 // Diverged returns the last transaction in which two subvolumes were the same.
 func Diverged(_, _ string) (last uint64, known bool, err error) { return 0, false, ErrNotBtrfs }
 
-// Touched are the paths that have changed in the subvolume at path.
-func Touched(string, uint64) (files, dirs []string, err error) { return nil, nil, ErrNotBtrfs }
+// Touched are the paths that have changed in the directory at path.
+func Touched(string, uint64, int) (files, dirs []string, err error) { return nil, nil, ErrNotBtrfs }
+
+// Commit waits until all that was changed is in the file system's trees.
+func Commit(string) (transaction uint64, err error) { return 0, ErrNotBtrfs }
+
+// MayAsk reports whether this process may call Touched and Diverged.
+func MayAsk(string) bool { return false }

@@ -7,18 +7,25 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // The requests of linux/btrfs.h that only root may make.
 const (
 	iocSearch  = 0xc0709411 // BTRFS_IOC_TREE_SEARCH_V2
 	iocInoPath = 0xd0009412 // BTRFS_IOC_INO_LOOKUP
+)
+
+// The requests that begin a commit, and wait for it.
+const (
+	iocStartSync = 0x80089418 // BTRFS_IOC_START_SYNC
+	iocWaitSync  = 0x40089416 // BTRFS_IOC_WAIT_SYNC
 )
 
 // Trees, and the types of items in them: linux/btrfs_tree.h.
@@ -59,14 +66,22 @@ type searchArgs struct {
 	buf                     [searchRoom]byte
 }
 
+// searcher searches trees of the file system that dir is in.
+type searcher struct {
+	dir  *os.File
+	args searchArgs
+}
+
 // search calls visit with the items of a tree from first to last, of those blocks only that
-// a transaction from since on has written. The tree 0 is that of the subvolume dir.
-func search(dir *os.File, tree uint64, first, last itemKey, since uint64, visit func(key itemKey, data []byte) error) error {
-	args := &searchArgs{tree: tree, lastObject: last.object, lastKind: last.kind, lastOffset: last.offset, leastTrans: since, mostTrans: math.MaxUint64}
+// a transaction from since on has written. The tree 0 is that of the subvolume of dir.
+func (s *searcher) search(tree uint64, first, last itemKey, since uint64, visit func(key itemKey, data []byte) error) error {
+	args := &s.args
+	args.tree, args.leastTrans, args.mostTrans = tree, since, math.MaxUint64
+	args.lastObject, args.lastKind, args.lastOffset = last.object, last.kind, last.offset
 	for {
 		args.firstObject, args.firstKind, args.firstOffset = first.object, first.kind, first.offset
 		args.count, args.size = math.MaxUint32, searchRoom
-		if err := ioctl(dir, iocSearch, unsafe.Pointer(args)); err != nil { //nolint:gosec // the kernel's structure
+		if err := ioctl(s.dir, iocSearch, unsafe.Pointer(args)); err != nil { //nolint:gosec // the kernel's structure
 			return err
 		}
 		if args.count == 0 {
@@ -116,11 +131,12 @@ func origins(dir *os.File) ([]origin, error) {
 	}
 	list := []origin{{uuid: info.uuid}}
 	parent, made := info.parent, info.created
+	s := &searcher{dir: dir}
 	for parent != noUUID && !slices.ContainsFunc(list, func(o origin) bool { return o.uuid == parent }) {
 		list = append(list, origin{parent, made})
 		var found bool
 		var err error
-		if parent, made, found, err = parentOf(dir, parent); err != nil {
+		if parent, made, found, err = parentOf(s, parent); err != nil {
 			return nil, err
 		}
 		if !found {
@@ -132,10 +148,10 @@ func origins(dir *os.File) ([]origin, error) {
 
 // parentOf is the subvolume of which the one with that UUID was made, and when; false if
 // that one is gone.
-func parentOf(dir *os.File, uuid [16]byte) (parent [16]byte, made uint64, found bool, err error) {
+func parentOf(s *searcher, uuid [16]byte) (parent [16]byte, made uint64, found bool, err error) {
 	key := itemKey{object: binary.LittleEndian.Uint64(uuid[:8]), kind: uuidSubvolume, offset: binary.LittleEndian.Uint64(uuid[8:])}
 	id := uint64(0)
-	err = search(dir, uuidTree, key, key, 0, func(_ itemKey, data []byte) error {
+	err = s.search(uuidTree, key, key, 0, func(_ itemKey, data []byte) error {
 		id = binary.LittleEndian.Uint64(data)
 		return errFound
 	})
@@ -143,7 +159,7 @@ func parentOf(dir *os.File, uuid [16]byte) (parent [16]byte, made uint64, found 
 		return parent, 0, false, err
 	}
 	first, last := itemKey{id, rootItem, 0}, itemKey{id, rootItem, math.MaxUint64}
-	err = search(dir, rootTree, first, last, 0, func(_ itemKey, data []byte) error {
+	err = s.search(rootTree, first, last, 0, func(_ itemKey, data []byte) error {
 		const parentAt, madeAt, length = 263, 303, 311 // in struct btrfs_root_item
 		if len(data) < length {
 			return fs.ErrInvalid
@@ -191,17 +207,18 @@ func Diverged(a, b string) (last uint64, known bool, err error) {
 	return 0, false, nil
 }
 
-// Touched are the paths, from the subvolume at path, of the files and the directories that a
-// transaction after since has changed: contents, attributes, or of a directory its list.
-// It costs what has changed. What isn't on the disk yet is missing: Sync comes first.
-// Only root may ask.
-func Touched(path string, since uint64) (files, dirs []string, err error) {
+// Touched are the paths, from the directory at path, of the files and the directories at or below
+// it that a transaction after since has changed: contents, attributes, or of a directory its list.
+// It costs what has changed in the subvolume that path is in. What isn't on the disk yet is missing:
+// Sync or Commit comes first. What is renamed meanwhile may be named as before or as after. The
+// error is ErrTooMany if more than most have changed. Only root may ask.
+func Touched(path string, since uint64, most int) (files, dirs []string, err error) {
 	dir, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = dir.Close() }()
-	t := touching{dir: dir, names: map[uint64][]name{}, parents: map[uint64]string{rootInode: ""}}
+	t := touching{searcher: searcher{dir: dir}, most: most, names: map[uint64][]name{}, parents: map[uint64]string{}}
 	files, dirs, err = t.run(since)
 	return files, dirs, explain("find what has changed in", path, err)
 }
@@ -214,41 +231,57 @@ type name struct {
 
 // touching is one search for what has changed.
 type touching struct {
-	dir     *os.File
+	searcher
+
+	most    int
 	changed []uint64
 	isDir   []uint64
 	names   map[uint64][]name
-	parents map[uint64]string // paths of directories by their numbers
+	top     string            // the path of dir in its subvolume; with a slash at its end, unless it is empty
+	parents map[uint64]string // paths of directories in the subvolume by their numbers; the same
 }
 
 func (t *touching) run(since uint64) (files, dirs []string, err error) {
 	if since == math.MaxUint64 {
 		return nil, nil, nil
 	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(t.dir.Fd()), &st); err != nil {
+		return nil, nil, err
+	}
+	if t.top, err = t.path(st.Ino); err != nil {
+		return nil, nil, err
+	}
 	first, last := itemKey{object: rootInode}, itemKey{lastInode, math.MaxUint32, math.MaxUint64}
-	if err := search(t.dir, 0, first, last, since+1, func(key itemKey, data []byte) error { return t.visit(since, key, data) }); err != nil {
+	if err := t.search(0, first, last, since+1, func(key itemKey, data []byte) error { return t.visit(since, key, data) }); err != nil {
 		return nil, nil, err
 	}
 	for _, inode := range t.isDir {
 		at, err := t.path(inode)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it is removed, and still open
+		case err != nil:
 			return nil, nil, err
+		case strings.HasPrefix(at, t.top):
+			dirs = append(dirs, strings.TrimSuffix(at[len(t.top):], "/"))
 		}
-		dirs = append(dirs, at)
 	}
 	for _, inode := range t.changed {
 		// The names may be in a block that is older, all or some of them.
 		delete(t.names, inode)
 		first, last := itemKey{inode, inodeRef, 0}, itemKey{inode, inodeExtref, math.MaxUint64}
-		if err := search(t.dir, 0, first, last, 0, t.addNames); err != nil {
+		if err := t.search(0, first, last, 0, t.addNames); err != nil {
 			return nil, nil, err
 		}
 		for _, n := range t.names[inode] {
 			above, err := t.path(n.dir)
-			if err != nil {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
 				return nil, nil, err
+			case strings.HasPrefix(above, t.top):
+				files = append(files, above[len(t.top):]+n.name)
 			}
-			files = append(files, filepath.Join(above, n.name))
 		}
 	}
 	return files, dirs, nil
@@ -264,6 +297,9 @@ func (t *touching) visit(since uint64, key itemKey, data []byte) error {
 		t.isDir = append(t.isDir, key.object)
 	} else {
 		t.changed = append(t.changed, key.object)
+	}
+	if len(t.isDir)+len(t.changed) > t.most {
+		return ErrTooMany
 	}
 	return nil
 }
@@ -289,8 +325,11 @@ func (t *touching) addNames(key itemKey, data []byte) error {
 	return nil
 }
 
-// path is that of a directory, by its number.
+// path is that of a directory in the subvolume, by its number: with a slash at its end, or empty.
 func (t *touching) path(inode uint64) (string, error) {
+	if inode == rootInode {
+		return "", nil
+	}
 	if at, known := t.parents[inode]; known {
 		return at, nil
 	}
@@ -301,9 +340,39 @@ func (t *touching) path(inode uint64) (string, error) {
 	if err := ioctl(t.dir, iocInoPath, unsafe.Pointer(&args)); err != nil { //nolint:gosec // the kernel's structure
 		return "", err
 	}
-	at := strings.TrimSuffix(unix.ByteSliceToString(args.name[:]), "/")
+	at := unix.ByteSliceToString(args.name[:])
 	t.parents[inode] = at
 	return at, nil
+}
+
+// Commit waits until all that was changed in the file system of path is in its trees, on the
+// disk, contents excepted that the kernel has yet to write: a file that has such contents is
+// changed all the same. It returns the transaction: what is changed later is in a later one.
+func Commit(path string) (transaction uint64, err error) {
+	if err := disk.Step("commit", path); err != nil {
+		return 0, err
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = dir.Close() }()
+	if err = ioctl(dir, iocStartSync, unsafe.Pointer(&transaction)); err == nil { //nolint:gosec // the kernel's structure
+		err = ioctl(dir, iocWaitSync, unsafe.Pointer(&transaction)) //nolint:gosec // the kernel's structure
+	}
+	return transaction, explain("commit", path, err)
+}
+
+// MayAsk reports whether this process may call Touched and Diverged for path.
+func MayAsk(path string) bool {
+	dir, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }()
+	root := itemKey{object: rootInode, kind: inodeItem}
+	s := &searcher{dir: dir}
+	return s.search(0, root, root, 0, func(itemKey, []byte) error { return nil }) == nil
 }
 
 // uuidText is a UUID as Info has it.

@@ -211,11 +211,12 @@ func named(op, path string, err error) error {
 // At is what is mounted at root, and whether it is a file system in a file. The zero Mount
 // with true is something else.
 func At(root string) (m Mount, mounted bool, err error) {
-	err = each(func(at, device string) {
-		if at == root {
-			mounted, m = true, Mount{Device: device} // a later one is above
+	all, err := disk.Mounts()
+	for _, on := range all {
+		if on.At == root {
+			mounted, m = true, Mount{Device: loopDevice(on)} // a later one is above
 		}
-	})
+	}
 	if m.Device != "" {
 		m.File, err = backing(m.Device)
 	}
@@ -228,36 +229,22 @@ func Places(file string) ([]string, error) {
 	if err != nil || len(devices) == 0 {
 		return nil, err
 	}
+	all, err := disk.Mounts()
 	var places []string
-	err = each(func(at, device string) {
-		if slices.Contains(devices, device) {
-			places = append(places, at)
+	for _, on := range all {
+		if slices.Contains(devices, loopDevice(on)) {
+			places = append(places, on.At)
 		}
-	})
+	}
 	return places, err
 }
 
-// each visits what is mounted: where, and the loop device, empty if it is another.
-func each(visit func(at, device string)) error {
-	data, err := disk.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return err
+// loopDevice is the loop device that is mounted, empty if it is something else.
+func loopDevice(m disk.Mounted) string {
+	if strings.HasPrefix(m.Source, "/dev/loop") {
+		return m.Source
 	}
-	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	for line := range strings.Lines(string(data)) {
-		const pathField = 4
-		before, after, _ := strings.Cut(line, " - ")
-		fields, source := strings.Fields(before), strings.Fields(after)
-		if len(fields) <= pathField {
-			continue
-		}
-		device := ""
-		if len(source) > 1 && strings.HasPrefix(source[1], "/dev/loop") {
-			device = source[1]
-		}
-		visit(unescape.Replace(fields[pathField]), device)
-	}
-	return nil
+	return ""
 }
 
 // backing is the FileID of the file that a loop device has; empty if it has none.

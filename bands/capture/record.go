@@ -1,0 +1,94 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/touched"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// recordFormat is that of the records that this package writes.
+const recordFormat = 1
+
+// record is when the tree was as a stat cache has it, for a file system that records what changes
+// later: the file <store>/changed-<lineage>.
+type record struct {
+	Format int `json:"format"`
+	// End and Sum identify the stat cache.
+	End uint64 `json:"end"`
+	Sum uint32 `json:"sum"`
+	// Entries is how many files and directories the tree had.
+	Entries int64 `json:"entries"`
+	// Moment is when the walk began.
+	touched.Moment
+
+	// Again are files and directories that the next walk examines in any case.
+	Again touched.Paths `json:"again,omitzero"`
+}
+
+// mostAgain bounds the paths of a record: a walk that is unsure about more examines everything.
+const mostAgain = 1000
+
+func readRecord(s *bands.Store, lineage string) (record, error) {
+	data, err := disk.ReadFile(s.Path(bands.ChangedPrefix + lineage))
+	if err != nil {
+		return record{}, err
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return record{}, err
+	}
+	if r.Format != recordFormat {
+		return record{}, errors.New("record of changes: another format")
+	}
+	return r, nil
+}
+
+// moment is the present one of the tree, nil where the file system has no record of changes, or
+// this process may not read it.
+func moment(root string) *touched.Moment {
+	now, err := touched.Now(root)
+	if err != nil {
+		return nil
+	}
+	return &now
+}
+
+// follow opens the stat cache that the record belongs to, and finds what may have changed since. If more
+// than a part of the tree has, examining all of it costs less.
+func (b *base) follow(path, root string, last record) {
+	const part, least = 8, 1000
+	if b.now = moment(root); b.now == nil {
+		return
+	}
+	paths, known := touched.Between(root, last.Moment, *b.now, int(max(last.Entries/part, least)))
+	if !known {
+		return
+	}
+	cache, err := statcache.Open(path, last.End, last.Sum)
+	if err != nil {
+		return
+	}
+	b.cache, b.opened, b.touched = cache, cache, touched.Folders{}
+	b.touched.Add(paths)
+	b.touched.Add(last.Again)
+}
+
+// record writes since when the file system's record has all that differs from the stat cache. It is no
+// loss if that fails: the next walk examines everything.
+func (t *taking) record(end uint64, sum uint32, again touched.Paths) {
+	totals := t.top.settled().Totals
+	r := record{
+		Format: recordFormat, End: end, Sum: sum, Entries: totals.Files + totals.Dirs, Again: again,
+	}
+	if t.base.now == nil || r.Entries < t.set.AskFrom || len(again.Files)+len(again.Dirs) > mostAgain {
+		return
+	}
+	r.Moment = *t.base.now
+	if data, err := json.Marshal(r); err == nil {
+		_ = disk.WriteCache(t.Path(bands.ChangedPrefix+t.set.Lineage), data, 0o600)
+	}
+}

@@ -1,0 +1,211 @@
+package statcache_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// model is what a stat cache has to have: the sizes of files, by directory.
+type model map[string]int64
+
+// dirs are the directories of a model, each with so many files.
+const (
+	dirs  = 40
+	files = 25
+)
+
+func dirName(i int) string { return fmt.Sprintf("dir%02d", i) }
+
+// block is the block of a directory with one subdirectory, deep, in which the files are.
+func block(m model, i int) *statcache.Node {
+	deep := statcache.NewNode(statcache.Line{Kind: statcache.Dir, Ino: uint64(1000 + i)}, tree.Stored{}, 0)
+	for f := range files {
+		name := fmt.Sprintf("file%02d", f)
+		deep.Add(&statcache.Line{Name: name, Kind: statcache.File, Size: m[dirName(i)+"/"+name]})
+	}
+	above := statcache.NewNode(statcache.Line{Kind: statcache.Dir, Ino: uint64(i + 1)}, tree.Stored{}, 0)
+	above.AddDir("deep", statcache.Subdirectory{Node: deep})
+	return above
+}
+
+// root is a root's block, in which the directories that were changed are new.
+func root(t *testing.T, m model, old *statcache.Cache, changed map[int]bool) *statcache.Node {
+	t.Helper()
+	top := statcache.NewNode(statcache.Line{Kind: statcache.Dir, Ino: 1}, tree.Stored{}, 0)
+	before := map[string]statcache.Directory{}
+	if old != nil {
+		var e statcache.Line
+		for lines := old.Root.Lines(); lines.Next(&e); {
+			kid, ok := old.Child(old.Root, e)
+			if !ok {
+				t.Fatalf("no block of %s", e.Name)
+			}
+			before[e.Name] = kid
+		}
+	}
+	for i := range dirs {
+		if kid, ok := before[dirName(i)]; ok && !changed[i] {
+			top.AddDir(dirName(i), statcache.Subdirectory{Old: kid})
+			continue
+		}
+		top.AddDir(dirName(i), statcache.Subdirectory{Node: block(m, i)})
+	}
+	return top
+}
+
+// read returns what a stat cache has.
+func read(t *testing.T, c *statcache.Cache) model {
+	t.Helper()
+	m := model{}
+	var dir, deep, file statcache.Line
+	for lines := c.Root.Lines(); lines.Next(&dir); {
+		above, ok := c.Child(c.Root, dir)
+		kids := above.Lines()
+		if !ok || !kids.Next(&deep) {
+			t.Fatalf("no block of %s", dir.Name)
+		}
+		below, ok := c.Child(above, deep)
+		if !ok {
+			t.Fatalf("no block below %s", dir.Name)
+		}
+		for lines := below.Lines(); lines.Next(&file); {
+			m[dir.Name+"/"+file.Name] = file.Size
+		}
+	}
+	return m
+}
+
+// TestUpdates adds changes to a stat cache until it is written whole again, several times, and reads it
+// after each in both ways.
+func TestUpdates(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stat")
+	r := rand.New(rand.NewPCG(1, 2))
+	m := model{}
+	for i := range dirs {
+		for f := range files {
+			m[fmt.Sprintf("%s/file%02d", dirName(i), f)] = r.Int64()
+		}
+	}
+	end, sum, err := statcache.Save(path, statcache.Meta{Version: 1}, root(t, m, nil, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := 0
+	for n := range 400 {
+		old, err := statcache.Open(path, end, sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := map[int]bool{}
+		for range r.IntN(3) {
+			i := r.IntN(dirs)
+			changed[i] = true
+			m[fmt.Sprintf("%s/file%02d", dirName(i), r.IntN(files))] = r.Int64()
+		}
+		before := end
+		meta := statcache.Meta{Version: 2, Fit: statcache.Fit{Weight: int64(n)}}
+		if end, sum, err = statcache.Save(path, meta, root(t, m, old, changed), old); err != nil {
+			t.Fatal(err)
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if end < before {
+			whole++
+		}
+		check(t, path, end, sum, meta, m)
+	}
+	if whole == 0 {
+		t.Error("the updates were never written whole")
+	}
+}
+
+// check reads the stat cache in both ways.
+func check(t *testing.T, path string, end uint64, sum uint32, meta statcache.Meta, want model) {
+	t.Helper()
+	all, err := statcache.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := statcache.Open(path, end, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = opened.Close() }()
+	for _, c := range []*statcache.Cache{all, opened} {
+		if diff := cmp.Diff(meta, c.Meta); diff != "" {
+			t.Error(diff)
+		}
+		if got := read(t, c); !maps.Equal(want, got) {
+			t.Fatal(cmp.Diff(want, got))
+		}
+	}
+	if all.End != end || all.Sum != sum {
+		t.Errorf("read %d, %x, want %d, %x", all.End, all.Sum, end, sum)
+	}
+}
+
+// TestTornUpdate: of an update that a kill has cut off nothing is read, and where the cache ended before is
+// still the end of a valid one. A change of any byte is noticed.
+func TestTornUpdate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stat")
+	m := model{"dir03/file01": 7}
+	end, sum, err := statcache.Save(path, statcache.Meta{Version: 1}, root(t, m, nil, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := read(t, open(t, path, end, sum))
+	old := open(t, path, end, sum)
+	m["dir03/file01"] = 8
+	updated, updatedSum, err := statcache.Save(path, statcache.Meta{Version: 2}, root(t, m, old, map[int]bool{3: true}), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for length := int(end) + 1; length < len(data); length += 7 {
+		if err := os.WriteFile(path, data[:length], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := statcache.Read(path); err == nil {
+			t.Fatalf("an update of %d of %d bytes was read", length-int(end), len(data)-int(end))
+		}
+		if _, err := statcache.Open(path, updated, updatedSum); err == nil {
+			t.Fatalf("an update of %d of %d bytes was opened", length-int(end), len(data)-int(end))
+		}
+		if diff := cmp.Diff(want, read(t, open(t, path, end, sum))); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	for at := 0; at < len(data); at += 97 {
+		data[at] ^= 1
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := statcache.Read(path); err == nil {
+			t.Fatalf("another byte at %d was not noticed", at)
+		}
+		data[at] ^= 1
+	}
+}
+
+func open(t *testing.T, path string, end uint64, sum uint32) *statcache.Cache {
+	t.Helper()
+	c, err := statcache.Open(path, end, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
