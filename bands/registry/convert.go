@@ -82,20 +82,31 @@ type Converted struct {
 // Former is where the folder at root is kept when it is converted.
 func Former(root string) string { return root + formerSuffix }
 
+// Check returns why the folder dir can't be converted to the driver, as far as that is known before
+// it is tried.
+func (c Converter) Check(ctx context.Context, dir, driver string) error {
+	_, _, err := c.prepare(ctx, dir, driver)
+	return err
+}
+
+// prepare finds the folder and the store whose tree it is.
+func (c Converter) prepare(ctx context.Context, dir, driver string) (root string, from Entry, err error) {
+	if root, err = c.checkRoot(dir); err != nil {
+		return "", Entry{}, err
+	}
+	if from, err = c.treeOf(ctx, root); err != nil {
+		return "", Entry{}, err
+	}
+	return root, from, c.check(from, root, driver)
+}
+
 // Run converts the folder dir. Until the folders are exchanged nothing in it changes, and a
 // conversion that was interrupted or failed goes on when it is run again.
 func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Converted, error) {
-	root, err := c.checkRoot(dir)
-	if err != nil {
-		return Converted{}, err
-	}
 	if _, err := c.End(ctx); err != nil {
 		return Converted{}, err
 	}
-	from, err := c.treeOf(ctx, root)
-	if err == nil {
-		err = c.check(from, root, o.Driver)
-	}
+	root, from, err := c.prepare(ctx, dir, o.Driver)
 	if err != nil {
 		return Converted{}, err
 	}

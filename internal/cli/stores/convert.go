@@ -96,6 +96,9 @@ func runFSConvert(ctx context.Context, f *access.Command, opts fsConvertOptions,
 	if size != 0 && !volume.Contained(o.Driver) {
 		return app.Usagef("--size is for the drivers pool, image and sparsebundle")
 	}
+	if err := c.Check(ctx, root, o.Driver); err != nil {
+		return explainConversion(f, root, opts.driver, err)
+	}
 	if nameUsers(f, root) > 0 {
 		f.Streams.Notef("These go on with what is there now, which becomes %s.", f.ShortPath(registry.Former(root)))
 	}
@@ -154,7 +157,7 @@ func convert(ctx context.Context, f *access.Command, c registry.Converter, root 
 	}
 	if f.JSON {
 		return f.PrintJSON(convertedJSON{
-			storeJSON: newStoreJSON(f, done.Store), Former: done.Former, FormerStore: done.From.Name, Files: done.Files, Bytes: done.Bytes,
+			storeJSON: newStoreJSON(done.Store), Former: done.Former, FormerStore: done.From.Name, Files: done.Files, Bytes: done.Bytes,
 			LeftOut: format.NotNil(done.LeftOut), Late: format.NotNil(done.Late),
 		})
 	}
@@ -196,6 +199,9 @@ func explainConversion(f *access.Command, root, driver string, err error) error 
 // endConversion removes what a conversion has kept.
 func endConversion(ctx context.Context, f *access.Command, c registry.Converter, root string) error {
 	entry, err := c.Kept(ctx, root)
+	if errors.Is(err, registry.ErrNotConverting) {
+		return app.WithHint(err, "there is nothing to remove; `"+f.Program+" status` names a former folder that is kept")
+	}
 	if err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func makeStore(f *access.Command, config registry.Config, create func() (registr
 		f.Streams.Notef("Installed hooks in %s", f.ShortPath(hooks))
 	}
 	if f.JSON {
-		return f.PrintJSON(newStoreJSON(f, entry))
+		return f.PrintJSON(newStoreJSON(entry))
 	}
 	return nil
 }
@@ -202,9 +202,13 @@ type storeJSON struct {
 	BundlePath  string     `json:"bundle_path"`
 	CreatedAt   time.Time  `json:"created_at"`
 	MountedAt   *time.Time `json:"mounted_at"`
+	// Used is what the file of a volume, or its bands, take on the disk; Shared is what of that
+	// checkpoints have, too. Both are absent of trees and subvolumes.
+	Used   int64 `json:"used_bytes,omitempty"`
+	Shared int64 `json:"shared_bytes,omitempty"`
 }
 
-func newStoreJSON(_ *access.Command, e registry.Entry) storeJSON {
+func newStoreJSON(e registry.Entry) storeJSON {
 	size := bands.CapAt(e.Dir, e.Size)
 	text := format.Size(size)
 	if e.Driver != "" && !volume.Contained(e.Driver) {
@@ -218,7 +222,27 @@ func newStoreJSON(_ *access.Command, e registry.Entry) storeJSON {
 		at := format.UTC(*e.Mounted)
 		s.MountedAt = &at
 	}
+	if d, ok := volume.Named(e.Driver, volume.Place{Store: e.Dir}); ok {
+		room, _ := d.Room() // what works on it reports what is wrong
+		s.Used = room.Used
+		s.Shared, _ = volume.Shared(bands.At(e.Dir), d)
+	}
 	return s
+}
+
+// volumeText is the driver and the room of a volume, in parentheses after a space; empty of a tree.
+func (s storeJSON) volumeText() string {
+	if s.Driver == driverTree {
+		return ""
+	}
+	text := s.Driver
+	if s.SizeBytes > 0 {
+		text += fmt.Sprintf(", %s of %s", format.Size(s.Used), s.Size)
+	}
+	if s.Shared > 0 {
+		text += ", " + format.Size(s.Shared) + " of it shared with checkpoints"
+	}
+	return " (" + text + ")"
 }
 
 // noSize is the size of a store that has none: that of a volume.

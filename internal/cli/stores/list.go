@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
@@ -18,7 +19,8 @@ func newFSListCmd(f *access.Command) *cobra.Command {
 		Short: "List all stores",
 		Long: `Lists all stores: how much room their checkpoints may take, whether they are
 open, and how many checkpoints they have; and if one of them has another driver
-than tree, which driver each has.
+than tree, which driver each has, what a volume takes on the disk, how much of
+that checkpoints have, too, and where the files are.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " list",
@@ -34,7 +36,7 @@ func runFSList(ctx context.Context, f *access.Command) error {
 	}
 	list := make([]storeJSON, 0, len(entries))
 	for _, e := range entries {
-		list = append(list, newStoreJSON(f, e))
+		list = append(list, newStoreJSON(e))
 	}
 	if f.JSON {
 		return f.PrintJSON(list)
@@ -51,18 +53,25 @@ func runFSList(ctx context.Context, f *access.Command) error {
 		return nil
 	}
 	table := access.NewTable("")
-	// Scripts know the four columns; the fifth comes with the first volume.
-	drivers := slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree })
-	row := func(driver string, cells ...string) {
-		if drivers {
-			cells = append(cells, driver)
-		}
-		table.Row(cells...)
+	// Scripts know the first four columns; the others come with the first volume.
+	columns := 4
+	if slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree }) {
+		columns = 8
 	}
-	row("DRIVER", "NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
+	row := func(cells ...string) { table.Row(cells[:columns]...) }
+	row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS", "DRIVER", "USED", "SHARED", "MOUNT")
 	for _, s := range list {
-		row(s.Driver, s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints))
+		row(s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints),
+			s.Driver, sizeOrNone(s.Used), sizeOrNone(s.Shared), f.ShortPath(s.MountPath))
 	}
 	f.Page(table.String())
 	return nil
+}
+
+// sizeOrNone is a size, or a mark that there is none.
+func sizeOrNone(n int64) string {
+	if n == 0 {
+		return noSize
+	}
+	return format.Size(n)
 }

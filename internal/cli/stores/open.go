@@ -60,10 +60,11 @@ func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
 	if err != nil {
 		return app.WithCode(app.ExitInactive, err)
 	}
+	now := counted(f, s, entry)
 	if f.JSON {
-		return f.PrintJSON(counted(f, s, entry))
+		return f.PrintJSON(now)
 	}
-	f.Say("Mounted at %s", f.ShortPath(entry.Root))
+	f.Say("Mounted at %s%s", f.ShortPath(entry.Root), now.volumeText())
 	return nil
 }
 
@@ -93,8 +94,9 @@ func openAll(ctx context.Context, f *access.Command) error {
 			f.Streams.Notef("store '%s': %v", e.Name, err)
 			continue
 		}
-		list = append(list, newStoreJSON(f, e))
-		f.Say("Mounted '%s' at %s", e.Name, f.ShortPath(e.Root))
+		now := newStoreJSON(e)
+		list = append(list, now)
+		f.Say("Mounted '%s' at %s%s", e.Name, f.ShortPath(e.Root), now.volumeText())
 	}
 	if f.JSON {
 		if err := f.PrintJSON(list); err != nil {
@@ -144,10 +146,11 @@ func runFSClose(ctx context.Context, f *access.Command, args []string) error {
 	if err != nil {
 		return app.WithCode(app.ExitInactive, err)
 	}
+	now := counted(f, s, entry)
 	if f.JSON {
-		return f.PrintJSON(counted(f, s, entry))
+		return f.PrintJSON(now)
 	}
-	f.Say("Unmounted '%s'", entry.Name)
+	f.Say("Unmounted '%s'%s", entry.Name, now.volumeText())
 	return nil
 }
 
@@ -167,5 +170,5 @@ func counted(f *access.Command, s *access.Selection, entry registry.Entry) store
 	if versions, err := s.Versions(); err == nil {
 		entry.Checkpoints = len(versions)
 	}
-	return newStoreJSON(f, entry)
+	return newStoreJSON(entry)
 }
