@@ -7,7 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,37 +24,9 @@ import (
 // longer than the guard needs to notice, without any command.
 func TestFSVolumeThawed(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 1)
-	exe, err := os.Executable()
-	w.must(err)
 	mark := filepath.Join(w.dir, "mark")
-	n := ""
-	for _, step := range []string{"log", "kill"} {
-		cmd := exec.Command(exe, "-test.run=^TestFSVolumeCrashChild$")
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), workVar + "=take", worldVar + "=" + w.dir, kindVar + "=image"}
-		log := filepath.Join(w.dir, "log")
-		if step == "log" {
-			cmd.Env = append(cmd.Env, "ENTIRE_FAULT_LOG="+log)
-		} else {
-			cmd.Env = append(cmd.Env, "ENTIRE_FAULT=crash:"+n, "ENTIRE_FAULT_MARK="+mark)
-		}
-		out, err := cmd.CombinedOutput()
-		if step == "kill" {
-			break
-		}
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		lines, err := os.ReadFile(log)
-		w.must(err)
-		for line := range strings.Lines(string(lines)) {
-			if fields := strings.Fields(line); fields[2] == "clone" { // frozen then
-				n = fields[1]
-			}
-		}
-		if n == "" {
-			t.Fatalf("nothing was cloned: %s", lines)
-		}
-	}
+	n := w.stepOf("take", "clone") // frozen then
+	_ = w.child("take", "ENTIRE_FAULT=crash:"+n, "ENTIRE_FAULT_MARK="+mark).Run()
 	if line, err := os.ReadFile(mark); !strings.Contains(string(line), " clone ") {
 		t.Fatalf("killed at %q, %v", line, err)
 	}
@@ -72,6 +47,104 @@ func TestFSVolumeThawed(t *testing.T) {
 		t.Errorf("thawed %v, %v", thawed, err)
 	}
 	w.hold(func(h *bands.Held) error { return h.Sweep() })
+}
+
+// child is this test as a process that does the work in the world.
+func (w *world) child(work string, env ...string) *exec.Cmd {
+	w.t.Helper()
+	exe, err := os.Executable()
+	w.must(err)
+	cmd := exec.Command(exe, "-test.run=^TestFSVolumeCrashChild$")
+	cmd.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+w.dir, workVar+"="+work, worldVar+"="+w.dir, kindVar+"="+w.driver.Name())
+	return cmd
+}
+
+// stepOf does the work and returns the number of its last step of that name.
+func (w *world) stepOf(work, op string) string {
+	w.t.Helper()
+	log := filepath.Join(w.dir, "log")
+	if out, err := w.child(work, "ENTIRE_FAULT_LOG="+log).CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	lines, err := os.ReadFile(log)
+	w.must(err)
+	n := ""
+	for line := range strings.Lines(string(lines)) {
+		if fields := strings.Fields(line); fields[2] == op {
+			n = fields[1]
+		}
+	}
+	if n == "" {
+		w.t.Fatalf("no step %s: %s", op, lines)
+	}
+	return n
+}
+
+// TestFSVolumeSuspended stops a process while it has the volume frozen, as a suspended computer may:
+// others can write when the guard has thawed it, and there is no snapshot that has some of that.
+func TestFSVolumeSuspended(t *testing.T) {
+	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 6)
+	n := w.stepOf("take", "clone")
+	w.holds[1] = w.tree.Read()
+	mark := filepath.Join(w.dir, "mark")
+	suspended := w.child("take", "ENTIRE_FAULT=stop:"+n, "ENTIRE_FAULT_MARK="+mark)
+	w.must(suspended.Start())
+	for _, err := os.Stat(mark); err != nil; _, err = os.Stat(mark) {
+		time.Sleep(time.Millisecond)
+	}
+	w.must(os.WriteFile(filepath.Join(w.dir, "tree", "later"), []byte("x"), 0o644)) // waits for the guard
+	w.must(suspended.Process.Signal(syscall.SIGCONT))
+	if err := suspended.Wait(); err == nil {
+		t.Error("a snapshot was taken of what others could write to")
+	}
+	w.hold(func(h *bands.Held) error {
+		_, err := w.driver.Thaw(filepath.Join(w.dir, "tree"))
+		return errors.Join(err, h.Sweep())
+	})
+	w.whole()
+	w.clean()
+	w.take()
+	w.whole()
+}
+
+// TestFSVolumeImageManyFiles checks that a restore of a volume with many files leaves nothing mounted,
+// although its former volume goes later, and that the snapshot of before has all files.
+func TestFSVolumeImageManyFiles(t *testing.T) {
+	const files, perFolder = 50_200, 502
+	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 1500), 8)
+	root := filepath.Join(w.dir, "tree")
+	w.must(w.driver.Close(root, false), os.Remove(w.store.Path("image")))
+	w.driver = volume.Image{Store: w.store.Dir(), Size: 1 << 30}
+	w.must(w.driver.Create(root))
+	for i := range files {
+		dir := filepath.Join(root, strconv.Itoa(i/perFolder))
+		if i%perFolder == 0 {
+			w.must(os.Mkdir(dir, 0o755))
+		}
+		w.must(os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o644))
+	}
+	v := w.take()
+	w.must(os.WriteFile(filepath.Join(root, "later"), []byte("x"), 0o644))
+	w.restore(v)
+	w.whole()
+	w.must(w.driver.Close(root, false))
+	const most = 30 * time.Second
+	for end := time.Now().Add(most); ; time.Sleep(100 * time.Millisecond) {
+		if left, err := filepath.Glob("/sys/block/loop*/loop/backing_file"); err == nil && !slices.ContainsFunc(left, w.isOurs) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("a loop device is left")
+		}
+	}
+	w.clean()
+}
+
+// isOurs reports whether the backing file of a loop device, whose name the file at path has, is one of the
+// store's.
+func (w *world) isOurs(path string) bool {
+	file, err := os.ReadFile(path)
+	return err == nil && strings.HasPrefix(string(file), w.store.Dir())
 }
 
 // TestFSVolumeThawedByTheNext checks that the next command thaws what both the process and

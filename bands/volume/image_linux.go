@@ -80,6 +80,7 @@ func makeImage(path string, size int64, uid, gid int) error {
 	if err != nil {
 		return err
 	}
+	loopfs.AllocateInUnits(f)
 	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
 		return err
 	}
@@ -123,6 +124,7 @@ func cloneWhile(from, to, id string, while func(clone func() error) error) error
 	if err != nil {
 		return err
 	}
+	loopfs.AllocateInUnits(target)
 	err = while(func() error { return disk.Clone(target, source) })
 	if err == nil {
 		err = setID(to, id)
@@ -346,6 +348,9 @@ func (d Image) Exchange(root, other string) error {
 	swap := func() error {
 		return errors.Join(disk.Exchange(d.live(), other), disk.SyncDir(d.Store), disk.SyncDir(filepath.Dir(other)))
 	}
+	if err := d.keepFormer(root); err != nil {
+		return err
+	}
 	if err := swap(); err != nil {
 		return err
 	}
@@ -357,6 +362,34 @@ func (d Image) Exchange(root, other string) error {
 		}
 		return err
 	}
+	return nil
+}
+
+// keepFormer starts a process that has what is mounted at root open until the restore has ended, if that
+// has many files: the last user of a file system waits until the kernel has removed all of its inodes from memory.
+func (d Image) keepFormer(root string) error {
+	const many = 50_000
+	var st unix.Statfs_t
+	if err := unix.Statfs(root, &st); err != nil {
+		return &fs.PathError{Op: "statfs", Path: root, Err: err}
+	}
+	if st.Type != unix.EXT4_SUPER_MAGIC || st.Files-st.Ffree < many {
+		return nil
+	}
+	dir, err := os.Open(root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	const script = `n=0; while [ -e "$1" ] && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.2; done`
+	release, err := proc.Guard{
+		Path: "/bin/sh", Args: []string{"-c", script, "sh", filepath.Join(d.Store, journalFile)},
+		Env: []string{"PATH=/usr/bin:/bin"}, Open: []*os.File{dir},
+	}.Start()
+	if err != nil {
+		return err
+	}
+	release()
 	return nil
 }
 

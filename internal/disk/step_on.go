@@ -18,7 +18,8 @@ var steps atomic.Int64 //nolint:gochecknoglobals // test builds only: the count 
 //
 // ENTIRE_FAULT selects what happens: "crash:N" kills the process at its Nth
 // step, "fail:N" makes the Nth and every later step fail with ENOSPC,
-// "fail:N:TEXT" only those whose path contains TEXT. ENTIRE_FAULT_IN limits it
+// "fail:N:TEXT" only those whose path contains TEXT; "stop:N" stops it before its Nth
+// step, until it gets SIGCONT. ENTIRE_FAULT_IN limits it
 // to processes whose arguments contain its text. ENTIRE_FAULT_MARK names a file
 // that gets a line for each fault; once it exists no process is killed any more.
 // ENTIRE_FAULT_LOG names a file that gets a line for each step.
@@ -44,6 +45,12 @@ func Step(op, path string) error {
 		note("ENTIRE_FAULT_MARK", line)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
+	case parts[0] == "stop":
+		if !marked() {
+			note("ENTIRE_FAULT_MARK", line)
+			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
+		return nil
 	case len(parts) == 3 && !strings.Contains(path, parts[2]):
 		return nil
 	}
