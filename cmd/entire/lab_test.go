@@ -66,6 +66,9 @@ func playLab(t *testing.T, lab, bin, file string) {
 	labGit(t, project)
 	labClient(t, lab, filepath.Join(dir, "tools"))
 	run := labPlayer{t: t, lab: lab, bin: bin, dir: dir, project: project}
+	if driver := strings.TrimSpace(parts["volume"]); driver != "" {
+		run.convert(driver)
+	}
 	var at *labRun
 	for _, line := range append([]string{"run 1"}, strings.Split(parts["want"], "\n")...) {
 		switch line = strings.TrimSpace(line); {
@@ -87,6 +90,33 @@ func playLab(t *testing.T, lab, bin, file string) {
 type labPlayer struct {
 	t                      *testing.T
 	lab, bin, dir, project string
+	volume                 bool // the project is one
+}
+
+// convert makes the project a volume of the driver.
+func (p *labPlayer) convert(driver string) {
+	p.t.Helper()
+	if os.Getuid() != 0 {
+		p.t.Skip("mounting needs root")
+	}
+	p.volume = true
+	agentfs := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(p.bin, "agentfs"), args...)
+		cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "HOME="+filepath.Join(p.dir, "home"))
+		return cmd
+	}
+	for _, args := range [][]string{
+		{"convert", p.project, "--driver", driver, "--size", "2G", "--name", "lab", "--force"}, {"convert", p.project, "--done", "--force"},
+	} {
+		if out, err := agentfs(args...).CombinedOutput(); err != nil {
+			p.t.Fatalf("agentfs %q: %v\n%s", args, err, out)
+		}
+	}
+	p.t.Cleanup(func() {
+		if out, err := agentfs("delete", "lab", "--files", "--force").CombinedOutput(); err != nil {
+			p.t.Errorf("agentfs delete: %v\n%s", err, out)
+		}
+	})
 }
 
 // play is the n-th start of the agent; those after the first have parts of
@@ -102,6 +132,9 @@ func (p labPlayer) play(n string, parts map[string]string) *labRun {
 		"--project", p.project, "--log", log, "--home", filepath.Join(p.dir, "home"), "--path", p.bin, "--path", filepath.Join(p.dir, "tools"), "--hooklog", "--timeout", "120",
 		"--script", labWrite(p.t, filepath.Join(p.dir, "script"+n+".json"), parts["script.json"+suffix]),
 		"--keys", labWrite(p.t, filepath.Join(p.dir, "keys"+n), parts["keys"+suffix]),
+	}
+	if p.volume {
+		args = append(args, "--no-netns") // mounting needs the real root
 	}
 	if setup := strings.TrimSpace(parts["setup"+suffix]); setup != "" {
 		args = append(args, "--setup", strings.ReplaceAll(setup, "\n", " && "))
