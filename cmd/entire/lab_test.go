@@ -121,7 +121,7 @@ func (p *labPlayer) convert(driver string) {
 
 // play is the n-th start of the agent; those after the first have parts of
 // their own, script.json.2 and keys.2.
-func (p labPlayer) play(n string, parts map[string]string) *labRun {
+func (p *labPlayer) play(n string, parts map[string]string) *labRun {
 	p.t.Helper()
 	suffix := "." + n
 	if n == "1" {

@@ -60,7 +60,7 @@ func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
 	if err != nil {
 		return app.WithCode(app.ExitInactive, err)
 	}
-	now := counted(f, s, entry)
+	now := counted(s, entry)
 	if f.JSON {
 		return f.PrintJSON(now)
 	}
@@ -146,7 +146,7 @@ func runFSClose(ctx context.Context, f *access.Command, args []string) error {
 	if err != nil {
 		return app.WithCode(app.ExitInactive, err)
 	}
-	now := counted(f, s, entry)
+	now := counted(s, entry)
 	if f.JSON {
 		return f.PrintJSON(now)
 	}
@@ -166,7 +166,7 @@ func selectedOr(ctx context.Context, f *access.Command, args []string) (*access.
 }
 
 // counted is a store in JSON, with the number of its checkpoints.
-func counted(f *access.Command, s *access.Selection, entry registry.Entry) storeJSON {
+func counted(s *access.Selection, entry registry.Entry) storeJSON {
 	if versions, err := s.Versions(); err == nil {
 		entry.Checkpoints = len(versions)
 	}
