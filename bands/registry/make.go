@@ -181,6 +181,20 @@ func (m maker) find(is func(base string, e Entry) bool) (Entry, bool, error) {
 	return Entry{}, false, nil
 }
 
+// checkOutside returns an error if a volume at root, or the folder dir of its store, is in another volume.
+func (m maker) checkOutside(root, dir string) error {
+	if m.driver == nil {
+		return nil
+	}
+	outer, is, err := m.find(func(_ string, e Entry) bool {
+		return e.Driver != "" && (pathWithin(root, e.Root) || pathWithin(disk.Physical(dir), e.Root))
+	})
+	if is {
+		err = fmt.Errorf("%w: %s is that of store '%s'", ErrInVolume, outer.Root, outer.Name)
+	}
+	return err
+}
+
 // named is the store that root's own .agentfs names.
 func (r *Registry) named(ctx context.Context, root string) (Entry, bool) {
 	name, found, err := readContext(root)
@@ -218,6 +232,9 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	}
 	if e, ok := m.named(ctx, root); ok && e.Root == root {
 		return Entry{}, fmt.Errorf("%w: %s is the tree of %s", ErrRootTaken, root, e.Name)
+	}
+	if err := m.checkOutside(root, dir); err != nil {
+		return Entry{}, err
 	}
 	unmake, err := makeTree(root)
 	if err != nil {

@@ -27,6 +27,8 @@ var (
 	ErrBadName = errors.New("not a name for a store")
 	// ErrRootTaken means that the directory is another store's tree already.
 	ErrRootTaken = errors.New("the directory belongs to another store")
+	// ErrInVolume means that a volume would be in another one, whose snapshots don't have it.
+	ErrInVolume = errors.New("a volume can't be in another one")
 	// ErrNoContext means that neither a .agentfs nor a repository names a store.
 	ErrNoContext = errors.New("no store selected")
 	// ErrNoHome means that there is no place for named stores.

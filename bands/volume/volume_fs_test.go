@@ -128,36 +128,38 @@ func (w *world) same(what string, want, got treetest.Model) {
 // whole checks that every snapshot holds what it must, and that there are no others.
 func (w *world) whole() {
 	w.t.Helper()
-	versions, err := w.store.Versions()
-	w.must(err)
+	versions := w.versions()
 	for _, v := range versions {
 		want, known := w.holds[v]
 		if !known {
 			w.t.Fatalf("%s: nobody has taken it", v)
 		}
-		snap, err := w.store.Snapshot(v)
-		w.must(err)
-		files := w.store.VolumeDir(snap.Version)
-		at := filepath.Join(w.dir, "look")
-		switch w.driver.Name() { // as anybody would mount it
-		case "image":
-			w.must(os.MkdirAll(at, 0o700), exec.Command("mount", "-o", "loop,ro,noload", files, at).Run())
-			files = at
-		case "sparsebundle":
-			band := filepath.Join(w.dir, "band")
-			w.must(os.MkdirAll(at, 0o700), exec.Command("cp", filepath.Join(files, "0"), band).Run())
-			_ = exec.Command("e2fsck", "-p", band).Run() // it wasn't unmounted; mount reports what can't be mended
-			w.must(exec.Command("mount", "-o", "loop,ro", band, at).Run())
-			files = at
-		}
-		w.same(v.String(), want, treetest.Read(w.t, files))
-		if files == at {
-			w.must(exec.Command("umount", files).Run())
-		}
+		w.same(v.String(), want, w.read(v))
 	}
 	if len(versions) != len(w.holds) {
 		w.t.Fatalf("there are %v, not the %d that were taken", versions, len(w.holds))
 	}
+}
+
+// read returns what a snapshot holds, mounted by the programs of the system.
+func (w *world) read(v bands.Version) treetest.Model {
+	w.t.Helper()
+	files := w.store.VolumeDir(v)
+	at := filepath.Join(w.dir, "look")
+	switch w.driver.Name() {
+	case "image":
+		w.must(os.MkdirAll(at, 0o700), exec.Command("mount", "-o", "loop,ro,noload", files, at).Run())
+	case "sparsebundle":
+		band := filepath.Join(w.dir, "band")
+		w.must(os.MkdirAll(at, 0o700), exec.Command("cp", filepath.Join(files, "0"), band).Run())
+		_ = exec.Command("e2fsck", "-p", band).Run() // it wasn't unmounted; mount reports what can't be mended
+		w.must(exec.Command("mount", "-o", "loop,ro", band, at).Run())
+	default:
+		return treetest.Read(w.t, files)
+	}
+	model := treetest.Read(w.t, at)
+	w.must(exec.Command("umount", at).Run())
+	return model
 }
 
 // TestFSVolumeRestores restores random snapshots of a tree with random changes in
@@ -425,4 +427,41 @@ func (w *world) versions() []bands.Version {
 	versions, err := w.store.Versions()
 	w.must(err)
 	return versions
+}
+
+// TestFSVolumeReadOnlyHost checks that nothing changes while the file system of a volume is read-only, as
+// after an error of its disk, and that all works when it can be written to again.
+func TestFSVolumeReadOnlyHost(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Btrfs, 400)
+	w := newWorld(t, "subvolume", filepath.Join(dir, "w"), 9)
+	v := w.take()
+	w.tree.Edit(5)
+	present := w.tree.Read()
+	remount := func(mode string) {
+		t.Helper()
+		if out, err := exec.Command("mount", "-o", "remount,"+mode, dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	remount("ro")
+	if h, err := w.store.Hold(t.Context()); err == nil {
+		_, _, taken := volume.Take(h, w.driver, volume.TakeOptions{Options: options(w.dir), Force: true})
+		_, restored := volume.Restore(h, w.driver, v, volume.RestoreOptions{Options: options(w.dir)})
+		if taken == nil || restored == nil {
+			t.Errorf("taken: %v, restored: %v", taken, restored)
+		}
+		w.must(h.Release())
+	}
+	w.same("read-only", present, w.tree.Read())
+	remount("rw")
+	w.same("written to again", present, w.tree.Read())
+	w.hold(func(h *bands.Held) error {
+		_, _, err := volume.Recover(h, w.driver)
+		return errors.Join(err, h.Sweep())
+	})
+	w.whole()
+	w.clean()
+	w.restore(v)
+	w.whole()
+	w.clean()
 }

@@ -47,12 +47,14 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	switch {
 	case errors.Is(err, volume.ErrNotEmpty):
 		return app.ExitInactive, run("`%s convert <dir> --driver <driver>` makes a folder with files a volume")
+	case errors.Is(err, registry.ErrInVolume):
+		return app.ExitInactive, "choose a folder, and a folder for stores, that no volume has; a store of the driver tree may be anywhere"
 	case errors.Is(err, volume.ErrNotOpen):
 		return app.ExitInactive, run("`%s open` mounts it")
 	case errors.Is(err, volume.ErrNotVolume):
 		return app.ExitInactive, ""
 	case errors.Is(err, volume.ErrInUse):
-		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it"
+		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it, and move subvolumes out of it"
 	case errors.Is(err, registry.ErrNoContext):
 		return app.ExitNoStore, c.ownStoreHint()
 	case errors.Is(err, registry.ErrNoHome):
