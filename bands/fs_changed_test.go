@@ -5,10 +5,13 @@ package bands_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -232,6 +235,51 @@ func TestFSChangedUsed(t *testing.T) {
 		w.write("d1/a", "CHANGED by "+c.key)
 		if now, err = btrfs.Commit(w.root); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestFSChangedMoving takes snapshots while files are written, moved and removed. When that has ended
+// the next snapshot has everything, whatever those before it have seen.
+func TestFSChangedMoving(t *testing.T) {
+	t.Parallel()
+	w := newChangedWorld(t)
+	for round := range uint64(20) {
+		if round == 10 { // the first snapshot of a lineage is taken while files move, too
+			w.must(os.Remove(w.store.Path(bands.StatPrefix + bands.PlainLineage)))
+		}
+		var stop atomic.Bool
+		var wait sync.WaitGroup
+		for worker := range uint64(2) {
+			wait.Go(func() { w.move(rand.New(rand.NewPCG(round, worker)), &stop) })
+		}
+		for range 4 {
+			w.hold(func(h *bands.Held) error {
+				_, err := capture.Take(w.ctx.Context(), h, capture.TakeOptions{Options: w.opts, Cause: bands.Auto})
+				return err
+			})
+		}
+		stop.Store(true)
+		wait.Wait()
+		w.same(fmt.Sprintf("round %d", round))
+	}
+}
+
+// move changes the tree at random until it is stopped. What the other worker has moved away is no error.
+func (w *changedWorld) move(r *rand.Rand, stop *atomic.Bool) {
+	dir := func() string { return []string{"d%d", "d%d/e"}[r.IntN(2)] }
+	path := func() string { return w.at(fmt.Sprintf(dir(), r.IntN(30)) + "/" + []string{"a", "b", "c"}[r.IntN(3)]) }
+	for !stop.Load() {
+		switch r.IntN(6) {
+		case 0, 1:
+			_ = os.WriteFile(path(), []byte{byte('a' + r.IntN(26))}, 0o644)
+		case 2, 3:
+			_ = os.Rename(path(), path())
+		case 4:
+			_ = os.Remove(path())
+		case 5:
+			a, b := w.at(fmt.Sprintf("d%d/e", r.IntN(30))), w.at(fmt.Sprintf("d%d/e", r.IntN(30)))
+			_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 		}
 	}
 }

@@ -98,6 +98,7 @@ func (b *base) close() error {
 func (b *base) walk(set bands.Settings, to sink) *walk {
 	w := &walk{
 		root: set.Root, rules: b.rules, cache: b.cache, base: b.records, to: to, stamp: math.MaxInt64, keepLeft: true, room: -1,
+		notesAgain: b.now != nil,
 	}
 	w.strict = b.cache != nil && b.cache.Rules != b.rules.Print
 	if b.cache != nil && !w.strict {

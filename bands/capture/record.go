@@ -3,6 +3,8 @@ package capture
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/statcache"
@@ -88,6 +90,11 @@ func (t *taking) record(end uint64, sum uint32, again touched.Paths) {
 		return
 	}
 	r.Moment = *t.base.now
+	for _, path := range slices.Concat(again.Files, again.Dirs, r.Mounts) {
+		if !utf8.ValidString(path) {
+			return // JSON would name another path
+		}
+	}
 	if data, err := json.Marshal(r); err == nil {
 		_ = disk.WriteCache(t.Path(bands.ChangedPrefix+t.set.Lineage), data, 0o600)
 	}

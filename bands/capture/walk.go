@@ -23,21 +23,23 @@ import (
 // that is as the stat cache has it costs its stats and nothing else. When the
 // last of a directory's subdirectories is finished, the directory itself is.
 type walk struct {
-	root     string
-	rules    *rules.Rules
-	cache    *statcache.Cache // nil: everything is read
-	strict   bool             // the rules changed, so that the cache's names aren't enough
-	touched  touched.Folders  // what differs from the cache at most; nil: anything may
-	base     *tree.Records    // what the cache was written for; nil without one
-	to       sink
-	stamp    int64 // what changed from then on may change unseen
-	coarse   bool  // ctimes tell nothing
-	keepLeft bool  // what the cap left no room for last time stays out
-	leave    map[string]bool
-	room     int64 // new bytes that may be read; negative: any number
-	most     most
-	progress func(done int64)
-	dev      uint64
+	root    string
+	rules   *rules.Rules
+	cache   *statcache.Cache // nil: everything is read
+	strict  bool             // the rules changed, so that the cache's names aren't enough
+	touched touched.Folders  // what differs from the cache at most; nil: anything may
+	// notesAgain notes what the next walk has to examine in any case.
+	notesAgain bool
+	base       *tree.Records // what the cache was written for; nil without one
+	to         sink
+	stamp      int64 // what changed from then on may change unseen
+	coarse     bool  // ctimes tell nothing
+	keepLeft   bool  // what the cap left no room for last time stays out
+	leave      map[string]bool
+	room       int64 // new bytes that may be read; negative: any number
+	most       most
+	progress   func(done int64)
+	dev        uint64
 
 	entries atomic.Int64
 	files   atomic.Int64 // read

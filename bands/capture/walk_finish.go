@@ -327,7 +327,7 @@ func (s *settling) block(rec tree.Stored) (*statcache.Node, error) {
 
 // noteAgain notes what the cache has without an inode, so that it never matches.
 func (s *settling) noteAgain() {
-	if s.base == nil {
+	if !s.notesAgain {
 		return
 	}
 	path := s.n.path()

@@ -87,6 +87,9 @@ func Now(root string) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
+	if strings.Trim(info.UUID, "0") == "" {
+		return Moment{}, btrfs.ErrNotBtrfs // an old file system, in which the UUID identifies nothing
+	}
 	if !btrfs.MayAsk(root) {
 		return Moment{}, fs.ErrPermission
 	}
