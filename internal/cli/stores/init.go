@@ -48,8 +48,8 @@ of the time:
   sparsebundle  a sparse bundle of macOS
 
 The folder must be new, empty or a subvolume already ("convert" takes one with
-files). --driver auto takes the first of these that works, else tree, which
-works everywhere.` + access.ExitStatus,
+files). --driver auto takes the first of these that works (with --size not
+subvolume, which has none), else tree, which works everywhere.` + access.ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
@@ -94,8 +94,8 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 		switch {
 		case isVolume:
 			return initVolume(ctx, f, known, name, root, opts.driver, size)
-		case opts.driver == driverAuto && size == 0:
-			return initBest(ctx, f, known, name, root)
+		case opts.driver == driverAuto:
+			return initBest(ctx, f, known, name, root, size)
 		}
 		return known.Init(ctx, name, root, size)
 	})
@@ -130,23 +130,27 @@ func initVolume(ctx context.Context, f *access.Command, known *registry.Registry
 	return e, err
 }
 
-// initBest makes a store of the first driver that works there, else one of a tree.
-func initBest(ctx context.Context, f *access.Command, known *registry.Registry, name, root string) (registry.Entry, error) {
+// initBest makes a store of the first driver that works there, and has a size if one is given, else one of a
+// tree.
+func initBest(ctx context.Context, f *access.Command, known *registry.Registry, name, root string, size int64) (registry.Entry, error) {
 	var reasons []string
 	for _, d := range volume.Drivers(volume.Place{}) {
-		e, err := known.InitVolume(ctx, name, root, d.Name(), 0)
+		if size != 0 && !volume.Contained(d.Name()) {
+			continue
+		}
+		e, err := known.InitVolume(ctx, name, root, d.Name(), size)
 		missing, is := errors.AsType[*volume.MissingError](err)
 		switch {
 		case is:
 			reasons = append(reasons, fmt.Sprintf("%s: %v", d.Name(), missing.Err))
-		case errors.Is(err, volume.ErrNotEmpty), errors.Is(err, volume.ErrInUse):
+		case errors.Is(err, volume.ErrNotEmpty), errors.Is(err, volume.ErrInUse), errors.Is(err, registry.ErrInVolume):
 			reasons = append(reasons, fmt.Sprintf("%s: %v", d.Name(), err))
 		default:
 			return e, err
 		}
 	}
 	f.Streams.Notef("Using the driver tree, as no other works here:\n  %s", strings.Join(reasons, "\n  "))
-	return known.Init(ctx, name, root, 0)
+	return known.Init(ctx, name, root, size)
 }
 
 // driverOf is the name of a store's driver.
