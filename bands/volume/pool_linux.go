@@ -55,6 +55,9 @@ func (d Pool) Missing(_, dir string) error {
 	defer func() { _ = os.RemoveAll(below) }()
 	image := filepath.Join(below, "pool")
 	if err := makePool(context.Background(), image, leastPool); err != nil {
+		if os.Geteuid() != 0 {
+			err = fmt.Errorf("root is needed: %w", err) // mkfs.btrfs looks at what others have mounted
+		}
 		return err
 	}
 	mounted, err := loopfs.Open(image, poolKind, loopfs.ReadWrite)
