@@ -15,12 +15,13 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestTwoWritersLoseNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
-	const rounds = 40
+	rounds := testkit.Rounds(8, 40)
 	done := make([][]checkpoint.ID, 2)
 	var wg sync.WaitGroup
 	for w := range done {

@@ -360,6 +360,7 @@ func jsonLine(i, n int) string {
 }
 
 func TestEightySegments(t *testing.T) {
+	testkit.Long(t, "80 segments")
 	t.Parallel()
 	f := newFixture(t, "plain")
 	lines := make([]string, 0, 22_000)

@@ -41,6 +41,7 @@ func withHusky() []string {
 }
 
 func TestHuskyKeepsWorkingAndIsRestored(t *testing.T) {
+	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
 	b.husky()
@@ -149,6 +150,7 @@ func TestAPathThatIsTheRepositorysOwnFolderNeedsNoRedirect(t *testing.T) {
 }
 
 func TestTrackedFolderInLinkedWorktreesIsEachOnesOwn(t *testing.T) {
+	testkit.Long(t, "hooks of several worktrees")
 	t.Parallel()
 	b := newBox(t)
 	b.executable(".githooks/commit-msg", logging("main"))
@@ -212,6 +214,7 @@ func TestEveryPlaceOfARepository(t *testing.T) {
 }
 
 func TestWorktreesWithTheirOwnPath(t *testing.T) {
+	testkit.Long(t, "hooks of several worktrees")
 	t.Parallel()
 	b := newBox(t)
 	b.executable("../theirs/commit-msg", logging("theirs"))
@@ -231,6 +234,7 @@ func TestWorktreesWithTheirOwnPath(t *testing.T) {
 }
 
 func TestWithoutTheBinaryRedirectedHooksRun(t *testing.T) {
+	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
 	b.husky()
@@ -247,6 +251,7 @@ func TestWithoutTheBinaryRedirectedHooksRun(t *testing.T) {
 }
 
 func TestAMovedRepositoryIsMended(t *testing.T) {
+	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
 	b.husky()
@@ -267,6 +272,7 @@ func TestAMovedRepositoryIsMended(t *testing.T) {
 }
 
 func TestADeletedFolderIsMended(t *testing.T) {
+	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
 	b.husky()
@@ -280,6 +286,7 @@ func TestADeletedFolderIsMended(t *testing.T) {
 }
 
 func TestAHookThatAToolWritesIntoOurFolderIsKept(t *testing.T) {
+	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
 	b.executable("theirs/pre-push", logging("theirs"))

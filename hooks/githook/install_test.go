@@ -289,6 +289,7 @@ func TestMissingBinaryIsSilentAndHarmless(t *testing.T) {
 }
 
 func TestForeignHooksRunInOrderAndDecide(t *testing.T) {
+	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
 	for _, hook := range []string{"prepare-commit-msg", "commit-msg", "post-commit", "post-rewrite", "pre-push"} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // packed makes versions of a file, which become deltas, packs everything with the
@@ -78,6 +79,7 @@ func TestPackedObjectsAreReadWithoutAProcess(t *testing.T) {
 // TestPacksThatAreLeftToGit reads objects of an index of version 1, many of them, and
 // some of a pack that came later.
 func TestPacksThatAreLeftToGit(t *testing.T) {
+	testkit.Long(t, "many repositories")
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestBranchName(t *testing.T) {
@@ -34,6 +35,7 @@ func TestBranchName(t *testing.T) {
 }
 
 func TestInProgress(t *testing.T) {
+	testkit.Long(t, "many repositories")
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -136,13 +138,13 @@ func TestValidPathRefusesWhatGitRefuses(t *testing.T) {
 	s := gittest.New(t)
 	dir := s.Init("r")
 	blob := s.Git(dir, "rev-parse", "HEAD:a")
-	for _, path := range []string{
+	for _, path := range testkit.ShortOf([]string{
 		"x", "x/y", " x ", "-x", "a\nb", "\"q\"", "t\tb", "\xff\xfe", "...", "..x", ".gitx", ".gitignore", "git",
 		"g", "ä", "x:y", "x\\y", ".git_x", "gits", "\u200c",
 		"", "/x", "x/", "x//y", ".", "..", "x/../y", "./x", ".git", "x/.git/y", ".GIT", ".Git/x",
 		".git ", ".git.", ".git...", ".git::$INDEX_ALLOCATION", "git~1", "GIT~1", "git~1.", ".git\\x",
 		".g\u200cit", ".git\u200d", "\u206f.git", "\ufeff.giT",
-	} {
+	}, 12) {
 		_, err := s.Try(dir, "", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
 			"update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
 		if got, want := git.ValidPath(path), err == nil; got != want {

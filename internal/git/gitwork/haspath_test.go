@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 const personal = ".entire/settings.local.json"
@@ -76,6 +77,7 @@ func sh(s *gittest.Sandbox, dir, commands string) {
 // A tree that is known not to have the file as a folder's may have it as a
 // root's.
 func TestAttackBroughtTreeTwice(t *testing.T) {
+	testkit.Long(t, "many repositories")
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("repo")
