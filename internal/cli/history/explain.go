@@ -7,8 +7,11 @@ package history
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/ui"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +77,26 @@ EXIT STATUS
 					return app.Usagef("--%s is empty", name)
 				}
 			}
+			given := 0
+			for _, value := range []string{opts.checkpoint, opts.commit, opts.session, opts.what} {
+				if value != "" {
+					given++
+				}
+			}
+			switch {
+			case given > 1 && opts.what != "":
+				return app.Usagef("--checkpoint, --commit and --session can't be combined with %q", opts.what)
+			case given > 1:
+				return app.Usagef("cannot specify multiple of --checkpoint, --commit and --session")
+			case opts.raw && opts.checkpoint+opts.commit+opts.what == "":
+				return app.Usagef("--raw-transcript needs --checkpoint or --commit")
+			case opts.generate && opts.checkpoint+opts.what == "":
+				return app.Usagef("--generate needs --checkpoint")
+			case opts.force && !opts.generate:
+				return app.Usagef("--force goes with --generate")
+			case opts.raw && opts.json:
+				return app.Usagef("--raw-transcript is no JSON: leave --json out")
+			}
 			return runExplain(cmd.Context(), a, opts)
 		},
 	}
@@ -100,31 +123,6 @@ EXIT STATUS
 	return cmd
 }
 
-// check refuses flags that don't go together.
-func (o explainOptions) check() error {
-	given := 0
-	for _, value := range []string{o.checkpoint, o.commit, o.session, o.what} {
-		if value != "" {
-			given++
-		}
-	}
-	switch {
-	case given > 1 && o.what != "":
-		return app.Usagef("--checkpoint, --commit and --session can't be combined with %q", o.what)
-	case given > 1:
-		return app.Usagef("cannot specify multiple of --checkpoint, --commit and --session")
-	case o.raw && o.checkpoint+o.commit+o.what == "":
-		return app.Usagef("--raw-transcript needs --checkpoint or --commit")
-	case o.generate && o.checkpoint+o.what == "":
-		return app.Usagef("--generate needs --checkpoint")
-	case o.force && !o.generate:
-		return app.Usagef("--force goes with --generate")
-	case o.raw && o.json:
-		return app.Usagef("--raw-transcript is no JSON: leave --json out")
-	}
-	return nil
-}
-
 // explaining is one run of explain.
 type explaining struct {
 	*app.App
@@ -135,9 +133,6 @@ type explaining struct {
 }
 
 func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
-	if err := opts.check(); err != nil {
-		return err
-	}
 	repo, err := a.Repository()
 	if errors.Is(err, git.ErrNotRepository) {
 		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose commits you want explained")
@@ -156,7 +151,19 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		}
 	}
 	if opts.fetch {
-		if err := e.fetch(ctx); err != nil {
+		var missing []git.OID
+		switch {
+		case e.opts.checkpoint != "":
+			missing, err = e.reader.MissingOfCheckpoint(ctx, e.opts.checkpoint)
+		case e.opts.commit != "":
+			missing, err = e.reader.MissingOfCommit(ctx, e.opts.commit)
+		default:
+			missing, err = e.reader.MissingOfList(ctx)
+		}
+		if err == nil && len(missing) > 0 {
+			err = e.FetchObjects(ctx, repo, missing)
+		}
+		if err != nil {
 			return err
 		}
 		e.found = nil
@@ -190,7 +197,20 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		}
 	}
 	if err == nil && e.opts.generate {
-		d, err = e.summarized(ctx, d)
+		id, bad := checkpoint.ParseID(d.ID)
+		if d.Temporary || bad != nil {
+			return errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
+		}
+		is := e.Settings(e.reader.Repo)
+		log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
+		defer func() { _ = file.Close() }()
+		rec := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
+		err = e.Streams.Progress("Asking claude", func() error {
+			return app.Summarize(ctx, rec, summaries.SummaryOf{ID: id, Again: e.opts.force})
+		})
+		if err == nil {
+			d, err = e.reader.Checkpoint(ctx, d.ID, e.options())
+		}
 	}
 	if err != nil {
 		return explainError(err)
@@ -202,25 +222,6 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		return e.json(explain.OfCommit{Checkpoints: []explain.Detail{d}})
 	}
 	return e.show(e.text().checkpoint(d))
-}
-
-// summarized has a summary of the checkpoint written, and returns it with that.
-func (e *explaining) summarized(ctx context.Context, d explain.Detail) (explain.Detail, error) {
-	id, err := checkpoint.ParseID(d.ID)
-	if d.Temporary || err != nil {
-		return d, errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
-	}
-	is := e.Settings(e.reader.Repo)
-	log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
-	defer func() { _ = file.Close() }()
-	rec := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
-	err = e.Streams.Progress("Asking claude", func() error {
-		return app.Summarize(ctx, rec, summaries.SummaryOf{ID: id, Again: e.opts.force})
-	})
-	if err != nil {
-		return d, err
-	}
-	return e.reader.Checkpoint(ctx, d.ID, e.options())
 }
 
 func (e *explaining) commit(ctx context.Context) error {
@@ -247,19 +248,36 @@ func (e *explaining) commit(ctx context.Context) error {
 	if len(of.Checkpoints)+len(of.Points) == 0 {
 		return app.WithHint(&explain.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
 	}
-	return e.show(e.text().commit(of))
-}
-
-// json prints the checkpoints for a program.
-func (e *explaining) json(of explain.OfCommit) error {
-	if e.opts.short {
-		for _, d := range of.Checkpoints {
-			for i := range d.Sessions {
-				d.Sessions[i].Items = nil
+	x := e.text()
+	var b strings.Builder
+	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
+		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
+	}
+	if len(of.Points) > 0 {
+		what := "names"
+		if of.Merge {
+			what = "brings in"
+		}
+		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
+		for _, p := range of.Points {
+			if !of.Merge {
+				p.Commits = nil // it is the one above
 			}
+			x.writePoint(&b, p)
 		}
 	}
-	return e.Streams.JSON(newExplainedJSON(of))
+	for i, d := range of.Checkpoints {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(x.checkpoint(d))
+	}
+	if n := len(of.Missing); n > 1 {
+		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
+	} else if n == 1 {
+		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
+	}
+	return e.show(b.String())
 }
 
 // fetchHint helps where a commit's checkpoint is stored elsewhere.

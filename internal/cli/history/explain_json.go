@@ -122,14 +122,6 @@ type explainOutputJSON struct {
 	Omitted int      `json:"omitted_lines"`
 }
 
-func newExplainPoints(points []explain.Point) []explainPointJSON {
-	list := make([]explainPointJSON, 0, len(points))
-	for i := range points {
-		list = append(list, newExplainPoint(&points[i]))
-	}
-	return list
-}
-
 func newExplainPoint(p *explain.Point) explainPointJSON {
 	j := explainPointJSON{
 		ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Model: p.Model, Prompt: p.Prompt, Absent: p.Absent,
@@ -141,13 +133,15 @@ func newExplainPoint(p *explain.Point) explainPointJSON {
 	return j
 }
 
-// newExplainedJSON is a commit's checkpoints, or one that was asked for itself.
-func newExplainedJSON(of explain.OfCommit) explainedJSON {
+// json prints a commit's checkpoints, or one that was asked for itself, for a program.
+func (e *explaining) json(of explain.OfCommit) error {
 	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut}
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
 	}
-	j.Merged = newExplainPoints(of.Points)
+	for _, p := range of.Points {
+		j.Merged = append(j.Merged, newExplainPoint(&p))
+	}
 	for _, d := range of.Checkpoints {
 		detail := explainDetailJSON{
 			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Absent: d.Absent, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
@@ -158,27 +152,25 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 			detail.Edited = &explainEditedJSON{Edited: d.Edited.Edited, Added: d.Edited.Added}
 		}
 		for _, t := range d.Sessions {
-			detail.Sessions = append(detail.Sessions, newExplainSession(t))
+			s := explainSessionJSON{
+				ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
+				Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
+				NothingNew: t.NothingNew, RecordedBy: t.Recorder,
+			}
+			if t.Problem != nil {
+				s.Problem = problemText(t)
+			}
+			if !e.opts.short {
+				s.Transcript = newExplainItems(t.Items)
+				for i, item := range t.Items {
+					s.Transcript[i].Subagent = newExplainItems(t.Subagents[item.ID])
+				}
+			}
+			detail.Sessions = append(detail.Sessions, s)
 		}
 		j.Checkpoints = append(j.Checkpoints, detail)
 	}
-	return j
-}
-
-func newExplainSession(t explain.Session) explainSessionJSON {
-	s := explainSessionJSON{
-		ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
-		Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
-	}
-	s.NothingNew, s.RecordedBy = t.NothingNew, t.Recorder
-	if t.Problem != nil {
-		s.Problem = problemText(t)
-	}
-	s.Transcript = newExplainItems(t.Items)
-	for i, item := range t.Items {
-		s.Transcript[i].Subagent = newExplainItems(t.Subagents[item.ID])
-	}
-	return s
+	return e.Streams.JSON(j)
 }
 
 func newExplainItems(items []transcript.Item) []explainItemJSON {

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -18,7 +17,7 @@ func (e *explaining) list(ctx context.Context) error {
 		return e.listJSON(ctx)
 	}
 	if e.found == nil {
-		l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Agent: app.AgentLabel(e.opts.agent), Path: e.opts.path})
+		l, err := e.reader.List(ctx, e.filter())
 		if err != nil {
 			return err
 		}
@@ -29,7 +28,51 @@ func (e *explaining) list(ctx context.Context) error {
 			return err
 		}
 	}
-	return e.show(e.listText(*e.found))
+	l, x := e.found, e.text()
+	var b strings.Builder
+	branch := ui.Line(l.Branch, format.NameWidth)
+	switch {
+	case l.Everywhere:
+		branch = "all"
+	case l.Branch == "":
+		branch = "HEAD (detached)"
+	}
+	fmt.Fprintf(&b, "Branch: %s\nCheckpoints: %d\n", branch, len(l.Points))
+	if e.opts.session != "" {
+		fmt.Fprintf(&b, "Filtered by session: %s\n", ui.Line(e.opts.session, format.NameWidth))
+	}
+	if e.opts.path != "" {
+		fmt.Fprintf(&b, "Filtered by file: %s\n", ui.Line(e.opts.path, format.NameWidth))
+	}
+	for _, p := range l.Points {
+		x.writePoint(&b, p)
+	}
+	if len(l.Points) == 0 {
+		b.WriteString("\nNo checkpoints found on this branch.\n")
+	}
+	absent := 0
+	for _, p := range l.Points {
+		if p.Absent {
+			absent++
+		}
+	}
+	if absent > 0 {
+		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), format.AbsentHint(""))
+	}
+	if l.More {
+		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", explain.MaxPoints)
+	}
+	if l.Shallow && !l.More {
+		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + deepenHint + "\n")
+	}
+	if n := len(l.Missing); n > 0 {
+		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
+	}
+	return e.show(b.String())
+}
+
+func (e *explaining) filter() explain.Filter {
+	return explain.Filter{Session: e.opts.session, Agent: app.AgentLabel(e.opts.agent), Path: e.opts.path}
 }
 
 // listJSON is list for a program: each checkpoint is printed before the next is read.
@@ -41,8 +84,31 @@ func (e *explaining) listJSON(ctx context.Context) error {
 			return explainHeadJSON{Branch: l.Branch, Session: e.opts.session}
 		},
 		Entries: func(yield func(any, error) bool) {
-			for p, err := range e.points(ctx, &l) {
-				if !yield(newExplainPoint(&p), err) {
+			if e.found == nil {
+				opened, points, err := e.reader.Open(ctx, e.filter())
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				l = opened
+				none := true
+				for p, err := range points {
+					none = false
+					if !yield(newExplainPoint(&p), err) {
+						return
+					}
+				}
+				if e.opts.session == "" || !none {
+					return
+				}
+				if err := e.onlyElsewhere(ctx); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			l = e.found
+			for _, p := range e.found.Points {
+				if !yield(newExplainPoint(&p), nil) {
 					return
 				}
 			}
@@ -51,41 +117,6 @@ func (e *explaining) listJSON(ctx context.Context) error {
 			return explainEndJSON{Missing: format.NotNil(l.Missing), Shallow: l.Shallow}
 		},
 	})
-}
-
-// points reads the points of the list, which it sets, one by one, unless they were read
-// already.
-func (e *explaining) points(ctx context.Context, l **explain.List) iter.Seq2[explain.Point, error] {
-	return func(yield func(explain.Point, error) bool) {
-		if e.found == nil {
-			opened, points, err := e.reader.Open(ctx, explain.Filter{Session: e.opts.session, Agent: app.AgentLabel(e.opts.agent), Path: e.opts.path})
-			if err != nil {
-				yield(explain.Point{}, err)
-				return
-			}
-			*l = opened
-			none := true
-			for p, err := range points {
-				none = false
-				if !yield(p, err) {
-					return
-				}
-			}
-			if e.opts.session == "" || !none {
-				return
-			}
-			if err := e.onlyElsewhere(ctx); err != nil {
-				yield(explain.Point{}, err)
-				return
-			}
-		}
-		*l = e.found
-		for _, p := range e.found.Points {
-			if !yield(p, nil) {
-				return
-			}
-		}
-	}
 }
 
 // onlyElsewhere is sessionElsewhere for the session that --session names, of which nothing
@@ -116,49 +147,6 @@ func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool,
 	l, err := e.reader.OfSession(ctx, named[0].Checkpoints)
 	e.opts.session, e.found = named[0].ID, &l
 	return true, err
-}
-
-func (e *explaining) listText(l explain.List) string {
-	var b strings.Builder
-	branch := ui.Line(l.Branch, format.NameWidth)
-	switch {
-	case l.Everywhere:
-		branch = "all"
-	case l.Branch == "":
-		branch = "HEAD (detached)"
-	}
-	fmt.Fprintf(&b, "Branch: %s\nCheckpoints: %d\n", branch, len(l.Points))
-	if e.opts.session != "" {
-		fmt.Fprintf(&b, "Filtered by session: %s\n", ui.Line(e.opts.session, format.NameWidth))
-	}
-	if e.opts.path != "" {
-		fmt.Fprintf(&b, "Filtered by file: %s\n", ui.Line(e.opts.path, format.NameWidth))
-	}
-	for _, p := range l.Points {
-		e.text().writePoint(&b, p)
-	}
-	if len(l.Points) == 0 {
-		b.WriteString("\nNo checkpoints found on this branch.\n")
-	}
-	absent := 0
-	for _, p := range l.Points {
-		if p.Absent {
-			absent++
-		}
-	}
-	if absent > 0 {
-		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), format.AbsentHint(""))
-	}
-	if l.More {
-		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", explain.MaxPoints)
-	}
-	if l.Shallow && !l.More {
-		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + deepenHint + "\n")
-	}
-	if n := len(l.Missing); n > 0 {
-		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
-	}
-	return b.String()
 }
 
 // deepenHint helps where a shallow clone lacks commits.
@@ -194,19 +182,6 @@ func (x explainText) writePoint(b *strings.Builder, p explain.Point) {
 		b.WriteString(` "` + prompt + `"`)
 	}
 	b.WriteByte('\n')
-	if facts := factsText(p); facts != "" {
-		b.WriteString("  " + x.Streams.Paint(ui.Dim, facts) + "\n")
-	}
-	for _, c := range p.Commits {
-		when := c.Committer.When.In(x.Now().Location()).Format("01-02 15:04")
-		commit := fmt.Sprintf("  %s (%s) ", when, c.OID.Short())
-		b.WriteString(commit + ui.Line(format.Subject(c.Message), x.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
-	}
-}
-
-// factsText is how large a checkpoint is: its files, its tokens, who wrote its lines, and the
-// model.
-func factsText(p explain.Point) string {
 	var facts []string
 	if len(p.Files) > 0 {
 		facts = append(facts, ui.Plural(len(p.Files), "file"))
@@ -220,5 +195,12 @@ func factsText(p explain.Point) string {
 	if model := ui.Line(p.Model, format.NameWidth); model != "" {
 		facts = append(facts, model)
 	}
-	return strings.Join(facts, ", ")
+	if len(facts) > 0 {
+		b.WriteString("  " + x.Streams.Paint(ui.Dim, strings.Join(facts, ", ")) + "\n")
+	}
+	for _, c := range p.Commits {
+		when := c.Committer.When.In(x.Now().Location()).Format("01-02 15:04")
+		commit := fmt.Sprintf("  %s (%s) ", when, c.OID.Short())
+		b.WriteString(commit + ui.Line(format.Subject(c.Message), x.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
+	}
 }

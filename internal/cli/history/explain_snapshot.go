@@ -29,19 +29,14 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 	switch {
 	case p.Checkpoint != "":
 		e.opts.checkpoint = string(p.Checkpoint)
+		return nil
 	case p.Commit != "":
 		e.opts.commit = string(p.Commit)
-	case p.Session != "":
-		return e.turnOf(ctx, rec, p)
-	default:
+		return nil
+	case p.Session == "":
 		return app.WithHint(fmt.Errorf("snapshot %s%s belongs to no turn and to no commit", v, format.Quoted(p.Message)),
 			fmt.Sprintf("`entire fs checkpoint info %s` describes it, `entire fs diff %s` shows what changed since", v, v))
 	}
-	return nil
-}
-
-// turnOf takes the checkpoint that has the turn of a snapshot.
-func (e *explaining) turnOf(ctx context.Context, rec *strategy.Recorder, p points.Point) error {
 	turn, err := e.indexedTurn(ctx, rec, p)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,41 +39,6 @@ func (e *explaining) text() explainText {
 	return explainText{App: e.App, short: e.opts.short, full: e.opts.full}
 }
 
-// commit shows all checkpoints of a commit.
-func (x explainText) commit(of explain.OfCommit) string {
-	var b strings.Builder
-	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
-		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
-	}
-	if len(of.Points) > 0 {
-		what := "names"
-		if of.Merge {
-			what = "brings in"
-		}
-		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
-		for _, p := range of.Points {
-			if !of.Merge {
-				p.Commits = nil // it is the one above
-			}
-			x.writePoint(&b, p)
-		}
-	}
-	for i, d := range of.Checkpoints {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(x.checkpoint(d))
-	}
-	if n := len(of.Missing); n > 1 {
-		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
-		return b.String()
-	}
-	for _, id := range of.Missing {
-		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", id, fetchHint)
-	}
-	return b.String()
-}
-
 // checkpoint shows a checkpoint.
 func (x explainText) checkpoint(d explain.Detail) string {
 	var b strings.Builder
@@ -91,7 +57,16 @@ func (x explainText) checkpoint(d explain.Detail) string {
 		x.writeGist(&b, d, t)
 	}
 	if x.short {
-		writeProblems(&b, d)
+		unread := false
+		for _, t := range d.Sessions {
+			if t.Problem != nil {
+				unread = true
+				fmt.Fprintf(&b, "\nSession %s: %s", sessionName(t), ui.Line(problemText(t), format.LineWidth))
+			}
+		}
+		if unread {
+			fmt.Fprintf(&b, "\n  hint: %s\n", format.AbsentHint(d.ID))
+		}
 		return b.String()
 	}
 	if d.Absent {
@@ -106,20 +81,6 @@ func (x explainText) checkpoint(d explain.Detail) string {
 		x.writeConversation(&b, d, t)
 	}
 	return b.String()
-}
-
-// writeProblems names the sessions of which something is not shown.
-func writeProblems(b *strings.Builder, d explain.Detail) {
-	found := false
-	for _, t := range d.Sessions {
-		if t.Problem != nil {
-			found = true
-			fmt.Fprintf(b, "\nSession %s: %s", sessionName(t), ui.Line(problemText(t), format.LineWidth))
-		}
-	}
-	if found {
-		fmt.Fprintf(b, "\n  hint: %s\n", format.AbsentHint(d.ID))
-	}
 }
 
 // sessionName is the short id of a session.
@@ -144,17 +105,41 @@ func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 	}
 	fact("Checkpoint", id)
 	for _, t := range d.Sessions {
-		fact("Session", sessionText(t))
+		session := ui.Line(t.Session, format.NameWidth)
+		if t.Session == "" {
+			session = "unknown"
+		} else if t.Agent != "" {
+			session += " (" + ui.Line(t.Agent, format.NameWidth) + ")"
+		}
+		fact("Session", session)
 	}
 	if !d.Created.IsZero() {
 		fact("Created", d.Created.In(x.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(x.Now(), d.Created)+")")
 	}
-	fact("Author", authorText(d.Author))
-	fact("Model", modelsText(d.Sessions))
-	fact("Tokens", tokensText(d.Tokens))
+	author, email := ui.Line(d.Author.Name, format.NameWidth), ui.Line(d.Author.Email, format.NameWidth)
+	if email != "" {
+		author = strings.TrimSpace(author + " <" + email + ">")
+	}
+	fact("Author", author)
+	var models []string
+	for _, t := range d.Sessions {
+		if name := ui.Line(t.Model, format.NameWidth); name != "" && !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	fact("Model", strings.Join(models, ", "))
+	if t := d.Tokens; t != nil {
+		text := fmt.Sprintf("%s (%s input, %s cached, %s output", ui.Thousands(allTokens(t)), ui.Thousands(t.Input), ui.Thousands(t.CacheCreation+t.CacheRead), ui.Thousands(t.Output))
+		if sub := allTokens(t.Subagents); sub > 0 {
+			text += "; " + ui.Thousands(sub) + " more by subagents"
+		}
+		fact("Tokens", text+")")
+	}
 	fact("Attribution", attributionText(d))
-	if d.Edited != nil {
-		fact("By edit tools", editedText(*d.Edited))
+	if l := d.Edited; l != nil {
+		const percent = 100
+		fact("By edit tools", fmt.Sprintf("at least %d %% (%d of %s), counted here from the transcripts",
+			l.Edited*percent/l.Added, l.Edited, ui.Plural(l.Added, "line")))
 	}
 	if d.Temporary {
 		return
@@ -163,47 +148,6 @@ func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 	for _, c := range d.Commits {
 		fmt.Fprintf(b, "  %s %s %s\n", c.OID.Short(), c.Committer.When.In(x.Now().Location()).Format(time.DateOnly), ui.Line(format.Subject(c.Message), format.SubjectWidth))
 	}
-}
-
-func sessionText(t explain.Session) string {
-	if t.Session == "" {
-		return "unknown"
-	}
-	if t.Agent == "" {
-		return ui.Line(t.Session, format.NameWidth)
-	}
-	return ui.Line(t.Session, format.NameWidth) + " (" + ui.Line(t.Agent, format.NameWidth) + ")"
-}
-
-// modelsText names the models of the sessions, each once.
-func modelsText(sessions []explain.Session) string {
-	var models []string
-	for _, t := range sessions {
-		if name := ui.Line(t.Model, format.NameWidth); name != "" && !slices.Contains(models, name) {
-			models = append(models, name)
-		}
-	}
-	return strings.Join(models, ", ")
-}
-
-func authorText(s git.Signature) string {
-	name, email := ui.Line(s.Name, format.NameWidth), ui.Line(s.Email, format.NameWidth)
-	if email == "" {
-		return name
-	}
-	return strings.TrimSpace(name + " <" + email + ">")
-}
-
-// tokensText is the sum and what it consists of.
-func tokensText(t *checkpoint.Tokens) string {
-	if t == nil {
-		return ""
-	}
-	text := fmt.Sprintf("%s (%s input, %s cached, %s output)", ui.Thousands(allTokens(t)), ui.Thousands(t.Input), ui.Thousands(t.CacheCreation+t.CacheRead), ui.Thousands(t.Output))
-	if sub := allTokens(t.Subagents); sub > 0 {
-		text = fmt.Sprintf("%s; %s more by subagents)", strings.TrimSuffix(text, ")"), ui.Thousands(sub))
-	}
-	return text
 }
 
 // allTokens counts all kinds, subagents' too.
@@ -223,8 +167,17 @@ func attributionText(d explain.Detail) string {
 	}
 	a := d.Sessions[i].Attribution
 	text := format.WrittenBy(*a)
-	if by := changesText(a.HumanAdded, a.HumanModified, a.HumanRemoved); by != "" {
-		text += "; by hand " + by
+	var byHand []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{a.HumanAdded, "added"}, {a.HumanModified, "modified"}, {a.HumanRemoved, "removed"}} {
+		if part.n > 0 {
+			byHand = append(byHand, strconv.Itoa(part.n)+" "+part.what)
+		}
+	}
+	if len(byHand) > 0 {
+		text += "; by hand " + strings.Join(byHand, ", ")
 	}
 	if a.Estimated {
 		text += ", estimated"
@@ -242,26 +195,6 @@ func attributionText(d explain.Detail) string {
 		}
 	}
 	return strings.Join(parts, "; ")
-}
-
-// editedText is the part of a commit that edit tools wrote.
-func editedText(l explain.EditedLines) string {
-	const percent = 100
-	return fmt.Sprintf("at least %d %% (%d of %s), counted here from the transcripts", l.Edited*percent/l.Added, l.Edited, ui.Plural(l.Added, "line"))
-}
-
-// changesText counts what was done to lines, empty if nothing was.
-func changesText(added, modified, removed int) string {
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{added, "added"}, {modified, "modified"}, {removed, "removed"}} {
-		if part.n > 0 {
-			parts = append(parts, strconv.Itoa(part.n)+" "+part.what)
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // writeGist shows what a session's part was about.
@@ -288,14 +221,8 @@ func (x explainText) writeGist(b *strings.Builder, d explain.Detail, t explain.S
 			b.WriteString("  - " + ui.Line(line, gistWidth) + "\n")
 		}
 	}
-	list("Learnings", learnings(t.Summary.Learnings))
-	list("Friction", t.Summary.Friction)
-	list("Open items", t.Summary.OpenItems)
-}
-
-func learnings(l checkpoint.Learnings) []string {
-	lines := slices.Clone(l.Repo)
-	for _, f := range l.Code {
+	learnings := slices.Clone(t.Summary.Learnings.Repo)
+	for _, f := range t.Summary.Learnings.Code {
 		place := f.Path
 		if f.Line > 0 {
 			place += ":" + strconv.Itoa(f.Line)
@@ -303,9 +230,11 @@ func learnings(l checkpoint.Learnings) []string {
 		if f.EndLine > f.Line {
 			place += "-" + strconv.Itoa(f.EndLine)
 		}
-		lines = append(lines, place+": "+f.Finding)
+		learnings = append(learnings, place+": "+f.Finding)
 	}
-	return append(lines, l.Workflow...)
+	list("Learnings", append(learnings, t.Summary.Learnings.Workflow...))
+	list("Friction", t.Summary.Friction)
+	list("Open items", t.Summary.OpenItems)
 }
 
 // writeConversation shows a session's part of the conversation.
@@ -362,44 +291,37 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 		b.WriteString(x.Streams.Paint(ui.Red, " (failed)"))
 	}
 	b.WriteByte('\n')
-	for _, edit := range item.Edits {
-		x.writeEdit(b, edit, indent+outputIndent)
-	}
-	if item.Failed || x.full {
-		x.writeOutput(b, item.Output, indent+outputIndent)
-	}
-}
-
-// outputIndent is before each line of what a tool returned.
-const outputIndent = "  | "
-
-// writeEdit shows an edit as a diff. Where in the file it was made is not known.
-func (x explainText) writeEdit(b *strings.Builder, edit transcript.TextEdit, indent string) {
-	before, after := linediff.WholeLines(edit.Old), linediff.WholeLines(edit.New)
-	first := true
-	for h := range linediff.Hunks(before, after, linediff.Compare(before, after, linediff.Quick)) {
-		if !first {
-			b.WriteString(x.Streams.Paint(ui.Dim, indent+"…") + "\n")
-		}
-		first = false
-		for _, line := range h.Lines {
-			style := map[byte]ui.Style{'+': ui.Green, '-': ui.Red}[line[0]]
-			b.WriteString(x.Streams.Paint(ui.Dim, indent) + x.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
+	indent += "  | "
+	for _, edit := range item.Edits { // as a diff; where in the file it was made is not known
+		before, after := linediff.WholeLines(edit.Old), linediff.WholeLines(edit.New)
+		first := true
+		for h := range linediff.Hunks(before, after, linediff.Compare(before, after, linediff.Quick)) {
+			if !first {
+				b.WriteString(x.Streams.Paint(ui.Dim, indent+"…") + "\n")
+			}
+			first = false
+			for _, line := range h.Lines {
+				style := map[byte]ui.Style{'+': ui.Green, '-': ui.Red}[line[0]]
+				b.WriteString(x.Streams.Paint(ui.Dim, indent) + x.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
+			}
 		}
 	}
-}
-
-func (x explainText) writeOutput(b *strings.Builder, o transcript.Output, indent string) {
-	write := func(line string) {
+	if !item.Failed && !x.full {
+		return
+	}
+	lines := slices.Clone(item.Output.Head)
+	if n := item.Output.Omitted; n > 0 {
+		lines = append(lines, "… ("+ui.Plural(n, "more line")+")")
+	}
+	for _, line := range append(lines, item.Output.Tail...) {
 		b.WriteString(x.Streams.Paint(ui.Dim, strings.TrimRight(indent+ui.Text(line), " ")) + "\n")
 	}
-	for _, line := range o.Head {
-		write(line)
+}
+
+// problemText explains why a session is not shown whole.
+func problemText(t explain.Session) string {
+	if errors.Is(t.Problem, git.ErrMissing) {
+		return "not in this clone: " + t.Problem.Error()
 	}
-	if o.Omitted > 0 {
-		write("… (" + ui.Plural(o.Omitted, "more line") + ")")
-	}
-	for _, line := range o.Tail {
-		write(line)
-	}
+	return "can't be read: " + t.Problem.Error()
 }

@@ -20,9 +20,15 @@ const leastID = 4
 // a snapshot.
 func (e *explaining) resolve(ctx context.Context) error {
 	what := e.opts.what
-	isCheckpoint, temporary, err := e.isCheckpoint(ctx, what)
-	if err != nil {
-		return err
+	isCheckpoint, temporary := false, false
+	if len(what) >= leastID && strings.Trim(strings.ToLower(what), "0123456789abcdef") == "" {
+		var err error
+		_, temporary, err = e.reader.Lookup(ctx, what)
+		if _, isUnknown := errors.AsType[*explain.NotFoundError](err); err != nil && !isUnknown {
+			return explainError(err)
+		}
+		isCheckpoint = err == nil
+		temporary = temporary && isCheckpoint
 	}
 	isCommit := false
 	if !temporary && !strings.HasPrefix(what, "-") { // a temporary checkpoint is a commit itself
@@ -43,8 +49,15 @@ func (e *explaining) resolve(ctx context.Context) error {
 	if len(what) >= leastID && !strings.ContainsAny(what, "./") { // no id has these
 		filters = append(filters, explain.Filter{Session: what})
 	}
-	if path, inside := e.inRepository(what); inside {
-		filters = append(filters, explain.Filter{Path: path})
+	if root := e.reader.Repo.Root; root != "" {
+		path := what
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(e.Dir, path)
+		}
+		// Checkpoints name a path from the root of the worktree, with slashes.
+		if rel, err := filepath.Rel(root, filepath.Clean(path)); err == nil && rel != "." && filepath.IsLocal(rel) {
+			filters = append(filters, explain.Filter{Path: filepath.ToSlash(rel)})
+		}
 	}
 	for _, f := range filters {
 		found, err := e.matching(ctx, f)
@@ -84,34 +97,4 @@ func (e *explaining) matching(ctx context.Context, f explain.Filter) (bool, erro
 	}
 	e.found = &l
 	return true, nil
-}
-
-// isCheckpoint reports whether a text is the id of a checkpoint or its beginning, and
-// whether that is a temporary one.
-func (e *explaining) isCheckpoint(ctx context.Context, what string) (is, temporary bool, err error) {
-	if len(what) < leastID || strings.Trim(strings.ToLower(what), "0123456789abcdef") != "" {
-		return false, false, nil
-	}
-	_, temporary, err = e.reader.Lookup(ctx, what)
-	if _, isUnknown := errors.AsType[*explain.NotFoundError](err); isUnknown {
-		return false, false, nil
-	}
-	return err == nil, temporary, explainError(err)
-}
-
-// inRepository returns a path as checkpoints name it: from the root of the worktree, with
-// slashes.
-func (e *explaining) inRepository(what string) (string, bool) {
-	root := e.reader.Repo.Root
-	if root == "" {
-		return "", false
-	}
-	if !filepath.IsAbs(what) {
-		what = filepath.Join(e.Dir, what)
-	}
-	rel, err := filepath.Rel(root, filepath.Clean(what))
-	if err != nil || rel == "." || !filepath.IsLocal(rel) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 type linkOptions struct{ force, json, find bool }
@@ -50,7 +49,7 @@ the trailer in the editor, or write "Entire-Checkpoint: none" into the message.`
 			if len(args) > 0 {
 				rev = args[0]
 			}
-			return runRelink(cmd.Context(), a, opts, relinking{verb: "Unlinked", rev: rev}, func(ctx context.Context, r *commits.Relinker, _ *git.Repo) (commits.Relinked, error) {
+			return runRelink(cmd.Context(), a, opts, "Unlinked", rev, func(ctx context.Context, r *commits.Relinker, _ *git.Repo) (commits.Relinked, error) {
 				return r.Unlink(ctx, rev, opts.force)
 			})
 		},
@@ -91,12 +90,18 @@ remote has. It amends none: the link is kept beside the commit, in a git note th
 			if opts.find {
 				return runFind(cmd.Context(), a, opts, args)
 			}
-			return runRelink(cmd.Context(), a, opts, relinking{verb: "Linked", rev: args[0]}, func(ctx context.Context, r *commits.Relinker, repo *git.Repo) (commits.Relinked, error) {
-				s, err := oneSession(ctx, a.Sessions(repo), args[1])
-				if err != nil {
+			rev, prefix := args[0], args[1]
+			return runRelink(cmd.Context(), a, opts, "Linked", rev, func(ctx context.Context, r *commits.Relinker, repo *git.Repo) (commits.Relinked, error) {
+				found, err := a.Sessions(repo).Find(ctx, prefix)
+				switch {
+				case err != nil:
 					return commits.Relinked{}, err
+				case len(found) == 0:
+					return commits.Relinked{}, app.WithHint(fmt.Errorf("no session %s", ui.Line(prefix, format.NameWidth)), "`entire sessions` lists them; an id may be cut to four characters")
+				case len(found) > 1 && found[0].ID != prefix:
+					return commits.Relinked{}, ambiguousSession(prefix, found)
 				}
-				return r.Link(ctx, args[0], s, opts.force)
+				return r.Link(ctx, rev, found[0], opts.force)
 			})
 		},
 	}
@@ -111,23 +116,6 @@ func addLinkFlags(cmd *cobra.Command, opts *linkOptions) {
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 }
 
-// oneSession returns the session whose id begins with a text.
-func oneSession(ctx context.Context, reader sessions.Reader, prefix string) (sessions.Session, error) {
-	found, err := reader.Find(ctx, prefix)
-	switch {
-	case err != nil:
-		return sessions.Session{}, err
-	case len(found) == 0:
-		return sessions.Session{}, app.WithHint(fmt.Errorf("no session %s", ui.Line(prefix, format.NameWidth)), "`entire sessions` lists them; an id may be cut to four characters")
-	case len(found) > 1 && found[0].ID != prefix:
-		return sessions.Session{}, ambiguousSession(prefix, found)
-	}
-	return found[0], nil
-}
-
-// relinking is one run of link or unlink.
-type relinking struct{ verb, rev string }
-
 // relinkedJSON is the output of `link --json` and `unlink --json`; docs/formats/sessions.md
 // describes it.
 type relinkedJSON struct {
@@ -136,7 +124,7 @@ type relinkedJSON struct {
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
 }
 
-func runRelink(ctx context.Context, a *app.App, opts linkOptions, of relinking, do func(context.Context, *commits.Relinker, *git.Repo) (commits.Relinked, error)) (err error) {
+func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev string, do func(context.Context, *commits.Relinker, *git.Repo) (commits.Relinked, error)) (err error) {
 	repo, err := a.Worktree()
 	if err != nil {
 		return err
@@ -147,18 +135,6 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, of relinking, 
 	defer func() { _ = file.Close() }()
 	rec := a.Recorder(repo, is, log.With("component", "link"))
 	done, err := do(ctx, rec.Commits().Relinker, repo)
-	if err != nil {
-		return relinkError(err, of.rev)
-	}
-	if opts.json {
-		return a.Streams.JSON(relinkedJSON{Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
-	}
-	a.Streams.Printf("%s %s%s, now %s (%s)\n", of.verb, done.Former.OID.Short(), format.Quoted(format.Subject(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
-	return nil
-}
-
-// relinkError adds what helps.
-func relinkError(err error, rev string) error {
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		return fmt.Errorf("no commit %s", ui.Line(rev, format.NameWidth))
@@ -170,6 +146,12 @@ func relinkError(err error, rev string) error {
 		return app.WithHint(err, "finish it first: `git status` says how")
 	case errors.Is(err, commits.ErrNotAdded):
 		return app.WithHint(err, "`entire status` shows what keeps them from running")
+	case err != nil:
+		return err
 	}
-	return err
+	if opts.json {
+		return a.Streams.JSON(relinkedJSON{Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
+	}
+	a.Streams.Printf("%s %s%s, now %s (%s)\n", verb, done.Former.OID.Short(), format.Quoted(format.Subject(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
+	return nil
 }

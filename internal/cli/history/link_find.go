@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // foundJSON is an element of the output of `link --find --json`; docs/formats/sessions.md
@@ -57,13 +56,8 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 			Found []foundJSON `json:"found"`
 		}{list})
 	}
-	return printFound(a, found)
-}
-
-func printFound(a *app.App, found []commits.FoundCommit) error {
 	if len(found) == 0 {
 		a.Streams.Printf("No commit without a link has a session's content\n")
-		return nil
 	}
 	for _, c := range found {
 		a.Streams.Printf("Linked %s%s (%s)\n", c.Commit.OID.Short(), format.Quoted(format.Subject(c.Commit.Message)), namesOf(c.IDs))

@@ -89,7 +89,14 @@ session changed. They stay on this machine, below refs/entire/context/.
   entire recall show 3f9a1c --file internal/cli/recall.go
   entire recall save -m "login works, refresh is missing"
   entire recall configure auto_checkpoint_on_clear=true`,
-		Args:        atMostOneID,
+		Args: func(cmd *cobra.Command, args []string) error {
+			// What is no id, as a misspelt command, is refused: ids are hexadecimal, with hyphens in
+			// those of sessions.
+			if len(args) > 0 && (!mayBeSession(args[0]) || !isID(args[0])) {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.MaximumNArgs(1)(cmd, args)
+		},
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: recallRun(a, &opts, func(ctx context.Context, r *recalling, args []string) error {
 			id := ""
@@ -113,15 +120,6 @@ session changed. They stay on this machine, below refs/entire/context/.
 	return cmd
 }
 
-// atMostOneID refuses what is no id, as a misspelt command: ids are hexadecimal, with
-// hyphens in those of sessions.
-func atMostOneID(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 && (!mayBeSession(args[0]) || !isID(args[0])) {
-		return cobra.NoArgs(cmd, args)
-	}
-	return cobra.MaximumNArgs(1)(cmd, args)
-}
-
 // recallRun opens the repository for one run of a command. An argument that is
 // empty, as of a script's empty variable, is no id and no word.
 func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recalling, []string) error) func(*cobra.Command, []string) error {
@@ -129,28 +127,20 @@ func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recall
 		if slices.Contains(args, "") {
 			return app.Usagef("an argument is empty")
 		}
-		r, done, err := openRecall(a, *opts)
+		repo, err := a.Worktree()
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(cmd.Context(), r, args), done())
+		is := a.Settings(repo)
+		log, file := app.OpenLog(repo.Root, is.LogLevel)
+		saved := a.Recorder(repo, is, log.With("component", "recall")).SavedContexts()
+		err = do(cmd.Context(), &recalling{
+			App: a, opts: *opts, root: repo.Root, is: is,
+			store: saved.Saver.Contexts(), saver: saved.Saver, briefer: saved.Briefer, sessions: a.Sessions(repo),
+		}, args)
+		_ = file.Close()
+		return errors.Join(err, repo.Close())
 	}
-}
-
-func openRecall(a *app.App, opts recallOptions) (_ *recalling, done func() error, _ error) {
-	repo, err := a.Worktree()
-	if err != nil {
-		return nil, nil, err
-	}
-	is := a.Settings(repo)
-	log, file := app.OpenLog(repo.Root, is.LogLevel)
-	rec := a.Recorder(repo, is, log.With("component", "recall"))
-	saved := rec.SavedContexts()
-	r := &recalling{App: a, opts: opts, root: repo.Root, is: is, store: saved.Saver.Contexts(), saver: saved.Saver, briefer: saved.Briefer, sessions: a.Sessions(repo)}
-	return r, func() error {
-		_ = file.Close() // the log's failure is nobody's
-		return repo.Close()
-	}, nil
 }
 
 // find is the checkpoint whose id begins with prefix, or the newest of the session whose id
@@ -201,16 +191,6 @@ func (r *recalling) lastOf(ctx context.Context, prefix string) (string, error) {
 	return last, nil
 }
 
-// get is the checkpoint that prefix names, without contents.
-func (r *recalling) get(ctx context.Context, prefix string) (recall.Checkpoint, error) {
-	id, err := r.find(ctx, prefix)
-	if err != nil {
-		return recall.Checkpoint{}, err
-	}
-	c, err := r.store.Get(ctx, id)
-	return c, recallError(err, id)
-}
-
 // shortestID is how many digits the beginning of an id has at least.
 const shortestID = 4
 
@@ -250,12 +230,4 @@ func causeText(c recall.Cause) string {
 		return text
 	}
 	return ui.Line(string(c), format.ListedWidth)
-}
-
-// whyText is the cause, and whether the checkpoint is pending.
-func whyText(c recall.Cause, s recall.Status) string {
-	if s == recall.Pending {
-		return strings.TrimSpace(causeText(c) + " (pending)")
-	}
-	return causeText(c)
 }

@@ -16,13 +16,9 @@ import (
 // recallPrefix begins the keys of all settings of saved contexts.
 const recallPrefix = "recall."
 
-type recallConfigureOptions struct {
-	preset string
-	unset  []string
-}
-
 func newRecallConfigureCmd(a *app.App, opts *recallOptions) *cobra.Command {
-	var conf recallConfigureOptions
+	var preset string
+	var unset []string
 	cmd := &cobra.Command{
 		Use:   "configure [key=value]...",
 		Short: "Show or set what happens at /clear, at a start, and when the context is full",
@@ -55,46 +51,51 @@ EXIT STATUS
 			} else {
 				defer func() { _ = repo.Close() }()
 			}
-			changes, err := conf.changes(args)
-			if err != nil {
-				return err
+			var changes []settings.Change
+			if preset != "" {
+				known := false
+				if changes, known = settings.Preset(preset); !known {
+					return app.Usagef("unknown preset %q (known: %s)", preset, strings.Join(settings.Presets(), ", "))
+				}
+			}
+			for _, arg := range args { // what is named wins over the preset
+				name, text, found := strings.Cut(arg, "=")
+				if !found {
+					return app.Usagef("%q is not key=value", arg)
+				}
+				change, err := settings.ParseChange(recallKey(name), text)
+				if err != nil {
+					return config.Refused(err, "entire recall configure")
+				}
+				changes = append(changes, change)
+			}
+			for _, name := range unset {
+				changes = append(changes, settings.Change{Key: recallKey(name)})
 			}
 			return configureRecall(a, *opts, a.SettingsSources(repo), changes)
 		},
 	}
-	cmd.ValidArgsFunction = completeRecallSetting
-	cmd.Flags().StringVar(&conf.preset, "preset", "", "set all four at once: "+strings.Join(settings.Presets(), ", "))
+	// A key is completed, and behind the equals sign the values that it may have.
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		name, _, isValue := strings.Cut(typed, "=")
+		if isValue {
+			for _, value := range settings.Examples(recallPrefix + name) {
+				words = append(words, name+"="+value)
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, key := range settings.Keys() {
+			if rest, found := strings.CutPrefix(key, recallPrefix); found {
+				words = append(words, rest+"=")
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	cmd.Flags().StringVar(&preset, "preset", "", "set all four at once: "+strings.Join(settings.Presets(), ", "))
 	complete.Flag(cmd, "preset", cobra.FixedCompletions(settings.Presets(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().StringArrayVar(&conf.unset, "unset", nil, "remove this key from your own settings; may be given several times")
+	cmd.Flags().StringArrayVar(&unset, "unset", nil, "remove this key from your own settings; may be given several times")
 	return cmd
-}
-
-// changes are what the flags and arguments ask for; what is named wins over the
-// preset.
-func (o recallConfigureOptions) changes(args []string) ([]settings.Change, error) {
-	var changes []settings.Change
-	if o.preset != "" {
-		preset, known := settings.Preset(o.preset)
-		if !known {
-			return nil, app.Usagef("unknown preset %q (known: %s)", o.preset, strings.Join(settings.Presets(), ", "))
-		}
-		changes = preset
-	}
-	for _, arg := range args {
-		name, text, found := strings.Cut(arg, "=")
-		if !found {
-			return nil, app.Usagef("%q is not key=value", arg)
-		}
-		change, err := settings.ParseChange(recallKey(name), text)
-		if err != nil {
-			return nil, config.Refused(err, "entire recall configure")
-		}
-		changes = append(changes, change)
-	}
-	for _, name := range o.unset {
-		changes = append(changes, settings.Change{Key: recallKey(name)})
-	}
-	return changes, nil
 }
 
 // recallKey is a key as it is in a settings file, given with or without its
@@ -119,8 +120,8 @@ type overrideJSON struct {
 	Source string `json:"source"`
 }
 
-// configureRecall carries out the changes, if there are any, and shows what is in
-// force.
+// configureRecall makes the changes, and shows the changed settings; all in force if there are
+// no changes.
 func configureRecall(a *app.App, opts recallOptions, from settings.Sources, changes []settings.Change) error {
 	s := settings.Load(from)
 	if len(changes) > 0 {
@@ -146,19 +147,11 @@ func configureRecall(a *app.App, opts recallOptions, from settings.Sources, chan
 	if opts.json {
 		return a.Streams.JSON(j)
 	}
-	showRecallConfig(a, j)
-	noteBadRecall(a, &s)
-	return nil
-}
-
-// showRecallConfig prints the changed settings, all if none was changed.
-func showRecallConfig(a *app.App, j recallConfigJSON) {
 	var table ui.Table
 	for _, v := range j.Values {
-		if len(j.Changed) > 0 && !slices.Contains(j.Changed, v.Key) {
-			continue
+		if len(j.Changed) == 0 || slices.Contains(j.Changed, v.Key) {
+			table.Row(strings.TrimPrefix(v.Key, recallPrefix), config.Shown(v.Value), config.Origin(v))
 		}
-		table.Row(strings.TrimPrefix(v.Key, recallPrefix), config.Shown(v.Value), config.Origin(v))
 	}
 	a.Streams.Printf("%s", table.String())
 	if len(j.Changed) > 0 {
@@ -167,33 +160,10 @@ func showRecallConfig(a *app.App, j recallConfigJSON) {
 	for _, o := range j.Overridden {
 		a.Streams.Notef("%s is decided by the %s layer here: %s", strings.TrimPrefix(o.Key, recallPrefix), o.Layer, o.Source)
 	}
-}
-
-// noteBadRecall names values that can't be used.
-func noteBadRecall(a *app.App, s *settings.Settings) {
 	for _, p := range s.Problems {
 		if strings.HasPrefix(p.Key, recallPrefix) {
 			a.Streams.Notef("%s; the default is used", p.String())
 		}
 	}
-}
-
-// completeRecallSetting completes a key, and behind the equals sign the values that it may
-// have.
-func completeRecallSetting(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	const prefix = "recall."
-	var words []string
-	name, _, isValue := strings.Cut(typed, "=")
-	if isValue {
-		for _, value := range settings.Examples(prefix + name) {
-			words = append(words, name+"="+value)
-		}
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, key := range settings.Keys() {
-		if rest, found := strings.CutPrefix(key, prefix); found {
-			words = append(words, rest+"=")
-		}
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	return nil
 }

@@ -66,64 +66,45 @@ func (r *recalling) discard(ctx context.Context, prefixes []string, opts recallD
 			ids = append(ids, id)
 		}
 	}
-	items, err := r.discarded(ctx, ids)
-	if err != nil {
-		return err
+	items := make([]recallDiscardedJSON, len(ids))
+	for i, id := range ids {
+		c, err := r.store.Get(ctx, id)
+		switch {
+		case errors.Is(err, recall.ErrDamaged): // it can be removed, too
+			c.Summary = "(damaged)"
+		case err != nil:
+			return recallError(err, id)
+		}
+		items[i] = recallDiscardedJSON{ID: id, Summary: c.Summary}
 	}
 	if opts.dryRun {
 		return r.showDiscarded("Would discard", recallDiscardJSON{Items: items})
 	}
-	if sure, err := r.sureToDiscard(ctx, items, opts); err != nil || !sure {
-		return err
+	if !opts.force {
+		var help []string
+		for _, item := range items {
+			help = append(help, item.ID+" "+ui.Line(item.Summary, format.SubjectWidth))
+		}
+		q := ui.Question{
+			Title: "Discard " + ui.Plural(len(items), "context checkpoint") + "?",
+			Help:  strings.Join(help, "\n"), Flag: "--force",
+		}
+		if r.opts.json { // for a program, which can't be asked
+			return &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
+		}
+		answers, err := r.Prompter.Ask(ctx, q)
+		if err != nil {
+			return err
+		}
+		if answers[0] != ui.Yes {
+			r.Streams.Printf("Nothing was discarded.\n")
+			return nil
+		}
 	}
 	if err := r.store.Discard(ctx, ids...); err != nil {
 		return err
 	}
 	return r.showDiscarded("Discarded", recallDiscardJSON{Discarded: true, Items: items})
-}
-
-// discarded names the checkpoints. One that is damaged can be removed, too.
-func (r *recalling) discarded(ctx context.Context, ids []string) ([]recallDiscardedJSON, error) {
-	items := make([]recallDiscardedJSON, len(ids))
-	for i, id := range ids {
-		c, err := r.store.Get(ctx, id)
-		switch {
-		case errors.Is(err, recall.ErrDamaged):
-			c.Summary = "(damaged)"
-		case err != nil:
-			return nil, recallError(err, id)
-		}
-		items[i] = recallDiscardedJSON{ID: id, Summary: c.Summary}
-	}
-	return items, nil
-}
-
-// sureToDiscard asks, unless the user has said so already.
-func (r *recalling) sureToDiscard(ctx context.Context, items []recallDiscardedJSON, opts recallDiscardOptions) (bool, error) {
-	if opts.force {
-		return true, nil
-	}
-	q := ui.Question{Title: "Discard " + ui.Plural(len(items), "context checkpoint") + "?", Help: discardHelp(items), Flag: "--force"}
-	if r.opts.json { // for a program, which answers nothing
-		return false, &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
-	}
-	answers, err := r.Prompter.Ask(ctx, q)
-	if err != nil {
-		return false, err
-	}
-	if answers[0] != ui.Yes {
-		r.Streams.Printf("Nothing was discarded.\n")
-		return false, nil
-	}
-	return true, nil
-}
-
-func discardHelp(items []recallDiscardedJSON) string {
-	lines := make([]string, 0, len(items))
-	for _, item := range items {
-		lines = append(lines, item.ID+" "+ui.Line(item.Summary, format.SubjectWidth))
-	}
-	return strings.Join(lines, "\n")
 }
 
 func (r *recalling) showDiscarded(verb string, j recallDiscardJSON) error {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -90,44 +91,28 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 		return recallError(err, "")
 	}
 	if opts.agent != "" {
-		if list, err = r.ofAgent(ctx, list, opts); err != nil {
+		known, unread, err := r.sessions.List(ctx)
+		if err != nil {
 			return err
+		}
+		for _, err := range unread {
+			r.Streams.Notef("Not searched in full: %v", err)
+		}
+		wanted := map[string]bool{}
+		for _, s := range known {
+			wanted[s.ID] = app.MatchesAgent(opts.agent, s.Agent)
+		}
+		list = slices.DeleteFunc(list, func(e contextstore.Entry) bool { return !wanted[e.Session] })
+		if opts.limit > 0 {
+			list = list[:min(len(list), opts.limit)]
 		}
 	}
 	if r.opts.json {
 		return r.Streams.JSON(recallListJSON{Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)})
 	}
-	if len(list) == 0 {
-		r.none(opts)
-		return nil
-	}
-	r.show(r.listText(list))
-	return nil
-}
-
-// ofAgent returns the entries whose session is an agent's, at most as many as the limit.
-func (r *recalling) ofAgent(ctx context.Context, list []contextstore.Entry, opts recallListOptions) ([]contextstore.Entry, error) {
-	known, unread, err := r.sessions.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, err := range unread {
-		r.Streams.Notef("Not searched in full: %v", err)
-	}
-	wanted := map[string]bool{}
-	for _, s := range known {
-		wanted[s.ID] = app.MatchesAgent(opts.agent, s.Agent)
-	}
-	list = slices.DeleteFunc(list, func(e contextstore.Entry) bool { return !wanted[e.Session] })
-	if opts.limit > 0 {
-		list = list[:min(len(list), opts.limit)]
-	}
-	return list, nil
-}
-
-// none reports whether a list is empty, and why that may be.
-func (r *recalling) none(opts recallListOptions) {
 	switch {
+	case len(list) > 0:
+		r.show(r.listText(list))
 	case opts.agent != "":
 		r.Streams.Notef("No context checkpoint of a session of %s.", ui.Line(opts.agent, format.NameWidth))
 	case opts.query != "":
@@ -137,6 +122,7 @@ func (r *recalling) none(opts recallListOptions) {
 	default:
 		r.Streams.Notef("No context checkpoints of this worktree yet. Save one with `entire recall save`; --all lists those of other worktrees.")
 	}
+	return nil
 }
 
 // listText is a table. Worktrees are a column where there are several.
@@ -153,14 +139,13 @@ func (r *recalling) listText(list []contextstore.Entry) string {
 	row("ID", "SAVED", "WHY", "BRANCH", "WORKTREE", "FILES", "SUMMARY")
 	pending := ""
 	for _, e := range list {
-		branch := ui.Line(e.Branch, listedBranch)
-		if branch == "" {
-			branch = "-"
+		why := causeText(e.Cause)
+		if e.Status == recall.Pending {
+			why = strings.TrimSpace(why + " (pending)")
+			pending = cmp.Or(pending, e.ID)
 		}
-		if e.Status == recall.Pending && pending == "" {
-			pending = e.ID
-		}
-		row(e.ID, ui.Ago(r.Now(), e.CreatedAt), whyText(e.Cause, e.Status), branch, format.Path(filepath.Base(e.Worktree)), strconv.Itoa(e.Files), ui.Line(e.Summary, format.LineWidth))
+		branch := cmp.Or(ui.Line(e.Branch, listedBranch), "-")
+		row(e.ID, ui.Ago(r.Now(), e.CreatedAt), why, branch, format.Path(filepath.Base(e.Worktree)), strconv.Itoa(e.Files), ui.Line(e.Summary, format.LineWidth))
 	}
 	text := r.Streams.Table(&table)
 	if pending != "" {

@@ -31,7 +31,7 @@ To have the conversation itself back, see ` + "`entire resume`" + `.` + recallEx
   entire recall resume --kind short`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			which, known := briefKinds()[kind]
+			which, known := map[string]brief.Kind{"full": brief.Full, "short": brief.Short}[kind]
 			if !known {
 				return app.Usagef("unknown kind %q (known: full, short)", kind)
 			}
@@ -49,10 +49,6 @@ To have the conversation itself back, see ` + "`entire resume`" + `.` + recallEx
 	return cmd
 }
 
-func briefKinds() map[string]brief.Kind {
-	return map[string]brief.Kind{"full": brief.Full, "short": brief.Short}
-}
-
 // briefJSON is the output of `recall --json` and `recall resume --json`.
 type briefJSON struct {
 	Checkpoint string `json:"checkpoint"` // empty if there is none
@@ -64,7 +60,12 @@ type briefJSON struct {
 func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error {
 	got, err := r.briefer.Recall(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) && id == "" {
-		return r.noBrief()
+		if r.opts.json {
+			return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))
+		}
+		r.Streams.Notef("Nothing would be injected: there is no context checkpoint here yet.")
+		r.Streams.Hint("`entire recall save` makes one; `entire recall list --all` shows those of other worktrees")
+		return nil
 	}
 	if err != nil {
 		return recallError(err, id)
@@ -72,12 +73,34 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 	if r.opts.json {
 		return r.Streams.JSON(newBriefJSON(got))
 	}
-	if len(got.Brief.Parts) == 0 {
-		r.nothingToSay(id, got.Checkpoint.ID)
+	parts := got.Brief.Parts
+	if len(parts) == 0 {
+		off := ""
+		switch {
+		case id != "":
+		case r.is.Recall.OnStart == settings.Never:
+			off = "auto_resume_on_start is false"
+		case r.is.Recall.Inject == settings.InjectOff:
+			off = "inject is off"
+		}
+		if off == "" {
+			r.Streams.Notef("Checkpoint %s: nothing to say.", got.Checkpoint.ID)
+			return nil
+		}
+		r.Streams.Notef("Nothing would be injected: %s.", off)
+		r.Streams.Hint("`entire recall resume " + got.Checkpoint.ID + "` prints the brief of the newest context checkpoint")
 		return nil
 	}
-	r.Streams.Notef("%s", r.dimNote("checkpoint "+got.Checkpoint.ID+", "+ui.Plural(len(got.Brief.Parts), "part")+", "+ui.Thousands(int64(got.Brief.Tokens))+" tokens"))
-	r.show(r.briefText(got.Brief))
+	note := "checkpoint " + got.Checkpoint.ID + ", " + ui.Plural(len(parts), "part") + ", " + ui.Thousands(int64(got.Brief.Tokens)) + " tokens"
+	if r.Streams.Terminal.Err {
+		note = r.Streams.Paint(ui.Dim, note)
+	}
+	r.Streams.Notef("%s", note)
+	text := strings.Join(parts, "\n\n")
+	if r.Streams.Terminal.Out {
+		text = ui.Text(text)
+	}
+	r.show(strings.TrimRight(text, "\n") + "\n")
 	return nil
 }
 
@@ -85,46 +108,4 @@ func newBriefJSON(got savedcontext.Recalled) briefJSON {
 	j := briefJSON{Checkpoint: got.Checkpoint.ID, Brief: got.Brief}
 	j.Parts = format.NotNil(j.Parts)
 	return j
-}
-
-// noBrief reports whether there is nothing to go on from.
-func (r *recalling) noBrief() error {
-	if r.opts.json {
-		return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))
-	}
-	r.Streams.Notef("Nothing would be injected: there is no context checkpoint here yet.")
-	r.Streams.Hint("`entire recall save` makes one; `entire recall list --all` shows those of other worktrees")
-	return nil
-}
-
-// nothingToSay describes why the brief of a checkpoint is empty.
-func (r *recalling) nothingToSay(asked, id string) {
-	if asked == "" && r.is.Recall.OnStart == settings.Never {
-		r.Streams.Notef("Nothing would be injected: auto_resume_on_start is false.")
-		r.Streams.Hint("`entire recall resume " + id + "` prints the brief of the newest context checkpoint")
-		return
-	}
-	if asked == "" && r.is.Recall.Inject == settings.InjectOff {
-		r.Streams.Notef("Nothing would be injected: inject is off.")
-		r.Streams.Hint("`entire recall resume " + id + "` prints the brief of the newest context checkpoint")
-		return
-	}
-	r.Streams.Notef("Checkpoint %s: nothing to say.", id)
-}
-
-// briefText is the parts as they are injected, a blank line between them.
-func (r *recalling) briefText(b brief.Brief) string {
-	text := strings.Join(b.Parts, "\n\n")
-	if r.Streams.Terminal.Out {
-		text = ui.Text(text)
-	}
-	return strings.TrimRight(text, "\n") + "\n"
-}
-
-// dimNote sets a line for standard error off.
-func (r *recalling) dimNote(text string) string {
-	if !r.Streams.Terminal.Err {
-		return text
-	}
-	return r.Streams.Paint(ui.Dim, text)
 }

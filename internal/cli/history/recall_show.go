@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,50 +75,72 @@ func firstOf(args []string) string {
 }
 
 func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowOptions) error {
-	c, err := r.get(ctx, prefix)
+	id, err := r.find(ctx, prefix)
 	if err != nil {
 		return err
 	}
+	c, err := r.store.Get(ctx, id)
+	if err != nil {
+		return recallError(err, id)
+	}
 	switch {
 	case len(opts.sections) > 0:
-		return r.showSections(ctx, c.ID, opts.sections)
-	case opts.file != "":
-		return r.showFile(ctx, c, opts.file)
-	case r.opts.json:
+		list, err := r.briefer.Sections(ctx, c.ID, opts.sections, sectionTokens)
+		if err != nil {
+			return recallError(err, c.ID)
+		}
+		if r.opts.json {
+			return r.Streams.JSON(sectionsJSON{ID: c.ID, Sections: list})
+		}
+		var texts []string
+		for _, s := range list {
+			if s.Text == "" {
+				r.Streams.Notef("Nothing was recorded of: %s", s.Name)
+				continue
+			}
+			texts = append(texts, s.Text+"\n")
+		}
+		r.show(strings.Join(texts, "\n"))
+		return nil
+	case opts.file == "" && r.opts.json:
 		if err := r.store.Contents(ctx, &c); err != nil {
 			return recallError(err, c.ID)
 		}
 		return r.Streams.JSON(filledCheckpoint(c))
+	case opts.file == "":
+		r.show(r.checkpointText(c))
+		return nil
 	}
-	r.show(checkpointText(r.Streams, r.Now(), c))
-	return nil
+	// The file is named from the root of the worktree, from the working directory, or by its
+	// whole path; its content is printed byte for byte.
+	names := []string{filepath.ToSlash(filepath.Clean(opts.file)), opts.file}
+	if rel, ok := disk.NewResolver(r.root, r.Dir).Rel(opts.file); ok {
+		names = append([]string{rel}, names...)
+	}
+	i := slices.IndexFunc(names, func(name string) bool { _, found := c.State.Files[name]; return found })
+	if i < 0 {
+		return app.WithHint(fmt.Errorf("%s is not in checkpoint %s", format.Path(opts.file), c.ID), "`entire recall show "+c.ID+"` names its files")
+	}
+	path := names[i]
+	if why := c.State.Files[path].Omitted; why != "" {
+		return omittedError(c.State.Files[path], why)
+	}
+	if err := r.store.Contents(ctx, &c, path); err != nil {
+		return recallError(err, c.ID)
+	}
+	if why := c.State.Files[path].Omitted; why != "" {
+		return omittedError(c.State.Files[path], why)
+	}
+	return r.Streams.Show(func(w io.Writer) error {
+		_, err := io.WriteString(w, c.State.Files[path].Content)
+		return err
+	})
 }
 
 // sectionsJSON is the output of `recall show --section --json`.
 type sectionsJSON struct {
 	ID       string                 `json:"id"`
 	Sections []savedcontext.Section `json:"sections"`
-}
-
-// showSections prints sections of the brief, an empty line between them.
-func (r *recalling) showSections(ctx context.Context, id string, names []string) error {
-	list, err := r.briefer.Sections(ctx, id, names, sectionTokens)
-	if err != nil {
-		return recallError(err, id)
-	}
-	if r.opts.json {
-		return r.Streams.JSON(sectionsJSON{ID: id, Sections: list})
-	}
-	var texts []string
-	for _, s := range list {
-		if s.Text == "" {
-			r.Streams.Notef("Nothing was recorded of: %s", s.Name)
-			continue
-		}
-		texts = append(texts, s.Text+"\n")
-	}
-	r.show(strings.Join(texts, "\n"))
-	return nil
 }
 
 // filledCheckpoint is a checkpoint whose lists are empty in JSON, never null.
@@ -134,46 +157,10 @@ func filledCheckpoint(c recall.Checkpoint) recall.Checkpoint {
 	return c
 }
 
-// showFile prints the content of a file, byte for byte.
-func (r *recalling) showFile(ctx context.Context, c recall.Checkpoint, name string) error {
-	path, found := r.fileOf(c, name)
-	if !found {
-		return app.WithHint(fmt.Errorf("%s is not in checkpoint %s", format.Path(name), c.ID), "`entire recall show "+c.ID+"` names its files")
-	}
-	if why := c.State.Files[path].Omitted; why != "" {
-		return omittedError(c.State.Files[path], why)
-	}
-	if err := r.store.Contents(ctx, &c, path); err != nil {
-		return recallError(err, c.ID)
-	}
-	if why := c.State.Files[path].Omitted; why != "" {
-		return omittedError(c.State.Files[path], why)
-	}
-	return r.Streams.Show(func(w io.Writer) error {
-		_, err := io.WriteString(w, c.State.Files[path].Content)
-		return err
-	})
-}
-
 func omittedError(f recall.File, why recall.Omitted) error {
 	err := fmt.Errorf("no content of %s is kept: %s", format.Path(f.Path), why)
 	if f.Hash == "" {
 		return err
 	}
 	return app.WithHint(err, fmt.Sprintf("it had %s and SHA-256 %s", format.Size(f.Size), f.Hash))
-}
-
-// fileOf is a file of the checkpoint, named from the root of the worktree, from the
-// working directory, or by its whole path.
-func (r *recalling) fileOf(c recall.Checkpoint, name string) (string, bool) {
-	names := []string{filepath.ToSlash(filepath.Clean(name)), name}
-	if rel, ok := disk.NewResolver(r.root, r.Dir).Rel(name); ok {
-		names = append([]string{rel}, names...)
-	}
-	for _, name := range names {
-		if _, found := c.State.Files[name]; found {
-			return name, true
-		}
-	}
-	return "", false
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -122,18 +124,43 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 			return err
 		}
 	}
-	if err := r.fetchBranch(ctx, b); err != nil {
-		return err
+	if b.Remote != "" {
+		title := fmt.Sprintf("The branch '%s' is not here, but on %s. Fetch it and check it out?", b.Name, b.Remote)
+		if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
+			return err
+		}
+		err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return r.rec.Resume().Resumer.FetchBranch(ctx, b) })
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			r.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
+		}
 	}
 	last, found, err := r.rec.Resume().Resumer.LastCheckpoint(ctx, b)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return r.nothing(ctx, b)
+		if err := r.checkOut(ctx, b); err != nil {
+			return err
+		}
+		r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
+		if gitlog.IsShallow(r.repo) {
+			r.Streams.Hint("this clone is shallow: " + deepenHint)
+		}
+		if r.opts.json {
+			return r.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
+		}
+		return nil
 	}
-	if err := r.older(ctx, b, last); err != nil {
-		return err
+	if last.Newer > 0 {
+		title := fmt.Sprintf("%s above the last checkpoint of '%s' came without a session. Resume from %s all the same?",
+			ui.Plural(last.Newer, "commit"), b.Name, last.Commit.OID.Short())
+		subject, _, _ := strings.Cut(last.Commit.Message, "\n")
+		if err := r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"}); err != nil {
+			return err
+		}
 	}
 	return r.restore(ctx, b, last)
 }
@@ -143,9 +170,21 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 func (r *resuming) carrier(ctx context.Context, what string) error {
 	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
 	_, unknown := errors.AsType[*points.PointError](err)
-	named, unread := r.sessionsNamed(ctx, what, unknown)
-	if unread != nil {
-		return unread
+	var named []sessions.Session
+	if mayBeSession(what) && (unknown || isID(what)) { // not a name such as HEAD
+		// All checkpoints are read only where the text is nothing else, or a record names it as a session.
+		reader := r.Sessions(r.repo)
+		known := unknown
+		var unread error
+		if !known {
+			known, unread = reader.Named(ctx, what)
+		}
+		if known {
+			named, unread = reader.Find(ctx, what)
+		}
+		if unread != nil {
+			return unread
+		}
 	}
 	switch {
 	case unknown && len(named) == 1, len(named) == 1 && named[0].ID == what:
@@ -165,37 +204,6 @@ func (r *resuming) carrier(ctx context.Context, what string) error {
 	return r.restore(ctx, resume.Branch{Current: true}, c)
 }
 
-// fetchBranch brings a branch that only a remote has up to date, if the user
-// wants it here.
-func (r *resuming) fetchBranch(ctx context.Context, b resume.Branch) error {
-	if b.Remote == "" {
-		return nil
-	}
-	title := fmt.Sprintf("The branch '%s' is not here, but on %s. Fetch it and check it out?", b.Name, b.Remote)
-	if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
-		return err
-	}
-	err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return r.rec.Resume().Resumer.FetchBranch(ctx, b) })
-	if ctx.Err() != nil {
-		return err
-	}
-	if err != nil {
-		r.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
-	}
-	return nil
-}
-
-// older asks whether a session is wanted that is not the end of the branch.
-func (r *resuming) older(ctx context.Context, b resume.Branch, last resume.Carrier) error {
-	if last.Newer == 0 {
-		return nil
-	}
-	title := fmt.Sprintf("%s above the last checkpoint of '%s' came without a session. Resume from %s all the same?",
-		ui.Plural(last.Newer, "commit"), b.Name, last.Commit.OID.Short())
-	subject, _, _ := strings.Cut(last.Commit.Message, "\n")
-	return r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"})
-}
-
 // confirm ends with an error unless the answer is yes.
 func (r *resuming) confirm(ctx context.Context, q ui.Question) error {
 	if r.opts.force {
@@ -208,21 +216,6 @@ func (r *resuming) confirm(ctx context.Context, q ui.Question) error {
 	if answers[0] != ui.Yes {
 		r.Streams.Notef("Resume cancelled, nothing is changed.")
 		return app.ErrDone
-	}
-	return nil
-}
-
-// nothing ends a resume of a branch without a checkpoint.
-func (r *resuming) nothing(ctx context.Context, b resume.Branch) error {
-	if err := r.checkOut(ctx, b); err != nil {
-		return err
-	}
-	r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
-	if gitlog.IsShallow(r.repo) {
-		r.Streams.Hint("this clone is shallow: " + deepenHint)
-	}
-	if r.opts.json {
-		return r.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
 	}
 	return nil
 }

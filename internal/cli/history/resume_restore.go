@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	}
 	for _, s := range skipped {
 		absent = absent || s.Absent
-		r.Streams.Notef("Session %s can't be resumed: %s", showID(s.Session), ui.Line(s.Why, 80))
+		r.Streams.Notef("Session %s can't be resumed: %s", cmp.Or(ui.Line(s.Session, 60), "without an id"), ui.Line(s.Why, 80))
 	}
 	if absent {
 		r.Streams.Hint(format.AbsentHint(string(stored.ID)))
@@ -66,11 +67,17 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 			return err
 		}
 		r.NoteConversation(conv)
-		result.add(log, conv)
+		result.Sessions = append(result.Sessions, resumedSession{
+			Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy,
+			Subagents: conv.Subagents, Command: resumeCommand(log.Agent, log.Session, conv.Path),
+		})
 	}
 	first := ""
 	if len(logs) > 1 {
-		first = whyFirst(logs)
+		first = "most recent"
+		if logs[0].Lines > logs[1].Lines {
+			first = "wrote most of the commit"
+		}
 	}
 	return r.finish(result, first, r.repo.Root)
 }
@@ -81,7 +88,25 @@ func (r *resuming) finish(result *resumedJSON, first, folder string) error {
 	if r.opts.json {
 		return r.Streams.JSON(result)
 	}
-	r.commands(result.Sessions, first)
+	for _, s := range result.Sessions {
+		r.Streams.Notef("Session: %s", s.Session)
+	}
+	several := len(result.Sessions) > 1
+	what := "this session"
+	if several {
+		what = "one of these sessions"
+	}
+	r.Streams.Notef("\nTo continue %s, run:", what)
+	for i, s := range result.Sessions {
+		line := "  " + s.Command
+		if about := ui.Line(s.Prompt, 60); about != "" {
+			line += "  # " + about
+		}
+		if i == 0 && several {
+			line += " (" + first + ")"
+		}
+		r.Streams.Notef("%s", line)
+	}
 	if r.Dir != folder {
 		r.Streams.Hint("run it in " + format.Path(folder) + ": the agent looks for sessions by folder")
 	}
@@ -179,36 +204,6 @@ func (r *resuming) newer(ctx context.Context, logs []conversation.Log) error {
 	return nil
 }
 
-// commands prints how to go on.
-func (r *resuming) commands(sessions []resumedSession, first string) {
-	for _, s := range sessions {
-		r.Streams.Notef("Session: %s", s.Session)
-	}
-	what := "this session"
-	if len(sessions) > 1 {
-		what = "one of these sessions"
-	}
-	r.Streams.Notef("\nTo continue %s, run:", what)
-	for i, s := range sessions {
-		line := "  " + s.Command
-		if about := ui.Line(s.Prompt, 60); about != "" {
-			line += "  # " + about
-		}
-		if i == 0 && len(sessions) > 1 {
-			line += " (" + first + ")"
-		}
-		r.Streams.Notef("%s", line)
-	}
-}
-
-// showID is a session's id as it may be shown.
-func showID(id string) string {
-	if id = ui.Line(id, 60); id == "" {
-		return "without an id"
-	}
-	return id
-}
-
 // resumedJSON is what resume prints with --json. docs/formats/resume.md
 // describes it.
 type resumedJSON struct {
@@ -242,23 +237,8 @@ func resumeCommand(a agent.Agent, id, path string) string {
 	return a.Resume(id)
 }
 
-// whyFirst is why the first of several sessions comes first.
-func whyFirst(logs []conversation.Log) string {
-	if logs[0].Lines > logs[1].Lines {
-		return "wrote most of the commit"
-	}
-	return "most recent"
-}
-
 func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resumedJSON {
 	return &resumedJSON{
 		Branch: b.Name, Switched: !b.Current, Commit: string(c.Commit.OID), Checkpoint: string(id), Sessions: []resumedSession{},
 	}
-}
-
-func (r *resumedJSON) add(log conversation.Log, conv conversation.Conversation) {
-	r.Sessions = append(r.Sessions, resumedSession{
-		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy,
-		Subagents: conv.Subagents, Command: resumeCommand(log.Agent, log.Session, conv.Path),
-	})
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -38,60 +37,40 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if len(list) == 0 {
 		return "", app.WithHint(errors.New("no sessions yet"), "`entire enable` records those of your agent")
 	}
-	width, _ := r.Streams.Size()
-	var options []ui.Option
-	for i, label := range sessionLabels(list, r.Now(), width) {
-		options = append(options, ui.Option{Label: label, Value: list[i].ID})
-	}
-	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Resume which session?", Options: options, Flag: "<session>"})
-	if err != nil {
-		return "", err
-	}
-	return answers[0], nil
-}
-
-// sessionLabels are the sessions as lines to choose from, on a terminal of that width.
-func sessionLabels(list []sessions.Session, now time.Time, width int) []string {
+	// A line is a session's facts and as much of its prompt as the terminal has room for.
 	const (
 		mark  = len("| > ") // what a form puts before a line, at most
 		gap   = 2
 		least = 16
 	)
-	var ids []string
-	for _, s := range list {
-		ids = append(ids, s.ID)
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
 	}
 	ids = format.UniqueSessions(ids)
 	var facts ui.Table
 	for i, s := range list {
-		facts.Row(ids[i], agoOf(now, s.LastActive), string(s.Phase), cmp.Or(ui.Line(s.Branch, listedBranch), "-"))
+		facts.Row(ids[i], agoOf(r.Now(), s.LastActive), string(s.Phase), cmp.Or(ui.Line(s.Branch, listedBranch), "-"))
 	}
 	labels := strings.Split(strings.TrimSuffix(facts.String(), "\n"), "\n")
 	column := 0
 	for _, label := range labels {
 		column = max(column, ui.Width(label)+gap)
 	}
+	width, _ := r.Streams.Size()
+	options := make([]ui.Option, len(list))
 	for i, s := range list {
+		label := labels[i]
 		if prompt := ui.Line(s.Prompt, max(width-mark-column, least)); prompt != "" {
-			labels[i] += strings.Repeat(" ", column-ui.Width(labels[i])) + prompt
+			label += strings.Repeat(" ", column-ui.Width(label)) + prompt
 		}
+		options[i] = ui.Option{Label: label, Value: s.ID}
 	}
-	return labels
-}
-
-// sessionsNamed returns the sessions whose ids begin with a text. All checkpoints are read
-// for them only where the text is nothing else, or a record names it as a session.
-func (r *resuming) sessionsNamed(ctx context.Context, what string, unknown bool) ([]sessions.Session, error) {
-	if !mayBeSession(what) || !unknown && !isID(what) { // as a name such as HEAD
-		return nil, nil
+	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Resume which session?", Options: options, Flag: "<session>"})
+	if err != nil {
+		return "", err
 	}
-	reader := r.Sessions(r.repo)
-	if !unknown {
-		if named, err := reader.Named(ctx, what); !named {
-			return nil, err
-		}
-	}
-	return reader.Find(ctx, what)
+	return answers[0], nil
 }
 
 // session takes up one session: where its transcript is here it goes on in its worktree,

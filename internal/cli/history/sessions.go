@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +136,22 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		list = list[:opts.limit]
 	}
 	if opts.json {
-		return a.Streams.JSONList(ui.JSONList{Key: "sessions", Entries: sessionEntries(ctx, reader, list), After: func() any { return moreJSON{more} }})
+		return a.Streams.JSONList(ui.JSONList{
+			Key: "sessions",
+			Entries: func(yield func(any, error) bool) {
+				for _, s := range list { // one is completed after the other
+					err := reader.Complete(ctx, &s)
+					if !yield(sessionJSON{
+						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
+						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
+						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
+					}, err) {
+						return
+					}
+				}
+			},
+			After: func() any { return moreJSON{more} },
+		})
 	}
 	for i := range list {
 		if err := reader.Complete(ctx, &list[i]); err != nil {
@@ -148,7 +162,18 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
 		return nil
 	}
-	text := a.Streams.Table(sessionsTable(list, a.Now()))
+	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE"}}
+	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	ids = format.UniqueSessions(ids)
+	for i, s := range list {
+		table.Row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
+			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
+	}
+	text := a.Streams.Table(table)
 	if more > 0 {
 		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
 	}
@@ -158,41 +183,6 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		a.Page(text)
 	}
 	return nil
-}
-
-// sessionEntries completes one session after the other.
-func sessionEntries(ctx context.Context, reader sessions.Reader, list []sessions.Session) iter.Seq2[any, error] {
-	return func(yield func(any, error) bool) {
-		for i := range list {
-			err := reader.Complete(ctx, &list[i])
-			if !yield(newSessionJSON(&list[i]), err) {
-				return
-			}
-		}
-	}
-}
-
-func newSessionJSON(s *sessions.Session) sessionJSON {
-	return sessionJSON{
-		ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
-		StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
-		Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
-	}
-}
-
-func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
-	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE"}}
-	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
-	ids := make([]string, 0, len(list))
-	for _, s := range list {
-		ids = append(ids, s.ID)
-	}
-	ids = format.UniqueSessions(ids)
-	for i, s := range list {
-		table.Row(ids[i], string(s.Phase), agoOf(now, s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
-			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
-	}
-	return table
 }
 
 // agoOf is how long ago a time was, if it is known.
