@@ -145,35 +145,27 @@ func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, 
 			opts.agent = callers[0].Name
 		}
 	}
-	meta, err := metadata(opts.meta)
-	return bands.Causality{
-		Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.Redact(opts.prompt), Metadata: meta,
-	}, err
-}
-
-// metadata is the map of key=value arguments, redacted. Of a key that is given twice the
-// last value counts.
-func metadata(args []string) (map[string]string, error) {
-	if len(args) == 0 {
-		return nil, nil //nolint:nilnil // none
+	by := bands.Causality{Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.Redact(opts.prompt)}
+	if len(opts.meta) == 0 {
+		return by, nil
 	}
-	meta := make(map[string]string, len(args))
-	for _, arg := range args {
+	by.Metadata = make(map[string]string, len(opts.meta))
+	for _, arg := range opts.meta { // of a key that is given twice the last value counts
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, app.Usagef("--meta %q is not like key=value", arg)
+			return by, app.Usagef("--meta %q is not like key=value", arg)
 		}
-		// Together, as the name of a value tells what it is.
+		// Together, as the name of a value shows what it is.
 		redacted, ok := strings.CutPrefix(access.Redact(arg), key+"=")
 		if !ok {
 			redacted = access.Redact(value)
 		}
-		meta[key] = redacted
+		by.Metadata[key] = redacted
 	}
-	if err := bands.CheckMetadata(meta); err != nil {
-		return nil, app.Usagef("--meta: %v", err)
+	if err := bands.CheckMetadata(by.Metadata); err != nil {
+		return by, app.Usagef("--meta: %v", err)
 	}
-	return meta, nil
+	return by, nil
 }
 
 // notePaths describes paths that aren't as one might think.
@@ -206,8 +198,17 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 		return nil
 	}
 	if opts.action != "" {
-		if wanted, err := wanted(s, opts.action); err != nil || !wanted {
+		// A bad value in config.toml counts as absent; status reports it.
+		config, _ := s.Registry.Config()
+		if !slices.Contains(config.CheckpointOn, opts.action) {
+			return nil
+		}
+		last, ok, err := s.Lineage(s.Options.Lineage).Latest()
+		if err != nil {
 			return err
+		}
+		if age := f.Now().Sub(last.Created); ok && age >= 0 && age < config.MinInterval {
+			return nil
 		}
 	}
 	by, err := causalityOf(f, opts)
@@ -222,19 +223,4 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 		return nil // status reports it
 	}
 	return err
-}
-
-// wanted reports whether config.toml wants a snapshot for an action now. A bad
-// value in it counts as absent; status reports it.
-func wanted(s *access.Selection, action string) (bool, error) {
-	config, _ := s.Registry.Config()
-	if !slices.Contains(config.CheckpointOn, action) {
-		return false, nil
-	}
-	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
-	if err != nil || !ok {
-		return err == nil, err
-	}
-	age := s.Command.Now().Sub(last.Created)
-	return age < 0 || age >= config.MinInterval, nil
 }

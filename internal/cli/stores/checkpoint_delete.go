@@ -24,52 +24,50 @@ again. It asks first, unless --force is given.` + access.ExitStatus,
 		Example:           "  " + f.Program + " checkpoint delete v2\n  " + f.Program + " checkpoint delete v2 v3",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeVersions(f, math.MaxInt, ""),
-		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSCheckpointDelete(ctx, f, args) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			versions := make([]bands.Version, len(args))
+			names := make([]string, len(args))
+			for i, text := range args {
+				v, err := parseVersion(text)
+				if err != nil {
+					return err
+				}
+				versions[i], names[i] = v, v.String()
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			failed := []error{s.InTree()}
+			for _, v := range versions {
+				failed = append(failed, s.Has(v))
+			}
+			if err := errors.Join(failed...); err != nil {
+				return err
+			}
+			noun := "checkpoint"
+			if len(versions) > 1 {
+				noun = "checkpoints"
+			}
+			question := fmt.Sprintf("Delete %s %s of %s?", noun, strings.Join(names, ", "), f.ShortPath(s.Options.Root))
+			if yes, err := sure(ctx, f, question); err != nil || !yes {
+				return err
+			}
+			for _, v := range slices.Compact(slices.Sorted(slices.Values(versions))) {
+				if err := s.Delete(ctx, v); err != nil {
+					return err
+				}
+				if !f.JSON {
+					f.Say("Deleted %s", v)
+				}
+			}
+			if f.JSON {
+				return f.PrintJSON(map[string]any{"deleted": names})
+			}
+			return nil
+		}),
 	}
-}
-
-func runFSCheckpointDelete(ctx context.Context, f *access.Command, texts []string) error {
-	versions := make([]bands.Version, len(texts))
-	names := make([]string, len(texts))
-	for i, text := range texts {
-		v, err := parseVersion(text)
-		if err != nil {
-			return err
-		}
-		versions[i], names[i] = v, v.String()
-	}
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	failed := []error{s.InTree()}
-	for _, v := range versions {
-		failed = append(failed, s.Has(v))
-	}
-	if err := errors.Join(failed...); err != nil {
-		return err
-	}
-	noun := "checkpoint"
-	if len(versions) > 1 {
-		noun = "checkpoints"
-	}
-	question := fmt.Sprintf("Delete %s %s of %s?", noun, strings.Join(names, ", "), f.ShortPath(s.Options.Root))
-	if yes, err := sure(ctx, f, question); err != nil || !yes {
-		return err
-	}
-	for _, v := range slices.Compact(slices.Sorted(slices.Values(versions))) {
-		if err := s.Delete(ctx, v); err != nil {
-			return err
-		}
-		if !f.JSON {
-			f.Say("Deleted %s", v)
-		}
-	}
-	if f.JSON {
-		return f.PrintJSON(map[string]any{"deleted": names})
-	}
-	return nil
 }
 
 // sure asks a question of which the answer is yes with --force. Without it and

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,44 +33,60 @@ repository share a store: --all lists those of all of them.
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " checkpoint list" + "\n  " + f.Program + " checkpoint list --json",
 		Args:    cobra.NoArgs,
-		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSCheckpointList(ctx, f, opts) }),
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			if opts.limit < 0 {
+				return app.Usagef("--limit is at least 1")
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if f.JSON {
+				return f.PrintJSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
+					for snapshot, err := range newest(ctx, s, opts) {
+						if !yield(format.NewCheckpointJSON(snapshot), err) {
+							return
+						}
+					}
+				}})
+			}
+			var list []bands.Snapshot
+			for snapshot, err := range newest(ctx, s, opts) {
+				if err != nil {
+					return err
+				}
+				list = append(list, snapshot)
+			}
+			if len(list) == 0 {
+				f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
+				return nil
+			}
+			// Commits are a column only where a snapshot is paired with one.
+			paired := slices.ContainsFunc(list, func(s bands.Snapshot) bool { return len(s.Pairs) > 0 })
+			table := access.NewTable("MESSAGE")
+			row := func(version, message, created, commit, worktree string) {
+				cells := []string{version, message, created}
+				if paired {
+					cells = append(cells, commit)
+				}
+				if opts.all {
+					cells = append(cells, worktree)
+				}
+				table.Row(cells...)
+			}
+			row("VERSION", "MESSAGE", "CREATED", "COMMIT", "WORKTREE")
+			for _, snapshot := range list {
+				message := cmp.Or(format.TurnText(snapshot), ui.Line(snapshot.Message, format.MessageWidth))
+				row(snapshot.Version.String(), message, ui.Ago(f.Now(), snapshot.Created), format.PairText(snapshot), format.Path(filepath.Base(snapshot.Root)))
+			}
+			f.Page(f.Streams.Table(table))
+			return nil
+		}),
 	}
 	cmd.Flags().IntVar(&opts.limit, "limit", 0, "list at most this many")
 	cmd.Flags().BoolVar(&opts.all, "all", false, "list those of all worktrees")
 	return cmd
-}
-
-func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpointListOptions) error {
-	if opts.limit < 0 {
-		return app.Usagef("--limit is at least 1")
-	}
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if f.JSON {
-		return f.PrintJSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
-			for snapshot, err := range newest(ctx, s, opts) {
-				if !yield(format.NewCheckpointJSON(snapshot), err) {
-					return
-				}
-			}
-		}})
-	}
-	var list []bands.Snapshot
-	for snapshot, err := range newest(ctx, s, opts) {
-		if err != nil {
-			return err
-		}
-		list = append(list, snapshot)
-	}
-	if len(list) == 0 {
-		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
-		return nil
-	}
-	f.Page(f.Streams.Table(checkpointTable(list, opts.all, f.Now())))
-	return nil
 }
 
 // newest reads the snapshots wanted, the newest first. Those that can't be read are named at
@@ -110,26 +125,4 @@ func newest(ctx context.Context, s *access.Selection, opts fsCheckpointListOptio
 		}
 		_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
 	}
-}
-
-// checkpointTable shows commits only where a snapshot is paired with one, and
-// worktrees only if asked.
-func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) *ui.Table {
-	paired := slices.ContainsFunc(list, func(s bands.Snapshot) bool { return len(s.Pairs) > 0 })
-	table := access.NewTable("MESSAGE")
-	row := func(version, message, created, commit, worktree string) {
-		cells := []string{version, message, created}
-		if paired {
-			cells = append(cells, commit)
-		}
-		if worktrees {
-			cells = append(cells, worktree)
-		}
-		table.Row(cells...)
-	}
-	row("VERSION", "MESSAGE", "CREATED", "COMMIT", "WORKTREE")
-	for _, s := range list {
-		row(s.Version.String(), cmp.Or(format.TurnText(s), ui.Line(s.Message, format.MessageWidth)), ui.Ago(now, s.Created), format.PairText(s), format.Path(filepath.Base(s.Root)))
-	}
-	return table
 }

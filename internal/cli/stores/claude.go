@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tailscale/hujson"
 
@@ -100,13 +101,37 @@ func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []clau
 		return nil, nil, err
 	}
 	for _, hook := range want {
-		was, err := addClaudeHook(&document, hook)
+		is, err := readClaudeSettings(&document)
 		if err != nil {
 			return nil, nil, err
 		}
-		if was {
-			added = append(added, hook)
+		list, listed := is.Hooks[hook.event]
+		if slices.ContainsFunc(list, func(old installedHook) bool {
+			return old.Matcher == hook.Matcher && slices.Contains(old.Hooks, installedCommand{hook.Hooks[0].Command})
+		}) {
+			continue
 		}
+		var patch []map[string]any
+		add := func(path string, value any) {
+			patch = append(patch, map[string]any{"op": "add", "path": path, "value": value})
+		}
+		if is.Hooks == nil {
+			add("/hooks", struct{}{})
+		}
+		if !listed {
+			add("/hooks/"+hook.event, []any{})
+		}
+		add("/hooks/"+hook.event+"/-", hook)
+		var operations bytes.Buffer
+		e := json.NewEncoder(&operations)
+		e.SetEscapeHTML(false) // a command has > in it
+		if err := e.Encode(patch); err != nil {
+			return nil, nil, err
+		}
+		if err := document.Patch(operations.Bytes()); err != nil {
+			return nil, nil, err
+		}
+		added = append(added, hook)
 	}
 	if !isNew {
 		return document.Pack(), added, nil
@@ -121,10 +146,12 @@ func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []clau
 
 // installedHook is as much as matters of an entry that is there.
 type installedHook struct {
-	Matcher string `json:"matcher"`
-	Hooks   []struct {
-		Command string `json:"command"`
-	} `json:"hooks"`
+	Matcher string             `json:"matcher"`
+	Hooks   []installedCommand `json:"hooks"`
+}
+
+type installedCommand struct {
+	Command string `json:"command"`
 }
 
 // claudeSettingsFile is as much as matters of the agent's settings.
@@ -137,37 +164,4 @@ func readClaudeSettings(document *hujson.Value) (is claudeSettingsFile, err erro
 	plain.Standardize()
 	err = json.Unmarshal(plain.Pack(), &is)
 	return is, err
-}
-
-func addClaudeHook(document *hujson.Value, hook claudeHook) (added bool, err error) {
-	is, err := readClaudeSettings(document)
-	if err != nil {
-		return false, err
-	}
-	list, listed := is.Hooks[hook.event]
-	for _, old := range list {
-		for _, command := range old.Hooks {
-			if old.Matcher == hook.Matcher && command.Command == hook.Hooks[0].Command {
-				return false, nil
-			}
-		}
-	}
-	var patch []map[string]any
-	add := func(path string, value any) {
-		patch = append(patch, map[string]any{"op": "add", "path": path, "value": value})
-	}
-	if is.Hooks == nil {
-		add("/hooks", struct{}{})
-	}
-	if !listed {
-		add("/hooks/"+hook.event, []any{})
-	}
-	add("/hooks/"+hook.event+"/-", hook)
-	var operations bytes.Buffer
-	e := json.NewEncoder(&operations)
-	e.SetEscapeHTML(false) // a command has > in it
-	if err := e.Encode(patch); err != nil {
-		return false, err
-	}
-	return true, document.Patch(operations.Bytes())
 }

@@ -141,8 +141,22 @@ func (r claudeRecord) remove() error {
 		return err
 	}
 	for _, hook := range r.Hooks {
-		if err := hook.removeFrom(&document); err != nil {
-			return err
+		for { // each entry that is this one
+			is, err := readClaudeSettings(&document)
+			if err != nil {
+				return err
+			}
+			path, found := hook.find(is)
+			if !found {
+				break
+			}
+			patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": path}})
+			if err != nil {
+				return err
+			}
+			if err := document.Patch(patch); err != nil {
+				return err
+			}
 		}
 	}
 	edited := document.Pack()
@@ -153,28 +167,6 @@ func (r claudeRecord) remove() error {
 		return os.Remove(r.Path)
 	}
 	return disk.WriteDurable(r.Path, edited, info.Mode().Perm())
-}
-
-// removeFrom removes each entry that is this one, its group if that is all it
-// has, and the lists that are empty then.
-func (h claudeHookRecord) removeFrom(document *hujson.Value) error {
-	for {
-		is, err := readClaudeSettings(document)
-		if err != nil {
-			return err
-		}
-		path, found := h.find(is)
-		if !found {
-			return nil
-		}
-		patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": path}})
-		if err != nil {
-			return err
-		}
-		if err := document.Patch(patch); err != nil {
-			return err
-		}
-	}
 }
 
 // find returns the JSON pointer of the largest value that holds nothing but

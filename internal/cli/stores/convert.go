@@ -43,7 +43,53 @@ The same command goes on with it, --cancel takes it back.` + access.ExitStatus,
 		Example: "  " + f.Program + " convert ~/projects/myapp --driver subvolume\n  " + f.Program + " convert ~/projects/myapp --done\n  " +
 			f.Program + " convert ~/projects/myapp --driver tree",
 		Args: cobra.ExactArgs(1),
-		RunE: f.Run(func(ctx context.Context, args []string) error { return runFSConvert(ctx, f, opts, args[0]) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			root := f.Absolute(args[0])
+			c := registry.Converter{Registry: f.Registry()}
+			if err := f.EndConversion(ctx, c.Registry); err != nil {
+				return err
+			}
+			switch {
+			case (opts.done || opts.cancel) && (opts.name != "" || opts.size != ""):
+				return app.Usagef("--name and --size are for --driver")
+			case opts.done:
+				return endConversion(ctx, f, c, root)
+			case opts.cancel:
+				entry, err := c.Cancel(ctx, root)
+				if err != nil {
+					return err
+				}
+				if f.JSON {
+					return f.PrintJSON(map[string]string{"canceled": entry.Name, "mount_path": root})
+				}
+				f.Say("Removed store '%s' and its copies; %s is as it was", entry.Name, f.ShortPath(root))
+				return nil
+			case !slices.Contains(convertDrivers(), opts.driver):
+				return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(convertDrivers(), ", "))
+			}
+			size, err := parseSize(opts.size)
+			if err != nil {
+				return err
+			}
+			o := registry.ConvertOptions{Name: opts.name, Driver: opts.driver, Size: size}
+			if o.Driver == driverTree {
+				o.Driver = ""
+			}
+			if size != 0 && !volume.Contained(o.Driver) {
+				return app.Usagef("--size is for the drivers pool, image and sparsebundle")
+			}
+			if err := c.Check(ctx, root, o.Driver); err != nil {
+				return explainConversion(f, root, opts.driver, err)
+			}
+			if nameUsers(f, root) > 0 {
+				f.Streams.Notef("These go on with what is there now, which becomes %s.", f.ShortPath(registry.Former(root)))
+			}
+			question := fmt.Sprintf("Convert %s to the driver %s? What is there now is kept as %s.", f.ShortPath(root), opts.driver, f.ShortPath(registry.Former(root)))
+			if yes, err := sure(ctx, f, question); err != nil || !yes {
+				return err
+			}
+			return convert(ctx, f, c, root, opts, o)
+		}),
 	}
 	cmd.Flags().StringVar(&opts.driver, "driver", "", "what makes the checkpoints from then on: "+strings.Join(convertDrivers(), ", "))
 	cmd.Flags().StringVar(&opts.name, "name", "", "the name of the new store")
@@ -59,54 +105,6 @@ The same command goes on with it, --cancel takes it back.` + access.ExitStatus,
 // convertDrivers are the values of --driver.
 func convertDrivers() []string {
 	return slices.DeleteFunc(driverNames(), func(name string) bool { return name == driverAuto })
-}
-
-func runFSConvert(ctx context.Context, f *access.Command, opts fsConvertOptions, dir string) error {
-	root := f.Absolute(dir)
-	c := registry.Converter{Registry: f.Registry()}
-	if err := f.EndConversion(ctx, c.Registry); err != nil {
-		return err
-	}
-	switch {
-	case (opts.done || opts.cancel) && (opts.name != "" || opts.size != ""):
-		return app.Usagef("--name and --size are for --driver")
-	case opts.done:
-		return endConversion(ctx, f, c, root)
-	case opts.cancel:
-		entry, err := c.Cancel(ctx, root)
-		if err != nil {
-			return err
-		}
-		if f.JSON {
-			return f.PrintJSON(map[string]string{"canceled": entry.Name, "mount_path": root})
-		}
-		f.Say("Removed store '%s' and its copies; %s is as it was", entry.Name, f.ShortPath(root))
-		return nil
-	case !slices.Contains(convertDrivers(), opts.driver):
-		return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(convertDrivers(), ", "))
-	}
-	size, err := parseSize(opts.size)
-	if err != nil {
-		return err
-	}
-	o := registry.ConvertOptions{Name: opts.name, Driver: opts.driver, Size: size}
-	if o.Driver == driverTree {
-		o.Driver = ""
-	}
-	if size != 0 && !volume.Contained(o.Driver) {
-		return app.Usagef("--size is for the drivers pool, image and sparsebundle")
-	}
-	if err := c.Check(ctx, root, o.Driver); err != nil {
-		return explainConversion(f, root, opts.driver, err)
-	}
-	if nameUsers(f, root) > 0 {
-		f.Streams.Notef("These go on with what is there now, which becomes %s.", f.ShortPath(registry.Former(root)))
-	}
-	question := fmt.Sprintf("Convert %s to the driver %s? What is there now is kept as %s.", f.ShortPath(root), opts.driver, f.ShortPath(registry.Former(root)))
-	if yes, err := sure(ctx, f, question); err != nil || !yes {
-		return err
-	}
-	return convert(ctx, f, c, root, opts, o)
 }
 
 // convertedJSON is what `convert --json` prints.

@@ -26,35 +26,33 @@ The files of a volume of the driver pool, image or sparsebundle are in the
 store: it is deleted only with --files, unless it has none.` + access.ExitStatus,
 		Example: "  " + f.Program + " delete myapp",
 		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSDelete(ctx, f, args[0], files) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			known := f.Registry()
+			entry, err := known.Find(ctx, f.Named(args[0]))
+			if err != nil {
+				return err
+			}
+			if volume.Contained(entry.Driver) && !files && !hasNoFiles(entry) {
+				return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the files in %s are in store '%s', and would be deleted, too", f.ShortPath(entry.Root), entry.Name),
+					"copy them to another folder, then add --files"))
+			}
+			question := deletion(f, entry)
+			if files {
+				question = fmt.Sprintf("Delete store '%s', %s and all files in %s?", entry.Name, allCheckpoints(entry), f.ShortPath(entry.Root))
+			}
+			if yes, err := sure(ctx, f, question); err != nil || !yes {
+				return err
+			}
+			if err := known.DeleteStore(ctx, entry); err != nil {
+				return err
+			}
+			return deleted(ctx, f, entry)
+		}),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
 	cmd.Flags().BoolVar(&files, "files", false, "of a volume that is mounted: delete the files in the folder, too")
 	return cmd
-}
-
-func runFSDelete(ctx context.Context, f *access.Command, name string, files bool) error {
-	known := f.Registry()
-	entry, err := known.Find(ctx, f.Named(name))
-	if err != nil {
-		return err
-	}
-	if volume.Contained(entry.Driver) && !files && !hasNoFiles(entry) {
-		return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the files in %s are in store '%s', and would be deleted, too", f.ShortPath(entry.Root), entry.Name),
-			"copy them to another folder, then add --files"))
-	}
-	question := deletion(f, entry)
-	if files {
-		question = fmt.Sprintf("Delete store '%s', %s and all files in %s?", entry.Name, allCheckpoints(entry), f.ShortPath(entry.Root))
-	}
-	if yes, err := sure(ctx, f, question); err != nil || !yes {
-		return err
-	}
-	if err := known.DeleteStore(ctx, entry); err != nil {
-		return err
-	}
-	return deleted(ctx, f, entry)
 }
 
 func deleted(ctx context.Context, f *access.Command, entry registry.Entry) error {

@@ -91,7 +91,25 @@ func runFSDiff(ctx context.Context, f *access.Command, versions, paths []string)
 			break
 		}
 	}
-	return c.report()
+	slices.Sort(c.unheld)
+	c.unheld = slices.Compact(c.unheld)
+	if f.JSON {
+		list := format.NewDiffJSON(c.files)
+		for _, path := range slices.Concat(c.unheld, c.unread) {
+			list = append(list, format.DiffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
+		}
+		return f.PrintJSON(list)
+	}
+	if !c.unified {
+		f.PageText(func(s ui.Streams) { format.Diff(s, c.files) })
+	}
+	for _, path := range c.unheld {
+		f.Streams.Notef("can't be compared, as it isn't held: %s", format.Path(path))
+	}
+	for _, path := range c.unread {
+		f.Streams.Notef("can't be compared, as it kept changing: %s", format.Path(path))
+	}
+	return nil
 }
 
 // diffAttempts is how often the tree is read if files change meanwhile.
@@ -115,7 +133,19 @@ type comparison struct {
 // run compares once.
 func (c *comparison) run(ctx context.Context) (err error) {
 	if c.IsVolume() {
-		if same, err := c.changedInVolume(ctx); err != nil || same {
+		c.changed = c.opts.Paths // they are compared in any case
+	}
+	if c.IsVolume() && len(c.opts.Paths) == 0 {
+		versions, err := access.Versions(c.Selection, c.wanted)
+		if err == nil && len(versions) < 2 {
+			err = c.CheckThere()
+		}
+		if err != nil {
+			return err
+		}
+		c.changed, err = access.ChangedInVolume(ctx, c.Selection, versions)
+		c.unread = nil
+		if err != nil || len(c.changed) == 0 {
 			return err
 		}
 	}
@@ -157,49 +187,4 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		return d.Unread
 	})
 	return err
-}
-
-// report prints what was found, and what could not be compared.
-func (c *comparison) report() error {
-	f := c.Command
-	slices.Sort(c.unheld)
-	c.unheld = slices.Compact(c.unheld)
-	if f.JSON {
-		list := format.NewDiffJSON(c.files)
-		for _, path := range slices.Concat(c.unheld, c.unread) {
-			list = append(list, format.DiffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
-		}
-		return f.PrintJSON(list)
-	}
-	if !c.unified {
-		f.PageText(func(s ui.Streams) { format.Diff(s, c.files) })
-	}
-	for _, path := range c.unheld {
-		f.Streams.Notef("can't be compared, as it isn't held: %s", format.Path(path))
-	}
-	for _, path := range c.unread {
-		f.Streams.Notef("can't be compared, as it kept changing: %s", format.Path(path))
-	}
-	return nil
-}
-
-// changedInVolume finds the paths of a volume that are compared, and reports whether
-// there are none. Paths that were named are compared in any case.
-func (c *comparison) changedInVolume(ctx context.Context) (same bool, err error) {
-	if len(c.opts.Paths) > 0 {
-		c.changed = c.opts.Paths
-		return false, nil
-	}
-	versions, err := access.Versions(c.Selection, c.wanted)
-	if err != nil {
-		return false, err
-	}
-	if len(versions) < 2 {
-		if err := c.CheckThere(); err != nil {
-			return false, err
-		}
-	}
-	c.changed, err = access.ChangedInVolume(ctx, c.Selection, versions)
-	c.unread = nil
-	return len(c.changed) == 0, err
 }

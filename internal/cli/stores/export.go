@@ -17,10 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-type fsExportOptions struct{ ignored bool }
-
 func newFSExportCmd(f *access.Command) *cobra.Command {
-	var opts fsExportOptions
+	ignored := false
 	cmd := &cobra.Command{
 		Use:   "export <version> <dir>",
 		Short: "Write a checkpoint's tree into a new folder",
@@ -30,11 +28,64 @@ unless --ignored is given: keys and passwords are often among them.` + access.Ex
 		Example: "  " + f.Program + " export v3 ../before",
 		Args:    cobra.ExactArgs(2),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
-			return runFSExport(ctx, f, opts, args[0], args[1])
+			v, err := parseVersion(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			snapshot, err := s.Snapshot(v)
+			if err != nil {
+				return err
+			}
+			dir := f.Absolute(args[1])
+			options := export.Options{}
+			if !ignored {
+				options.Ignored = s.Options.Ignored
+			}
+			var done export.Result
+			err = f.Streams.Sized("Exporting", func(reach func(string, ui.Amount)) (err error) {
+				options.Progress = format.ProgressOnly(reach)
+				if s.IsVolume() {
+					done, err = exportVolume(ctx, s, snapshot, dir, options)
+					return err
+				}
+				done, err = export.Run(ctx, s.Store, snapshot, dir, options)
+				return err
+			})
+			if errors.Is(err, export.ErrNotEmpty) {
+				return app.WithHint(err, "name a folder that doesn't exist yet")
+			}
+			if err != nil && len(done.Failed) == 0 {
+				return err
+			}
+			for _, failure := range done.Failed {
+				f.Streams.Notef("not exported: %s: %v", format.Path(failure.Path), failure.Err)
+			}
+			if f.JSON {
+				err := f.PrintJSON(exportedJSON{
+					Version: v.String(), Dir: dir, Files: done.Files, LeftOut: format.NotNil(done.LeftOut), Failed: format.NewFailuresJSON(done.Failed),
+				})
+				if err != nil {
+					return err
+				}
+			} else {
+				f.Streams.Printf("Exported %s to %s (%s)\n", v, f.ShortPath(dir), ui.Plural(done.Files, "file"))
+				if n := len(done.LeftOut); n > 0 {
+					f.Streams.Notef("%s that git ignores left out (--ignored)", ui.Plural(n, "path"))
+				}
+			}
+			if len(done.Failed) > 0 {
+				return app.ErrFailed
+			}
+			return nil
 		}),
 	}
 	cmd.ValidArgsFunction = completeVersions(f, 1, "")
-	cmd.Flags().BoolVar(&opts.ignored, "ignored", false, "write files that git ignores too")
+	cmd.Flags().BoolVar(&ignored, "ignored", false, "write files that git ignores too")
 	return cmd
 }
 
@@ -45,44 +96,6 @@ type exportedJSON struct {
 	Files   int                  `json:"files"`
 	LeftOut []string             `json:"left_out"`
 	Failed  []format.FailureJSON `json:"failed"`
-}
-
-func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, version, dir string) error {
-	v, err := parseVersion(version)
-	if err != nil {
-		return err
-	}
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	snapshot, err := s.Snapshot(v)
-	if err != nil {
-		return err
-	}
-	dir = f.Absolute(dir)
-	options := export.Options{}
-	if !opts.ignored {
-		options.Ignored = s.Options.Ignored
-	}
-	var done export.Result
-	err = f.Streams.Sized("Exporting", func(reach func(string, ui.Amount)) (err error) {
-		options.Progress = format.ProgressOnly(reach)
-		if s.IsVolume() {
-			done, err = exportVolume(ctx, s, snapshot, dir, options)
-			return err
-		}
-		done, err = export.Run(ctx, s.Store, snapshot, dir, options)
-		return err
-	})
-	if errors.Is(err, export.ErrNotEmpty) {
-		return app.WithHint(err, "name a folder that doesn't exist yet")
-	}
-	if err != nil && len(done.Failed) == 0 {
-		return err
-	}
-	return exported(f, v, dir, done)
 }
 
 // exportVolume is export.Run of a snapshot of a volume.
@@ -102,28 +115,4 @@ func exportVolume(ctx context.Context, s *access.Selection, snapshot bands.Snaps
 		err = fmt.Errorf("export %s: %s: %w", snapshot.Version, dir, export.ErrNotEmpty)
 	}
 	return done, errors.Join(err, view.Close())
-}
-
-func exported(f *access.Command, v bands.Version, dir string, done export.Result) error {
-	for _, failure := range done.Failed {
-		f.Streams.Notef("not exported: %s: %v", format.Path(failure.Path), failure.Err)
-	}
-	switch {
-	case f.JSON:
-		err := f.PrintJSON(exportedJSON{
-			Version: v.String(), Dir: dir, Files: done.Files, LeftOut: format.NotNil(done.LeftOut), Failed: format.NewFailuresJSON(done.Failed),
-		})
-		if err != nil {
-			return err
-		}
-	default:
-		f.Streams.Printf("Exported %s to %s (%s)\n", v, f.ShortPath(dir), ui.Plural(done.Files, "file"))
-		if n := len(done.LeftOut); n > 0 {
-			f.Streams.Notef("%s that git ignores left out (--ignored)", ui.Plural(n, "path"))
-		}
-	}
-	if len(done.Failed) > 0 {
-		return app.ErrFailed
-	}
-	return nil
 }

@@ -52,53 +52,62 @@ files). --driver auto takes the first of these that works (with --size not
 subvolume, which has none), else tree, which works everywhere.` + access.ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			name := args[0]
+			size, err := parseSize(opts.size)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(driverNames(), opts.driver) {
+				return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(driverNames(), ", "))
+			}
+			isVolume := opts.driver != driverTree && opts.driver != driverAuto
+			if isVolume && opts.size != "" && !volume.Contained(opts.driver) {
+				return app.Usagef("--size is for the drivers tree, pool, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
+			}
+			if err := registry.CheckName(name); err != nil {
+				return err
+			}
+			known := f.Registry()
+			config, err := known.Config()
+			if err != nil {
+				return err
+			}
+			root := f.Absolute(opts.mount)
+			switch {
+			case opts.mount != "":
+			case config.DefaultMountBase != "":
+				root = filepath.Join(config.DefaultMountBase, name)
+			default:
+				root = filepath.Join(f.Dir, name)
+			}
+			f.Say("Creating store...")
+			return makeStore(f, config, func() (registry.Entry, error) {
+				switch opts.driver {
+				case driverTree:
+					return known.Init(ctx, name, root, size)
+				case driverAuto:
+					return initBest(ctx, f, known, name, root, size)
+				}
+				e, err := known.InitVolume(ctx, name, root, opts.driver, size)
+				missing, is := errors.AsType[*volume.MissingError](err)
+				if !is || opts.driver != (volume.Subvolume{}).Name() {
+					return e, err
+				}
+				// Where there is no Btrfs a subvolume is one of the pool.
+				if e, err := known.InitVolume(ctx, name, root, volume.PoolDriver, size); err == nil {
+					f.Streams.Notef("Using the driver pool, a Btrfs in a file: %v.", missing.Err)
+					return e, nil
+				}
+				return e, err
+			})
+		}),
 	}
 	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
 	cmd.Flags().StringVar(&opts.mount, "mount", "", "the store's folder")
 	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "what makes the checkpoints: "+strings.Join(driverNames(), ", "))
 	complete.Flag(cmd, "driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
-}
-
-func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name string) error {
-	size, err := parseSize(opts.size)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(driverNames(), opts.driver) {
-		return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(driverNames(), ", "))
-	}
-	isVolume := opts.driver != driverTree && opts.driver != driverAuto
-	if isVolume && opts.size != "" && !volume.Contained(opts.driver) {
-		return app.Usagef("--size is for the drivers tree, pool, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
-	}
-	if err := registry.CheckName(name); err != nil {
-		return err
-	}
-	known := f.Registry()
-	config, err := known.Config()
-	if err != nil {
-		return err
-	}
-	root := f.Absolute(opts.mount)
-	switch {
-	case opts.mount != "":
-	case config.DefaultMountBase != "":
-		root = filepath.Join(config.DefaultMountBase, name)
-	default:
-		root = filepath.Join(f.Dir, name)
-	}
-	f.Say("Creating store...")
-	return makeStore(f, config, func() (registry.Entry, error) {
-		switch {
-		case isVolume:
-			return initVolume(ctx, f, known, name, root, opts.driver, size)
-		case opts.driver == driverAuto:
-			return initBest(ctx, f, known, name, root, size)
-		}
-		return known.Init(ctx, name, root, size)
-	})
 }
 
 // The values of --driver that aren't a driver's name.
@@ -114,20 +123,6 @@ func driverNames() []string {
 		names = append(names, d.Name())
 	}
 	return append(names, driverAuto)
-}
-
-// initVolume makes a store of a volume: where there is no Btrfs a subvolume is one of the pool.
-func initVolume(ctx context.Context, f *access.Command, known *registry.Registry, name, root, driver string, size int64) (registry.Entry, error) {
-	e, err := known.InitVolume(ctx, name, root, driver, size)
-	missing, is := errors.AsType[*volume.MissingError](err)
-	if !is || driver != (volume.Subvolume{}).Name() {
-		return e, err
-	}
-	if e, err := known.InitVolume(ctx, name, root, volume.PoolDriver, size); err == nil {
-		f.Streams.Notef("Using the driver pool, a Btrfs in a file: %v.", missing.Err)
-		return e, nil
-	}
-	return e, err
 }
 
 // initBest makes a store of the first driver that works there, and has a size if one is given, else one of a

@@ -25,47 +25,45 @@ that checkpoints have, too, and where the files are.
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " list",
 		Args:    cobra.NoArgs,
-		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSList(ctx, f) }),
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			entries, err := f.Registry().List(ctx)
+			if err != nil {
+				return err
+			}
+			list := make([]storeJSON, 0, len(entries))
+			for _, e := range entries {
+				list = append(list, newStoreJSON(e))
+			}
+			if f.JSON {
+				return f.PrintJSON(list)
+			}
+			poolClosed := registry.PoolClosed(f.Registry())
+			if poolClosed {
+				f.Streams.Notef("The stores of the driver pool are not among these: their file system isn't mounted.")
+				f.Streams.Hint(fmt.Sprintf("`%s open --all` mounts it", f.Program))
+			}
+			if len(list) == 0 {
+				if !poolClosed {
+					f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
+				}
+				return nil
+			}
+			table := access.NewTable("")
+			// Scripts know the first four columns; the others come with the first volume.
+			columns := 4
+			if slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree }) {
+				columns = 8
+			}
+			row := func(cells ...string) { table.Row(cells[:columns]...) }
+			row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS", "DRIVER", "USED", "SHARED", "MOUNT")
+			for _, s := range list {
+				row(s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints),
+					s.Driver, sizeOrNone(s.Used), sizeOrNone(s.Shared), f.ShortPath(s.MountPath))
+			}
+			f.Page(table.String())
+			return nil
+		}),
 	}
-}
-
-func runFSList(ctx context.Context, f *access.Command) error {
-	entries, err := f.Registry().List(ctx)
-	if err != nil {
-		return err
-	}
-	list := make([]storeJSON, 0, len(entries))
-	for _, e := range entries {
-		list = append(list, newStoreJSON(e))
-	}
-	if f.JSON {
-		return f.PrintJSON(list)
-	}
-	poolClosed := registry.PoolClosed(f.Registry())
-	if poolClosed {
-		f.Streams.Notef("The stores of the driver pool are not among these: their file system isn't mounted.")
-		f.Streams.Hint(fmt.Sprintf("`%s open --all` mounts it", f.Program))
-	}
-	if len(list) == 0 {
-		if !poolClosed {
-			f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
-		}
-		return nil
-	}
-	table := access.NewTable("")
-	// Scripts know the first four columns; the others come with the first volume.
-	columns := 4
-	if slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree }) {
-		columns = 8
-	}
-	row := func(cells ...string) { table.Row(cells[:columns]...) }
-	row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS", "DRIVER", "USED", "SHARED", "MOUNT")
-	for _, s := range list {
-		row(s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints),
-			s.Driver, sizeOrNone(s.Used), sizeOrNone(s.Shared), f.ShortPath(s.MountPath))
-	}
-	f.Page(table.String())
-	return nil
 }
 
 // sizeOrNone is a size, or a mark that there is none.

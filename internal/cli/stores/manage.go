@@ -3,6 +3,7 @@ package stores
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
-type fsManageOptions struct{ name, size string }
-
 func newFSManageCmd(f *access.Command) *cobra.Command {
-	var opts fsManageOptions
+	var name, size string
 	cmd := &cobra.Command{
 		Use:   "manage <dir>",
 		Short: "Make a store of an existing folder, in place",
@@ -26,26 +25,24 @@ store the new place; for one that took the place of a store's folder, that it is
 the store's from now on.` + access.ExitStatus,
 		Example: "  " + f.Program + " manage ~/projects/myapp",
 		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSManage(ctx, f, opts, args[0]) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			known := f.Registry()
+			config, err := known.Config()
+			if err != nil {
+				return err
+			}
+			room, err := parseSize(size)
+			if err != nil {
+				return err
+			}
+			return makeStore(f, config, func() (registry.Entry, error) {
+				return known.Manage(ctx, f.Absolute(args[0]), name, room)
+			})
+		}),
 	}
-	cmd.Flags().StringVar(&opts.name, "name", "", "the store's name")
-	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
+	cmd.Flags().StringVar(&name, "name", "", "the store's name")
+	cmd.Flags().StringVar(&size, "size", "", "room for the checkpoints, such as 50G")
 	return cmd
-}
-
-func runFSManage(ctx context.Context, f *access.Command, opts fsManageOptions, dir string) error {
-	known := f.Registry()
-	config, err := known.Config()
-	if err != nil {
-		return err
-	}
-	size, err := parseSize(opts.size)
-	if err != nil {
-		return err
-	}
-	return makeStore(f, config, func() (registry.Entry, error) {
-		return known.Manage(ctx, f.Absolute(dir), opts.name, size)
-	})
 }
 
 func newFSUnmanageCmd(f *access.Command) *cobra.Command {
@@ -57,46 +54,32 @@ The folder stays, with all its files but .agentfs. It asks first, unless --force
 is given.` + access.ExitStatus,
 		Example: "  " + f.Program + " unmanage ~/projects/myapp",
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSUnmanage(ctx, f, args) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			dir := f.Dir
+			if len(args) > 0 {
+				dir = f.Absolute(args[0])
+			}
+			known := f.Registry()
+			entries, err := known.List(ctx)
+			if err != nil {
+				return err
+			}
+			i := slices.IndexFunc(entries, func(e registry.Entry) bool { return app.SameDir(e.Root, dir) })
+			if i < 0 {
+				return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
+			}
+			entry := entries[i]
+			if volume.Contained(entry.Driver) {
+				return app.Usagef("store '%s' has the driver %s: `%s delete %s` deletes it", entry.Name, entry.Driver, f.Program, entry.Name)
+			}
+			question := deletion(f, entry)
+			if yes, err := sure(ctx, f, question); err != nil || !yes {
+				return err
+			}
+			if entry, err = known.Unmanage(ctx, dir); err != nil {
+				return err
+			}
+			return deleted(ctx, f, entry)
+		}),
 	}
-}
-
-func runFSUnmanage(ctx context.Context, f *access.Command, args []string) error {
-	dir := f.Dir
-	if len(args) > 0 {
-		dir = f.Absolute(args[0])
-	}
-	known := f.Registry()
-	entry, err := storeOf(ctx, known, dir)
-	if err != nil {
-		return err
-	}
-	if entry.Name == "" {
-		return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
-	}
-	if volume.Contained(entry.Driver) {
-		return app.Usagef("store '%s' has the driver %s: `%s delete %s` deletes it", entry.Name, entry.Driver, f.Program, entry.Name)
-	}
-	question := deletion(f, entry)
-	if yes, err := sure(ctx, f, question); err != nil || !yes {
-		return err
-	}
-	if entry, err = known.Unmanage(ctx, dir); err != nil {
-		return err
-	}
-	return deleted(ctx, f, entry)
-}
-
-// storeOf is the store whose folder dir is, the zero Entry if it is none's.
-func storeOf(ctx context.Context, known *registry.Registry, dir string) (registry.Entry, error) {
-	entries, err := known.List(ctx)
-	if err != nil {
-		return registry.Entry{}, err
-	}
-	for _, e := range entries {
-		if app.SameDir(e.Root, dir) {
-			return e, nil
-		}
-	}
-	return registry.Entry{}, nil
 }

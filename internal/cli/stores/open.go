@@ -32,40 +32,36 @@ started: docs/guides/volumes.md has units for systemd and launchd.` + access.Exi
 			if all {
 				return openAll(ctx, f)
 			}
-			return runFSOpen(ctx, f, args)
+			if err := registry.OpenPool(ctx, f.Registry()); err != nil {
+				return app.WithCode(app.ExitInactive, err)
+			}
+			s, err := selectedOr(ctx, f, args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if err := errors.Join(s.InTree(), s.CheckThere()); err != nil {
+				return err
+			}
+			if err := access.OpenVolume(ctx, s); err != nil {
+				return err
+			}
+			entry, err := s.Registry.OpenStore(ctx, s.Entry)
+			if err != nil {
+				return app.WithCode(app.ExitInactive, err)
+			}
+			now := counted(s, entry)
+			if f.JSON {
+				return f.PrintJSON(now)
+			}
+			f.Say("Mounted at %s%s", f.ShortPath(entry.Root), now.volumeText())
+			return nil
 		}),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "mount the volumes of all open stores")
 	return cmd
-}
-
-func runFSOpen(ctx context.Context, f *access.Command, args []string) error {
-	if err := registry.OpenPool(ctx, f.Registry()); err != nil {
-		return app.WithCode(app.ExitInactive, err)
-	}
-	s, err := selectedOr(ctx, f, args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := errors.Join(s.InTree(), s.CheckThere()); err != nil {
-		return err
-	}
-	if err := access.OpenVolume(ctx, s); err != nil {
-		return err
-	}
-	entry, err := s.Registry.OpenStore(ctx, s.Entry)
-	if err != nil {
-		return app.WithCode(app.ExitInactive, err)
-	}
-	now := counted(s, entry)
-	if f.JSON {
-		return f.PrintJSON(now)
-	}
-	f.Say("Mounted at %s%s", f.ShortPath(entry.Root), now.volumeText())
-	return nil
 }
 
 // openAll mounts the volumes of all stores that are open.
@@ -120,38 +116,36 @@ named, and keep it open unless --force is given: they then go on with files that
 nobody else sees.` + access.ExitStatus,
 		Example: "  " + f.Program + " close",
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSClose(ctx, f, args) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			s, err := selectedOr(ctx, f, args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if err := s.InTree(); err != nil {
+				return err
+			}
+			if err := access.CloseVolume(ctx, s, f.Force); err != nil {
+				if errors.Is(err, volume.ErrInUse) {
+					nameUsers(f, s.Options.Root)
+					return app.WithHint(err, "end these processes, or leave the folder in a shell; --force unmounts it all the same")
+				}
+				return err
+			}
+			entry, err := s.Registry.CloseStore(ctx, s.Entry)
+			if err != nil {
+				return app.WithCode(app.ExitInactive, err)
+			}
+			now := counted(s, entry)
+			if f.JSON {
+				return f.PrintJSON(now)
+			}
+			f.Say("Unmounted '%s'%s", entry.Name, now.volumeText())
+			return nil
+		}),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
-}
-
-func runFSClose(ctx context.Context, f *access.Command, args []string) error {
-	s, err := selectedOr(ctx, f, args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := s.InTree(); err != nil {
-		return err
-	}
-	if err := access.CloseVolume(ctx, s, f.Force); err != nil {
-		if errors.Is(err, volume.ErrInUse) {
-			nameUsers(f, s.Options.Root)
-			return app.WithHint(err, "end these processes, or leave the folder in a shell; --force unmounts it all the same")
-		}
-		return err
-	}
-	entry, err := s.Registry.CloseStore(ctx, s.Entry)
-	if err != nil {
-		return app.WithCode(app.ExitInactive, err)
-	}
-	now := counted(s, entry)
-	if f.JSON {
-		return f.PrintJSON(now)
-	}
-	f.Say("Unmounted '%s'%s", entry.Name, now.volumeText())
-	return nil
 }
 
 // selectedOr is the store that the argument names, or the selected one.

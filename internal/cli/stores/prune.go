@@ -30,13 +30,43 @@ saved in the last seven days, stay in any case. What the store takes beyond its
 size goes too, the oldest first.` + access.ExitStatus,
 		Example: "  " + f.Program + " prune --dry-run\n  " + f.Program + " prune --keep 20",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("keep") && opts.keep < 1 {
-				return app.Usagef("--keep is at least 1")
-			}
-			return f.Explain(runFSPrune(cmd.Context(), f, opts))
-		},
 	}
+	cmd.RunE = f.Run(func(ctx context.Context, _ []string) error {
+		if cmd.Flags().Changed("keep") && opts.keep < 1 {
+			return app.Usagef("--keep is at least 1")
+		}
+		s, err := f.Selected(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if err := s.InTree(); err != nil && !opts.dryRun {
+			return err
+		}
+		if opts.keep == 0 {
+			config, err := s.Registry.Config()
+			if err != nil {
+				return err
+			}
+			opts.keep = config.Keep
+		}
+		pruned, err := prune(ctx, s, opts)
+		if err != nil {
+			return err
+		}
+		if f.JSON {
+			return f.PrintJSON(prunedJSON{Deleted: versionTexts(pruned.Versions), Freed: pruned.Freed, Before: pruned.Before, DryRun: opts.dryRun})
+		}
+		verb, freed := "Deleted", "Freed"
+		if opts.dryRun {
+			verb, freed = "Would delete", "Would free"
+		}
+		for _, v := range pruned.Versions {
+			f.Say("%s %s", verb, v)
+		}
+		f.Say("%s %s (%s)", freed, format.Size(pruned.Freed), ui.Plural(len(pruned.Versions), "checkpoint"))
+		return nil
+	})
 	cmd.Flags().IntVar(&opts.keep, "keep", 0, "keep this many automatic checkpoints")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "only show what would be deleted")
 	return cmd
@@ -48,40 +78,6 @@ type prunedJSON struct {
 	Freed   int64    `json:"freed_bytes"`
 	Before  int64    `json:"before_bytes"`
 	DryRun  bool     `json:"dry_run"`
-}
-
-func runFSPrune(ctx context.Context, f *access.Command, opts fsPruneOptions) error {
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := s.InTree(); err != nil && !opts.dryRun {
-		return err
-	}
-	if opts.keep == 0 {
-		config, err := s.Registry.Config()
-		if err != nil {
-			return err
-		}
-		opts.keep = config.Keep
-	}
-	pruned, err := prune(ctx, s, opts)
-	if err != nil {
-		return err
-	}
-	if f.JSON {
-		return f.PrintJSON(prunedJSON{Deleted: versionTexts(pruned.Versions), Freed: pruned.Freed, Before: pruned.Before, DryRun: opts.dryRun})
-	}
-	verb, freed := "Deleted", "Freed"
-	if opts.dryRun {
-		verb, freed = "Would delete", "Would free"
-	}
-	for _, v := range pruned.Versions {
-		f.Say("%s %s", verb, v)
-	}
-	f.Say("%s %s (%s)", freed, format.Size(pruned.Freed), ui.Plural(len(pruned.Versions), "checkpoint"))
-	return nil
 }
 
 func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (pruned retention.Pruned, err error) {

@@ -52,7 +52,20 @@ copied from the checkpoint. --nested and --force-busy are for trees.
 
 It asks first, unless --force is given. --dry-run shows what would change.` + access.ExitStatus,
 		Example: "  " + f.Program + " restore v3\n  " + f.Program + " restore v3 --paths src/auth.ts\n  " + f.Program + " restore v3 -- src docs",
-		Args:    restoreArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			// Paths are only behind "--" or --paths.
+			before := len(args)
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				before = at
+			}
+			switch {
+			case before < 1:
+				return errors.New("which version? Name one, such as v3")
+			case before > 1 && !cmd.Flags().Changed("paths"):
+				return fmt.Errorf("%q is too much; paths go behind --", args[1])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.paths = append(opts.paths, args[1:]...)
 			if cmd.Flags().Changed("keep-git") {
@@ -69,21 +82,6 @@ It asks first, unless --force is given. --dry-run shows what would change.` + ac
 	flags.BoolVar(&keepGit, "keep-git", false, "of a volume: leave .git and .entire as they are now")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would change")
 	return cmd
-}
-
-// restoreArgs accepts a version, and paths only behind "--" or --paths.
-func restoreArgs(cmd *cobra.Command, args []string) error {
-	before := len(args)
-	if at := cmd.ArgsLenAtDash(); at >= 0 {
-		before = at
-	}
-	switch {
-	case before < 1:
-		return errors.New("which version? Name one, such as v3")
-	case before > 1 && !cmd.Flags().Changed("paths"):
-		return fmt.Errorf("%q is too much; paths go behind --", args[1])
-	}
-	return nil
 }
 
 func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions, version string) error {
@@ -121,7 +119,30 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 		return err
 	}
 	if opts.dryRun {
-		return dryRun(ctx, f, s, target, scope)
+		present, err := s.ScanTree(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = present.Close() }() // it was only read
+		planned, err := plan.New(ctx, s.Store, present, target, scope)
+		if err != nil {
+			return err
+		}
+		if f.JSON {
+			return f.PrintJSON(format.NewPlanJSON(planned, target))
+		}
+		f.PageText(func(w ui.Streams) {
+			for step := range planned.Steps() {
+				w.Printf("%s\n", format.StepLine(w, step.Kind, step.Path))
+			}
+			if planned.Empty() {
+				w.Printf("Nothing would change.\n")
+			}
+		})
+		noteLeft(f, planned)
+		notePaths(f, "can't be restored, something that stays is in its way", planned.Blocked)
+		notePaths(f, "can't be restored, the store has lost it", planned.Damaged)
+		return nil
 	}
 	next, err := s.Next()
 	if err != nil {
@@ -145,13 +166,22 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 		return errors.Join(err, held.Release())
 	}
 	f.Say("Creating checkpoint %s %q...", next, preRestore)
-	stages := &restoreStages{Command: f, target: target.Version}
+	// Each stage after the checkpoint is printed once, when it or a later one begins.
+	stages := []string{"Unmounting...", "Restoring from " + target.Version.String() + "...", "Mounting..."}
+	reach := func(n int) {
+		for ; len(stages) > n; stages = stages[1:] {
+			f.Streams.ClearProgress()
+			f.Say("%s", stages[0])
+		}
+	}
 	var done restore.Result
-	err = f.Streams.Sized("Restoring "+target.Version.String(), func(reach func(string, ui.Amount)) (err error) {
-		shown := format.Progress(reach)
+	err = f.Streams.Sized("Restoring "+target.Version.String(), func(amount func(string, ui.Amount)) (err error) {
+		shown := format.Progress(amount)
 		done, err = restore.Run(ctx, held, target.Version, restore.Options{
 			Options: s.Options, Scope: scope, Message: preRestore, Progress: func(p bands.Progress) {
-				stages.progress(p.Stage)
+				if p.Stage == "restore" { // files are written
+					reach(1)
+				}
 				shown(p)
 			},
 		})
@@ -162,10 +192,27 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 		s.Record(ctx, done.Rescue)
 	}
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
-		return stopped(ctx, s, err, done, scope)
+		if done.Rescue.Version == 0 {
+			return err
+		}
+		hint := s.Advice(done.Target.Version, done.Rescue.Version, scope)
+		if ctx.Err() != nil && !f.JSON {
+			f.Streams.Hint(hint)
+		}
+		return app.WithHint(err, hint)
 	}
-	stages.reach(stageMount)
-	noteRestored(f, done)
+	reach(0)
+	if !f.JSON {
+		noteLeft(f, done.Plan)
+		unset := make([]string, 0, len(done.Unset))
+		for _, failure := range done.Unset {
+			unset = append(unset, failure.Path)
+		}
+		notePaths(f, "restored without its owner or an attribute, which you may not set", slices.Compact(unset))
+		for _, failure := range done.Failed {
+			f.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
+		}
+	}
 	if f.JSON {
 		if err := f.PrintJSON(format.NewRestoredJSON(done, f.Now().Sub(began))); err != nil {
 			return err
@@ -173,10 +220,16 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 	} else if len(done.Failed) == 0 {
 		f.Streams.Printf("Restored%s to %s%s (%s)\n", elsewhere(f, s), target.Version, format.Quoted(target.Message), format.Took(f.Now().Sub(began)))
 	}
-	if len(done.Failed) > 0 {
-		return incomplete(f, done)
+	if len(done.Failed) == 0 {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("%s could not be restored; everything else is as in %s",
+		ui.Plural(len(done.Failed), "path"), done.Target.Version)
+	if f.JSON {
+		f.Streams.Notef("%v", err)
+		return app.ErrFailed
+	}
+	return app.WithHint(err, fmt.Sprintf("`%s restore %s` goes back to what was there before", f.Program, done.Rescue.Version))
 }
 
 // elsewhere names the tree, after a space, unless it is the working directory.
@@ -187,116 +240,10 @@ func elsewhere(f *access.Command, s *access.Selection) string {
 	return " " + f.ShortPath(s.Options.Root)
 }
 
-// stopped is the error of a restore that did not end.
-func stopped(ctx context.Context, s *access.Selection, err error, done restore.Result, scope plan.Scope) error {
-	if done.Rescue.Version == 0 {
-		return err
-	}
-	hint := s.Advice(done.Target.Version, done.Rescue.Version, scope)
-	if ctx.Err() != nil && !s.Command.JSON {
-		s.Command.Streams.Hint(hint)
-	}
-	return app.WithHint(err, hint)
-}
-
-// incomplete is the error of a restore that left paths as they were; they have
-// been named.
-func incomplete(f *access.Command, done restore.Result) error {
-	err := fmt.Errorf("%s could not be restored; everything else is as in %s",
-		ui.Plural(len(done.Failed), "path"), done.Target.Version)
-	if f.JSON {
-		f.Streams.Notef("%v", err)
-		return app.ErrFailed
-	}
-	return app.WithHint(err, fmt.Sprintf("`%s restore %s` goes back to what was there before", f.Program, done.Rescue.Version))
-}
-
-// restoreStages prints each stage of a restore once, when it begins.
-type restoreStages struct {
-	*access.Command
-
-	target  bands.Version
-	reached int
-}
-
-// stageApply is what bands calls the stage in which files are written.
-const stageApply = "restore"
-
-// The stages of a restore after its checkpoint.
-const (
-	stageUnmount = iota + 1
-	stageRestore
-	stageMount
-)
-
-func (r *restoreStages) progress(stage string) {
-	if stage == stageApply {
-		r.reach(stageRestore)
-	}
-}
-
-func (r *restoreStages) reach(stage int) {
-	for ; r.reached < stage; r.reached++ {
-		r.Streams.ClearProgress()
-		switch r.reached + 1 {
-		case stageUnmount:
-			r.Say("Unmounting...")
-		case stageRestore:
-			r.Say("Restoring from %s...", r.target)
-		case stageMount:
-			r.Say("Mounting...")
-		}
-	}
-}
-
-// noteRestored prints what a restore left alone.
-func noteRestored(f *access.Command, done restore.Result) {
-	if f.JSON {
-		return
-	}
-	noteLeft(f, done.Plan)
-	unset := make([]string, 0, len(done.Unset))
-	for _, failure := range done.Unset {
-		unset = append(unset, failure.Path)
-	}
-	notePaths(f, "restored without its owner or an attribute, which you may not set", slices.Compact(unset))
-	for _, failure := range done.Failed {
-		f.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
-	}
-}
-
 // noteLeft prints what a plan leaves alone.
 func noteLeft(f *access.Command, p plan.Plan) {
 	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
 	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)
 	notePaths(f, "left as it is unless named", p.Unnamed)
 	notePaths(f, "left as it is, the checkpoint doesn't hold it", p.Unknown)
-}
-
-// dryRun shows what a restore would change.
-func dryRun(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope plan.Scope) error {
-	present, err := s.ScanTree(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = present.Close() }() // it was only read
-	planned, err := plan.New(ctx, s.Store, present, target, scope)
-	if err != nil {
-		return err
-	}
-	if f.JSON {
-		return f.PrintJSON(format.NewPlanJSON(planned, target))
-	}
-	f.PageText(func(w ui.Streams) {
-		for step := range planned.Steps() {
-			w.Printf("%s\n", format.StepLine(w, step.Kind, step.Path))
-		}
-		if planned.Empty() {
-			w.Printf("Nothing would change.\n")
-		}
-	})
-	noteLeft(f, planned)
-	notePaths(f, "can't be restored, something that stays is in its way", planned.Blocked)
-	notePaths(f, "can't be restored, the store has lost it", planned.Damaged)
-	return nil
 }

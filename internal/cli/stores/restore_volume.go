@@ -50,10 +50,18 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 	if err != nil {
 		return err
 	}
+	what := ui.Plural(len(v.steps), "path")
 	if len(v.paths) == 0 {
-		noteUsers(f, s, next)
+		what = f.ShortPath(s.Options.Root)
+		if nameUsers(f, s.Options.Root) > 0 {
+			they := "These go on with"
+			if s.Entry.Driver == (volume.Sparsebundle{}).Name() {
+				they = "They lose"
+			}
+			f.Streams.Notef("%s what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", they, next)
+		}
 	}
-	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", v.what(), target.Version, next)
+	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", what, target.Version, next)
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
 	}
@@ -72,14 +80,6 @@ type volumeRestore struct {
 	paths  []string // none: all of it
 	steps  []format.StepJSON
 	keep   []string
-}
-
-// what is what is restored, for a question.
-func (v *volumeRestore) what() string {
-	if len(v.paths) > 0 {
-		return ui.Plural(len(v.steps), "path")
-	}
-	return v.Command.ShortPath(v.Options.Root)
 }
 
 // plan is what would change.
@@ -133,18 +133,6 @@ func (v *volumeRestore) dryRun() error {
 		}
 	})
 	return nil
-}
-
-// noteUsers names the processes that go on with the former volume, or lose it.
-func noteUsers(f *access.Command, s *access.Selection, next bands.Version) {
-	if nameUsers(f, s.Options.Root) == 0 {
-		return
-	}
-	if s.Entry.Driver == (volume.Sparsebundle{}).Name() {
-		f.Streams.Notef("They lose what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
-	} else {
-		f.Streams.Notef("These go on with what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", next)
-	}
 }
 
 // nameUsers names the processes that use the folder, and returns how many there are.

@@ -27,7 +27,56 @@ has and the last one; how unchanged content is shared between checkpoints
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " status",
 		Args:    cobra.NoArgs,
-		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSStatus(ctx, f) }),
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			versions, err := s.Versions()
+			if err != nil {
+				return err
+			}
+			report := &fsStatusJSON{
+				Store: s.Entry.Name, Driver: driverOf(s.Entry), Mount: s.Options.Root, Mounted: s.Entry.Active() && s.CheckThere() == nil, Checkpoints: len(versions),
+				Linking: string(s.Linking()), Bundle: s.Dir(), Size: s.Cap(), LeftOut: []string{}, Notes: []app.Note{},
+			}
+			if s.IsVolume() {
+				report.Linking = ""
+				room := access.Room(s)
+				report.Size, report.Used, report.Shared = room.Size, room.Used, access.SharedRoom(s)
+				report.Mounted = report.Mounted && access.VolumeIsOpen(s)
+				// What keeps the volume from being snapshotted or replaced.
+				driver, err := s.Driver()
+				if err == nil && s.CheckThere() == nil && s.Entry.Active() {
+					err = driver.Check(s.Options.Root)
+				}
+				if err != nil {
+					report.Notes = append(report.Notes, app.Note{Code: "no-volume", Message: err.Error()})
+				}
+			}
+			last, ok, err := s.Lineage(s.Options.Lineage).Latest()
+			if err != nil {
+				report.Notes = append(report.Notes, app.Note{
+					Code: "damaged", Message: "The last checkpoint can't be read: " + err.Error(), Hint: "run `" + f.Program + " verify`",
+				})
+			}
+			if ok {
+				latest := format.NewCheckpointJSON(last)
+				report.Latest, report.LeftOut = &latest, format.NotNil(last.LeftOut)
+			}
+			if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
+				report.Notes = append(report.Notes, app.Note{
+					Code: "damaged", Message: format.DamageText(len(bad)), Hint: repairHint(f),
+				})
+			}
+			report.Notes = append(report.Notes, notes(s)...)
+			if f.JSON {
+				return f.PrintJSON(report)
+			}
+			printStatus(f, report, last)
+			return nil
+		}),
 	}
 }
 
@@ -48,62 +97,6 @@ type fsStatusJSON struct {
 	Shared  int64      `json:"shared_bytes,omitempty"`
 	LeftOut []string   `json:"left_out"`
 	Notes   []app.Note `json:"notes"`
-}
-
-func runFSStatus(ctx context.Context, f *access.Command) error {
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	versions, err := s.Versions()
-	if err != nil {
-		return err
-	}
-	report := &fsStatusJSON{
-		Store: s.Entry.Name, Driver: driverOf(s.Entry), Mount: s.Options.Root, Mounted: s.Entry.Active() && s.CheckThere() == nil, Checkpoints: len(versions),
-		Linking: string(s.Linking()), Bundle: s.Dir(), Size: s.Cap(), LeftOut: []string{}, Notes: []app.Note{},
-	}
-	if s.IsVolume() {
-		report.Linking = ""
-		room := access.Room(s)
-		report.Size, report.Used, report.Shared = room.Size, room.Used, access.SharedRoom(s)
-		report.Mounted = report.Mounted && access.VolumeIsOpen(s)
-		report.Notes = append(report.Notes, volumeNotes(s)...)
-	}
-	last, ok, err := s.Lineage(s.Options.Lineage).Latest()
-	if err != nil {
-		report.Notes = append(report.Notes, app.Note{
-			Code: "damaged", Message: "The last checkpoint can't be read: " + err.Error(), Hint: "run `" + f.Program + " verify`",
-		})
-	}
-	if ok {
-		latest := format.NewCheckpointJSON(last)
-		report.Latest, report.LeftOut = &latest, format.NotNil(last.LeftOut)
-	}
-	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
-		report.Notes = append(report.Notes, app.Note{
-			Code: "damaged", Message: format.DamageText(len(bad)), Hint: repairHint(f),
-		})
-	}
-	report.Notes = append(report.Notes, notes(s)...)
-	if f.JSON {
-		return f.PrintJSON(report)
-	}
-	printStatus(f, report, last)
-	return nil
-}
-
-// volumeNotes are what keeps a volume from being snapshotted or replaced.
-func volumeNotes(s *access.Selection) []app.Note {
-	driver, err := s.Driver()
-	if err == nil && s.CheckThere() == nil && s.Entry.Active() {
-		err = driver.Check(s.Options.Root)
-	}
-	if err != nil {
-		return []app.Note{{Code: "no-volume", Message: err.Error()}}
-	}
-	return nil
 }
 
 // notes are what keeps the store from taking checkpoints.

@@ -25,7 +25,53 @@ share, very small files left out.
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " du",
 		Args:    cobra.NoArgs,
-		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSUsage(ctx, f) }),
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			var usage retention.Usage
+			err = f.Streams.Count("Measuring", func(tick func(done, total int64)) (err error) {
+				if s.IsVolume() {
+					usage, err = access.MeasureVolume(ctx, s, tick)
+					return err
+				}
+				usage, err = retention.Measure(ctx, s.Store, tick)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			report := usageJSON{
+				Store: s.Entry.Name, Checkpoints: []snapshotUsageJSON{}, Live: usage.Live, Size: usage.Size, Cap: s.Cap(),
+			}
+			if s.IsVolume() {
+				report.Cap = 0
+			}
+			for _, u := range slices.Backward(usage.Snapshots) {
+				row := snapshotUsageJSON{Version: u.Version.String(), Own: u.Own, Total: u.Total}
+				if snapshot, err := s.Snapshot(u.Version); err == nil {
+					row.Message, row.title = snapshot.Message, format.TurnText(snapshot)
+				}
+				report.Checkpoints = append(report.Checkpoints, row)
+			}
+			if f.JSON {
+				return f.PrintJSON(report)
+			}
+			table := access.NewTable("MESSAGE")
+			table.Row("VERSION", "MESSAGE", "OWN", "FILES")
+			for _, row := range report.Checkpoints {
+				table.Row(row.Version, cmp.Or(row.title, ui.Line(row.Message, format.MessageWidth)), format.Size(row.Own), format.Size(row.Total))
+			}
+			f.Streams.Printf("%s", f.Streams.Table(table))
+			if s.IsVolume() {
+				f.Streams.Printf("The checkpoints of '%s' take %s that the folder doesn't\n", report.Store, format.Size(report.Size))
+				return nil
+			}
+			f.Streams.Printf("Store '%s' takes %s of %s\n", report.Store, format.Size(report.Size), format.Size(report.Cap))
+			return nil
+		}),
 	}
 }
 
@@ -45,52 +91,4 @@ type snapshotUsageJSON struct {
 	Total   int64  `json:"total_bytes"`
 
 	title string // of a turn
-}
-
-func runFSUsage(ctx context.Context, f *access.Command) error {
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var usage retention.Usage
-	err = f.Streams.Count("Measuring", func(tick func(done, total int64)) (err error) {
-		if s.IsVolume() {
-			usage, err = access.MeasureVolume(ctx, s, tick)
-			return err
-		}
-		usage, err = retention.Measure(ctx, s.Store, tick)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	report := usageJSON{
-		Store: s.Entry.Name, Checkpoints: []snapshotUsageJSON{}, Live: usage.Live, Size: usage.Size, Cap: s.Cap(),
-	}
-	if s.IsVolume() {
-		report.Cap = 0
-	}
-	for _, u := range slices.Backward(usage.Snapshots) {
-		row := snapshotUsageJSON{Version: u.Version.String(), Own: u.Own, Total: u.Total}
-		if snapshot, err := s.Snapshot(u.Version); err == nil {
-			row.Message, row.title = snapshot.Message, format.TurnText(snapshot)
-		}
-		report.Checkpoints = append(report.Checkpoints, row)
-	}
-	if f.JSON {
-		return f.PrintJSON(report)
-	}
-	table := access.NewTable("MESSAGE")
-	table.Row("VERSION", "MESSAGE", "OWN", "FILES")
-	for _, row := range report.Checkpoints {
-		table.Row(row.Version, cmp.Or(row.title, ui.Line(row.Message, format.MessageWidth)), format.Size(row.Own), format.Size(row.Total))
-	}
-	f.Streams.Printf("%s", f.Streams.Table(table))
-	if s.IsVolume() {
-		f.Streams.Printf("The checkpoints of '%s' take %s that the folder doesn't\n", report.Store, format.Size(report.Size))
-		return nil
-	}
-	f.Streams.Printf("Store '%s' takes %s of %s\n", report.Store, format.Size(report.Size), format.Size(report.Cap))
-	return nil
 }

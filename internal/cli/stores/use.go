@@ -22,29 +22,27 @@ is named with --store. "entire fs" in an enabled repository works on the
 repository's own store all the same.` + access.ExitStatus,
 		Example: "  " + f.Program + " use myapp",
 		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSUse(ctx, f, args[0]) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			if f.Dir == "" {
+				return errors.New("the working directory is gone")
+			}
+			path := filepath.Join(f.Dir, ".agentfs")
+			_, err := os.Lstat(path)
+			isNew := errors.Is(err, fs.ErrNotExist)
+			entry, err := f.Registry().Use(ctx, f.Dir, f.Named(args[0]))
+			switch {
+			case err != nil:
+				return err
+			case f.JSON:
+				return f.PrintJSON(map[string]string{"store": entry.Name, "file": path})
+			case isNew:
+				f.Say("Created .agentfs")
+			default:
+				f.Say("Updated .agentfs")
+			}
+			return nil
+		}),
 
 		ValidArgsFunction: completeStores(f, false),
 	}
-}
-
-func runFSUse(ctx context.Context, f *access.Command, name string) error {
-	if f.Dir == "" {
-		return errors.New("the working directory is gone")
-	}
-	path := filepath.Join(f.Dir, ".agentfs")
-	_, err := os.Lstat(path)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	entry, err := f.Registry().Use(ctx, f.Dir, f.Named(name))
-	switch {
-	case err != nil:
-		return err
-	case f.JSON:
-		return f.PrintJSON(map[string]string{"store": entry.Name, "file": path})
-	case isNew:
-		f.Say("Created .agentfs")
-	default:
-		f.Say("Updated .agentfs")
-	}
-	return nil
 }

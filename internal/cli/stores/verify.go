@@ -63,9 +63,10 @@ type lostPathJSON struct {
 	Versions []string `json:"versions"`
 }
 
-func runFSVerify(ctx context.Context, f *access.Command, args []string) (err error) {
+func runFSVerify(ctx context.Context, f *access.Command, args []string) error {
 	var v bands.Version
 	if len(args) > 0 {
+		var err error
 		if v, err = parseVersion(args[0]); err != nil {
 			return err
 		}
@@ -93,7 +94,20 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 		return err
 	}
 	noted := !s.IsVolume() && noteDamage(ctx, s, v, found)
-	report := newVerifiedJSON(found)
+	report := verifiedJSON{
+		OK: found.OK(), Records: found.Records, Bytes: found.Bytes, Versions: []badVersionJSON{}, Damage: []badRecordJSON{},
+		Deleted: versionTexts(found.Deleted),
+	}
+	for _, bad := range found.Versions {
+		report.Versions = append(report.Versions, badVersionJSON{Version: bad.Version.String(), Error: bad.Err.Error()})
+	}
+	for _, bad := range found.Bad {
+		lost := make([]lostPathJSON, 0, len(bad.Lost))
+		for _, p := range bad.Lost {
+			lost = append(lost, lostPathJSON{Path: p.Path, Bytes: format.PathBytes(p.Path), Versions: versionTexts(p.Versions)})
+		}
+		report.Damage = append(report.Damage, badRecordJSON{Band: bad.Band, Offset: bad.Offset, Error: bad.Err.Error(), Lost: lost})
+	}
 	if noted && len(found.Bad) > 0 {
 		report.Hint = repairHint(f)
 	}
@@ -116,7 +130,11 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 	if !found.OK() {
 		return app.ErrFailed
 	}
-	f.Say("Verified %s: %s, %s, nothing is damaged", verifiedName(s, v), checked(s, found.Records), format.Size(found.Bytes))
+	name := "store '" + s.Entry.Name + "'"
+	if v != 0 {
+		name = v.String()
+	}
+	f.Say("Verified %s: %s, %s, nothing is damaged", name, checked(s, found.Records), format.Size(found.Bytes))
 	return nil
 }
 
@@ -146,13 +164,6 @@ func repairHint(f *access.Command) string {
 		" checkpoint create`, then `" + f.Program + " verify`"
 }
 
-func verifiedName(s *access.Selection, v bands.Version) string {
-	if v != 0 {
-		return v.String()
-	}
-	return "store '" + s.Entry.Name + "'"
-}
-
 // checked is how many records, or files of a volume, were read.
 func checked(s *access.Selection, n int64) string {
 	if s.IsVolume() {
@@ -169,24 +180,6 @@ func versionTexts(list []bands.Version) []string {
 	return texts
 }
 
-func newVerifiedJSON(found verify.Damage) verifiedJSON {
-	v := verifiedJSON{
-		OK: found.OK(), Records: found.Records, Bytes: found.Bytes, Versions: []badVersionJSON{}, Damage: []badRecordJSON{},
-		Deleted: versionTexts(found.Deleted),
-	}
-	for _, bad := range found.Versions {
-		v.Versions = append(v.Versions, badVersionJSON{Version: bad.Version.String(), Error: bad.Err.Error()})
-	}
-	for _, bad := range found.Bad {
-		lost := make([]lostPathJSON, 0, len(bad.Lost))
-		for _, p := range bad.Lost {
-			lost = append(lost, lostPathJSON{Path: p.Path, Bytes: format.PathBytes(p.Path), Versions: versionTexts(p.Versions)})
-		}
-		v.Damage = append(v.Damage, badRecordJSON{Band: bad.Band, Offset: bad.Offset, Error: bad.Err.Error(), Lost: lost})
-	}
-	return v
-}
-
 func printDamage(w ui.Streams, found verify.Damage) {
 	for _, bad := range found.Versions {
 		w.Printf("%s can't be read: %v\n", bad.Version, bad.Err)
@@ -194,18 +187,13 @@ func printDamage(w ui.Streams, found verify.Damage) {
 	for _, bad := range found.Bad {
 		w.Printf("Damaged: %v\n", bad.Err)
 		for _, lost := range bad.Lost {
-			w.Printf("  lost: %s\n", lostText(lost))
+			const most = 5
+			versions := versionTexts(lost.Versions)
+			more := ""
+			if n := len(versions) - most; n > 0 {
+				versions, more = versions[:most], fmt.Sprintf(" and %d more", n)
+			}
+			w.Printf("  lost: %s in %s%s\n", format.Path(lost.Path), strings.Join(versions, ", "), more)
 		}
 	}
-}
-
-// lostText names a path and the versions it is lost in.
-func lostText(lost verify.LostPath) string {
-	const most = 5
-	versions := versionTexts(lost.Versions)
-	more := ""
-	if n := len(versions) - most; n > 0 {
-		versions, more = versions[:most], fmt.Sprintf(" and %d more", n)
-	}
-	return format.Path(lost.Path) + " in " + strings.Join(versions, ", ") + more
 }
