@@ -56,7 +56,18 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, volume.ErrInUse):
 		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it, and move subvolumes out of it"
 	case errors.Is(err, registry.ErrNoContext):
-		return app.ExitNoStore, c.ownStoreHint()
+		// How a repository that has no store of its own gets one.
+		repo, err := c.Repository()
+		if !c.OwnFirst || err != nil {
+			return app.ExitNoStore, ""
+		}
+		switch is := c.Settings(repo); {
+		case !is.Configured:
+			return app.ExitNoStore, "`entire enable` makes one for this repository"
+		case !is.Bands.Enabled:
+			return app.ExitNoStore, app.BandsOffHint
+		}
+		return app.ExitNoStore, ""
 	case errors.Is(err, registry.ErrNoHome):
 		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
 	case errors.Is(err, bands.ErrNoStore) && registry.PoolClosed(c.Registry()):
@@ -77,22 +88,6 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return 0, "another command works on the store; try again when it has ended"
 	}
 	return 0, app.StoreHint(err, c.Program)
-}
-
-// ownStoreHint is how a repository that has no store of its own gets one; empty elsewhere.
-func (c *Command) ownStoreHint() string {
-	repo, err := c.Repository()
-	if !c.OwnFirst || err != nil {
-		return ""
-	}
-	s := c.Settings(repo)
-	switch {
-	case !s.Configured:
-		return "`entire enable` makes one for this repository"
-	case !s.Bands.Enabled:
-		return app.BandsOffHint
-	}
-	return ""
 }
 
 // NoCheckpoints is the error where a command needs one.

@@ -74,9 +74,18 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 			return nil, err
 		}
 		own := repo != nil && entry.Dir == registry.RepositoryDir(repo.CommonDir)
-		at := c.repositoryAt(entry.Root)
+		at, err := git.Discover(git.Locate{Dir: entry.Root, Getenv: c.Getenv, Environ: c.Environ})
+		if err != nil {
+			at = nil
+		} else if at.Bare || !app.SameDir(at.Root, entry.Root) {
+			_ = at.Close()
+			at = nil
+		}
 		if own && (at == nil || at.CommonDir != repo.CommonDir) {
-			return nil, errors.Join(notOf(entry), closeRepo(at))
+			notOf := app.WithCode(app.ExitNoStore, app.WithHint(
+				fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
+				"run the command in the working tree, or name the store with --store "+ShellWord(entry.Dir)))
+			return nil, errors.Join(notOf, closeRepo(at))
 		}
 		repo = at
 	}
@@ -84,8 +93,11 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	s.Options = s.treeOptions()
 	if s.IsVolume() {
 		c.recover(ctx, s)
-	} else {
-		c.noteInterrupted(s)
+	} else if j, ok := history.Interrupted(s.Store, s.Options.Lineage); ok && !c.Quiet && j.Other() {
+		c.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
+	} else if ok && !c.Quiet {
+		c.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
+		c.Streams.Hint(s.Advice(j.Target, j.Rescue, plan.Scope{Paths: j.Paths, Nested: j.Nested}))
 	}
 	return s, nil
 }
@@ -119,33 +131,12 @@ func (c *Command) find(ctx context.Context, known *registry.Registry, repo *git.
 	return known.FindFor(ctx, c.Dir, own)
 }
 
-// notOf is the error of a store in a git directory that names a folder
-// which isn't the repository's.
-func notOf(entry registry.Entry) error {
-	return app.WithCode(app.ExitNoStore, app.WithHint(fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
-		"run the command in the working tree, or name the store with --store "+ShellWord(entry.Dir)))
-}
-
 // Named is a store's name, or its path made absolute.
 func (c *Command) Named(name string) string {
 	if strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, "~") && !filepath.IsAbs(name) {
 		return c.Absolute(name)
 	}
 	return name
-}
-
-// repositoryAt is the repository whose working tree root is; nil if there is
-// none.
-func (c *Command) repositoryAt(root string) *git.Repo {
-	repo, err := git.Discover(git.Locate{Dir: root, Getenv: c.Getenv, Environ: c.Environ})
-	if err != nil {
-		return nil
-	}
-	if repo.Bare || !app.SameDir(repo.Root, root) {
-		_ = repo.Close()
-		return nil
-	}
-	return repo
 }
 
 // treeOptions determine how the tree is captured.
@@ -181,20 +172,15 @@ func (c *Command) Mounted(ctx context.Context) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.active(), s.CheckThere()); err != nil {
+	if !s.Entry.Active() {
+		err = app.WithCode(app.ExitInactive, app.WithHint(errors.New("store not mounted"),
+			fmt.Sprintf("open it with `%s open %s`", c.Program, s.Entry.Name)))
+	}
+	if err := errors.Join(err, s.CheckThere()); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
-}
-
-// active is an error unless the store takes snapshots.
-func (s *Selection) active() error {
-	if s.Entry.Active() {
-		return nil
-	}
-	return app.WithCode(app.ExitInactive, app.WithHint(errors.New("store not mounted"),
-		fmt.Sprintf("open it with `%s open %s`", s.Command.Program, s.Entry.Name)))
 }
 
 // CheckThere returns an error unless the tree is at the path that the store records.
@@ -239,20 +225,6 @@ func (s *Selection) WarnOperation(ctx context.Context) error {
 // Recorded reports whether the tree is a repository's in which entire is enabled.
 func (s *Selection) Recorded() bool {
 	return s.repo != nil && s.repo.Root == s.Options.Root && s.Command.Settings(s.repo).Enabled
-}
-
-// noteInterrupted reports a restore that was interrupted by a crash.
-func (c *Command) noteInterrupted(s *Selection) {
-	j, ok := history.Interrupted(s.Store, s.Options.Lineage)
-	if !ok || c.Quiet {
-		return
-	}
-	if j.Other() {
-		c.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
-		return
-	}
-	c.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
-	c.Streams.Hint(s.Advice(j.Target, j.Rescue, plan.Scope{Paths: j.Paths, Nested: j.Nested}))
 }
 
 // Advice returns how an interrupted restore is completed or undone.

@@ -45,8 +45,10 @@ func OpenSides(ctx context.Context, s *Selection, versions []bands.Version, only
 	if len(versions) == 2 {
 		t.NowName = versions[1].String()
 		t.Now, err = t.side(ctx, s, versions[1], only)
-	} else {
-		t.Now, err = t.present(ctx, s, only)
+	} else if err = s.CheckThere(); err == nil {
+		options := s.Options
+		options.Only = only
+		t.Now, err = t.scan(ctx, s, options)
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -64,16 +66,6 @@ func Versions(s *Selection, versions []bands.Version) ([]bands.Version, error) {
 		err = s.Command.NoCheckpoints()
 	}
 	return []bands.Version{last.Version}, err
-}
-
-// present is the tree as it is now.
-func (t *Sides) present(ctx context.Context, s *Selection, only []string) (diff.Side, error) {
-	if err := s.CheckThere(); err != nil {
-		return diff.Side{}, err
-	}
-	options := s.Options
-	options.Only = only
-	return t.scan(ctx, s, options)
 }
 
 func (t *Sides) side(ctx context.Context, s *Selection, v bands.Version, only []string) (diff.Side, error) {
@@ -108,37 +100,24 @@ func (t *Sides) scan(ctx context.Context, s *Selection, options bands.Options) (
 // one and the volume.
 func ChangedInVolume(ctx context.Context, s *Selection, versions []bands.Version) (paths []string, err error) {
 	err = s.Command.Streams.Count("Comparing", func(tick func(done, total int64)) (err error) {
-		paths, err = changedInVolume(ctx, s, versions, func(done int64) { tick(done, 0) })
+		driver, err := s.Driver()
+		if err != nil {
+			return err
+		}
+		views := [2]volume.View{1: volume.Live(driver, s.Options.Root)}
+		defer func() { err = errors.Join(err, views[0].Close(), views[1].Close()) }()
+		for i, v := range versions {
+			snapshot, err := s.Snapshot(v)
+			if err != nil {
+				return err
+			}
+			if views[i], err = volume.Open(s.Store, snapshot); err != nil {
+				return err
+			}
+		}
+		views[0].Progress = func(done int64) { tick(done, 0) }
+		paths, err = volume.Changed(ctx, views[0], views[1], s.Options.Hidden...)
 		return err
 	})
 	return paths, err
-}
-
-func changedInVolume(ctx context.Context, s *Selection, versions []bands.Version, progress func(done int64)) (paths []string, err error) {
-	views, err := viewsOf(s, versions)
-	defer func() { err = errors.Join(err, views[0].Close(), views[1].Close()) }()
-	if err != nil {
-		return nil, err
-	}
-	views[0].Progress = progress
-	return volume.Changed(ctx, views[0], views[1], s.Options.Hidden...)
-}
-
-// viewsOf are two versions, or one and the volume.
-func viewsOf(s *Selection, versions []bands.Version) (views [2]volume.View, err error) {
-	driver, err := s.Driver()
-	if err != nil {
-		return views, err
-	}
-	views[1] = volume.Live(driver, s.Options.Root)
-	for i, v := range versions {
-		snapshot, err := s.Snapshot(v)
-		if err != nil {
-			return views, err
-		}
-		if views[i], err = volume.Open(s.Store, snapshot); err != nil {
-			return views, err
-		}
-	}
-	return views, nil
 }

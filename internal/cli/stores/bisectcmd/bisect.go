@@ -77,33 +77,20 @@ type opened struct {
 	record *bisect.Record
 }
 
-// open selects the store and locks the search.
-func (c *command) open(ctx context.Context) (*opened, error) {
-	s, err := c.Selected(ctx)
-	if err != nil {
-		return nil, err
-	}
-	record, err := bisect.Open(ctx, s.Store, s.Options.Lineage)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	return &opened{s, record}, nil
-}
-
-func (o *opened) close() error {
-	o.Close() // the store
-	return o.record.Close()
-}
-
-// with runs do with the search of the selected tree, and explains its error.
+// with runs do with the search of the selected tree, which it locks, and explains its error.
 func (c *command) with(do func(context.Context, *opened, []string) error) func(*cobra.Command, []string) error {
 	return c.Run(func(ctx context.Context, args []string) error {
-		o, err := c.open(ctx)
+		s, err := c.Selected(ctx)
 		if err != nil {
 			return c.explained(err)
 		}
-		return c.explained(errors.Join(do(ctx, o, args), o.close()))
+		defer s.Close()
+		record, err := bisect.Open(ctx, s.Store, s.Options.Lineage)
+		if err != nil {
+			return c.explained(err)
+		}
+		err = do(ctx, &opened{s, record}, args)
+		return c.explained(errors.Join(err, record.Close()))
 	})
 }
 

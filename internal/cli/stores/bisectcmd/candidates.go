@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
@@ -17,14 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
-
-// momentHelp describes how a moment is named.
-func momentHelp(records bool) string {
-	if records {
-		return "A moment is what\n`entire rewind` takes: v12, last:2, a checkpoint, a commit, \"2 hours ago\"."
-	}
-	return "A moment is a version\n(v12) or a time, of which it is the last snapshot before (2h, \"10 minutes ago\")."
-}
 
 // candidates are the snapshots to search, the oldest first. Those in which nothing changed
 // are left out; with paths, those in which these didn't.
@@ -41,9 +32,24 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 			return nil, err
 		}
 	}
-	to, err := c.end(ctx, o, &all, opts.to)
-	if err != nil {
-		return nil, err
+	to := all[len(all)-1].Version
+	switch {
+	case opts.to != "" && opts.to != "now":
+		if to, err = c.moment(ctx, o, all, opts.to); err != nil {
+			return nil, err
+		}
+	case o.Entry.Active(): // the tree as it is now
+		if err := o.CheckThere(); err != nil {
+			return nil, err
+		}
+		taken, err := o.Take(ctx, capture.TakeOptions{Cause: bands.Auto, Message: "before bisect", SkipUnchanged: true})
+		if err != nil {
+			return nil, err
+		}
+		if !taken.Unchanged {
+			all = append(all, taken.Snapshot)
+		}
+		to = taken.Snapshot.Version
 	}
 	if from >= to {
 		return nil, app.Usagef("--from is %s and --to is %s: name an earlier moment and a later one", from, to)
@@ -54,28 +60,6 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 		err = app.WithHint(fmt.Errorf("nothing changed from %s to %s", from, to), "`"+c.Program+" checkpoint list` shows the snapshots there are")
 	}
 	return versions, err
-}
-
-// end is the last snapshot: without a moment it is of the tree as it is now.
-func (c *command) end(ctx context.Context, o *opened, all *[]bands.Snapshot, spec string) (bands.Version, error) {
-	last := (*all)[len(*all)-1].Version
-	switch {
-	case spec != "" && spec != "now":
-		return c.moment(ctx, o, *all, spec)
-	case !o.Entry.Active():
-		return last, nil
-	}
-	if err := o.CheckThere(); err != nil {
-		return 0, err
-	}
-	taken, err := o.Take(ctx, capture.TakeOptions{Cause: bands.Auto, Message: "before bisect", SkipUnchanged: true})
-	if err != nil {
-		return 0, err
-	}
-	if !taken.Unchanged {
-		*all = append(*all, taken.Snapshot)
-	}
-	return taken.Snapshot.Version, nil
 }
 
 // changing are the snapshots that differ from the one before, and the last one, whose
@@ -139,17 +123,25 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 		return v, err
 	}
 	if c.records {
-		return c.point(ctx, spec)
+		repo, err := c.Worktree()
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = repo.Close() }()
+		rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+		p, err := rec.Points().Points.FindPoint(ctx, spec)
+		if _, unknown := errors.AsType[*points.PointError](err); unknown {
+			return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")
+		}
+		if err == nil && p.Snapshot == 0 {
+			err = app.WithHint(fmt.Errorf("there is no snapshot of %s", spec), "`entire rewind --list` shows the moments with one as \"snapshot\"")
+		}
+		return p.Snapshot, err
 	}
 	at, ok := points.ParseTime(spec, c.Now())
 	if !ok {
 		return 0, app.Usagef("%q is no version and no time", spec)
 	}
-	return before(all, spec, at)
-}
-
-// before is the last snapshot at or before a time.
-func before(all []bands.Snapshot, spec string, at time.Time) (bands.Version, error) {
 	for i := range slices.Backward(all) {
 		if !all[i].Created.After(at) {
 			return all[i].Version, nil
@@ -157,22 +149,4 @@ func before(all []bands.Snapshot, spec string, at time.Time) (bands.Version, err
 	}
 	return 0, app.WithCode(app.ExitNoVersion, app.WithHint(fmt.Errorf("%s: there is no snapshot that old", spec),
 		fmt.Sprintf("the oldest is %s, taken %s", all[0].Version, ui.Ago(at, all[0].Created))))
-}
-
-// point is the snapshot of a moment of the record.
-func (c *command) point(ctx context.Context, spec string) (bands.Version, error) {
-	repo, err := c.Worktree()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = repo.Close() }()
-	rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
-	p, err := rec.Points().Points.FindPoint(ctx, spec)
-	if _, unknown := errors.AsType[*points.PointError](err); unknown {
-		return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")
-	}
-	if err == nil && p.Snapshot == 0 {
-		err = app.WithHint(fmt.Errorf("there is no snapshot of %s", spec), "`entire rewind --list` shows the moments with one as \"snapshot\"")
-	}
-	return p.Snapshot, err
 }

@@ -58,18 +58,6 @@ type runJSON struct {
 	At      *time.Time `json:"at,omitempty"`
 }
 
-func newLogJSON(s *bisect.State) logJSON {
-	out := logJSON{
-		Command: s.Command, Paths: format.NotNil(s.Paths), Keep: s.Keep, Repeat: s.Repeat, Versions: names(s.Versions),
-		Runs: newRunsJSON(s.Runs), Began: format.UTC(s.Began),
-	}
-	if s.Ended != nil {
-		ended := format.UTC(*s.Ended)
-		out.Ended = &ended
-	}
-	return out
-}
-
 func newRunsJSON(runs []bisect.Run) []runJSON {
 	list := make([]runJSON, 0, len(runs))
 	for _, r := range runs {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands/bisect"
@@ -27,7 +29,15 @@ run with its exit status. "replay" reads it, also after lines were removed that 
 				return err
 			}
 			if c.JSON {
-				return c.print(newLogJSON(state))
+				out := logJSON{
+					Command: state.Command, Paths: format.NotNil(state.Paths), Keep: state.Keep, Repeat: state.Repeat,
+					Versions: names(state.Versions), Runs: newRunsJSON(state.Runs), Began: format.UTC(state.Began),
+				}
+				if state.Ended != nil {
+					ended := format.UTC(*state.Ended)
+					out.Ended = &ended
+				}
+				return c.print(out)
 			}
 			return c.Streams.Show(state.Log)
 		}),
@@ -44,47 +54,45 @@ results as given, and runs the command where there are none. A bisect that isn't
 replaced. Another command may be given.` + access.ExitStatus,
 		Example: "  " + c.name + " replay bisect.log\n  " + c.name + " replay bisect.log -- make check",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    c.with(func(ctx context.Context, o *opened, args []string) error { return c.replay(ctx, o, opts, args) }),
+		RunE: c.with(func(ctx context.Context, o *opened, args []string) error {
+			in := c.Input(ctx)
+			if args[0] != "-" {
+				file, err := os.Open(c.Absolute(args[0]))
+				if err != nil {
+					return err
+				}
+				defer func() { _ = file.Close() }()
+				in = file
+			}
+			const most = 64 << 20
+			state, err := bisect.ReadLog(io.LimitReader(in, most))
+			if err != nil {
+				return app.WithHint(err, "`"+c.name+" log` prints what can be replayed")
+			}
+			switch rest := args[1:]; {
+			case len(rest) > 0 && rest[0] == "--":
+				state.Command = rest[1:]
+			case len(rest) > 0:
+				return app.Usagef("flags go before the file, a command behind --")
+			}
+			if len(state.Command) == 0 {
+				return app.Usagef("the log has no command: type one behind --")
+			}
+			state.Began = c.Now().UTC()
+			if err := o.record.Remove(); err != nil {
+				return err
+			}
+			if err := o.record.Write(state); err != nil {
+				return err
+			}
+			return c.search(ctx, o, state, opts)
+		}),
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.BoolVarP(&opts.quiet, "quiet", "q", false, "don't show what the command prints")
 	f.StringVar(&opts.scratch, "scratch", "", "make the scratch tree in this `FOLDER`; TMPDIR by default")
 	return cmd
-}
-
-func (c *command) replay(ctx context.Context, o *opened, opts runOptions, args []string) error {
-	in := c.Input(ctx)
-	if args[0] != "-" {
-		file, err := os.Open(c.Absolute(args[0]))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	const most = 64 << 20
-	state, err := bisect.ReadLog(io.LimitReader(in, most))
-	if err != nil {
-		return app.WithHint(err, "`"+c.name+" log` prints what can be replayed")
-	}
-	switch rest := args[1:]; {
-	case len(rest) > 0 && rest[0] == "--":
-		state.Command = rest[1:]
-	case len(rest) > 0:
-		return app.Usagef("flags go before the file, a command behind --")
-	}
-	if len(state.Command) == 0 {
-		return app.Usagef("the log has no command: type one behind --")
-	}
-	state.Began = c.Now().UTC()
-	if err := o.record.Remove(); err != nil {
-		return err
-	}
-	if err := o.record.Write(state); err != nil {
-		return err
-	}
-	return c.search(ctx, o, state, opts)
 }
 
 func (c *command) newReset() *cobra.Command {

@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/bisect"
@@ -42,7 +41,14 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 	if err != nil {
 		return err
 	}
-	sides, err := openSides(ctx, o, at)
+	versions := []bands.Version{found.Good, found.Bad}
+	var only []string // of a volume: what differs
+	if o.IsVolume() {
+		if only, err = access.ChangedInVolume(ctx, o.Selection, versions); err != nil {
+			return err
+		}
+	}
+	sides, err := access.OpenSides(ctx, o.Selection, versions, only)
 	if err != nil {
 		return err
 	}
@@ -51,7 +57,19 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 		return err
 	}
 	at.turn = c.turnOf(ctx, at)
-	c.commands(at)
+	show := fmt.Sprintf("%s diff %s %s", c.Program, found.Good, found.Bad)
+	if len(at.files) > 0 {
+		show += " -- " + access.ShellWord(at.files[0].Path)
+	}
+	at.look = []string{show}
+	at.back = c.Program + " restore " + found.Good.String()
+	if c.records {
+		at.back = "entire rewind " + found.Good.String() + " --preview"
+		at.look = append(at.look, "entire fork "+found.Bad.String())
+		if at.turn != nil && at.turn.Session != "" {
+			at.look = append(at.look, "entire explain --session "+access.ShellWord(at.turn.Session))
+		}
+	}
 	if c.JSON {
 		err = c.print(foundJSON{
 			Good: found.Good.String(), Bad: found.Bad.String(), Skipped: names(found.Skipped), Unsteady: names(found.Unsteady),
@@ -67,19 +85,6 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 		return app.ErrFailed
 	}
 	return err
-}
-
-// openSides opens the two snapshots as sides of a diff; of a volume what differs in them.
-func openSides(ctx context.Context, o *opened, at *culprit) (*access.Sides, error) {
-	versions := []bands.Version{at.Good, at.Bad}
-	var only []string
-	if o.IsVolume() {
-		var err error
-		if only, err = access.ChangedInVolume(ctx, o.Selection, versions); err != nil {
-			return nil, err
-		}
-	}
-	return access.OpenSides(ctx, o.Selection, versions, only)
 }
 
 // mostLines is how long a diff is printed whole.
@@ -98,7 +103,21 @@ func (c *command) show(ctx context.Context, at *culprit, sides *access.Sides) er
 			s.Printf("%s %s\n", s.Paint(ui.Bold, fmt.Sprintf("%-9s", name)), text)
 		}
 	}
-	fact("When:", ui.Ago(c.Now(), at.bad.Created)+", "+causeOf(at))
+	by := at.bad.Causality
+	cause := "in the snapshot" + format.Quoted(at.bad.Message)
+	switch {
+	case at.turn != nil && by.Action != "":
+		cause = "by a tool call: " + ui.Line(by.Action, format.NameWidth)
+	case at.turn != nil:
+		cause = "in a turn of an agent"
+	case at.bad.Cause == bands.Prompt:
+		cause = "between turns, before the prompt" + format.Quoted(by.Prompt)
+	case at.bad.Cause == bands.Commit:
+		cause = "in the commit " + fmt.Sprintf("%.7s", by.Commit)
+	case at.bad.Cause == bands.Rescue:
+		cause = "before a restore"
+	}
+	fact("When:", ui.Ago(c.Now(), at.bad.Created)+", "+cause)
 	if t := at.turn; t != nil {
 		fact("Session:", strings.TrimSpace(ui.Line(t.Session, format.LineWidth)+" "+ui.Line(t.Agent, format.NameWidth)))
 		fact("Prompt:", ui.Line(t.Prompt, format.LineWidth))
@@ -128,24 +147,6 @@ func (c *command) show(ctx context.Context, at *culprit, sides *access.Sides) er
 	}
 	fact("Go back:", at.back)
 	return nil
-}
-
-// causeOf describes what the change happened in.
-func causeOf(at *culprit) string {
-	c := at.bad.Causality
-	switch {
-	case at.turn != nil && c.Action != "":
-		return "by a tool call: " + ui.Line(c.Action, format.NameWidth)
-	case at.turn != nil:
-		return "in a turn of an agent"
-	case at.bad.Cause == bands.Prompt:
-		return "between turns, before the prompt" + format.Quoted(c.Prompt)
-	case at.bad.Cause == bands.Commit:
-		return "in the commit " + fmt.Sprintf("%.7s", c.Commit)
-	case at.bad.Cause == bands.Rescue:
-		return "before a restore"
-	}
-	return "in the snapshot" + format.Quoted(at.bad.Message)
 }
 
 // mostCalls is how many calls of a turn are listed.
@@ -222,23 +223,3 @@ func order(first bool) int {
 func mentions(files []diff.File, text string) bool {
 	return slices.ContainsFunc(files, func(f diff.File) bool { return strings.Contains(text, path.Base(f.Path)) })
 }
-
-// commands are those that show more, and the one that goes back.
-func (c *command) commands(at *culprit) {
-	versions := at.Good.String() + " " + at.Bad.String()
-	show := c.Program + " diff " + versions
-	if len(at.files) > 0 {
-		show += " -- " + access.ShellWord(at.files[0].Path)
-	}
-	at.look = []string{show}
-	at.back = c.Program + " restore " + at.Good.String()
-	if c.records {
-		at.back = "entire rewind " + at.Good.String() + " --preview"
-		at.look = append(at.look, "entire fork "+at.Bad.String())
-		if at.turn != nil && at.turn.Session != "" {
-			at.look = append(at.look, "entire explain --session "+access.ShellWord(at.turn.Session))
-		}
-	}
-}
-
-func took(millis int64) string { return format.Took(time.Duration(millis) * time.Millisecond) }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,10 @@ type runOptions struct {
 
 func (c *command) newRun() *cobra.Command {
 	var opts runOptions
+	moment := "A moment is a version\n(v12) or a time, of which it is the last snapshot before (2h, \"10 minutes ago\")."
+	if c.records {
+		moment = "A moment is what\n`entire rewind` takes: v12, last:2, a checkpoint, a commit, \"2 hours ago\"."
+	}
 	cmd := &cobra.Command{
 		Use:   "run [--from MOMENT] [--to MOMENT] [--paths PATH]... -- COMMAND [ARG]...",
 		Short: "Run a command in snapshots until the first bad one is found",
@@ -44,7 +49,7 @@ func (c *command) newRun() *cobra.Command {
 
 The snapshots are those of this tree from --from, the oldest by default, to --to: by
 default the tree as it is now, of which a snapshot is taken if it has changed since the
-last one. ` + momentHelp(c.records) + ` With --paths only snapshots count in which these files or folders
+last one. ` + moment + ` With --paths only snapshots count in which these files or folders
 changed.
 
 After an interruption --continue goes on, with what has been found so far.` + access.ExitStatus,
@@ -126,10 +131,37 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 		Store: o.Store, Record: o.record, State: state, Dir: dir, Now: c.Now,
 		Clones: func(ctx context.Context, v bands.Snapshot) (*export.CloneSource, error) { return clones(ctx, o, v) },
 		Exec: func(ctx context.Context, dir string, v bands.Version) (int, error) {
-			return proc.Run{Path: state.Command[0], Args: state.Command[1:], Dir: dir, Env: c.environ(dir, v)}.Wait(ctx, out)
+			env := slices.DeleteFunc(slices.Clone(c.Environ), func(pair string) bool {
+				name, _, _ := strings.Cut(pair, "=")
+				return name == "PWD" || strings.HasPrefix(name, "GIT_") && gitLocal[name] // of the user's repository
+			})
+			env = append(env, "PWD="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "ENTIRE_BISECT="+v.String())
+			return proc.Run{Path: state.Command[0], Args: state.Command[1:], Dir: dir, Env: env}.Wait(ctx, out)
 		},
-		Trying: func(n bisect.Next) { c.trying(o, n) },
-		Tried:  c.tried,
+		Trying: func(n bisect.Next) {
+			text := "Trying " + n.Version.String()
+			if s, err := o.Snapshot(n.Version); err == nil {
+				if turn := format.TurnText(s); turn != "" {
+					text += ", " + turn
+				} else {
+					text += format.Quoted(s.Message)
+				}
+			}
+			if n.Repeat {
+				text += ": once more, to see whether the result is the same"
+			} else {
+				text += fmt.Sprintf(": %s left, about %s", ui.Plural(n.Left, "snapshot"), ui.Plural(max(n.Steps, 1), "run"))
+			}
+			c.Streams.Notef("%s", text)
+		},
+		Tried: func(r bisect.Run) {
+			style := map[bisect.Result]ui.Style{bisect.Good: ui.Green, bisect.Bad: ui.Red, bisect.Skip: ui.Yellow}[r.Result]
+			about := r.Note
+			if about == "" {
+				about = fmt.Sprintf("exit status %d, %s", r.Exit, format.Took(time.Duration(r.Millis)*time.Millisecond))
+			}
+			c.Streams.Notef("%s is %s (%s)", r.Version, c.Streams.Paint(style, string(r.Result)), about)
+		},
 		Writing: func(_ context.Context, what string, do func(func(bands.Progress)) error) error {
 			return c.Streams.Sized(what, func(reach func(string, ui.Amount)) error { return do(format.ProgressOnly(reach)) })
 		},
@@ -200,15 +232,6 @@ func clones(ctx context.Context, o *opened, v bands.Snapshot) (*export.CloneSour
 	return &export.CloneSource{Root: o.Options.Root, Read: read, Present: present}, nil
 }
 
-// environ is the environment of the command: nothing leads git to the user's repository.
-func (c *command) environ(dir string, v bands.Version) []string {
-	env := slices.DeleteFunc(slices.Clone(c.Environ), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return name == "PWD" || strings.HasPrefix(name, "GIT_") && gitLocal[name]
-	})
-	return append(env, "PWD="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "ENTIRE_BISECT="+v.String())
-}
-
 // gitLocal are the variables that belong to one repository, as git rev-parse --local-env-vars
 // lists them.
 //
@@ -219,37 +242,4 @@ var gitLocal = map[string]bool{
 	"GIT_GRAFT_FILE": true, "GIT_INDEX_FILE": true, "GIT_NO_REPLACE_OBJECTS": true, "GIT_REPLACE_REF_BASE": true,
 	"GIT_PREFIX": true, "GIT_SHALLOW_FILE": true, "GIT_COMMON_DIR": true, "GIT_CEILING_DIRECTORIES": true,
 	"GIT_INTERNAL_SUPER_PREFIX": true,
-}
-
-// trying names what is tried next.
-func (c *command) trying(o *opened, n bisect.Next) {
-	text := "Trying " + n.Version.String()
-	if s, err := o.Snapshot(n.Version); err == nil {
-		text += whatOf(s)
-	}
-	switch {
-	case n.Repeat:
-		text += ": once more, to see whether the result is the same"
-	default:
-		text += fmt.Sprintf(": %s left, about %s", ui.Plural(n.Left, "snapshot"), ui.Plural(max(n.Steps, 1), "run"))
-	}
-	c.Streams.Notef("%s", text)
-}
-
-// whatOf is a snapshot's turn or message behind its version.
-func whatOf(s bands.Snapshot) string {
-	if text := format.TurnText(s); text != "" {
-		return ", " + text
-	}
-	return format.Quoted(s.Message)
-}
-
-// tried reports a result.
-func (c *command) tried(r bisect.Run) {
-	style := map[bisect.Result]ui.Style{bisect.Good: ui.Green, bisect.Bad: ui.Red, bisect.Skip: ui.Yellow}[r.Result]
-	about := fmt.Sprintf("exit status %d, %s", r.Exit, took(r.Millis))
-	if r.Note != "" {
-		about = r.Note
-	}
-	c.Streams.Notef("%s is %s (%s)", r.Version, c.Streams.Paint(style, string(r.Result)), about)
 }

@@ -35,7 +35,50 @@ lines did. Content that a restore brought back counts as of when it was new.
 With --json it prints an object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + " blame src/auth.ts\n  " + f.Program + " blame -L 10,20 src/auth.ts\n  " + f.Program + " blame v3:src/auth.ts",
 		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runBlame(ctx, f, args[0], lines) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			first, last, err := lineRange(lines)
+			if err != nil {
+				return err
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			what, err := whatToBlame(s, args[0])
+			if err != nil {
+				return err
+			}
+			result, err := blame(ctx, s, what, first, last)
+			if err != nil {
+				return err
+			}
+			if f.JSON {
+				return f.PrintJSON(blameOut(s, what, result))
+			}
+			var table ui.Table
+			for _, r := range result.Ranges {
+				span := fmt.Sprintf("L%d-%d", r.First, r.Last)
+				if r.First == r.Last {
+					span = fmt.Sprintf("L%d", r.First)
+				}
+				if r.Snapshot == nil {
+					table.Row("-", "now", span, "", "not in a checkpoint yet")
+					continue
+				}
+				age := strings.TrimPrefix(strings.TrimSuffix(ui.Ago(f.Now(), r.Snapshot.Created), " ago"), "just ")
+				text := about(*r.Snapshot)
+				if r.Path != what.path {
+					text += " (as " + format.Path(r.Path) + ")"
+				}
+				table.Row(r.Snapshot.Version.String(), age, span, actor(*r.Snapshot), text)
+			}
+			f.Page(f.Streams.Table(&table))
+			for _, v := range result.Unread {
+				f.Streams.Notef("%s can't be read; its lines count for the next checkpoint.", v)
+			}
+			return nil
+		}),
 	}
 	cmd.Flags().StringVarP(&lines, "lines", "L", "", "only these lines: `A,B`, A,+COUNT, A, or ,B")
 	return cmd
@@ -65,50 +108,6 @@ type rangeJSON struct {
 	Bytes []byte `json:"path_bytes,omitempty"`
 	// Checkpoint is absent for lines that none has.
 	Checkpoint *format.CheckpointJSON `json:"checkpoint,omitempty"`
-}
-
-func runBlame(ctx context.Context, f *access.Command, file, lines string) error {
-	first, last, err := lineRange(lines)
-	if err != nil {
-		return err
-	}
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	what, err := whatToBlame(s, file)
-	if err != nil {
-		return err
-	}
-	result, err := blame(ctx, s, what, first, last)
-	if err != nil {
-		return err
-	}
-	if f.JSON {
-		return f.PrintJSON(blameOut(s, what, result))
-	}
-	var table ui.Table
-	for _, r := range result.Ranges {
-		span := fmt.Sprintf("L%d-%d", r.First, r.Last)
-		if r.First == r.Last {
-			span = fmt.Sprintf("L%d", r.First)
-		}
-		if r.Snapshot == nil {
-			table.Row("-", "now", span, "", "not in a checkpoint yet")
-			continue
-		}
-		text := about(*r.Snapshot)
-		if r.Path != what.path {
-			text += " (as " + format.Path(r.Path) + ")"
-		}
-		table.Row(r.Snapshot.Version.String(), age(f.Now(), r.Snapshot.Created), span, actor(*r.Snapshot), text)
-	}
-	f.Page(f.Streams.Table(&table))
-	for _, v := range result.Unread {
-		f.Streams.Notef("%s can't be read; its lines count for the next checkpoint.", v)
-	}
-	return nil
 }
 
 // whatToBlame reads the argument.

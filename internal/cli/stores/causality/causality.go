@@ -106,11 +106,6 @@ func about(s bands.Snapshot) string {
 	return cmp.Or(format.TurnText(s), strings.TrimSpace(format.Quoted(s.Message)))
 }
 
-// age is how old something is, without "ago".
-func age(now, t time.Time) string {
-	return strings.TrimPrefix(strings.TrimSuffix(ui.Ago(now, t), " ago"), "just ")
-}
-
 // whole is the JSON of a checkpoint, of which a row of the catalog has less than its
 // description.
 func whole(s *access.Selection, snap bands.Snapshot) format.CheckpointJSON {

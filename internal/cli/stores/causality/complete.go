@@ -13,9 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// completeCauses lets the shell complete the flags of log with what the newest checkpoints
-// have.
+// completeCauses lets the shell complete the flags of log with the values of the newest
+// checkpoints, each once.
 func completeCauses(f *access.Command, cmd *cobra.Command) {
+	const newest = 200
 	one := func(of func(bands.Causality) string) func(bands.Causality) []string {
 		return func(c bands.Causality) []string { return []string{of(c)} }
 	}
@@ -30,37 +31,31 @@ func completeCauses(f *access.Command, cmd *cobra.Command) {
 			return pairs
 		},
 	} {
-		complete.Flag(cmd, name, completeCause(f, values))
+		complete.Flag(cmd, name, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			s, err := f.Selected(cmd.Context())
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			defer s.Close()
+			versions, err := s.Versions()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var found []cobra.Completion
+			for _, v := range versions[max(0, len(versions)-newest):] {
+				snapshot, err := s.Snapshot(v)
+				if err != nil {
+					continue
+				}
+				for _, value := range values(snapshot.Causality) {
+					if value != "" && ui.Line(value, len(value)) == value && strings.HasPrefix(value, begun) && !slices.Contains(found, value) {
+						found = append(found, value)
+					}
+				}
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		})
 	}
 	times := []cobra.Completion{"30m", "2h", "1d", "1w"}
 	complete.Flag(cmd, "since", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// completeCause offers values of the newest checkpoints, each once.
-func completeCause(f *access.Command, values func(bands.Causality) []string) cobra.CompletionFunc {
-	const newest = 200
-	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		s, err := f.Selected(cmd.Context())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		defer s.Close()
-		versions, err := s.Versions()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var found []cobra.Completion
-		for _, v := range versions[max(0, len(versions)-newest):] {
-			snapshot, err := s.Snapshot(v)
-			if err != nil {
-				continue
-			}
-			for _, value := range values(snapshot.Causality) {
-				if value != "" && ui.Line(value, len(value)) == value && strings.HasPrefix(value, begun) && !slices.Contains(found, value) {
-					found = append(found, value)
-				}
-			}
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
-	}
 }

@@ -35,7 +35,42 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 		Example: "  " + f.Program + " log --agent claude-code --limit 10\n  " + f.Program + " log --path src/auth.ts --since 2d\n  " +
 			f.Program + " log --meta ticket=AUTH-1",
 		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error { return runLog(ctx, f, opts) }),
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			from, err := since(f.Now(), opts.since)
+			if err = errors.Join(err, limited(opts.limit)); err != nil {
+				return err
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			paths, err := s.TreePaths(opts.paths...)
+			if err != nil {
+				return err
+			}
+			if f.JSON {
+				return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Entries: entries(func(take func(any) bool) error {
+					return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
+				})})
+			}
+			var list []bands.Snapshot
+			err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
+				return eachLogged(ctx, s, paths, opts, from, tick, func(snap bands.Snapshot) bool {
+					list = append(list, snap)
+					return true
+				})
+			})
+			if err != nil {
+				return err
+			}
+			var table ui.Table
+			for _, snap := range list {
+				table.Row(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
+			}
+			f.Page(f.Streams.Table(&table))
+			return nil
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.agent, "agent", "", "only those of this agent")
@@ -49,61 +84,19 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-func runLog(ctx context.Context, f *access.Command, opts logOptions) error {
-	from, err := since(f.Now(), opts.since)
-	if err = errors.Join(err, limited(opts.limit)); err != nil {
-		return err
-	}
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	paths, err := s.TreePaths(opts.paths...)
-	if err != nil {
-		return err
-	}
-	if f.JSON {
-		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Entries: entries(func(take func(any) bool) error {
-			return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
-		})})
-	}
-	var list []bands.Snapshot
-	err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
-		return eachLogged(ctx, s, paths, opts, from, tick, func(snap bands.Snapshot) bool {
-			list = append(list, snap)
-			return true
-		})
-	})
-	if err != nil {
-		return err
-	}
-	var table ui.Table
-	for _, snap := range list {
-		table.Row(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
-	}
-	f.Page(f.Streams.Table(&table))
-	return nil
-}
-
-// eachLogged gives take the accepted checkpoints, at most as many as the limit and until it
+// eachLogged gives take the accepted checkpoints, with paths those that changed one of them, at most as many as the limit and until it
 // returns false.
-func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) error {
+func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) (err error) {
 	count := 0
 	limited := func(snap bands.Snapshot) bool {
 		count++
 		return take(snap) && (opts.limit == 0 || count < opts.limit)
 	}
-	if len(paths) > 0 {
-		return eachTouching(ctx, s, paths, opts, from, tick, limited)
+	if len(paths) == 0 {
+		return each(ctx, s, func(snap bands.Snapshot) bool {
+			return !opts.accept(snap) || snap.Created.Before(from) || limited(snap)
+		})
 	}
-	return each(ctx, s, func(snap bands.Snapshot) bool {
-		return !opts.accept(snap) || snap.Created.Before(from) || limited(snap)
-	})
-}
-
-// eachTouching visits the accepted checkpoints that changed one of the paths.
-func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) (err error) {
 	var r *filehistory.Reader
 	defer func() {
 		if r != nil {
@@ -128,7 +121,7 @@ func eachTouching(ctx context.Context, s *access.Selection, paths []string, opts
 				return true
 			}
 			if touched {
-				return take(now)
+				return limited(now)
 			}
 		}
 		return true

@@ -38,7 +38,52 @@ changed. Contents of files aren't searched.
 With --json it prints an object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example: "  " + f.Program + ` search "auth"` + "\n  " + f.Program + " search src/auth.ts --limit 5",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runSearch(ctx, f, args, limit) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			if err := limited(limit); err != nil {
+				return err
+			}
+			var words []string
+			for _, arg := range args {
+				if word := strings.ToLower(strings.TrimSpace(arg)); word != "" {
+					words = append(words, word)
+				}
+			}
+			if len(words) == 0 {
+				return app.Usagef("nothing to search for")
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if f.JSON {
+				return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Searching", Entries: entries(func(take func(any) bool) error {
+					return search(ctx, s, words, limit, unseen, func(h hit) bool {
+						j := hitJSON{CheckpointJSON: whole(s, h.snapshot), Matched: []string{}, Paths: format.NotNil(h.paths)}
+						for _, m := range h.matched {
+							j.Matched = append(j.Matched, m.name)
+						}
+						return take(j)
+					})
+				})})
+			}
+			var hits []hit
+			err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
+				return search(ctx, s, words, limit, tick, func(h hit) bool {
+					hits = append(hits, h)
+					return true
+				})
+			})
+			if err != nil {
+				return err
+			}
+			var table ui.Table
+			for _, h := range hits {
+				table.Row(h.snapshot.Version.String(), about(h.snapshot), h.why())
+			}
+			f.Page(f.Streams.Table(&table))
+			return nil
+		}),
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
 	return cmd
@@ -62,55 +107,6 @@ type hitJSON struct {
 	Paths   []string `json:"paths"`
 }
 
-func runSearch(ctx context.Context, f *access.Command, args []string, limit int) (err error) {
-	if err := limited(limit); err != nil {
-		return err
-	}
-	var words []string
-	for _, arg := range args {
-		if word := strings.ToLower(strings.TrimSpace(arg)); word != "" {
-			words = append(words, word)
-		}
-	}
-	if len(words) == 0 {
-		return app.Usagef("nothing to search for")
-	}
-	s, err := f.Selected(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if f.JSON {
-		return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Searching", Entries: entries(func(take func(any) bool) error {
-			return search(ctx, s, words, limit, unseen, func(h hit) bool { return take(newHitJSON(s, &h)) })
-		})})
-	}
-	var hits []hit
-	err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
-		return search(ctx, s, words, limit, tick, func(h hit) bool {
-			hits = append(hits, h)
-			return true
-		})
-	})
-	if err != nil {
-		return err
-	}
-	var table ui.Table
-	for _, h := range hits {
-		table.Row(h.snapshot.Version.String(), about(h.snapshot), h.why())
-	}
-	f.Page(f.Streams.Table(&table))
-	return nil
-}
-
-func newHitJSON(s *access.Selection, h *hit) hitJSON {
-	j := hitJSON{CheckpointJSON: whole(s, h.snapshot), Matched: []string{}, Paths: format.NotNil(h.paths)}
-	for _, m := range h.matched {
-		j.Matched = append(j.Matched, m.name)
-	}
-	return j
-}
-
 // search gives take the checkpoints that have all of the words, at most limit and until it
 // returns false.
 func search(ctx context.Context, s *access.Selection, words []string, limit int, tick func(done, total int64), take func(hit) bool) (err error) {
@@ -128,7 +124,10 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int,
 		h := hit{snapshot: now}
 		left := h.match(words)
 		if len(left) > 0 {
-			h.paths, err = r.Changed(ctx, old, now, maxHitPaths, func(path string) bool { return hasAll(path, left) })
+			h.paths, err = r.Changed(ctx, old, now, maxHitPaths, func(path string) bool {
+				path = strings.ToLower(path)
+				return !slices.ContainsFunc(left, func(word string) bool { return !strings.Contains(path, word) })
+			})
 			if err != nil && ctx.Err() == nil {
 				s.Command.Streams.Notef("the paths of %s can't be searched: %v", now.Version, err)
 			}
@@ -172,11 +171,6 @@ func (h *hit) match(words []string) (left []string) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return found[word] })
-}
-
-func hasAll(text string, words []string) bool {
-	text = strings.ToLower(text)
-	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
 // why is where the words were found, but in the message, which is shown anyway.
