@@ -93,26 +93,33 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	q.filter.File = q.filePath(repo)
-	r, err := q.open(ctx, repo)
-	if err != nil {
-		return err
+	// --file is named from the root of the worktree; as it is typed where that is in none, as a
+	// path of another machine.
+	q.filter.File = q.file
+	if q.file != "" && repo.Root != "" {
+		paths, err := app.TreePaths(repo.Root, q.app.Dir, []string{q.file})
+		switch {
+		case err != nil:
+		case len(paths) == 0:
+			q.filter.File = "" // everything
+		default:
+			q.filter.File = paths[0]
+		}
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return do(repo, r)
-}
-
-// open opens the index, filled with what is new.
-func (q *question) open(ctx context.Context, repo *git.Repo) (r *index.Reader, err error) {
 	filler := q.app.Recorder(repo, q.app.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
+	var r *index.Reader
 	err = q.app.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
 		r, err = filler.Open(ctx, reach)
 		return err
 	})
 	if errors.Is(err, index.ErrBusy) {
-		return nil, app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
+		return app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
 	}
-	return r, err
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return do(repo, r)
 }
 
 // nothing prints that there is nothing, or that this clone lacks what there may be: then the
@@ -132,22 +139,6 @@ func (q *question) nothing(ctx context.Context, text string) error {
 		q.app.Streams.Hint("`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all")
 	}
 	return ctx.Err()
-}
-
-// filePath is what --file names, from the root of the worktree; as it is typed where that
-// is in none, as a path of another machine.
-func (q *question) filePath(repo *git.Repo) string {
-	if q.file == "" || repo.Root == "" {
-		return q.file
-	}
-	paths, err := app.TreePaths(repo.Root, q.app.Dir, []string{q.file})
-	if err != nil {
-		return q.file
-	}
-	if len(paths) == 0 {
-		return "" // everything
-	}
-	return paths[0]
 }
 
 // shown prints a text, a screen at a time where it is long.

@@ -97,7 +97,10 @@ func (b *browser) run(ctx context.Context) error {
 		filler: rec.Indexing().Filler, reporter: rec.Reporting().Reporter,
 	}
 	source.version = source.files.Version()
-	err = explore.Run(ctx, b.app.Streams, "Turns", source.source(), explore.Query{File: b.filter.File})
+	err = explore.Run(ctx, b.app.Streams, "Turns", explore.Source{
+		Window: source.window, Refresh: source.refresh, Glance: source.glance, Whole: source.whole, Why: source.why, Blame: source.blame,
+		Rewind: source.rewind, Undo: source.undo, Show: source.show,
+	}, explore.Query{File: b.filter.File})
 	if errors.Is(err, ui.ErrAborted) {
 		return err
 	}

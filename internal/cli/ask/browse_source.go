@@ -40,12 +40,6 @@ type turnSource struct {
 	version  string // of the index, when it was looked at last
 }
 
-func (s *turnSource) source() explore.Source {
-	return explore.Source{
-		Window: s.window, Refresh: s.refresh, Glance: s.glance, Whole: s.whole, Why: s.why, Blame: s.blame, Rewind: s.rewind, Undo: s.undo, Show: s.show,
-	}
-}
-
 // around is how many turns are read on each side of the one under the cursor.
 const around = 150
 
@@ -80,15 +74,18 @@ func (s *turnSource) window(ctx context.Context, q explore.Query, at string) (ex
 
 // row is a turn in the list.
 func (s *turnSource) row(t *index.Row) explore.Row {
-	when := "-"
+	when, at := "-", int64(0)
 	if !t.At.IsZero() {
-		when = ui.Ago(s.app.Now(), t.At)
+		when, at = ui.Ago(s.app.Now(), t.At), t.At.UnixMilli()
 	}
 	about := ""
 	if t.Files > 0 {
 		about = fmt.Sprintf("+%d -%d", t.Added, t.Removed)
 	}
-	row := explore.Row{ID: nameOfPlace(t), When: when, Label: titleOf(t), About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t)))}
+	row := explore.Row{
+		ID: fmt.Sprintf("%d %d", at, t.ID), When: when, Label: titleOf(t), // placeOf reads the id
+		About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t))),
+	}
 	if t.Base > 0 {
 		v := bands.Version(t.Base).String()
 		row.Moments = append(row.Moments, explore.Moment{Label: "before this turn (" + v + ")", Value: v})
@@ -104,15 +101,7 @@ func (s *turnSource) row(t *index.Row) explore.Row {
 	return row
 }
 
-// nameOfPlace is the name of a turn, by its place in the list.
-func nameOfPlace(t *index.Row) string {
-	at := int64(0)
-	if !t.At.IsZero() {
-		at = t.At.UnixMilli()
-	}
-	return fmt.Sprintf("%d %d", at, t.ID)
-}
-
+// placeOf is the place in the list of the row with an id.
 func placeOf(name string) (p index.Place) {
 	at, id := int64(0), int64(0)
 	_, _ = fmt.Sscanf(name, "%d %d", &at, &id) // names are ours

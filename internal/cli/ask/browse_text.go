@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -63,7 +64,8 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	if turn.After != "" {
 		parts = append(parts, turn.After)
 	}
-	about := strings.Join(compact(parts), ", ")
+	parts = slices.DeleteFunc(parts, func(text string) bool { return text == "" })
+	about := strings.Join(parts, ", ")
 	for line := range strings.SplitSeq(ui.Wrap(about, t.columns), "\n") {
 		t.line(ui.Dim, line)
 	}
@@ -72,17 +74,6 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 		t.line(ui.Yellow, c.OID[:min(len(c.OID), 7)]+" "+c.Subject)
 	}
 	t.line("", "")
-}
-
-// compact leaves empty texts out.
-func compact(list []string) []string {
-	out := list[:0]
-	for _, text := range list {
-		if text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // calls adds the uses of tools, and how they ended.
@@ -141,7 +132,16 @@ func (t *turnText) hunk(path string, h report.Hunk) {
 	t.line(ui.Cyan, fmt.Sprintf("@@ line %d", h.New))
 	number := h.New
 	for _, b := range h.Blocks {
-		sign, style := blockStyle(b)
+		// What a person added is shown otherwise than what the agent did.
+		sign, style := " ", ui.Style("")
+		switch {
+		case b.Kind == report.Removed:
+			sign, style = "-", ui.Red
+		case b.Kind == report.Added && b.By == report.Person:
+			sign, style = "+", ui.Blue
+		case b.Kind == report.Added:
+			sign, style = "+", ui.Green
+		}
 		for line := range strings.SplitSeq(b.Text, "\n") {
 			at := explore.Place{File: path, Text: line}
 			if b.Kind != report.Removed {
@@ -151,18 +151,4 @@ func (t *turnText) hunk(path string, h report.Hunk) {
 			t.lines = append(t.lines, explore.Line{Text: t.streams.Paint(style, sign+ui.Escape(line)), Place: at, Changed: b.Kind != report.Kept})
 		}
 	}
-}
-
-// blockStyle is how lines of a diff are shown: what a person added otherwise than what the
-// agent did.
-func blockStyle(b report.Block) (sign string, style ui.Style) {
-	switch {
-	case b.Kind == report.Removed:
-		return "-", ui.Red
-	case b.Kind == report.Added && b.By == report.Person:
-		return "+", ui.Blue
-	case b.Kind == report.Added:
-		return "+", ui.Green
-	}
-	return " ", ""
 }

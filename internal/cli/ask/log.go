@@ -91,7 +91,12 @@ func (l *log) run(ctx context.Context) error {
 	}
 	switch {
 	case l.json:
-		return l.printJSON(turns, more)
+		for i := range turns {
+			if err := l.app.Streams.JSONLine(newLogJSON(&turns[i])); err != nil {
+				return err
+			}
+		}
+		return l.app.Streams.JSONLine(endJSON{End: true, More: more})
 	case len(turns) == 0 && l.filter != index.Filter{}:
 		return l.nothing(ctx, "No turns that the flags select.")
 	case len(turns) == 0:
@@ -198,7 +203,15 @@ func (l *log) below(b *strings.Builder, e *entry) {
 		fmt.Fprintf(b, "    %s  %s\n", format.Path(f.Path), l.app.Streams.Paint(ui.Dim, strings.Join(about, ", ")))
 	}
 	for _, c := range e.commands {
-		outcome, style := outcomeOf(c)
+		outcome, style := "?", ui.Dim
+		switch {
+		case c.Outcome == index.Failed && c.Status > 0:
+			outcome, style = fmt.Sprintf("exit %d", c.Status), ui.Red
+		case c.Outcome == index.Failed:
+			outcome, style = "failed", ui.Red
+		case c.Outcome == index.Passed:
+			outcome, style = "ok", ui.Green
+		}
 		by := ""
 		if c.Agent != "" {
 			by = "subagent: "
@@ -211,19 +224,6 @@ func (l *log) below(b *strings.Builder, e *entry) {
 func (l *log) concerns(path string) bool {
 	want := l.filter.File
 	return want != "" && (path == want || strings.HasPrefix(path, want+"/") || strings.HasSuffix(path, "/"+want))
-}
-
-// outcomeOf is how a command ended, in a word.
-func outcomeOf(c index.Call) (string, ui.Style) {
-	switch {
-	case c.Outcome == index.Failed && c.Status > 0:
-		return fmt.Sprintf("exit %d", c.Status), ui.Red
-	case c.Outcome == index.Failed:
-		return "failed", ui.Red
-	case c.Outcome == index.Passed:
-		return "ok", ui.Green
-	}
-	return "?", ui.Dim
 }
 
 // logJSON is a line of `log --json`; docs/formats/ask.md describes it.
@@ -255,15 +255,6 @@ type commandJSON struct {
 type endJSON struct {
 	End  bool `json:"end"`
 	More bool `json:"more"`
-}
-
-func (l *log) printJSON(turns []entry, more bool) error {
-	for i := range turns {
-		if err := l.app.Streams.JSONLine(newLogJSON(&turns[i])); err != nil {
-			return err
-		}
-	}
-	return l.app.Streams.JSONLine(endJSON{End: true, More: more})
 }
 
 func newLogJSON(e *entry) logJSON {
@@ -319,7 +310,11 @@ func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err
 	paths := []string{}
 	files := e.files
 	if len(files) == 0 {
-		if files, err = l.changedFiles(ctx, e.ID); err != nil {
+		err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
+			files, err = r.ChangedFiles(ctx, e.ID)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -358,14 +353,6 @@ func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err
 	})
 }
 
-func (l *log) changedFiles(ctx context.Context, turn int64) (files []index.ChangedFile, err error) {
-	err = l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
-		files, err = r.ChangedFiles(ctx, turn)
-		return err
-	})
-	return files, err
-}
-
 // following prints turns, the oldest first, and goes on with what is added to them.
 func (l *log) following(ctx context.Context, turns []entry) error {
 	const every = time.Second
@@ -379,9 +366,14 @@ func (l *log) following(ctx context.Context, turns []entry) error {
 				continue
 			}
 			seen[id] = state
-			if err := l.followed(e); err != nil {
-				return err
+			if l.json {
+				if err := l.app.Streams.JSONLine(newLogJSON(e)); err != nil {
+					return err
+				}
+				continue
 			}
+			_, line, _ := strings.Cut(l.text(turns[i:i+1]), "\n")
+			l.app.Streams.Printf("%s", line)
 		}
 		wait := time.NewTimer(every)
 		select {
@@ -398,15 +390,6 @@ func (l *log) following(ctx context.Context, turns []entry) error {
 			return err
 		}
 	}
-}
-
-func (l *log) followed(e *entry) error {
-	if l.json {
-		return l.app.Streams.JSONLine(newLogJSON(e))
-	}
-	_, line, _ := strings.Cut(l.text([]entry{*e}), "\n")
-	l.app.Streams.Printf("%s", line)
-	return nil
 }
 
 // version is a snapshot's name, empty for none.

@@ -76,7 +76,13 @@ EXIT STATUS
 	return cmd
 }
 
-func (c *reportCommand) check(revs []string) error {
+// isRange reports whether a file's name is rather a range of commits.
+func isRange(name string) bool {
+	from, to, isRange := strings.Cut(name, "..")
+	return isRange && from+to != "" && !strings.ContainsAny(from, `/\.`) && (to == "" || !strings.ContainsAny(to, "/."))
+}
+
+func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	switch {
 	case c.limit < 1:
 		return app.Usagef("--limit is less than 1")
@@ -90,19 +96,6 @@ func (c *reportCommand) check(revs []string) error {
 		return app.WithHint(app.Usagef("a flag has a range where the file to write belongs"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
 	case len(revs) > 0 && (c.filter != index.Filter{} || c.since != "" || c.until != "" || c.file != ""):
 		return app.Usagef("a range and --session, --agent, --branch, --file, --since or --until: only one of them")
-	}
-	return nil
-}
-
-// isRange reports whether a file's name is rather a range of commits.
-func isRange(name string) bool {
-	from, to, isRange := strings.Cut(name, "..")
-	return isRange && from+to != "" && !strings.ContainsAny(from, `/\.`) && (to == "" || !strings.ContainsAny(to, "/."))
-}
-
-func (c *reportCommand) run(ctx context.Context, revs []string) error {
-	if err := c.check(revs); err != nil {
-		return err
 	}
 	table, err := loadPrices(c.app)
 	if err != nil {
@@ -134,15 +127,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	}
 	made.Made, made.Version = c.app.Now(), c.app.Version
 	made.Prices = report.Prices{Date: table.Date, Currency: table.Currency}
-	made.Selection = c.selection(revs)
-	return c.write(made)
-}
-
-// selection describes what is reported.
-func (c *reportCommand) selection(revs []string) string {
-	if len(revs) > 0 {
-		return "Commits " + strings.Join(revs, " ")
-	}
+	made.Selection = "All sessions"
 	var parts []string
 	for _, p := range [][2]string{
 		{"session ", c.filter.Session}, {"agent ", c.filter.Agent}, {"branch ", c.filter.Branch}, {"file ", c.file}, {"since ", c.since}, {"until ", c.until},
@@ -151,10 +136,12 @@ func (c *reportCommand) selection(revs []string) string {
 			parts = append(parts, p[0]+p[1])
 		}
 	}
-	if len(parts) == 0 {
-		return "All sessions"
+	if len(revs) > 0 {
+		made.Selection = "Commits " + strings.Join(revs, " ")
+	} else if len(parts) > 0 {
+		made.Selection = format.Capitalize(strings.Join(parts, ", "))
 	}
-	return format.Capitalize(strings.Join(parts, ", "))
+	return c.write(made)
 }
 
 func (c *reportCommand) write(made *report.Report) error {
@@ -181,14 +168,10 @@ func (c *reportCommand) write(made *report.Report) error {
 		}
 		c.app.Streams.Notef("Wrote %s: %s, %s, %s.", format.Path(f.name), ui.Plural(len(made.Turns), "turn"), ui.Plural(len(made.Commits), "commit"), format.Size(int64(out.Len())))
 	}
-	if c.open {
-		return c.show(c.app.Absolute(c.html))
+	if !c.open {
+		return nil
 	}
-	return nil
-}
-
-// show opens a file in the user's browser.
-func (c *reportCommand) show(path string) error {
+	path := c.app.Absolute(c.html)
 	for _, program := range []string{"xdg-open", "open"} {
 		if file, found := app.FindOnPath(c.app.Getenv, program); found {
 			return proc.Detached{Path: file, Args: []string{path}, Dir: filepath.Dir(path), Env: c.app.Environ}.Start()

@@ -101,41 +101,28 @@ func (s *search) run(ctx context.Context, text string) error {
 		return err
 	}
 	if s.json {
-		return s.app.Streams.JSON(newSearchJSON(found))
+		j := searchJSON{Hits: []hitJSON{}, More: found.More, Instead: found.Instead}
+		if j.Instead == nil {
+			j.Instead = map[string]string{}
+		}
+		for i := range found.Hits {
+			h := &found.Hits[i]
+			hit := hitJSON{turnJSON: newTurnJSON(&h.Row), Kind: h.Kind.String(), Found: []piece{}, Score: h.Score}
+			for _, p := range h.Excerpt {
+				if p.Found {
+					hit.Found = append(hit.Found, piece{len(hit.Excerpt), len(hit.Excerpt) + len(p.Text)})
+				}
+				hit.Excerpt += p.Text
+			}
+			j.Hits = append(j.Hits, hit)
+		}
+		return s.app.Streams.JSON(j)
 	}
-	s.print(found)
+	for word, other := range found.Instead {
+		s.app.Streams.Notef("%s is nowhere; these have %s.", ui.Line(word, format.NameWidth), ui.Line(other, format.NameWidth))
+	}
 	if len(found.Hits) == 0 {
 		return s.nothing(ctx, "Nothing was found.")
-	}
-	return nil
-}
-
-func newSearchJSON(found index.Found) searchJSON {
-	j := searchJSON{Hits: []hitJSON{}, More: found.More, Instead: found.Instead}
-	if j.Instead == nil {
-		j.Instead = map[string]string{}
-	}
-	for i := range found.Hits {
-		h := &found.Hits[i]
-		hit := hitJSON{turnJSON: newTurnJSON(&h.Row), Kind: h.Kind.String(), Found: []piece{}, Score: h.Score}
-		for _, p := range h.Excerpt {
-			if p.Found {
-				hit.Found = append(hit.Found, piece{len(hit.Excerpt), len(hit.Excerpt) + len(p.Text)})
-			}
-			hit.Excerpt += p.Text
-		}
-		j.Hits = append(j.Hits, hit)
-	}
-	return j
-}
-
-func (s *search) print(found index.Found) {
-	streams := s.app.Streams
-	for word, other := range found.Instead {
-		streams.Notef("%s is nowhere; these have %s.", ui.Line(word, format.NameWidth), ui.Line(other, format.NameWidth))
-	}
-	if len(found.Hits) == 0 {
-		return
 	}
 	var b strings.Builder
 	for i := range found.Hits {
@@ -145,6 +132,7 @@ func (s *search) print(found index.Found) {
 		fmt.Fprintf(&b, "%d more: --limit shows more of them.\n", found.More)
 	}
 	s.shown(b.String())
+	return nil
 }
 
 // hit prints a hit in three lines: when, what was asked; where the words are; what it is of.
@@ -158,7 +146,14 @@ func (s *search) hit(b *strings.Builder, h *index.Hit) {
 	if len(h.Excerpt) > 0 {
 		fmt.Fprintf(b, "  %s: ", h.Kind)
 		for _, p := range h.Excerpt {
-			text := safe(p.Text)
+			// Without what a terminal could take for a command; a space at either end is kept.
+			text := ui.Line(p.Text, len(p.Text))
+			if strings.HasPrefix(p.Text, " ") {
+				text = " " + text
+			}
+			if strings.HasSuffix(p.Text, " ") && len(p.Text) > 1 {
+				text += " "
+			}
 			if p.Found {
 				text = streams.Paint(ui.Red, text)
 			}
@@ -174,17 +169,4 @@ func (s *search) hit(b *strings.Builder, h *index.Hit) {
 		about = append(about, "commit "+commit)
 	}
 	b.WriteString("  " + streams.Paint(ui.Dim, strings.Join(append(about, commandOf(&h.Row)), "  ")) + "\n\n")
-}
-
-// safe is a text of one line without what a terminal could take for a command.
-func safe(text string) string {
-	begins, ends := strings.HasPrefix(text, " "), strings.HasSuffix(text, " ") && len(text) > 1
-	text = ui.Line(text, len(text))
-	if begins {
-		text = " " + text
-	}
-	if ends {
-		text += " "
-	}
-	return text
 }

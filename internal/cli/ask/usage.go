@@ -103,7 +103,14 @@ func (u *usage) run(ctx context.Context) error {
 	more := max(len(members)-u.limit, 0)
 	members = members[:len(members)-more]
 	if u.json {
-		return u.app.Streams.JSON(newUsageJSON(u, &table, members, &total, unpriced, more))
+		j := usageJSON{
+			By: u.by, Members: []memberJSON{}, More: more, Total: newMemberJSON(&total),
+			Prices: pricesJSON{table.Date, table.Currency}, Unpriced: unpriced,
+		}
+		for _, m := range members {
+			j.Members = append(j.Members, newMemberJSON(m))
+		}
+		return u.app.Streams.JSON(j)
 	}
 	if len(members) == 0 {
 		return u.nothing(ctx, "No tokens are recorded.")
@@ -144,8 +151,15 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	t := &ui.Table{Spare: []string{"CACHE WRITE", "SUBAGENTS", "CACHE READ"}}
 	t.Row("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(u.by))
 	row := func(m *member, name string) {
+		// What a member cost; at least that, where a model has no price.
+		cost := strings.TrimSpace(fmt.Sprintf("%.2f %s", m.cost, ui.Line(table.Currency, 8))) //nolint:mnd // the name of a currency
+		if m.cost == 0 && m.unpriced > 0 {
+			cost = "?"
+		} else if m.unpriced > 0 {
+			cost = ">" + cost
+		}
 		t.Row(format.Count(m.own.Input), format.Count(m.own.CacheWrite), format.Count(m.own.CacheRead), format.Count(m.own.Output),
-			format.Count(m.sub.Total()), money(m, table.Currency), name)
+			format.Count(m.sub.Total()), cost, name)
 	}
 	for _, m := range members {
 		row(m, u.name(m))
@@ -191,18 +205,6 @@ func nameOf(key string) string {
 	return ui.Line(key, format.NameWidth)
 }
 
-// money is what a member cost; at least that, where a model has no price.
-func money(m *member, currency string) string {
-	if m.cost == 0 && m.unpriced > 0 {
-		return "?"
-	}
-	text := fmt.Sprintf("%.2f %s", m.cost, ui.Line(currency, 8)) //nolint:mnd // the name of a currency
-	if m.unpriced > 0 {
-		text = ">" + text
-	}
-	return strings.TrimSpace(text)
-}
-
 // usageJSON is the output of `usage --json`; docs/formats/ask.md describes it.
 type usageJSON struct {
 	By       string           `json:"by"`
@@ -228,14 +230,6 @@ type memberJSON struct {
 type pricesJSON struct {
 	Date     string `json:"date"`
 	Currency string `json:"currency"`
-}
-
-func newUsageJSON(u *usage, table *prices, members []*member, total *member, unpriced map[string]int64, more int) usageJSON {
-	j := usageJSON{By: u.by, Members: []memberJSON{}, More: more, Total: newMemberJSON(total), Prices: pricesJSON{table.Date, table.Currency}, Unpriced: unpriced}
-	for _, m := range members {
-		j.Members = append(j.Members, newMemberJSON(m))
-	}
-	return j
 }
 
 func newMemberJSON(m *member) memberJSON {

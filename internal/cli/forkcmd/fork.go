@@ -133,7 +133,19 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 	if err != nil {
 		return err
 	}
-	m, err := w.moment(ctx, args)
+	maker := w.rec.Fork().Maker
+	var m fork.Moment
+	if len(args) > 0 && args[0] != "now" {
+		m, err = maker.Find(ctx, args[0])
+		if _, unknown := errors.AsType[*points.PointError](err); unknown || errors.Is(err, bands.ErrNoSnapshot) {
+			err = app.WithHint(err, "`entire rewind --list` shows the points there are")
+		}
+	} else {
+		err = w.explain(w.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
+			m, err = maker.Now(ctx, format.ProgressOnly(reach))
+			return err
+		}))
+	}
 	if err != nil {
 		return err
 	}
@@ -176,25 +188,6 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 		return app.ErrFailed
 	}
 	return nil
-}
-
-// moment finds the moment that the arguments name.
-func (w *forking) moment(ctx context.Context, args []string) (fork.Moment, error) {
-	maker := w.rec.Fork().Maker
-	if len(args) > 0 && args[0] != "now" {
-		m, err := maker.Find(ctx, args[0])
-		_, unknown := errors.AsType[*points.PointError](err)
-		if unknown || errors.Is(err, bands.ErrNoSnapshot) {
-			err = app.WithHint(err, "`entire rewind --list` shows the points there are")
-		}
-		return m, err
-	}
-	var m fork.Moment
-	err := w.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
-		m, err = maker.Now(ctx, format.ProgressOnly(reach))
-		return err
-	})
-	return m, w.explain(err)
 }
 
 func (w *forking) explain(err error) error {

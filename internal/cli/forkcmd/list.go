@@ -23,7 +23,47 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 		Short:   "List the forks of this repository",
 		Example: "  entire fork list\n  entire fork list --json",
 		Args:    cobra.NoArgs,
-		RunE:    run(a, asJSON, func(_ context.Context, w *forking, _ []string) error { return w.list() }),
+		RunE: run(a, asJSON, func(_ context.Context, w *forking, _ []string) error {
+			list, err := w.rec.Fork().Forks.List()
+			if err != nil {
+				return err
+			}
+			if w.json {
+				out := listJSON{Forks: []forkJSON{}}
+				for _, f := range list {
+					out.Forks = append(out.Forks, newForkJSON(f, f.Unfinished(proc.Alive)))
+				}
+				return w.Streams.JSON(out)
+			}
+			if len(list) == 0 {
+				w.Streams.Notef("No forks. `entire fork` makes one of the present tree.")
+				return nil
+			}
+			t := &ui.Table{Spare: []string{"MADE", "OF"}}
+			t.Row("NAME", "BRANCH", "MADE", "OF", "MOMENT")
+			unfinished := ""
+			for _, f := range list {
+				of, moment := f.Commit.Short(), f.Moment
+				if f.Snapshot != 0 {
+					of = f.Snapshot.String()
+				}
+				_, err := os.Lstat(f.Dir)
+				switch {
+				case f.Unfinished(proc.Alive):
+					unfinished, moment = f.Name(), "unfinished"
+				case f.Maker.PID != 0:
+					moment = "being made"
+				case errors.Is(err, fs.ErrNotExist):
+					unfinished, moment = f.Name(), "its folder is gone"
+				}
+				t.Row(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
+			}
+			w.Page(w.Streams.Table(t))
+			if unfinished != "" {
+				w.Streams.Hint("`entire fork remove " + unfinished + "` removes what is left of it")
+			}
+			return nil
+		}),
 	}
 }
 
@@ -56,46 +96,4 @@ func newForkJSON(f fork.Fork, unfinished bool) forkJSON {
 		j.Snapshot = f.Snapshot.String()
 	}
 	return j
-}
-
-func (w *forking) list() error {
-	list, err := w.rec.Fork().Forks.List()
-	if err != nil {
-		return err
-	}
-	if w.json {
-		out := listJSON{Forks: []forkJSON{}}
-		for _, f := range list {
-			out.Forks = append(out.Forks, newForkJSON(f, f.Unfinished(proc.Alive)))
-		}
-		return w.Streams.JSON(out)
-	}
-	if len(list) == 0 {
-		w.Streams.Notef("No forks. `entire fork` makes one of the present tree.")
-		return nil
-	}
-	t := &ui.Table{Spare: []string{"MADE", "OF"}}
-	t.Row("NAME", "BRANCH", "MADE", "OF", "MOMENT")
-	unfinished := ""
-	for _, f := range list {
-		of, moment := f.Commit.Short(), f.Moment
-		if f.Snapshot != 0 {
-			of = f.Snapshot.String()
-		}
-		_, err := os.Lstat(f.Dir)
-		switch {
-		case f.Unfinished(proc.Alive):
-			unfinished, moment = f.Name(), "unfinished"
-		case f.Maker.PID != 0:
-			moment = "being made"
-		case errors.Is(err, fs.ErrNotExist):
-			unfinished, moment = f.Name(), "its folder is gone"
-		}
-		t.Row(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
-	}
-	w.Page(w.Streams.Table(t))
-	if unfinished != "" {
-		w.Streams.Hint("`entire fork remove " + unfinished + "` removes what is left of it")
-	}
-	return nil
 }

@@ -32,7 +32,36 @@ EXIT STATUS
 		Example: "  entire fork remove app-fork-1\n  entire fork remove app-fork-1 app-fork-2 --force",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: run(a, asJSON, func(ctx context.Context, w *forking, args []string) error {
-			return w.removeForks(ctx, args, force)
+			out := removedJSON{Removed: []oneRemovedJSON{}}
+			for _, name := range args {
+				f, err := w.forkNamed([]string{name})
+				if err != nil {
+					return err
+				}
+				done, err := w.removeFork(ctx, f, force)
+				if err != nil {
+					return err
+				}
+				one := oneRemovedJSON{Name: f.Name(), Dir: f.Dir, Kept: done.Kept}
+				if done.Saved != 0 {
+					one.Saved = done.Saved.String()
+				}
+				out.Removed = append(out.Removed, one)
+				if w.json {
+					continue
+				}
+				w.Streams.Printf("Removed %s\n", w.ShortPath(f.Dir))
+				if one.Kept != "" {
+					w.Streams.Notef("The branch %s stays: it has commits.", one.Kept)
+				}
+				if one.Saved != "" {
+					w.Streams.Hint("`entire fork " + one.Saved + "` makes it again, with what was not committed")
+				}
+			}
+			if w.json {
+				return w.Streams.JSON(out)
+			}
+			return nil
 		}),
 		ValidArgsFunction: completeForks(a, true),
 	}
@@ -52,39 +81,6 @@ type oneRemovedJSON struct {
 	Kept  string `json:"branch_kept,omitempty"`
 }
 
-func (w *forking) removeForks(ctx context.Context, names []string, force bool) error {
-	out := removedJSON{Removed: []oneRemovedJSON{}}
-	for _, name := range names {
-		f, err := w.forkNamed([]string{name})
-		if err != nil {
-			return err
-		}
-		done, err := w.removeFork(ctx, f, force)
-		if err != nil {
-			return err
-		}
-		one := oneRemovedJSON{Name: f.Name(), Dir: f.Dir, Kept: done.Kept}
-		if done.Saved != 0 {
-			one.Saved = done.Saved.String()
-		}
-		out.Removed = append(out.Removed, one)
-		if w.json {
-			continue
-		}
-		w.Streams.Printf("Removed %s\n", w.ShortPath(f.Dir))
-		if one.Kept != "" {
-			w.Streams.Notef("The branch %s stays: it has commits.", one.Kept)
-		}
-		if one.Saved != "" {
-			w.Streams.Hint("`entire fork " + one.Saved + "` makes it again, with what was not committed")
-		}
-	}
-	if w.json {
-		return w.Streams.JSON(out)
-	}
-	return nil
-}
-
 func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork.Removed, error) {
 	if f.Maker.PID != 0 && !f.Unfinished(proc.Alive) {
 		return fork.Removed{}, fmt.Errorf("%s is being made by process %d", f.Name(), f.Maker.PID)
@@ -101,24 +97,20 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 	if f.Unfinished(proc.Alive) {
 		refused.Paths = nil // half of its files; what there is of them is in the snapshot that is taken before
 	}
-	if !refused.Kept() && !force {
-		return fork.Removed{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), lost(refused)), "commit it there, or give --force: a snapshot is taken before")
+	if refused.Kept() || force {
+		var done fork.Removed
+		err = w.Streams.Sized("Removing "+f.Name(), func(reach func(string, ui.Amount)) (err error) {
+			done, err = remover.Remove(ctx, f, work, format.Progress(reach))
+			return err
+		})
+		return done, err
 	}
-	var done fork.Removed
-	err = w.Streams.Sized("Removing "+f.Name(), func(reach func(string, ui.Amount)) (err error) {
-		done, err = remover.Remove(ctx, f, work, format.Progress(reach))
-		return err
-	})
-	return done, err
-}
-
-// lost describes what would be lost.
-func lost(work fork.Work) string {
+	// What would be lost.
 	const most = 3
 	var parts []string
-	if n := len(work.Paths); n > 0 {
+	if n := len(refused.Paths); n > 0 {
 		named := make([]string, 0, most+1)
-		for _, path := range work.Paths[:min(n, most)] {
+		for _, path := range refused.Paths[:min(n, most)] {
 			named = append(named, format.Path(path))
 		}
 		if n > most {
@@ -126,11 +118,11 @@ func lost(work fork.Work) string {
 		}
 		parts = append(parts, ui.Plural(n, "file")+" not committed ("+strings.Join(named, ", ")+")")
 	}
-	if work.Detached && !work.Branched {
-		parts = append(parts, "no branch has its commit "+work.Head.Short())
+	if refused.Detached && !refused.Branched {
+		parts = append(parts, "no branch has its commit "+refused.Head.Short())
 	}
-	if n := len(work.Sessions); n > 0 {
+	if n := len(refused.Sessions); n > 0 {
 		parts = append(parts, ui.Plural(n, "session")+" open in it")
 	}
-	return strings.Join(parts, "; ")
+	return fork.Removed{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), strings.Join(parts, "; ")), "commit it there, or give --force: a snapshot is taken before")
 }

@@ -1,7 +1,6 @@
 package lines
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,7 +55,25 @@ EXIT STATUS
 					return app.Usagef("%q is no revision", rev)
 				}
 			}
-			return read(a, func(r *reading) error { return r.blame(cmd.Context(), rev, args[len(args)-1], opts) })
+			return read(a, func(r *reading) error {
+				path, err := r.path(args[len(args)-1])
+				if err != nil {
+					return err
+				}
+				rev = r.rev(rev)
+				f, err := r.reader.File(cmd.Context(), gitblame.Request{Rev: rev, Path: path, Ranges: opts.ranges})
+				switch {
+				case err != nil:
+					return explained(err, rev, path)
+				case opts.json:
+					return r.Streams.JSON(newBlameJSON(&f))
+				case opts.porcelain:
+					r.Streams.Printf("%s", porcelain(&f))
+					return nil
+				}
+				r.show(r.table(&f), opts.noPager)
+				return nil
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -69,26 +86,6 @@ EXIT STATUS
 	return cmd
 }
 
-func (r *reading) blame(ctx context.Context, rev, typed string, opts blameOptions) error {
-	path, err := r.path(typed)
-	if err != nil {
-		return err
-	}
-	rev = r.rev(rev)
-	f, err := r.reader.File(ctx, gitblame.Request{Rev: rev, Path: path, Ranges: opts.ranges})
-	switch {
-	case err != nil:
-		return explained(err, rev, path)
-	case opts.json:
-		return r.Streams.JSON(newBlameJSON(&f))
-	case opts.porcelain:
-		r.Streams.Printf("%s", porcelain(&f))
-		return nil
-	}
-	r.show(r.table(&f), opts.noPager)
-	return nil
-}
-
 const (
 	// widths of the columns before a line's text, in characters.
 	whoseWidth, aboutWidth = 28, 34
@@ -96,11 +93,6 @@ const (
 	// halfScreen is the part of a terminal's width that the text is to have at least.
 	halfScreen = 2
 )
-
-// palette is the styles of authors, in the order in which they appear.
-func palette() []ui.Style {
-	return []ui.Style{ui.Green, ui.Yellow, ui.Cyan, ui.Magenta, ui.Blue}
-}
 
 // table is the file, group by group.
 func (r *reading) table(f *blame.File) string {
@@ -117,6 +109,8 @@ func (r *reading) table(f *blame.File) string {
 	if n := len(f.Lines); n > 0 {
 		number = len(strconv.Itoa(f.Lines[n-1].Number))
 	}
+	// One style for each session and person, in the order in which they appear.
+	palette := []ui.Style{ui.Green, ui.Yellow, ui.Cyan, ui.Magenta, ui.Blue}
 	styles := map[string]ui.Style{}
 	var b strings.Builder
 	var before [3]string
@@ -131,27 +125,22 @@ func (r *reading) table(f *blame.File) string {
 			oid, name, text = "", "", ""
 		}
 		before, last = group, l.Number
+		style := ui.Dim
+		if a := l.Author; a.Kind != blame.Unknown {
+			key := string(a.Kind) + a.Session + a.Name
+			if _, known := styles[key]; !known {
+				styles[key] = palette[len(styles)%len(palette)]
+			}
+			style = styles[key]
+		}
 		fmt.Fprintf(&b, "%s %s  %s %s  %s\n",
-			r.Streams.Paint(ui.Dim, pad(oid, len("a1b2c3d"))), r.Streams.Paint(styleOf(styles, l.Author), pad(ui.Line(name, who), who)),
+			r.Streams.Paint(ui.Dim, pad(oid, len("a1b2c3d"))), r.Streams.Paint(style, pad(ui.Line(name, who), who)),
 			pad(text, why), r.Streams.Paint(ui.Dim, fmt.Sprintf("%*d", number, l.Number)), l.Text)
 	}
 	if len(f.Lines) == 0 {
 		return "The file is empty.\n"
 	}
 	return b.String()
-}
-
-// styleOf returns the style of an author: one for each session and person, in the order in
-// which they appear.
-func styleOf(styles map[string]ui.Style, a *blame.Author) ui.Style {
-	if a.Kind == blame.Unknown {
-		return ui.Dim
-	}
-	key := string(a.Kind) + a.Session + a.Name
-	if _, known := styles[key]; !known {
-		styles[key] = palette()[len(styles)%len(palette())]
-	}
-	return styles[key]
 }
 
 // pad fills a text up to a width in columns.
@@ -163,7 +152,12 @@ func pad(text string, width int) string {
 // docs/formats/blame.md.
 func porcelain(f *blame.File) string {
 	var b strings.Builder
-	told := map[*blame.Author]bool{}
+	none := strings.Repeat("0", git.SHA1.HexLen()) // of a line that isn't committed
+	for oid := range f.Commits {
+		none = strings.Repeat("0", len(oid))
+		break
+	}
+	named := map[*blame.Author]bool{}
 	header := func(key, value string) {
 		if value != "" {
 			b.WriteString(key + " " + ui.Line(value, maxHeader) + "\n")
@@ -172,7 +166,7 @@ func porcelain(f *blame.File) string {
 	for i, l := range f.Lines {
 		oid := string(l.Commit)
 		if oid == "" {
-			oid = strings.Repeat("0", oidLen(f))
+			oid = none
 		}
 		fmt.Fprintf(&b, "%s %d %d", oid, l.Orig, l.Number)
 		if i == 0 || f.Lines[i-1].Author != l.Author || f.Lines[i-1].Path != l.Path {
@@ -183,8 +177,8 @@ func porcelain(f *blame.File) string {
 			fmt.Fprintf(&b, " %d", n)
 		}
 		b.WriteString("\n")
-		if a := l.Author; !told[a] {
-			told[a] = true
+		if a := l.Author; !named[a] {
+			named[a] = true
 			header("kind", string(a.Kind))
 			header("author", whose(a))
 			header("session", a.Session)
@@ -208,10 +202,3 @@ func porcelain(f *blame.File) string {
 
 // maxHeader bounds a header's value.
 const maxHeader = 500
-
-func oidLen(f *blame.File) int {
-	for oid := range f.Commits {
-		return len(oid)
-	}
-	return git.SHA1.HexLen()
-}

@@ -49,7 +49,17 @@ EXIT STATUS
 			if strings.TrimSpace(args[0]) == "" {
 				return app.Usagef("an empty text")
 			}
-			return read(a, func(r *reading) error { return r.why(cmd.Context(), args[0], opts) })
+			return read(a, func(r *reading) error {
+				found, err := r.reason(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if opts.json {
+					return r.Streams.JSON(newWhyJSON(found, opts.full))
+				}
+				r.show(r.whyText(found, opts.full), opts.noPager)
+				return nil
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -60,18 +70,6 @@ EXIT STATUS
 	return cmd
 }
 
-func (r *reading) why(ctx context.Context, what string, opts whyOptions) error {
-	found, err := r.reason(ctx, what)
-	if err != nil {
-		return err
-	}
-	if opts.json {
-		return r.Streams.JSON(newWhyJSON(found, opts.full))
-	}
-	r.show(r.whyText(found, opts.full), opts.noPager)
-	return nil
-}
-
 // reason finds what is asked about.
 func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error) {
 	if p, ok := splitPlace(what); ok {
@@ -80,7 +78,9 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 		case err == nil && r.isFile(rel) && p.from == 0:
 			return blame.Reason{}, app.WithHint(app.Usagef("%s is no line and no range of lines", format.Path(what)), "lines count from 1: src/auth.go:42, src/auth.go:40-60")
 		case err == nil && r.isFile(rel):
-			return r.ofLines(ctx, rel, p.from, p.to)
+			rev := r.rev("")
+			found, err := r.reader.WhyLines(ctx, gitblame.Request{Rev: rev, Path: rel, Ranges: []string{fmt.Sprintf("%d,%d", p.from, p.to)}})
+			return found, explained(err, rev, rel)
 		case p.from > 0 && !strings.ContainsAny(p.path, " \t") && (strings.Contains(p.path, "/") || filepath.Ext(p.path) != ""):
 			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(p.path)), "a text in quotes is searched for: entire why \"retry\"")
 		}
@@ -93,7 +93,11 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 			return r.reader.WhyCommit(ctx, commit)
 		}
 	}
-	return r.ofText(ctx, what)
+	found, err := r.reader.WhyText(ctx, what)
+	if errors.Is(err, blame.ErrNoText) {
+		return found, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(what), format.LineWidth)), "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD")
+	}
+	return found, err
 }
 
 // place is lines of a file, from 1. From is 0 where they are no such lines.
@@ -131,20 +135,6 @@ func (r *reading) isFile(rel string) bool {
 	}
 	info, err := os.Stat(filepath.Join(r.reader.Repo.Root, filepath.FromSlash(rel)))
 	return err == nil && info.Mode().IsRegular()
-}
-
-func (r *reading) ofLines(ctx context.Context, path string, from, to int) (blame.Reason, error) {
-	rev := r.rev("")
-	found, err := r.reader.WhyLines(ctx, gitblame.Request{Rev: rev, Path: path, Ranges: []string{fmt.Sprintf("%d,%d", from, to)}})
-	return found, explained(err, rev, path)
-}
-
-func (r *reading) ofText(ctx context.Context, text string) (blame.Reason, error) {
-	found, err := r.reader.WhyText(ctx, text)
-	if errors.Is(err, blame.ErrNoText) {
-		return found, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(text), format.LineWidth)), "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD")
-	}
-	return found, err
 }
 
 const (

@@ -84,8 +84,8 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-// eachLogged gives take the accepted checkpoints, with paths those that changed one of them, at most as many as the limit and until it
-// returns false.
+// eachLogged gives take the accepted checkpoints, with paths those that changed one of them, at
+// most as many as the limit and until it returns false.
 func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) (err error) {
 	count := 0
 	limited := func(snap bands.Snapshot) bool {
