@@ -51,8 +51,31 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	if len(logs) == 0 {
 		return fmt.Errorf("checkpoint %s has no session that can be resumed", stored.ID)
 	}
-	if err := r.newer(ctx, logs); err != nil {
-		return err
+	// Transcripts that go on where the stored ones end are kept, unless the user gives them up. They
+	// are all looked at before the first is written.
+	var ids []string
+	command := ""
+	for _, log := range logs {
+		if log.Status == conversation.LogNewer {
+			ids = append(ids, log.Session)
+			command = log.Agent.Resume(log.Session)
+		}
+	}
+	if len(ids) > 0 && !r.opts.force {
+		what := strings.Join(ids, ", ") + " went on after that checkpoint"
+		hint := "continue it: " + command + "; --force goes back to the checkpoint (a copy of yours is kept)"
+		if !r.Prompter.Interactive() {
+			return app.WithHint(errors.New("session "+what+"; nothing was written"), hint)
+		}
+		answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Session " + what + ". Go back to the checkpoint?", Help: "A copy of yours is kept.", Flag: "--force"})
+		if err != nil {
+			return err
+		}
+		if answers[0] != ui.Yes {
+			r.Streams.Notef("Nothing was written.")
+			r.Streams.Hint(hint)
+			return app.ErrDone
+		}
 	}
 	if err := r.checkOut(ctx, b); err != nil {
 		return err
@@ -171,37 +194,6 @@ func unread(err error, id checkpoint.ID) error {
 		return app.WithHint(err, format.AbsentHint(string(id)))
 	}
 	return err
-}
-
-// newer keeps transcripts that go on where the stored ones end, unless the user
-// gives them up. They are all looked at before the first is written.
-func (r *resuming) newer(ctx context.Context, logs []conversation.Log) error {
-	var ids []string
-	command := ""
-	for _, log := range logs {
-		if log.Status == conversation.LogNewer {
-			ids = append(ids, log.Session)
-			command = log.Agent.Resume(log.Session)
-		}
-	}
-	if len(ids) == 0 || r.opts.force {
-		return nil
-	}
-	what := strings.Join(ids, ", ") + " went on after that checkpoint"
-	hint := "continue it: " + command + "; --force goes back to the checkpoint (a copy of yours is kept)"
-	if !r.Prompter.Interactive() {
-		return app.WithHint(errors.New("session "+what+"; nothing was written"), hint)
-	}
-	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Session " + what + ". Go back to the checkpoint?", Help: "A copy of yours is kept.", Flag: "--force"})
-	if err != nil {
-		return err
-	}
-	if answers[0] != ui.Yes {
-		r.Streams.Notef("Nothing was written.")
-		r.Streams.Hint(hint)
-		return app.ErrDone
-	}
-	return nil
 }
 
 // resumedJSON is what resume prints with --json. docs/formats/resume.md

@@ -200,26 +200,15 @@ func (c *command) fromIndex(ctx context.Context, at *culprit, t *turnJSON) (err 
 		t.At = &at
 	}
 	calls, err := r.Calls(ctx, row.ID, true)
+	var named []callJSON // a changed file: they come first
 	for _, call := range calls {
-		if call.Command || mentions(at.files, call.Text) {
-			t.Calls = append(t.Calls, callJSON{Tool: call.Tool, Text: call.Text})
+		one := callJSON{Tool: call.Tool, Text: call.Text}
+		if slices.ContainsFunc(at.files, func(f diff.File) bool { return strings.Contains(call.Text, path.Base(f.Path)) }) {
+			named = append(named, one)
+		} else if call.Command {
+			t.Calls = append(t.Calls, one)
 		}
 	}
-	// Those that name a file come first.
-	slices.SortStableFunc(t.Calls, func(a, b callJSON) int {
-		return order(mentions(at.files, b.Text)) - order(mentions(at.files, a.Text))
-	})
+	t.Calls = slices.Insert(t.Calls, 0, named...)
 	return err
-}
-
-func order(first bool) int {
-	if first {
-		return 1
-	}
-	return 0
-}
-
-// mentions reports whether a text names one of the files.
-func mentions(files []diff.File, text string) bool {
-	return slices.ContainsFunc(files, func(f diff.File) bool { return strings.Contains(text, path.Base(f.Path)) })
 }
