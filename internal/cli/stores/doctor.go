@@ -28,7 +28,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + strin
 			known := f.Registry()
 			var also []string
 			if repo, err := f.Repository(); err == nil {
-				if !repo.Bare { // what says which folder the store is for is the working tree
+				if !repo.Bare { // the working tree is the folder that the store is for
 					also = append(also, registry.RepositoryDir(repo.CommonDir))
 				}
 				_ = repo.Close()

@@ -245,3 +245,18 @@ func (s *Selection) Advice(target, rescue bands.Version, scope plan.Scope) strin
 	}
 	return fmt.Sprintf("`%[1]s restore %[2]s%[4]s` completes it, `%[1]s restore %[3]s%[4]s` goes back", s.Command.Program, target, rescue, more.String())
 }
+
+// TreePaths returns typed paths relative to the tree's root; nil for all of it.
+// They are relative to the working directory, or to the root if that is elsewhere.
+func (s *Selection) TreePaths(typed ...string) ([]string, error) {
+	root, dir := s.Options.Root, s.Command.Dir
+	if !within(disk.Physical(root), dir) {
+		dir = root
+	}
+	return app.TreePaths(root, dir, typed)
+}
+
+// within reports whether path is root or below it.
+func within(root, path string) bool {
+	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
+}
