@@ -11,8 +11,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/ui"
-
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -20,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
 )

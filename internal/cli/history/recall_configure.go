@@ -53,7 +53,7 @@ EXIT STATUS
 			}
 			var changes []settings.Change
 			if preset != "" {
-				known := false
+				var known bool
 				if changes, known = settings.Preset(preset); !known {
 					return app.Usagef("unknown preset %q (known: %s)", preset, strings.Join(settings.Presets(), ", "))
 				}

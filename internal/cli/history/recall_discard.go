@@ -81,9 +81,9 @@ func (r *recalling) discard(ctx context.Context, prefixes []string, opts recallD
 		return r.showDiscarded("Would discard", recallDiscardJSON{Items: items})
 	}
 	if !opts.force {
-		var help []string
-		for _, item := range items {
-			help = append(help, item.ID+" "+ui.Line(item.Summary, format.SubjectWidth))
+		help := make([]string, len(items))
+		for i, item := range items {
+			help[i] = item.ID + " " + ui.Line(item.Summary, format.SubjectWidth)
 		}
 		q := ui.Question{
 			Title: "Discard " + ui.Plural(len(items), "context checkpoint") + "?",

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/strategy/sessions"
-
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -20,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/resume"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 type resumeOptions struct {

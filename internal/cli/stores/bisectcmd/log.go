@@ -6,12 +6,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/cli/format"
-
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands/bisect"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
