@@ -66,19 +66,55 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if !opts.force || len(items) == 0 {
-		return showOrphans(a, opts, repo, items)
+	w, none := a.Streams, []orphanJSON{}
+	switch {
+	case opts.force && len(items) > 0:
+	case opts.json:
+		return w.JSON(cleanJSON{Items: newOrphansJSON(repo, items), Kept: none, Failed: none})
+	case len(items) == 0:
+		w.Printf("No orphaned items to clean up.\n")
+		return nil
+	default:
+		a.PageText(func(w ui.Streams) {
+			w.Printf("Found %s:\n", orphans(len(items)))
+			printOrphans(w, repo, items)
+			w.Printf("\nRun with --force to delete these items.\n")
+		})
+		return nil
 	}
 	var done tidy.Removal
-	err = a.Streams.Count("Cleaning", func(tick func(done, total int64)) (err error) {
+	failure := w.Count("Cleaning", func(tick func(done, total int64)) (err error) {
 		cleaner.Progress = tick
 		done, err = cleaner.Remove(ctx, items)
 		return err
 	})
-	if err != nil && len(done.Failed) == 0 {
-		return err
+	if failure != nil && len(done.Failed) == 0 {
+		return failure
 	}
-	return showRemoval(a, opts, repo, done, err)
+	if opts.json {
+		j := cleanJSON{
+			Deleted: true, Items: newOrphansJSON(repo, done.Removed),
+			Kept: newOrphansJSON(repo, done.Kept), Failed: newOrphansJSON(repo, done.Failed),
+		}
+		if failure != nil {
+			j.Error = failure.Error()
+			return errors.Join(w.JSON(j), app.ErrFailed)
+		}
+		return w.JSON(j)
+	}
+	if len(done.Removed) > 0 {
+		w.Printf("Deleted %s:\n", orphans(len(done.Removed)))
+		printOrphans(w, repo, done.Removed)
+	} else {
+		w.Printf("Nothing was deleted.\n")
+	}
+	for _, i := range done.Kept {
+		w.Notef("Kept, as it is needed now: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
+	}
+	for _, i := range done.Failed {
+		w.Notef("Not deleted: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
+	}
+	return failure
 }
 
 // cleanJSON is the output of `clean --json`; docs/formats/clean.md describes
@@ -114,54 +150,6 @@ func orphanName(repo *git.Repo, i tidy.Item) string {
 		}
 	}
 	return i.Name
-}
-
-// showOrphans prints what was found.
-func showOrphans(a *app.App, opts cleanOptions, repo *git.Repo, items []tidy.Item) error {
-	w := a.Streams
-	if opts.json {
-		none := []orphanJSON{}
-		return w.JSON(cleanJSON{Items: newOrphansJSON(repo, items), Kept: none, Failed: none})
-	}
-	if len(items) == 0 {
-		w.Printf("No orphaned items to clean up.\n")
-		return nil
-	}
-	a.PageText(func(w ui.Streams) {
-		w.Printf("Found %s:\n", orphans(len(items)))
-		printOrphans(w, repo, items)
-		w.Printf("\nRun with --force to delete these items.\n")
-	})
-	return nil
-}
-
-// showRemoval prints what was deleted, what wasn't, and what went wrong.
-func showRemoval(a *app.App, opts cleanOptions, repo *git.Repo, done tidy.Removal, failure error) error {
-	w := a.Streams
-	if opts.json {
-		j := cleanJSON{
-			Deleted: true, Items: newOrphansJSON(repo, done.Removed),
-			Kept: newOrphansJSON(repo, done.Kept), Failed: newOrphansJSON(repo, done.Failed),
-		}
-		if failure != nil {
-			j.Error = failure.Error()
-			return errors.Join(w.JSON(j), app.ErrFailed)
-		}
-		return w.JSON(j)
-	}
-	if len(done.Removed) > 0 {
-		w.Printf("Deleted %s:\n", orphans(len(done.Removed)))
-		printOrphans(w, repo, done.Removed)
-	} else {
-		w.Printf("Nothing was deleted.\n")
-	}
-	for _, i := range done.Kept {
-		w.Notef("Kept, as it is needed now: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
-	}
-	for _, i := range done.Failed {
-		w.Notef("Not deleted: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
-	}
-	return failure
 }
 
 // orphans counts items in the words that scripts look for, also for one.

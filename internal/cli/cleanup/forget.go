@@ -126,11 +126,35 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	rec := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
-	remote, err := forgetRemote(opts, rec)
-	if err != nil {
-		return err
+	remote := "" // whose checkpoints are replaced
+	switch {
+	case !opts.pushes:
+	case opts.push != pushConfigured && opts.push != "":
+		remote = opts.push
+		rec.Options.PushRemote, rec.Options.OwnRemote = remote, true // the user's own word
+	case rec.Options.PushRemote != "":
+		remote = rec.Options.PushRemote
+	default:
+		return app.Usagef("--push needs the name of a remote, as push_remote isn't set: --push origin")
 	}
-	what, err := whatToForget(ctx, a, opts, rec)
+	var what forget.What
+	switch {
+	case opts.text != "" || opts.textFile != "":
+		what.Text, err = textToForget(ctx, a, opts)
+	case opts.session != "":
+		what.Session, err = sessionToForget(ctx, rec, opts.session)
+	case opts.checkpoint != "":
+		what.Checkpoint, err = checkpointToForget(ctx, repo, opts.checkpoint)
+	case opts.file != "":
+		what.File, err = fileToForget(a, repo, opts.file)
+	case opts.before != "":
+		if what.Before, err = time.ParseInLocation(time.DateOnly, opts.before, time.Local); err != nil {
+			what.Before, err = time.ParseInLocation(time.RFC3339, opts.before, time.Local)
+		}
+		if err != nil {
+			return app.Usagef("--before: %q is no date such as 2026-01-31", opts.before)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -193,14 +217,11 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		a.Streams.Printf("\nLeft, as it isn't for this command to change:\n")
 		printPlaces(a.Streams, done.Left)
 	}
-	if job.remote == "" && hasBranch(done.Done) {
+	isBranch := func(p forget.Place) bool { return p.Kind == forget.Branch }
+	if job.remote == "" && slices.ContainsFunc(done.Done, isBranch) {
 		a.Streams.Hint("a remote that has the checkpoints keeps the old ones until `entire forget --push REMOTE`")
 	}
 	return nil
-}
-
-func hasBranch(places []forget.Place) bool {
-	return slices.ContainsFunc(places, func(p forget.Place) bool { return p.Kind == forget.Branch })
 }
 
 // sureToForget asks, unless the user has said so already. Where nobody can be
@@ -228,29 +249,6 @@ func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool
 	}
 	a.Streams.Printf("Nothing was forgotten.\n")
 	return false, nil
-}
-
-// whatToForget reads the flags.
-func whatToForget(ctx context.Context, a *app.App, opts forgetOptions, rec *strategy.Recorder) (what forget.What, err error) {
-	switch {
-	case opts.text != "" || opts.textFile != "":
-		what.Text, err = textToForget(ctx, a, opts)
-		return what, err
-	case opts.session != "":
-		what.Session, err = sessionToForget(ctx, rec, opts.session)
-	case opts.checkpoint != "":
-		what.Checkpoint, err = checkpointToForget(ctx, rec.Repo, opts.checkpoint)
-	case opts.file != "":
-		what.File, err = fileToForget(a, rec.Repo, opts.file)
-	case opts.before != "":
-		for _, layout := range []string{time.DateOnly, time.RFC3339} {
-			if what.Before, err = time.ParseInLocation(layout, opts.before, time.Local); err == nil {
-				return what, nil
-			}
-		}
-		return what, app.Usagef("--before: %q is no date such as 2026-01-31", opts.before)
-	}
-	return what, err
 }
 
 // maxForgottenText bounds the text that is forgotten.
@@ -369,21 +367,6 @@ func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (check
 		return "", app.WithHint(fmt.Errorf("no checkpoint's id begins with %q", spec), "`entire explain` lists them")
 	default:
 		return "", fmt.Errorf("%q names %d checkpoints", spec, len(ids))
-	}
-}
-
-// forgetRemote is the remote whose checkpoints are replaced, if any are.
-func forgetRemote(opts forgetOptions, rec *strategy.Recorder) (string, error) {
-	switch {
-	case !opts.pushes:
-		return "", nil
-	case opts.push != pushConfigured && opts.push != "":
-		rec.Options.PushRemote, rec.Options.OwnRemote = opts.push, true // the user's own word
-		return opts.push, nil
-	case rec.Options.PushRemote != "":
-		return rec.Options.PushRemote, nil
-	default:
-		return "", app.Usagef("--push needs the name of a remote, as push_remote isn't set: --push origin")
 	}
 }
 

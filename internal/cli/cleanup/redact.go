@@ -54,7 +54,47 @@ EXIT STATUS
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return redactCheck(cmd.Context(), a, args[0], asJSON)
+			ctx, name := cmd.Context(), args[0]
+			in, total := a.Input(ctx), int64(0)
+			if name != "-" {
+				path := name
+				if !filepath.IsAbs(path) {
+					path = filepath.Join(a.Dir, path)
+				}
+				f, err := os.Open(path)
+				if err != nil {
+					return err
+				}
+				defer f.Close() //nolint:errcheck // only read
+				if info, err := f.Stat(); err == nil {
+					total = info.Size()
+				}
+				in = f
+			}
+			r := redact.New()
+			if repo, err := a.Repository(); err == nil {
+				defer repo.Close() //nolint:errcheck // only read
+				r.WithFilesOf(repo.Root)
+			}
+			findings := []redactFinding{}
+			err := a.Streams.Sized("Checking", func(reach func(string, ui.Amount)) (err error) {
+				findings, err = checkAll(ctx, r, in, func(done int64) { reach("", ui.Amount{Bytes: done, Size: total}) })
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("check %s: %w", name, err)
+			}
+			if asJSON {
+				err = a.Streams.JSON(map[string]any{"findings": findings})
+			} else {
+				for _, f := range findings {
+					a.Streams.Printf("%d:%d: %s, %d bytes\n", f.Line, f.Column, f.Rule, f.Length)
+				}
+			}
+			if err == nil && len(findings) > 0 {
+				return app.ErrFailed
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -67,49 +107,6 @@ type redactFinding struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Length int    `json:"length"`
-}
-
-func redactCheck(ctx context.Context, a *app.App, name string, asJSON bool) error {
-	in, total := a.Input(ctx), int64(0)
-	if name != "-" {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(a.Dir, path)
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close() //nolint:errcheck // only read
-		if info, err := f.Stat(); err == nil {
-			total = info.Size()
-		}
-		in = f
-	}
-	r := redact.New()
-	if repo, err := a.Repository(); err == nil {
-		defer repo.Close() //nolint:errcheck // only read
-		r.WithFilesOf(repo.Root)
-	}
-	findings := []redactFinding{}
-	err := a.Streams.Sized("Checking", func(reach func(string, ui.Amount)) (err error) {
-		findings, err = checkAll(ctx, r, in, func(done int64) { reach("", ui.Amount{Bytes: done, Size: total}) })
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("check %s: %w", name, err)
-	}
-	if asJSON {
-		err = a.Streams.JSON(map[string]any{"findings": findings})
-	} else {
-		for _, f := range findings {
-			a.Streams.Printf("%d:%d: %s, %d bytes\n", f.Line, f.Column, f.Rule, f.Length)
-		}
-	}
-	if err == nil && len(findings) > 0 {
-		return app.ErrFailed
-	}
-	return err
 }
 
 // maxCheckedText is the length up to which a line, or a text that isn't lines of JSON,

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tidy"
 )
 
@@ -79,8 +78,30 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 	case len(plan.AtWork) > 0 && !opts.force:
 		return app.WithHint(fmt.Errorf("an agent is at work here: %s", format.Sessions(plan.AtWork)), "end it first, or use --force")
 	}
-	if sure, err := sureToReset(ctx, a, opts, plan); err != nil || !sure {
-		return err
+	if !opts.force {
+		files := 0
+		for _, s := range plan.Sessions {
+			files += len(s.FilesTouched)
+		}
+		q := ui.Question{
+			Title: "Forget what isn't committed of " + ui.Plural(len(plan.Sessions), "session") + "?",
+			Help:  ui.Plural(files, "pending file") + " will not be linked to a commit; the files stay as they are.",
+			Flag:  "--force",
+		}
+		if plan.Removes {
+			q.Help = "The branch " + plan.Branch + " goes. " + q.Help
+		}
+		if opts.json { // for a program, which can't be asked
+			return &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
+		}
+		answers, err := a.Prompter.Ask(ctx, q)
+		if err != nil {
+			return err
+		}
+		if answers[0] != ui.Yes {
+			a.Streams.Printf("Nothing was reset.\n")
+			return nil
+		}
 	}
 	plan, err = cleaner.Reset(ctx, plan)
 	if errors.Is(err, tidy.ErrMeanwhile) {
@@ -90,42 +111,6 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 		return err
 	}
 	return showReset(a, opts, plan)
-}
-
-// sureToReset asks, unless the user has said so already.
-func sureToReset(ctx context.Context, a *app.App, opts resetOptions, plan tidy.Reset) (bool, error) {
-	if opts.force {
-		return true, nil
-	}
-	q := ui.Question{
-		Title: "Forget what isn't committed of " + ui.Plural(len(plan.Sessions), "session") + "?",
-		Help:  resetHelp(plan),
-		Flag:  "--force",
-	}
-	if opts.json { // for a program, which can't be asked
-		return false, &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
-	}
-	answers, err := a.Prompter.Ask(ctx, q)
-	if err != nil {
-		return false, err
-	}
-	if answers[0] != ui.Yes {
-		a.Streams.Printf("Nothing was reset.\n")
-		return false, nil
-	}
-	return true, nil
-}
-
-func resetHelp(plan tidy.Reset) string {
-	files := 0
-	for _, s := range plan.Sessions {
-		files += len(s.FilesTouched)
-	}
-	text := ui.Plural(files, "pending file") + " will not be linked to a commit; the files stay as they are."
-	if plan.Removes {
-		text = "The branch " + plan.Branch + " goes. " + text
-	}
-	return text
 }
 
 // resetJSON is the output of `reset --json`; docs/formats/clean.md describes
@@ -141,33 +126,26 @@ type resetJSON struct {
 func showReset(a *app.App, opts resetOptions, plan tidy.Reset) error {
 	w := a.Streams
 	if opts.json {
-		return w.JSON(resetJSON{Branch: plan.Branch, Removed: plan.Removes, Kept: plan.Rescue, Sessions: idsOf(plan.Sessions)})
+		ids := make([]string, len(plan.Sessions))
+		for i, s := range plan.Sessions {
+			ids[i] = s.ID
+		}
+		return w.JSON(resetJSON{Branch: plan.Branch, Removed: plan.Removes, Kept: plan.Rescue, Sessions: ids})
 	}
 	if plan.Empty() {
 		w.Printf("Nothing to reset for %s\n", plan.Branch)
 		return nil
 	}
 	for _, s := range plan.Sessions {
-		w.Printf("%s Forgot session %s%s\n", w.Paint(ui.Green, "✓"), format.Session(s.ID), pendingText(s))
+		pending := ""
+		if n := len(s.FilesTouched); n > 0 {
+			pending = " (" + ui.Plural(n, "pending file") + ")"
+		}
+		w.Printf("%s Forgot session %s%s\n", w.Paint(ui.Green, "✓"), format.Session(s.ID), pending)
 	}
 	if plan.Removes {
 		w.Printf("%s Removed %s\n", w.Paint(ui.Green, "✓"), plan.Branch)
 		w.Printf("\nIts checkpoints are kept for a month: entire rewind --to %s\n", plan.Rescue)
 	}
 	return nil
-}
-
-func pendingText(s *session.State) string {
-	if len(s.FilesTouched) == 0 {
-		return ""
-	}
-	return " (" + ui.Plural(len(s.FilesTouched), "pending file") + ")"
-}
-
-func idsOf(states []*session.State) []string {
-	ids := make([]string, len(states))
-	for i, s := range states {
-		ids[i] = s.ID
-	}
-	return ids
 }

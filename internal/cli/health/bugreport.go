@@ -87,25 +87,17 @@ func (c *consulting) bugReport(repo *git.Repo, list []doctor.Finding) (string, e
 	w.Printf("%s", values.String())
 	w.Printf("\nFindings\n\n")
 	printFindings(w, list)
-	if err := printUndecoded(w, repo); err != nil {
+	events, err := app.KeptUndecoded(workspace.RecordsDir(repo))
+	if err != nil {
 		return "", err
+	}
+	w.Printf("\nEvents that could not be decoded\n\n")
+	for _, e := range events {
+		w.Printf("%s  %s %s  %s: %s\n%s\n", e.Time.Format(time.RFC3339), e.Agent, cmp.Or(e.Version, "of an unknown version"), e.Event, e.Error, e.Payload)
 	}
 	w.Printf("\nEnd of the log\n\n")
 	for _, line := range app.LogTail(app.LogPath(repo.Root), reportedLog) {
 		w.Printf("%s\n", line)
 	}
 	return b.String(), nil
-}
-
-// printUndecoded prints the events of agents that could not be decoded.
-func printUndecoded(w ui.Streams, repo *git.Repo) error {
-	events, err := app.KeptUndecoded(workspace.RecordsDir(repo))
-	if err != nil {
-		return err
-	}
-	w.Printf("\nEvents that could not be decoded\n\n")
-	for _, e := range events {
-		w.Printf("%s  %s %s  %s: %s\n%s\n", e.Time.Format(time.RFC3339), e.Agent, cmp.Or(e.Version, "of an unknown version"), e.Event, e.Error, e.Payload)
-	}
-	return nil
 }

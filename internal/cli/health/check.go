@@ -97,7 +97,21 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.report(&result, size)
+	if c.json {
+		err = c.Streams.JSON(checkJSON{
+			OK: len(result.Problems) == 0, Commits: result.Commits, Checkpoints: result.Checkpoints, Files: result.Files, Bytes: result.Bytes, MaxSize: size,
+			Findings: format.NotNil(result.Problems),
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		c.PageText(func(w ui.Streams) { printProblems(w, &result) })
+	}
+	if len(result.Problems) > 0 {
+		return app.ErrFailed
+	}
+	return nil
 }
 
 // checkJSON is what `check --json` prints; docs/formats/doctor.md describes it.
@@ -111,81 +125,47 @@ type checkJSON struct {
 	Findings    []doctor.Problem `json:"findings"`
 }
 
-func (c *checking) report(r *doctor.Audited, size int64) error {
-	if c.json {
-		err := c.Streams.JSON(checkJSON{
-			OK: len(r.Problems) == 0, Commits: r.Commits, Checkpoints: r.Checkpoints, Files: r.Files, Bytes: r.Bytes, MaxSize: size,
-			Findings: format.NotNil(r.Problems),
-		})
-		if err != nil {
-			return err
-		}
-	} else {
-		c.PageText(func(w ui.Streams) { printProblems(w, r) })
-	}
-	if len(r.Problems) > 0 {
-		return app.ErrFailed
-	}
-	return nil
-}
-
 func printProblems(w ui.Streams, r *doctor.Audited) {
-	if len(r.Problems) > 0 {
-		t := &ui.Table{Spare: []string{"FILE"}}
-		t.Row("COMMIT", "CHECKPOINT", "FOUND", "FILE", "WHAT")
-		for _, p := range r.Problems {
-			file := "-"
-			if p.File != "" {
-				file = format.Path(p.File)
-			}
-			t.Row(p.Commit.Short(), string(p.Checkpoint), p.Code, file, ui.Line(p.What+places(p.Secrets), format.LineWidth))
+	examined := fmt.Sprintf("%s of %s, %s", ui.Plural(r.Checkpoints, "checkpoint"), ui.Plural(r.Commits, "commit"), format.Size(r.Bytes))
+	if len(r.Problems) == 0 {
+		w.Printf("Nothing found in %s.\n", examined)
+		return
+	}
+	const most = 3 // lines of secrets that are named
+	t := &ui.Table{Spare: []string{"FILE"}}
+	t.Row("COMMIT", "CHECKPOINT", "FOUND", "FILE", "WHAT")
+	for _, p := range r.Problems {
+		file := "-"
+		if p.File != "" {
+			file = format.Path(p.File)
 		}
-		w.Printf("%s\n", w.Table(t))
-		for _, f := range hints(r.Problems) {
-			w.Printf("%s: %s\n", f.Code, ui.Line(f.Why, format.LineWidth))
-			if f.Hint != "" {
-				w.Printf("  hint: %s\n", f.Hint)
-			}
+		var lines []string
+		for _, s := range p.Secrets[:min(len(p.Secrets), most)] {
+			lines = append(lines, strconv.Itoa(s.Line))
 		}
-		w.Printf("\n")
+		if len(p.Secrets) > most {
+			lines = append(lines, "...")
+		}
+		what := p.What
+		if len(lines) > 0 {
+			what += " (line " + strings.Join(lines, ", ") + ")"
+		}
+		t.Row(p.Commit.Short(), string(p.Checkpoint), p.Code, file, ui.Line(what, format.LineWidth))
 	}
-	looked := fmt.Sprintf("%s of %s, %s", ui.Plural(r.Checkpoints, "checkpoint"), ui.Plural(r.Commits, "commit"), format.Size(r.Bytes))
-	switch n := len(r.Problems); n {
-	case 0:
-		w.Printf("Nothing found in %s.\n", looked)
-	default:
-		w.Printf("%s found in %s.\n", ui.Plural(n, "problem"), looked)
-	}
-}
-
-// places are the first lines of secrets, as text.
-func places(secrets []doctor.Secret) string {
-	const most = 3
-	if len(secrets) == 0 {
-		return ""
-	}
-	var lines []string
-	for _, s := range secrets[:min(len(secrets), most)] {
-		lines = append(lines, strconv.Itoa(s.Line))
-	}
-	text := " (line " + strings.Join(lines, ", ")
-	if len(secrets) > most {
-		text += ", ..."
-	}
-	return text + ")"
-}
-
-// hints are the findings with something else to say of why and what to do, one of each.
-func hints(problems []doctor.Problem) []doctor.Finding {
+	w.Printf("%s\n", w.Table(t))
+	// Why a problem matters and what to do is printed once for equal ones.
 	type text struct{ code, why, hint string }
 	seen := map[text]bool{}
-	var list []doctor.Finding
-	for _, p := range problems {
+	for _, p := range r.Problems {
 		key := text{p.Code, p.Why, p.Hint}
-		if !seen[key] {
-			seen[key] = true
-			list = append(list, p.Finding)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		w.Printf("%s: %s\n", p.Code, ui.Line(p.Why, format.LineWidth))
+		if p.Hint != "" {
+			w.Printf("  hint: %s\n", p.Hint)
 		}
 	}
-	return list
+	w.Printf("\n%s found in %s.\n", ui.Plural(len(r.Problems), "problem"), examined)
 }

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
@@ -87,20 +88,6 @@ func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []strin
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	c := newConsulting(a, repo, opts)
-	switch {
-	case opts.bugReport != "":
-		return c.writeBugReport(ctx, repo)
-	case opts.undo:
-		return c.undo(ctx, args)
-	case opts.fix || opts.force:
-		return c.fix(ctx)
-	default:
-		return c.examine(ctx)
-	}
-}
-
-func newConsulting(a *app.App, repo *git.Repo, opts doctorOptions) *consulting {
 	is := a.Settings(repo)
 	log := slog.New(slog.DiscardHandler)
 	if opts.fix || opts.force {
@@ -108,10 +95,15 @@ func newConsulting(a *app.App, repo *git.Repo, opts doctorOptions) *consulting {
 	}
 	rec := a.Recorder(repo, is, log.With("component", "doctor"))
 	rec.Options.LockTimeout = app.ChildLock
-	return &consulting{App: a, opts: opts, doctor: doctor.Doctor{Recorder: rec, More: moreChecks(a, repo, is)}}
-}
-
-func (c *consulting) examine(ctx context.Context) error {
+	c := &consulting{App: a, opts: opts, doctor: doctor.Doctor{Recorder: rec, More: moreChecks(a, repo, is)}}
+	switch {
+	case opts.bugReport != "":
+		return c.writeBugReport(ctx, repo)
+	case opts.undo:
+		return c.undo(ctx, args)
+	case opts.fix || opts.force:
+		return c.fix(ctx)
+	}
 	list, err := c.look(ctx)
 	if err != nil {
 		return err
@@ -139,7 +131,10 @@ func (c *consulting) fix(ctx context.Context) error {
 	}
 	var all []doctor.Outcome
 	for range rounds {
-		wanted, err := c.wanted(ctx, untried(list, all))
+		untried := slices.DeleteFunc(slices.Clone(list), func(f doctor.Finding) bool {
+			return slices.ContainsFunc(all, func(o doctor.Outcome) bool { return o.Code == f.Code && o.Subject == f.Subject })
+		})
+		wanted, err := c.wanted(ctx, doctor.Groups(untried))
 		if err != nil {
 			return err
 		}
@@ -165,34 +160,50 @@ func (c *consulting) fix(ctx context.Context) error {
 	return c.report(list, all)
 }
 
-// untried are the findings that can be repaired and that nobody has tried to.
-func untried(list []doctor.Finding, done []doctor.Outcome) [][]doctor.Finding {
-	return doctor.Groups(slices.DeleteFunc(slices.Clone(list), func(f doctor.Finding) bool {
-		return slices.ContainsFunc(done, func(o doctor.Outcome) bool { return o.Code == f.Code && o.Subject == f.Subject })
-	}))
-}
-
-// wanted asks for each kind of repair.
+// wanted returns the findings to repair: unless the options accept all, it asks for each
+// kind of repair. It prints first what the repairs would write to the branch of the
+// checkpoints, which others have too; with --json to standard error.
 func (c *consulting) wanted(ctx context.Context, groups [][]doctor.Finding) ([]doctor.Finding, error) {
-	var wanted []doctor.Finding
+	if c.opts.yes || c.opts.force || len(groups) == 0 {
+		return slices.Concat(groups...), nil
+	}
+	show := c.Streams.Printf
+	if c.opts.json {
+		show = func(format string, args ...any) { c.Streams.Notef(strings.TrimSuffix(format, "\n"), args...) }
+	}
+	for _, f := range slices.Concat(groups...) {
+		if len(f.Repair.Checkpoints) == 0 && !slices.Contains(f.Repair.Refs, checkpoint.MetadataBranch) {
+			continue
+		}
+		show("entire/checkpoints/v1: %s: %s\n", findingTitle(f), ui.Line(f.What, format.LineWidth))
+		show("  change: %s\n", ui.Line(f.Fix, format.LineWidth))
+		if f.Repair.Preview == nil {
+			continue
+		}
+		lines, err := f.Repair.Preview(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range lines {
+			show("  %s\n", ui.Line(line, format.LineWidth))
+		}
+	}
 	questions := make([]ui.Question, len(groups))
 	for i, group := range groups {
-		questions[i] = ui.Question{Title: repairQuestion(group), Help: format.Capitalize(group[0].Fix) + ".", Flag: "--yes"}
-	}
-	if !c.opts.yes && !c.opts.force {
-		if err := c.printBranchChanges(ctx, groups); err != nil {
-			return nil, err
+		kind := strings.ReplaceAll(group[0].Code, "-", " ")
+		title := "Repair " + ui.Plural(len(group), "case") + " of " + kind + "?"
+		if len(group) == 1 {
+			title = "Repair " + kind + " " + ui.Line(group[0].Subject, format.PromptWidth) + "?"
 		}
+		questions[i] = ui.Question{Title: title, Help: format.Capitalize(group[0].Fix) + ".", Flag: "--yes"}
 	}
-	answers := make([]string, len(groups))
-	if !c.opts.yes && !c.opts.force && len(groups) > 0 {
-		var err error
-		if answers, err = c.Prompter.Ask(ctx, questions...); err != nil {
-			return nil, err
-		}
+	answers, err := c.Prompter.Ask(ctx, questions...)
+	if err != nil {
+		return nil, err
 	}
+	var wanted []doctor.Finding
 	for i, group := range groups {
-		if c.opts.yes || c.opts.force || answers[i] == ui.Yes {
+		if answers[i] == ui.Yes {
 			wanted = append(wanted, group...)
 		}
 	}

@@ -42,23 +42,81 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 		}}
 	}
 	return []doctor.Check{
-		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, a, repo) },
+		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, repo) },
 		func(context.Context) ([]doctor.Finding, error) { return checkAgentHooks(a, repo) },
 		func(context.Context) ([]doctor.Finding, error) { return checkQuestioning(a, repo) },
-		func(context.Context) ([]doctor.Finding, error) { return checkProgram(a), nil },
-		func(context.Context) ([]doctor.Finding, error) { return checkSettings(&is), nil },
-		func(context.Context) ([]doctor.Finding, error) { return checkFailures(a, repo), nil },
+		// The program that hooks start when they start `entire`.
+		func(context.Context) ([]doctor.Finding, error) {
+			path, found := app.FindOnPath(a.Getenv, "entire")
+			if !found {
+				return []doctor.Finding{{
+					Code: "not-on-path", Severity: doctor.Warning, What: "`entire` isn't on your PATH", Why: "the hooks do nothing",
+					Hint: "add its folder to PATH, also to that of programs with windows that commit",
+				}}, nil
+			}
+			self, err := os.Executable()
+			if err != nil || sameFile(self, path) {
+				return nil, nil //nolint:nilerr // without its own path it can't be compared
+			}
+			return []doctor.Finding{{
+				Code: codeOtherProgram, Severity: doctor.Note, Subject: path,
+				What: "hooks run another program than this one, " + self, Why: "it may be of another version",
+				Hint: "`" + path + " version` says which",
+			}}, nil
+		},
+		// Settings that can't be used.
+		func(context.Context) ([]doctor.Finding, error) {
+			notes := config.SettingsNotes(&is)
+			list := make([]doctor.Finding, 0, len(notes))
+			for _, n := range notes {
+				f := doctor.Finding{Code: n.Code, Severity: doctor.Note, What: sentence(n.Message), Hint: n.Hint}
+				if n.Code == "bad-setting" {
+					f.Severity, f.Hint = doctor.Warning, "`entire config` shows the values in force"
+				}
+				list = append(list, f)
+			}
+			return list, nil
+		},
+		// Hooks that failed.
+		func(context.Context) ([]doctor.Finding, error) {
+			failed := failures(a, repo.Root)
+			if failed == nil {
+				return nil, nil
+			}
+			return []doctor.Finding{{
+				Code: "hook-failures", Severity: doctor.Note, Subject: failed.Log,
+				What: ui.Plural(failed.Count, "hook failure") + " since " + ui.Since(a.Now(), failed.Since),
+				Why:  "what such a hook left undone is done by the next one, or found above",
+			}}, nil
+		},
 	}
 }
 
 // checkGitHooks finds out whether git runs our hooks, and why not.
-func checkGitHooks(ctx context.Context, _ *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error) {
 	s, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
+	// All that installing git's hooks may change.
+	files := []string{filepath.Join(repo.CommonDir, "config"), filepath.Join(repo.GitDir, "config.worktree")}
+	names := slices.Concat(s.Installed, s.Missing, s.Overwritten, s.Outdated)
+	for _, dir := range []string{s.Dir, filepath.Join(repo.CommonDir, "hooks"), filepath.Join(repo.CommonDir, "entire", "hooks")} {
+		for _, name := range names {
+			files = append(files, filepath.Join(dir, name), filepath.Join(dir, name+hookBackup))
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it isn't there
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 	var list []doctor.Finding
-	repair := &doctor.Repair{Kind: "git-hooks", Files: gitHookFiles(repo, s), Do: func(ctx context.Context) error {
+	repair := &doctor.Repair{Kind: "git-hooks", Files: files, Do: func(ctx context.Context) error {
 		_, err := install.GitHooks(ctx, repo, false)
 		return err
 	}}
@@ -90,27 +148,6 @@ func checkGitHooks(ctx context.Context, _ *app.App, repo *git.Repo) ([]doctor.Fi
 
 // executable asks access(2) whether a file can be executed.
 const executable = 1
-
-// gitHookFiles is all that installing git's hooks may change.
-func gitHookFiles(repo *git.Repo, s githook.Status) []string {
-	files := []string{filepath.Join(repo.CommonDir, "config"), filepath.Join(repo.GitDir, "config.worktree")}
-	names := slices.Concat(s.Installed, s.Missing, s.Overwritten, s.Outdated)
-	for _, dir := range []string{s.Dir, filepath.Join(repo.CommonDir, "hooks"), filepath.Join(repo.CommonDir, "entire", "hooks")} {
-		for _, name := range names {
-			files = append(files, filepath.Join(dir, name), filepath.Join(dir, name+hookBackup))
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // it isn't there
-		}
-		for _, e := range entries {
-			if e.Type().IsRegular() {
-				files = append(files, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	return files
-}
 
 // checkAgentHooks finds out whether the agent runs our hooks, and why not.
 func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
@@ -147,26 +184,6 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	return list, err
 }
 
-// checkProgram finds out what hooks start when they start `entire`.
-func checkProgram(a *app.App) []doctor.Finding {
-	path, found := app.FindOnPath(a.Getenv, "entire")
-	if !found {
-		return []doctor.Finding{{
-			Code: "not-on-path", Severity: doctor.Warning, What: "`entire` isn't on your PATH", Why: "the hooks do nothing",
-			Hint: "add its folder to PATH, also to that of programs with windows that commit",
-		}}
-	}
-	self, err := os.Executable()
-	if err != nil || sameFile(self, path) {
-		return nil
-	}
-	return []doctor.Finding{{
-		Code: codeOtherProgram, Severity: doctor.Note, Subject: path,
-		What: "hooks run another program than this one, " + self, Why: "it may be of another version",
-		Hint: "`" + path + " version` says which",
-	}}
-}
-
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -174,33 +191,6 @@ func sameFile(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
-}
-
-// checkSettings finds settings that can't be used.
-func checkSettings(is *settings.Settings) []doctor.Finding {
-	notes := config.SettingsNotes(is)
-	list := make([]doctor.Finding, 0, len(notes))
-	for _, n := range notes {
-		f := doctor.Finding{Code: n.Code, Severity: doctor.Note, What: sentence(n.Message), Hint: n.Hint}
-		if n.Code == "bad-setting" {
-			f.Severity, f.Hint = doctor.Warning, "`entire config` shows the values in force"
-		}
-		list = append(list, f)
-	}
-	return list
-}
-
-// checkFailures describes hooks that failed.
-func checkFailures(a *app.App, repo *git.Repo) []doctor.Finding {
-	failed := failures(a, repo.Root)
-	if failed == nil {
-		return nil
-	}
-	return []doctor.Finding{{
-		Code: "hook-failures", Severity: doctor.Note, Subject: failed.Log,
-		What: ui.Plural(failed.Count, "hook failure") + " since " + ui.Since(a.Now(), failed.Since),
-		Why:  "what such a hook left undone is done by the next one, or found above",
-	}}
 }
 
 // sentence is a note's message without its full stop.

@@ -39,10 +39,28 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 			Why:  "nobody is asked before /clear",
 			Hint: "rename it or take it out, and run `entire enable --mcp`",
 		}}, nil
-	case at.Found && at.Server.Ours() && !at.All:
-		return []doctor.Finding{questionsMissing(repo, at)}, nil
+	case !at.Found || !at.Server.Ours() || at.All:
+		return nil, nil
 	}
-	return nil, nil
+	// The hooks are added where the server is registered.
+	file := install.ClaudeFiles(repo.Root)[1]
+	if at.Scope == claude.ProjectScope {
+		file = install.ClaudeFiles(repo.Root)[0]
+	}
+	what := "the MCP server is registered, and no hook asks it at a /clear"
+	if at.Installed > 0 {
+		what = "the MCP server is registered, and one of the hooks that ask it is missing"
+	}
+	return []doctor.Finding{{
+		Code: codeQuestionsMissing, Severity: doctor.Note, Subject: file,
+		What: what,
+		Why:  "what the context holds is kept then, and announced afterwards",
+		Fix:  "add the hooks to " + file,
+		Repair: &doctor.Repair{Files: []string{file}, Do: func(context.Context) error {
+			_, err := install.ClaudeSettings(repo, file).InstallAsking()
+			return err
+		}},
+	}}, nil
 }
 
 // serverMissing is mended by registering the server where the hooks are: for the
@@ -72,45 +90,4 @@ func serverMissing(a *app.App, repo *git.Repo, at install.Asking) doctor.Finding
 		}}
 	}
 	return f
-}
-
-// questionsMissing is mended by adding the hooks where the server is registered.
-func questionsMissing(repo *git.Repo, at install.Asking) doctor.Finding {
-	file := install.ClaudeFiles(repo.Root)[1]
-	if at.Scope == claude.ProjectScope {
-		file = install.ClaudeFiles(repo.Root)[0]
-	}
-	f := doctor.Finding{
-		Code: codeQuestionsMissing, Severity: doctor.Note, Subject: file,
-		What: "the MCP server is registered, and no hook asks it at a /clear",
-		Why:  "what the context holds is kept then, and announced afterwards",
-		Fix:  "add the hooks to " + file,
-		Repair: &doctor.Repair{Files: []string{file}, Do: func(context.Context) error {
-			_, err := install.ClaudeSettings(repo, file).InstallAsking()
-			return err
-		}},
-	}
-	if at.Installed > 0 {
-		f.What = "the MCP server is registered, and one of the hooks that ask it is missing"
-	}
-	return f
-}
-
-// serverNotes are the notes of a status about what keeps the question from being asked. The
-// person's list of servers may be long: it is read only where hooks ask.
-func serverNotes(a *app.App, repo *git.Repo, r *agentHooksJSON) []app.Note {
-	at, err := install.CheckQuestions(repo)
-	if err != nil || at.Installed == 0 {
-		return nil
-	}
-	r.Questions = at.File
-	var found bool
-	if _, r.Server, found, err = install.FindServer(a, repo); err != nil || found {
-		return nil
-	}
-	return []app.Note{{
-		Code:    codeServerMissing,
-		Message: "Hooks ask an MCP server before /clear that isn't registered with " + install.ClaudeLabel + ".",
-		Hint:    "run `entire enable --mcp`, or `entire enable --no-mcp`",
-	}}
 }

@@ -1,13 +1,11 @@
 package health
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -64,44 +62,48 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 			}
 		}
 	}
-	for _, o := range done {
-		if o.Err != nil && problems == 0 {
-			problems++ // it describes the problem itself
-		}
+	if problems == 0 && slices.ContainsFunc(done, func(o doctor.Outcome) bool { return o.Err != nil }) {
+		problems = 1 // a failed repair describes the problem itself
 	}
 	if c.opts.json {
-		if err := c.Streams.JSON(c.newDoctorJSON(list, done, problems == 0)); err != nil {
+		j := doctorJSON{OK: problems == 0, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
+		for _, f := range list {
+			j.Findings = append(j.Findings, findingJSON{f, f.Repair != nil})
+		}
+		for _, o := range done {
+			r := repairJSON{Code: o.Code, Subject: o.Subject, Fix: o.Fix, Backup: o.Backup}
+			if o.Err != nil {
+				r.Error = o.Err.Error()
+			}
+			j.Repairs = append(j.Repairs, r)
+		}
+		for _, b := range c.doctor.Backups() {
+			j.Backups = append(j.Backups, newBackupJSON(&b))
+		}
+		if err := c.Streams.JSON(j); err != nil {
 			return err
 		}
 	} else {
 		c.PageText(func(w ui.Streams) {
 			printOutcomes(w, done)
 			printFindings(w, list)
-			printSum(w, list, problems, fixable)
+			if !slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == doctor.StuckSession }) {
+				w.Printf("No stuck sessions found.\n")
+			}
+			switch {
+			case problems == 0:
+				w.Printf("No problems found.\n")
+			case fixable == 0:
+				w.Printf("%s found.\n", ui.Plural(problems, "problem"))
+			default:
+				w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
+			}
 		})
 	}
 	if problems > 0 {
 		return app.ErrFailed
 	}
 	return nil
-}
-
-func (c *consulting) newDoctorJSON(list []doctor.Finding, done []doctor.Outcome, ok bool) doctorJSON {
-	j := doctorJSON{OK: ok, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
-	for _, f := range list {
-		j.Findings = append(j.Findings, findingJSON{f, f.Repair != nil})
-	}
-	for _, o := range done {
-		r := repairJSON{Code: o.Code, Subject: o.Subject, Fix: o.Fix, Backup: o.Backup}
-		if o.Err != nil {
-			r.Error = o.Err.Error()
-		}
-		j.Repairs = append(j.Repairs, r)
-	}
-	for _, b := range c.doctor.Backups() {
-		j.Backups = append(j.Backups, newBackupJSON(&b))
-	}
-	return j
 }
 
 func printOutcomes(w ui.Streams, done []doctor.Outcome) {
@@ -177,64 +179,10 @@ func grouped(list []doctor.Finding) []doctor.Finding {
 	return groups
 }
 
-// printBranchChanges lists what the repairs would write to the branch of the
-// checkpoints, which others have too. It prints to standard error with --json.
-func (c *consulting) printBranchChanges(ctx context.Context, groups [][]doctor.Finding) error {
-	show := c.Streams.Printf
-	if c.opts.json {
-		show = func(format string, args ...any) { c.Streams.Notef(strings.TrimSuffix(format, "\n"), args...) }
-	}
-	for _, f := range slices.Concat(groups...) {
-		if len(f.Repair.Checkpoints) == 0 && !slices.Contains(f.Repair.Refs, checkpoint.MetadataBranch) {
-			continue
-		}
-		show("entire/checkpoints/v1: %s: %s\n", findingTitle(f), ui.Line(f.What, format.LineWidth))
-		show("  change: %s\n", ui.Line(f.Fix, format.LineWidth))
-		if f.Repair.Preview == nil {
-			continue
-		}
-		lines, err := f.Repair.Preview(ctx)
-		if err != nil {
-			return err
-		}
-		for _, line := range lines {
-			show("  %s\n", ui.Line(line, format.LineWidth))
-		}
-	}
-	return nil
-}
-
 // findingTitle is what a finding is about, in a line.
 func findingTitle(f doctor.Finding) string {
 	if f.Subject == "" {
 		return f.Code
 	}
 	return f.Code + " " + ui.Line(f.Subject, format.LineWidth)
-}
-
-func printSum(w ui.Streams, list []doctor.Finding, problems, fixable int) {
-	stuck := false
-	for _, f := range list {
-		stuck = stuck || f.Code == doctor.StuckSession
-	}
-	if !stuck {
-		w.Printf("No stuck sessions found.\n")
-	}
-	switch {
-	case problems == 0:
-		w.Printf("No problems found.\n")
-	case fixable == 0:
-		w.Printf("%s found.\n", ui.Plural(problems, "problem"))
-	default:
-		w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
-	}
-}
-
-// repairQuestion asks for the repair of findings of one kind.
-func repairQuestion(group []doctor.Finding) string {
-	kind := strings.ReplaceAll(group[0].Code, "-", " ")
-	if len(group) == 1 {
-		return "Repair " + kind + " " + ui.Line(group[0].Subject, format.PromptWidth) + "?"
-	}
-	return "Repair " + ui.Plural(len(group), "case") + " of " + kind + "?"
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/config"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -141,7 +143,15 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	s := a.Settings(repo)
 	addNext, addContexts := nextCommit(ctx, a, repo, s), contextCheckpoints(ctx, a, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
-	r.State, r.Strategy, r.decidedBy = stateOf(&s), s.Strategy, s.Source(settings.KeyEnabled).Name
+	switch {
+	case s.Enabled:
+		r.State = stateEnabled
+	case s.Configured:
+		r.State = stateDisabled
+	default:
+		r.State = stateNotSetUp
+	}
+	r.Strategy, r.decidedBy = s.Strategy, s.Source(settings.KeyEnabled).Name
 	r.Interrupted, _ = app.InterruptedRewind(repo)
 	r.Copies = transcriptCopies(repo)
 	files := config.NewSettingsJSON(&s)
@@ -157,17 +167,6 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	addContexts(r)
 	addNext(r)
 	return r, nil
-}
-
-func stateOf(s *settings.Settings) string {
-	switch {
-	case s.Enabled:
-		return stateEnabled
-	case s.Configured:
-		return stateDisabled
-	default:
-		return stateNotSetUp
-	}
 }
 
 // addHooks reports the hooks of git and of the agent. What is missing is worth
@@ -190,7 +189,20 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 			r.OtherAgents = append(r.OtherAgents, newAgentHooksJSON(other))
 		}
 	}
-	server := serverNotes(a, repo, r.AgentHooks)
+	// What keeps the question before a clear from being asked. The person's list of servers
+	// may be long: it is read only where hooks ask.
+	var server []app.Note
+	if at, err := install.CheckQuestions(repo); err == nil && at.Installed > 0 {
+		r.AgentHooks.Questions = at.File
+		var found bool
+		if _, r.AgentHooks.Server, found, err = install.FindServer(a, repo); err == nil && !found {
+			server = []app.Note{{
+				Code:    codeServerMissing,
+				Message: "Hooks ask an MCP server before /clear that isn't registered with " + install.ClaudeLabel + ".",
+				Hint:    "run `entire enable --mcp`, or `entire enable --no-mcp`",
+			}}
+		}
+	}
 	if !enabled {
 		return
 	}
@@ -261,14 +273,16 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	case stateNotSetUp:
 		w.Printf("%s not set up (run `entire enable`)\n", w.Paint(ui.Dim, "○"))
 	case stateDisabled:
-		w.Printf("%s (%s)%s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, disabledBy(r))
+		by := ""
+		if r.decidedBy != "" {
+			by = ", by " + r.decidedBy
+		}
+		w.Printf("%s (%s)%s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, by)
 	default:
 		w.Printf("%s (%s)\n", w.Paint(ui.Green, "Enabled"), r.Strategy)
 	}
 	if opts.detailed {
 		printFiles(w, r)
-	}
-	if opts.detailed {
 		printSessionsDetailed(w, r.Sessions, a.Now())
 	} else {
 		printSessions(w, r, a.Now())
@@ -285,16 +299,13 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 			w.Printf("  hint: %s\n", n.Hint)
 		}
 	}
-	markSeen(r)
-	return nil
-}
-
-// disabledBy names what disables recording, if that is known.
-func disabledBy(r *statusReport) string {
-	if r.decidedBy == "" {
-		return ""
+	// Where it can't be recorded that the failures were shown they are shown again.
+	if r.Failures != nil {
+		if dir, err := settings.Folder(r.Repository.Root, "logs", 0o755); err == nil {
+			_ = disk.WriteCache(filepath.Join(dir, seenName), []byte(r.Failures.last.Format(time.RFC3339Nano)+"\n"), 0o600)
+		}
 	}
-	return ", by " + r.decidedBy
+	return nil
 }
 
 func printFiles(w ui.Streams, r *statusReport) {

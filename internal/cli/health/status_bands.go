@@ -50,7 +50,12 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	versions, err := store.Versions()
 	if err == nil {
 		r.Snapshots.Count = len(versions)
-		err = r.Snapshots.addLatest(store, rec.Snapshots().Snapshots.Lineage())
+		var last bands.Snapshot
+		var found bool
+		if last, found, err = store.Lineage(rec.Snapshots().Snapshots.Lineage()).Latest(); err == nil && found {
+			latest := format.NewCheckpointJSON(last)
+			r.Snapshots.Latest, r.Snapshots.LeftOut, r.Snapshots.last = &latest, format.NotNil(last.LeftOut), last
+		}
 	}
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{
@@ -64,38 +69,24 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 		})
 	}
 	r.Snapshots.Missed = format.NotNil(rec.Snapshots().Requests.Missed())
-	if r.Snapshots.Enabled {
-		r.Notes = append(r.Notes, floorNotes(store.Dir(), s.Bands.FreeFloor)...)
+	if !r.Snapshots.Enabled {
+		return
 	}
-}
-
-func (j *snapshotsJSON) addLatest(store *bands.Store, lineage string) error {
-	last, found, err := store.Lineage(lineage).Latest()
-	if err != nil || !found {
-		return err
-	}
-	latest := format.NewCheckpointJSON(last)
-	j.Latest, j.LeftOut, j.last = &latest, format.NotNil(last.LeftOut), last
-	return nil
-}
-
-// floorNotes reports whether too little is free for automatic snapshots.
-func floorNotes(dir string, floor int64) []app.Note {
-	space, err := disk.SpaceAt(dir)
+	space, err := disk.SpaceAt(store.Dir())
 	if err != nil {
-		return nil
+		return
 	}
+	floor := s.Bands.FreeFloor
 	if floor == 0 {
 		floor = bands.DefaultFloor(space.Total)
 	}
-	if space.Free >= floor {
-		return nil
+	if space.Free < floor {
+		r.Notes = append(r.Notes, app.Note{
+			Code:    "floor",
+			Message: fmt.Sprintf("No automatic snapshots are taken: %s are free, and %s shall stay so.", format.Size(space.Free), format.Size(floor)),
+			Hint:    "make room on the disk, or set bands.free_floor",
+		})
 	}
-	return []app.Note{{
-		Code:    "floor",
-		Message: fmt.Sprintf("No automatic snapshots are taken: %s are free, and %s shall stay so.", format.Size(space.Free), format.Size(floor)),
-		Hint:    "make room on the disk, or set bands.free_floor",
-	}}
 }
 
 // printSnapshots prints a line about the last snapshot and the room that all take, and

@@ -2,12 +2,11 @@ package health
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // storedJSON is what is stored of a session in its last checkpoint.
@@ -38,37 +37,18 @@ func addCheckpoints(ctx context.Context, repo *git.Repo, sessions []sessionJSON)
 				return
 			}
 		}
-		s.Checkpoint = lastStored(ctx, repo, tree, id, s.ID)
-	}
-}
-
-func lastStored(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID, session string) *storedJSON {
-	stored, err := checkpoint.ReadAvailable(ctx, repo, tree, id)
-	if err != nil {
-		return nil
-	}
-	for _, slot := range stored.Sessions {
-		if slot.Meta.SessionID != session {
+		stored, err := checkpoint.ReadAvailable(ctx, repo, tree, id)
+		if err != nil {
 			continue
 		}
-		found := &storedJSON{CreatedAt: slot.Meta.CreatedAt}
-		if by, ok := checkpoint.ParseAttribution(slot.Meta.Attribution); ok && by.TotalCommitted > 0 {
-			found.Attribution = &attributionJSON{by.AgentLines, by.TotalCommitted, by.AgentPercentage}
+		slot := slices.IndexFunc(stored.Sessions, func(slot checkpoint.Stored) bool { return slot.Meta.SessionID == s.ID })
+		if slot < 0 {
+			continue
 		}
-		return found
+		meta := stored.Sessions[slot].Meta
+		s.Checkpoint = &storedJSON{CreatedAt: meta.CreatedAt}
+		if by, ok := checkpoint.ParseAttribution(meta.Attribution); ok && by.TotalCommitted > 0 {
+			s.Checkpoint.Attribution = &attributionJSON{by.AgentLines, by.TotalCommitted, by.AgentPercentage}
+		}
 	}
-	return nil
-}
-
-// checkpointText is a line's part about a session's last checkpoint.
-func checkpointText(s sessionJSON, now time.Time) string {
-	text := "last checkpoint " + ui.Line(s.LastCheckpoint, 12)
-	if s.Checkpoint == nil {
-		return text
-	}
-	text += " " + ui.Ago(now, s.Checkpoint.CreatedAt)
-	if by := s.Checkpoint.Attribution; by != nil {
-		text += ", " + format.WrittenBy(checkpoint.Attribution{AgentLines: by.AgentLines, TotalCommitted: by.TotalCommitted, AgentPercentage: by.AgentPercentage})
-	}
-	return text
 }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 const (
@@ -35,7 +33,10 @@ type failuresJSON struct {
 // after the last look.
 func failures(a *app.App, root string) *failuresJSON {
 	path := app.LogPath(root)
-	seen := lastSeen(root)
+	var seen time.Time // zero if no failure was shown
+	if data, err := os.ReadFile(filepath.Join(filepath.Dir(path), seenName)); err == nil {
+		seen, _ = time.Parse(time.RFC3339Nano, strings.TrimSpace(string(data)))
+	}
 	f := &failuresJSON{Log: path}
 	for _, line := range app.LogTail(path, tailSize) {
 		var record struct {
@@ -60,30 +61,4 @@ func failures(a *app.App, root string) *failuresJSON {
 		return nil
 	}
 	return f
-}
-
-// lastSeen is the time of the last failure that was shown; zero if none was.
-func lastSeen(root string) time.Time {
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(app.LogPath(root)), seenName))
-	if err != nil {
-		return time.Time{}
-	}
-	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(data)))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
-// markSeen notes that the failures were shown. Where that can't be written they
-// are shown again.
-func markSeen(r *statusReport) {
-	if r.Failures == nil {
-		return
-	}
-	dir, err := settings.Folder(r.Repository.Root, "logs", 0o755)
-	if err != nil {
-		return
-	}
-	_ = disk.WriteCache(filepath.Join(dir, seenName), []byte(r.Failures.last.Format(time.RFC3339Nano)+"\n"), 0o600)
 }

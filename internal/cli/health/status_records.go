@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -54,7 +55,14 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 		if _, known := branches[s.WorktreePath]; !known {
 			branches[s.WorktreePath] = sessions.BranchOf(ctx, repo, git.Locate{Getenv: a.Getenv, Environ: a.Environ}, s.WorktreePath)
 		}
-		r.Sessions = append(r.Sessions, newSessionJSON(s, branches[s.WorktreePath]))
+		r.Sessions = append(r.Sessions, sessionJSON{
+			ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
+			Worktree: s.WorktreePath, Branch: branches[s.WorktreePath],
+			StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
+			FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(format.NotNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
+			LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
+			AgentGone:      sessions.PhaseOf(s, proc.Alive) == sessions.Gone,
+		})
 	}
 	slices.SortStableFunc(r.Sessions, func(x, y sessionJSON) int {
 		if here := x.Worktree == repo.Root; here != (y.Worktree == repo.Root) {
@@ -81,38 +89,19 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 				ui.Line(strings.Join(incomplete, ", "), format.LineWidth) + ".",
 		})
 	}
-	if r.Unfinished = unfinished(repo.CommonDir); r.Unfinished > 0 {
+	if journal, err := os.ReadDir(filepath.Join(repo.CommonDir, "entire", "journal")); err == nil {
+		for _, e := range journal {
+			if e.Type().IsRegular() && !strings.Contains(e.Name(), ".entire-tmp-") {
+				r.Unfinished++
+			}
+		}
+	}
+	if r.Unfinished > 0 {
 		r.Notes = append(r.Notes, app.Note{
 			Code:    "unfinished",
 			Message: ui.Plural(r.Unfinished, "operation") + " of a hook did not finish; the next hook completes it.",
 		})
 	}
-}
-
-func newSessionJSON(s *session.State, branch string) sessionJSON {
-	return sessionJSON{
-		ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
-		Worktree: s.WorktreePath, Branch: branch,
-		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
-		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(format.NotNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
-		LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
-		AgentGone:      sessions.PhaseOf(s, proc.Alive) == sessions.Gone,
-	}
-}
-
-// unfinished counts the entries of the journal.
-func unfinished(commonDir string) int {
-	entries, err := os.ReadDir(filepath.Join(commonDir, "entire", "journal"))
-	if err != nil {
-		return 0
-	}
-	n := 0
-	for _, e := range entries {
-		if e.Type().IsRegular() && !strings.Contains(e.Name(), ".entire-tmp-") {
-			n++
-		}
-	}
-	return n
 }
 
 // shownSessions is how many open sessions are shown without --detailed.
@@ -166,7 +155,28 @@ func printSessionsDetailed(w ui.Streams, sessions []sessionJSON, now time.Time) 
 		if i == 0 || s.Worktree != sessions[i-1].Worktree {
 			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
 		}
-		printSession(w, s, names[i], now)
+		times := "started " + ui.Ago(now, s.StartedAt)
+		if s.ActiveAt != nil {
+			times += ", active " + ui.Ago(now, *s.ActiveAt)
+		}
+		w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), names[i], times)
+		if s.FirstPrompt != "" {
+			w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
+		}
+		facts := factsOf(s)
+		if s.LastCheckpoint != "" {
+			last := "last checkpoint " + ui.Line(s.LastCheckpoint, 12)
+			if stored := s.Checkpoint; stored != nil {
+				last += " " + ui.Ago(now, stored.CreatedAt)
+				if by := stored.Attribution; by != nil {
+					last += ", " + format.WrittenBy(checkpoint.Attribution{
+						AgentLines: by.AgentLines, TotalCommitted: by.TotalCommitted, AgentPercentage: by.AgentPercentage,
+					})
+				}
+			}
+			facts = append(facts, last)
+		}
+		w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
 		for _, path := range s.Files {
 			w.Printf("        %s\n", format.Path(path))
 		}
@@ -178,22 +188,6 @@ func branchSuffix(branch string) string {
 		return ""
 	}
 	return " (" + ui.Line(branch, 100) + ")"
-}
-
-func printSession(w ui.Streams, s sessionJSON, name string, now time.Time) {
-	line := "started " + ui.Ago(now, s.StartedAt)
-	if s.ActiveAt != nil {
-		line += ", active " + ui.Ago(now, *s.ActiveAt)
-	}
-	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), name, line)
-	if s.FirstPrompt != "" {
-		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
-	}
-	facts := factsOf(s)
-	if s.LastCheckpoint != "" {
-		facts = append(facts, checkpointText(s, now))
-	}
-	w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
 }
 
 // factsOf are a session's state and what it has that no commit holds.

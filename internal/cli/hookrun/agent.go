@@ -72,16 +72,7 @@ func (h *hook) agent(ctx context.Context) error {
 	if h.name == "stop" {
 		payload.AwaitTranscript(ctx, h.by)
 	}
-	if h.name == "session-start" || h.name == "user-prompt-submit" {
-		h.mark(ctx)
-	}
-	switch h.name {
-	case "session-start":
-		h.mend(ctx)
-		h.sweepAgentFiles(ctx)
-	case "user-prompt-submit":
-		h.mendGitHooks(ctx, false)
-	}
+	h.mend(ctx)
 	answer, err := agenthook.Handle(ctx, rec, h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
@@ -96,13 +87,25 @@ func (h *hook) agent(ctx context.Context) error {
 		note, hint := app.ExplainInterruptedRewind(h.repo)
 		answer.Say(note, hint)
 	}
-	if err == nil || errors.Is(err, agenthook.ErrContext) {
-		err = errors.Join(err, h.commitTurn(whole, &answer))
-	}
 	if h.name == "stop" || h.name == "stop-failure" {
+		if err == nil || errors.Is(err, agenthook.ErrContext) {
+			// The commit of the turn may take as long as the user's hooks and signing do, and
+			// has a deadline of its own.
+			own := h.repo.Processes()
+			notice, failed := h.rec.AgentEvents().CommitTurn(whole, h.session)
+			h.commit = h.repo.Processes() - own
+			if notice != "" {
+				answer.Say("Entire: " + notice)
+			}
+			err = errors.Join(err, failed)
+		}
 		err = errors.Join(err, h.startIndexing())
 	}
-	return errors.Join(err, h.reply(answer), h.finish(ctx))
+	data, unsaid := answer.Encode(h.by)
+	if len(data) > 0 {
+		h.app.Streams.Printf("%s", data) // the one output: the agent reads no more
+	}
+	return errors.Join(err, unsaid, h.finish(ctx))
 }
 
 // setTranscript sets the path of the session's transcript: the payload's if it may be read,
@@ -111,7 +114,13 @@ func (h *hook) agent(ctx context.Context) error {
 func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (stored string) {
 	var err error
 	if payload.Transcript == "" && h.by.NamesLate {
-		payload.Transcript = h.transcript(payload.SessionID)
+		path, err := h.rec.Transcripts().File(h.by, payload.SessionID, h.app.Now())
+		if err == nil {
+			_, err = os.Lstat(path)
+		}
+		if err == nil {
+			payload.Transcript = path
+		}
 	}
 	if h.by.HandsOver() {
 		if payload.Transcript, stored, err = h.takeOver(ctx, *payload); err != nil {
@@ -123,18 +132,6 @@ func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (s
 		payload.Transcript = "" // what git and the snapshots have is recorded
 	}
 	return stored
-}
-
-// transcript is where the agent keeps the transcript of a session, "" if it isn't there.
-func (h *hook) transcript(id string) string {
-	path, err := h.rec.Transcripts().File(h.by, id, h.app.Now())
-	if err != nil {
-		return ""
-	}
-	if _, err := os.Lstat(path); err != nil {
-		return ""
-	}
-	return path
 }
 
 // takeOver adds what a plugin hands over to the transcript that the program writes, of the
@@ -157,15 +154,6 @@ func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored 
 	}
 	stored, err = handed.Append(ctx, to, m, h.rec.Redact)
 	return path, stored, err
-}
-
-// reply prints the output for the agent: one, as it reads no more.
-func (h *hook) reply(answer agenthook.Answer) error {
-	data, err := answer.Encode(h.by)
-	if len(data) > 0 {
-		h.app.Streams.Printf("%s", data)
-	}
-	return err
 }
 
 // sessionRepo finds the repository of an agent's event: the one that holds the
@@ -207,25 +195,44 @@ func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
 	return there, nil
 }
 
-// mark notes that the repository is enabled on this machine.
-func (h *hook) mark(ctx context.Context) {
-	path := settings.MarkerFile(h.repo.CommonDir)
-	if _, err := os.Lstat(path); err == nil {
+// mend records at the start of a session or a turn that the repository is enabled on this
+// machine, and puts right what other tools have done to the hooks since. At the start of a turn
+// it starts no git process where nothing has touched git's hooks.
+func (h *hook) mend(ctx context.Context) {
+	start := h.name == "session-start"
+	if !start && h.name != "user-prompt-submit" {
 		return
 	}
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = disk.WriteCache(path, nil, 0o600)
+	marker := settings.MarkerFile(h.repo.CommonDir)
+	if _, err := os.Lstat(marker); err != nil {
+		err := os.MkdirAll(filepath.Dir(marker), 0o700)
+		if err == nil {
+			err = disk.WriteCache(marker, nil, 0o600)
+		}
+		if err != nil {
+			h.log.WarnContext(ctx, "not marked as enabled", "error", err.Error())
+		}
 	}
-	if err != nil {
-		h.log.WarnContext(ctx, "not marked as enabled", "error", err.Error())
+	installer, configs := githook.Installer{Repo: h.repo}, globalGitConfigs(h.app)
+	if start || installer.Touched(configs...) {
+		before := h.repo.Processes()
+		report, err := installer.Mend(ctx, configs...)
+		if err != nil {
+			h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
+		}
+		if report.Changed {
+			h.mended = h.repo.Processes() - before
+			h.log.InfoContext(ctx, "git hooks mended", "dir", report.Dir)
+		}
+		for _, note := range report.Notes {
+			h.log.InfoContext(ctx, "git hooks", "note", note)
+		}
 	}
-}
-
-// mend puts right what other tools have done to the hooks since.
-func (h *hook) mend(ctx context.Context) {
-	h.mendGitHooks(ctx, true)
-	for _, s := range install.Maintained(h.app, h.repo, h.by) {
+	if !start {
+		return
+	}
+	all := install.Maintained(h.app, h.repo, h.by)
+	for _, s := range all {
 		if n, _, err := s.Check(); err != nil || n == 0 {
 			continue
 		}
@@ -233,26 +240,18 @@ func (h *hook) mend(ctx context.Context) {
 			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", s.Path, "error", err.Error())
 		}
 	}
-}
-
-// mendGitHooks starts no git process where nothing has touched the hooks, unless
-// it is to look at them in any case.
-func (h *hook) mendGitHooks(ctx context.Context, always bool) {
-	installer, configs := githook.Installer{Repo: h.repo}, globalGitConfigs(h.app)
-	if !always && !installer.Touched(configs...) {
-		return
+	// What a stopped installation left beside the agent's files in the worktree.
+	const gone = time.Hour // the age at which a temporary file's writer surely is
+	before := h.app.Now().Add(-gone)
+	failed := make([]error, 0, len(all)+1)
+	for _, s := range install.AllServers(h.repo, h.repo.Root) {
+		failed = append(failed, s.Sweep(before))
 	}
-	before := h.repo.Processes()
-	report, err := installer.Mend(ctx, configs...)
-	if err != nil {
-		h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
+	for _, s := range all {
+		failed = append(failed, s.Sweep(before))
 	}
-	if report.Changed {
-		h.mended = h.repo.Processes() - before
-		h.log.InfoContext(ctx, "git hooks mended", "dir", report.Dir)
-	}
-	for _, note := range report.Notes {
-		h.log.InfoContext(ctx, "git hooks", "note", note)
+	if err := errors.Join(failed...); err != nil {
+		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
 	}
 }
 
@@ -271,24 +270,6 @@ func globalGitConfigs(a *app.App) []string {
 		xdg = filepath.Join(a.Home, ".config")
 	}
 	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
-}
-
-// sweepAgentFiles removes what a stopped installation left beside the agent's files
-// in the worktree.
-func (h *hook) sweepAgentFiles(ctx context.Context) {
-	const gone = time.Hour // the age at which a temporary file's writer surely is
-	before := h.app.Now().Add(-gone)
-	all := install.Maintained(h.app, h.repo, h.by)
-	failed := make([]error, 0, len(all)+1)
-	for _, s := range install.AllServers(h.repo, h.repo.Root) {
-		failed = append(failed, s.Sweep(before))
-	}
-	for _, s := range all {
-		failed = append(failed, s.Sweep(before))
-	}
-	if err := errors.Join(failed...); err != nil {
-		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
-	}
 }
 
 // twice reports whether the agent runs the hook of another file for the same event, which acts

@@ -103,11 +103,14 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 	h := &hook{app: a, log: slog.New(slog.DiscardHandler)}
 	began := a.Now()
 	var err error
+	isAgent := false
+	if len(args) >= 2 {
+		h.by, isAgent = agent.ByName(args[0])
+	}
 	switch {
 	case len(args) >= 2 && args[0] == "git":
 		h.kind, h.name, h.args = "git", args[1], args[2:]
-	case len(args) >= 2 && isAgent(args[0]):
-		h.by, _ = agent.ByName(args[0])
+	case isAgent:
 		h.kind, h.name, h.args = "agent", agenthook.Verb(h.by, args[1]), args[2:]
 		if h.name == "" {
 			return
@@ -134,11 +137,6 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 	case "child":
 		err = h.child(ctx)
 	}
-}
-
-func isAgent(name string) bool {
-	_, known := agent.ByName(name)
-	return known
 }
 
 // end logs the one line that every hook leaves, unless it did nothing because
@@ -209,26 +207,21 @@ func (h *hook) git(ctx context.Context) error {
 	if !on {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.gitTimeout())
+	// A push and a question take longer than what no command lists.
+	timeout := h.settings.HookTimeout
+	switch {
+	case h.name == "pre-push":
+		timeout = pushTimeout
+	case h.settings.CommitLinking == settings.LinkPrompt:
+		timeout += answerTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = githook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, h.args, h.app.Streams.In)
 	if h.name == "post-commit" {
 		err = errors.Join(err, h.startIndexing())
 	}
 	return errors.Join(err, h.finish(ctx))
-}
-
-// gitTimeout is how long a git hook may take: a push and a question take
-// longer than what no command lists.
-func (h *hook) gitTimeout() time.Duration {
-	switch {
-	case h.name == "pre-push":
-		return pushTimeout
-	case h.settings.CommitLinking == settings.LinkPrompt:
-		return h.settings.HookTimeout + answerTimeout
-	default:
-		return h.settings.HookTimeout
-	}
 }
 
 // finish runs the children that may not be detached.
@@ -263,32 +256,33 @@ func (h *hook) child(ctx context.Context) error {
 	return h.work(ctx)
 }
 
-// work is what a child is there for.
+// work is what a child is there for. In the end every child brings the index up to date if there
+// is one: the first question makes it, as that may take a minute and 100 MB.
 func (h *hook) work(ctx context.Context) error {
 	if _, err := tombstone.Load(h.repo.CommonDir); err != nil {
 		return err // what is due stays due
 	}
-	return errors.Join(h.workOf(ctx), h.fillIndex(ctx))
-}
-
-func (h *hook) workOf(ctx context.Context) error {
-	switch h.name {
-	case childIndex:
-		return nil
-	case childSnapshot:
-		return h.recorder(app.ChildLock).Background().ServeSnapshots(ctx)
-	case childSummarize:
-		return h.summarize(ctx)
-	}
-	if len(h.args) > 0 {
+	if len(h.args) > 0 && (h.name == childComplete || h.name == childRecall) {
 		h.session = h.args[0]
 	}
-	if h.name == childRecall {
-		return h.recorder(app.ChildLock).Background().FinishRecall(ctx, h.session)
+	var err error
+	switch h.name {
+	case childIndex:
+	case childSnapshot:
+		err = h.recorder(app.ChildLock).Background().ServeSnapshots(ctx)
+	case childSummarize:
+		err = h.summarize(ctx)
+	case childRecall:
+		err = h.recorder(app.ChildLock).Background().FinishRecall(ctx, h.session)
+	default: // childComplete
+		rec := h.recorder(app.ChildLock)
+		rec.Options.LineTimeout = lineTimeout
+		err = rec.Background().Complete(ctx, h.session)
 	}
-	rec := h.recorder(app.ChildLock)
-	rec.Options.LineTimeout = lineTimeout
-	return rec.Background().Complete(ctx, h.session)
+	if background := h.recorder(app.ChildLock).Background(); background.HasIndex() {
+		err = errors.Join(err, background.FillIndex(ctx))
+	}
+	return err
 }
 
 // startIndexing leaves the index to a child, unless one was started that will fill it or
@@ -298,16 +292,6 @@ func (h *hook) startIndexing() error {
 		return nil
 	}
 	return h.detach("hooks", childIndex)
-}
-
-// fillIndex brings an index that is there up to date, which every child does in the end. The
-// first question makes it, as that may take a minute and 100 MB.
-func (h *hook) fillIndex(ctx context.Context) error {
-	background := h.recorder(app.ChildLock).Background()
-	if !background.HasIndex() {
-		return nil
-	}
-	return background.FillIndex(ctx)
 }
 
 // recorder is the service that does the work.

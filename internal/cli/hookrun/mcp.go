@@ -47,30 +47,26 @@ EXIT STATUS
 			if a.Streams.Terminal.In {
 				a.Streams.Notef("Waiting for a client of the Model Context Protocol on standard input; end it with Ctrl-D.")
 			}
-			return mcpServer(a).Run(cmd.Context(), a.Streams.In, a.Streams.Out)
+			dir := a.Getenv("CLAUDE_PROJECT_DIR")
+			if !filepath.IsAbs(dir) {
+				dir = a.Dir
+			}
+			tokens, err := strconv.Atoi(a.Getenv("MAX_MCP_OUTPUT_TOKENS"))
+			if err != nil {
+				tokens = 0
+			}
+			server := &mcpserver.Server{
+				Open: func(ctx context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
+					return openProject(ctx, a, at)
+				},
+				Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
+					return mcpConfigure(a, dir, changes)
+				},
+				Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid, Above: ancestors,
+				Tokens: tokens, Version: a.Version, Now: a.Now,
+			}
+			return server.Run(cmd.Context(), a.Streams.In, a.Streams.Out)
 		},
-	}
-}
-
-// mcpServer is the server for the client that started this process.
-func mcpServer(a *app.App) *mcpserver.Server {
-	dir := a.Getenv("CLAUDE_PROJECT_DIR")
-	if !filepath.IsAbs(dir) {
-		dir = a.Dir
-	}
-	tokens, err := strconv.Atoi(a.Getenv("MAX_MCP_OUTPUT_TOKENS"))
-	if err != nil {
-		tokens = 0
-	}
-	return &mcpserver.Server{
-		Open: func(ctx context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
-			return openProject(ctx, a, at)
-		},
-		Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
-			return mcpConfigure(a, dir, changes)
-		},
-		Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid, Above: ancestors,
-		Tokens: tokens, Version: a.Version, Now: a.Now,
 	}
 }
 
@@ -100,8 +96,9 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	rec := h.recorder(h.settings.LockTimeout)
 	rec.Env.Terminal = func() bool { return false } // the terminal is the agent's
 	lines := mcpLines{reader: blame.Reader{Repo: repo, Uncommitted: rec.Authorship().Attribution}, now: a.Now}
+	saved := rec.SavedContexts()
 	return &mcpserver.Project{
-		Root: repo.Root, Work: newContextWork(rec.SavedContexts()), Store: rec.SavedContexts().Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
+		Root: repo.Root, Work: contextWork{saved.Saver, saved.Briefer, saved.Clearer, saved.Injector}, Store: saved.Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
 		History: func(ctx context.Context) (*index.Reader, error) {
 			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 		},
@@ -154,8 +151,4 @@ type contextWork struct {
 	*savedcontext.Briefer
 	*savedcontext.Clearer
 	*savedcontext.Injector
-}
-
-func newContextWork(s *savedcontext.Services) contextWork {
-	return contextWork{s.Saver, s.Briefer, s.Clearer, s.Injector}
 }

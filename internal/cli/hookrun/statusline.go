@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,19 +68,35 @@ func statusline(ctx context.Context, a *app.App) {
 	if err != nil && raw == nil {
 		return
 	}
-	repos := lineRepos(a, line)
+	// The repositories that the line may be about: that of the session's project, and that of
+	// the working directory.
+	var repos []*git.Repo
+	for _, dir := range []string{line.Workspace.Project, line.Dir, a.Dir} {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
+		if err == nil && !repo.Bare && repo.Root != "" {
+			repos = append(repos, repo)
+		}
+	}
 	defer func() {
 		for _, repo := range repos {
 			_ = repo.Close()
 		}
 	}()
-	own := noteLine(ctx, a, recording(repos, line.SessionID), line)
-	var here *git.Repo
+	var here, recording *git.Repo // recording holds the session's state
 	if len(repos) > 0 {
-		here = repos[0]
+		here, recording = repos[0], repos[0]
 	}
+	if i := slices.IndexFunc(repos, func(repo *git.Repo) bool {
+		return session.CheckID(line.SessionID) == nil && session.Open(repo.CommonDir).Stamp(line.SessionID) != ""
+	}); i >= 0 {
+		recording = repos[i]
+	}
+	own := noteLine(ctx, a, recording, line)
 	if command := formerLine(a, here); command != "" {
-		out, _ := runLine(ctx, a, command, raw) // what it printed counts, as in the agent's own eyes
+		out, _ := runLine(ctx, a, command, raw) // what it printed counts, as it does to the agent
 		_, _ = a.Streams.Out.Write(out)
 		return
 	}
@@ -114,35 +131,6 @@ func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line)
 		return ""
 	}
 	return "entire: " + strings.Join(facts, " · ")
-}
-
-// lineRepos are the repositories that the line may be about: that of the
-// session's project, and that of the working directory.
-func lineRepos(a *app.App, line claude.Line) []*git.Repo {
-	var found []*git.Repo
-	for _, dir := range []string{line.Workspace.Project, line.Dir, a.Dir} {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
-		if err == nil && !repo.Bare && repo.Root != "" {
-			found = append(found, repo)
-		}
-	}
-	return found
-}
-
-// recording is the one of repos that holds the session's state, else the first.
-func recording(repos []*git.Repo, id string) *git.Repo {
-	for _, repo := range repos {
-		if session.CheckID(id) == nil && session.Open(repo.CommonDir).Stamp(id) != "" {
-			return repo
-		}
-	}
-	if len(repos) == 0 {
-		return nil
-	}
-	return repos[0]
 }
 
 // formerLine is the user's own status line: the one that ours took the place

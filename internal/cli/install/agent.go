@@ -117,18 +117,6 @@ func CheckAgents(a *app.App, repo *git.Repo) ([]AgentHooks, error) {
 // CheckAgent finds an agent's hooks in any of its files. An event counts as missing only
 // if none of the project's has its hook; where these have no hooks, the user's count.
 func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) {
-	found, err := checkProject(repo, by)
-	user, ok := UserSettings(a, by)
-	if found.Installed > 0 || !ok {
-		return found, err
-	}
-	if n, missing, unread := user.Check(); unread == nil && n > 0 {
-		found.Settings, found.Installed, found.Missing = user, n, missing
-	}
-	return found, err
-}
-
-func checkProject(repo *git.Repo, by agent.Agent) (AgentHooks, error) {
 	files := agenthook.Files(by, repo.Root)
 	found := AgentHooks{Agent: by, Settings: AgentSettings(repo, by, files[0])}
 	if _, err := os.Stat(filepath.Dir(files[0])); err == nil {
@@ -150,15 +138,16 @@ func checkProject(repo *git.Repo, by agent.Agent) (AgentHooks, error) {
 		} else {
 			found.Missing = slices.DeleteFunc(found.Missing, func(e string) bool { return !slices.Contains(missing, e) })
 		}
-		found.Former = found.Former || holdsFormer(path)
+		// A hook as only the existing tool installs it.
+		data, err := os.ReadFile(path)
+		found.Former = found.Former || err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo\""))
+	}
+	if user, ok := UserSettings(a, by); ok && found.Installed == 0 {
+		if n, missing, err := user.Check(); err == nil && n > 0 {
+			found.Settings, found.Installed, found.Missing = user, n, missing
+		}
 	}
 	return found, errors.Join(failed...)
-}
-
-// holdsFormer reports whether there is a hook as the existing tool installs it.
-func holdsFormer(path string) bool {
-	data, err := os.ReadFile(path)
-	return err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo\""))
 }
 
 // ClaudeClient is the user's own program and its settings.

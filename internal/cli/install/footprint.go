@@ -55,7 +55,16 @@ func openFootprint(repo *git.Repo) (*Footprint, error) {
 	f, err := readFootprint(path)
 	switch {
 	case err == nil && (f.Worktree == repo.Root || repo.WorktreeID == ""):
-		f.move(repo.Root, repo.CommonDir)
+		// The folder of the repository may have been renamed.
+		for i, k := range f.Files {
+			if rel, err := filepath.Rel(f.Worktree, k.Path); err == nil && filepath.IsLocal(rel) {
+				f.Files[i].Path = filepath.Join(repo.Root, rel)
+			}
+			if filepath.Base(k.Path) == "exclude" {
+				f.Files[i].Path = excludeFile(repo.CommonDir)
+			}
+		}
+		f.Worktree = repo.Root
 		return f, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -72,19 +81,6 @@ func openFootprint(repo *git.Repo) (*Footprint, error) {
 	return f, nil
 }
 
-// move follows a repository whose folder was renamed.
-func (f *Footprint) move(root, commonDir string) {
-	for i, k := range f.Files {
-		if rel, err := filepath.Rel(f.Worktree, k.Path); err == nil && filepath.IsLocal(rel) {
-			f.Files[i].Path = filepath.Join(root, rel)
-		}
-		if filepath.Base(k.Path) == "exclude" {
-			f.Files[i].Path = excludeFile(commonDir)
-		}
-	}
-	f.Worktree = root
-}
-
 func readFootprint(path string) (*Footprint, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -99,7 +95,8 @@ func readFootprint(path string) (*Footprint, error) {
 
 // Footprints are those of all worktrees.
 func Footprints(commonDir string) ([]*Footprint, error) {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(backupDir(commonDir)), "worktree-*.json"))
+	dir := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(backupDir(commonDir))
+	paths, err := filepath.Glob(filepath.Join(dir, "worktree-*.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +109,6 @@ func Footprints(commonDir string) ([]*Footprint, error) {
 		found = append(found, f)
 	}
 	return found, nil
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // change changes the file path by write, and keeps what was there before. write
@@ -198,7 +191,21 @@ func (f *Footprint) TakeBack() error {
 	if len(failed) > 0 {
 		return errors.Join(failed...)
 	}
-	return f.removeNew()
+	// What wasn't in .entire before, or the folder with it.
+	dir := EntireDir(f.Worktree)
+	if !f.Had {
+		return RemoveAll(dir)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !slices.Contains(f.Names, e.Name()) {
+			failed = append(failed, RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // TakeBackHere is takeBack without the files that worktrees share. It forgets
@@ -222,25 +229,9 @@ func (f *Footprint) TakeBackHere() error {
 	return f.save()
 }
 
-// removeNew removes what wasn't in .entire before, or the folder with it.
-func (f *Footprint) removeNew() error {
-	dir := EntireDir(f.Worktree)
-	if !f.Had {
-		return RemoveAll(dir)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	var failed []error
-	for _, e := range entries {
-		if !slices.Contains(f.Names, e.Name()) {
-			failed = append(failed, RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return errors.Join(failed...)
-}
-
+// restore gives the file its former bytes. Where another program has changed it since, only what
+// this one put in goes: its keys in settings, its lines in an ignore file. Settings that weren't
+// there before go with their folder.
 func (k *kept) restore() error {
 	if k.Wrote == "" {
 		return nil // kept, but never written
@@ -257,36 +248,23 @@ func (k *kept) restore() error {
 		}
 		return disk.WriteDurable(k.Path, k.Before, k.Mode)
 	case strings.HasSuffix(k.Path, ".json"):
-		return k.restoreSettings(now)
-	default:
-		return k.restoreLines(now)
+		if !k.Existed {
+			return nil
+		}
+		data, err := settings.Undo(now, k.Before, settings.KeyEnabled, settings.KeyStrategy, settings.KeyPushRemote, settings.KeySummarize)
+		if err != nil {
+			return err
+		}
+		return disk.WriteDurable(k.Path, data, k.Mode)
 	}
-}
-
-// restoreSettings undoes the program's keys in a file that was changed since.
-// One that wasn't there before goes with its folder.
-func (k *kept) restoreSettings(now []byte) error {
-	if !k.Existed {
-		return nil
-	}
-	data, err := settings.Undo(now, k.Before, settings.KeyEnabled, settings.KeyStrategy, settings.KeyPushRemote, settings.KeySummarize)
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(k.Path, data, k.Mode)
-}
-
-// restoreLines takes the program's lines out of an ignore file that was
-// changed since.
-func (k *kept) restoreLines(now []byte) error {
 	before := strings.Split(string(k.Before), "\n")
+	ours := slices.Concat(entireIgnore(), personalIgnore())
 	var b bytes.Buffer
 	for line := range strings.Lines(string(now)) {
 		text := strings.TrimRight(line, "\r\n")
-		if slices.Contains(slices.Concat(entireIgnore(), personalIgnore()), text) && !slices.Contains(before, text) {
-			continue
+		if !slices.Contains(ours, text) || slices.Contains(before, text) {
+			b.WriteString(line)
 		}
-		b.WriteString(line)
 	}
 	mode := k.Mode
 	if !k.Existed {

@@ -113,12 +113,6 @@ func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 			return q, err
 		}
 	}
-	return questionOf(plan, active), nil
-}
-
-// questionOf asks about what a plan changes of others' work.
-func questionOf(plan rewind.Plan, active []string) ui.Question {
-	q := ui.Question{Title: "Go on?", Flag: "--force"}
 	var help []string
 	if len(active) > 0 {
 		help = append(help, turnRuns)
@@ -130,7 +124,7 @@ func questionOf(plan rewind.Plan, active []string) ui.Question {
 		help = append(help, "You changed these too, after an agent or before it: "+someOf(plan.Both)+". What they are now is saved first.")
 	}
 	if len(help) == 0 {
-		return q
+		return q, nil
 	}
 	q.Help = strings.Join(help, "\n")
 	label := "Rewind"
@@ -150,7 +144,7 @@ func questionOf(plan rewind.Plan, active []string) ui.Question {
 	} else {
 		q.Options = append(q.Options, cancel)
 	}
-	return q
+	return q, nil
 }
 
 // someOf names the first of some paths, and counts the others.

@@ -3,7 +3,6 @@ package rewindcmd
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"slices"
 	"time"
 
@@ -39,19 +38,6 @@ type pointJSON struct {
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
-func newPointJSON(p points.Point) pointJSON {
-	j := pointJSON{
-		ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
-		IsTask: p.TaskID != "", ToolUseID: p.TaskID, IsLogsOnly: p.LogsOnly(), Condensation: string(p.Checkpoint),
-		SessionID: p.Session, SessionPrompt: p.Prompt, Agent: p.Agent, Commit: string(p.Commit),
-		Unreadable: p.Unreadable,
-	}
-	if p.Snapshot != 0 {
-		j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
-	}
-	return j
-}
-
 // picker lists the points of a rewind and lets a person choose one.
 type picker struct{ *rewinding }
 
@@ -66,28 +52,31 @@ func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) 
 }
 
 // list prints the points and nothing else: callers read both streams. On a terminal it
-// prints a table, else JSON.
+// prints a table, else JSON, in which < and > are escaped, as in the existing tool's.
 func (pi *picker) list(ctx context.Context) error {
 	most := points.MaxPoints
 	if pi.opts.all {
 		most = points.AllPoints
 	}
-	points, err := pi.points(ctx, most)
+	list, err := pi.points(ctx, most)
 	if err != nil {
 		return err
 	}
 	if pi.Streams.Terminal.Out && !pi.opts.json {
-		pi.table(points, !pi.opts.all && len(points) == most)
+		pi.table(list, !pi.opts.all && len(list) == most)
 		return nil
 	}
-	return pi.Streams.JSONList(ui.JSONList{Entries: pi.entries(points)})
-}
-
-// entries are the points as JSON, in which < and > are escaped, as in the existing tool's.
-func (pi *picker) entries(list []points.Point) iter.Seq2[any, error] {
-	return func(yield func(any, error) bool) {
+	return pi.Streams.JSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
 		for i, p := range list {
-			j := newPointJSON(p)
+			j := pointJSON{
+				ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
+				IsTask: p.TaskID != "", ToolUseID: p.TaskID, IsLogsOnly: p.LogsOnly(), Condensation: string(p.Checkpoint),
+				SessionID: p.Session, SessionPrompt: p.Prompt, Agent: p.Agent, Commit: string(p.Commit),
+				Unreadable: p.Unreadable,
+			}
+			if p.Snapshot != 0 {
+				j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
+			}
 			if i == 0 { // the newest is the rescue of what was interrupted
 				j.Interrupted, _ = app.InterruptedRewind(pi.repo)
 			}
@@ -96,7 +85,7 @@ func (pi *picker) entries(list []points.Point) iter.Seq2[any, error] {
 				return
 			}
 		}
-	}
+	}})
 }
 
 // table prints the points for a person; more reports that there may be others.

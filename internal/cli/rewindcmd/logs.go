@@ -47,35 +47,27 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 		}
 	}
 	if l.opts.json {
-		return l.Streams.JSON(l.outcome(p, convs))
+		j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
+		if l.opts.reset {
+			j.Reset = string(p.Commit)
+		}
+		for _, t := range convs {
+			j.Transcripts = append(j.Transcripts, logJSON{t.Session, t.Path, t.Changed, t.Copy})
+		}
+		return l.Streams.JSON(j)
 	}
-	if !l.opts.reset {
-		l.report(p, convs)
-	}
-	l.commands(convs)
-	return nil
-}
-
-// report prints what was restored, and that it is no file of the worktree.
-func (l *logsRestore) report(p points.Point, convs []conversation.Conversation) {
 	written := func(t conversation.Conversation) bool { return t.Changed || len(t.Subagents) > 0 }
-	if slices.ContainsFunc(convs, written) {
+	switch {
+	case l.opts.reset:
+	case slices.ContainsFunc(convs, written):
 		l.Streams.Printf("Restored the transcripts of checkpoint %s. Your files are unchanged.\n", p.Checkpoint)
-		return
-	}
-	l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored. Your files are unchanged.\n", p.Checkpoint)
-}
-
-// outcome is what --json prints when it is done.
-func (l *logsRestore) outcome(p points.Point, convs []conversation.Conversation) logsJSON {
-	j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
-	if l.opts.reset {
-		j.Reset = string(p.Commit)
+	default:
+		l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored. Your files are unchanged.\n", p.Checkpoint)
 	}
 	for _, t := range convs {
-		j.Transcripts = append(j.Transcripts, logJSON{t.Session, t.Path, t.Changed, t.Copy})
+		l.Streams.Printf("Continue the session: %s\n", t.Agent.Resume(t.Session))
 	}
-	return j
+	return nil
 }
 
 // preview prints which transcripts would be written, and where a reset would go.
@@ -145,12 +137,6 @@ type logJSON struct {
 	Path    string `json:"transcript_path"`
 	Changed bool   `json:"changed"`
 	Copy    string `json:"copy,omitempty"`
-}
-
-func (l *logsRestore) commands(convs []conversation.Conversation) {
-	for _, t := range convs {
-		l.Streams.Printf("Continue the session: %s\n", t.Agent.Resume(t.Session))
-	}
 }
 
 // clean refuses a reset that would lose what is not committed, unless a

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/ui/browse"
 	"github.com/seed-3aff656d/entire/strategy/points"
-	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 const (
@@ -128,7 +127,8 @@ func (pi *picker) items(list []points.Point) []browse.Item {
 func (pi *picker) chooseInLines(ctx context.Context, list []points.Point) (browse.Result, error) {
 	options := make([]ui.Option, 0, len(list)+1)
 	for _, p := range list {
-		options = append(options, ui.Option{Label: pi.label(p), Value: p.ID})
+		label := fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), ui.Line(titleOf(p), format.ListedWidth))
+		options = append(options, ui.Option{Label: strings.TrimRight(label, " "), Value: p.ID})
 	}
 	cancel := ui.Option{Label: "Cancel"}
 	answers, err := pi.Prompter.Ask(ctx, ui.Question{Title: pickTitle, Flag: "--to", Options: append(options, cancel)}, ui.Question{
@@ -218,25 +218,21 @@ func (pi *picker) glance(ctx context.Context, p points.Point) string {
 		if err != nil {
 			return strings.Join(append(lines, err.Error()), "\n")
 		}
-		lines = append(lines, pi.planLines(p, planned)...)
+		if planned.Empty() {
+			lines = append(lines, nothingChanges(planned.Plan, "Nothing would change: the tree is as in "+nameOf(p)+"."))
+		} else {
+			lines = append(lines, summary(planned.Plan), "")
+			for _, kind := range append([]plan.StepKind{plan.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
+				for step := range planned.Steps(kind) {
+					lines = append(lines, format.StepLine(pi.Streams, kind, step.Path))
+				}
+			}
+			lines = append(lines, "")
+		}
 		quiet.reporter().noteBoth(planned, 0)
 		quiet.reporter().noteLeft(planned)
 	}
 	return strings.Join(lines, "\n") + "\n" + out.String()
-}
-
-// planLines are what a rewind would change.
-func (pi *picker) planLines(p points.Point, planned rewind.Plan) []string {
-	if planned.Empty() {
-		return []string{nothingChanges(planned.Plan, "Nothing would change: the tree is as in "+nameOf(p)+".")}
-	}
-	lines := []string{summary(planned.Plan), ""}
-	for _, kind := range append([]plan.StepKind{plan.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
-		for step := range planned.Steps(kind) {
-			lines = append(lines, format.StepLine(pi.Streams, kind, step.Path))
-		}
-	}
-	return append(lines, "")
 }
 
 // chooseScope sets the flags to the scope that a person chose.
@@ -251,11 +247,6 @@ func (r *rewinding) chooseScope(scope string) {
 	case "reset":
 		r.opts.reset = true
 	}
-}
-
-// label is a line of the list of points.
-func (pi *picker) label(p points.Point) string {
-	return strings.TrimRight(fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), ui.Line(titleOf(p), format.ListedWidth)), " ")
 }
 
 // scopesOf are what of a point can come back.

@@ -176,7 +176,15 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	}
 	p, err := w.rec.Points().Points.FindPoint(ctx, opts.to)
 	if err != nil {
-		return w.noPoint(err)
+		_, unknown := errors.AsType[*points.PointError](err)
+		isMissing := unknown || errors.Is(err, bands.ErrNoSnapshot)
+		if s := w.Settings(repo); isMissing && s.Configured && !s.Bands.Enabled {
+			return app.WithHint(err, app.BandsOffHint)
+		}
+		if isMissing {
+			return app.WithHint(err, "`entire rewind --list` shows the points there are")
+		}
+		return err
 	}
 	return w.noPaths(w.goTo(ctx, p))
 }
@@ -213,22 +221,16 @@ func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
 	return err
 }
 
-func (r *rewinding) noPoint(err error) error {
-	_, unknown := errors.AsType[*points.PointError](err)
-	isMissing := unknown || errors.Is(err, bands.ErrNoSnapshot)
-	if s := r.Settings(r.repo); isMissing && s.Configured && !s.Bands.Enabled {
-		return app.WithHint(err, app.BandsOffHint)
-	}
-	if isMissing {
-		return app.WithHint(err, "`entire rewind --list` shows the points there are")
-	}
-	return err
-}
-
 // goTo goes back to a point in the scope that the flags name.
 func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
-	if err := r.possible(p); err != nil {
-		return err
+	// The point may lack what the flags ask for.
+	switch opts := r.opts; {
+	case (opts.logsOnly || opts.reset) && p.Checkpoint == "":
+		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
+	case opts.reset && p.Commit == "":
+		return fmt.Errorf("no commit is known for checkpoint %s", p.Checkpoint)
+	case (opts.all || len(opts.paths) > 0 || (opts.conversation && p.TaskID == "")) && p.Snapshot == 0:
+		return app.WithHint(fmt.Errorf("%s has no snapshot of the whole tree", format.ID(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
 	}
 	switch {
 	case r.opts.preview && r.onlyLogs(p):
@@ -248,7 +250,7 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 		}
 	}
 	if p.Snapshot == 0 {
-		return (&codeRewind{r}).goTo(ctx, p)
+		return r.goToCode(ctx, p)
 	}
 	o, err := r.scope(p)
 	if err != nil {
@@ -288,20 +290,6 @@ func (r *rewinding) withProgress(what string, o *rewind.Options, do func() error
 		o.Progress = format.Progress(reach)
 		return do()
 	})
-}
-
-// possible refuses what the point doesn't have.
-func (r *rewinding) possible(p points.Point) error {
-	o := r.opts
-	switch {
-	case (o.logsOnly || o.reset) && p.Checkpoint == "":
-		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
-	case o.reset && p.Commit == "":
-		return fmt.Errorf("no commit is known for checkpoint %s", p.Checkpoint)
-	case (o.all || len(o.paths) > 0 || (o.conversation && p.TaskID == "")) && p.Snapshot == 0:
-		return app.WithHint(fmt.Errorf("%s has no snapshot of the whole tree", format.ID(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
-	}
-	return nil
 }
 
 // scope is what of the tree comes back.

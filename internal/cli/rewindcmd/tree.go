@@ -68,32 +68,23 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return r.stopped(ctx, err, points.Point{}, done)
 	}
+	takenBack := "the restore of " + done.TakesBack
+	switch {
+	case op == history.OpRedo:
+		takenBack = "the undo"
+	case done.TakesBack == "":
+		takenBack = "the rewind"
+	case done.Target.Causality.Action == "rewind":
+		takenBack = "the rewind to " + done.TakesBack
+	}
 	what := string(op)
 	line := "%s: what %s changed is as in %s again (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
 		line = "%s: what %s changed, and nobody since, is as in %s again (%s)."
 	}
-	r.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack(op, done), done.Name, format.Took(r.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
-	r.reporter().noteConversations(done.Conversations)
-	return r.incomplete(err, done)
-}
-
-// takenBack names what an undo or redo takes back.
-func takenBack(op history.Operation, done rewind.Rewound) string {
-	switch {
-	case op == history.OpRedo:
-		return "the undo"
-	case done.TakesBack == "":
-		return "the rewind"
-	case done.Target.Causality.Action == "rewind":
-		return "the rewind to " + done.TakesBack
-	}
-	return "the restore of " + done.TakesBack
-}
-
-// noteConversations names the conversations that an undo or redo put back, or left.
-func (r *reporter) noteConversations(convs []conversation.Conversation) {
-	for _, t := range convs {
+	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack, done.Name, format.Took(r.Now().Sub(began)))
+	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	for _, t := range done.Conversations {
 		if t.Changed {
 			r.Streams.Notef("Conversation put back: %s", t.Path)
 			r.Streams.Notef("The one of until now is kept: %s", t.Copy)
@@ -101,6 +92,7 @@ func (r *reporter) noteConversations(convs []conversation.Conversation) {
 		}
 		r.Streams.Notef("kept %s: the conversation went on since; what it was before is in %s", t.Path, t.Copy)
 	}
+	return r.incomplete(err, done)
 }
 
 // previewStep prints what an undo or redo would change.
@@ -210,10 +202,14 @@ func (r *reporter) reportConversation(conv conversation.Conversation) {
 
 // summary counts the changes of a plan by kind.
 func summary(p plan.Plan) string {
+	words := map[plan.StepKind]string{
+		plan.StepCreate: "created", plan.StepRewrite: "rewritten", plan.StepReplace: "replaced",
+		plan.StepAttributes: "with changed attributes", plan.StepDelete: "deleted",
+	}
 	var parts []string
 	for _, kind := range stepKinds() {
 		if n := p.Count(kind); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, pastWord(kind)))
+			parts = append(parts, fmt.Sprintf("%d %s", n, words[kind]))
 		}
 	}
 	if len(parts) == 0 {
@@ -224,22 +220,6 @@ func summary(p plan.Plan) string {
 
 func stepKinds() []plan.StepKind {
 	return []plan.StepKind{plan.StepCreate, plan.StepRewrite, plan.StepReplace, plan.StepAttributes, plan.StepDelete}
-}
-
-func pastWord(kind plan.StepKind) string {
-	switch kind {
-	case plan.StepCreate:
-		return "created"
-	case plan.StepRewrite:
-		return "rewritten"
-	case plan.StepReplace:
-		return "replaced"
-	case plan.StepAttributes:
-		return "with changed attributes"
-	case plan.StepDelete:
-		return "deleted"
-	}
-	return kind.String()
 }
 
 // nothingChanges is the line for a plan without steps; same is that of a tree
@@ -254,7 +234,15 @@ func nothingChanges(p plan.Plan, same string) string {
 // preview prints what would change, by kind.
 func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
-		return (&codeRewind{r}).preview(ctx, p)
+		planned, err := r.rec.Rewind().Rewinder.PreviewCode(ctx, p)
+		if err != nil {
+			return err
+		}
+		if r.opts.json {
+			return r.Streams.JSON(newCodePlanJSON(p.ID, planned.Steps, planned.Skipped))
+		}
+		r.printCode(planned.Steps, planned.Skipped)
+		return nil
 	}
 	planned, err := r.planTo(ctx, p)
 	if err != nil {

@@ -129,10 +129,23 @@ func removeHooks(ctx context.Context, a *app.App, repo *git.Repo, named []agent.
 		if none {
 			a.Streams.Printf("No hooks for %s to remove\n", by.Label)
 		}
-		if repo != nil {
-			if err := removeServerOf(ctx, a, repo, by); err != nil {
+		if repo == nil {
+			continue
+		}
+		if s, ok := install.AgentServers(repo, by); ok {
+			if err := install.RemoveListed(a, s); err != nil {
 				return err
 			}
+		}
+		if by.Name != install.ClaudeName {
+			continue
+		}
+		roots, err := install.Worktrees(ctx, repo)
+		if err != nil {
+			return err
+		}
+		if err := install.UnregisterServer(ctx, a, repo, install.Removal{From: []string{repo.Root}, Roots: roots}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -152,21 +165,4 @@ func filesOf(a *app.App, repo *git.Repo, by agent.Agent) ([]agenthook.Settings, 
 		all = append(all, install.AgentSettings(repo, by, path))
 	}
 	return all, nil
-}
-
-// removeServerOf takes the MCP server of an agent away from the worktree.
-func removeServerOf(ctx context.Context, a *app.App, repo *git.Repo, by agent.Agent) error {
-	if s, ok := install.AgentServers(repo, by); ok {
-		if err := install.RemoveListed(a, s); err != nil {
-			return err
-		}
-	}
-	if by.Name != install.ClaudeName {
-		return nil
-	}
-	roots, err := install.Worktrees(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return install.UnregisterServer(ctx, a, repo, install.Removal{From: []string{repo.Root}, Roots: roots})
 }

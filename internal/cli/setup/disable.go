@@ -1,14 +1,12 @@
 package setup
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -50,7 +48,36 @@ EXIT STATUS
 			if opts.uninstall {
 				return runUninstall(cmd.Context(), a, opts, repo)
 			}
-			return runDisable(cmd.Context(), a, opts, repo)
+			is := a.Settings(repo)
+			if !is.Configured {
+				a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
+				return nil
+			}
+			p, err := install.OpenProject(repo)
+			if err != nil {
+				return err
+			}
+			off := settings.Change{Key: settings.KeyEnabled, Value: false}
+			files := []string{settings.LocalFile(repo.Root)}
+			if opts.project {
+				files = append([]string{settings.ProjectFile(repo.Root)}, files...)
+			}
+			for i, file := range files {
+				if i > 0 && !a.Settings(repo).Enabled {
+					break
+				}
+				if err := p.Set(file, off); err != nil {
+					return err
+				}
+			}
+			if err := p.Ignore(false); err != nil {
+				return err
+			}
+			if s := a.Settings(repo); s.Enabled {
+				return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
+			}
+			a.Streams.Printf("Entire is now disabled.\n")
+			return nil
 		},
 	}
 	f := cmd.Flags()
@@ -58,37 +85,4 @@ EXIT STATUS
 	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
 	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
 	return cmd
-}
-
-func runDisable(_ context.Context, a *app.App, opts disableOptions, repo *git.Repo) error {
-	is := a.Settings(repo)
-	if !is.Configured {
-		a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
-		return nil
-	}
-	p, err := install.OpenProject(repo)
-	if err != nil {
-		return err
-	}
-	off := settings.Change{Key: settings.KeyEnabled, Value: false}
-	files := []string{settings.LocalFile(repo.Root)}
-	if opts.project {
-		files = append([]string{settings.ProjectFile(repo.Root)}, files...)
-	}
-	for i, file := range files {
-		if i > 0 && !a.Settings(repo).Enabled {
-			break
-		}
-		if err := p.Set(file, off); err != nil {
-			return err
-		}
-	}
-	if err := p.Ignore(false); err != nil {
-		return err
-	}
-	if s := a.Settings(repo); s.Enabled {
-		return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
-	}
-	a.Streams.Printf("Entire is now disabled.\n")
-	return nil
 }

@@ -101,21 +101,6 @@ EXIT STATUS
 	return cmd
 }
 
-// check refuses what can't be done before anything is asked or written.
-func (o enableOptions) check() error {
-	switch {
-	case o.local && o.project:
-		return app.Usagef("--local and --project exclude each other")
-	case o.mcp && o.noMCP:
-		return app.Usagef("--mcp and --no-mcp exclude each other")
-	case o.line && o.noLine:
-		return app.Usagef("--statusline and --no-statusline exclude each other")
-	case o.strategy != "" && o.strategy != settings.ManualCommit && o.strategy != settings.AutoCommit:
-		return app.Usagef("unknown strategy %q (known: %s)", o.strategy, knownStrategies)
-	}
-	return nil
-}
-
 // enabling is one run of enable.
 type enabling struct {
 	*app.App
@@ -133,8 +118,16 @@ type enabling struct {
 }
 
 func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []string) error {
-	if err := opts.check(); err != nil {
-		return err
+	// What can't be done is refused before anything is asked or written.
+	switch {
+	case opts.local && opts.project:
+		return app.Usagef("--local and --project exclude each other")
+	case opts.mcp && opts.noMCP:
+		return app.Usagef("--mcp and --no-mcp exclude each other")
+	case opts.line && opts.noLine:
+		return app.Usagef("--statusline and --no-statusline exclude each other")
+	case opts.strategy != "" && opts.strategy != settings.ManualCommit && opts.strategy != settings.AutoCommit:
+		return app.Usagef("unknown strategy %q (known: %s)", opts.strategy, knownStrategies)
 	}
 	named, err := findAgents(opts.agent)
 	if err != nil {
@@ -159,53 +152,23 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	if err := e.acceptNamed(accept); err != nil {
 		return err
 	}
-	if opts == (enableOptions{}) && e.nothingToDo(ctx) {
-		if err := e.choose(ctx); err != nil {
-			return err
-		}
-		a.Streams.Printf("Already enabled. Everything looks good.\n")
-		return nil
+	complete := false
+	if opts == (enableOptions{}) {
+		hooks, err := githook.Installer{Repo: repo}.Check(ctx)
+		complete = err == nil && hooks.OK() && e.is.Enabled && e.is.Marker &&
+			!slices.ContainsFunc(e.agents.chosen, func(h install.AgentHooks) bool { return !h.Complete() })
 	}
 	if err := e.choose(ctx); err != nil {
 		return err
+	}
+	if complete {
+		a.Streams.Printf("Already enabled. Everything looks good.\n")
+		return nil
 	}
 	if err := e.checkAgents(); err != nil {
 		return err
 	}
 	return e.install(ctx)
-}
-
-// nothingToDo reports whether all is set up.
-func (e *enabling) nothingToDo(ctx context.Context) bool {
-	hooks, err := githook.Installer{Repo: e.repo}.Check(ctx)
-	return err == nil && hooks.OK() && e.is.Enabled && e.is.Marker &&
-		!slices.ContainsFunc(e.agents.chosen, func(h install.AgentHooks) bool { return !h.Complete() })
-}
-
-// questions are what the flags leave open. An agent or a strategy that is
-// named asks for silence, and without a terminal all is as by default; where an
-// agent's hooks are there already only what the project proposes is left. Which
-// agents is asked only where another than Claude Code is found.
-func (e *enabling) questions() []choice {
-	if e.opts.agent != "" || e.opts.strategy != "" || !e.Prompter.Interactive() {
-		return nil
-	}
-	var all []choice
-	if !slices.ContainsFunc(e.agents.all, hasProjectHooks) {
-		if found := e.agents.detected(e.Getenv); len(found) > 1 || len(found) == 1 && found[0].Agent.Name != install.ClaudeName {
-			all = append(all, agentChoice(found))
-		}
-		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
-			all = append(all, placeChoice())
-		}
-		all = append(all, e.extraChoices()...)
-	}
-	for _, p := range e.is.Pending() {
-		if !slices.ContainsFunc(e.accepted, func(a settings.Proposal) bool { return a.Key == p.Key }) {
-			all = append(all, proposalChoice(p))
-		}
-	}
-	return all
 }
 
 // choose asks the questions and acts on the answers.

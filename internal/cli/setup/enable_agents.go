@@ -46,10 +46,6 @@ func findAgents(names string) ([]agent.Agent, error) {
 	return found, nil
 }
 
-func isInstalled(h install.AgentHooks) bool { return h.Installed > 0 }
-
-func hasProjectHooks(h install.AgentHooks) bool { return h.Installed > 0 && !h.Settings.User }
-
 // agents are all that can be recorded, with their hooks here; chosen are those that will be.
 type agents struct {
 	all, chosen []install.AgentHooks
@@ -60,7 +56,7 @@ func (s *agents) choose(named []agent.Agent) {
 	s.chosen = nil
 	for _, h := range s.all {
 		isNamed := slices.ContainsFunc(named, func(a agent.Agent) bool { return a.Name == h.Agent.Name })
-		if isNamed || len(named) == 0 && isInstalled(h) {
+		if isNamed || len(named) == 0 && h.Installed > 0 {
 			s.chosen = append(s.chosen, h)
 		}
 	}
@@ -91,41 +87,6 @@ func (e *enabling) checkAgents() error {
 	return nil
 }
 
-// detected returns the agents that are used here or installed on this machine.
-func (s *agents) detected(getenv func(string) string) []install.AgentHooks {
-	var found []install.AgentHooks
-	for _, h := range s.all {
-		if h.InProject || app.OnPath(getenv, h.Agent.Program) {
-			found = append(found, h)
-		}
-	}
-	return found
-}
-
-// agentChoice asks which of the agents that were found are recorded.
-func agentChoice(found []install.AgentHooks) choice {
-	q := ui.Question{Title: "Which agents do you use here?", Flag: "--agent"}
-	if len(found) > 1 {
-		q.Options = append(q.Options, ui.Option{Label: labels(found), Value: names(found)})
-	}
-	for _, h := range found {
-		q.Options = append(q.Options, ui.Option{Label: h.Agent.Label, Value: h.Agent.Name})
-	}
-	return choice{q, func(e *enabling, answer string) error {
-		named, err := findAgents(answer)
-		e.agents.choose(named)
-		return err
-	}}
-}
-
-func names(agents []install.AgentHooks) string {
-	list := make([]string, len(agents))
-	for i, h := range agents {
-		list[i] = h.Agent.Name
-	}
-	return strings.Join(list, ",")
-}
-
 // labels returns the names of agents as a phrase.
 func labels(agents []install.AgentHooks) string {
 	list := make([]string, len(agents))
@@ -136,17 +97,6 @@ func labels(agents []install.AgentHooks) string {
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}
 	return list[0]
-}
-
-// installAgents installs the hooks of the chosen agents.
-func (e *enabling) installAgents() error {
-	e.Streams.Printf("Agent: %s\n\n", labels(e.agents.chosen))
-	for _, h := range e.agents.chosen {
-		if err := e.installAgent(h); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (e *enabling) installAgent(h install.AgentHooks) (failed error) {

@@ -1,6 +1,9 @@
 package setup
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
@@ -15,19 +18,58 @@ type choice struct {
 	act func(e *enabling, answer string) error
 }
 
-func placeChoice() choice {
-	return choice{
-		ui.Question{
-			Title: "Who is this for?", Flag: "--project or --local",
-			Help: "For everybody: .entire/settings.json and .claude/settings.json, which you commit. " +
-				"For you: files that git ignores.",
-			Options: []ui.Option{{Label: "everybody here", Value: "project"}, {Label: "only me", Value: "local"}},
-		},
-		func(e *enabling, answer string) error {
-			e.opts.project, e.opts.local = answer == "project", answer == "local"
-			return nil
-		},
+// questions are what the flags leave open. An agent or a strategy that is
+// named asks for silence, and without a terminal all is as by default; where an
+// agent's hooks are there already only what the project proposes is left.
+func (e *enabling) questions() []choice {
+	if e.opts.agent != "" || e.opts.strategy != "" || !e.Prompter.Interactive() {
+		return nil
 	}
+	var all []choice
+	if !slices.ContainsFunc(e.agents.all, func(h install.AgentHooks) bool { return h.Installed > 0 && !h.Settings.User }) {
+		// Agents that are used here or installed on this machine: which of them is asked only
+		// where another than Claude Code is found.
+		q := ui.Question{Title: "Which agents do you use here?", Flag: "--agent"}
+		var found []install.AgentHooks
+		var names []string
+		for _, h := range e.agents.all {
+			if h.InProject || app.OnPath(e.Getenv, h.Agent.Program) {
+				found, names = append(found, h), append(names, h.Agent.Name)
+				q.Options = append(q.Options, ui.Option{Label: h.Agent.Label, Value: h.Agent.Name})
+			}
+		}
+		if len(found) > 1 {
+			q.Options = slices.Insert(q.Options, 0, ui.Option{Label: labels(found), Value: strings.Join(names, ",")})
+		}
+		if len(found) > 1 || len(found) == 1 && names[0] != install.ClaudeName {
+			all = append(all, choice{q, func(e *enabling, answer string) error {
+				named, err := findAgents(answer)
+				e.agents.choose(named)
+				return err
+			}})
+		}
+		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
+			all = append(all, choice{
+				ui.Question{
+					Title: "Who is this for?", Flag: "--project or --local",
+					Help: "For everybody: .entire/settings.json and .claude/settings.json, which you commit. " +
+						"For you: files that git ignores.",
+					Options: []ui.Option{{Label: "everybody here", Value: "project"}, {Label: "only me", Value: "local"}},
+				},
+				func(e *enabling, answer string) error {
+					e.opts.project, e.opts.local = answer == "project", answer == "local"
+					return nil
+				},
+			})
+		}
+		all = append(all, e.extraChoices()...)
+	}
+	for _, p := range e.is.Pending() {
+		if !slices.ContainsFunc(e.accepted, func(a settings.Proposal) bool { return a.Key == p.Key }) {
+			all = append(all, proposalChoice(p))
+		}
+	}
+	return all
 }
 
 // extraChoices ask for what needs the agent's own program.
@@ -36,7 +78,12 @@ func (e *enabling) extraChoices() []choice {
 		return nil
 	}
 	var all []choice
-	if !e.opts.mcp && !e.opts.noMCP && e.canAsk() {
+	canAsk := false // the MCP server's name is free, or ours
+	if !e.opts.mcp && !e.opts.noMCP {
+		at, err := install.CheckAsking(e.App, e.repo)
+		canAsk = err == nil && (!at.Found || at.Server.Ours())
+	}
+	if canAsk {
 		all = append(all, choice{
 			ui.Question{
 				Title: "Ask before /clear whether to save its context?", Default: ui.Yes, Flag: "--mcp or --no-mcp",
@@ -63,12 +110,6 @@ func (e *enabling) extraChoices() []choice {
 		})
 	}
 	return all
-}
-
-// canAsk reports whether the MCP server's name is free, or ours.
-func (e *enabling) canAsk() bool {
-	at, err := install.CheckAsking(e.App, e.repo)
-	return err == nil && (!at.Found || at.Server.Ours())
 }
 
 func proposalChoice(p settings.Proposal) choice {

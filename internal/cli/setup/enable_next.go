@@ -21,24 +21,16 @@ func (e *enabling) printNext(ctx context.Context) {
 		table.Row("  git add "+strings.Join(files, " "), "commit them, for everybody here")
 	}
 	table.Row("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
-	if e.lacksQuestion() {
-		table.Row("  entire enable --mcp", "be asked before /clear")
+	if e.agents.hasClaude() && !e.asked && !e.opts.mcp && !e.opts.noMCP && app.OnPath(e.Getenv, install.ClaudeProgram) {
+		if at, err := install.CheckQuestions(e.repo); err == nil && at.Installed == 0 {
+			table.Row("  entire enable --mcp", "be asked before /clear")
+		}
 	}
 	table.Row("  entire status", "see what is recorded")
 	if e.Settings(e.repo).Bands.Enabled {
 		table.Row("  entire rewind", "go back to before any turn")
 	}
 	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
-}
-
-// lacksQuestion reports whether the agent could ask before /clear, and nobody was asked
-// whether it shall.
-func (e *enabling) lacksQuestion() bool {
-	if !e.agents.hasClaude() || e.asked || e.opts.mcp || e.opts.noMCP || !app.OnPath(e.Getenv, install.ClaudeProgram) {
-		return false
-	}
-	at, err := install.CheckQuestions(e.repo)
-	return err == nil && at.Installed == 0
 }
 
 // uncommitted are the files and folders of the project's set-up that differ from HEAD.

@@ -155,8 +155,3 @@ func (e *enabling) removeServer(ctx context.Context) error {
 	}
 	return install.RemoveServer(ctx, e.App, e.repo, install.Removal{From: []string{e.repo.Root}, Roots: roots})
 }
-
-// removeServer takes the server away from worktrees that lose their hooks.
-func (u *uninstalling) removeServer(ctx context.Context, roots ...string) error {
-	return install.RemoveServer(ctx, u.App, u.repo, install.Removal{From: roots, Roots: u.roots})
-}

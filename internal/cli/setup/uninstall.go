@@ -55,15 +55,24 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 	if err := u.look(ctx); err != nil {
 		return err
 	}
+	q := ui.Question{Flag: "--force"}
+	if len(u.others) > 0 {
+		q.Title = "Remove Entire from this worktree?"
+		q.Help = "The agent's hooks, .entire and the state of sessions of this worktree go; what " + strings.Join(u.others, ", ") + " needs stays."
+	} else {
+		snapshots := ""
+		if u.snapshots > 0 {
+			snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
+		}
+		q.Title = "Remove Entire from this repository?"
+		q.Help = fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
+			ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"), snapshots)
+	}
 	if !opts.force {
 		if err := u.idle(); err != nil {
 			return err
 		}
-		answers, err := a.Prompter.Ask(ctx, ui.Question{
-			Title: u.title(),
-			Help:  u.summary(),
-			Flag:  "--force",
-		})
+		answers, err := a.Prompter.Ask(ctx, q)
 		switch {
 		case err != nil:
 			return err
@@ -121,50 +130,6 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 	return nil
 }
 
-func (u *uninstalling) title() string {
-	if len(u.others) > 0 {
-		return "Remove Entire from this worktree?"
-	}
-	return "Remove Entire from this repository?"
-}
-
-func (u *uninstalling) summary() string {
-	if len(u.others) > 0 {
-		return "The agent's hooks, .entire and the state of sessions of this worktree go; what " + strings.Join(u.others, ", ") + " needs stays."
-	}
-	snapshots := ""
-	if u.snapshots > 0 {
-		snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
-	}
-	return fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
-		ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"), snapshots)
-}
-
-// removeStore removes the snapshots and what the catalog has of them.
-func (u *uninstalling) removeStore(ctx context.Context) error {
-	entry, err := registry.Own(registry.RepositoryDir(u.repo.CommonDir))
-	if err != nil {
-		return nil //nolint:nilerr // there is none; what is left goes with the folder
-	}
-	if err := u.Registry().DeleteStore(ctx, entry); err != nil {
-		return err
-	}
-	u.doneWith(u.snapshots, "Removed "+ui.Plural(u.snapshots, "snapshot"))
-	return nil
-}
-
-// forgetContexts removes what the catalog has of saved contexts, whose refs
-// are gone. Rows that stay because it can't be written go when another repository
-// comes into it.
-func (u *uninstalling) forgetContexts(ctx context.Context) {
-	path := u.Registry().CatalogPath()
-	if _, err := os.Lstat(path); err != nil {
-		return
-	}
-	open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
-	_ = contextstore.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
-}
-
 func count(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -179,7 +144,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed agent hooks")
-	if err := u.removeServer(ctx, u.roots...); err != nil {
+	if err := install.RemoveServer(ctx, u.App, u.repo, install.Removal{From: u.roots, Roots: u.roots}); err != nil {
 		return err
 	}
 	report, err := githook.Installer{Repo: u.repo}.Uninstall(ctx)
@@ -198,9 +163,20 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
-	u.forgetContexts(ctx)
-	if err := u.removeStore(ctx); err != nil {
-		return err
+	// What the catalog has of saved contexts, whose refs are gone. Rows that stay because it
+	// can't be written go when another repository comes into it.
+	path := u.Registry().CatalogPath()
+	if _, err := os.Lstat(path); err == nil {
+		open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
+		_ = contextstore.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
+	}
+	// The snapshots and what the catalog has of them. Without an entry, what is left goes with
+	// the folder.
+	if entry, err := registry.Own(registry.RepositoryDir(u.repo.CommonDir)); err == nil {
+		if err := u.Registry().DeleteStore(ctx, entry); err != nil {
+			return err
+		}
+		u.doneWith(u.snapshots, "Removed "+ui.Plural(u.snapshots, "snapshot"))
 	}
 	if err := u.removeFolders(); err != nil {
 		return err

@@ -55,26 +55,10 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed agent hooks")
-	if err := u.removeServer(ctx, u.repo.Root); err != nil {
+	if err := install.RemoveServer(ctx, u.App, u.repo, install.Removal{From: []string{u.repo.Root}, Roots: u.roots}); err != nil {
 		return err
 	}
-	if err := u.removeRecords(ctx); err != nil {
-		return err
-	}
-	if err := u.removeFolder(); err != nil {
-		return err
-	}
-	u.done("Removed .entire")
-	u.Streams.Printf("\nEntire is uninstalled from this worktree, where nothing is recorded any more.\n" +
-		"Git hooks and snapshots stay, as other worktrees record:\n")
-	for _, root := range u.others {
-		u.Streams.Printf("  %s\n", root)
-	}
-	return nil
-}
-
-// removeRecords removes the states and shadow branches of this worktree.
-func (u *uninstalling) removeRecords(ctx context.Context) error {
+	// The states and shadow branches of this worktree.
 	rec := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
 	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
 	u.held = nil
@@ -95,15 +79,20 @@ func (u *uninstalling) removeRecords(ctx context.Context) error {
 	}
 	u.doneWith(sessions, "Removed the state of "+ui.Plural(sessions, "session"))
 	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
-	return nil
-}
-
-// removeFolder gives this worktree the .entire it had.
-func (u *uninstalling) removeFolder() error {
-	for _, f := range u.prints {
-		if f.Worktree == u.repo.Root {
-			return f.TakeBackHere()
-		}
+	// The worktree gets the .entire that it had.
+	if i := slices.IndexFunc(u.prints, func(f *install.Footprint) bool { return f.Worktree == u.repo.Root }); i >= 0 {
+		err = u.prints[i].TakeBackHere()
+	} else {
+		err = install.RemoveAll(install.EntireDir(u.repo.Root))
 	}
-	return install.RemoveAll(install.EntireDir(u.repo.Root))
+	if err != nil {
+		return err
+	}
+	u.done("Removed .entire")
+	u.Streams.Printf("\nEntire is uninstalled from this worktree, where nothing is recorded any more.\n" +
+		"Git hooks and snapshots stay, as other worktrees record:\n")
+	for _, root := range u.others {
+		u.Streams.Printf("  %s\n", root)
+	}
+	return nil
 }
