@@ -112,7 +112,34 @@ EXIT STATUS
 			if len(args) == 0 && a.Getenv("SHELL") == "" {
 				return app.WithHint(app.Usagef("$SHELL names no shell"), "type "+cmd.CommandPath()+" <"+strings.Join(names, " | ")+">")
 			}
-			return installCompletion(a, cmd.Root(), append(args, filepath.Base(a.Getenv("SHELL")))[0])
+			s, err := shellNamed(append(args, filepath.Base(a.Getenv("SHELL")))[0])
+			if err != nil {
+				return err
+			}
+			if a.Home == "" {
+				return errors.New("there is no home directory to write to")
+			}
+			path := s.path(a, cmd.Root().Name())
+			var script bytes.Buffer
+			if err := s.write(cmd.Root(), &script); err != nil {
+				return err
+			}
+			if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return fmt.Errorf("install completion: %w", err)
+			}
+			if err := disk.WriteDurable(path, script.Bytes(), 0o644); err != nil {
+				return fmt.Errorf("install completion: %w", err)
+			}
+			a.Streams.Printf("Wrote %s\n", format.Path(path))
+			if s.next != "" {
+				where := path
+				if s.name == "zsh" {
+					where = filepath.Dir(path)
+				}
+				a.Streams.Hint(fmt.Sprintf(s.next, format.Path(where)))
+			}
+			a.Streams.Printf("It completes in the next shell.\n")
+			return nil
 		},
 	}
 }
@@ -141,7 +168,36 @@ EXIT STATUS
 				}
 				which = []shell{s}
 			}
-			return uninstallCompletion(a, cmd.Root(), which)
+			if a.Home == "" {
+				return errors.New("there is no home directory")
+			}
+			removed := 0
+			for _, s := range which {
+				path := s.path(a, cmd.Root().Name())
+				found, err := os.ReadFile(path)
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				var script bytes.Buffer
+				if err := errors.Join(err, s.write(cmd.Root(), &script)); err != nil {
+					return fmt.Errorf("uninstall completion: %w", err)
+				}
+				// A script is ours, of any version of the program, if it begins as ours does.
+				first, _, _ := bytes.Cut(script.Bytes(), []byte("\n"))
+				if !bytes.HasPrefix(found, first) {
+					a.Streams.Notef("%s was written by another program; it stays", format.Path(path))
+					continue
+				}
+				if err := disk.Remove(path); err != nil {
+					return fmt.Errorf("uninstall completion: %w", err)
+				}
+				a.Streams.Printf("Removed %s\n", format.Path(path))
+				removed++
+			}
+			if removed == 0 {
+				a.Streams.Printf("Nothing to remove.\n")
+			}
+			return nil
 		},
 	}
 }
@@ -166,69 +222,4 @@ func (s shell) path(a *app.App, program string) string {
 		return filepath.Join(a.Home, filepath.FromSlash(otherwise))
 	}
 	return s.file(folder("XDG_DATA_HOME", ".local/share"), folder("XDG_CONFIG_HOME", ".config"), program)
-}
-
-// uninstallCompletion removes the scripts of these shells. One is ours, of any version of
-// the program, if it begins as ours does.
-func uninstallCompletion(a *app.App, root *cobra.Command, which []shell) error {
-	if a.Home == "" {
-		return errors.New("there is no home directory")
-	}
-	removed := 0
-	for _, s := range which {
-		path := s.path(a, root.Name())
-		found, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var script bytes.Buffer
-		if err := errors.Join(err, s.write(root, &script)); err != nil {
-			return fmt.Errorf("uninstall completion: %w", err)
-		}
-		first, _, _ := bytes.Cut(script.Bytes(), []byte("\n"))
-		if !bytes.HasPrefix(found, first) {
-			a.Streams.Notef("%s was written by another program; it stays", format.Path(path))
-			continue
-		}
-		if err := disk.Remove(path); err != nil {
-			return fmt.Errorf("uninstall completion: %w", err)
-		}
-		a.Streams.Printf("Removed %s\n", format.Path(path))
-		removed++
-	}
-	if removed == 0 {
-		a.Streams.Printf("Nothing to remove.\n")
-	}
-	return nil
-}
-
-func installCompletion(a *app.App, root *cobra.Command, name string) error {
-	s, err := shellNamed(name)
-	if err != nil {
-		return err
-	}
-	if a.Home == "" {
-		return errors.New("there is no home directory to write to")
-	}
-	path := s.path(a, root.Name())
-	var script bytes.Buffer
-	if err := s.write(root, &script); err != nil {
-		return err
-	}
-	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("install completion: %w", err)
-	}
-	if err := disk.WriteDurable(path, script.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("install completion: %w", err)
-	}
-	a.Streams.Printf("Wrote %s\n", format.Path(path))
-	if s.next != "" {
-		where := path
-		if s.name == "zsh" {
-			where = filepath.Dir(path)
-		}
-		a.Streams.Hint(fmt.Sprintf(s.next, format.Path(where)))
-	}
-	a.Streams.Printf("It completes in the next shell.\n")
-	return nil
 }

@@ -57,19 +57,16 @@ func reflow(text string, columns int) string {
 		last = line
 	}
 	for line := range strings.Lines(b.String()) {
-		rows.WriteString(hangingRow(line, columns))
+		// Of a row of a table the last column is broken.
+		gap := strings.LastIndex(line, "  ")
+		if gap < 0 || strings.TrimSpace(line[:gap]) == "" {
+			rows.WriteString(line)
+			continue
+		}
+		gap += len("  ")
+		rows.WriteString(line[:gap] + hanging(line[gap:], gap, columns))
 	}
 	return rows.String()
-}
-
-// hangingRow breaks the last column of a row of a table.
-func hangingRow(line string, columns int) string {
-	gap := strings.LastIndex(line, "  ")
-	if gap < 0 || strings.TrimSpace(line[:gap]) == "" {
-		return line
-	}
-	gap += len("  ")
-	return line[:gap] + hanging(line[gap:], gap, columns)
 }
 
 // hanging breaks a text behind so many columns, so that what follows begins below it.
@@ -136,19 +133,6 @@ func commandList(cmd *cobra.Command, group string, columns int) string {
 		}
 	}
 	return b.String()
-}
-
-// addVersionFlag lets a root command print its version.
-func addVersionFlag(a *app.App, root *cobra.Command) {
-	show := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
-	run := root.RunE
-	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if *show {
-			a.Streams.Printf("Entire CLI %s\n", a.Version)
-			return nil
-		}
-		return run(cmd, args)
-	}
 }
 
 // workflows are five uses of the program, of several commands each.

@@ -145,7 +145,15 @@ func dress(a *app.App, root *cobra.Command) {
 		_, err := io.WriteString(cmd.OutOrStderr(), usageText(cmd, 0))
 		return err
 	})
-	addVersionFlag(a, root)
+	show := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *show {
+			a.Streams.Printf("Entire CLI %s\n", a.Version)
+			return nil
+		}
+		return run(cmd, args)
+	}
 	root.SetOut(a.Streams.Out)
 	root.SetErr(a.Streams.Err)
 	root.SetIn(a.Streams.In)

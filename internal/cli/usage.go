@@ -30,7 +30,16 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	case isNoTerminal:
 		r.text, r.hint, r.help = "can't ask without a terminal: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
 	case isUnknownFlag:
-		r.hint = suggestFlag(cmd, unknownFlag.GetSpecifiedName())
+		// cobra's search for commands finds the flag whose name is most like it.
+		flags := &cobra.Command{}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+		})
+		name := unknownFlag.GetSpecifiedName()
+		r.hint = ""
+		if found := nearest(flags, name); len(name) > 1 && found != "" {
+			r.hint = fmt.Sprintf("did you mean --%s?", found)
+		}
 	case r.hint == "":
 		if args := cmd.Flags().Args(); cmd.ValidateArgs(args) != nil {
 			r.text, r.hint = refuseArgs(cmd, args)
@@ -49,7 +58,15 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 	case len(args) == 0 || strings.Contains(synopsis, "> <") && len(args) == 1:
 		return "an argument is missing", fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	case cmd.HasAvailableSubCommands():
-		if name := suggestCommand(cmd, args[0]); name != "" {
+		// The command that the word is another name of, else the one whose name is most like it.
+		name := ""
+		other := func(sub *cobra.Command) bool { return slices.Contains(sub.SuggestFor, args[0]) }
+		if i := slices.IndexFunc(cmd.Commands(), other); i >= 0 {
+			name = cmd.Commands()[i].Name()
+		} else {
+			name = nearest(cmd, args[0])
+		}
+		if name != "" {
 			hint = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
 		}
 		return fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()), hint
@@ -57,17 +74,6 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 		hint = fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	}
 	return fmt.Sprintf("%q takes no argument %q", cmd.CommandPath(), args[len(args)-1]), hint
-}
-
-// suggestCommand is the command that a word is another name of, else the one whose name is
-// most like it, empty if none is.
-func suggestCommand(cmd *cobra.Command, word string) string {
-	for _, sub := range cmd.Commands() {
-		if slices.Contains(sub.SuggestFor, word) {
-			return sub.Name()
-		}
-	}
-	return nearest(cmd, word)
 }
 
 // nearest is the name of the subcommand that a word is the beginning of or a typo for, empty
@@ -91,19 +97,6 @@ func sorted(word string) string {
 	letters := []byte(strings.ToLower(word))
 	slices.Sort(letters)
 	return string(letters)
-}
-
-// suggestFlag is a hint at the flag whose name is most like one that a command doesn't
-// have, empty if none is. cobra's search for commands finds it.
-func suggestFlag(cmd *cobra.Command, name string) string {
-	flags := &cobra.Command{}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
-	})
-	if found := nearest(flags, name); len(name) > 1 && found != "" {
-		return fmt.Sprintf("did you mean --%s?", found)
-	}
-	return ""
 }
 
 // refuseGroup makes a sentence of what cobra says of flags that exclude each other, or of

@@ -44,6 +44,8 @@ func (d *document) diff(f *File, room *int, more string) (left int) {
 		d.element("<p class=\"cut\">Not shown here: <code>", more, "</code></p>")
 		return 0
 	}
+	// Lines of signs and spaces alone have nobody's name beside them.
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	open := false
 	last, lastTurn := NoWriter, -1
 	for i := range f.Hunks {
@@ -83,10 +85,6 @@ func (d *document) diff(f *File, room *int, more string) (left int) {
 	return left
 }
 
-// isWord reports whether a rune is of a word: lines of signs and spaces alone have nobody's
-// name beside them.
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
 // block writes lines of a diff, with the name of their writer if it is named.
 func (d *document) block(b Block, named bool) {
 	sign, end := "  ", markup("\n")
@@ -108,7 +106,21 @@ func (d *document) block(b Block, named bool) {
 		sign, end = "+ ", "</ins>"
 	}
 	if named && b.By != NoWriter {
-		d.writer(b)
+		name := [...]markup{NoWriter: "", Agent: "agent", Person: "person", UnknownWriter: "unknown"}[b.By]
+		if b.Turn < 0 || b.Turn >= len(d.r.Turns) {
+			d.raw("<span class=\"by ")
+			d.raw(name)
+			d.raw("\">")
+			d.raw(name)
+			d.raw("</span>")
+		} else {
+			t := &d.r.Turns[b.Turn]
+			d.raw("<a class=\"by agent\"")
+			d.href(t.ID)
+			d.raw(">agent, ")
+			d.text(t.At.Format("15:04"))
+			d.raw("</a>")
+		}
 	}
 	first := true
 	for line := range strings.SplitSeq(b.Text, "\n") {
@@ -119,23 +131,4 @@ func (d *document) block(b Block, named bool) {
 		d.text(sign + line)
 	}
 	d.raw(end)
-}
-
-// writer names who wrote a block.
-func (d *document) writer(b Block) {
-	name := [...]markup{NoWriter: "", Agent: "agent", Person: "person", UnknownWriter: "unknown"}[b.By]
-	if b.Turn < 0 || b.Turn >= len(d.r.Turns) {
-		d.raw("<span class=\"by ")
-		d.raw(name)
-		d.raw("\">")
-		d.raw(name)
-		d.raw("</span>")
-		return
-	}
-	t := &d.r.Turns[b.Turn]
-	d.raw("<a class=\"by agent\"")
-	d.href(t.ID)
-	d.raw(">agent, ")
-	d.text(t.At.Format("15:04"))
-	d.raw("</a>")
 }

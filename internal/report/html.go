@@ -28,10 +28,6 @@ type limits struct {
 	rows                   int // of tables
 }
 
-func fullLimits() limits {
-	return limits{prompt: 8 << 10, answer: 16 << 10, output: 4 << 10, calls: 150, files: 60, turnDiff: 48 << 10, commitDiff: 64 << 10, rows: 1000}
-}
-
 // half are limits of about half of that.
 func (l limits) half() limits {
 	const two = 2
@@ -45,9 +41,12 @@ func (l limits) half() limits {
 // it has as much as fits into MaxPage, each with the command that shows the rest.
 func HTML(w io.Writer, r *Report) error {
 	const attempts = 12
-	l := fullLimits()
+	l := limits{
+		prompt: 8 << 10, answer: 16 << 10, output: 4 << 10, calls: 150, files: 60,
+		turnDiff: 48 << 10, commitDiff: 64 << 10, rows: 1000,
+	}
 	for range attempts {
-		d := newDocument(r, l)
+		d := &document{r: r, limits: l, totals: r.totals()}
 		d.write()
 		if d.b.Len() <= MaxPage {
 			_, err := io.WriteString(w, d.b.String())
@@ -69,19 +68,6 @@ type document struct {
 	persons []string
 }
 
-func newDocument(r *Report, l limits) *document {
-	d := &document{r: r, limits: l, totals: r.totals()}
-	agents, persons := map[string]bool{}, map[string]bool{}
-	for i := range r.Turns {
-		agents[r.Turns[i].Agent] = true
-	}
-	for i := range r.Commits {
-		persons[r.Commits[i].Author] = true
-	}
-	d.agents, d.persons = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(persons))
-	return d
-}
-
 // hashOf is the source of a style or script, as a content security policy names it.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -89,6 +75,14 @@ func hashOf(text string) string {
 }
 
 func (d *document) write() {
+	agents, persons := map[string]bool{}, map[string]bool{}
+	for i := range d.r.Turns {
+		agents[d.r.Turns[i].Agent] = true
+	}
+	for i := range d.r.Commits {
+		persons[d.r.Commits[i].Author] = true
+	}
+	d.agents, d.persons = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(persons))
 	d.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\"")
 	d.attr("content", "default-src 'none'; style-src "+hashOf(style)+"; script-src "+hashOf(script)+"; base-uri 'none'; form-action 'none'")
 	d.raw(">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
@@ -102,7 +96,12 @@ func (d *document) write() {
 	d.shares()
 	d.timeline()
 	d.raw("</main>\n")
-	d.footer()
+	d.raw("<footer>\n<p>Made ")
+	d.time(d.r.Made, "2 January 2006 15:04 MST")
+	d.element(" by <code>entire report</code> ", d.r.Version, ". Secrets are replaced by REDACTED. The page asks nothing of any network.</p>\n")
+	d.raw(`<p class="keys">Keys: <kbd>/</kbd> searches, <kbd>j</kbd> and <kbd>k</kbd> go to the next and the previous entry, <kbd>o</kbd> opens and closes it, <kbd>t</kbd> changes between light and dark, <kbd>Esc</kbd> clears the search.</p>
+</footer>
+`)
 	d.raw("<script>")
 	d.raw(markup(script))
 	d.raw("</script>\n</body>\n</html>\n")
@@ -166,12 +165,3 @@ func agentShare(s Share) string {
 }
 
 func money(cost float64) string { return fmt.Sprintf("%.2f", cost) }
-
-func (d *document) footer() {
-	d.raw("<footer>\n<p>Made ")
-	d.time(d.r.Made, "2 January 2006 15:04 MST")
-	d.element(" by <code>entire report</code> ", d.r.Version, ". Secrets are replaced by REDACTED. The page asks nothing of any network.</p>\n")
-	d.raw(`<p class="keys">Keys: <kbd>/</kbd> searches, <kbd>j</kbd> and <kbd>k</kbd> go to the next and the previous entry, <kbd>o</kbd> opens and closes it, <kbd>t</kbd> changes between light and dark, <kbd>Esc</kbd> clears the search.</p>
-</footer>
-`)
-}

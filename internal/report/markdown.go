@@ -115,7 +115,20 @@ func (m *summary) write() {
 		parts = append(parts, text)
 	}
 	m.line("%s.", strings.Join(parts, " \u00b7 "))
-	m.commits()
+	if len(r.Commits) > 0 {
+		m.line("\n| commit | | lines | agent | checkpoint |\n|---|---|---:|---:|---|")
+		shown := r.Commits[max(len(r.Commits)-m.rows, 0):]
+		for i := range shown {
+			c := &shown[i]
+			share := c.Share()
+			checkpoint := ""
+			if n := len(c.Checkpoints); n > 0 {
+				checkpoint = code(c.Checkpoints[n-1], pathLength)
+			}
+			m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), inline(c.Subject, titleLength), share.Total(), percent(share.Agent, share.Total()), checkpoint)
+		}
+		m.more(len(r.Commits)-len(shown), "older commit")
+	}
 	m.asked()
 	m.files()
 	m.tests()
@@ -132,24 +145,6 @@ func (m *summary) more(n int, noun string) {
 	}
 }
 
-func (m *summary) commits() {
-	if len(m.r.Commits) == 0 {
-		return
-	}
-	m.line("\n| commit | | lines | agent | checkpoint |\n|---|---|---:|---:|---|")
-	shown := m.r.Commits[max(len(m.r.Commits)-m.rows, 0):]
-	for i := range shown {
-		c := &shown[i]
-		share := c.Share()
-		checkpoint := ""
-		if n := len(c.Checkpoints); n > 0 {
-			checkpoint = code(c.Checkpoints[n-1], pathLength)
-		}
-		m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), inline(c.Subject, titleLength), share.Total(), percent(share.Agent, share.Total()), checkpoint)
-	}
-	m.more(len(m.r.Commits)-len(shown), "older commit")
-}
-
 // asked lists what was asked, and the last thing that was said.
 func (m *summary) asked() {
 	if len(m.r.Turns) == 0 {
@@ -163,12 +158,9 @@ func (m *summary) asked() {
 		if title == "" {
 			title = "(before the first prompt)"
 		}
-		added, removed := 0, 0
-		for _, f := range t.Files {
-			added, removed = added+f.Added, removed+f.Removed
-		}
 		about := []string{inline(t.Agent, pathLength)}
 		if len(t.Files) > 0 {
+			added, removed := changedLines(t.Files)
 			about = append(about, fmt.Sprintf("%s, +%d \u2212%d", plural(len(t.Files), "file"), added, removed))
 		}
 		for _, c := range t.Commits {
@@ -176,17 +168,13 @@ func (m *summary) asked() {
 		}
 		m.line("%d. %s  ", i+1, inline(title, titleLength))
 		m.line("   <sub>%s</sub>", strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " \u00b7 "))
-		if said := lastLine(t.Answer); said != "" {
+		// In the last line an agent sums up.
+		said := strings.TrimSpace(t.Answer)
+		if said = said[strings.LastIndexByte(said, '\n')+1:]; said != "" {
 			m.line("   > %s", inline(said, 2*titleLength))
 		}
 	}
 	m.more(len(m.r.Turns)-len(shown), "older turn")
-}
-
-// lastLine is the last line of a text: how an agent sums up.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func (m *summary) files() {

@@ -82,7 +82,8 @@ func escape(b *strings.Builder, s string) {
 			with = "\uFFFD"
 		case r == 0x7f:
 			with = "\u2421"
-		case r >= 0x80 && r < 0xa0, isDirection(r):
+		case r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			// Some change the order in which text reads, or break lines where HTML doesn't show it.
 			with = "\\u" + strconv.FormatInt(int64(0x10000+r), 16)[1:]
 		}
 		if with != "" {
@@ -93,12 +94,6 @@ func escape(b *strings.Builder, s string) {
 		i += n
 	}
 	b.WriteString(s[start:])
-}
-
-// isDirection reports whether a rune changes the order in which text reads, or breaks lines
-// where HTML doesn't show it.
-func isDirection(r rune) bool {
-	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // cut returns the whole lines of the first limit bytes of a text, or its whole characters if
@@ -138,15 +133,6 @@ func short(n int64) string {
 		return strconv.FormatInt(n/thousand, 10) + "k"
 	}
 	return strconv.FormatFloat(float64(n)/million, 'f', 1, 64) + "M"
-}
-
-// size is a number of bytes in few characters.
-func size(n int) string {
-	const kib = 1024
-	if n < kib {
-		return strconv.Itoa(n) + " bytes"
-	}
-	return strconv.Itoa(n/kib) + " KiB"
 }
 
 // plural is a number with a noun.

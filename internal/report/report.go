@@ -102,7 +102,12 @@ type Commit struct {
 }
 
 // Share sums up the lines that the commit adds.
-func (c *Commit) Share() Share { return shareOf(c.Files) }
+func (c *Commit) Share() (sum Share) {
+	for i := range c.Files {
+		sum = sum.Plus(c.Files[i].Share)
+	}
+	return sum
+}
 
 // File is a changed file.
 type File struct {
@@ -126,11 +131,12 @@ func (s Share) Plus(o Share) Share {
 	return Share{s.Agent + o.Agent, s.Person + o.Person, s.Unknown + o.Unknown}
 }
 
-func shareOf(files []File) (sum Share) {
+// changedLines sums up the lines that were added to and removed from files.
+func changedLines(files []File) (added, removed int) {
 	for i := range files {
-		sum = sum.Plus(files[i].Share)
+		added, removed = added+files[i].Added, removed+files[i].Removed
 	}
-	return sum
+	return added, removed
 }
 
 // Hunk is one place at which a file differs.
@@ -235,9 +241,8 @@ func (r *Report) totals() (t totals) {
 	}
 	for i := range r.Commits {
 		t.share = t.share.Plus(r.Commits[i].Share())
-		for _, f := range r.Commits[i].Files {
-			t.removed += f.Removed
-		}
+		_, removed := changedLines(r.Commits[i].Files)
+		t.removed += removed
 	}
 	t.sessions = len(sessions)
 	return t

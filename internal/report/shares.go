@@ -117,7 +117,7 @@ func (p *page) beginTable(caption, first markup) {
 	p.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Unknown</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
 }
 
-// shareCells ends a row of a table of shares.
+// shareCells ends a row of a table of shares: its figures, and bars for them.
 func (p *page) shareCells(s Share) {
 	total := s.Total()
 	p.element("<td class=\"n\">", count(int64(total)), "</td>")
@@ -125,24 +125,16 @@ func (p *page) shareCells(s Share) {
 		p.element("<td class=\"n\">", percent(n, total), "</td>")
 	}
 	p.raw("<td>")
-	p.bar(s)
-	p.raw("</td></tr>\n")
-}
-
-// bar draws a share; the cells beside it have its figures.
-func (p *page) bar(s Share) {
 	const width = 100
 	p.raw("<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">")
 	at := 0.0
 	for i, n := range []int{s.Agent, s.Person, s.Unknown} {
-		w := float64(n) * width / float64(max(s.Total(), 1))
+		w := float64(n) * width / float64(max(total, 1))
 		if n > 0 {
-			p.rect(seriesClass()[i], at, 0, w, 8) //nolint:mnd // its height
+			p.rect([...]markup{"agent", "person", "unknown"}[i], at, 0, w, 8) //nolint:mnd // its height
 		}
 		at += w
 	}
 	p.raw("</svg>")
+	p.raw("</td></tr>\n")
 }
-
-// seriesClass are the classes of the writers, in their order.
-func seriesClass() []markup { return []markup{"agent", "person", "unknown"} }

@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // texts writes a text with a heading; nothing for an empty one.
 func (p *page) texts(heading markup, text string, limit int, more string) {
@@ -13,18 +16,20 @@ func (p *page) texts(heading markup, text string, limit int, more string) {
 	p.pre(text, limit, more)
 }
 
+// pre writes the beginning of a text, and what shows the rest.
 func (p *page) pre(text string, limit int, more string) {
 	head, rest := cut(strings.TrimSpace(text), limit)
 	p.element("<pre class=\"text\">", head, "</pre>\n")
-	p.cut(rest, more)
-}
-
-// cut writes that something is left out, and what shows it.
-func (p *page) cut(rest int, more string) {
-	if rest > 0 {
-		p.element("<p class=\"cut\">", size(rest)+" more: ", "")
-		p.element("<code>", more, "</code></p>\n")
+	if rest == 0 {
+		return
 	}
+	const kib = 1024
+	size := strconv.Itoa(rest) + " bytes"
+	if rest >= kib {
+		size = strconv.Itoa(rest/kib) + " KiB"
+	}
+	p.element("<p class=\"cut\">", size+" more: ", "")
+	p.element("<code>", more, "</code></p>\n")
 }
 
 // folded is texts that is closed at first.

@@ -9,38 +9,7 @@ import (
 // timeline writes the filters, and turns, commits and rewinds by day.
 func (d *document) timeline() {
 	d.raw("<section id=\"timeline\" aria-labelledby=\"timeline-title\">\n<h2 id=\"timeline-title\">Time line</h2>\n")
-	d.filters()
-	d.raw(`<p class="legend"><span class="by agent">agent</span> <span class="by person">person</span> <span class="by unknown">unknown</span> mark who wrote the added lines of a commit, by the record of its checkpoint.</p>` + "\n")
-	day := ""
-	for _, m := range d.r.moments() {
-		if on := m.at.Format("2006-01-02"); on != day {
-			if day != "" {
-				d.raw("</ol></section>\n")
-			}
-			day = on
-			d.raw("<section class=\"day\"><h3>")
-			d.time(m.at, "Monday, 2 January 2006")
-			d.raw("</h3>\n<ol class=\"moments\">\n")
-		}
-		switch {
-		case m.turn >= 0:
-			d.turn(&d.r.Turns[m.turn])
-		case m.commit >= 0:
-			d.commit(&d.r.Commits[m.commit])
-		default:
-			d.rewind(&d.r.Rewinds[m.rewind])
-		}
-	}
-	if day != "" {
-		d.raw("</ol></section>\n")
-	} else {
-		d.raw("<p>Nothing is recorded.</p>\n")
-	}
-	d.raw("</section>\n")
-}
-
-// filters writes the search, which the script makes visible.
-func (d *document) filters() {
+	// The script makes the search visible.
 	d.raw(`<form class="filters" role="search" aria-label="Entries of the time line" hidden>
 <label>Search <input type="search" name="q" autocomplete="off" spellcheck="false"></label>
 <label>Agent <select name="agent"><option value="">all</option>`)
@@ -66,6 +35,40 @@ func (d *document) filters() {
 <output aria-live="polite"></output>
 </form>
 `)
+	d.raw(`<p class="legend"><span class="by agent">agent</span> <span class="by person">person</span> <span class="by unknown">unknown</span> mark who wrote the added lines of a commit, by the record of its checkpoint.</p>` + "\n")
+	day := ""
+	for _, m := range d.r.moments() {
+		if on := m.at.Format("2006-01-02"); on != day {
+			if day != "" {
+				d.raw("</ol></section>\n")
+			}
+			day = on
+			d.raw("<section class=\"day\"><h3>")
+			d.time(m.at, "Monday, 2 January 2006")
+			d.raw("</h3>\n<ol class=\"moments\">\n")
+		}
+		switch {
+		case m.turn >= 0:
+			d.turn(&d.r.Turns[m.turn])
+		case m.commit >= 0:
+			d.commit(&d.r.Commits[m.commit])
+		default:
+			w := &d.r.Rewinds[m.rewind]
+			d.raw("<li><div class=\"entry rewind\">")
+			d.time(w.At, "15:04")
+			d.element("<h4>Rewound to ", w.Target, "</h4><span class=\"meta\">")
+			if len(w.Paths) > 0 {
+				d.text(strings.Join(w.Paths[:min(len(w.Paths), 5)], ", ") + " \u00b7 ")
+			}
+			d.element("what was there before: <code>", "entire rewind "+w.Rescue, "</code></span></div></li>\n")
+		}
+	}
+	if day != "" {
+		d.raw("</ol></section>\n")
+	} else {
+		d.raw("<p>Nothing is recorded.</p>\n")
+	}
+	d.raw("</section>\n")
 }
 
 // entry begins an entry of the time line.
@@ -101,7 +104,39 @@ func (d *document) turn(t *Turn) {
 		title = "(before the first prompt)"
 	}
 	d.element("<h4>", title, "</h4><span class=\"meta\">")
-	d.meta(t)
+	var parts []string
+	if t.Agent != "" {
+		parts = append(parts, t.Agent)
+	}
+	if n := len(t.Files); n > 0 {
+		added, removed := changedLines(t.Files)
+		parts = append(parts, fmt.Sprintf("%s +%s \u2212%s", plural(n, "file"), count(int64(added)), count(int64(removed))))
+	}
+	commands, failed, tests := 0, 0, 0
+	for _, c := range t.Calls {
+		if c.Command {
+			commands++
+		}
+		if c.Outcome == Failed {
+			failed++
+		}
+		if c.Test {
+			tests++
+		}
+	}
+	if commands > 0 {
+		parts = append(parts, plural(commands, "command"))
+	}
+	if tests > 0 {
+		parts = append(parts, plural(tests, "test run"))
+	}
+	if n := t.Tokens.Total() + t.SubagentTokens.Total(); n > 0 {
+		parts = append(parts, short(n)+" tokens")
+	}
+	d.text(strings.Join(parts, " \u00b7 "))
+	if failed > 0 {
+		d.element(" \u00b7 <strong class=\"failed\">", strconv.Itoa(failed)+" failed", "</strong>")
+	}
 	d.raw("</span></summary>\n<div class=\"body\">\n")
 	if strings.TrimSpace(t.Prompt) != t.Title {
 		d.texts("Asked", t.Prompt, d.limits.prompt, t.Show)
@@ -131,46 +166,6 @@ func indexOf(list []string, name string) int {
 	return -1
 }
 
-// meta writes what a turn amounts to, in a line.
-func (d *document) meta(t *Turn) {
-	var parts []string
-	if t.Agent != "" {
-		parts = append(parts, t.Agent)
-	}
-	if n := len(t.Files); n > 0 {
-		added, removed := 0, 0
-		for _, f := range t.Files {
-			added, removed = added+f.Added, removed+f.Removed
-		}
-		parts = append(parts, fmt.Sprintf("%s +%s \u2212%s", plural(n, "file"), count(int64(added)), count(int64(removed))))
-	}
-	commands, failed, tests := 0, 0, 0
-	for _, c := range t.Calls {
-		if c.Command {
-			commands++
-		}
-		if c.Outcome == Failed {
-			failed++
-		}
-		if c.Test {
-			tests++
-		}
-	}
-	if commands > 0 {
-		parts = append(parts, plural(commands, "command"))
-	}
-	if tests > 0 {
-		parts = append(parts, plural(tests, "test run"))
-	}
-	if n := t.Tokens.Total() + t.SubagentTokens.Total(); n > 0 {
-		parts = append(parts, short(n)+" tokens")
-	}
-	d.text(strings.Join(parts, " \u00b7 "))
-	if failed > 0 {
-		d.element(" \u00b7 <strong class=\"failed\">", strconv.Itoa(failed)+" failed", "</strong>")
-	}
-}
-
 // calls writes the uses of tools.
 func (d *document) calls(t *Turn) {
 	if len(t.Calls) == 0 {
@@ -189,7 +184,22 @@ func (d *document) calls(t *Turn) {
 			text += " \u2026"
 		}
 		d.element("<code>", text, "</code>")
-		d.outcome(c)
+		if c.Subagent {
+			d.raw(" <span class=\"note\">subagent</span>")
+		}
+		if c.Test {
+			d.raw(" <span class=\"note\">tests</span>")
+		}
+		switch {
+		case c.Outcome == Failed && c.Status > 0:
+			d.element(" <strong>", "failed with "+strconv.Itoa(c.Status), "</strong>")
+		case c.Outcome == Failed:
+			d.raw(" <strong>failed</strong>")
+		case c.Outcome == Passed && (c.Command || c.Test):
+			d.raw(" <span class=\"note\">passed</span>")
+		case c.Outcome == Unknown && c.Test:
+			d.raw(" <span class=\"note\">result not known</span>")
+		}
 		d.raw("</li>\n")
 	}
 	d.raw("</ol>\n")
@@ -201,25 +211,6 @@ func (d *document) calls(t *Turn) {
 
 // maxCall is how much of a command is shown.
 const maxCall = 400
-
-func (d *document) outcome(c Call) {
-	if c.Subagent {
-		d.raw(" <span class=\"note\">subagent</span>")
-	}
-	if c.Test {
-		d.raw(" <span class=\"note\">tests</span>")
-	}
-	switch {
-	case c.Outcome == Failed && c.Status > 0:
-		d.element(" <strong>", "failed with "+strconv.Itoa(c.Status), "</strong>")
-	case c.Outcome == Failed:
-		d.raw(" <strong>failed</strong>")
-	case c.Outcome == Passed && (c.Command || c.Test):
-		d.raw(" <span class=\"note\">passed</span>")
-	case c.Outcome == Unknown && c.Test:
-		d.raw(" <span class=\"note\">result not known</span>")
-	}
-}
 
 // about writes the figures, links and commands of a turn.
 func (d *document) about(t *Turn) {
@@ -278,10 +269,7 @@ func (d *document) commit(c *Commit) {
 	share := c.Share()
 	parts := []string{c.Author}
 	if len(c.Files) > 0 {
-		added, removed := 0, 0
-		for _, f := range c.Files {
-			added, removed = added+f.Added, removed+f.Removed
-		}
+		added, removed := changedLines(c.Files)
 		parts = append(parts, fmt.Sprintf("%s +%s \u2212%s", plural(len(c.Files), "file"), count(int64(added)), count(int64(removed))))
 	}
 	if share.Total() > 0 {
@@ -330,14 +318,4 @@ func shareText(s Share) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (d *document) rewind(w *Rewind) {
-	d.raw("<li><div class=\"entry rewind\">")
-	d.time(w.At, "15:04")
-	d.element("<h4>Rewound to ", w.Target, "</h4><span class=\"meta\">")
-	if len(w.Paths) > 0 {
-		d.text(strings.Join(w.Paths[:min(len(w.Paths), 5)], ", ") + " \u00b7 ")
-	}
-	d.element("what was there before: <code>", "entire rewind "+w.Rescue, "</code></span></div></li>\n")
 }

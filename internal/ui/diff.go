@@ -36,32 +36,29 @@ func (w *diffWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// line writes a line in its style: the first characters are its kind, and "---" and "+++" name
+// files only before the first hunk.
 func (w *diffWriter) line(line string) error {
 	body, newline := strings.CutSuffix(line, "\n")
-	body = w.to.Paint(w.style(body), Escape(body))
+	style := Style("")
+	switch {
+	case strings.HasPrefix(body, "diff "):
+		w.inHunk = false
+		style = Bold
+	case strings.HasPrefix(body, "@@ "):
+		w.inHunk = true
+		style = Yellow
+	case !w.inHunk && body != "":
+		style = Bold
+	case strings.HasPrefix(body, "+"):
+		style = Green
+	case strings.HasPrefix(body, "-"):
+		style = Red
+	}
+	body = w.to.Paint(style, Escape(body))
 	if newline {
 		body += "\n"
 	}
 	_, err := io.WriteString(w.to.Out, body)
 	return err
-}
-
-// style is that of a line of the diff: the first characters say what it is, and "---"
-// and "+++" name files only before the first hunk.
-func (w *diffWriter) style(line string) Style {
-	switch {
-	case strings.HasPrefix(line, "diff "):
-		w.inHunk = false
-		return Bold
-	case strings.HasPrefix(line, "@@ "):
-		w.inHunk = true
-		return Yellow
-	case !w.inHunk && line != "":
-		return Bold
-	case strings.HasPrefix(line, "+"):
-		return Green
-	case strings.HasPrefix(line, "-"):
-		return Red
-	}
-	return ""
 }

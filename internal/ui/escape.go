@@ -17,7 +17,7 @@ func Escape(text string) string { return escape(text, unpainted) }
 func EscapePainted(text string) string { return escape(text, ownColours) }
 
 func escape(text string, painted painting) string {
-	if !needsEscape(text) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, isCommand) {
 		return text
 	}
 	var b strings.Builder
@@ -50,10 +50,6 @@ const (
 	unpainted painting = iota
 	ownColours
 )
-
-func needsEscape(text string) bool {
-	return !utf8.ValidString(text) || strings.ContainsFunc(text, isCommand)
-}
 
 // isCommand reports whether a terminal could do something else with the rune than
 // show it where it is: controls, and marks of direction.

@@ -75,7 +75,22 @@ func (w *listWriter) write() error {
 			return err
 		}
 	}
-	return w.end()
+	// What comes behind the entries.
+	var text []byte
+	var err error
+	if w.count > 0 {
+		text = w.newLine(nil, 0)
+	} else if text, err = w.head(); err != nil {
+		return err
+	}
+	text = append(text, ']')
+	if w.Key != "" {
+		if text, err = w.tail(text); err != nil {
+			return err
+		}
+	}
+	_, err = w.out.Write(append(text, '\n'))
+	return err
 }
 
 // entry writes an entry and what comes before it.
@@ -92,25 +107,6 @@ func (w *listWriter) entry(entry any) error {
 	}
 	w.count++
 	_, err = w.out.Write(append(w.newLine(before, 1), text...))
-	return err
-}
-
-// end writes what comes behind the entries.
-func (w *listWriter) end() error {
-	var text []byte
-	var err error
-	if w.count > 0 {
-		text = w.newLine(nil, 0)
-	} else if text, err = w.head(); err != nil {
-		return err
-	}
-	text = append(text, ']')
-	if w.Key != "" {
-		if text, err = w.tail(text); err != nil {
-			return err
-		}
-	}
-	_, err = w.out.Write(append(text, '\n'))
 	return err
 }
 

@@ -27,7 +27,7 @@ func (s Streams) Markdown(text string) string {
 		case fence != "":
 			body = s.Paint(Cyan, body)
 		default:
-			body = markdown{s}.line(body)
+			body = markdownLine(s, body)
 		}
 		b.WriteString(body)
 		if newline {
@@ -49,21 +49,14 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// markdown sets off what a line of Markdown marks.
-type markdown struct{ Streams }
-
-// line is a line outside of a block of code.
-func (s markdown) line(line string) string {
+// markdownLine sets off what a line of Markdown outside of a block of code marks: a heading, or
+// the code and the strong text in it.
+func markdownLine(s Streams, line string) string {
 	const levels = 6
 	title := strings.TrimLeft(line, "#")
 	if level := len(line) - len(title); level > 0 && level <= levels && strings.HasPrefix(title, " ") {
 		return s.Paint(Bold, strings.NewReplacer("**", "", "`", "").Replace(strings.TrimSpace(title)))
 	}
-	return s.spans(line)
-}
-
-// spans paints the code and the strong text in a line.
-func (s markdown) spans(line string) string {
 	var b strings.Builder
 	for line != "" {
 		at := strings.IndexAny(line, "`*")
@@ -77,7 +70,9 @@ func (s markdown) spans(line string) string {
 			mark, style = line[:len(line)-len(strings.TrimLeft(line, "`"))], Cyan
 		}
 		inner, rest, closed := strings.Cut(strings.TrimPrefix(line, mark), mark)
-		if !closed || !strings.HasPrefix(line, mark) || !isSpan(inner, style) {
+		// Strong text has no white space at its ends.
+		isSpan := inner != "" && (style == Cyan || strings.TrimFunc(inner, unicode.IsSpace) == inner)
+		if !closed || !strings.HasPrefix(line, mark) || !isSpan {
 			n := len(line) - len(strings.TrimLeft(line, line[:1]))
 			b.WriteString(line[:n])
 			line = line[n:]
@@ -87,13 +82,4 @@ func (s markdown) spans(line string) string {
 		line = rest
 	}
 	return b.String() + line
-}
-
-// isSpan reports whether a text between two marks is what they set off: strong text has no
-// white space at its ends.
-func isSpan(inner string, style Style) bool {
-	if inner == "" {
-		return false
-	}
-	return style == Cyan || strings.TrimFunc(inner, unicode.IsSpace) == inner
 }

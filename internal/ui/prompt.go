@@ -89,11 +89,22 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	columns, rows := p.streams.Size()
 	on := page{columns - frameWidth, rows - 1} // the last row is the cursor's
 	for i, q := range questions {
-		if q.Then != nil {
-			groups[i] = following(q, answers, i, on)
+		if q.Then == nil {
+			groups[i] = huh.NewGroup(field(q, &answers[i], on))
 			continue
 		}
-		groups[i] = huh.NewGroup(field(q, &answers[i], on))
+		// The question depends on the answers before it; what is behind it changes with them.
+		before := answers[:i]
+		choices := func() []huh.Option[string] {
+			_, options := q.Then(before)
+			return choicesOf(options, on)
+		}
+		help := func() string {
+			text, _ := q.Then(before)
+			return EscapePainted(text)
+		}
+		ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before)
+		groups[i] = huh.NewGroup(ask.Value(&answers[i]).Height(on.rows - keysHeight)).WithHideFunc(func() bool { return len(choices()) == 0 })
 	}
 	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
 	// Else each page is as high as the first list, and a list longer than the screen hides
@@ -102,25 +113,22 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	if slices.ContainsFunc(questions, needsPage) {
 		form.WithHeight(on.rows)
 	}
-	form.WithProgramOptions(tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg { return leaving(form, msg) }))
+	// Esc and q leave the form, as Ctrl-C does, unless they are typed into the filter of a list.
+	form.WithProgramOptions(tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+		pressed, ok := msg.(tea.KeyPressMsg)
+		if !ok || pressed.String() != "esc" && pressed.String() != "q" {
+			return msg
+		}
+		if list, ok := form.GetFocusedField().(*huh.Select[string]); ok && list.GetFiltering() {
+			return msg
+		}
+		return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
+	}))
 	err := form.WithInput(p.streams.In).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
 		return nil, ErrAborted
 	}
 	return answers, err
-}
-
-// leaving makes Esc and q leave the form, as Ctrl-C does, unless they are typed into the
-// filter of a list.
-func leaving(form *huh.Form, msg tea.Msg) tea.Msg { //nolint:ireturn // as tea has it
-	pressed, ok := msg.(tea.KeyPressMsg)
-	if !ok || pressed.String() != "esc" && pressed.String() != "q" {
-		return msg
-	}
-	if list, ok := form.GetFocusedField().(*huh.Select[string]); ok && list.GetFiltering() {
-		return msg
-	}
-	return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 }
 
 // askOneByOne asks in lines, where forms don't get in each other's way.
@@ -138,9 +146,21 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 		} else if q.Help != "" {
 			q.Title += " " + q.Help // which is not shown there
 		}
-		form := huh.NewForm(huh.NewGroup(field(q, &answers[i], page{}))).WithOutput(p.streams.Err)
-		if err := p.askInLines(ctx, form, in); err != nil {
-			return nil, err
+		form := huh.NewForm(huh.NewGroup(field(q, &answers[i], page{}))).WithOutput(p.streams.Err).WithAccessible(true).WithInput(in)
+		// Reading can't be interrupted: when ctx ends the reader is left behind, and dies with
+		// the process.
+		answered := make(chan error, 1)
+		go func() { answered <- form.RunWithContext(ctx) }()
+		select {
+		case <-ctx.Done():
+			return nil, ErrAborted
+		case err := <-answered:
+			if err == nil && in.ended {
+				err = ErrAborted
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return answers, nil
@@ -148,21 +168,6 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 
 // page is the room that a question has.
 type page struct{ columns, rows int }
-
-// following is the group of a question that depends on the answers before it.
-func following(q Question, answers []string, i int, on page) *huh.Group {
-	before := answers[:i] // what is behind it changes with the answers
-	choices := func() []huh.Option[string] {
-		_, options := q.Then(answers[:i])
-		return choicesOf(options, on)
-	}
-	help := func() string {
-		text, _ := q.Then(answers[:i])
-		return EscapePainted(text)
-	}
-	ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i]).Height(on.rows - keysHeight)
-	return huh.NewGroup(ask).WithHideFunc(func() bool { return len(choices()) == 0 })
-}
 
 const (
 	// keysHeight is how many rows the line about keys takes, with those around it.
@@ -203,23 +208,6 @@ func (y *yesNo) Set(yes bool) {
 	*y.answer = No
 	if yes {
 		*y.answer = Yes
-	}
-}
-
-// askInLines runs a form that reads lines. Reading can't be interrupted, so
-// when ctx ends the reader is left behind, and dies with the process.
-func (p *Prompter) askInLines(ctx context.Context, form *huh.Form, in *lines) error {
-	form = form.WithAccessible(true).WithInput(in)
-	answered := make(chan error, 1)
-	go func() { answered <- form.RunWithContext(ctx) }()
-	select {
-	case <-ctx.Done():
-		return ErrAborted
-	case err := <-answered:
-		if err == nil && in.ended {
-			return ErrAborted
-		}
-		return err
 	}
 }
 

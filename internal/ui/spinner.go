@@ -12,7 +12,7 @@ type spinner struct {
 	what func(time.Time) string
 }
 
-// during draws while do runs, unless Err is no terminal.
+// during draws while do runs, and then removes the line, unless Err is no terminal.
 func (s spinner) during(do func() error) error {
 	if !s.Terminal.Err || s.Terminal.Accessible {
 		return do()
@@ -21,32 +21,27 @@ func (s spinner) during(do func() error) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.draw(done)
+		wait := time.NewTimer(progressDelay)
+		defer wait.Stop()
+		const markWidth = 2
+		frames := [...]string{"⠋", "⠙", "⠸", "⠴", "⠦", "⠇"}
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				if i > 0 {
+					fmt.Fprint(s.Err, "\r\x1b[K")
+				}
+				return
+			case at := <-wait.C:
+				width, _ := s.Size()
+				text := Line(s.what(at), width-markWidth) // on a second row it couldn't be removed
+				fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], text)
+				wait.Reset(progressDelay / 8)
+			}
+		}
 	}()
 	err := do()
 	close(done)
 	<-ended
 	return err
-}
-
-// draw draws until done is closed, and then removes the line.
-func (s spinner) draw(done <-chan struct{}) {
-	wait := time.NewTimer(progressDelay)
-	defer wait.Stop()
-	const markWidth = 2
-	frames := [...]string{"⠋", "⠙", "⠸", "⠴", "⠦", "⠇"}
-	for i := 0; ; i++ {
-		select {
-		case <-done:
-			if i > 0 {
-				fmt.Fprint(s.Err, "\r\x1b[K")
-			}
-			return
-		case at := <-wait.C:
-			width, _ := s.Size()
-			text := Line(s.what(at), width-markWidth) // on a second row it couldn't be removed
-			fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], text)
-			wait.Reset(progressDelay / 8)
-		}
-	}
 }

@@ -92,7 +92,15 @@ func (s Streams) Table(t *Table) string {
 		if out.beside(t.Cut)+least <= width {
 			break
 		}
-		out.leaveOut(name)
+		at := -1
+		for i, row := range out.rows {
+			if i == 0 {
+				at = slices.Index(row, name)
+			}
+			if at >= 0 && at < len(row) {
+				out.rows[i] = slices.Delete(row, at, at+1)
+			}
+		}
 	}
 	if t.Cut != "" {
 		out.cut(out.column(t.Cut), max(width-out.beside(t.Cut), fewest))
@@ -125,19 +133,6 @@ func (t *Table) beside(name string) int {
 		}
 	}
 	return sum
-}
-
-// leaveOut takes a column out.
-func (t *Table) leaveOut(name string) {
-	at := -1
-	for i, row := range t.rows {
-		if i == 0 {
-			at = slices.Index(row, name)
-		}
-		if at >= 0 && at < len(row) {
-			t.rows[i] = slices.Delete(row, at, at+1)
-		}
-	}
 }
 
 // cut shortens the cells of a column; -1 is the last cell of each row.

@@ -107,28 +107,30 @@ func (s *sheet) press(key string) {
 
 // View is part of tea's model.
 func (s *sheet) View() tea.View {
-	if s.left {
-		return tea.NewView(s.summary())
+	if !s.left {
+		return tea.NewView(s.render())
 	}
-	return tea.NewView(s.render())
-}
-
-// summary stays on the terminal when the page is left: the answers, if they were accepted.
-func (s *sheet) summary() string {
 	if !s.accepted {
-		return ""
+		return tea.NewView("")
 	}
+	// The answers stay on the terminal.
 	lines := make([]string, len(s.questions))
 	for i, q := range s.questions {
 		lines[i] = Wrap(Escape(q.Title)+" "+Escape(q.Options[s.chosen[i]].Label), max(s.columns, 1))
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return tea.NewView(strings.Join(lines, "\n") + "\n")
 }
 
 // render returns the page: at most rows lines of at most so many columns. The last row is
 // the cursor's.
 func (s *sheet) render() string {
-	help := s.help()
+	// There is room for the longest help, so that the page doesn't move.
+	most := 0
+	for i := range s.questions {
+		most = max(most, len(s.helpOf(i)))
+	}
+	help := s.helpOf(s.at)
+	help = append(help, make([]string, most-len(help))...)
 	var body []string
 	first, last := 0, 0 // the lines of the question that keys go to
 	for i := range s.questions {
@@ -154,17 +156,6 @@ func (s *sheet) render() string {
 		page[i] = strings.TrimRight(ansi.Truncate(line, s.columns, "…"), " ")
 	}
 	return strings.Join(page, "\n")
-}
-
-// help are the lines about the question that keys go to. There is room for those of the
-// longest help, so that the page doesn't move.
-func (s *sheet) help() []string {
-	most := 0
-	for i := range s.questions {
-		most = max(most, len(s.helpOf(i)))
-	}
-	lines := s.helpOf(s.at)
-	return append(lines, make([]string, most-len(lines))...)
 }
 
 func (s *sheet) helpOf(i int) []string {

@@ -12,34 +12,30 @@ func Wrap(text string, columns int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		body, newline := strings.CutSuffix(line, "\n")
-		wrapLine(&out, body, columns)
+		if len(body) <= columns || ansi.StringWidth(body) <= columns {
+			out.WriteString(line)
+			continue
+		}
+		indent := body[:len(body)-len(strings.TrimLeft(body, " "))]
+		column, begun := len(indent), false
+		out.WriteString(indent)
+		for word := range strings.SplitSeq(body[len(indent):], " ") {
+			width := ansi.StringWidth(word)
+			switch {
+			case !begun:
+			case column+1+width > columns:
+				out.WriteString("\n" + indent)
+				column = len(indent)
+			default:
+				out.WriteByte(' ')
+				column++
+			}
+			out.WriteString(word)
+			column, begun = column+width, true
+		}
 		if newline {
 			out.WriteByte('\n')
 		}
 	}
 	return out.String()
-}
-
-func wrapLine(out *strings.Builder, line string, columns int) {
-	if len(line) <= columns || ansi.StringWidth(line) <= columns {
-		out.WriteString(line)
-		return
-	}
-	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	column, begun := len(indent), false
-	out.WriteString(indent)
-	for word := range strings.SplitSeq(line[len(indent):], " ") {
-		width := ansi.StringWidth(word)
-		switch {
-		case !begun:
-		case column+1+width > columns:
-			out.WriteString("\n" + indent)
-			column = len(indent)
-		default:
-			out.WriteByte(' ')
-			column++
-		}
-		out.WriteString(word)
-		column, begun = column+width, true
-	}
 }

@@ -20,13 +20,21 @@ import (
 // NoteInterruptedRewind names a rewind of the worktree that was interrupted, until
 // it is completed or taken back.
 func (a *App) NoteInterruptedRewind(repo *git.Repo) {
-	note, hint := ExplainInterruptedRewind(repo)
-	if note == "" {
-		a.noteUnfinishedRewind(repo)
+	if note, hint := ExplainInterruptedRewind(repo); note != "" {
+		a.Streams.Notef("%s", note)
+		if hint != "" {
+			a.Streams.Hint(hint)
+		}
 		return
 	}
-	a.Streams.Notef("%s", note)
-	if hint != "" {
+	// It may have been interrupted between the files and the conversation, or the sessions.
+	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
+	if err != nil {
+		return
+	}
+	if stopped, found := rewind.FindUnfinished(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
+		what, hint := stopped.Explain()
+		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
 		a.Streams.Hint(hint)
 	}
 }
@@ -49,20 +57,6 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 			"`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it"
 	}
 	return "", ""
-}
-
-// noteUnfinishedRewind names a rewind that was interrupted between the files and the
-// conversation, or the sessions.
-func (a *App) noteUnfinishedRewind(repo *git.Repo) {
-	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
-	if err != nil {
-		return
-	}
-	if stopped, found := rewind.FindUnfinished(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
-		what, hint := stopped.Explain()
-		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
-		a.Streams.Hint(hint)
-	}
 }
 
 // InterruptedRewind returns what --to takes for the point of an interrupted rewind,

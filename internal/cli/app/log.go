@@ -20,8 +20,8 @@ const logLimit = 5 << 20
 func LogPath(root string) string { return filepath.Join(root, ".entire", "logs", "entire.log") }
 
 // OpenLog is the log of the worktree root: a JSON object per line, of level and
-// above. Nothing is opened or made before the first record, and the close
-// answered is safe to call in any case. A log that can't be written loses its
+// above. Nothing is opened or made before the first record, and the returned
+// closer may be closed in any case. A log that can't be written loses its
 // records and nothing else. Without a root all records are dropped.
 //
 // A hook logs one line with the keys component, hook, hook_type (agent, git),

@@ -16,11 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-type configOptions struct{ json bool }
-
 // NewCommand returns the command.
 func NewCommand(a *app.App) *cobra.Command {
-	var opts configOptions
+	asJSON := false
 	cmd := &cobra.Command{
 		Use:        "config",
 		SuggestFor: []string{"settings", "configure"},
@@ -37,44 +35,37 @@ EXIT STATUS
 		Example: `  entire config
   entire config set commit_linking prompt
   entire config get strategy`,
-		Args:        noAssignment,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if key, value, ok := strings.Cut(args[0], "="); ok {
+					return app.WithHint(app.Usagef("%q takes no KEY=VALUE", cmd.CommandPath()), fmt.Sprintf("type entire config set %s %s", key, value))
+				}
+			}
+			return cobra.NoArgs(cmd, args)
+		},
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
-			return runConfig(a, opts, a.Settings(here(a)))
+			w, s := a.Streams, a.Settings(here(a))
+			if asJSON {
+				return w.JSON(JSON(&s))
+			}
+			var t ui.Table
+			for _, v := range JSON(&s).Values {
+				t.Row(v.Key, Shown(v.Value), Origin(v))
+			}
+			a.Page(w.Table(&t))
+			for _, note := range SettingsNotes(&s) {
+				w.Notef("%s", note.Message)
+				if note.Hint != "" {
+					w.Hint(note.Hint)
+				}
+			}
+			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(newSetCmd(a), newUnsetCmd(a), newGetCmd(a))
 	return cmd
-}
-
-// noAssignment refuses arguments, and says how KEY=VALUE is typed.
-func noAssignment(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		if key, value, ok := strings.Cut(args[0], "="); ok {
-			return app.WithHint(app.Usagef("%q takes no KEY=VALUE", cmd.CommandPath()), fmt.Sprintf("type entire config set %s %s", key, value))
-		}
-	}
-	return cobra.NoArgs(cmd, args)
-}
-
-func runConfig(a *app.App, opts configOptions, s settings.Settings) error {
-	w := a.Streams
-	if opts.json {
-		return w.JSON(JSON(&s))
-	}
-	var t ui.Table
-	for _, v := range JSON(&s).Values {
-		t.Row(v.Key, Shown(v.Value), Origin(v))
-	}
-	a.Page(w.Table(&t))
-	for _, note := range SettingsNotes(&s) {
-		w.Notef("%s", note.Message)
-		if note.Hint != "" {
-			w.Hint(note.Hint)
-		}
-	}
-	return nil
 }
 
 // Shown is a value in a table, where an empty string would be a gap.

@@ -27,20 +27,6 @@ func (o *layerOptions) register(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = completeSetting
 }
 
-// layer returns the layer that is changed. s are the settings in force.
-func (o *layerOptions) layer(repo *git.Repo, s *settings.Settings) (settings.Layer, error) {
-	switch {
-	case o.user, !o.local && !o.project && (repo == nil || repo.Root == "" || !s.Configured):
-		return settings.User, nil
-	case repo == nil, repo.Root == "", !s.Configured:
-		return 0, app.WithHint(errors.New("Entire is not enabled in this repository"), "run `entire enable`, or pass --user") //nolint:staticcheck // a name
-	case o.project:
-		return settings.Project, nil
-	default:
-		return settings.Local, nil
-	}
-}
-
 func newSetCmd(a *app.App) *cobra.Command {
 	var opts layerOptions
 	cmd := &cobra.Command{
@@ -160,19 +146,18 @@ func here(a *app.App) *git.Repo {
 func changeSetting(a *app.App, opts layerOptions, change settings.Change) error {
 	repo := here(a)
 	s := a.Settings(repo)
-	layer, err := opts.layer(repo, &s)
-	if err != nil {
-		return err
-	}
 	from := a.SettingsSources(repo)
-	path := settings.UserFile(from)
-	switch layer {
-	case settings.Project:
-		path = settings.ProjectFile(repo.Root)
-	case settings.Local:
-		path = settings.LocalFile(repo.Root)
+	layer, path := settings.User, settings.UserFile(from)
+	switch enabled := repo != nil && repo.Root != "" && s.Configured; {
+	case opts.user, !opts.local && !opts.project && !enabled:
+	case !enabled:
+		return app.WithHint(errors.New("Entire is not enabled in this repository"), "run `entire enable`, or pass --user") //nolint:staticcheck // a name
+	case opts.project:
+		layer, path = settings.Project, settings.ProjectFile(repo.Root)
 	default:
+		layer, path = settings.Local, settings.LocalFile(repo.Root)
 	}
+	var err error
 	absent := change.Value == nil && lacks(path, change)
 	switch {
 	case absent:

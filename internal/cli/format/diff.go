@@ -66,26 +66,22 @@ func Diff(s ui.Streams, files []diff.File) {
 		if d.Kind == diff.Renamed {
 			path = Path(d.OldPath) + " -> " + path
 		}
-		s.Printf("%s %s%s\n", s.Paint(style, fmt.Sprintf("%-9s", word)), path, diffCounts(d))
+		changed := "" // how much of a file that was there and is there
+		switch {
+		case d.Kind == diff.Added || d.Kind == diff.Deleted:
+		case d.Kind == diff.Attributes:
+			changed = " (mode)"
+		case d.Kind == diff.Retyped:
+			changed = " (type)"
+		case d.Binary:
+			changed = " (binary)"
+		case !d.Counted, d.Kind == diff.Renamed && d.Added+d.Removed == 0:
+		default:
+			changed = fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
+		}
+		s.Printf("%s %s%s\n", s.Paint(style, fmt.Sprintf("%-9s", word)), path, changed)
 	}
 	if len(files) == 0 {
 		s.Notef("No changes.")
 	}
-}
-
-// diffCounts describes how much of a file has changed, where it was and is there.
-func diffCounts(d diff.File) string {
-	switch {
-	case d.Kind == diff.Added || d.Kind == diff.Deleted:
-		return ""
-	case d.Kind == diff.Attributes:
-		return " (mode)"
-	case d.Kind == diff.Retyped:
-		return " (type)"
-	case d.Binary:
-		return " (binary)"
-	case !d.Counted, d.Kind == diff.Renamed && d.Added+d.Removed == 0:
-		return ""
-	}
-	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
 }

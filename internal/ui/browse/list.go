@@ -125,31 +125,30 @@ func (l *list) arrange() {
 			}
 			folded[item.Fold] = append(folded[item.Fold], i)
 		default:
-			last = l.headings(last, item.Headings)
+			// Of its headings those that differ from the last ones.
+			same := 0
+			for same < len(item.Headings) && same < len(last) && item.Headings[same] == last[same] {
+				same++
+			}
+			for depth := same; depth < len(item.Headings); depth++ {
+				l.rows = append(l.rows, row{text: item.Headings[depth], depth: depth, item: -1})
+			}
+			last = item.Headings
 			l.rows = append(l.rows, row{text: item.Label, depth: len(item.Headings), item: i})
 		}
 	}
 	for _, fold := range folds {
-		isOpen := l.open[fold] || l.filter != ""
-		l.rows = append(l.rows, row{text: foldMark(isOpen) + fold, item: -1, fold: fold})
+		isOpen, mark := l.open[fold] || l.filter != "", "+ "
+		if isOpen {
+			mark = "- "
+		}
+		l.rows = append(l.rows, row{text: mark + fold, item: -1, fold: fold})
 		for _, i := range folded[fold] {
 			if isOpen {
 				l.rows = append(l.rows, row{text: l.items[i].Label, depth: 1, item: i})
 			}
 		}
 	}
-}
-
-// headings adds those rows of an item's headings that differ from the last ones.
-func (l *list) headings(last, next []string) []string {
-	same := 0
-	for same < len(next) && same < len(last) && next[same] == last[same] {
-		same++
-	}
-	for depth := same; depth < len(next); depth++ {
-		l.rows = append(l.rows, row{text: next[depth], depth: depth, item: -1})
-	}
-	return next
 }
 
 // matches reports whether an item has all words of the filter.
@@ -175,11 +174,4 @@ func (l *list) count() int {
 		}
 	}
 	return n
-}
-
-func foldMark(isOpen bool) string {
-	if isOpen {
-		return "- "
-	}
-	return "+ "
 }

@@ -47,10 +47,11 @@ type model struct {
 }
 
 func newModel(ctx context.Context, page Page, paint painter) *model {
+	work, stop := context.WithCancel(ctx)
 	m := &model{
 		page: page, paint: paint, previews: map[string]string{}, whole: page.More == nil,
 		list:  list{words: map[string]string{}, open: map[string]bool{}, at: -1},
-		calls: newCalls(ctx, page),
+		calls: &calls{page: page, work: work, stop: stop, waiting: func() {}},
 	}
 	m.list.set(page.Items)
 	return m
@@ -85,7 +86,15 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		m.list.narrow(m.list.filter)
 		return m, tea.Batch(m.schedulePreview(), m.loadWords(msg.left))
 	case questionLoaded:
-		return m.ask(msg)
+		if !m.asking || msg.id != m.list.id() {
+			return m, nil // it was left meanwhile
+		}
+		m.asking = false
+		m.result = &Result{ID: msg.id, Choice: msg.choice}
+		if len(msg.question.Options) == 0 {
+			return m, tea.Quit
+		}
+		m.mode, m.question, m.chosen = inQuestion, msg.question, 0
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	}
@@ -101,9 +110,24 @@ func (m *model) press(key tea.KeyPressMsg) (tea.Model, tea.Cmd) { //nolint:iretu
 	case inFilter:
 		return m, m.pressInFilter(key)
 	case inChoices:
-		return m, m.pressInChoices(key.String())
+		if m.pressInOptions(key.String(), len(m.choices)) || m.asking || key.String() != "enter" {
+			return m, nil
+		}
+		m.asking = true
+		// Before a choice counts there may be a question; one without options is none.
+		id, choice := m.list.id(), m.choices[m.chosen].Value
+		if m.page.Confirm == nil {
+			return m, func() tea.Msg { return questionLoaded{id: id, choice: choice} }
+		}
+		return m, m.calls.run(func() tea.Msg {
+			return questionLoaded{id, choice, m.page.Confirm(m.calls.work, id, choice)}
+		})
 	case inQuestion:
-		return m, m.pressInQuestion(key.String())
+		if m.pressInOptions(key.String(), len(m.question.Options)) || key.String() != "enter" {
+			return m, nil
+		}
+		m.result.Answer = m.question.Options[m.chosen].Value
+		return m, tea.Quit
 	case inList:
 	}
 	return m, m.pressInList(key.String())
@@ -139,30 +163,18 @@ func (m *model) pressInList(key string) tea.Cmd {
 	case "J", "shift+down", "]":
 		m.scroll++
 	case "enter", "right", "l":
-		m.enter()
+		if m.list.onFold() {
+			m.list.toggle()
+		} else if choices := m.list.choices(); len(choices) > 0 {
+			m.mode, m.choices, m.chosen = inChoices, choices, 0
+		}
 	default:
-		m.number(key)
+		choices := m.list.choices()
+		if i := strings.Index("123456789", key); len(key) == 1 && i >= 0 && i < len(choices) {
+			m.mode, m.choices, m.chosen = inChoices, choices, i
+		}
 	}
 	return m.schedulePreview()
-}
-
-// enter goes on with what is under the cursor.
-func (m *model) enter() {
-	if m.list.onFold() {
-		m.list.toggle()
-		return
-	}
-	if choices := m.list.choices(); len(choices) > 0 {
-		m.mode, m.choices, m.chosen = inChoices, choices, 0
-	}
-}
-
-// number goes to the choice with a number.
-func (m *model) number(key string) {
-	choices := m.list.choices()
-	if i := strings.Index("123456789", key); len(key) == 1 && i >= 0 && i < len(choices) {
-		m.mode, m.choices, m.chosen = inChoices, choices, i
-	}
 }
 
 func (m *model) pressInFilter(key tea.KeyPressMsg) tea.Cmd {
@@ -189,25 +201,6 @@ func (m *model) pressInFilter(key tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(m.schedulePreview(), m.load())
 }
 
-func (m *model) pressInChoices(key string) tea.Cmd {
-	if m.pressInOptions(key, len(m.choices)) || m.asking {
-		return nil
-	}
-	if key == "enter" {
-		m.asking = true
-		return m.calls.confirm(m.list.id(), m.choices[m.chosen].Value)
-	}
-	return nil
-}
-
-func (m *model) pressInQuestion(key string) tea.Cmd {
-	if m.pressInOptions(key, len(m.question.Options)) || key != "enter" {
-		return nil
-	}
-	m.result.Answer = m.question.Options[m.chosen].Value
-	return tea.Quit
-}
-
 // pressInOptions moves among so many options, or back to the list.
 func (m *model) pressInOptions(key string, options int) bool {
 	switch key {
@@ -225,20 +218,6 @@ func (m *model) pressInOptions(key string, options int) bool {
 		m.chosen = i
 	}
 	return true
-}
-
-// ask asks the question before a choice counts, if there is one.
-func (m *model) ask(msg questionLoaded) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
-	if !m.asking || msg.id != m.list.id() {
-		return m, nil // it was left meanwhile
-	}
-	m.asking = false
-	m.result = &Result{ID: msg.id, Choice: msg.choice}
-	if len(msg.question.Options) == 0 {
-		return m, tea.Quit
-	}
-	m.mode, m.question, m.chosen = inQuestion, msg.question, 0
-	return m, nil
 }
 
 func (m *model) move(n int) tea.Cmd {
@@ -265,13 +244,25 @@ func (m *model) load() tea.Cmd {
 		return nil
 	}
 	m.loading = true
-	return m.calls.more()
+	return m.calls.run(func() tea.Msg {
+		items, err := m.page.More(m.calls.work)
+		return itemsLoaded{items, err}
+	})
 }
 
-// loadWords finds further words of the items, if there is a filter to use them.
+// loadWords finds further words of some of the items, and leaves the others for the next time,
+// if there is a filter to use them.
 func (m *model) loadWords(ids []string) tea.Cmd {
 	if m.page.Words == nil || len(ids) == 0 || m.mode != inFilter && m.list.filter == "" {
 		return nil
 	}
-	return m.calls.words(ids)
+	return m.calls.run(func() tea.Msg {
+		const atOnce = 20 // then what was found is shown
+		words := map[string]string{}
+		n := min(len(ids), atOnce)
+		for _, id := range ids[:n] {
+			words[id] = strings.ToLower(strings.Join(m.page.Words(m.calls.work, id), "\n"))
+		}
+		return wordsLoaded{words, ids[n:]}
+	})
 }

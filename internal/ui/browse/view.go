@@ -131,28 +131,23 @@ func (m *model) listLines(f frame) []string {
 	top := min(max(m.list.at-f.listRows/2, 0), max(len(rows)-f.listRows, 0))
 	lines := make([]string, 0, f.listRows)
 	for i := top; i < len(rows) && len(lines) < f.listRows; i++ {
-		lines = append(lines, m.rowLine(rows[i], i == m.list.at, f.listWidth))
+		r, mark := rows[i], "  "
+		under := i == m.list.at
+		if under {
+			mark = "> "
+		}
+		text := ansi.Truncate(mark+strings.Repeat("  ", r.depth)+ui.Escape(r.text), f.listWidth, "…")
+		switch {
+		case under && m.mode == inList:
+			text = m.paint.paint(reverse, text+strings.Repeat(" ", max(f.listWidth-ansi.StringWidth(text), 0)))
+		case under, r.item < 0 && r.depth == 0:
+			text = m.paint.paint(ui.Bold, text)
+		case r.item >= 0:
+			text = m.paint.paint(ui.Dim, text)
+		}
+		lines = append(lines, text)
 	}
 	return lines
-}
-
-func (m *model) rowLine(r row, under bool, width int) string {
-	mark := "  "
-	if under {
-		mark = "> "
-	}
-	text := ansi.Truncate(mark+strings.Repeat("  ", r.depth)+ui.Escape(r.text), width, "…")
-	switch {
-	case under && m.mode == inList:
-		return m.paint.paint(reverse, text+strings.Repeat(" ", max(width-ansi.StringWidth(text), 0)))
-	case under:
-		return m.paint.paint(ui.Bold, text)
-	case r.item < 0 && r.depth == 0:
-		return m.paint.paint(ui.Bold, text)
-	case r.item < 0:
-		return text
-	}
-	return m.paint.paint(ui.Dim, text)
 }
 
 // reverse exchanges the colours of text and ground.
@@ -204,16 +199,12 @@ func (m *model) below() []string {
 	for i, c := range m.list.choices() {
 		lines = append(lines, m.paint.option(i, c.Label, m.mode == inChoices && i == m.chosen))
 	}
-	return append(lines, make([]string, max(mostChoices(m.page.Items)+1-len(lines), 0))...)
-}
-
-// mostChoices is the room that choices have, so that the list stays where it is.
-func mostChoices(items []Item) int {
+	// All have the room of the most choices, so that the list stays where it is.
 	most := 0
-	for _, item := range items {
+	for _, item := range m.page.Items {
 		most = max(most, len(item.Choices))
 	}
-	return most
+	return append(lines, make([]string, max(most+1-len(lines), 0))...)
 }
 
 // keys is the last line.

@@ -18,8 +18,8 @@ const (
 	refreshDelay = time.Second
 )
 
-// calls are those of a source's methods, made beside the terminal, one at a time. Each method
-// returns the command that makes one; its message has what was returned.
+// calls are those of a source's methods, made beside the terminal, one at a time: run returns
+// the command that makes one, and its message has what was returned.
 type calls struct {
 	source  Source
 	work    context.Context //nolint:containedctx // ends the work when the program ends
@@ -55,11 +55,6 @@ type (
 	resumed struct{ err error }
 )
 
-func newCalls(ctx context.Context, source Source) *calls {
-	work, stop := context.WithCancel(ctx)
-	return &calls{source: source, work: work, stop: stop, waiting: func() {}}
-}
-
 // run calls a method that may take long, and none once the program has ended.
 func (c *calls) run(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg {
@@ -70,13 +65,6 @@ func (c *calls) run(do func() tea.Msg) tea.Cmd {
 		}
 		return do()
 	}
-}
-
-func (c *calls) window(q Query, around string) tea.Cmd {
-	return c.run(func() tea.Msg {
-		w, err := c.source.Window(c.work, q, around)
-		return windowLoaded{q, around, w, err}
-	})
 }
 
 // glance looks a row up, and ends the glance before.
@@ -93,21 +81,6 @@ func (c *calls) glance(id string, columns int) tea.Cmd {
 			return nil
 		}
 		return glanceLoaded{id, glance, err}
-	})
-}
-
-// text makes a text to open.
-func (c *calls) text(read func(ctx context.Context) (Text, error)) tea.Cmd {
-	return c.run(func() tea.Msg {
-		text, err := read(c.work)
-		return textLoaded{text, err}
-	})
-}
-
-func (c *calls) refresh() tea.Cmd {
-	return c.run(func() tea.Msg {
-		changed, err := c.source.Refresh(c.work)
-		return refreshed{changed, err}
 	})
 }
 

@@ -37,9 +37,6 @@ func (l *list) move(n int) (load bool) {
 	return !atStart && l.At < nearEnd || !atEnd && l.At >= len(l.Rows)-nearEnd
 }
 
-// onNewest reports whether the cursor is on the first row of all.
-func (l *list) onNewest() bool { return l.Before+l.At == 0 }
-
 // set takes a window over. Around an end the cursor goes there; else it stays on its row,
 // which may have moved on since the window was asked for.
 func (l *list) set(w Window, around string) {

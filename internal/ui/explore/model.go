@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,11 @@ type model struct {
 }
 
 func newModel(ctx context.Context, title string, source Source, q Query) *model {
-	return &model{title: title, calls: newCalls(ctx, source), glances: map[string]Glance{}, list: list{query: q}}
+	work, stop := context.WithCancel(ctx)
+	return &model{
+		title: title, glances: map[string]Glance{}, list: list{query: q},
+		calls: &calls{source: source, work: work, stop: stop, waiting: func() {}},
+	}
 }
 
 // Init is part of tea's model.
@@ -75,7 +80,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		}
 		m.fail(msg.err)
 	case refreshDue:
-		return m, m.calls.refresh()
+		return m, m.calls.run(func() tea.Msg {
+			changed, err := m.calls.source.Refresh(m.calls.work)
+			return refreshed{changed, err}
+		})
 	case refreshed:
 		return m, tea.Batch(m.renew(msg), m.waitToRefresh())
 	case resumed:
@@ -101,7 +109,11 @@ func (m *model) load(around string) tea.Cmd {
 		return nil
 	}
 	m.list.loading = true
-	return m.calls.window(m.list.query, around)
+	q := m.list.query
+	return m.calls.run(func() tea.Msg {
+		w, err := m.calls.source.Window(m.calls.work, q, around)
+		return windowLoaded{q, around, w, err}
+	})
 }
 
 // take takes loaded rows over, unless others are wanted meanwhile.
@@ -128,7 +140,7 @@ func (m *model) renew(msg refreshed) tea.Cmd {
 	}
 	clear(m.glances)
 	around := m.list.id()
-	if m.list.onNewest() {
+	if m.list.Before+m.list.At == 0 {
 		around = First
 	}
 	return m.load(around)
@@ -153,8 +165,15 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	}
 	m.note = ""
 	switch {
-	case m.moments != nil:
-		return m.pressInMoments(key.String())
+	case m.moments != nil: // a rewind goes to one of them
+		moments, text := m.moments, key.String()
+		m.moments = nil
+		if i := strings.Index("123456789", text); len(text) == 1 && i >= 0 && i < len(moments) {
+			return m.calls.alone(func(ctx context.Context, in io.Reader, out io.Writer) error {
+				return m.calls.source.Rewind(ctx, moments[i].Value, in, out)
+			})
+		}
+		return nil
 	case len(m.pages) > 0:
 		return m.pressInPage(key.String())
 	}
@@ -265,25 +284,16 @@ func (m *model) pressInPage(key string) tea.Cmd {
 	return nil
 }
 
-// pressInMoments chooses where a rewind goes to.
-func (m *model) pressInMoments(key string) tea.Cmd {
-	moments := m.moments
-	m.moments = nil
-	if i := strings.Index("123456789", key); len(key) == 1 && i >= 0 && i < len(moments) {
-		return m.calls.alone(func(ctx context.Context, in io.Reader, out io.Writer) error {
-			return m.calls.source.Rewind(ctx, moments[i].Value, in, out)
-		})
-	}
-	return nil
-}
-
 // open opens a text, once it is made.
 func (m *model) open(read func(ctx context.Context) (Text, error)) tea.Cmd {
 	if m.opening {
 		return nil
 	}
 	m.opening = true
-	return m.calls.text(read)
+	return m.calls.run(func() tea.Msg {
+		text, err := read(m.calls.work)
+		return textLoaded{text, err}
+	})
 }
 
 // openAt opens a text about a line: the one under the cursor of the open text, or the first
@@ -293,76 +303,62 @@ func (m *model) openAt(read func(ctx context.Context, at Place, columns int) (Te
 	if len(m.pages) > 0 {
 		p = m.pages[len(m.pages)-1]
 	} else {
-		p = newPage(Text{Lines: m.glances[m.list.id()].Changed}).changed()
+		// The cursor goes to the first line that was changed and is there now, or else to the
+		// first one that was.
+		p = newPage(Text{Lines: m.glances[m.list.id()].Changed})
+		p.at = slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed && l.Place.Number > 0 })
+		if p.at < 0 {
+			p.at = max(slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed }), 0)
+		}
 	}
-	at, found := p.place()
-	if !found {
+	// That line, or the next one that shows one of a file.
+	rest := p.Lines[min(p.at, len(p.Lines)):]
+	i := slices.IndexFunc(rest, func(l Line) bool { return l.Place.File != "" })
+	if i < 0 {
 		m.note = "No line of a file is here."
 		return nil
 	}
+	at := rest[i].Place
 	return m.open(func(ctx context.Context) (Text, error) { return read(ctx, at, m.width) })
 }
 
 // pressInField types the text of a field.
 func (m *model) pressInField(key tea.KeyPressMsg) tea.Cmd {
-	text := m.fieldText()
+	q := m.list.query
+	text := &m.typed
+	switch m.field {
+	case wordsField:
+		text = &q.Words
+	case fileField:
+		text = &q.File
+	case findField, noField:
+	}
 	switch key.String() {
-	case "enter":
-		return m.leaveField()
-	case "esc":
+	case "enter": // what was typed is kept
 		if m.field == findField {
-			m.field = noField
-			return nil
+			p := m.pages[len(m.pages)-1]
+			if p.find = m.typed; !p.next(m.pageRows()) {
+				m.note = "Nothing is found."
+			}
 		}
 		m.field = noField
+		return nil
+	case "esc":
+		isFind := m.field == findField
+		m.field = noField
+		if isFind {
+			return nil
+		}
 		return m.narrow(m.before)
 	case "backspace":
-		runes := []rune(text)
-		text = string(runes[:max(len(runes)-1, 0)])
+		runes := []rune(*text)
+		*text = string(runes[:max(len(runes)-1, 0)])
 	case "ctrl+u":
-		text = ""
+		*text = ""
 	default:
-		text += key.Text
+		*text += key.Text
 	}
-	return m.setField(text)
-}
-
-// fieldText is what was typed.
-func (m *model) fieldText() string {
-	switch m.field {
-	case wordsField:
-		return m.list.query.Words
-	case fileField:
-		return m.list.query.File
-	case findField, noField:
-	}
-	return m.typed
-}
-
-func (m *model) setField(text string) tea.Cmd {
-	q := m.list.query
-	switch m.field {
-	case wordsField:
-		q.Words = text
-	case fileField:
-		q.File = text
-	case findField, noField:
-		m.typed = text
-		return nil
-	}
-	return m.narrow(q)
-}
-
-// leaveField keeps what was typed.
-func (m *model) leaveField() tea.Cmd {
-	if m.field == findField {
-		p := m.pages[len(m.pages)-1]
-		if p.find = m.typed; !p.next(m.pageRows()) {
-			m.note = "Nothing is found."
-		}
-	}
-	m.field = noField
-	return nil
+	return m.narrow(q) // the same as before for a text to find
 }
 
 // narrow shows the rows that a query selects, from the first one on.

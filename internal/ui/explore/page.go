@@ -32,26 +32,6 @@ func (p *page) move(n, rows int) {
 	}
 }
 
-// place is the line of a file at the cursor, or that of the next line that shows one.
-func (p *page) place() (Place, bool) {
-	for _, line := range p.Lines[min(p.at, len(p.Lines)):] {
-		if line.Place.File != "" {
-			return line.Place, true
-		}
-	}
-	return Place{}, false
-}
-
-// changed moves the cursor to the first line that was changed and is there now, or else to the
-// first one that was.
-func (p *page) changed() *page {
-	p.at = slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed && l.Place.Number > 0 })
-	if p.at < 0 {
-		p.at = max(slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed }), 0)
-	}
-	return p
-}
-
 // next moves the cursor to the next line that has the text that was searched for, from the
 // start again behind the end, and reports whether there is one.
 func (p *page) next(rows int) bool {

@@ -130,6 +130,7 @@ func (m screen) titleLine() string {
 
 // listLines are the rows around the cursor.
 func (m screen) listLines(f frame) []string {
+	const whenWidth = 9
 	rows := m.list.Rows
 	if len(rows) == 0 && m.list.known {
 		return []string{"  nothing matches"}
@@ -137,30 +138,26 @@ func (m screen) listLines(f frame) []string {
 	top := min(max(m.list.At-f.listRows/2, 0), max(len(rows)-f.listRows, 0))
 	lines := make([]string, 0, f.listRows)
 	for i := top; i < len(rows) && len(lines) < f.listRows; i++ {
-		lines = append(lines, m.rowLine(&rows[i], i == m.list.At, f.listWidth))
+		row, mark := &rows[i], "  "
+		if i == m.list.At {
+			mark = "> "
+		}
+		when := ui.Escape(row.When)
+		when += strings.Repeat(" ", max(whenWidth-ansi.StringWidth(when), 1))
+		about := ""
+		if f.listWidth >= wideList {
+			about = "  " + ui.Escape(row.About)
+		}
+		room := max(f.listWidth-ansi.StringWidth(mark+when+about), 0)
+		label := ansi.Truncate(ui.Escape(row.Label), room, "…")
+		label += strings.Repeat(" ", max(room-ansi.StringWidth(label), 0))
+		line := mark + m.paint(ui.Dim, when) + label + m.paint(ui.Dim, about)
+		if i == m.list.At {
+			line = m.paint(reverse, ansi.Truncate(mark+when+label+about, f.listWidth, ""))
+		}
+		lines = append(lines, line)
 	}
 	return lines
-}
-
-func (m screen) rowLine(row *Row, under bool, width int) string {
-	const whenWidth = 9
-	mark := "  "
-	if under {
-		mark = "> "
-	}
-	when := ui.Escape(row.When)
-	when += strings.Repeat(" ", max(whenWidth-ansi.StringWidth(when), 1))
-	about := ""
-	if width >= wideList {
-		about = "  " + ui.Escape(row.About)
-	}
-	room := max(width-ansi.StringWidth(mark+when+about), 0)
-	label := ansi.Truncate(ui.Escape(row.Label), room, "…")
-	label += strings.Repeat(" ", max(room-ansi.StringWidth(label), 0))
-	if under {
-		return m.paint(reverse, ansi.Truncate(mark+when+label+about, width, ""))
-	}
-	return mark + m.paint(ui.Dim, when) + label + m.paint(ui.Dim, about)
 }
 
 // glanceLines are what the row under the cursor changed, from where it is scrolled to, and
