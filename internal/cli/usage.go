@@ -43,8 +43,11 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	case r.hint == "":
 		if args := cmd.Flags().Args(); cmd.ValidateArgs(args) != nil {
 			r.text, r.hint = refuseArgs(cmd, args)
-		} else {
-			r.text = refuseGroup(r.text)
+		} else if m := regexp.MustCompile(`^if any flags in the group .* \[(.*)\] were all set$`).FindStringSubmatch(r.text); m != nil {
+			// What cobra reports of flags that exclude each other, or of which one is needed.
+			r.text = "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
+		} else if m := regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`).FindStringSubmatch(r.text); m != nil {
+			r.text = "one of --" + strings.Join(strings.Fields(m[1]), ", --") + " is needed"
 		}
 	}
 	r.text, _, _ = strings.Cut(r.text, "\n")
@@ -97,16 +100,4 @@ func sorted(word string) string {
 	letters := []byte(strings.ToLower(word))
 	slices.Sort(letters)
 	return string(letters)
-}
-
-// refuseGroup makes a sentence of what cobra says of flags that exclude each other, or of
-// which one is needed.
-func refuseGroup(text string) string {
-	if m := regexp.MustCompile(`^if any flags in the group .* \[(.*)\] were all set$`).FindStringSubmatch(text); m != nil {
-		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
-	}
-	if m := regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`).FindStringSubmatch(text); m != nil {
-		return "one of --" + strings.Join(strings.Fields(m[1]), ", --") + " is needed"
-	}
-	return text
 }

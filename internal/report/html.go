@@ -28,15 +28,6 @@ type limits struct {
 	rows                   int // of tables
 }
 
-// half are limits of about half of that.
-func (l limits) half() limits {
-	const two = 2
-	return limits{
-		prompt: max(l.prompt/two, 300), answer: max(l.answer/two, 200), output: l.output / two, calls: max(l.calls*3/4, 8), files: max(l.files*3/4, 8), //nolint:mnd // a little less
-		turnDiff: l.turnDiff / two, commitDiff: l.commitDiff / two, rows: max(l.rows/two, 50), //nolint:mnd // a table that is worth looking at
-	}
-}
-
 // HTML writes the report as one page that needs nothing else. Of long texts and differences
 // it has as much as fits into MaxPage, each with the command that shows the rest.
 func HTML(w io.Writer, r *Report) error {
@@ -52,7 +43,11 @@ func HTML(w io.Writer, r *Report) error {
 			_, err := io.WriteString(w, d.b.String())
 			return err
 		}
-		l = l.half()
+		const two = 2 // about half of that
+		l = limits{
+			prompt: max(l.prompt/two, 300), answer: max(l.answer/two, 200), output: l.output / two, calls: max(l.calls*3/4, 8), files: max(l.files*3/4, 8), //nolint:mnd // a little less
+			turnDiff: l.turnDiff / two, commitDiff: l.commitDiff / two, rows: max(l.rows/two, 50), //nolint:mnd // a table that is worth reading
+		}
 	}
 	return fmt.Errorf("the page of %s would have more than %d bytes", plural(len(r.Turns), "turn"), MaxPage)
 }

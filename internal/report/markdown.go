@@ -130,7 +130,24 @@ func (m *summary) write() {
 		m.more(len(r.Commits)-len(shown), "older commit")
 	}
 	m.asked()
-	m.files()
+	var list []pathShare
+	for _, p := range r.paths() {
+		if !p.isDir {
+			list = append(list, p)
+		}
+	}
+	if len(list) > 0 {
+		slices.SortStableFunc(list, func(a, b pathShare) int { return b.share.Total() - a.share.Total() })
+		m.line("\n<details><summary>Agent's share of %s</summary>\n", plural(len(list), "file"))
+		m.line("| file | lines | agent | person | unknown |\n|---|---:|---:|---:|---:|")
+		shown := list[:min(len(list), m.rows)]
+		for _, p := range shown {
+			n := p.share.Total()
+			m.line("| %s | %d | %s | %s | %s |", code(p.path, pathLength), n, percent(p.share.Agent, n), percent(p.share.Person, n), percent(p.share.Unknown, n))
+		}
+		m.more(len(list)-len(shown), "file")
+		m.line("\n</details>")
+	}
 	m.tests()
 	if r.Omitted > 0 {
 		m.line("\n%s left out.", plural(r.Omitted, "older turn"))
@@ -175,28 +192,6 @@ func (m *summary) asked() {
 		}
 	}
 	m.more(len(m.r.Turns)-len(shown), "older turn")
-}
-
-func (m *summary) files() {
-	var list []pathShare
-	for _, p := range m.r.paths() {
-		if !p.isDir {
-			list = append(list, p)
-		}
-	}
-	if len(list) == 0 {
-		return
-	}
-	slices.SortStableFunc(list, func(a, b pathShare) int { return b.share.Total() - a.share.Total() })
-	m.line("\n<details><summary>Agent's share of %s</summary>\n", plural(len(list), "file"))
-	m.line("| file | lines | agent | person | unknown |\n|---|---:|---:|---:|---:|")
-	shown := list[:min(len(list), m.rows)]
-	for _, p := range shown {
-		n := p.share.Total()
-		m.line("| %s | %d | %s | %s | %s |", code(p.path, pathLength), n, percent(p.share.Agent, n), percent(p.share.Person, n), percent(p.share.Unknown, n))
-	}
-	m.more(len(list)-len(shown), "file")
-	m.line("\n</details>")
 }
 
 // tests lists the commands that ran tests, each with its last outcome.

@@ -35,11 +35,20 @@ type Values func(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Compl
 
 // Argument offers values for the argument at a position, counted from 0, and for no other.
 func Argument(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
+	return argument(a, at, kinds, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// ArgumentOrFile is Argument where the name of a file will do, too.
+func ArgumentOrFile(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
+	return argument(a, at, kinds, cobra.ShellCompDirectiveDefault)
+}
+
+func argument(a *app.App, at int, kinds []Values, files cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != at {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, files
 		}
-		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveNoFileComp
+		return list(cmd, a, begun, kinds), files
 	}
 }
 
@@ -58,16 +67,6 @@ func Arguments(a *app.App, kinds ...Values) cobra.CompletionFunc {
 func FlagValue(a *app.App, kinds ...Values) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// ArgumentOrFile is Argument where the name of a file will do, too.
-func ArgumentOrFile(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) != at {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveDefault
 	}
 }
 

@@ -158,7 +158,14 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 		layer, path = settings.Local, settings.LocalFile(repo.Root)
 	}
 	var err error
-	absent := change.Value == nil && lacks(path, change)
+	absent := false // removing the key changes nothing in the file
+	if change.Value == nil {
+		data, unread := settings.ReadFile(path)
+		if absent = errors.Is(unread, fs.ErrNotExist); unread == nil {
+			without, bad := settings.Apply(data, change) // the edit reports an error
+			absent = bad == nil && bytes.Equal(data, without)
+		}
+	}
 	switch {
 	case absent:
 	case layer == settings.User:
@@ -190,19 +197,6 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 		}
 	}
 	return nil
-}
-
-// lacks reports whether removing a key changes nothing in a file.
-func lacks(path string, removal settings.Change) bool {
-	data, err := settings.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	if err != nil {
-		return false // the edit reports it
-	}
-	without, err := settings.Apply(data, removal)
-	return err == nil && bytes.Equal(data, without)
 }
 
 // writeHere changes a file of the worktree, and keeps the personal one out of git.

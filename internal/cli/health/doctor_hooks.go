@@ -55,8 +55,12 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 				}}, nil
 			}
 			self, err := os.Executable()
-			if err != nil || sameFile(self, path) {
+			if err != nil {
 				return nil, nil //nolint:nilerr // without its own path it can't be compared
+			}
+			own, failed := os.Stat(self)
+			if other, err := os.Stat(path); failed == nil && err == nil && os.SameFile(own, other) {
+				return nil, nil
 			}
 			return []doctor.Finding{{
 				Code: codeOtherProgram, Severity: doctor.Note, Subject: path,
@@ -182,15 +186,6 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		})
 	}
 	return list, err
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // sentence is a note's message without its full stop.

@@ -7,6 +7,7 @@ package health
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,7 +154,18 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	}
 	r.Strategy, r.decidedBy = s.Strategy, s.Source(settings.KeyEnabled).Name
 	r.Interrupted, _ = app.InterruptedRewind(repo)
-	r.Copies = transcriptCopies(repo)
+	copies := transcriptCopiesJSON{Dir: filepath.Join(repo.CommonDir, "entire", "transcripts")}
+	if entries, err := os.ReadDir(copies.Dir); err == nil {
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				copies.Count++
+				copies.Bytes += info.Size()
+			}
+		}
+	}
+	if copies.Count > 0 {
+		r.Copies = &copies
+	}
 	files := config.NewSettingsJSON(&s)
 	r.Settings = &files
 	r.Notes = append(r.Notes, config.SettingsNotes(&s)...)

@@ -213,22 +213,3 @@ type transcriptCopiesJSON struct {
 	Count int    `json:"count"`
 	Bytes int64  `json:"bytes"`
 }
-
-// transcriptCopies counts them; nil if there are none.
-func transcriptCopies(repo *git.Repo) *transcriptCopiesJSON {
-	j := &transcriptCopiesJSON{Dir: filepath.Join(repo.CommonDir, "entire", "transcripts")}
-	entries, err := os.ReadDir(j.Dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			j.Count++
-			j.Bytes += info.Size()
-		}
-	}
-	if j.Count == 0 {
-		return nil
-	}
-	return j
-}

@@ -59,25 +59,36 @@ EXIT STATUS
 				Open: func(ctx context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
 					return openProject(ctx, a, at)
 				},
+				// It changes the user's settings, if there is something to change, and returns
+				// those in force in dir, which need not be in a repository.
 				Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
-					return mcpConfigure(a, dir, changes)
+					repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
+					if err != nil {
+						repo = nil
+					}
+					from := a.SettingsSources(repo)
+					if repo != nil {
+						defer func() { _ = repo.Close() }()
+					}
+					if len(changes) == 0 {
+						return settings.Load(from), nil
+					}
+					return settings.Configure(from, changes...)
 				},
-				Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid, Above: ancestors,
+				Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid,
+				Above: func() []session.Process { // the processes that this one runs in
+					above := proc.Ancestors()
+					list := make([]session.Process, 0, len(above))
+					for _, info := range above {
+						list = append(list, session.Process{PID: info.PID, Start: info.Start})
+					}
+					return list
+				},
 				Tokens: tokens, Version: a.Version, Now: a.Now,
 			}
 			return server.Run(cmd.Context(), a.Streams.In, a.Streams.Out)
 		},
 	}
-}
-
-// ancestors are the processes that this one runs in.
-func ancestors() []session.Process {
-	above := proc.Ancestors()
-	list := make([]session.Process, 0, len(above))
-	for _, info := range above {
-		list = append(list, session.Process{PID: info.PID, Start: info.Start})
-	}
-	return list
 }
 
 // openProject opens the repository of a call, with the settings and the log as
@@ -126,23 +137,6 @@ func checkTranscript(a *app.App, repo *git.Repo, by agent.Agent, t named) error 
 		return nil
 	}
 	return transcript.Place{Getenv: a.Getenv, Home: a.Home, Root: repo.Root, Records: workspace.RecordsDir(repo)}.Check(by, t.path)
-}
-
-// mcpConfigure changes the user's settings, if there is something to change,
-// and returns those in force in dir, which need not be in a repository.
-func mcpConfigure(a *app.App, dir string, changes []settings.Change) (settings.Settings, error) {
-	repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
-	if err != nil {
-		repo = nil
-	}
-	from := a.SettingsSources(repo)
-	if repo != nil {
-		defer func() { _ = repo.Close() }()
-	}
-	if len(changes) == 0 {
-		return settings.Load(from), nil
-	}
-	return settings.Configure(from, changes...)
 }
 
 // contextWork is what the MCP server does to saved contexts.

@@ -70,7 +70,25 @@ func (m mcpLines) blame(ctx context.Context, of mcpserver.Lines) ([]mcpserver.Ru
 }
 
 func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reason, error) {
-	w, err := m.reason(ctx, q)
+	var w blame.Reason
+	var err error
+	switch {
+	case q.Commit != "":
+		commit, unknown := m.reader.Repo.Commit(ctx, q.Commit)
+		if unknown != nil {
+			return mcpserver.Reason{}, fmt.Errorf("no commit %s", ui.Line(q.Commit, format.NameWidth))
+		}
+		w, err = m.reader.WhyCommit(ctx, commit)
+	case q.Text != "":
+		w, err = m.reader.WhyText(ctx, q.Text)
+	default:
+		lines, bad := m.request(q.Lines)
+		if bad != nil {
+			return mcpserver.Reason{}, bad
+		}
+		w, err = m.reader.WhyLines(ctx, lines)
+		err = linesError(err, lines)
+	}
 	if err != nil {
 		return mcpserver.Reason{}, err
 	}
@@ -94,25 +112,6 @@ func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reas
 		out.Resume = agent.Of(s.Author.Agent).Resume(s.Author.Session)
 	}
 	return out, nil
-}
-
-func (m mcpLines) reason(ctx context.Context, q mcpserver.Question) (blame.Reason, error) {
-	switch {
-	case q.Commit != "":
-		commit, err := m.reader.Repo.Commit(ctx, q.Commit)
-		if err != nil {
-			return blame.Reason{}, fmt.Errorf("no commit %s", ui.Line(q.Commit, format.NameWidth))
-		}
-		return m.reader.WhyCommit(ctx, commit)
-	case q.Text != "":
-		return m.reader.WhyText(ctx, q.Text)
-	}
-	lines, err := m.request(q.Lines)
-	if err != nil {
-		return blame.Reason{}, err
-	}
-	w, err := m.reader.WhyLines(ctx, lines)
-	return w, linesError(err, lines)
 }
 
 func mcpAct(a blame.Act) mcpserver.Act {

@@ -96,7 +96,18 @@ func statusline(ctx context.Context, a *app.App) {
 	}
 	own := noteLine(ctx, a, recording, line)
 	if command := formerLine(a, here); command != "" {
-		out, _ := runLine(ctx, a, command, raw) // what it printed counts, as it does to the agent
+		// The user's own status line runs as the agent would run it.
+		ctx, cancel := context.WithTimeout(ctx, statuslineTimeout)
+		defer cancel()
+		dir := a.Dir
+		if _, err := os.Stat(dir); err != nil {
+			dir = ""
+		}
+		out, _ := proc.Run{ // what it printed counts, as it does to the agent
+			Path: "/bin/sh", Args: []string{"-c", command}, Dir: dir,
+			Env:   append(append([]string{}, a.Environ...), statuslineGuard+"=1"),
+			Stdin: bytes.NewReader(raw), Limit: statuslineLimit,
+		}.Output(ctx)
 		_, _ = a.Streams.Out.Write(out)
 		return
 	}
@@ -153,20 +164,4 @@ func formerLine(a *app.App, repo *git.Repo) string {
 		}
 	}
 	return ""
-}
-
-// runLine runs the user's own status line as the agent would, and returns what
-// it prints.
-func runLine(ctx context.Context, a *app.App, command string, raw []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, statuslineTimeout)
-	defer cancel()
-	dir := a.Dir
-	if _, err := os.Stat(dir); err != nil {
-		dir = ""
-	}
-	return proc.Run{
-		Path: "/bin/sh", Args: []string{"-c", command}, Dir: dir,
-		Env:   append(append([]string{}, a.Environ...), statuslineGuard+"=1"),
-		Stdin: bytes.NewReader(raw), Limit: statuslineLimit,
-	}.Output(ctx)
 }

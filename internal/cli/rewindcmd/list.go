@@ -38,35 +38,49 @@ type pointJSON struct {
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
-// picker lists the points of a rewind and lets a person choose one.
-type picker struct{ *rewinding }
-
 // points returns the newest points, those of an agent if one is wanted.
-func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) {
-	if pi.opts.agent == "" {
-		return pi.rec.Points().Points.Points(ctx, most)
+func (r *rewinding) points(ctx context.Context, most int) ([]points.Point, error) {
+	if r.opts.agent == "" {
+		return r.rec.Points().Points.Points(ctx, most)
 	}
-	list, err := pi.rec.Points().Points.Points(ctx, points.AllPoints)
-	list = slices.DeleteFunc(list, func(p points.Point) bool { return !app.MatchesAgent(pi.opts.agent, p.Agent) })
+	list, err := r.rec.Points().Points.Points(ctx, points.AllPoints)
+	list = slices.DeleteFunc(list, func(p points.Point) bool { return !app.MatchesAgent(r.opts.agent, p.Agent) })
 	return list[:min(len(list), most)], err
 }
 
 // list prints the points and nothing else: callers read both streams. On a terminal it
 // prints a table, else JSON, in which < and > are escaped, as in the existing tool's.
-func (pi *picker) list(ctx context.Context) error {
+func (r *rewinding) list(ctx context.Context) error {
 	most := points.MaxPoints
-	if pi.opts.all {
+	if r.opts.all {
 		most = points.AllPoints
 	}
-	list, err := pi.points(ctx, most)
+	list, err := r.points(ctx, most)
 	if err != nil {
 		return err
 	}
-	if pi.Streams.Terminal.Out && !pi.opts.json {
-		pi.table(list, !pi.opts.all && len(list) == most)
+	if r.Streams.Terminal.Out && !r.opts.json {
+		if len(list) == 0 {
+			r.Streams.Notef("%s", noPoints)
+			return nil
+		}
+		table := ui.Table{Spare: []string{"SESSION"}}
+		table.Row("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
+		for _, p := range list {
+			session := "-"
+			if p.Session != "" {
+				session = format.Session(p.Session)
+			}
+			table.Row(nameOf(p), ui.Ago(r.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
+		}
+		text := r.Streams.Table(&table)
+		if !r.opts.all && len(list) == most {
+			text += "\nThere may be more: `entire rewind --list --all` lists them.\n"
+		}
+		r.Page(text)
 		return nil
 	}
-	return pi.Streams.JSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
+	return r.Streams.JSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
 		for i, p := range list {
 			j := pointJSON{
 				ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
@@ -78,7 +92,7 @@ func (pi *picker) list(ctx context.Context) error {
 				j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
 			}
 			if i == 0 { // the newest is the rescue of what was interrupted
-				j.Interrupted, _ = app.InterruptedRewind(pi.repo)
+				j.Interrupted, _ = app.InterruptedRewind(r.repo)
 			}
 			text, err := json.Marshal(j)
 			if !yield(json.RawMessage(text), err) {
@@ -86,28 +100,6 @@ func (pi *picker) list(ctx context.Context) error {
 			}
 		}
 	}})
-}
-
-// table prints the points for a person; more reports that there may be others.
-func (pi *picker) table(list []points.Point, more bool) {
-	if len(list) == 0 {
-		pi.Streams.Notef("%s", noPoints)
-		return
-	}
-	table := ui.Table{Spare: []string{"SESSION"}}
-	table.Row("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
-	for _, p := range list {
-		session := "-"
-		if p.Session != "" {
-			session = format.Session(p.Session)
-		}
-		table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
-	}
-	text := pi.Streams.Table(&table)
-	if more {
-		text += "\nThere may be more: `entire rewind --list --all` lists them.\n"
-	}
-	pi.Page(text)
 }
 
 // noPoints is what a list without points says.

@@ -17,24 +17,6 @@ import (
 // start the agent.
 func (e *enabling) printNext(ctx context.Context) {
 	var table ui.Table
-	if files := e.uncommitted(ctx); len(files) > 0 {
-		table.Row("  git add "+strings.Join(files, " "), "commit them, for everybody here")
-	}
-	table.Row("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
-	if e.agents.hasClaude() && !e.asked && !e.opts.mcp && !e.opts.noMCP && app.OnPath(e.Getenv, install.ClaudeProgram) {
-		if at, err := install.CheckQuestions(e.repo); err == nil && at.Installed == 0 {
-			table.Row("  entire enable --mcp", "be asked before /clear")
-		}
-	}
-	table.Row("  entire status", "see what is recorded")
-	if e.Settings(e.repo).Bands.Enabled {
-		table.Row("  entire rewind", "go back to before any turn")
-	}
-	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
-}
-
-// uncommitted are the files and folders of the project's set-up that differ from HEAD.
-func (e *enabling) uncommitted(ctx context.Context) []string {
 	paths := slices.Grow([]string{".entire", ".claude"}, 2*len(e.agents.all))
 	for _, s := range install.AllServers(e.repo, e.repo.Root) {
 		paths = append(paths, relativeTo(e.repo.Root, s.Path))
@@ -42,10 +24,7 @@ func (e *enabling) uncommitted(ctx context.Context) []string {
 	for _, h := range e.agents.all {
 		paths = append(paths, relativeTo(e.repo.Root, agenthook.Files(h.Agent, e.repo.Root)[0]))
 	}
-	entries, err := gitwork.Status(ctx, e.repo, paths...)
-	if err != nil {
-		return nil // git reports it when the user commits
-	}
+	entries, _ := gitwork.Status(ctx, e.repo, paths...) // git reports an error when the user commits
 	var names []string
 	for _, entry := range entries {
 		name := path.Clean(entry.Path)
@@ -59,6 +38,18 @@ func (e *enabling) uncommitted(ctx context.Context) []string {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
-	return names
+	if slices.Sort(names); len(names) > 0 {
+		table.Row("  git add "+strings.Join(names, " "), "commit them, for everybody here")
+	}
+	table.Row("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
+	if e.agents.hasClaude() && !e.asked && !e.opts.mcp && !e.opts.noMCP && app.OnPath(e.Getenv, install.ClaudeProgram) {
+		if at, err := install.CheckQuestions(e.repo); err == nil && at.Installed == 0 {
+			table.Row("  entire enable --mcp", "be asked before /clear")
+		}
+	}
+	table.Row("  entire status", "see what is recorded")
+	if e.Settings(e.repo).Bands.Enabled {
+		table.Row("  entire rewind", "go back to before any turn")
+	}
+	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
 }

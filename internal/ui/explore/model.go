@@ -122,7 +122,14 @@ func (m *model) take(msg windowLoaded) tea.Cmd {
 	next := m.list.pending
 	m.list.pending = nil
 	if msg.query == m.list.query && msg.err == nil {
-		m.list.set(msg.window, msg.around)
+		// Around an end the cursor goes there; else it stays on its row, which may have moved
+		// on since the window was asked for.
+		id := m.list.id()
+		moved := m.list.known && msg.around != First && msg.around != Last
+		m.list.Window, m.list.known = msg.window, true
+		if i := slices.IndexFunc(m.list.Rows, func(r Row) bool { return r.ID == id }); moved && i >= 0 {
+			m.list.At = i
+		}
 	}
 	m.fail(msg.err)
 	if next != nil {
@@ -370,9 +377,13 @@ func (m *model) narrow(q Query) tea.Cmd {
 	return m.load(First)
 }
 
+// move moves the cursor by n rows, as far as they are loaded, and loads more near an end of them.
 func (m *model) move(n int) tea.Cmd {
 	m.scroll = 0
-	if m.list.move(n) {
+	l := &m.list
+	l.At = max(min(l.At+n, len(l.Rows)-1), 0)
+	atStart, atEnd := l.Before == 0, l.Before+len(l.Rows) >= l.Total
+	if !atStart && l.At < nearEnd || !atEnd && l.At >= len(l.Rows)-nearEnd {
 		return tea.Batch(m.load(m.list.id()), m.rest())
 	}
 	return m.rest()
