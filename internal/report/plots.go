@@ -186,7 +186,7 @@ func (d *document) plot(b bins, p plot) {
 	d.raw("</figure>\n")
 }
 
-// describe says in words what a plot shows.
+// describe returns in words what a plot shows.
 func (d *document) describe(b bins, p plot, most float64) string {
 	n := len(b.starts)
 	var text strings.Builder

@@ -115,7 +115,7 @@ type File struct {
 	Added, Removed int
 	Share          Share
 	Binary         bool
-	// Note says how it was changed where that is worth knowing.
+	// Note is how it was changed where that is worth knowing.
 	Note  string
 	Hunks []Hunk
 }

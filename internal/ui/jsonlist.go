@@ -65,8 +65,17 @@ type listWriter struct {
 
 func (w *listWriter) write() error {
 	for entry, err := range w.Entries {
+		var text []byte
 		if err == nil {
-			err = w.entry(entry)
+			text, err = w.value(w.level(1), entry)
+		}
+		before := []byte{','}
+		if err == nil && w.count == 0 {
+			before, err = w.head()
+		}
+		if err == nil {
+			w.count++
+			_, err = w.out.Write(append(w.newLine(before, 1), text...))
 		}
 		if err != nil && w.count > 0 {
 			return &BrokenOffError{err}
@@ -90,23 +99,6 @@ func (w *listWriter) write() error {
 		}
 	}
 	_, err = w.out.Write(append(text, '\n'))
-	return err
-}
-
-// entry writes an entry and what comes before it.
-func (w *listWriter) entry(entry any) error {
-	text, err := w.value(w.level(1), entry)
-	if err != nil {
-		return err
-	}
-	before := []byte{','}
-	if w.count == 0 {
-		if before, err = w.head(); err != nil {
-			return err
-		}
-	}
-	w.count++
-	_, err = w.out.Write(append(w.newLine(before, 1), text...))
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // output is a file that keeps the first error of its writes: most of what commands print is
-// written where nobody looks at the error.
+// written where nobody checks the error.
 type output struct {
 	file   *os.File
 	failed atomic.Pointer[error]

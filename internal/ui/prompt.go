@@ -16,7 +16,7 @@ var ErrAborted = errors.New("cancelled")
 // NoTerminalError is a question that nobody can be asked.
 type NoTerminalError struct {
 	Title string
-	Flag  string // answers the question without asking
+	Flag  string // replaces the question
 }
 
 // Error names the flag.

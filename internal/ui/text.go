@@ -28,7 +28,7 @@ func Text(text string) string {
 }
 
 // Size is that of the terminal behind Err, at which questions are asked; where there is none,
-// or it doesn't say, 80 columns and 24 lines.
+// or it has no size, 80 columns and 24 lines.
 func (s Streams) Size() (width, height int) {
 	const columns, lines = 80, 24
 	if f, ok := s.Err.(*os.File); ok && s.Terminal.Err {
@@ -60,7 +60,7 @@ func (s Streams) WrapOut(text string) string {
 	return Wrap(text, width)
 }
 
-// Columns is the width of the terminal behind Out, 0 where there is none or it doesn't say.
+// Columns is the width of the terminal behind Out, 0 where there is none or it has no size.
 func (s Streams) Columns() int {
 	width, _, _ := outSize(s)
 	return width

@@ -30,7 +30,7 @@ type Undecoded struct {
 // repository's records.
 func undecodedDir(records string) string { return filepath.Join(records, "undecoded") }
 
-// undecodedAge is how long such an event stands for others of its agent and name.
+// undecodedAge is how long no other event of the same agent and name is kept.
 const undecodedAge = 24 * time.Hour
 
 // IsNewUndecoded reports whether no event of the agent and name was kept in the last day.

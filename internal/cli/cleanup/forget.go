@@ -189,8 +189,17 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	}
 	interrupted := forget.Interrupted(job.rec.Repo.CommonDir)
 	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
-	if !opts.json {
-		a.PageText(func(w ui.Streams) { showPlaces(w, places) })
+	if !opts.json && len(places) > 0 {
+		a.PageText(func(w ui.Streams) {
+			found := 0
+			for _, p := range places {
+				if p.Kind != forget.Unknown {
+					found++
+				}
+			}
+			w.Printf("Found in %s:\n", ui.Plural(found, "place"))
+			printPlaces(w, places)
+		})
 	}
 	if sure, err := sureToForget(ctx, a, opts, todo || interrupted); err != nil || !sure {
 		return errors.Join(err, printForgotten(a, opts, places, nil, false))

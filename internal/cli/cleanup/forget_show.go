@@ -37,21 +37,6 @@ func printForgotten(a *app.App, opts forgetOptions, places, left []forget.Place,
 	return a.Streams.JSON(forgetJSON{Forgotten: done, Places: newPlacesJSON(places), Left: newPlacesJSON(left)})
 }
 
-// showPlaces prints where it was found.
-func showPlaces(w ui.Streams, places []forget.Place) {
-	if len(places) == 0 {
-		return
-	}
-	found := 0
-	for _, p := range places {
-		if p.Kind != forget.Unknown {
-			found++
-		}
-	}
-	w.Printf("Found in %s:\n", ui.Plural(found, "place"))
-	printPlaces(w, places)
-}
-
 // shownPlaces is how many places of a kind are shown.
 const shownPlaces = 20
 

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy/doctor"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -36,28 +35,6 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 	if err != nil {
 		return err
 	}
-	text, err := c.bugReport(repo, list)
-	if err != nil {
-		return err
-	}
-	clean := redact.New().WithFilesOf(repo.Root).Text(text)
-	if c.Home != "" {
-		clean = strings.ReplaceAll(clean, c.Home, "~")
-	}
-	if path == "-" {
-		c.Streams.Printf("%s", clean)
-		return nil
-	}
-	if err := disk.WriteDurable(path, []byte(clean), 0o600); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	c.Streams.Printf("Wrote %s. Nothing was sent.\n", c.ShortPath(path))
-	c.Streams.Hint("read it before you give it to anybody: secrets are replaced, names of files and sessions are not")
-	return nil
-}
-
-// bugReport returns the report, not redacted.
-func (c *consulting) bugReport(repo *git.Repo, list []doctor.Finding) (string, error) {
 	var b bytes.Buffer
 	w := ui.Streams{Out: &b}
 	w.Printf("Report of entire, %s\n", c.Now().UTC().Format(time.RFC3339))
@@ -68,7 +45,7 @@ func (c *consulting) bugReport(repo *git.Repo, list []doctor.Finding) (string, e
 	versions.Row("system", runtime.GOOS+"/"+runtime.GOARCH)
 	agents, err := agentList(c.App, repo)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, item := range agents.Agents {
 		if item.Program != "" || item.Installed > 0 || item.Sessions > 0 {
@@ -89,7 +66,7 @@ func (c *consulting) bugReport(repo *git.Repo, list []doctor.Finding) (string, e
 	printFindings(w, list)
 	events, err := app.KeptUndecoded(workspace.RecordsDir(repo))
 	if err != nil {
-		return "", err
+		return err
 	}
 	w.Printf("\nEvents that could not be decoded\n\n")
 	for _, e := range events {
@@ -99,5 +76,18 @@ func (c *consulting) bugReport(repo *git.Repo, list []doctor.Finding) (string, e
 	for _, line := range app.LogTail(app.LogPath(repo.Root), reportedLog) {
 		w.Printf("%s\n", line)
 	}
-	return b.String(), nil
+	clean := redact.New().WithFilesOf(repo.Root).Text(b.String())
+	if c.Home != "" {
+		clean = strings.ReplaceAll(clean, c.Home, "~")
+	}
+	if path == "-" {
+		c.Streams.Printf("%s", clean)
+		return nil
+	}
+	if err := disk.WriteDurable(path, []byte(clean), 0o600); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	c.Streams.Printf("Wrote %s. Nothing was sent.\n", c.ShortPath(path))
+	c.Streams.Hint("read it before you give it to anybody: secrets are replaced, names of files and sessions are not")
+	return nil
 }

@@ -30,7 +30,7 @@ type failuresJSON struct {
 }
 
 // failures counts the failures of hooks in the last days of the log, those
-// after the last look.
+// after the last one that was shown.
 func failures(a *app.App, root string) *failuresJSON {
 	path := app.LogPath(root)
 	var seen time.Time // zero if no failure was shown

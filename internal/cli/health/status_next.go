@@ -26,7 +26,7 @@ type shareJSON struct {
 }
 
 // nextCommit finds out what the next commit would be linked to while others
-// look elsewhere: git takes its time to compare an index.
+// read elsewhere: git takes its time to compare an index.
 func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
 	if !s.Enabled {
 		return func(*statusReport) {}

@@ -42,10 +42,9 @@ func (h *hook) agent(ctx context.Context) error {
 	if err != nil {
 		return nil // not in a repository: nothing to record
 	}
-	on, done := h.open(repo)
-	defer func() { done() }()
+	defer func() { _ = repo.Close() }()
 	switch {
-	case !on, bad == nil && payload.Ignored:
+	case !h.open(repo), bad == nil && payload.Ignored:
 		return nil
 	case h.twice():
 		h.repo = nil // nothing to log

@@ -186,14 +186,14 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 }
 
 // open takes a repository if recording is on there.
-func (h *hook) open(repo *git.Repo) (on bool, done func()) {
+func (h *hook) open(repo *git.Repo) (on bool) {
 	h.settings = h.app.Settings(repo)
 	if repo.Bare || repo.Root == "" || !h.settings.Enabled {
-		return false, func() { _ = repo.Close() }
+		return false
 	}
 	h.repo = repo
 	h.log, h.logFile = app.OpenLog(repo.Root, h.settings.LogLevel)
-	return true, func() { _ = repo.Close() }
+	return true
 }
 
 // git runs a git hook.
@@ -202,9 +202,8 @@ func (h *hook) git(ctx context.Context) error {
 	if err != nil {
 		return nil // not in a repository: nothing to record
 	}
-	on, done := h.open(repo)
-	defer func() { done() }()
-	if !on {
+	defer func() { _ = repo.Close() }()
+	if !h.open(repo) {
 		return nil
 	}
 	// A push and a question take longer than what no command lists.
@@ -246,9 +245,8 @@ func (h *hook) child(ctx context.Context) error {
 	if err != nil {
 		return nil // the worktree is gone
 	}
-	on, done := h.open(repo)
-	defer func() { done() }()
-	if !on {
+	defer func() { _ = repo.Close() }()
+	if !h.open(repo) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, childTimeout)

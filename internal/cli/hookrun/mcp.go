@@ -99,9 +99,8 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at.Dir, err)
 	}
-	on, done := h.open(repo)
-	if !on {
-		done()
+	if !h.open(repo) {
+		_ = repo.Close()
 		return nil, errors.New("recording is off here: `entire enable` turns it on")
 	}
 	rec := h.recorder(h.settings.LockTimeout)
@@ -117,7 +116,7 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, agent.ClaudeCode(), named{id, path}) },
 		Close: func() error {
 			err := h.finish(ctx)
-			done()
+			_ = repo.Close()
 			return errors.Join(err, h.logFile.Close())
 		},
 	}, nil

@@ -28,7 +28,7 @@ const (
 	// is set for the user's own status line, so that it can't be ours again.
 	StatuslineCommand = "statusline"
 	statuslineGuard   = "ENTIRE_STATUSLINE"
-	// statuslineRead bounds the wait for what the agent says, statuslineTimeout
+	// statuslineRead bounds the wait for the agent's input, statuslineTimeout
 	// the user's own command, statuslineLimit what that prints.
 	statuslineRead    = 2 * time.Second
 	statuslineTimeout = 5 * time.Second

@@ -102,7 +102,7 @@ func (r *rewinding) list(ctx context.Context) error {
 	}})
 }
 
-// noPoints is what a list without points says.
+// noPoints is the text for a list without points.
 const noPoints = "No points to go back to yet: a turn or `entire fs checkpoint create` makes one."
 
 // nameOf is what --to takes: the snapshot, where there is one.

@@ -15,7 +15,7 @@ import (
 )
 
 // installBands makes the repository's store and takes the first snapshot of
-// this worktree. That there can be no snapshots is printed and doesn't keep the
+// this worktree, unless it has one. That there can be no snapshots is printed and doesn't keep the
 // rest from working.
 func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 	if e.opts.noBands {
@@ -24,7 +24,22 @@ func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 	if !e.Settings(e.repo).Bands.Enabled {
 		return nil
 	}
-	taken, err := e.firstSnapshot(ctx)
+	snapshots := e.Recorder(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler)).Snapshots().Snapshots
+	store, err := snapshots.MakeStore(ctx)
+	found := false
+	if err == nil {
+		_, found, err = store.Lineage(snapshots.Lineage()).Latest()
+	}
+	var taken capture.Taken
+	if err == nil && !found {
+		err = e.Streams.Sized("Taking the first snapshot", func(reach func(string, ui.Amount)) (err error) {
+			taken, err = snapshots.TakeFirst(ctx, store, format.ProgressOnly(reach))
+			return err
+		})
+		if err != nil {
+			err = fmt.Errorf("first snapshot: %w", err)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return err
@@ -38,24 +53,4 @@ func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 			ui.Plural(int(taken.Snapshot.Totals.Files), "file"), format.Size(taken.Snapshot.Totals.Bytes))
 	}
 	return nil
-}
-
-// firstSnapshot takes a snapshot unless this worktree has one already.
-func (e *enabling) firstSnapshot(ctx context.Context) (taken capture.Taken, err error) {
-	r := e.Recorder(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler))
-	store, err := r.Snapshots().Snapshots.MakeStore(ctx)
-	if err != nil {
-		return taken, err
-	}
-	if _, found, err := store.Lineage(r.Snapshots().Snapshots.Lineage()).Latest(); err != nil || found {
-		return taken, err
-	}
-	err = e.Streams.Sized("Taking the first snapshot", func(reach func(string, ui.Amount)) (err error) {
-		taken, err = r.Snapshots().Snapshots.TakeFirst(ctx, store, format.ProgressOnly(reach))
-		return err
-	})
-	if err != nil {
-		return taken, fmt.Errorf("first snapshot: %w", err)
-	}
-	return taken, nil
 }

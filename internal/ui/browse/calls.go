@@ -12,7 +12,6 @@ import (
 // calls are those of a page's functions, made beside the terminal, one at a time: run returns
 // the command that makes one, and its message has what the function returned.
 type calls struct {
-	page    Page
 	work    context.Context //nolint:containedctx // ends the work when the page is left
 	stop    context.CancelFunc
 	waiting context.CancelFunc // ends the preview that nobody waits for
@@ -36,23 +35,6 @@ type (
 		left  []string
 	}
 )
-
-// preview makes a preview, and ends the one before.
-func (c *calls) preview(id string) tea.Cmd {
-	c.waiting()
-	ctx, cancel := context.WithCancel(c.work)
-	c.waiting = cancel
-	return c.run(func() tea.Msg {
-		if ctx.Err() != nil {
-			return previewLoaded{id: id}
-		}
-		text := c.page.Preview(ctx, id)
-		if ctx.Err() != nil {
-			return previewLoaded{id: id}
-		}
-		return previewLoaded{id, text}
-	})
-}
 
 // run calls a function that may take long, and none once the page was left.
 func (c *calls) run(do func() tea.Msg) tea.Cmd {

@@ -51,7 +51,7 @@ func newModel(ctx context.Context, page Page, paint painter) *model {
 	m := &model{
 		page: page, paint: paint, previews: map[string]string{}, whole: page.More == nil,
 		list:  list{words: map[string]string{}, open: map[string]bool{}, at: -1},
-		calls: &calls{page: page, work: work, stop: stop, waiting: func() {}},
+		calls: &calls{work: work, stop: stop, waiting: func() {}},
 	}
 	m.list.set(page.Items)
 	return m
@@ -66,9 +66,22 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case cursorRested:
-		if msg.id == m.list.id() {
-			return m, m.calls.preview(msg.id)
+		if msg.id != m.list.id() {
+			return m, nil
 		}
+		m.calls.waiting() // the preview before ends
+		ctx, cancel := context.WithCancel(m.calls.work)
+		m.calls.waiting = cancel
+		return m, m.calls.run(func() tea.Msg {
+			if ctx.Err() != nil {
+				return previewLoaded{id: msg.id}
+			}
+			text := m.page.Preview(ctx, msg.id)
+			if ctx.Err() != nil {
+				return previewLoaded{id: msg.id}
+			}
+			return previewLoaded{msg.id, text}
+		})
 	case previewLoaded:
 		if msg.text != "" {
 			m.previews[msg.id] = msg.text

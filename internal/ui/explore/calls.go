@@ -14,7 +14,7 @@ import (
 const (
 	// glanceDelay is how long the cursor rests on a row before it is looked up.
 	glanceDelay = 60 * time.Millisecond
-	// refreshDelay is the time between two looks for new rows.
+	// refreshDelay is the time between two checks for new rows.
 	refreshDelay = time.Second
 )
 
@@ -65,23 +65,6 @@ func (c *calls) run(do func() tea.Msg) tea.Cmd {
 		}
 		return do()
 	}
-}
-
-// glance looks a row up, and ends the glance before.
-func (c *calls) glance(id string, columns int) tea.Cmd {
-	c.waiting()
-	ctx, cancel := context.WithCancel(c.work)
-	c.waiting = cancel
-	return c.run(func() tea.Msg {
-		if ctx.Err() != nil {
-			return nil
-		}
-		glance, err := c.source.Glance(ctx, id, columns)
-		if ctx.Err() != nil {
-			return nil
-		}
-		return glanceLoaded{id, glance, err}
-	})
 }
 
 // alone gives the terminal to what asks or prints, until it has ended and the user has

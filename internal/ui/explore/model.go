@@ -68,9 +68,23 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 	case windowLoaded:
 		return m, m.take(msg)
 	case cursorRested:
-		if msg.id == m.list.id() {
-			return m, m.calls.glance(msg.id, m.frame().glanceWidth)
+		if msg.id != m.list.id() {
+			return m, nil
 		}
+		m.calls.waiting() // the glance before ends
+		ctx, cancel := context.WithCancel(m.calls.work)
+		m.calls.waiting = cancel
+		columns := m.frame().glanceWidth
+		return m, m.calls.run(func() tea.Msg {
+			if ctx.Err() != nil {
+				return nil
+			}
+			glance, err := m.calls.source.Glance(ctx, msg.id, columns)
+			if ctx.Err() != nil {
+				return nil
+			}
+			return glanceLoaded{msg.id, glance, err}
+		})
 	case glanceLoaded:
 		m.glances[msg.id] = msg.glance
 		m.fail(msg.err)

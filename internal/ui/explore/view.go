@@ -185,7 +185,7 @@ func (m *model) glanceLines(f frame) []string {
 	return append(lines, m.cutLines(glance.Said, said, f.glanceWidth, "Enter opens")...)
 }
 
-// cutLines are the first lines of a text; the last one says how many more there are.
+// cutLines are the first lines of a text; the last one counts the others.
 func (m *model) cutLines(text []Line, rows, width int, hint string) []string {
 	if rows <= 0 {
 		return nil
