@@ -66,7 +66,25 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		m.width, m.height = msg.Width, msg.Height
 		return m, m.rest()
 	case windowLoaded:
-		return m, m.take(msg)
+		// Loaded rows are taken over, unless others are wanted meanwhile.
+		m.list.loading = false
+		next := m.list.pending
+		m.list.pending = nil
+		if msg.query == m.list.query && msg.err == nil {
+			// Around an end the cursor goes there; else it stays on its row, which may have moved
+			// on since the window was asked for.
+			id := m.list.id()
+			moved := m.list.known && msg.around != First && msg.around != Last
+			m.list.Window, m.list.known = msg.window, true
+			if i := slices.IndexFunc(m.list.Rows, func(r Row) bool { return r.ID == id }); moved && i >= 0 {
+				m.list.At = i
+			}
+		}
+		m.fail(msg.err)
+		if next != nil {
+			return m, m.load(*next)
+		}
+		return m, m.rest()
 	case cursorRested:
 		if msg.id != m.list.id() {
 			return m, nil
@@ -128,28 +146,6 @@ func (m *model) load(around string) tea.Cmd {
 		w, err := m.calls.source.Window(m.calls.work, q, around)
 		return windowLoaded{q, around, w, err}
 	})
-}
-
-// take takes loaded rows over, unless others are wanted meanwhile.
-func (m *model) take(msg windowLoaded) tea.Cmd {
-	m.list.loading = false
-	next := m.list.pending
-	m.list.pending = nil
-	if msg.query == m.list.query && msg.err == nil {
-		// Around an end the cursor goes there; else it stays on its row, which may have moved
-		// on since the window was asked for.
-		id := m.list.id()
-		moved := m.list.known && msg.around != First && msg.around != Last
-		m.list.Window, m.list.known = msg.window, true
-		if i := slices.IndexFunc(m.list.Rows, func(r Row) bool { return r.ID == id }); moved && i >= 0 {
-			m.list.At = i
-		}
-	}
-	m.fail(msg.err)
-	if next != nil {
-		return m.load(*next)
-	}
-	return m.rest()
 }
 
 // renew loads what is shown once more, if it may have changed. On the newest row the cursor
