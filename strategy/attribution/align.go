@@ -46,29 +46,25 @@ func (al *aligner) between(a, b []int, atA, atB int) {
 		tail++
 	}
 	endA, endB := len(a)-tail, len(b)-tail
-	al.middle(a[:endA], b[:endB], atA, atB)
+	// What is left neither begins nor ends alike.
+	a, b = a[:endA], b[:endB]
+	if len(a) > 0 && len(b) > 0 {
+		fixed := anchors(a, b)
+		if len(fixed) == 0 {
+			al.table(a, b, atA, atB)
+		} else {
+			from := match{}
+			for _, m := range append(fixed, match{len(a), len(b)}) {
+				al.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
+				if m.a < len(a) {
+					al.matches = append(al.matches, match{atA + m.a, atB + m.b})
+				}
+				from = match{m.a + 1, m.b + 1}
+			}
+		}
+	}
 	for i := range tail {
 		al.matches = append(al.matches, match{atA + endA + i, atB + endB + i})
-	}
-}
-
-// middle matches stretches that neither begin nor end alike.
-func (al *aligner) middle(a, b []int, atA, atB int) {
-	if len(a) == 0 || len(b) == 0 {
-		return
-	}
-	anchors := anchors(a, b)
-	if len(anchors) == 0 {
-		al.table(a, b, atA, atB)
-		return
-	}
-	from := match{}
-	for _, m := range append(anchors, match{len(a), len(b)}) {
-		al.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
-		if m.a < len(a) {
-			al.matches = append(al.matches, match{atA + m.a, atB + m.b})
-		}
-		from = match{m.a + 1, m.b + 1}
 	}
 }
 

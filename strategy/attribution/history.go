@@ -3,7 +3,6 @@ package attribution
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/linediff"
@@ -78,15 +77,20 @@ func newHistory(f File) *history {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))
 	}
-	h.earlier = t.missingIn(h.base, f.Earlier)
-	h.dropFiltered()
-	return h
-}
-
-// dropFiltered leaves out the content of the worktree where git's filters make
-// something wholly different of it: then it has nothing in common with the
-// states before and after, which have with each other.
-func (h *history) dropFiltered() {
+	h.earlier = map[int]bool{}
+	for _, content := range f.Earlier {
+		for _, line := range t.split(content) {
+			if t.sizes[t.loose[line]] >= linediff.LeastMoved {
+				h.earlier[t.loose[line]] = true
+			}
+		}
+	}
+	for _, line := range h.base {
+		delete(h.earlier, t.loose[line])
+	}
+	// The content of the worktree is left out where git's filters make something wholly different
+	// of it: then it has nothing in common with the states before and after, which have with each
+	// other.
 	var steps []State
 	var lines [][]int
 	before := h.base
@@ -102,6 +106,7 @@ func (h *history) dropFiltered() {
 		before = h.lines[i]
 	}
 	h.steps, h.lines = steps, lines
+	return h
 }
 
 // continueFrom ends the states at the one that the commit goes on from: what is
@@ -177,7 +182,19 @@ func (h *history) step(to []int, s State) {
 	h.passed = append(h.passed, h.reached)
 	now := h.now
 	gaps := align(h.at, to)
-	h.noteLosses(now, gaps, source{s.By, Origin{Turn: s.Turn}})
+	// Lines that are only moved are noted as lost, too.
+	if h.losses == nil {
+		h.losses = map[int]loss{}
+	}
+	seen := map[int]bool{}
+	for _, g := range gaps {
+		for i := g.a; i < g.aEnd; i++ {
+			if text := h.texts.loose[h.at[i]]; h.texts.counts[h.at[i]] {
+				h.losses[text] = loss{now[i], source{s.By, Origin{Turn: s.Turn}}, seen[text]}
+				seen[text] = true
+			}
+		}
+	}
 	for _, before := range slices.Backward(h.passed) {
 		if s.Known == nil && slices.Equal(before.at, to) {
 			h.reached = before
@@ -195,39 +212,6 @@ func (h *history) step(to []int, s State) {
 	}
 	h.now = append(h.now, now[at:]...)
 	h.at = to
-}
-
-// noteLosses notes which lines a step removes, those that it only moves included.
-func (h *history) noteLosses(now []origin, gaps []gap, remover source) {
-	if h.losses == nil {
-		h.losses = map[int]loss{}
-	}
-	seen := map[int]bool{}
-	for _, g := range gaps {
-		for i := g.a; i < g.aEnd; i++ {
-			if text := h.texts.loose[h.at[i]]; h.texts.counts[h.at[i]] {
-				h.losses[text] = loss{now[i], remover, seen[text]}
-				seen[text] = true
-			}
-		}
-	}
-}
-
-// gone returns the lines that the file had and the commit lacks, sorted by their texts.
-// Lines that were there several times are left out.
-func (h *history) gone() []Gone {
-	left := map[int]bool{}
-	for _, line := range h.final {
-		left[h.texts.loose[line]] = true
-	}
-	var all []Gone
-	for text, id := range h.texts.trimmed {
-		if l, lost := h.losses[id]; lost && !l.several && !left[id] {
-			all = append(all, Gone{Text: text, By: l.by, Origin: l.Origin, Base: l.base != none, Remover: l.remover.by, RemoverTurn: l.remover.Turn})
-		}
-	}
-	slices.SortFunc(all, func(a, b Gone) int { return strings.Compare(a.Text, b.Text) })
-	return all
 }
 
 // moved returns the sources of lines that a step only moves or indents, by their
@@ -284,7 +268,9 @@ func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]
 			o.source = from
 		}
 		if i < len(olds) {
-			o = o.replace(olds[i])
+			// Whoever rewrites an own line has modified nothing but that.
+			old := olds[i]
+			o.over, o.modified = old.standsFor(), old.base != none || old.by != o.by || old.modified
 			h.lose(o.over, fate{gone: true, by: replacer, replaced: true})
 		}
 		if s.Known != nil {
@@ -303,14 +289,6 @@ func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]
 		h.lose(line, fate{gone: true, by: by})
 	}
 	return lines
-}
-
-// replace is o in the place of old. Whoever rewrites an own line has modified
-// nothing but that.
-func (o origin) replace(old origin) origin {
-	o.over = old.standsFor()
-	o.modified = old.base != none || old.by != o.by || old.modified
-	return o
 }
 
 func (h *history) lose(line int, f fate) {

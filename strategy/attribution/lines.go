@@ -35,45 +35,22 @@ func (t *texts) split(content []byte) []int {
 		if t.unix && bytes.HasSuffix(line, []byte("\r\n")) {
 			line = append(line[:len(line)-2:len(line)-2], '\n')
 		}
-		lines = append(lines, t.number(line))
+		id, ok := t.known[string(line)]
+		if !ok {
+			id = len(t.known)
+			t.known[string(line)] = id
+			text := bytes.TrimSpace(line)
+			loose, ok := t.trimmed[string(text)]
+			if !ok {
+				loose = len(t.trimmed)
+				t.trimmed[string(text)] = loose
+				t.sizes = append(t.sizes, linediff.Letters(string(text)))
+			}
+			t.loose, t.counts = append(t.loose, loose), append(t.counts, Significant(text))
+		}
+		lines = append(lines, id)
 	}
 	return lines
-}
-
-// number returns the number of a line, a new one for a line that is new.
-func (t *texts) number(line []byte) int {
-	id, ok := t.known[string(line)]
-	if ok {
-		return id
-	}
-	id = len(t.known)
-	t.known[string(line)] = id
-	text := bytes.TrimSpace(line)
-	loose, ok := t.trimmed[string(text)]
-	if !ok {
-		loose = len(t.trimmed)
-		t.trimmed[string(text)] = loose
-		t.sizes = append(t.sizes, linediff.Letters(string(text)))
-	}
-	t.loose, t.counts = append(t.loose, loose), append(t.counts, Significant(text))
-	return id
-}
-
-// missingIn returns the numbers of the significant texts that contents have and the base lacks,
-// white space around them aside.
-func (t *texts) missingIn(base []int, contents [][]byte) map[int]bool {
-	found := map[int]bool{}
-	for _, content := range contents {
-		for _, line := range t.split(content) {
-			if t.sizes[t.loose[line]] >= linediff.LeastMoved {
-				found[t.loose[line]] = true
-			}
-		}
-	}
-	for _, line := range base {
-		delete(found, t.loose[line])
-	}
-	return found
 }
 
 func (t *texts) isSignificant(line int) bool { return t.counts[line] }

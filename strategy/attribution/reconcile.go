@@ -1,6 +1,9 @@
 package attribution
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
@@ -15,12 +18,49 @@ func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 		mark(added, newSpan(k))
 		mark(removed, oldSpan(k))
 	}
-	h.swapAdded(added)
-	h.swapRemoved(removed)
-	all := Lines{Gone: h.gone()}
+	swapDoubles(h.now, h.final, added, func(o origin) bool { return o.base == none })
+	swapDoubles(h.fates, h.base, removed, func(f fate) bool { return f.gone })
+	isWritten := func(i int) bool { return i < len(h.now) && h.now[i].base == none }
+	isGone := func(i int) bool { return i < len(h.fates) && h.fates[i].gone }
+	// Lines that the file had several times are left out.
+	left := map[int]bool{}
+	for _, line := range h.final {
+		left[h.texts.loose[line]] = true
+	}
+	var gone []Gone
+	for text, id := range h.texts.trimmed {
+		if l, lost := h.losses[id]; lost && !l.several && !left[id] {
+			gone = append(gone, Gone{Text: text, By: l.by, Origin: l.Origin, Base: l.base != none, Remover: l.remover.by, RemoverTurn: l.remover.Turn})
+		}
+	}
+	slices.SortFunc(gone, func(a, b Gone) int { return strings.Compare(a.Text, b.Text) })
+	all := Lines{Gone: gone}
 	for _, k := range hunks {
-		all.Added = append(all.Added, h.addedIn(k)...)
-		all.Removed = append(all.Removed, h.removedIn(k)...)
+		now, was := newSpan(k), oldSpan(k)
+		for i := now.from; i < now.to; i++ {
+			line := Line{Number: i, By: h.last, Modified: i-now.from < k.OldLines}
+			if n, ok := nearest(i, now, isWritten); ok {
+				line.By, line.Origin = h.now[n].by, h.now[n].Origin
+				if n == i {
+					line.Modified = h.now[n].modified
+				} else if i < len(h.final) && h.texts.isSignificant(h.final[i]) {
+					line.Origin = Origin{Unsure: true}
+				}
+			}
+			all.Added = append(all.Added, line)
+		}
+		for i := was.from; i < was.to; i++ {
+			line := Line{Number: i, By: h.last, Modified: i-was.from < k.NewLines}
+			if n, ok := nearest(i, was, isGone); ok {
+				line.By = h.fates[n].by
+				if n == i {
+					line.Modified = h.fates[n].replaced
+				}
+			} else if n, ok := nearest(now.from, now, isWritten); ok {
+				line.By = h.now[n].by
+			}
+			all.Removed = append(all.Removed, line)
+		}
 	}
 	h.markKept(hunks, all)
 	return all
@@ -38,75 +78,22 @@ func mark(lines []bool, s span) {
 	}
 }
 
-// swapAdded exchanges lines that git has as added and nobody wrote for equal
-// ones that have an author and that git has as old.
-func (h *history) swapAdded(added []bool) {
-	written := map[int][]int{}
-	for i, o := range h.now {
-		if !added[i] && o.base == none {
-			written[h.final[i]] = append(written[h.final[i]], i)
+// swapDoubles exchanges lines that git has in its diff and nobody made so for equal ones that
+// somebody did and that git has not.
+func swapDoubles[T any](items []T, lines []int, inDiff []bool, isMade func(T) bool) {
+	doubles := map[int][]int{}
+	for i, item := range items {
+		if !inDiff[i] && isMade(item) {
+			doubles[lines[i]] = append(doubles[lines[i]], i)
 		}
 	}
-	for i, o := range h.now {
-		doubles := written[h.final[i]]
-		if added[i] && o.base != none && len(doubles) > 0 {
-			h.now[i], h.now[doubles[0]] = h.now[doubles[0]], o
-			written[h.final[i]] = doubles[1:]
+	for i, item := range items {
+		same := doubles[lines[i]]
+		if inDiff[i] && !isMade(item) && len(same) > 0 {
+			items[i], items[same[0]] = items[same[0]], item
+			doubles[lines[i]] = same[1:]
 		}
 	}
-}
-
-// swapRemoved does the same for removed lines.
-func (h *history) swapRemoved(removed []bool) {
-	lost := map[int][]int{}
-	for i, f := range h.fates {
-		if !removed[i] && f.gone {
-			lost[h.base[i]] = append(lost[h.base[i]], i)
-		}
-	}
-	for i, f := range h.fates {
-		doubles := lost[h.base[i]]
-		if removed[i] && !f.gone && len(doubles) > 0 {
-			h.fates[i], h.fates[doubles[0]] = h.fates[doubles[0]], f
-			lost[h.base[i]] = doubles[1:]
-		}
-	}
-}
-
-func (h *history) addedIn(k gitdiff.Hunk) []Line {
-	s := newSpan(k)
-	lines := make([]Line, 0, k.NewLines)
-	for i := s.from; i < s.to; i++ {
-		line := Line{Number: i, By: h.last, Modified: i-s.from < k.OldLines}
-		if n, ok := nearest(i, s, func(j int) bool { return j < len(h.now) && h.now[j].base == none }); ok {
-			line.By, line.Origin = h.now[n].by, h.now[n].Origin
-			if n == i {
-				line.Modified = h.now[n].modified
-			} else if i < len(h.final) && h.texts.isSignificant(h.final[i]) {
-				line.Origin = Origin{Unsure: true}
-			}
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func (h *history) removedIn(k gitdiff.Hunk) []Line {
-	s, other := oldSpan(k), newSpan(k)
-	lines := make([]Line, 0, k.OldLines)
-	for i := s.from; i < s.to; i++ {
-		line := Line{Number: i, By: h.last, Modified: i-s.from < k.NewLines}
-		if n, ok := nearest(i, s, func(j int) bool { return j < len(h.fates) && h.fates[j].gone }); ok {
-			line.By = h.fates[n].by
-			if n == i {
-				line.Modified = h.fates[n].replaced
-			}
-		} else if n, ok := nearest(other.from, other, func(j int) bool { return j < len(h.now) && h.now[j].base == none }); ok {
-			line.By = h.now[n].by
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // nearest returns the line of the span nearest to i that is what is searched for,

@@ -45,9 +45,18 @@ func (f File) Shares() map[Author]Share {
 		added = addedBy(f.Hunks, len(h.final))
 	}
 	h.continueFrom(added)
-	counts := h.texts.isSignificant
-	if !anyLine(h.final, added, counts) {
-		counts = func(int) bool { return true }
+	significant, all := 0, 0 // of the lines that the commit adds
+	for i, line := range h.final {
+		if added[i] {
+			all++
+			if h.texts.isSignificant(line) {
+				significant++
+			}
+		}
+	}
+	counts, total := h.texts.isSignificant, significant
+	if significant == 0 {
+		counts, total = func(int) bool { return true }, all
 	}
 	wrote := map[Author]int{}
 	h.run(func(s State) {
@@ -57,12 +66,6 @@ func (f File) Shares() map[Author]Share {
 		}
 		wrote[s.By] = now[s.By]
 	})
-	total := 0
-	for i, line := range h.final {
-		if added[i] && counts(line) {
-			total++
-		}
-	}
 	kept := h.written(func(i int) bool { return added[i] && counts(h.final[i]) })
 	shares := map[Author]Share{}
 	for by, n := range wrote {
@@ -82,15 +85,6 @@ func (h *history) written(counts func(i int) bool) map[Author]int {
 		}
 	}
 	return n
-}
-
-func anyLine(lines []int, added []bool, is func(line int) bool) bool {
-	for i, line := range lines {
-		if added[i] && is(line) {
-			return true
-		}
-	}
-	return false
 }
 
 // Significant reports whether a line has more than white space, brackets and
