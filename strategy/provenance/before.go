@@ -113,12 +113,33 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 // were read then.
 func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
 	store, err := sp.snapshots.Store()
-	first := sp.firstOf(ctx, s)
+	// What files were when the first of these turns began, none of them has made.
+	first := s
+	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
+		if o.Phase == session.Active && !o.Recorder.Turn.Start.After(first.Recorder.Turn.Start) {
+			first = o
+		}
+	}
 	start := first.Recorder.Turn.Start
 	if err != nil || start.IsZero() {
 		return Step{}
 	}
-	paths, before := sp.withoutSteps(ctx, s, n, turn.Touched, start)
+	own, others := PathSteps{}, PathSteps{}
+	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
+	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
+		others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
+	}
+	// A path that another session has changed since is left out, as the snapshot of the beginning
+	// may have that change, and so is one of which the last content isn't known.
+	var paths []string
+	for _, p := range turn.Touched {
+		steps := others.Of(p, "")
+		others[p] = steps
+		last := len(steps) - 1
+		if len(own[p]) == 0 && (last < 0 || steps[last].At.Before(start) && steps[last].Blob != UnknownBlob) {
+			paths = append(paths, p)
+		}
+	}
 	if len(paths) == 0 {
 		return Step{}
 	}
@@ -133,75 +154,27 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		if forgotten(p) {
 			continue
 		}
-		blob, ok, err := sp.changedIn(ctx, store, snap, place{turn.Base.Tree, p, before[p]})
+		was, _, err := sp.Lookup(ctx, turn.Base.Tree, p)
+		if err == nil && (was.Mode == git.ModeModule || was.Mode == git.ModeTree) {
+			continue
+		}
+		var blob git.OID
+		held := false
+		if err == nil {
+			blob, held, err = sp.blobIn(store, snap, p)
+		}
+		left := was.OID // or what the last session made of it
+		if n := len(others[p]); n > 0 {
+			left = others[p][n-1].Blob
+		}
 		switch {
 		case err != nil:
 			sp.Log.InfoContext(ctx, "content of a file before the turn unknown", "path", sp.Redact.Path(p), "error", err.Error())
-		case ok:
+		case held && blob != left:
 			found.add(p, blob)
 		}
 	}
 	return found
-}
-
-// firstOf returns the session whose turn began first of the one given and those at work beside it:
-// what files were then, none of these turns has made.
-func (sp *Steps) firstOf(ctx context.Context, s *session.State) *session.State {
-	first := s
-	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
-		if o.Phase == session.Active && !o.Recorder.Turn.Start.After(first.Recorder.Turn.Start) {
-			first = o
-		}
-	}
-	return first
-}
-
-// place is a path below a tree, with what other sessions made of it since.
-type place struct {
-	tree   git.OID
-	path   string
-	others []AuthoredStep
-}
-
-// changedIn returns what a small file is in a snapshot, if it differs from what the
-// last session left, or from the tree if none did.
-func (sp *Steps) changedIn(ctx context.Context, store *bands.Store, snap bands.Snapshot, at place) (git.OID, bool, error) {
-	was, _, err := sp.Lookup(ctx, at.tree, at.path)
-	if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
-		return "", false, err
-	}
-	last := was.OID
-	if n := len(at.others); n > 0 {
-		last = at.others[n-1].Blob
-	}
-	blob, ok, err := sp.blobIn(store, snap, at.path)
-	return blob, ok && blob != last, err
-}
-
-// withoutSteps returns those of the paths that the session has no steps of, with the
-// steps of others. It leaves out a path that another session has changed since the
-// time: the snapshot of the beginning may show that change.
-func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking.Pending, paths []string, since time.Time) ([]string, PathSteps) {
-	own, others := PathSteps{}, PathSteps{}
-	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
-	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
-		others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
-	}
-	var without []string
-	for _, p := range paths {
-		others[p] = others.Of(p, "")
-		if len(own[p]) == 0 && settledBefore(others[p], since) {
-			without = append(without, p)
-		}
-	}
-	return without, others
-}
-
-// settledBefore reports whether the content of the last step is known and the step is
-// older than the time, or there is no step.
-func settledBefore(steps []AuthoredStep, at time.Time) bool {
-	n := len(steps)
-	return n == 0 || steps[n-1].At.Before(at) && steps[n-1].Blob != UnknownBlob
 }
 
 // beginning returns the snapshot of the tree as the session's turn found it: that of

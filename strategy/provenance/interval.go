@@ -34,15 +34,14 @@ type Interval struct {
 	Interrupted bool
 }
 
-// contains reports whether a time lies in the interval.
-func (i *Interval) contains(at time.Time) bool {
-	return !at.Before(i.From.Add(-workspace.ClockSlack)) && (i.To.IsZero() || !at.After(i.To.Add(workspace.ClockSlack)))
-}
-
 // hasStep reports whether a step is about the interval: that of the turn whose
 // beginning the later snapshot missed, or one of which no snapshot was taken.
 func (i *Interval) hasStep(m StepMark) bool {
-	return i.Late && m.Turn == i.Begun || !i.Snapped[m.Turn] && i.contains(m.at)
+	if i.Late && m.Turn == i.Begun {
+		return true
+	}
+	isOver := !i.To.IsZero() && m.at.After(i.To.Add(workspace.ClockSlack))
+	return !i.Snapped[m.Turn] && !isOver && !m.at.Before(i.From.Add(-workspace.ClockSlack))
 }
 
 // Span is the time of a tool call; end is zero while it runs.

@@ -23,33 +23,12 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 	if len(before.Paths) == 0 {
 		return moved, before
 	}
-	read := func(blob git.OID) ([]byte, error) { return sp.smallBlob(ctx, blob) }
-	lines, err := NewSourceLines(sp.movedAway(ctx, s, n, tree), read)
-	if err != nil {
-		sp.Log.WarnContext(ctx, "moved files not searched for", "session_id", s.ID, "error", err.Error())
-		return moved, before
-	}
-	for i, p := range before.Paths {
-		from, ok := sp.movedFrom(ctx, before.Blobs[i], lines)
-		if ok {
-			moved.add(p, from.Left)
-			s.Rename(from.Path, p)
-		}
-		if !ok || from.Left != before.Blobs[i] {
-			rest.add(p, before.Blobs[i])
-		}
-	}
-	return moved, rest
-}
-
-// movedAway are the files of which the session has steps that are neither in the
-// worktree nor in HEAD, as the session left them. The stop may have taken one for
-// a file that the turn removed: it is no longer pending then.
-func (sp *Steps) movedAway(ctx context.Context, s *session.State, n *tracking.Pending, tree git.OID) []Source {
-	steps := sp.ReadSteps(ctx, s, n)
+	// The sources are the files of which the session has steps that are neither in the worktree
+	// nor in HEAD, as the session left them. The stop may have taken one for a file that the
+	// turn removed: it is no longer pending then.
 	empty := sp.Repo.Format.HashBlob(nil)
 	wrote := map[string]git.OID{}
-	for _, step := range steps {
+	for _, step := range sp.ReadSteps(ctx, s, n) {
 		for i, p := range step.Paths {
 			if step.By == byAgent {
 				wrote[p] = step.Blobs[i]
@@ -66,7 +45,24 @@ func (sp *Steps) movedAway(ctx context.Context, s *session.State, n *tracking.Pe
 			sources = append(sources, Source{Path: p, Left: left, Gone: true})
 		}
 	}
-	return sources[:min(len(sources), MostRenames)]
+	sources = sources[:min(len(sources), MostRenames)]
+	read := func(blob git.OID) ([]byte, error) { return sp.smallBlob(ctx, blob) }
+	lines, err := NewSourceLines(sources, read)
+	if err != nil {
+		sp.Log.WarnContext(ctx, "moved files not searched for", "session_id", s.ID, "error", err.Error())
+		return moved, before
+	}
+	for i, p := range before.Paths {
+		from, ok := sp.movedFrom(ctx, before.Blobs[i], lines)
+		if ok {
+			moved.add(p, from.Left)
+			s.Rename(from.Path, p)
+		}
+		if !ok || from.Left != before.Blobs[i] {
+			rest.add(p, before.Blobs[i])
+		}
+	}
+	return moved, rest
 }
 
 // movedFrom returns the source that has the content, or else the one that at

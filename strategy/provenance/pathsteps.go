@@ -50,7 +50,17 @@ func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
 	}
 	slices.SortStableFunc(steps, func(a, b AuthoredStep) int { return a.At.Compare(b.At) })
 	if len(steps) > mostSteps {
-		steps = lastOfEach(steps)
+		// Of consecutive steps of one author all but the last matter only if an author restores
+		// older content.
+		all := steps
+		steps = nil
+		for _, s := range all {
+			if n := len(steps); n > 0 && steps[n-1].By == s.By {
+				steps[n-1] = s
+			} else {
+				steps = append(steps, s)
+			}
+		}
 	}
 	return steps[max(0, len(steps)-mostSteps):]
 }
@@ -58,17 +68,3 @@ func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
 // mostSteps is how many steps of a file are compared, of more of them the
 // newest.
 const mostSteps = 40
-
-// lastOfEach keeps the last of consecutive steps of one author: the others matter only
-// if an author restores older content.
-func lastOfEach(steps []AuthoredStep) []AuthoredStep {
-	var last []AuthoredStep
-	for _, s := range steps {
-		if n := len(last); n > 0 && last[n-1].By == s.By {
-			last[n-1] = s
-			continue
-		}
-		last = append(last, s)
-	}
-	return last
-}

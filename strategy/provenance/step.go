@@ -169,9 +169,20 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 // AddTurn records what the turn made of the files that it touched, and before that
 // what persons had made of them since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
+	since := s.Recorder.Turn.Start
+	var beside []string
+	if !since.IsZero() {
+		// Sessions that were at work in the turn count even if they have nothing pending.
+		for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
+			worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
+			if o.ID != s.ID && worked && sp.OwnsSession(o) {
+				beside = append(beside, o.ID)
+			}
+		}
+	}
 	made := Step{
-		At: sp.Env.Now().UTC(), Begun: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s),
-		Beside: sp.beside(ctx, s), Mixed: s.Recorder.Turn.Mixed, By: byAgent,
+		At: sp.Env.Now().UTC(), Begun: since.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s),
+		Beside: beside, Mixed: s.Recorder.Turn.Mixed, By: byAgent,
 	}
 	for _, p := range turn.Touched {
 		blob := UnknownBlob
@@ -185,23 +196,6 @@ func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pend
 	before := sp.StepBefore(ctx, s, n, turn)
 	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
 	return sp.addSteps(ctx, s, n, moved, before, made)
-}
-
-// beside returns the ids of the other sessions of the worktree that were at work in the
-// session's turn, also of those that have nothing pending.
-func (sp *Steps) beside(ctx context.Context, s *session.State) []string {
-	since := s.Recorder.Turn.Start
-	if since.IsZero() {
-		return nil
-	}
-	var ids []string
-	for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
-		worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
-		if o.ID != s.ID && worked && sp.OwnsSession(o) {
-			ids = append(ids, o.ID)
-		}
-	}
-	return ids
 }
 
 // TitleOf returns what was asked in the session's turn as a title, empty if that isn't
