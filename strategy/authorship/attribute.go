@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -37,14 +38,24 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
 		return
 	}
-	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), contents: contents{repo: at.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}}}
-	a.sessions, a.decided, a.others, a.changes, a.head = todo, d.Shares, m.Lines.others, m.Changes, head.OID
+	a := newAttributing(at)
+	a.replaced, a.others, a.head = at.replacedCommits(ctx, d, head), m.Lines.others, head.OID
+	a.sessions, a.decided, a.changes = todo, d.Shares, m.Changes
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
 			a.base = c
 		}
 	}
-	a.writers.addReplaced(a.replaced)
+	for _, old := range a.replaced {
+		for _, slot := range old.slots {
+			if slot.title != "" {
+				a.writers.turns = append(a.writers.turns, askedTurn{session: slot.session, id: old.turn(), prompt: slot.title})
+			}
+			for _, t := range slot.recorded.Turns {
+				a.writers.turns = append(a.writers.turns, askedTurn{session: slot.session, id: t.ID, prompt: t.Title, line: t.Line})
+			}
+		}
+	}
 	seen := map[string]bool{}
 	for _, c := range a.sessions {
 		seen[c.State.ID] = true
@@ -62,14 +73,34 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		a.gatherRest(ctx, c)
 	}
 	for _, f := range m.Lines.files {
-		if m.has(f) {
+		// A merge has what its parents bring along, too.
+		c, ok := m.Changes[f.Path]
+		if !ok && f.OldPath != "" {
+			_, ok = m.Changes[f.OldPath]
+		}
+		if ok && c.NewMode != git.ModeModule && c.OldMode != git.ModeModule {
 			a.file(ctx, f, m.Lines.counted)
 		}
 	}
 	a.followMoves(ctx)
 	for _, l := range a.found {
 		a.splitOverlaps(ctx, l)
-		a.lines(ctx, l)
+		for _, line := range l.lines.Added {
+			a.addLine(line)
+		}
+		for _, line := range l.lines.Removed {
+			a.total.removeLine(line.By, line.Modified)
+		}
+		for i, c := range a.sessions {
+			f := a.writers.record(ctx, c, l, i == 0)
+			if f.Blob == "" && f.RemovedRanges == "" {
+				continue
+			}
+			f.Path = session.Path(l.diff.Path)
+			own := a.own[c.State.ID]
+			own.files = append(own.files, f)
+			a.own[c.State.ID] = own
+		}
 	}
 	for i := range todo {
 		raw, err := a.result(d, todo[i].State.ID)
@@ -77,18 +108,17 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
 			return
 		}
-		todo[i].Attribution, todo[i].Title = raw, a.title(todo[i].State.ID)
+		id := todo[i].State.ID
+		// The title is what was asked in the turn that wrote most of the session's lines; of equals in
+		// the last.
+		most, title := 1, ""
+		for _, turn := range a.writers.turns {
+			if lines := a.own[id].turns[turn.id]; turn.session == id && turn.prompt != "" && lines >= most {
+				most, title = lines, turn.prompt
+			}
+		}
+		todo[i].Attribution, todo[i].Title = raw, title
 	}
-}
-
-// has reports whether the commit itself made the change: a merge has what its
-// parents bring along too.
-func (co Committed) has(f gitdiff.FileDiff) bool {
-	c, ok := co.Changes[f.Path]
-	if !ok && f.OldPath != "" {
-		_, ok = co.Changes[f.OldPath]
-	}
-	return ok && c.NewMode != git.ModeModule && c.OldMode != git.ModeModule
 }
 
 // attributing is the attribution of one commit.
@@ -111,10 +141,31 @@ type attributing struct {
 	found   []authoredLines
 }
 
-// addSession adds the steps of a session.
+func newAttributing(at *Attribution) *attributing {
+	return &attributing{
+		r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{},
+		contents: contents{repo: at.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}},
+	}
+}
+
+// addSession adds the steps of a session, and its turns, that which runs included.
 func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 	a.pending = append(a.pending, s)
-	a.writers.addTurns(s, steps)
+	turns := &a.writers.turns
+	for _, step := range steps {
+		if step.Prompt != "" || step.Line > 0 || !step.Begun.IsZero() {
+			*turns = append(*turns, askedTurn{
+				session: s.ID, id: step.Turn, prompt: step.Prompt, line: step.Line, from: step.Begun, to: step.At,
+				beside: step.Beside, mixed: step.Mixed,
+			})
+		}
+	}
+	if workspace.IsBusy(s) {
+		t := s.Recorder.Turn
+		*turns = append(*turns, askedTurn{
+			session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: t.Line, from: t.Start, mixed: t.Mixed,
+		})
+	}
 	a.steps.AddSession(s.ID, steps)
 }
 
@@ -150,39 +201,61 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 }
 
 // author is who made of a path what the commit has, if no step records it: the agent
-// in whose running turn it was changed, else a person.
+// in whose running turn it was changed, else a person. A turn changed it if a tool named it, it
+// changed while a tool ran, or the commit is the agent's own and it was taken up for that.
 func (a *attributing) author(path string) attribution.Author {
 	for _, c := range a.sessions {
-		if workspace.IsBusy(c.State) && a.changedInTurn(c, path) {
-			return attribution.Author(c.State.ID)
+		if !workspace.IsBusy(c.State) {
+			continue
+		}
+		by := attribution.Author(c.State.ID)
+		t := &turn.Changes{Repo: a.r.Repo, Turn: c.State.Recorder.Turn, Named: a.r.RelativePaths(c.State.Recorder.Turn.Edits)}
+		if t.Named[path] {
+			return by
+		}
+		for _, share := range a.decided {
+			if share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path) {
+				return by
+			}
+		}
+		var at time.Time
+		if info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path))); err == nil {
+			at = disk.Changed(info)
+		} else {
+			at = workspace.RemovalTime(t.Repo.Root, path)
+		}
+		if t.During(at) {
+			return by
 		}
 	}
 	return attribution.Person
 }
 
-// changedInTurn reports whether the session's running turn changed a path: a tool
-// named it, it changed while a tool ran, or the commit is the agent's own and
-// it was taken up for that.
-func (a *attributing) changedInTurn(c Slot, path string) bool {
-	t := &turn.Changes{Repo: a.r.Repo, Turn: c.State.Recorder.Turn, Named: a.r.RelativePaths(c.State.Recorder.Turn.Edits)}
-	if t.Named[path] {
-		return true
-	}
-	for _, share := range a.decided {
-		if share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path) {
-			return true
-		}
-	}
-	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path)))
-	if err != nil {
-		return t.During(workspace.RemovalTime(t.Repo.Root, path))
-	}
-	return t.During(disk.Changed(info))
-}
-
 // file adds the lines of a file.
 func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool) {
-	steps := a.stepsOf(f)
+	// The steps are those under its own name and that which it had before, as git or the decision
+	// records.
+	before := f.OldPath
+	var base git.OID
+	for _, share := range a.decided {
+		if from, ok := share.RenamedFrom(f.Path); ok && before == "" {
+			before, base = from, a.changes[from].Old
+		}
+	}
+	if before != "" {
+		if a.before == nil {
+			a.before = map[string]string{}
+		}
+		a.before[f.Path] = before
+	}
+	steps := a.steps.Of(f.Path, before)
+	if base != "" { // git has the file for a new one, with all of its lines
+		steps = slices.Insert(steps, 0, provenance.AuthoredStep{Blob: base})
+	}
+	for i, s := range steps {
+		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
+		steps[i].Unsure = steps[i].By != s.By
+	}
 	by := a.sharer(f.Path, a.author(f.Path))
 	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
 		by = attribution.Author(steps[n-1].By)
@@ -247,7 +320,7 @@ func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []
 			continue
 		}
 		s := attribution.State{By: attribution.Person, Turn: old.turn(), Content: content}
-		a.tell(&s, *old, name, before.OID == f.Old)
+		a.addKnown(&s, *old, name, before.OID == f.Old)
 		file.States = append(file.States, s)
 	}
 	file.States = append(file.States, a.states(ctx, steps, f.New, file.Final)...)

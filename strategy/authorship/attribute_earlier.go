@@ -34,9 +34,20 @@ func (a *attributing) earlier(ctx context.Context, name string, base git.OID, st
 	if base == "" {
 		return nil
 	}
+	last := a.base
+	if n := len(a.past); n > 0 {
+		last = a.past[n-1]
+	}
+	for len(a.past) < mostEarlier && len(last.Parents) > 0 && !last.Committer.When.Before(since) {
+		next, err := a.r.Repo.Commit(ctx, string(last.Parents[0]))
+		if err != nil {
+			break
+		}
+		last, a.past = next, append(a.past, next)
+	}
 	var contents [][]byte
 	seen := base
-	for _, c := range a.commitsSince(ctx, since) {
+	for _, c := range a.past {
 		if a.lookups++; a.lookups > mostLookups {
 			break
 		}
@@ -50,21 +61,4 @@ func (a *attributing) earlier(ctx context.Context, name string, base git.OID, st
 		}
 	}
 	return contents
-}
-
-// commitsSince returns the commits before the commit's parent up to the one that was there at a
-// time, newest first.
-func (a *attributing) commitsSince(ctx context.Context, at time.Time) []git.Commit {
-	c := a.base
-	if n := len(a.past); n > 0 {
-		c = a.past[n-1]
-	}
-	for len(a.past) < mostEarlier && len(c.Parents) > 0 && !c.Committer.When.Before(at) {
-		next, err := a.r.Repo.Commit(ctx, string(c.Parents[0]))
-		if err != nil {
-			break
-		}
-		c, a.past = next, append(a.past, next)
-	}
-	return a.past
 }

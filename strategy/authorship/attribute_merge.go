@@ -28,8 +28,14 @@ func (a *attributing) ownOfMerge(ctx context.Context, f gitdiff.FileDiff, base [
 		if !ok {
 			continue
 		}
-		removed := removedTexts(content, o.Hunks)
-		texts := bytes.SplitAfter(base, []byte("\n"))
+		removed := map[string]int{} // the lines that the other diff removes, by their text
+		texts := bytes.SplitAfter(content, []byte("\n"))
+		for _, k := range o.Hunks {
+			for i := range k.OldLines {
+				removed[string(texts[k.Old-1+i])]++
+			}
+		}
+		texts = bytes.SplitAfter(base, []byte("\n"))
 		lines.Removed = slices.DeleteFunc(lines.Removed, func(l attribution.Line) bool {
 			text := string(texts[l.Number])
 			removed[text]--
@@ -37,16 +43,4 @@ func (a *attributing) ownOfMerge(ctx context.Context, f gitdiff.FileDiff, base [
 		})
 	}
 	return lines
-}
-
-// removedTexts counts the lines that the hunks remove, by their text.
-func removedTexts(content []byte, hunks []gitdiff.Hunk) map[string]int {
-	texts := bytes.SplitAfter(content, []byte("\n"))
-	removed := map[string]int{}
-	for _, k := range hunks {
-		for i := range k.OldLines {
-			removed[string(texts[k.Old-1+i])]++
-		}
-	}
-	return removed
 }

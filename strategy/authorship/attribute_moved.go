@@ -52,7 +52,10 @@ func (a *attributing) followMoves(ctx context.Context) {
 			if !attribution.Significant(text) {
 				continue
 			}
-			g, ok := origin(gone[string(text)], line, l.diff.Path)
+			g, ok := trace(gone[string(text)], line)
+			if !ok {
+				g, ok = ambiguous(gone[string(text)], line, l.diff.Path)
+			}
 			ok = ok && added[string(text)] == 1 && g.path != l.diff.Path && line.Call == ""
 			if n := len(block); n > 0 && (!ok || g.path != from[n-1].path) {
 				a.moveBlock(l, block, from)
@@ -73,9 +76,9 @@ func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]gon
 	if len(a.pending) < 2 || !slices.ContainsFunc(a.found, func(l authoredLines) bool { return a.creates(l.diff.Path) }) { //nolint:mnd // of one session the names are known
 		return false
 	}
-	files := 0
+	files, renamed := 0, slices.Collect(maps.Values(a.before)) // their steps are those of files of the commit
 	for _, path := range slices.Sorted(maps.Keys(a.steps)) {
-		if _, changed := a.changes[path]; changed || a.isRenamed(path) || a.r.files.HasFile(path) {
+		if _, changed := a.changes[path]; changed || slices.Contains(renamed, path) || a.r.files.HasFile(path) {
 			continue
 		}
 		if _, tracked, err := a.r.Lookup(ctx, a.base.Tree, path); err != nil || tracked {
@@ -121,14 +124,6 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 		by, turn = first.By, first.Turn
 	}
 	return first, found
-}
-
-// origin returns the line of another file that a line was; false if it was none.
-func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
-	if from, ok := trace(gone, line); ok {
-		return from, true
-	}
-	return ambiguous(gone, line, path)
 }
 
 // ambiguous returns a line that another file lost, though it isn't known that whoever added it

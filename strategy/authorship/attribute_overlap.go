@@ -25,17 +25,35 @@ const (
 // one whose calls wrote them: a step holds what both made of the file until then. A line of which
 // that isn't certain is marked as unsure.
 func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
-	rivals := map[[2]string][]askedTurn{}
+	before := func(a, b time.Time) bool { return b.IsZero() || a.Before(b) }
+	rivals := map[[2]string][]askedTurn{} // turns of other sessions that ran at the same time
 	for i := range found.lines.Added {
 		l := &found.lines.Added[i]
-		turn, ok := a.writers.turn(string(l.By), l.Turn)
-		if !ok || l.Call != "" || l.Unsure || l.Number >= len(found.texts) {
+		if l.By == attribution.Person || l.Call != "" || l.Unsure || l.Number >= len(found.texts) {
 			continue
 		}
+		n := slices.IndexFunc(a.writers.turns, func(t askedTurn) bool {
+			return t.session == string(l.By) && t.id == l.Turn && !t.from.IsZero()
+		})
+		if n < 0 {
+			continue
+		}
+		turn := a.writers.turns[n]
 		key := [2]string{turn.session, turn.id}
 		others, known := rivals[key]
 		if !known {
-			others = a.writers.overlapping(turn)
+			for _, t := range a.writers.turns {
+				if t.session != turn.session && !t.from.IsZero() && before(t.from, turn.to) && before(turn.from, t.to) {
+					others = append(others, t)
+				}
+			}
+			// Of sessions that ended theirs without a change, as far as that was seen, it is a turn
+			// without an id.
+			for _, id := range turn.beside {
+				if !slices.ContainsFunc(others, func(t askedTurn) bool { return t.session == id }) {
+					others = append(others, askedTurn{session: id})
+				}
+			}
 			rivals[key] = others
 		}
 		if len(others) > 0 {
@@ -63,7 +81,8 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 			several = true
 		}
 	}
-	if most == noEvidence && a.isUnseen(others) && !found.mixed {
+	hasChange := func(t askedTurn) bool { return t.id != "" }
+	if most == noEvidence && !slices.ContainsFunc(others, hasChange) && !found.mixed {
 		return // the others changed nothing, as far as is known
 	}
 	if most == noEvidence || several || !a.isSlot(best.session) {
@@ -76,42 +95,6 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 // isSlot reports whether the session has a slot in the commit's checkpoint.
 func (a *attributing) isSlot(session string) bool {
 	return slices.ContainsFunc(a.sessions, func(c Slot) bool { return c.State.ID == session })
-}
-
-// turn returns what is known of a session's turn; false if it isn't known when it began.
-func (x *writerIndex) turn(session, id string) (askedTurn, bool) {
-	if session == "" {
-		return askedTurn{}, false
-	}
-	for _, t := range x.turns {
-		if t.session == session && t.id == id && !t.from.IsZero() {
-			return t, true
-		}
-	}
-	return askedTurn{}, false
-}
-
-// overlapping returns the turns of other sessions that ran at the same time. Of sessions that
-// ended theirs without a change, as far as that was seen, it is a turn without an id.
-func (x *writerIndex) overlapping(turn askedTurn) []askedTurn {
-	before := func(a, b time.Time) bool { return b.IsZero() || a.Before(b) }
-	var found []askedTurn
-	for _, t := range x.turns {
-		if t.session != turn.session && !t.from.IsZero() && before(t.from, turn.to) && before(turn.from, t.to) {
-			found = append(found, t)
-		}
-	}
-	for _, id := range turn.beside {
-		if !slices.ContainsFunc(found, func(t askedTurn) bool { return t.session == id }) {
-			found = append(found, askedTurn{session: id})
-		}
-	}
-	return found
-}
-
-// isUnseen reports whether no change of any of the turns is known.
-func (a *attributing) isUnseen(turns []askedTurn) bool {
-	return !slices.ContainsFunc(turns, func(t askedTurn) bool { return t.id != "" })
 }
 
 // session returns the state of a session, nil if it can't be read.

@@ -49,10 +49,10 @@ func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path stri
 
 // replacedSlot is a session of a replaced commit.
 type replacedSlot struct {
-	session string
-	told    checkpoint.Attribution // the zero one if it has nothing of use
-	files   []string               // redacted
-	title   string
+	session  string
+	recorded checkpoint.Attribution // the zero one if it has nothing of use
+	files    []string               // redacted
+	title    string
 }
 
 // mostReplaced is how many commits, taken back and made again as one, are
@@ -69,7 +69,25 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 		if i < 0 {
 			return nil
 		}
-		return at.replacedRow(ctx, links[i].Commit, head)
+		// From the commit that has the id back to the parent of head; only that one if it doesn't
+		// lead there.
+		var list []replacedCommit
+		next, reached := links[i].Commit, false
+		for len(list) < mostReplaced && !reached {
+			old, err := at.replacedCommit(ctx, next)
+			if err != nil {
+				at.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
+				break
+			}
+			list = append(list, old)
+			next = old.parent.OID
+			reached = next == "" || slices.Contains(head.Parents, next)
+		}
+		if !reached {
+			list = list[:min(1, len(list))]
+		}
+		slices.Reverse(list)
+		return list
 	}
 	if d.Parent != "" && !slices.Contains(head.Parents, d.Parent) {
 		if old, err := at.replacedCommit(ctx, d.Parent); err == nil && slices.Equal(old.commit.Parents, head.Parents) {
@@ -86,28 +104,6 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 		}
 	}
 	slices.SortStableFunc(list, func(a, b replacedCommit) int { return a.commit.Committer.When.Compare(b.commit.Committer.When) })
-	return list
-}
-
-// replacedRow are the commits from next back to the parent of head, oldest
-// first; only next if it doesn't lead there.
-func (at *Attribution) replacedRow(ctx context.Context, next git.OID, head git.Commit) []replacedCommit {
-	var list []replacedCommit
-	reached := false
-	for len(list) < mostReplaced && !reached {
-		old, err := at.replacedCommit(ctx, next)
-		if err != nil {
-			at.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
-			break
-		}
-		list = append(list, old)
-		next = old.parent.OID
-		reached = next == "" || slices.Contains(head.Parents, next)
-	}
-	if !reached {
-		list = list[:min(1, len(list))]
-	}
-	slices.Reverse(list)
 	return list
 }
 
@@ -137,28 +133,28 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 		added += f.Added
 	}
 	for _, slot := range stored.Sessions {
-		told, ok := checkpoint.ParseAttribution(slot.Meta.Attribution)
-		if ok && told.TotalCommitted != added { // it was made for another commit, of which this one was made
-			told = checkpoint.Attribution{}
+		recorded, ok := checkpoint.ParseAttribution(slot.Meta.Attribution)
+		if ok && recorded.TotalCommitted != added { // it was made for another commit, of which this one was made
+			recorded = checkpoint.Attribution{}
 		}
-		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, told: told, files: slot.Meta.FilesTouched, title: slot.Meta.Title})
+		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, recorded: recorded, files: slot.Meta.FilesTouched, title: slot.Meta.Title})
 	}
 	return old, nil
 }
 
-// tell adds to the state what the slots of its commit know of its lines. A slot
+// addKnown adds to the state what the slots of its commit know of its lines. A slot
 // that records no lines at all, as other versions of the tool write it, has
 // those of its files.
-func (a *attributing) tell(s *attribution.State, old replacedCommit, path string, sameBase bool) {
+func (a *attributing) addKnown(s *attribution.State, old replacedCommit, path string, sameBase bool) {
 	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Origins: map[int]attribution.Origin{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	most := bytes.Count(s.Content, []byte{'\n'}) + 1
 	name := a.r.Redact.Path(path)
 	for _, slot := range old.slots {
 		by := attribution.Author(slot.session)
-		if len(slot.told.Files) == 0 && slices.Contains(slot.files, name) && (slot.told.AgentLines > 0 || slot.told.CalculatedAt.IsZero()) {
+		if len(slot.recorded.Files) == 0 && slices.Contains(slot.files, name) && (slot.recorded.AgentLines > 0 || slot.recorded.CalculatedAt.IsZero()) {
 			s.By = by
 		}
-		for _, f := range slot.told.Files {
+		for _, f := range slot.recorded.Files {
 			if string(f.Path) != name {
 				continue
 			}
@@ -185,15 +181,15 @@ func (slot replacedSlot) addOrigins(origins map[int]attribution.Origin, f checkp
 		origins[line] = attribution.Origin{Unsure: true}
 	}
 	for writer, ranges := range checkpoint.ParseWritten(f.Written) {
-		if writer >= len(slot.told.Writers) {
+		if writer >= len(slot.recorded.Writers) {
 			continue
 		}
-		w := slot.told.Writers[writer]
-		if w.Turn < 0 || w.Turn >= len(slot.told.Turns) || slot.told.Turns[w.Turn].ID == "" {
+		w := slot.recorded.Writers[writer]
+		if w.Turn < 0 || w.Turn >= len(slot.recorded.Turns) || slot.recorded.Turns[w.Turn].ID == "" {
 			continue
 		}
 		for _, line := range rangeLines(ranges.String(), most) {
-			origins[line] = attribution.Origin{Turn: slot.told.Turns[w.Turn].ID, Call: w.Call, Subagent: w.Subagent, Type: w.Type}
+			origins[line] = attribution.Origin{Turn: slot.recorded.Turns[w.Turn].ID, Call: w.Call, Subagent: w.Subagent, Type: w.Type}
 		}
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -51,12 +48,6 @@ func (sh *shares) namesOf(path string) []string {
 	return []string{path}
 }
 
-// isRenamed reports whether the steps of a path are those of a file of the commit under another
-// name.
-func (sh *shares) isRenamed(path string) bool {
-	return slices.Contains(slices.Collect(maps.Values(sh.before)), path)
-}
-
 // decidedSharer returns by, or if that is a person the session whose share a
 // file that the commit creates was found to be.
 func (sh *shares) decidedSharer(path string, by attribution.Author) attribution.Author {
@@ -71,33 +62,6 @@ func (sh *shares) decidedSharer(path string, by attribution.Author) attribution.
 	return by
 }
 
-// stepsOf returns the steps of a file under its own name and that which it had
-// before, as git or the decision records.
-func (a *attributing) stepsOf(f gitdiff.FileDiff) []provenance.AuthoredStep {
-	before := f.OldPath
-	var base git.OID
-	for _, share := range a.decided {
-		if from, ok := share.RenamedFrom(f.Path); ok && before == "" {
-			before, base = from, a.changes[from].Old
-		}
-	}
-	if before != "" {
-		if a.before == nil {
-			a.before = map[string]string{}
-		}
-		a.before[f.Path] = before
-	}
-	steps := a.steps.Of(f.Path, before)
-	if base != "" { // git has the file for a new one, with all of its lines
-		steps = slices.Insert(steps, 0, provenance.AuthoredStep{Blob: base})
-	}
-	for i, s := range steps {
-		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
-		steps[i].Unsure = steps[i].By != s.By
-	}
-	return steps
-}
-
 // attributeShared attributes a file. One that a replaced commit had created and
 // of which a session has nothing worth a share any more is no longer that
 // session's; one that was found to be a session's share, though none of its
@@ -106,30 +70,14 @@ func (sh *shares) attributeShared(path string, file attribution.File) attributio
 	if !sh.creates(path) {
 		return file.Attribute()
 	}
-	sh.dropReplaced(path, file)
-	lines := file.Attribute()
-	if slices.ContainsFunc(lines.Added, func(l attribution.Line) bool { return l.By != attribution.Person }) {
-		return lines
-	}
-	by := sh.decidedSharer(path, file.By)
-	if share, known := file.Shares()[by]; known && share.Wrote == 0 {
-		return lines // it only renamed the file
-	}
-	file.By = by
-	return file.Attribute()
-}
-
-// dropReplaced takes the file from the sessions that have it from the commit
-// which this one replaces, if by now it is not their share.
-func (sh *shares) dropReplaced(path string, file attribution.File) {
-	decided := func(id string) bool {
+	isDecided := func(id string) bool {
 		return slices.ContainsFunc(sh.decided, func(s journal.Share) bool { return s.Session == id && workspace.ContainsPath(s.Files, path) })
 	}
 	shares := file.Shares()
 	for i, c := range sh.sessions {
 		by := attribution.Author(c.State.ID)
 		share, known := shares[by]
-		if !known || share.Counts() || decided(c.State.ID) {
+		if !known || share.Counts() || isDecided(c.State.ID) {
 			continue
 		}
 		sh.sessions[i].Files = slices.DeleteFunc(slices.Clone(c.Files), func(p string) bool { return p == path })
@@ -142,4 +90,14 @@ func (sh *shares) dropReplaced(path string, file attribution.File) {
 			}
 		}
 	}
+	lines := file.Attribute()
+	if slices.ContainsFunc(lines.Added, func(l attribution.Line) bool { return l.By != attribution.Person }) {
+		return lines
+	}
+	by := sh.decidedSharer(path, file.By)
+	if share, known := file.Shares()[by]; known && share.Wrote == 0 {
+		return lines // it only renamed the file
+	}
+	file.By = by
+	return file.Attribute()
 }

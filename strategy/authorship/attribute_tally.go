@@ -1,13 +1,11 @@
 package authorship
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
@@ -29,26 +27,6 @@ type tally struct {
 type tallies struct {
 	total tally
 	own   map[string]tally
-}
-
-// lines adds those of a file.
-func (a *attributing) lines(ctx context.Context, l authoredLines) {
-	for _, line := range l.lines.Added {
-		a.addLine(line)
-	}
-	for _, line := range l.lines.Removed {
-		a.total.removeLine(line.By, line.Modified)
-	}
-	for i, c := range a.sessions {
-		f := a.writers.record(ctx, c, l, i == 0)
-		if f.Blob == "" && f.RemovedRanges == "" {
-			continue
-		}
-		f.Path = session.Path(l.diff.Path)
-		own := a.own[c.State.ID]
-		own.files = append(own.files, f)
-		a.own[c.State.ID] = own
-	}
 }
 
 // addLine counts an added line.
@@ -89,7 +67,13 @@ func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredSt
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
 		all := attribution.AllBy(by, f.Hunks)
-		turn := a.lastTurn(steps, by)
+		turn := a.turnOf(by) // or that of the author's last step
+		for i := len(steps) - 1; i >= 0 && turn == ""; i-- {
+			if attribution.Author(steps[i].By) == by {
+				turn = steps[i].Turn
+				break
+			}
+		}
 		for i := range all.Added {
 			all.Added[i].Turn = turn
 		}

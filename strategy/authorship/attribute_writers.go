@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
@@ -42,7 +43,8 @@ type writerIndex struct {
 	slots map[string]*slotWriters
 }
 
-// of returns the writers of a session.
+// of returns the writers of a session, with what its edit tools and those of its subagents wrote
+// lately.
 func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 	w := x.slots[s.ID]
 	if w == nil {
@@ -60,7 +62,25 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 			}
 		}
 		slices.Sort(w.starts)
-		w.writes = x.r.writes(ctx, s, first)
+		w.writes = &transcript.Writes{Root: x.r.Repo.Root}
+		note := func(err error) { // those lines have no call
+			if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
+				x.r.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
+			}
+		}
+		if s.TranscriptPath != "" {
+			note(w.writes.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
+			room := int64(mostOfAgents)
+			for _, task := range s.Recorder.Tasks {
+				f, found := subagents.Find(s.TranscriptPath, task.Agent)
+				if !found || f.Size > room {
+					continue
+				}
+				room -= f.Size
+				w.writes.Subagent = task.Agent
+				note(w.writes.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
+			}
+		}
 		if x.slots == nil {
 			x.slots = map[string]*slotWriters{}
 		}
@@ -69,66 +89,25 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 	return w
 }
 
-// writes reads what the edit tools of a session and of its subagents wrote lately, from the
-// line first of the transcript on. What can't be read is left out: those lines have no call.
-func (at *Attribution) writes(ctx context.Context, s *session.State, first int) *transcript.Writes {
-	w := &transcript.Writes{Root: at.Repo.Root}
-	note := func(err error) {
-		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
-			at.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
-		}
-	}
-	if s.TranscriptPath == "" {
-		return w
-	}
-	note(w.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
-	room := int64(mostOfAgents)
-	for _, task := range s.Recorder.Tasks {
-		f, found := subagents.Find(s.TranscriptPath, task.Agent)
-		if !found || f.Size > room {
-			continue
-		}
-		room -= f.Size
-		w.Subagent = task.Agent
-		note(w.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
-	}
-	return w
-}
-
-// turnInfo returns what is known of a turn of a session.
-func (x *writerIndex) turnInfo(session, id string) checkpoint.Turn {
-	info := checkpoint.Turn{ID: id}
-	for _, turn := range x.turns {
-		if turn.session == session && turn.id == id {
-			info.Line, info.Title = turn.line, cmp.Or(turn.prompt, info.Title)
-		}
-	}
-	return info
-}
-
-// place returns the place of a writer in the slot's list.
-func (w *slotWriters) place(by checkpoint.Writer) int {
-	at, known := w.writerAt[by]
-	if !known {
-		at = len(w.writers)
-		w.writers, w.writerAt[by] = append(w.writers, by), at
-	}
-	return at
-}
-
 // writer returns who wrote a line of a session, by its turn and text. The text is nil
 // where it isn't known.
 func (x *writerIndex) writer(c Slot, w *slotWriters, names []string, l attribution.Line, text []byte) checkpoint.Writer {
 	by := checkpoint.Writer{Turn: checkpoint.NoTurn}
 	turn := l.Turn
-	if isReplaced(turn) {
+	if strings.HasPrefix(turn, replacedPrefix) { // those of a replaced commit
 		turn = ""
 	}
 	if turn != "" {
 		at, known := w.turnAt[turn]
 		if !known {
+			info := checkpoint.Turn{ID: turn}
+			for _, t := range x.turns {
+				if t.session == c.State.ID && t.id == turn {
+					info.Line, info.Title = t.line, cmp.Or(t.prompt, info.Title)
+				}
+			}
 			at = len(w.turns)
-			w.turns, w.turnAt[turn] = append(w.turns, x.turnInfo(c.State.ID, turn)), at
+			w.turns, w.turnAt[turn] = append(w.turns, info), at
 		}
 		by.Turn = at
 	}
@@ -208,7 +187,11 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFir
 			}
 			w := x.of(ctx, c.State)
 			if by := x.writer(c, w, l.names, line, text); by != (checkpoint.Writer{Turn: checkpoint.NoTurn}) {
-				at := w.place(by)
+				at, known := w.writerAt[by]
+				if !known {
+					at = len(w.writers)
+					w.writers, w.writerAt[by] = append(w.writers, by), at
+				}
 				written[at] = written[at].With(line.Number + 1)
 			}
 		case attribution.Person:

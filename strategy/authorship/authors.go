@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -65,8 +66,13 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 		case err != nil:
 		case s.Lineage == target.Lineage:
 			later = append(later, s)
-		case s.Lineage == partly:
-			a.addPartial(ctx, s)
+		case s.Lineage == partly && s.Causality.Restores != 0:
+			changed, err := plan.ReadChanged(ctx, store, v, v, nil, nil)
+			if err != nil {
+				au.Log.InfoContext(ctx, "what a rewind restored isn't known", "version", v.String(), "error", err.Error())
+				continue
+			}
+			a.partial = append(a.partial, partialRewind{s.Created, changed})
 		}
 	}
 	for _, s := range append([]bands.Snapshot{target}, later...) {
@@ -78,12 +84,21 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 		}
 		a.newest = s
 	}
-	a.last = provenance.Interval{From: a.newest.Created, Between: !a.turnOpen(), Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
+	isOpen := slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Active })
+	a.last = provenance.Interval{From: a.newest.Created, Between: !isOpen, Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
 	_, a.last.Interrupted = history.Interrupted(store, target.Lineage)
 	records, reader := store.Loader(a.newest)
 	a.tree = records
 	a.close = append(a.close, reader.Close)
-	a.Sparse, err = au.sparseFiles(ctx)
+	// A tracked file that a snapshot lacks may only have been outside the cone of a sparse checkout.
+	a.Sparse = map[string]bool{}
+	if _, err := os.Lstat(filepath.Join(au.Repo.GitDir, "info", "sparse-checkout")); err != nil {
+		return a, nil //nolint:nilerr // it isn't sparse
+	}
+	tracked, err := gitwork.Tracked(ctx, au.Repo)
+	for _, p := range tracked {
+		a.Sparse[p] = true
+	}
 	return a, err
 }
 
@@ -95,11 +110,6 @@ func (a *WorktreeAuthors) Close() error {
 	}
 	a.close = nil
 	return errors.Join(failed...)
-}
-
-// turnOpen reports whether a turn is under way.
-func (a *WorktreeAuthors) turnOpen() bool {
-	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Active })
 }
 
 // compare takes up what changed from one snapshot to the next.
@@ -137,7 +147,9 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 		default:
 			at = dirTime(records, tree.Entry{Kind: tree.Dir, Content: root}, c.Path)
 		}
-		a.note(&st, c.Path, c.Old, c.New, at)
+		if what, changed := a.changeIn(&st, c.Path, c.Old, c.New, at); changed {
+			a.changes.add(c.Path, what)
+		}
 		return nil
 	})
 	return errors.Join(err, reader.Close())
@@ -191,21 +203,4 @@ func (a *WorktreeAuthors) HasAgentsBelow(dir string) bool {
 	}
 	i, _ := slices.BinarySearch(a.byAgent, dir+"/")
 	return i < len(a.byAgent) && strings.HasPrefix(a.byAgent[i], dir+"/")
-}
-
-// sparseFiles are the tracked files of a sparse checkout, none of any other: one
-// that a snapshot lacks may only have been outside the cone.
-func (au *Authors) sparseFiles(ctx context.Context) (map[string]bool, error) {
-	if _, err := os.Lstat(filepath.Join(au.Repo.GitDir, "info", "sparse-checkout")); err != nil {
-		return map[string]bool{}, nil //nolint:nilerr // it isn't sparse
-	}
-	tracked, err := gitwork.Tracked(ctx, au.Repo)
-	if err != nil {
-		return nil, err
-	}
-	files := make(map[string]bool, len(tracked))
-	for _, p := range tracked {
-		files[p] = true
-	}
-	return files, nil
 }

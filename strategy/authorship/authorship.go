@@ -44,23 +44,6 @@ func (a *Authorship) ByPerson() bool { return a.person && len(a.Agents) == 0 }
 // ByBoth reports whether an agent and a person changed the path.
 func (a *Authorship) ByBoth() bool { return a.person && len(a.Agents) > 0 }
 
-// add takes up a change that came after those before.
-func (a *Authorship) add(c AuthoredChange, first bool) {
-	a.Agents = slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Agents, c.Agents))))
-	a.person = a.person || c.person
-	if first && c.made && len(c.Agents) == 0 {
-		a.PersonMade = true
-	}
-}
-
-// note takes up a path that changed in a interval, at the time given if it is known.
-func (a *WorktreeAuthors) note(st *provenance.Interval, name string, was, is *tree.Entry, at time.Time) {
-	c, changed := a.changeIn(st, name, was, is, at)
-	if changed {
-		a.changes.add(name, c)
-	}
-}
-
 // changeIn is what became of a path in a interval, false if nothing did.
 func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
 	back := bands.Version(0)
@@ -74,7 +57,10 @@ func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is
 			back = st.Restored.Version
 		}
 	}
-	if a.byPartial(st, name, is) {
+	isPartial := func(p partialRewind) bool { // it made the path what it was at the end of the interval
+		return provenance.Span{Start: p.at, End: p.at}.Within(st) && p.changed.Made(name, is)
+	}
+	if slices.ContainsFunc(a.partial, isPartial) {
 		// What was done before it in the interval is known by name alone.
 		before := *st
 		before.Turn = ""
@@ -134,13 +120,18 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 		}
 	}
 	if st.Turn != "" && !st.Others[name] && !slices.Contains(c.Agents, st.Turn) {
-		timed = timed && a.has(st.Turn)
+		isRead := func(act *provenance.Activity) bool { return act.Session == st.Turn && act.Timed }
+		timed = timed && slices.ContainsFunc(a.Records, isRead)
 		if !st.OthersUnknown || gone || !surely || explained || behind || !timed {
 			c.Agents = append(c.Agents, st.Turn)
 		}
 	}
 	if len(c.Agents) == 0 && (!known || gone) {
-		c.Agents = a.mentioned(name, st)
+		for _, act := range a.Records { // of which a command names the path
+			if !st.Between && act.Mentions(name, st) {
+				c.Agents = append(c.Agents, act.Session)
+			}
+		}
 	}
 	switch {
 	case len(c.Agents) == 0:
@@ -155,22 +146,6 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
 	})
 	return c
-}
-
-// has reports whether the transcript of a session could be read.
-func (a *WorktreeAuthors) has(session string) bool {
-	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Session == session && act.Timed })
-}
-
-// mentioned lists the sessions of which a command in the interval names a path.
-func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []string {
-	var found []string
-	for _, act := range a.Records {
-		if !st.Between && act.Mentions(name, st) {
-			found = append(found, act.Session)
-		}
-	}
-	return found
 }
 
 // Named reports whether any tool call since names a path.
@@ -194,7 +169,11 @@ func (a *WorktreeAuthors) Who(name string, now *tree.Entry) Authorship {
 	}
 	var w Authorship
 	for i, c := range list {
-		w.add(c, i == 0)
+		w.Agents = slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.Agents, c.Agents))))
+		w.person = w.person || c.person
+		if i == 0 && c.made && len(c.Agents) == 0 {
+			w.PersonMade = true
+		}
 	}
 	return w
 }
@@ -213,25 +192,19 @@ func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredCha
 	case !errors.Is(err, fs.ErrNotExist):
 		return AuthoredChange{}, false // it isn't known what it was
 	}
-	if sameFile(was, now) || sameStat(was, now) {
+	// A file with the same stat was not written: the parts of a large one may be stored in two ways.
+	isSame := was != nil && now != nil && was.Kind == now.Kind && was.Size == now.Size &&
+		was.Attr.Mode == now.Attr.Mode && was.Attr.Mtime.Equal(now.Attr.Mtime)
+	if isSame || sameFile(was, now) {
 		return AuthoredChange{}, false
 	}
-	return a.changeIn(&a.last, name, was, now, a.R.changeTime(name))
-}
-
-// sameStat reports whether two entries are of a file that nobody wrote between
-// them: the parts of a large one may be stored in two ways.
-func sameStat(a, b *tree.Entry) bool {
-	return a != nil && b != nil && a.Kind == b.Kind && a.Size == b.Size && a.Attr.Mode == b.Attr.Mode && a.Attr.Mtime.Equal(b.Attr.Mtime)
-}
-
-// changeTime is when a path of the worktree changed last; of one that is gone,
-// when the nearest directory that is there did.
-func (au *Authors) changeTime(name string) time.Time {
-	if info, err := os.Lstat(filepath.Join(au.Repo.Root, filepath.FromSlash(name))); err == nil {
-		return disk.Changed(info)
+	var at time.Time
+	if info, err := os.Lstat(filepath.Join(a.R.Repo.Root, filepath.FromSlash(name))); err == nil {
+		at = disk.Changed(info)
+	} else { // it is gone: when the nearest directory that is there changed
+		at = workspace.RemovalTime(a.R.Repo.Root, name)
 	}
-	return workspace.RemovalTime(au.Repo.Root, name)
+	return a.changeIn(&a.last, name, was, now, at)
 }
 
 // dirTime is the time of the nearest directory above a path that a tree has.

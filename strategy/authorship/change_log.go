@@ -58,19 +58,14 @@ func (l *changeLog) add(path string, c AuthoredChange) {
 		l.folders[strings.Clone(dir)] = folder
 	}
 	entry := folder.entry(name)
-	entry.number = l.number(entry.number, c)
-}
-
-// number returns the number of the list that has the change behind the list before.
-func (l *changeLog) number(before uint32, c AuthoredChange) uint32 {
-	key := listKey{before, c.until, c.back, c.unchanged, c.person, c.made, c.dir, strings.Join(c.Agents, "\x00")}
+	key := listKey{entry.number, c.until, c.back, c.unchanged, c.person, c.made, c.dir, strings.Join(c.Agents, "\x00")}
 	number, known := l.known[key]
 	if !known {
-		l.lists = append(l.lists, changeList{before, c})
+		l.lists = append(l.lists, changeList{entry.number, c})
 		number = uint32(len(l.lists))
 		l.known[key] = number
 	}
-	return number
+	entry.number = number
 }
 
 // of returns the changes of a path, oldest first.
@@ -80,7 +75,13 @@ func (l *changeLog) of(path string) []AuthoredChange {
 	if folder == nil {
 		return nil
 	}
-	last := folder.find(name)
+	if folder.sorted < len(folder.names) {
+		folder.sort()
+	}
+	last := uint32(0)
+	if i, found := folder.search(name); found {
+		last = folder.names[i].number
+	}
 	n := 0
 	for number := last; number != 0; number = l.lists[number-1].before {
 		n++
@@ -124,18 +125,6 @@ func (f *changedNames) entry(name string) *changedName {
 	}
 	f.names = append(f.names, changedName{name: strings.Clone(name)}) // the rest of the path goes
 	return &f.names[len(f.names)-1]
-}
-
-// find returns the number of a name's list, 0 if it has none.
-func (f *changedNames) find(name string) uint32 {
-	if f.sorted < len(f.names) {
-		f.sort()
-	}
-	i, found := f.search(name)
-	if !found {
-		return 0
-	}
-	return f.names[i].number
 }
 
 // search searches the sorted names.

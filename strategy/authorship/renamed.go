@@ -21,7 +21,15 @@ import (
 // renamed, and judged as if it had kept its name; of a copy, or a part that was
 // split off, at least half of the lines must be the session's.
 func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journal.Share) error {
-	unknown := c.unknownFiles(share)
+	var unknown []string // to all sessions
+	for p, change := range c.Changes {
+		isPending := func(s *session.State) bool { return workspace.ContainsPath(s.FilesTouched, p) }
+		if change.OldMode == 0 && workspace.IsBlob(change.NewMode) && !workspace.ContainsPath(share.Files, p) &&
+			!slices.ContainsFunc(c.states, isPending) {
+			unknown = append(unknown, p)
+		}
+	}
+	slices.Sort(unknown)
 	if len(unknown) == 0 || len(s.FilesTouched) == 0 {
 		return nil
 	}
@@ -53,7 +61,7 @@ func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journ
 	return err
 }
 
-// similar finds the files that have lines of a source.
+// similar finds the files that have the most lines of a source, and are the session's share by it.
 func (c *Created) similar(ctx context.Context, s *session.State, paths []string, sources []provenance.Source) ([]journal.Rename, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -65,29 +73,26 @@ func (c *Created) similar(ctx context.Context, s *session.State, paths []string,
 	}
 	var found []journal.Rename
 	for _, p := range paths[:min(len(paths), provenance.MostRenames)] {
-		from, ok, err := c.renamedFrom(ctx, s, p, lines)
+		content, err := c.read(ctx, c.Changes[p].New)
+		if failed := provenance.IgnoreUncomparable(err); failed != nil {
+			return found, failed
+		}
+		if err != nil || workspace.IsOpaque(content) {
+			continue
+		}
+		from, ok := lines.Closest(content, path.Base(p))
+		if !ok {
+			continue
+		}
+		share, ok, err := c.Compare(ctx, s, Comparison{c.Changes[p].New, from.Base, c.History(ctx, s, from.Path, from.Left)})
 		if err != nil {
 			return found, err
 		}
-		if ok {
-			found = append(found, journal.Rename{From: session.Path(from), To: session.Path(p)})
+		if ok && share.Counts() && (from.Gone || share.IsCopy()) {
+			found = append(found, journal.Rename{From: session.Path(from.Path), To: session.Path(p)})
 		}
 	}
 	return found, nil
-}
-
-// unknownFiles are the files that the commit creates and no session has pending,
-// in order. The share's files are sorted.
-func (c *Created) unknownFiles(share *journal.Share) []string {
-	var unknown []string
-	for p, change := range c.Changes {
-		pending := func(s *session.State) bool { return workspace.ContainsPath(s.FilesTouched, p) }
-		if change.OldMode == 0 && workspace.IsBlob(change.NewMode) && !workspace.ContainsPath(share.Files, p) && !slices.ContainsFunc(c.states, pending) {
-			unknown = append(unknown, p)
-		}
-	}
-	slices.Sort(unknown)
-	return unknown
 }
 
 // sources are the session's pending files that the parent doesn't have, and
@@ -136,19 +141,4 @@ func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.S
 		return 1
 	})
 	return sources, nil
-}
-
-// renamedFrom finds the source that a file has the most lines of, and reports
-// whether the file is the session's share by it.
-func (c *Created) renamedFrom(ctx context.Context, s *session.State, p string, sources *provenance.SourceLines) (string, bool, error) {
-	content, err := c.read(ctx, c.Changes[p].New)
-	if err != nil || workspace.IsOpaque(content) {
-		return "", false, provenance.IgnoreUncomparable(err)
-	}
-	from, ok := sources.Closest(content, path.Base(p))
-	if !ok {
-		return "", false, nil
-	}
-	share, ok, err := c.Compare(ctx, s, Comparison{c.Changes[p].New, from.Base, c.History(ctx, s, from.Path, from.Left)})
-	return from.Path, ok && err == nil && share.Counts() && (from.Gone || share.IsCopy()), err
 }

@@ -39,7 +39,7 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	if len(f.Content) > largestFile {
 		return nil, nil //nolint:nilnil // it isn't known
 	}
-	a := &attributing{r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, contents: contents{repo: at.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}}}
+	a := newAttributing(at)
 	if head, ok, err := at.Head(ctx); err != nil {
 		return nil, err
 	} else if ok {
