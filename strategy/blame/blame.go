@@ -116,7 +116,37 @@ func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
 	if err := a.attribute(ctx, order); err != nil {
 		return f, err
 	}
-	return f, a.uncommitted(ctx, q.Path, content, order)
+	var own []*Line // what no commit has
+	var added checkpoint.LineRanges
+	for i := range f.Lines {
+		if l := &f.Lines[i]; l.Commit == "" {
+			own = append(own, l)
+		}
+	}
+	if len(own) == 0 {
+		return f, nil
+	}
+	slices.SortFunc(own, func(a, b *Line) int { return a.Number - b.Number })
+	for _, l := range own {
+		added = added.With(l.Number)
+	}
+	by, err := r.Uncommitted.Uncommitted(ctx, authorship.WorktreeFile{Path: q.Path, Content: content, Added: added})
+	if err != nil {
+		return f, err
+	}
+	for _, l := range own {
+		author := Author{Kind: Unknown}
+		if w, known := by[l.Number]; known && w.Session != "" {
+			author = Author{
+				Kind: Agent, Agent: w.Agent, Session: w.Session, Turn: w.Turn, Number: w.Number,
+				Call: w.Writer.Call, Subagent: w.Writer.Subagent, Type: w.Writer.Type,
+			}
+		} else if known {
+			author = Author{Kind: Person}
+		}
+		l.Author = a.author(author)
+	}
+	return f, nil
 }
 
 // content reads the file that is asked about.
@@ -199,25 +229,6 @@ func (at *attributing) author(a Author) *Author {
 // attribute finds the authors of what is committed.
 func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g.commit == "" })
-	if err := at.readCommits(ctx, groups); err != nil {
-		return err
-	}
-	if err := at.readRecords(ctx, groups); err != nil {
-		return err
-	}
-	if err := at.readBlobs(ctx, groups); err != nil {
-		return err
-	}
-	for _, g := range groups {
-		if err := at.group(ctx, g); err != nil {
-			return err
-		}
-	}
-	return at.followMoves(ctx)
-}
-
-// readCommits reads the commits of the groups and the ids in their messages.
-func (at *attributing) readCommits(ctx context.Context, groups []*group) error {
 	var oids []git.OID
 	for _, g := range groups {
 		if _, known := at.commits[g.commit]; !known {
@@ -245,9 +256,42 @@ func (at *attributing) readCommits(ctx context.Context, groups []*group) error {
 	for _, g := range groups {
 		g.ids = checkpoint.IDsOf(at.commits[g.commit])
 		slices.Reverse(g.ids)
-		g.unsure = unsureIn(at.commits[g.commit].Note, g.path)
+		for _, u := range checkpoint.UnsureOf(at.commits[g.commit].Note) {
+			if u.Path == g.path {
+				f := file{FileAttribution: checkpoint.FileAttribution{Blob: u.Blob}, unsure: u.Lines}
+				g.unsure = append(g.unsure, f)
+			}
+		}
 	}
-	return nil
+	if err := at.readRecords(ctx, groups); err != nil {
+		return err
+	}
+	// Contents have to be compared with those of records where a commit has a file otherwise than
+	// the one that the record was made for.
+	var wanted []git.OID
+	for _, g := range groups {
+		for _, id := range g.ids {
+			for i := range at.records[id].slots {
+				if f, ok := at.records[id].slots[i].bound(g.path, g.blob); ok && g.blob != "" && f.Blob != g.blob {
+					wanted = append(wanted, f.Blob, g.blob)
+				}
+			}
+		}
+		for _, f := range g.unsure {
+			if g.blob != "" && f.Blob != g.blob {
+				wanted = append(wanted, f.Blob, g.blob)
+			}
+		}
+	}
+	if err := at.readContents(ctx, wanted); err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := at.group(ctx, g); err != nil {
+			return err
+		}
+	}
+	return at.followMoves(ctx)
 }
 
 // person is the author of a commit as a person.

@@ -37,13 +37,38 @@ func (s source) line(number int) int {
 
 // group finds the authors of the lines of one file of a commit.
 func (at *attributing) group(ctx context.Context, g *group) error {
-	sources, all, err := at.sources(ctx, g)
-	if err != nil {
-		return err
+	// The records that apply to the file exactly, those of the newest checkpoint first, and whether
+	// all that list it do.
+	var sources []source
+	all := true
+	for _, id := range g.ids {
+		rec := at.records[id]
+		for i := range rec.slots {
+			s := &rec.slots[i]
+			f, ok := s.bound(g.path, g.blob)
+			if !ok {
+				continue
+			}
+			lines, applies, err := at.apply(ctx, g, f)
+			if err != nil {
+				return err
+			}
+			if all = all && applies; applies {
+				sources = append(sources, source{id: id, slot: s, file: f, lines: lines})
+			}
+		}
 	}
-	unsure, err := at.unsure(ctx, g)
-	if err != nil {
-		return err
+	// Lines that the note has as unsure count as far as they can be followed to the content that the
+	// commit has.
+	var unsure []source
+	for _, f := range g.unsure {
+		lines, applies, err := at.apply(ctx, g, f)
+		if err != nil {
+			return err
+		}
+		if applies {
+			unsure = append(unsure, source{file: f, lines: lines})
+		}
 	}
 	isComplete, isRecorded := true, false
 	for _, id := range g.ids {
@@ -52,21 +77,28 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	}
 	rest := remainder{group: g}
 	for _, l := range g.lines {
+		isUnsure := func(s source) bool { return s.file.unsure.Has(s.line(l.Orig)) }
+		isOlder := func(s source) bool { // a commit that was recorded had the line from its parent
+			line := s.line(l.Orig)
+			return line > 0 && !s.file.added.Has(line) && !s.file.Estimated
+		}
 		author, found := at.fromRecords(g, l, sources)
 		switch {
 		case found:
-		case isUnsure(unsure, l.Orig):
+		case slices.ContainsFunc(unsure, isUnsure):
 		case len(g.ids) == 0:
 			author = at.person(g.commit)
-		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1 || isOlder(sources, l.Orig)):
+		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1 || slices.ContainsFunc(sources, isOlder)):
 			// No checkpoint lists the file; or the commit folds others, and the line is of one
 			// that had no session.
 			author = at.person(g.commit)
 			rest.lines = append(rest.lines, l)
 		case isRecorded:
-			if author, err = at.derive(ctx, g, l, author); err != nil {
+			derived, err := at.derive(ctx, g, l, author)
+			if err != nil {
 				return err
 			}
+			author = derived
 		}
 		l.Author = at.author(author)
 	}
@@ -93,14 +125,6 @@ func (at *attributing) fromRecords(g *group, l *Line, sources []source) (author 
 		}
 	}
 	return author, found
-}
-
-// isOlder reports whether a commit that was recorded had the line from its parent.
-func isOlder(sources []source, number int) bool {
-	return slices.ContainsFunc(sources, func(s source) bool {
-		line := s.line(number)
-		return line > 0 && !s.file.added.Has(line) && !s.file.Estimated
-	})
 }
 
 // fromRecord sets the author of a line by a record; false if that doesn't have the line.
@@ -130,30 +154,6 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 	return true
 }
 
-// sources returns the records of a commit's file that apply to it exactly, those of the newest
-// checkpoint first, and whether all that list it do.
-func (at *attributing) sources(ctx context.Context, g *group) (found []source, all bool, err error) {
-	all = true
-	for _, id := range g.ids {
-		rec := at.records[id]
-		for i := range rec.slots {
-			s := &rec.slots[i]
-			f, ok := s.bound(g.path, g.blob)
-			if !ok {
-				continue
-			}
-			lines, applies, err := at.apply(ctx, g, f)
-			if err != nil {
-				return nil, false, err
-			}
-			if all = all && applies; applies {
-				found = append(found, source{id: id, slot: s, file: f, lines: lines})
-			}
-		}
-	}
-	return found, all, nil
-}
-
 // apply finds which lines of a record the lines of the commit's file are.
 func (at *attributing) apply(ctx context.Context, g *group, f file) (lines []int, applies bool, err error) {
 	if g.blob != "" && f.Blob == g.blob {
@@ -177,27 +177,6 @@ func (at *attributing) apply(ctx context.Context, g *group, f file) (lines []int
 	}
 	at.follows[key] = lines
 	return lines, true, nil
-}
-
-// readBlobs reads the contents that records have to be compared with: those of files which
-// another commit has otherwise than the one that the record was made for.
-func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
-	var wanted []git.OID
-	for _, g := range groups {
-		for _, id := range g.ids {
-			for i := range at.records[id].slots {
-				if f, ok := at.records[id].slots[i].bound(g.path, g.blob); ok && g.blob != "" && f.Blob != g.blob {
-					wanted = append(wanted, f.Blob, g.blob)
-				}
-			}
-		}
-		for _, f := range g.unsure {
-			if g.blob != "" && f.Blob != g.blob {
-				wanted = append(wanted, f.Blob, g.blob)
-			}
-		}
-	}
-	return at.readContents(ctx, wanted)
 }
 
 // readContents reads those blobs that are here and weren't read before.

@@ -22,61 +22,49 @@ type patch struct {
 	added checkpoint.LineRanges
 }
 
-// of returns what a commit adds to the group's file; false if that isn't known.
+// of returns what a commit adds to the group's file; false if that isn't known: the diff can't be
+// read, or it would be that of too many commits.
 func (ps *patches) of(ctx context.Context, c git.Commit, g *group) (patch, bool, error) {
-	files, known := ps.files[g.commit]
-	if !known {
-		files = ps.read(ctx, c, g.commit)
-		if ps.files == nil {
-			ps.files = map[git.OID]map[string]patch{}
-		}
-		ps.files[g.commit] = files
+	if files, known := ps.files[g.commit]; known {
+		p, ok := files[g.path]
+		return p, ok, ctx.Err()
 	}
-	p, ok := files[g.path]
-	return p, ok, ctx.Err()
-}
-
-// read reads what a commit adds to each file; nothing where that can't be read, or of
-// too many commits.
-func (ps *patches) read(ctx context.Context, c git.Commit, commit git.OID) map[string]patch {
+	if ps.files == nil {
+		ps.files = map[git.OID]map[string]patch{}
+	}
 	files := map[string]patch{}
-	if ps.asked++; ps.asked > mostPatches {
-		return files
-	}
+	ps.files[g.commit] = files
 	var parent git.OID
 	if len(c.Parents) > 0 {
 		parent = c.Parents[0]
 	}
-	diffs, err := gitdiff.Hunks(ctx, ps.repo, parent, commit, maxPatch)
-	if err != nil {
-		return files
-	}
-	for _, d := range diffs {
-		if p, ok := ps.file(ctx, d); ok {
-			files[d.Path] = p
+	var diffs []gitdiff.FileDiff
+	if ps.asked++; ps.asked <= mostPatches {
+		if read, err := gitdiff.Hunks(ctx, ps.repo, parent, g.commit, maxPatch); err == nil {
+			diffs = read
 		}
 	}
-	return files
-}
-
-func (ps *patches) file(ctx context.Context, d gitdiff.FileDiff) (patch, bool) {
 	const largest = 4 << 20
-	if d.Binary || d.Added == 0 {
-		return patch{}, false
-	}
-	object, err := ps.repo.ReadWithin(ctx, string(d.New), largest)
-	if err != nil {
-		return patch{}, false
-	}
-	texts := bytes.SplitAfter(object.Data, []byte{'\n'})
-	var p patch
-	var added [][]byte
-	for _, h := range d.Hunks {
-		for line := h.New; line < h.New+h.NewLines && line <= len(texts); line++ {
-			p.added = p.added.With(line)
-			added = append(added, texts[line-1])
+	for _, d := range diffs {
+		if d.Binary || d.Added == 0 {
+			continue
 		}
+		object, err := ps.repo.ReadWithin(ctx, string(d.New), largest)
+		if err != nil {
+			continue
+		}
+		texts := bytes.SplitAfter(object.Data, []byte{'\n'})
+		var p patch
+		var added [][]byte
+		for _, h := range d.Hunks {
+			for line := h.New; line < h.New+h.NewLines && line <= len(texts); line++ {
+				p.added = p.added.With(line)
+				added = append(added, texts[line-1])
+			}
+		}
+		p.id = checkpoint.PatchID(added)
+		files[d.Path] = p
 	}
-	p.id = checkpoint.PatchID(added)
-	return p, true
+	p, ok := files[g.path]
+	return p, ok, ctx.Err()
 }

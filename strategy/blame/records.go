@@ -41,7 +41,16 @@ const mostSlots = 3
 
 // readRecords reads the records of all checkpoints that the groups' commits name.
 func (at *attributing) readRecords(ctx context.Context, groups []*group) (err error) {
-	ids := at.emptyRecords(groups)
+	at.records = map[checkpoint.ID]*record{}
+	var ids []checkpoint.ID
+	for _, g := range groups {
+		for _, id := range g.ids {
+			if at.records[id] == nil {
+				at.records[id] = &record{}
+				ids = append(ids, id)
+			}
+		}
+	}
 	if at.trees, err = checkpoint.Trees(ctx, at.Repo); err != nil {
 		return err
 	}
@@ -85,21 +94,6 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 	return nil
 }
 
-// emptyRecords makes an empty record for each checkpoint that the groups' commits name, and
-// returns their ids.
-func (at *attributing) emptyRecords(groups []*group) (ids []checkpoint.ID) {
-	at.records = map[checkpoint.ID]*record{}
-	for _, g := range groups {
-		for _, id := range g.ids {
-			if at.records[id] == nil {
-				at.records[id] = &record{}
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
-}
-
 // readSlots reads the slots of checkpoints from a tree; the objects are mostSlots for each
 // id. It returns the ids that the tree doesn't have.
 func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkpoint.ID, oids []git.OID) (missing []checkpoint.ID, err error) {
@@ -108,7 +102,13 @@ func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkp
 	for i, id := range ids {
 		of := oids[i*mostSlots : (i+1)*mostSlots]
 		if of[mostSlots-1] != "" {
-			at.readWhole(ctx, tree, id)
+			at.records[id].tree = tree
+			// One that can't be read is as if it were not here.
+			if c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id); err == nil {
+				for _, s := range c.Sessions {
+					at.records[id].add(s.Meta)
+				}
+			}
 			continue
 		}
 		found := false
@@ -140,19 +140,6 @@ func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkp
 		at.records[id].judge()
 	}
 	return missing, err
-}
-
-// readWhole reads a checkpoint of many sessions; one that can't be read is as if it were not
-// here.
-func (at *attributing) readWhole(ctx context.Context, tree git.OID, id checkpoint.ID) {
-	at.records[id].tree = tree
-	c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id)
-	if err != nil {
-		return
-	}
-	for _, s := range c.Sessions {
-		at.records[id].add(s.Meta)
-	}
 }
 
 func (rec *record) add(meta checkpoint.SessionMeta) {

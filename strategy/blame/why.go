@@ -66,37 +66,31 @@ func (r Reader) Story(ctx context.Context, a Author, file string) (Story, error)
 			}
 		}
 	}
-	story.fill(items, edit, a)
-	return story, nil
-}
-
-// fill takes what is of interest from a turn whose edit is at a place, -1 if it isn't known.
-func (s *Story) fill(items []transcript.Item, edit int, a Author) {
-	s.Turn = items
+	story.Turn = items
 	asked := slices.IndexFunc(items, func(i transcript.Item) bool { return i.By == transcript.User })
 	if asked >= 0 {
-		s.Prompt = items[asked].Text
+		story.Prompt = items[asked].Text
 	}
 	if edit < 0 {
-		return
+		return story, nil
 	}
 	at := act(items[edit])
 	at.Guessed = at.Call != a.Call
-	s.Edit = &at
+	story.Edit = &at
 	for _, item := range slices.Backward(items[:edit]) {
 		if item.By == transcript.Assistant {
-			s.Said = item.Text
-			break
+			story.Said = item.Text
 		}
-		if item.By == transcript.User {
+		if item.By == transcript.Assistant || item.By == transcript.User {
 			break
 		}
 	}
 	for _, item := range items[edit+1:] {
 		if item.By == transcript.Tool && transcript.IsCommand(item.Tool) {
-			s.After = append(s.After, act(item))
+			story.After = append(story.After, act(item))
 		}
 	}
+	return story, nil
 }
 
 func act(item transcript.Item) Act {
