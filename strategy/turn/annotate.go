@@ -2,12 +2,18 @@ package turn
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // annotate prepares the annotation of a stop's snapshot.
@@ -17,8 +23,26 @@ func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.P
 	}
 	taken := seen.snap.taken
 	n.Annotation = &tracking.Annotation{Store: seen.snap.store, Version: taken.Snapshot.Version, Unchanged: taken.Unchanged}
-	if !taken.Unchanged {
-		n.Annotation.Others = sh.observer.foreign(ctx, seen.snap, t)
+	if taken.Unchanged || taken.Snapshot.Parent == 0 {
+		return
+	}
+	// What others made since the snapshot's parent is not removed when the turn is taken back.
+	count := 0
+	err := snapshots.ChangesSince(ctx, seen.snap.store, taken.Snapshot, taken.Snapshot.Parent, func(c tree.Change) error {
+		if count++; count > snapshots.MaxTimes {
+			return snapshots.ErrTooMany
+		}
+		if c.New == nil || workspace.IsDir(c.New) || t.Named[c.Path] {
+			return nil
+		}
+		info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(c.Path)))
+		if err == nil && !t.During(disk.Changed(info)) {
+			n.Annotation.Others = append(n.Annotation.Others, c.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		sh.Log.InfoContext(ctx, "changes of others not determined", "error", err.Error())
 	}
 }
 
@@ -27,10 +51,12 @@ func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.P
 func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
 	var old rewindstate.Session
 	if a.Unchanged {
-		var found bool
-		if old, found = annotated(a, s.ID); !found || old.Shadow == "" {
+		all, err := rewindstate.List(a.Store, a.Version)
+		i := slices.IndexFunc(all, func(m rewindstate.Session) bool { return m.Session == s.ID })
+		if err != nil || i < 0 || all[i].Shadow == "" {
 			return // there is nothing to bring up to date
 		}
+		old = all[i]
 	}
 	m := sh.reader.Current(ctx, s)
 	m.Others = a.Others
@@ -43,16 +69,6 @@ func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.An
 	if err := rewindstate.Write(a.Store, a.Version, m); err != nil {
 		sh.Log.WarnContext(ctx, "session state not recorded with the snapshot", "session_id", s.ID, "error", err.Error())
 	}
-}
-
-// annotated returns what the snapshot has recorded of a session.
-func annotated(a tracking.Annotation, id string) (rewindstate.Session, bool) {
-	all, err := rewindstate.List(a.Store, a.Version)
-	i := slices.IndexFunc(all, func(m rewindstate.Session) bool { return m.Session == id })
-	if err != nil || i < 0 {
-		return rewindstate.Session{}, false
-	}
-	return all[i], true
 }
 
 // markShared marks those of the touched files that another session, at work at the

@@ -23,20 +23,15 @@ func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {
 	}
 	files := slices.Compact(slices.Sorted(slices.Values(slices.Concat(due.Files, touched))))
 	due.Files = slices.DeleteFunc(files, func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
-	if n := len(s.Recorder.Turn.Prompts); n > 0 || due.Subject == "" {
-		due.Subject = checkpoint.Subject(lastOf(s.Recorder.Turn.Prompts))
+	if n := len(s.Recorder.Turn.Prompts); n > 0 {
+		due.Subject = checkpoint.Subject(s.Recorder.Turn.Prompts[n-1])
+	} else if due.Subject == "" {
+		due.Subject = checkpoint.Subject("")
 	}
 	due.Index = time.Time{}
 	if at := tu.IndexTime(); t.During(at) {
 		due.Index = at
 	}
-}
-
-func lastOf(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return texts[len(texts)-1]
 }
 
 // IndexTime is when git's index was last written.

@@ -47,7 +47,11 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 	var seen observation
 	var headErr, byErr, statusErr error
 	var wait sync.WaitGroup
-	all := func() (err error) { seen.entries, seen.whole, err = ob.statusOfAll(ctx); return err }
+	all := func() (err error) {
+		seen.entries, err = ob.statusOfAll(ctx)
+		seen.whole = err == nil
+		return err
+	}
 	snapped := ob.lastSeen(s)
 	if snapped == 0 {
 		workspace.Guard(&wait, &statusErr, all)
@@ -61,7 +65,15 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 	seen.snap = ob.scan(ctx, s, in, func(b *bandScan) {
 		if caught == nil && seen.born && len(b.paths) > 0 {
 			var store sync.WaitGroup
-			store.Go(func() { ob.storeEarly(ctx, s, &seen) })
+			// It isn't known yet whether the turn changed something that git lists. If this fails it is
+			// tried again when that is known.
+			store.Go(func() {
+				err := workspace.Recover(func() (err error) {
+					seen.allStored, err = ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+					return err
+				})
+				seen.stored = err == nil
+			})
 			defer store.Wait()
 		}
 		if snapped != 0 {
@@ -84,16 +96,6 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 		seen.entries, statusErr = ob.namedStatus(ctx, s)
 	}
 	return seen, errors.Join(caught, headErr, byErr, statusErr)
-}
-
-// storeEarly stores the session's transcript before it is known whether the turn
-// changed something that git lists. If it fails it is tried again when that is known.
-func (ob *Observer) storeEarly(ctx context.Context, s *session.State, seen *observation) {
-	err := workspace.Recover(func() (err error) {
-		seen.allStored, err = ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
-		return err
-	})
-	seen.stored = err == nil
 }
 
 // storeTranscript stores the session's transcript, unless it is stored already, and
@@ -134,12 +136,16 @@ func (ob *Observer) LargeWorktree() bool {
 	return err == nil && info.Size() > largeIndex
 }
 
-// statusOfAll is git's status of the whole worktree.
-func (ob *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, bool, error) {
-	within, cancel := ob.statusDeadline(ctx)
-	defer cancel()
-	entries, err := gitwork.Status(within, ob.Repo)
-	return entries, err == nil, err
+// statusOfAll is git's status of the whole worktree. In a repository that is too large for
+// it, that leaves the time to read the files that edit tools named.
+func (ob *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, error) {
+	if end, ok := ctx.Deadline(); ok {
+		const share = 0.6
+		within, cancel := context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(ob.Env.Now()))))
+		defer cancel()
+		ctx = within
+	}
+	return gitwork.Status(ctx, ob.Repo)
 }
 
 // statusOfChanged asks git for the state of the paths that the snapshot saw
@@ -164,17 +170,6 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 		seen.asked = nil
 	}
 	return err
-}
-
-// statusDeadline leaves, in a repository that is too large for git's status,
-// the time to read the files that edit tools named.
-func (ob *Observer) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	const share = 0.6
-	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(ob.Env.Now()))))
 }
 
 // namedStatus is git's status of the paths that edit tools named in this turn:

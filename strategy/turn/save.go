@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -40,25 +41,48 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 		return err
 	}
 	tu.shadows.markShared(ctx, s, touched, changes)
-	stopTasks(s, in.Background)
+	// All tasks that aren't in the background have ended, and those too if nothing runs there any
+	// more.
+	for i := range s.Recorder.Tasks {
+		switch task := &s.Recorder.Tasks[i]; {
+		case task.Phase == session.TaskRunning:
+			task.Phase = session.TaskDone // its call failed, or its end was not reported
+		case task.Phase == session.TaskBackground && !in.Background:
+			task.Phase = session.TaskStopped
+		}
+	}
 	if len(touched) > 0 {
 		if err := tu.storeTurn(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
-	} else {
-		tu.taskTurns.storeStopped(ctx, s)
+	} else if tu.Options.Strategy != workspace.AutoCommit { // that keeps task checkpoints only
+		for i := range s.Recorder.Tasks {
+			if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
+				tu.taskTurns.storeAgent(ctx, s, task, tracking.RedactNow)
+			}
+		}
 	}
-	tasksDone(s)
+	for i := range s.Recorder.Tasks { // they need nothing more
+		if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
+			task.Phase = session.TaskDone
+		}
+	}
 	tu.recordBaseline(s, n, seen, changes)
 	tu.shadows.annotate(ctx, s, n, seen, changes)
 	tu.markDue(s, touched, changes)
-	s.Recorder.Turn = remainingTurn(s.Recorder.Turn, in.Background)
+	rest := session.Turn{}
+	if in.Background { // what tasks change that go on is still the turn's
+		t := s.Recorder.Turn
+		open := slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return !c.Open })
+		rest = session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed, Mixed: t.Mixed}
+	}
+	s.Recorder.Turn = rest
 	n.TurnSaved = true
 	return nil
 }
 
 // storeTurn stores the turn's transcript and the files that it wrote, and prepares its shadow
-// checkpoint. On an unborn branch there is nothing for that to hang on.
+// checkpoint, on the branch that belongs to HEAD. An unborn branch has none.
 func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen observation) error {
 	var wait sync.WaitGroup
 	var entries map[string]gittree.Edit
@@ -77,20 +101,32 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	}
 	n.Unstored = n.Unstored || !complete
 	c := tracking.ShadowCommit{Head: seen.head, Touched: touched, Edits: workspace.EditsOf(entries, touched), By: seen.by}
-	if err := tu.taskTurns.endTasks(ctx, s, n, c); err != nil {
+	// The tasks that have stopped without a hook that reported it get their last checkpoints
+	// before the stop's own.
+	for i := range s.Recorder.Tasks {
+		task := &s.Recorder.Tasks[i]
+		if task.Phase != session.TaskStopped {
+			continue
+		}
+		if err := tu.taskTurns.endTask(ctx, s, n, task, c); err != nil {
+			return err
+		}
+	}
+	stored, err := tu.transcripts.StoredSegments(ctx, s)
+	if err != nil {
 		return err
 	}
-	return tu.shadows.shadow(ctx, s, n, c)
-}
-
-// remainingTurn is what remains of a turn that is saved: if tasks go on in the
-// background, what they change is still the turn's.
-func remainingTurn(t session.Turn, background bool) session.Turn {
-	if !background {
-		return session.Turn{}
+	turn := s.Recorder.Turn
+	subject := ""
+	if last := len(turn.Prompts); last > 0 {
+		subject = turn.Prompts[last-1]
 	}
-	open := slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return !c.Open })
-	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed, Mixed: t.Mixed}
+	c.Turn = &checkpoint.Shadow{
+		Session: s.ID, Strategy: tu.StrategyName(), Subject: checkpoint.Subject(subject),
+		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
+	}
+	n.ShadowCommits = append(n.ShadowCommits, c)
+	return nil
 }
 
 // recordBaseline keeps, for the next turn, what git's status listed now, and the snapshot
@@ -104,20 +140,15 @@ func (tu *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen obse
 	default:
 		return
 	}
-	s.UntrackedAtStart, s.Recorder.Unlisted = untracked(n.Known), false
+	// Other versions of the tool read the list of untracked files.
+	const most = 1000
+	s.UntrackedAtStart, s.Recorder.Unlisted = nil, false
+	for k := range strings.SplitSeq(string(n.Known), "\x00") {
+		if strings.HasPrefix(k, "?") && len(s.UntrackedAtStart) < most {
+			s.UntrackedAtStart = append(s.UntrackedAtStart, k[1:])
+		}
+	}
 	if seen.snap != nil {
 		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: tu.snapshots.Lineage()}
 	}
-}
-
-// untracked lists untracked files for other versions of the tool.
-func untracked(known []byte) []string {
-	const most = 1000
-	var paths []string
-	for k := range strings.SplitSeq(string(known), "\x00") {
-		if strings.HasPrefix(k, "?") && len(paths) < most {
-			paths = append(paths, k[1:])
-		}
-	}
-	return paths
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -160,31 +159,4 @@ func (ob *Observer) statusPath(p string, known map[string]string) string {
 		return root
 	}
 	return p
-}
-
-// foreign lists what changed since the snapshot's parent and is not the turn's:
-// what others made is not removed when the turn is taken back.
-func (ob *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []string {
-	if b.taken.Unchanged || b.taken.Snapshot.Parent == 0 {
-		return nil
-	}
-	var others []string
-	seen := 0
-	err := snapshots.ChangesSince(ctx, b.store, b.taken.Snapshot, b.taken.Snapshot.Parent, func(c tree.Change) error {
-		if seen++; seen > snapshots.MaxTimes {
-			return snapshots.ErrTooMany
-		}
-		if c.New == nil || workspace.IsDir(c.New) || t.Named[c.Path] {
-			return nil
-		}
-		info, err := os.Lstat(filepath.Join(ob.Repo.Root, filepath.FromSlash(c.Path)))
-		if err == nil && !t.During(disk.Changed(info)) {
-			others = append(others, c.Path)
-		}
-		return nil
-	})
-	if err != nil {
-		ob.Log.InfoContext(ctx, "changes of others not determined", "error", err.Error())
-	}
-	return others
 }

@@ -14,28 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// shadow prepares the shadow checkpoint of a turn, on the branch that hangs on
-// HEAD. If HEAD has moved since the last one, the session's pending files come
-// along and the old branch goes, unless another session needs it.
-func (sh *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
-	stored, err := sh.transcripts.StoredSegments(ctx, s)
-	if err != nil {
-		return err
-	}
-	turn := s.Recorder.Turn
-	subject := ""
-	if n := len(turn.Prompts); n > 0 {
-		subject = turn.Prompts[n-1]
-	}
-	c.Turn = &checkpoint.Shadow{
-		Session: s.ID, Strategy: sh.StrategyName(), Subject: checkpoint.Subject(subject),
-		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
-	}
-	n.ShadowCommits = append(n.ShadowCommits, c)
-	return nil
-}
-
-// Commit makes a pending commit, moves the branch, and records both in the state. The
+// Commit makes a pending commit, moves the branch, and records both in the state. If HEAD has
+// moved since the last one, the session's pending files come along and the old branch goes,
+// unless another session needs it. The
 // caller holds the lock, and must sync the directories that Commit returns before the
 // state is saved: they have the branch's new value.
 func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) (dirs []string, err error) {
@@ -46,7 +27,27 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 		return nil, err
 	}
 	if moved != "" {
-		carried, err := sh.pendingEdits(ctx, s, c.Touched)
+		tree, err := sh.files.ShadowTree(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		var carried []gittree.Edit
+		for _, p := range s.FilesTouched {
+			if workspace.ContainsPath(c.Touched, p) {
+				continue
+			}
+			e, found, err := sh.Lookup(ctx, tree, p)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				carried = append(carried, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
+			}
+		}
+		dirs, err := sh.taskDirs(ctx, s)
+		for _, e := range dirs {
+			carried = append(carried, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +55,21 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	}
 	var oid git.OID
 	var made bool
-	err = sh.Repo.WriteTogether(git.SmallBatch, func() (err error) { oid, made, err = sh.writeCommit(ctx, s, c, at, edits); return err })
+	err = sh.Repo.WriteTogether(git.SmallBatch, func() (err error) {
+		switch {
+		case c.TaskEnd != nil:
+			oid, made, err = tasks.WriteShadow(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
+		case c.TaskStep != nil:
+			oid, made, err = sh.writeStep(ctx, s, c, at, edits)
+		default:
+			turn := *c.Turn
+			if turn.Tasks, err = sh.taskDirs(ctx, s); err != nil {
+				return err
+			}
+			oid, made, err = checkpoint.WriteShadow(ctx, sh.Repo, at, edits, turn, c.By)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -76,47 +91,4 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	s.BaseCommit = string(c.Head.OID)
 	s.CheckpointCount++
 	return dirs, nil
-}
-
-// writeCommit writes the commit on a tip, false if there is nothing to commit.
-func (sh *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
-	switch {
-	case c.TaskEnd != nil:
-		return tasks.WriteShadow(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
-	case c.TaskStep != nil:
-		return sh.writeStep(ctx, s, c, at, edits)
-	}
-	turn := *c.Turn
-	var err error
-	if turn.Tasks, err = sh.taskDirs(ctx, s); err != nil {
-		return "", false, err
-	}
-	return checkpoint.WriteShadow(ctx, sh.Repo, at, edits, turn, c.By)
-}
-
-// pendingEdits returns the session's pending files as its shadow branch has
-// them, less those that are written anew, and its tasks.
-func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
-	tree, err := sh.files.ShadowTree(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	var edits []gittree.Edit
-	for _, p := range s.FilesTouched {
-		if workspace.ContainsPath(anew, p) {
-			continue
-		}
-		e, found, err := sh.Lookup(ctx, tree, p)
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
-		}
-	}
-	dirs, err := sh.taskDirs(ctx, s)
-	for _, e := range dirs {
-		edits = append(edits, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
-	}
-	return edits, err
 }

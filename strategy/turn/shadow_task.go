@@ -67,22 +67,22 @@ func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEn
 		if task.Phase != session.TaskDone || task.Answer == "" || task.Turn != s.TurnID {
 			continue
 		}
-		if entries[i].OID, err = sh.answered(ctx, s, *task, e.OID); err != nil {
+		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+		line, err := end.Entry(sh.Repo)
+		if err != nil {
+			return nil, err
+		}
+		_, found, err := gittree.Lookup(ctx, sh.Repo, e.OID, line.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		edit := gittree.Edit{Path: line.Name, Mode: line.Mode, OID: line.OID}
+		if entries[i].OID, err = gittree.Apply(ctx, sh.Repo, e.OID, []gittree.Edit{edit}); err != nil {
 			return nil, err
 		}
 	}
 	return entries, nil
-}
-
-// answered is the directory of a task with the line of its call's result.
-func (sh *Shadows) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
-	end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	entry, err := end.Entry(sh.Repo)
-	if err != nil {
-		return "", err
-	}
-	if _, found, err := gittree.Lookup(ctx, sh.Repo, dir, entry.Name); err != nil || !found {
-		return dir, err
-	}
-	return gittree.Apply(ctx, sh.Repo, dir, []gittree.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
 }

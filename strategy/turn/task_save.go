@@ -45,12 +45,33 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
 	keep := len(touched) > 0 || unseen
 	if !keep && task.Steps > 0 {
-		if keep, err = tt.hasSteps(ctx, s, task); err != nil {
+		// A commit that took up the session's files took the task's checkpoints away.
+		shadow, err := tt.files.ShadowTree(ctx, s)
+		if err != nil {
+			return err
+		}
+		if _, keep, err = tt.Lookup(ctx, shadow, tasks.Dir(s.ID, task.ToolUse)); err != nil {
 			return err
 		}
 	}
 	if seen.born && keep {
-		if err := tt.keepTask(ctx, s, n, task, taskLook{in: in, seen: seen, touched: touched}); err != nil {
+		var wait sync.WaitGroup
+		var entries map[string]gittree.Edit
+		var failed error
+		workspace.Guard(&wait, &failed, func() (err error) { entries, err = tt.files.StoreContents(ctx, touched); return err })
+		complete, err := tt.observer.storeTranscript(ctx, s, seen)
+		wait.Wait()
+		if err := errors.Join(err, failed); err != nil {
+			return err
+		}
+		n.Unstored = n.Unstored || !complete
+		c := tracking.ShadowCommit{Head: seen.head, Touched: touched, Edits: workspace.EditsOf(entries, touched), By: seen.by}
+		if task.Phase == session.TaskStopped {
+			err = tt.endTask(ctx, s, n, task, c)
+		} else {
+			err = tt.stepTask(ctx, n, task, c, in.Task.Step)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -62,44 +83,6 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	}
 	tt.shadows.annotate(ctx, s, n, seen, changes)
 	return nil
-}
-
-// hasSteps reports whether the session's shadow branch has checkpoints of the task. A
-// commit that took up the session's files took them away.
-func (tt *TaskTurns) hasSteps(ctx context.Context, s *session.State, task *session.Task) (bool, error) {
-	tree, err := tt.files.ShadowTree(ctx, s)
-	if err != nil {
-		return false, err
-	}
-	_, found, err := tt.Lookup(ctx, tree, tasks.Dir(s.ID, task.ToolUse))
-	return found, err
-}
-
-// taskLook is what there is to see at a task's checkpoint.
-type taskLook struct {
-	in      workspace.Input
-	seen    observation
-	touched []string
-}
-
-// keepTask stores what the task's files are now and prepares its checkpoint: a
-// step, or the end if the task has stopped.
-func (tt *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, l taskLook) error {
-	var wait sync.WaitGroup
-	var entries map[string]gittree.Edit
-	var failed error
-	workspace.Guard(&wait, &failed, func() (err error) { entries, err = tt.files.StoreContents(ctx, l.touched); return err })
-	complete, err := tt.observer.storeTranscript(ctx, s, l.seen)
-	wait.Wait()
-	if err := errors.Join(err, failed); err != nil {
-		return err
-	}
-	n.Unstored = n.Unstored || !complete
-	c := tracking.ShadowCommit{Head: l.seen.head, Touched: l.touched, Edits: workspace.EditsOf(entries, l.touched), By: l.seen.by}
-	if task.Phase == session.TaskStopped {
-		return tt.endTask(ctx, s, n, task, c)
-	}
-	return tt.stepTask(ctx, n, task, c, l.in.Task.Step)
 }
 
 // endTask prepares the last checkpoint of a task.
@@ -158,41 +141,4 @@ func (tt *TaskTurns) storeAgent(ctx context.Context, s *session.State, task *ses
 		task.Stored = append(task.Stored, string(oid))
 	}
 	return chunks
-}
-
-// endTasks prepares the last checkpoints of the tasks that have stopped
-// without a hook that reported it. The stop's own follows them.
-func (tt *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
-	for i := range s.Recorder.Tasks {
-		task := &s.Recorder.Tasks[i]
-		if task.Phase != session.TaskStopped {
-			continue
-		}
-		if err := tt.endTask(ctx, s, n, task, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// storeStopped stores what the subagents of tasks wrote that have stopped in a turn without
-// changes.
-func (tt *TaskTurns) storeStopped(ctx context.Context, s *session.State) {
-	if tt.Options.Strategy == workspace.AutoCommit { // that keeps task checkpoints only
-		return
-	}
-	for i := range s.Recorder.Tasks {
-		if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
-			tt.storeAgent(ctx, s, task, tracking.RedactNow)
-		}
-	}
-}
-
-// tasksDone notes that the tasks which have stopped need nothing more.
-func tasksDone(s *session.State) {
-	for i := range s.Recorder.Tasks {
-		if t := &s.Recorder.Tasks[i]; t.Phase == session.TaskStopped {
-			t.Phase = session.TaskDone
-		}
-	}
 }

@@ -48,28 +48,6 @@ func statusKey(e gitwork.StatusEntry) string {
 	}
 }
 
-// touched returns which entries of git's status are the turn's.
-func (ch *Changes) touched(ctx context.Context, entries []gitwork.StatusEntry) ([]string, error) {
-	var paths []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
-			continue // a repository of its own, or ours
-		}
-		is := ch.Named[e.Path]
-		if !is && !ch.Turn.Start.IsZero() {
-			var err error
-			if is, err = ch.changed(ctx, e); err != nil {
-				return nil, err
-			}
-		}
-		if is {
-			paths = append(paths, e.Path)
-		}
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
-}
-
 func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, error) {
 	full := filepath.Join(ch.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
@@ -82,45 +60,67 @@ func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, er
 		return ch.During(moduleTime(full)), nil
 	case ch.During(disk.Changed(info)):
 		return true, nil
-	case e.Index == '?' && !ch.known[statusKey(e)]:
-		return ch.renamedDir(ctx, e.Path)
-	default:
+	case e.Index != '?' || ch.known[statusKey(e)]:
 		return false, nil
 	}
-}
-
-// reset returns which pending files the turn took back: they are no longer in
-// git's status, and changed or disappeared during the turn.
-func (ch *Changes) reset(pending []string, entries []gitwork.StatusEntry) []string {
-	listed := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		listed[e.Path] = true
+	// An untracked file may have come with a directory that was renamed during the turn: then the
+	// directory has a new time and the file doesn't.
+	for dir := path.Dir(e.Path); dir != "."; dir = path.Dir(dir) {
+		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(dir)))
+		if err != nil || !ch.During(disk.Changed(info)) {
+			continue
+		}
+		for k := range ch.known {
+			if strings.HasPrefix(k[1:], dir+"/") {
+				return false, nil
+			}
+		}
+		if ch.head == "" {
+			return true, nil
+		}
+		_, tracked, err := gittree.Lookup(ctx, ch.Repo, ch.head, dir)
+		return err == nil && !tracked, err
 	}
-	return slices.DeleteFunc(slices.Clone(pending), func(p string) bool {
-		if listed[p] {
-			return true
-		}
-		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(p)))
-		if err != nil {
-			return !ch.During(workspace.RemovalTime(ch.Repo.Root, p))
-		}
-		return !ch.Named[p] && !ch.During(disk.Changed(info))
-	})
+	return false, nil
 }
 
 // take adds to the pending files what the turn changed, takes from them
 // what it took back, and returns the former.
 func (ch *Changes) take(ctx context.Context, s *session.State, seen observation) ([]string, error) {
-	touched, err := ch.touched(ctx, seen.entries)
-	if err != nil {
-		return nil, fmt.Errorf("find what the turn changed: %w", err)
+	var touched []string
+	listed := make(map[string]bool, len(seen.entries))
+	for _, e := range seen.entries {
+		listed[e.Path] = true
+		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
+			continue // a repository of its own, or ours
+		}
+		is := ch.Named[e.Path]
+		if !is && !ch.Turn.Start.IsZero() {
+			var err error
+			if is, err = ch.changed(ctx, e); err != nil {
+				return nil, fmt.Errorf("find what the turn changed: %w", err)
+			}
+		}
+		if is {
+			touched = append(touched, e.Path)
+		}
 	}
-	if !seen.complete() {
-		s.Touched(touched)
-		return touched, nil
+	slices.Sort(touched)
+	touched = slices.Compact(touched)
+	if seen.complete() {
+		// The turn took back what is no longer in git's status, and changed or disappeared
+		// during the turn.
+		s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool {
+			if listed[p] {
+				return false
+			}
+			info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(p)))
+			if err != nil {
+				return ch.During(workspace.RemovalTime(ch.Repo.Root, p))
+			}
+			return ch.Named[p] || ch.During(disk.Changed(info))
+		}))
 	}
-	back := ch.reset(s.FilesTouched, seen.entries)
-	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return workspace.ContainsPath(back, p) }))
 	s.Touched(touched)
 	return touched, nil
 }
@@ -138,36 +138,6 @@ func (ch *Changes) During(at time.Time) bool {
 			return true
 		}
 		if !at.Before(c.Start.Add(-workspace.ClockSlack)) && (c.Open || !at.After(c.End.Add(workspace.ClockSlack))) {
-			return true
-		}
-	}
-	return false
-}
-
-// renamedDir reports whether an untracked file came with a directory that was
-// renamed during the turn: then the directory has a new time and the file
-// doesn't.
-func (ch *Changes) renamedDir(ctx context.Context, p string) (bool, error) {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(dir)))
-		if err != nil || !ch.During(disk.Changed(info)) {
-			continue
-		}
-		if ch.knownBelow(dir) {
-			return false, nil
-		}
-		if ch.head == "" {
-			return true, nil
-		}
-		_, tracked, err := gittree.Lookup(ctx, ch.Repo, ch.head, dir)
-		return err == nil && !tracked, err
-	}
-	return false, nil
-}
-
-func (ch *Changes) knownBelow(dir string) bool {
-	for k := range ch.known {
-		if strings.HasPrefix(k[1:], dir+"/") {
 			return true
 		}
 	}

@@ -43,23 +43,19 @@ func (tu *Turns) ListUntracked(ctx context.Context, id string) error {
 				return nil // the first stop lists everything
 			}
 		}
-		entries = slices.DeleteFunc(entries, func(e gitwork.StatusEntry) bool { return !tu.beforeTurn(s, e) })
+		start := s.Recorder.Turn.Start
+		entries = slices.DeleteFunc(entries, func(e gitwork.StatusEntry) bool {
+			if start.IsZero() {
+				return false
+			}
+			info, err := os.Lstat(filepath.Join(tu.Repo.Root, filepath.FromSlash(e.Path)))
+			if err != nil {
+				return !workspace.RemovalTime(tu.Repo.Root, e.Path).Before(start)
+			}
+			return !disk.Changed(info).Before(start)
+		})
 		n := &tracking.Pending{Known: EncodeKnown((&Changes{}).After(nil, entries))}
 		s.Recorder.Unlisted = false
 		return n.Save(tu.Sessions, s)
 	})
-}
-
-// beforeTurn reports whether an entry of git's status was there before the
-// session's running turn began.
-func (tu *Turns) beforeTurn(s *session.State, e gitwork.StatusEntry) bool {
-	t := Changes{Repo: tu.Repo, Turn: s.Recorder.Turn}
-	if t.Turn.Start.IsZero() {
-		return true
-	}
-	info, err := os.Lstat(filepath.Join(tu.Repo.Root, filepath.FromSlash(e.Path)))
-	if err != nil {
-		return workspace.RemovalTime(tu.Repo.Root, e.Path).Before(t.Turn.Start)
-	}
-	return disk.Changed(info).Before(t.Turn.Start)
 }
