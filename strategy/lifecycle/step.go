@@ -42,59 +42,7 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 		return err
 	}
 	n := new(tracking.Pending)
-	next, err := session.Fire(s, event, m.work(ctx, n, in, p))
-	if err != nil {
-		return err
-	}
-	if p.then != nil {
-		if err := p.then(s, n); err != nil {
-			return err
-		}
-	}
-	s.Phase = next
-	// The state counts on the objects. Where refs move they are synced with those
-	// that are written for the refs, under the lock, as each wait for the disk
-	// costs more than the files in it.
-	if !n.MovesRefs() {
-		if err := m.Repo.SyncObjects(); err != nil {
-			return err
-		}
-	}
-	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error { return m.moveRefs(ctx, s, n) })
-	if err == nil && n.Snapshot != nil {
-		m.server.RequestLater(ctx, s.ID, *n.Snapshot)
-	}
-	if err == nil && n.TurnSaved {
-		err = m.marks.UnmarkTurn(s.ID, n.Prompted)
-	}
-	if err == nil && (n.Unstored || len(s.Recorder.Incomplete) > 0) {
-		m.children.RequestCompletion(ctx, s.ID)
-	}
-	return err
-}
-
-// moveRefs makes the shadow commits that are pending, annotates the snapshot and
-// completes the checkpoints. The caller holds the lock.
-func (m *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
-	for _, c := range n.ShadowCommits {
-		dirs, err := m.shadows.Commit(ctx, s, c)
-		if err != nil {
-			return err
-		}
-		n.CountOn(dirs...)
-	}
-	if n.Annotation != nil {
-		m.shadows.Annotate(ctx, s, *n.Annotation)
-	}
-	if n.Completion != nil {
-		return m.finalizer.Complete(ctx, s, n)
-	}
-	return nil
-}
-
-// work is how the actions of a step are executed.
-func (m *Machine) work(ctx context.Context, n *tracking.Pending, in workspace.Input, p parts) session.Work {
-	w := session.Work{
+	work := session.Work{
 		Now: m.Env.Now,
 		SaveTurn: func(s *session.State) error {
 			if err := m.turns.SaveTurn(ctx, s, n, in); err != nil {
@@ -114,7 +62,50 @@ func (m *Machine) work(ctx context.Context, n *tracking.Pending, in workspace.In
 		},
 	}
 	if p.begin != nil {
-		w.BeginTurn = func(s *session.State) error { return p.begin(s, n) }
+		work.BeginTurn = func(s *session.State) error { return p.begin(s, n) }
 	}
-	return w
+	next, err := session.Fire(s, event, work)
+	if err != nil {
+		return err
+	}
+	if p.then != nil {
+		if err := p.then(s, n); err != nil {
+			return err
+		}
+	}
+	s.Phase = next
+	// The state counts on the objects. Where refs move they are synced with those
+	// that are written for the refs, under the lock, as each wait for the disk
+	// costs more than the files in it.
+	if !n.MovesRefs() {
+		if err := m.Repo.SyncObjects(); err != nil {
+			return err
+		}
+	}
+	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error {
+		for _, c := range n.ShadowCommits {
+			dirs, err := m.shadows.Commit(ctx, s, c)
+			if err != nil {
+				return err
+			}
+			n.CountOn(dirs...)
+		}
+		if n.Annotation != nil {
+			m.shadows.Annotate(ctx, s, *n.Annotation)
+		}
+		if n.Completion != nil {
+			return m.finalizer.Complete(ctx, s, n)
+		}
+		return nil
+	})
+	if err == nil && n.Snapshot != nil {
+		m.server.RequestLater(ctx, s.ID, *n.Snapshot)
+	}
+	if err == nil && n.TurnSaved {
+		err = m.marks.UnmarkTurn(s.ID, n.Prompted)
+	}
+	if err == nil && (n.Unstored || len(s.Recorder.Incomplete) > 0) {
+		m.children.RequestCompletion(ctx, s.ID)
+	}
+	return err
 }

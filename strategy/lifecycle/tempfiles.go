@@ -22,30 +22,24 @@ func (m *Machine) SweepTempFiles(ctx context.Context) {
 	}
 }
 
-// tempDirs are the folders that hooks write small files to.
+// tempDirs are the folders that hooks write small files to: of the snapshots only the newest, as
+// others get none any more.
 func (m *Machine) tempDirs() []string {
-	own := filepath.Join(m.Repo.Root, ".entire")
-	return append(m.storeDirs(),
-		m.RecordsDir(), filepath.Join(m.RecordsDir(), "backup"), m.ForksDir(), m.journal.Dir(), filepath.Join(m.Repo.CommonDir, "hooks"), m.Sessions.Dir(), m.Sessions.SideDir(), m.Repo.GitDir, own, filepath.Join(own, "tmp"))
-}
-
-// storeDirs are the folders of the store that hooks write small files to: of the
-// snapshots only the newest, as others get none any more.
-func (m *Machine) storeDirs() []string {
 	const newest = 20
-	store, err := m.snapshots.Store()
-	if err != nil {
-		return nil
+	var dirs []string
+	if store, err := m.snapshots.Store(); err == nil {
+		dirs = append(dirs, m.snapshots.StoreDir(), m.requests.Dir())
+		if versions, err := store.Versions(); err == nil {
+			for _, v := range versions[max(0, len(versions)-newest):] {
+				dirs = append(dirs, store.SnapshotDir(v))
+			}
+		}
 	}
-	dirs := []string{m.snapshots.StoreDir(), m.requests.Dir()}
-	versions, err := store.Versions()
-	if err != nil {
-		return dirs
-	}
-	for _, v := range versions[max(0, len(versions)-newest):] {
-		dirs = append(dirs, store.SnapshotDir(v))
-	}
-	return dirs
+	own := filepath.Join(m.Repo.Root, ".entire")
+	return append(dirs,
+		m.RecordsDir(), filepath.Join(m.RecordsDir(), "backup"), m.ForksDir(), m.journal.Dir(),
+		filepath.Join(m.Repo.CommonDir, "hooks"),
+		m.Sessions.Dir(), m.Sessions.SideDir(), m.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // TempFiles are temporary files whose writers were stopped.

@@ -49,16 +49,23 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
 }
 
-// StopTurn ends a turn. A stop that can't, as the lock isn't free, leaves a note:
-// a child does it.
+// StopTurn ends a turn. A stop that can't, as the lock isn't free, leaves a note, and lets a
+// detached child end the turn, which waits longer for the lock. A commit that comes before
+// does it, too.
 func (m *Machine) StopTurn(ctx context.Context, in workspace.Input) error {
 	err := m.Step(ctx, in, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Background = in.Background
 		return nil
 	})
-	if err != nil {
-		m.leaveStop(ctx, in, err)
+	if err == nil || !errors.Is(err, filelock.ErrLocked) && !errors.Is(err, workspace.ErrStale) && ctx.Err() == nil {
+		return err // it would fail again
 	}
+	note := stopNote{SessionID: in.SessionID, Background: in.Background}
+	if failed := m.marks.WriteMark(m.marks.StopMark(in.SessionID), note); failed != nil {
+		m.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", failed.Error())
+		return err
+	}
+	m.children.RequestCompletion(ctx, in.SessionID)
 	return err
 }
 
@@ -97,19 +104,6 @@ func (m *Machine) EndDeadTurns(ctx context.Context) {
 type stopNote struct {
 	SessionID  string `json:"session_id"`
 	Background bool   `json:"background,omitempty"`
-}
-
-// leaveStop notes that a turn is still to be ended, and lets a detached child do
-// it, which waits longer for the lock. A commit that comes before does it, too.
-func (m *Machine) leaveStop(ctx context.Context, in workspace.Input, cause error) {
-	if !errors.Is(cause, filelock.ErrLocked) && !errors.Is(cause, workspace.ErrStale) && ctx.Err() == nil {
-		return // it would fail again
-	}
-	if err := m.marks.WriteMark(m.marks.StopMark(in.SessionID), stopNote{SessionID: in.SessionID, Background: in.Background}); err != nil {
-		m.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", err.Error())
-		return
-	}
-	m.children.RequestCompletion(ctx, in.SessionID)
 }
 
 // EndLeftTurns ends the turns of this worktree whose stops could not, and lets children
