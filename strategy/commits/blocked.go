@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
 // Blocked returns the branch, such as "entire", whose name keeps git from having
@@ -36,15 +35,4 @@ func (pr *Preparer) Blocked(ctx context.Context) (string, error) {
 // BlockedHint is what to do about a branch that Blocked returns.
 func BlockedHint(branch string) string {
 	return fmt.Sprintf("rename it: git branch -m %s <name>", branch)
-}
-
-// unblocked declines a link that the commit's checkpoint could not honour.
-func (pr *Preparer) unblocked(ctx context.Context, d journal.Decision) (journal.Decision, error) {
-	branch, err := pr.Blocked(ctx)
-	if err != nil || branch == "" {
-		return d, err
-	}
-	pr.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
-		notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockedHint(branch)))
-	return d.Declined(), nil
 }

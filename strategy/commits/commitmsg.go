@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
 // CommitMsg checks the message that the editor left. If there is nothing in
@@ -15,10 +14,18 @@ import (
 // it would have without us. If the trailer was lost with the whole text, not
 // taken out, it is put back, and the user is shown how to remove it.
 func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
-	d, ok := pr.current(ctx)
-	if !ok {
-		return nil
+	mine := pr.journal.OfWorktree(ctx)
+	at := len(mine) - 1
+	for at >= 0 && !pr.isCaller(mine[at]) {
+		at--
 	}
+	if at < 0 {
+		if _, known := pr.Env.Caller(); known || len(mine) == 0 {
+			return nil
+		}
+		at = len(mine) - 1
+	}
+	d := mine[at] // the decision about the commit that is being made
 	msg, err := pr.readMessage(ctx, Message{File: file})
 	if err != nil {
 		return err
@@ -39,7 +46,12 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 		return pr.rewrite(&msg)
 	}
 	missing := slices.DeleteFunc(slices.Clone(d.Keep), func(id checkpoint.ID) bool { return slices.Contains(have, id) })
-	if len(missing) == 0 || declined(d, msg) {
+	if len(missing) == 0 {
+		return nil
+	}
+	// A person took the trailer out if the hint is still there, or all the rest of the message is
+	// as it was.
+	if d.Hint && strings.Contains(msg.rest+msg.prose, hintMark) || !d.Hint && msg.digest() == d.Prose {
 		return nil
 	}
 	if err := pr.add(ctx, &msg, unique(append(have, missing...)), ""); err != nil {
@@ -52,34 +64,11 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	return nil
 }
 
-// current is the decision about the commit that is being made.
-func (pr *Preparer) current(ctx context.Context) (journal.Decision, bool) {
-	mine := pr.journal.OfWorktree(ctx)
-	for _, d := range slices.Backward(mine) {
-		if pr.isCaller(d) {
-			return d, true
-		}
-	}
-	if _, known := pr.Env.Caller(); known || len(mine) == 0 {
-		return journal.Decision{}, false
-	}
-	return mine[len(mine)-1], true
-}
-
 func (pr *Preparer) rewrite(msg *message) error {
 	if err := msg.write(); err != nil {
 		return fmt.Errorf("write commit message: %w", err)
 	}
 	return nil
-}
-
-// declined reports whether a person took the trailer out: the hint is still
-// there, or all the rest of the message is as it was.
-func declined(d journal.Decision, msg message) bool {
-	if d.Hint {
-		return strings.Contains(msg.rest+msg.prose, hintMark)
-	}
-	return msg.digest() == d.Prose
 }
 
 // withoutComments is the prose less the comments that stand within it.

@@ -29,25 +29,44 @@ func (c *Committed) CompleteSession(ctx context.Context, id string) error {
 }
 
 func (c *Committed) completeOnce(ctx context.Context, id string) error {
-	s, err := c.awaitLast(ctx, id)
-	if s == nil || err != nil {
+	done, err := c.awaitLast(ctx, id)
+	if done == nil || err != nil {
 		return err
 	}
 	before := c.Redactions()
 	// The long part, redacting, is done without the lock: pieces come out the
 	// same in every process.
-	_, failed := c.transcripts.StoreTranscript(ctx, s, tracking.NoLimit)
+	_, failed := c.transcripts.StoreTranscript(ctx, done, tracking.NoLimit)
 	if err := c.Repo.SyncObjects(); err != nil { // the state counts on them
 		return errors.Join(failed, err)
 	}
 	if failed != nil {
-		return errors.Join(failed, c.keepStored(ctx, s, before))
+		return errors.Join(failed, c.keepStored(ctx, done, before))
 	}
 	return c.WithLock(ctx, func() error {
 		if c.Redactions() != before {
 			return workspace.ErrStale
 		}
-		return c.adopt(ctx, s)
+		s, err := c.Sessions.Load(done.ID)
+		if err != nil {
+			return err
+		}
+		takeStored(s, done)
+		if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
+			// The last text of a turn belongs to its last checkpoint, until another prompt has begun.
+			last := s.LastCheckpointID
+			if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
+				last = ""
+			}
+			if err := c.finalizer.RewriteSlots(ctx, s, new(tracking.Pending), ids, last); err != nil {
+				return err
+			}
+			condense.TakeRest(s, last)
+		}
+		if s.Recorder.Expect == "" {
+			s.Recorder.Incomplete = nil
+		}
+		return c.Sessions.Save(s)
 	})
 }
 
@@ -95,37 +114,6 @@ func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, e
 		s, err = c.refresh(ctx, id)
 	}
 	return nil, err
-}
-
-// adopt takes into the session's state what was stored of its transcript, and
-// completes its checkpoints with it.
-func (c *Committed) adopt(ctx context.Context, done *session.State) error {
-	s, err := c.Sessions.Load(done.ID)
-	if err != nil {
-		return err
-	}
-	takeStored(s, done)
-	if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
-		last := concludes(s, ids)
-		if err := c.finalizer.RewriteSlots(ctx, s, new(tracking.Pending), ids, last); err != nil {
-			return err
-		}
-		condense.TakeRest(s, last)
-	}
-	if s.Recorder.Expect == "" {
-		s.Recorder.Incomplete = nil
-	}
-	return c.Sessions.Save(s)
-}
-
-// concludes is that of the checkpoints ids to which the last text of a turn
-// belongs; empty once another prompt has begun.
-func concludes(s *session.State, ids []string) string {
-	last := s.LastCheckpointID
-	if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
-		return ""
-	}
-	return last
 }
 
 // refresh brings a session's state up to date with its transcript; nil if

@@ -188,7 +188,16 @@ func (f *Finder) find(ctx context.Context, here []*session.State, by string, onl
 // madeHere returns the commits that the reflog of HEAD has as committed here, and those that
 // no remote has, which another tool may have made.
 func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit, error) {
-	committed := f.committed()
+	const end = 256 << 10 // of the reflog
+	committed := map[git.OID]bool{}
+	if data, err := os.ReadFile(filepath.Join(f.Repo.GitDir, "logs", "HEAD")); err == nil {
+		for line := range strings.Lines(string(data[max(0, len(data)-end):])) {
+			entry, action, _ := strings.Cut(line, "\t")
+			if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "commit") {
+				committed[git.OID(words[1])] = true
+			}
+		}
+	}
 	isCommitted := func(c git.Commit) bool { return committed[c.OID] }
 	rest := slices.DeleteFunc(slices.Clone(list), isCommitted)
 	if len(rest) == 0 {
@@ -208,29 +217,30 @@ func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit,
 	}), nil
 }
 
-// committed returns the commits that the end of HEAD's reflog has as made by git commit.
-func (f *Finder) committed() map[git.OID]bool {
-	const end = 256 << 10
-	made := map[git.OID]bool{}
-	data, err := os.ReadFile(filepath.Join(f.Repo.GitDir, "logs", "HEAD"))
-	if err != nil {
-		return made
-	}
-	for line := range strings.Lines(string(data[max(0, len(data)-end):])) {
-		entry, action, _ := strings.Cut(line, "\t")
-		if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "commit") {
-			made[git.OID(words[1])] = true
-		}
-	}
-	return made
-}
-
 // findRewritten gives commits the notes of those that they were rewritten from: a commit that
 // changes the same has the same patch id.
 func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundCommit, error) {
-	noted, err := f.noted(ctx)
-	if err != nil || len(noted) == 0 {
+	tree, err := f.Repo.Notes.Tree(ctx)
+	if err != nil || tree == "" {
 		return nil, err
+	}
+	entries, err := f.Repo.Tree(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	var noted []git.Commit
+	for _, e := range entries[:min(len(entries), maxNoted)] {
+		c, err := f.Repo.Commit(ctx, e.Name)
+		switch {
+		case errors.Is(err, git.ErrMissing): // or a folder of names
+		case err != nil:
+			return nil, err
+		default:
+			noted = append(noted, c)
+		}
+	}
+	if len(noted) == 0 {
+		return nil, nil
 	}
 	oids := make([]git.OID, 0, len(noted)+len(list))
 	for _, c := range slices.Concat(noted, list) {
@@ -256,30 +266,6 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 	return found, gitnote.Write(ctx, f.Repo, f.signature(list[0]), texts)
 }
 
-// noted returns commits that have a note.
-func (f *Finder) noted(ctx context.Context) ([]git.Commit, error) {
-	tree, err := f.Repo.Notes.Tree(ctx)
-	if err != nil || tree == "" {
-		return nil, err
-	}
-	entries, err := f.Repo.Tree(ctx, tree)
-	if err != nil {
-		return nil, err
-	}
-	var noted []git.Commit
-	for _, e := range entries[:min(len(entries), maxNoted)] {
-		c, err := f.Repo.Commit(ctx, e.Name)
-		switch {
-		case errors.Is(err, git.ErrMissing): // or a folder of names
-		case err != nil:
-			return nil, err
-		default:
-			noted = append(noted, c)
-		}
-	}
-	return noted, nil
-}
-
 // signature is who a note is by: who made the commit, now.
 func (f *Finder) signature(c git.Commit) git.Signature {
 	return git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: f.Env.Now()}
@@ -300,10 +286,16 @@ func (f *Finder) link(ctx context.Context, here []*session.State, by string, c g
 		found.Sessions = append(found.Sessions, share.Session)
 	}
 	if f.Options.AmendCommits && len(shares) == 1 {
-		if done, err := f.amend(ctx, c, shares[0].Session); err == nil {
+		var done Relinked
+		_, err := f.relinker.amendable(ctx, string(c.OID), false)
+		if err == nil {
+			done, err = f.relinker.reword(ctx, c, c.Message, shares[0].Session)
+		}
+		if err == nil {
 			found.Commit, found.IDs, found.Amended = done.Commit, done.IDs, true
 			return found, true, nil
-		} else if !errors.Is(err, ErrNotLast) && !errors.Is(err, ErrPushed) && !errors.Is(err, ErrInProgress) {
+		}
+		if !errors.Is(err, ErrNotLast) && !errors.Is(err, ErrPushed) && !errors.Is(err, ErrInProgress) {
 			f.Log.WarnContext(ctx, "commit not amended", "commit", string(c.OID), "error", err.Error())
 		}
 	}
@@ -336,14 +328,6 @@ func (f *Finder) link(ctx context.Context, here []*session.State, by string, c g
 	found.Commit, found.IDs = c, d.Keep
 	f.Log.InfoContext(ctx, "commit found", "commit", string(c.OID), "checkpoint_id", string(id), "sessions", len(shares))
 	return found, true, f.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: c, Holder: c.OID, Late: true})
-}
-
-// amend gives the last commit the trailer.
-func (f *Finder) amend(ctx context.Context, c git.Commit, id string) (Relinked, error) {
-	if _, err := f.relinker.amendable(ctx, string(c.OID), false); err != nil {
-		return Relinked{}, err
-	}
-	return f.relinker.reword(ctx, c, c.Message, id)
 }
 
 // Follow gives rewritten commits the notes of those that they take the place of, old id to

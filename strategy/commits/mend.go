@@ -112,7 +112,25 @@ func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 		}
 		var puts []checkpoint.Change
 		for _, share := range l.Shares {
-			put, err := r.putLost(ctx, l, share)
+			s, err := r.Sessions.Load(share.Session)
+			if err != nil {
+				return err
+			}
+			n := new(tracking.Pending)
+			if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+				return err
+			}
+			// What was lost with the checkpoint may be more than that.
+			if s.Recorder.Stored, err = r.transcripts.Segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
+				return err
+			}
+			if _, err := r.transcripts.StoreTranscript(ctx, s, tracking.NoLimit); err != nil {
+				return err
+			}
+			s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
+			// As if amended: tokens are only counted where they are known to be its.
+			d := journal.Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
+			put, err := r.condenser.WriteSlot(ctx, d, authorship.Slot{State: s, Notes: n, Files: share.Files})
 			if err != nil {
 				return err
 			}
@@ -125,27 +143,4 @@ func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 		_, err = checkpoint.Update(ctx, r.Repo, by, puts, nil)
 		return err
 	})
-}
-
-// putLost is the change that writes a session's slot of a lost checkpoint.
-func (r *Repairer) putLost(ctx context.Context, l Lost, share journal.Share) (checkpoint.Change, error) {
-	s, err := r.Sessions.Load(share.Session)
-	if err != nil {
-		return nil, err
-	}
-	n := new(tracking.Pending)
-	if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
-		return nil, err
-	}
-	// What was lost with the checkpoint may be more than that.
-	if s.Recorder.Stored, err = r.transcripts.Segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
-		return nil, err
-	}
-	if _, err := r.transcripts.StoreTranscript(ctx, s, tracking.NoLimit); err != nil {
-		return nil, err
-	}
-	s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
-	// As if amended: tokens are only counted where they are known to be its.
-	d := journal.Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
-	return r.condenser.WriteSlot(ctx, d, authorship.Slot{State: s, Notes: n, Files: share.Files})
 }

@@ -113,7 +113,7 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 		// Nothing is written yet: the first line is for the subject.
 		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
 	default:
-		out, err := gitwork.AddTrailers(ctx, pr.Repo, []byte(ensureNewline(body)), trailers)
+		out, err := gitwork.AddTrailers(ctx, pr.Repo, []byte(strings.TrimSuffix(body, "\n")+"\n"), trailers)
 		if err != nil {
 			return fmt.Errorf("add trailer: %w", err)
 		}
@@ -126,7 +126,7 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 	if hint == "" || strings.Contains(m.rest, hintMark) {
 		return nil
 	}
-	if first, below, _ := strings.Cut(m.rest, "\n"); m.isCut(first) {
+	if first, below, _ := strings.Cut(m.rest, "\n"); strings.HasPrefix(first, m.mark+cutLine) {
 		m.rest = first + "\n" + m.comment(hint) + below // what is above the line stays in the commit
 	} else {
 		m.rest = m.comment(hint) + m.rest
@@ -143,9 +143,6 @@ func trailersOf(ids []checkpoint.ID) []string {
 	return trailers
 }
 
-// isCut reports whether git throws away this line and all below it.
-func (m *message) isCut(line string) bool { return strings.HasPrefix(line, m.mark+cutLine) }
-
 func (m *message) comment(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -155,24 +152,9 @@ func (m *message) comment(text string) string {
 	return b.String()
 }
 
-// endsWith reports whether the only id that the message has to carry is its last
-// line already, as in a copy of a commit.
-func (m *message) endsWith(ids []checkpoint.ID) bool {
-	last := strings.TrimRight(m.prose, "\n")
-	last = last[strings.LastIndexByte(last, '\n')+1:]
-	return len(ids) == 1 && last == checkpoint.TrailerKey+": "+string(ids[0])
-}
-
 func (m *message) write() error {
 	return disk.WriteCache(m.path, []byte(m.prose+m.rest), 0o644)
 }
 
 // digest names the prose without trailers and comments.
 func (m *message) digest() string { return workspace.Digest(checkpoint.StripIDs(m.prose)) }
-
-func ensureNewline(s string) string {
-	if strings.HasSuffix(s, "\n") {
-		return s
-	}
-	return s + "\n"
-}

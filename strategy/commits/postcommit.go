@@ -10,6 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
@@ -41,10 +43,19 @@ func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 		return Made{}, false, err
 	}
 	mine := c.journal.OfWorktree(ctx)
-	if doing.Rebase {
-		return Made{}, false, c.dropKept(mine)
+	if doing.Rebase { // what its commits had to keep is forgotten
+		for _, d := range mine {
+			if d.ID != "" || (c.repairer.isLive(d) && !c.preparer.isCaller(d)) {
+				continue
+			}
+			if err := c.journal.Remove(d); err != nil {
+				return Made{}, false, err
+			}
+		}
+		return Made{}, false, nil
 	}
-	if len(mine) == 0 && !c.anyFiles(ctx) {
+	hasFiles := func(s *session.State) bool { return len(s.FilesTouched)+len(s.TurnCheckpointIDs) > 0 }
+	if len(mine) == 0 && !slices.ContainsFunc(c.PendingSessions(ctx), hasFiles) {
 		return Made{}, false, c.finder.PassedHead(ctx)
 	}
 	head, born, err := c.Head(ctx)
@@ -73,28 +84,6 @@ func (c *Committed) Finish(ctx context.Context, m Made) error {
 	}
 }
 
-// dropKept forgets what the commits of a rebase had to keep.
-func (c *Committed) dropKept(mine []journal.Decision) error {
-	for _, d := range mine {
-		if d.ID != "" || (c.repairer.isLive(d) && !c.preparer.isCaller(d)) {
-			continue
-		}
-		if err := c.journal.Remove(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Committed) anyFiles(ctx context.Context) bool {
-	for _, s := range c.PendingSessions(ctx) {
-		if len(s.FilesTouched)+len(s.TurnCheckpointIDs) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // afterCommit applies the decisions about head, and updates the other sessions
 // of the worktree. A decision whose git process is still running belongs to
 // another commit that is being made in this worktree, and is left alone.
@@ -121,29 +110,49 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 			elsewhere = append(elsewhere, d)
 		}
 	}
-	if err := c.finishKept(ctx, kept, head.OID); err != nil {
-		return err
+	if len(kept) > 0 { // they ask for no checkpoint
+		err := c.WithLock(ctx, func() error {
+			for _, d := range kept {
+				c.links.Relink(ctx, d, head.OID)
+				if err := c.journal.Remove(d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if _, err := c.repairer.finishAll(ctx, elsewhere, journal.RecentCommits); err != nil {
 		return err
 	}
-	return c.settle(ctx, head, func(id string) bool { return linked[id] })
-}
-
-// finishKept carries out decisions that ask for no checkpoint.
-func (c *Committed) finishKept(ctx context.Context, kept []journal.Decision, commit git.OID) error {
-	if len(kept) == 0 {
+	// The files that the commit contains are pending no more for sessions without a share in it.
+	var waiting []*session.State
+	for _, s := range c.PendingSessions(ctx) {
+		if len(s.FilesTouched) > 0 && !linked[s.ID] {
+			waiting = append(waiting, s)
+		}
+	}
+	if len(waiting) == 0 {
 		return nil
 	}
-	return c.WithLock(ctx, func() error {
-		for _, d := range kept {
-			c.links.Relink(ctx, d, commit)
-			if err := c.journal.Remove(d); err != nil {
-				return err
-			}
+	changes, err := c.condenser.ChangesOf(ctx, head)
+	if err != nil {
+		return err
+	}
+	if err := c.noteUnsure(ctx, head, changes, waiting); err != nil && ctx.Err() == nil {
+		c.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
+	}
+	for _, s := range waiting {
+		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
+			continue
 		}
-		return nil
-	})
+		if err := c.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PostRewrite follows commits that git has rewritten, old id to new.

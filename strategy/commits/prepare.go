@@ -38,19 +38,30 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	if d.ID != "" && !d.Amend && !pr.agreed(ctx, m, msg, d) {
-		d = d.Declined()
-	}
-	if d.ID != "" {
-		if d, err = pr.unblocked(ctx, d); err != nil {
-			return err
+	if d.ID != "" && !d.Amend && pr.Options.Ask && m.Source == "message" && msg.rest == "" && pr.Env.Terminal() {
+		if !pr.Env.Confirm(ctx, "Link this commit to "+pr.agents(d)+" session context?") {
+			d = d.Declined()
 		}
 	}
+	if d.ID != "" {
+		// A commit isn't promised a checkpoint that can't be stored.
+		branch, err := pr.Blocked(ctx)
+		if err != nil {
+			return err
+		}
+		if branch != "" {
+			pr.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
+				notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockedHint(branch)))
+			d = d.Declined()
+		}
+	}
+	// In a copy of a commit the only id to carry is in the last line already.
+	isLast := len(d.Keep) == 1 && strings.HasSuffix("\n"+strings.TrimRight(msg.prose, "\n"), "\n"+trailersOf(d.Keep)[0])
 	switch {
 	case len(d.Keep) == 0 && len(d.Abandoned) > 0:
 		msg.prose = checkpoint.StripIDs(msg.prose)
 		return msg.write()
-	case len(d.Keep) == 0, d.ID == "" && m.Source == "message" && msg.endsWith(d.Keep):
+	case len(d.Keep) == 0, d.ID == "" && m.Source == "message" && isLast:
 		return nil
 	}
 	hint := pr.hint(d, op)
@@ -95,7 +106,10 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 		return journal.Decision{}, nil
 	}
 	here := pr.PendingSessions(ctx)
-	if op == commitNew && len(here) == 0 && pr.nothingLinked(msg) {
+	if op == commitNew && len(here) == 0 &&
+		!agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0 {
+		// No session has a share, nothing was linked in this repository that the commit could take
+		// over, and the message has no ids: no git process has to be started.
 		return journal.Decision{}, nil
 	}
 	head, born, err := pr.Head(ctx)
@@ -122,18 +136,29 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool {
 		return slices.ContainsFunc(d.Abandoned, func(old journal.Decision) bool { return old.ID == id })
 	})
-	changes, err := pr.stagedChanges(ctx, op, head, born)
+	base := head.OID // the parent that the commit will have
+	if op == commitAmend && born {
+		base = ""
+		if len(head.Parents) > 0 {
+			base = head.Parents[0]
+		}
+	}
+	list, err := gitdiff.Staged(ctx, pr.Repo, base)
 	if err != nil {
-		return d, err
+		return d, fmt.Errorf("read staged changes: %w", err)
+	}
+	changes := journal.ByPath(list)
+	if op == commitMerge { // it has only what differs from every parent
+		for rev := range strings.FieldsSeq(pr.operations.gitFile("MERGE_HEAD")) {
+			other, err := gitdiff.Staged(ctx, pr.Repo, git.OID(rev))
+			if err != nil {
+				return d, fmt.Errorf("read staged changes: %w", err)
+			}
+			differs := journal.ByPath(other)
+			maps.DeleteFunc(changes, func(p string, _ gitdiff.Change) bool { _, ok := differs[p]; return !ok })
+		}
 	}
 	return pr.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
-}
-
-// nothingLinked reports whether a commit in which no session has a share can have
-// no ids either: nothing was linked in this repository that it could take over,
-// and the message has none. Then no git process has to be started.
-func (pr *Preparer) nothingLinked(msg *message) bool {
-	return !agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
 }
 
 // abandoned returns the decisions of this worktree about commits that were never
@@ -167,8 +192,12 @@ type question struct {
 
 // link adds to the decision which sessions have a share, and under which id.
 func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
-	shares, err := pr.sharesOf(ctx, q)
-	if err != nil {
+	var shares []journal.Share
+	var err error
+	if id := pr.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
+		// The user has named the session with `entire link`: it has all of the commit.
+		shares = []journal.Share{{Session: id, Files: slices.Sorted(maps.Keys(q.changes))}}
+	} else if shares, err = pr.sharer.SharesOf(ctx, q.here, q.changes); err != nil {
 		return d, err
 	}
 	d.Shares = shares
@@ -176,7 +205,8 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	case commitAmend:
 		own := checkpoint.IDsOf(q.head)
 		d.Replaced = own
-		if len(own) > 0 && (len(shares) > 0 || pr.owns(q.head.OID, own[len(own)-1])) {
+		isMadeFor := func(l journal.Link) bool { return l.ID == own[len(own)-1] && l.Commit == q.head.OID }
+		if len(own) > 0 && (len(shares) > 0 || slices.ContainsFunc(pr.links.All(), isMadeFor)) {
 			d.ID, d.Amend, d.Former = own[len(own)-1], true, []git.OID{q.head.OID}
 			return d, nil
 		}
@@ -201,61 +231,6 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	}
 	d.Keep = append(d.Keep, d.ID)
 	return d, nil
-}
-
-// sharesOf returns what each session has in the commit: all of it for a session that the
-// user has named with `entire link`.
-func (pr *Preparer) sharesOf(ctx context.Context, q question) ([]journal.Share, error) {
-	if id := pr.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
-		return []journal.Share{{Session: id, Files: slices.Sorted(maps.Keys(q.changes))}}, nil
-	}
-	return pr.sharer.SharesOf(ctx, q.here, q.changes)
-}
-
-// owns reports whether the checkpoint was made for this very commit.
-func (pr *Preparer) owns(commit git.OID, id checkpoint.ID) bool {
-	return slices.ContainsFunc(pr.links.All(), func(l journal.Link) bool { return l.ID == id && l.Commit == commit })
-}
-
-// stagedChanges returns what the commit will change: against the parent it
-// will have, and for a merge only what differs from every parent.
-func (pr *Preparer) stagedChanges(ctx context.Context, op operation, head git.Commit, born bool) (journal.Changes, error) {
-	base := head.OID
-	if op == commitAmend && born {
-		base = ""
-		if len(head.Parents) > 0 {
-			base = head.Parents[0]
-		}
-	}
-	list, err := gitdiff.Staged(ctx, pr.Repo, base)
-	if err != nil {
-		return nil, fmt.Errorf("read staged changes: %w", err)
-	}
-	changes := journal.ByPath(list)
-	if op != commitMerge {
-		return changes, nil
-	}
-	for rev := range strings.FieldsSeq(pr.operations.gitFile("MERGE_HEAD")) {
-		other, err := gitdiff.Staged(ctx, pr.Repo, git.OID(rev))
-		if err != nil {
-			return nil, fmt.Errorf("read staged changes: %w", err)
-		}
-		differs := journal.ByPath(other)
-		for p := range changes {
-			if _, ok := differs[p]; !ok {
-				delete(changes, p)
-			}
-		}
-	}
-	return changes, nil
-}
-
-// agreed asks where the settings require it and there is a terminal.
-func (pr *Preparer) agreed(ctx context.Context, m Message, msg message, d journal.Decision) bool {
-	if !pr.Options.Ask || m.Source != "message" || msg.rest != "" || !pr.Env.Terminal() {
-		return true
-	}
-	return pr.Env.Confirm(ctx, "Link this commit to "+pr.agents(d)+" session context?")
 }
 
 // agents names the agents of the sessions that a decision links.

@@ -61,31 +61,23 @@ type Relinked struct {
 // Unlink takes all links off the commit that rev names. The records of the conversation stay.
 // Without force a commit that a remote has is ErrPushed.
 func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinked, error) {
-	if done, found, err := rl.removeNote(ctx, rev); err != nil || found {
-		return done, err
+	// Links that are only kept beside the commit are taken off there, and it stays as it is. Where
+	// it can't be read, the amend reports what is wrong.
+	c, err := rl.Repo.Commit(ctx, rev)
+	if err == nil && len(checkpoint.IDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
+		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}
+		err = gitnote.Write(ctx, rl.Repo, by, map[git.OID]string{c.OID: ""})
+		now := c
+		now.Note = ""
+		return Relinked{Former: c, Commit: now, IDs: checkpoint.IDsOf(c)}, err
 	}
-	c, err := rl.amendable(ctx, rev, force)
-	if err != nil {
+	if c, err = rl.amendable(ctx, rev, force); err != nil {
 		return Relinked{}, err
 	}
 	if len(checkpoint.IDs(c.Message)) == 0 {
 		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNoLink)
 	}
 	return rl.reword(ctx, c, checkpoint.StripIDs(c.Message), linkNone)
-}
-
-// removeNote takes off links that are kept beside a commit, which then stays as it is; false if
-// it has none there, or has others in its message.
-func (rl *Relinker) removeNote(ctx context.Context, rev string) (Relinked, bool, error) {
-	c, err := rl.Repo.Commit(ctx, rev)
-	if err != nil || len(checkpoint.IDs(c.Note)) == 0 || len(checkpoint.IDs(c.Message)) > 0 {
-		return Relinked{}, false, nil //nolint:nilerr // the amend says what is wrong
-	}
-	by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}
-	err = gitnote.Write(ctx, rl.Repo, by, map[git.OID]string{c.OID: ""})
-	now := c
-	now.Note = ""
-	return Relinked{Former: c, Commit: now, IDs: checkpoint.IDsOf(c)}, err == nil, err
 }
 
 // Link links the commit that rev names to a session: by the checkpoint that was made for it
