@@ -38,56 +38,25 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoints: %w", err)
 	}
-	ids, err := made(ctx, repo)
-	if err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	linked, err := linkedIDs(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
-	shared, err := sharedTrees(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
-	var items []Item
-	for _, id := range ids {
-		if linked[id] || inAny(ctx, repo, shared, id) {
-			continue
-		}
-		entry, found, err := gittree.Lookup(ctx, repo, tip.Tree, id.Dir())
-		if err != nil {
-			return nil, err
-		}
-		if found && isAuto(ctx, repo, tip.Tree, id) {
-			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit refers to it", oid: entry.OID})
-		}
-	}
-	return items, nil
-}
-
-// made returns the ids that the strategy stored, by the branch's own commits:
-// nearly always none, without reading any checkpoint.
-func made(ctx context.Context, repo *git.Repo) ([]checkpoint.ID, error) {
-	messages, err := gitlog.Messages(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
+	// What the strategy stored is found by the branch's own commits: nearly always nothing, without
+	// reading any checkpoint.
+	stores, err := gitlog.Messages(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
 	}
 	var ids []checkpoint.ID
-	for _, message := range messages {
+	for _, message := range stores {
 		line, _, _ := strings.Cut(message, "\n")
 		id, err := checkpoint.ParseID(strings.TrimPrefix(line, subject))
 		if err == nil && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	slices.Sort(ids)
-	return ids, nil
-}
-
-// linkedIDs are the ids that any commit names which a ref or a reflog reaches, in
-// any worktree.
-func linkedIDs(ctx context.Context, repo *git.Repo) (map[checkpoint.ID]bool, error) {
+	// The ids that any commit names which a ref or a reflog reaches, in any worktree.
 	messages, err := gitlog.Messages(ctx, repo, checkpoint.TrailerKey, "--all", "--reflog")
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
@@ -98,41 +67,42 @@ func linkedIDs(ctx context.Context, repo *git.Repo) (map[checkpoint.ID]bool, err
 			linked[id] = true
 		}
 	}
-	return linked, nil
-}
-
-// sharedTrees are the trees of checkpoints that remotes are known to have.
-func sharedTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	refs, err := gitref.List(ctx, repo, "refs/remotes/*/entire/checkpoints/v1", pushedRefs)
 	if err != nil {
 		return nil, err
 	}
-	var trees []git.OID
+	var shared []git.OID
 	for _, ref := range refs {
 		c, err := repo.Commit(ctx, string(ref.OID))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", ref.Name, err)
 		}
-		trees = append(trees, c.Tree)
+		shared = append(shared, c.Tree)
 	}
-	return trees, nil
-}
-
-// inAny reports whether one of the trees has the checkpoint, or can't be read.
-func inAny(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.ID) bool {
-	return slices.ContainsFunc(trees, func(tree git.OID) bool {
-		_, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
-		return found || err != nil
-	})
-}
-
-// isAuto reports whether all of the checkpoint was made by the strategy.
-func isAuto(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID) bool {
-	stored, err := checkpoint.Read(ctx, repo, tree, id)
-	if err != nil || len(stored.Sessions) == 0 || stored.Summary.Strategy != settings.AutoCommit {
-		return false
+	var items []Item
+	for _, id := range ids {
+		isShared := func(tree git.OID) bool { // or the tree can't be read
+			_, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
+			return found || err != nil
+		}
+		if linked[id] || slices.ContainsFunc(shared, isShared) {
+			continue
+		}
+		entry, found, err := gittree.Lookup(ctx, repo, tip.Tree, id.Dir())
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		stored, err := checkpoint.Read(ctx, repo, tip.Tree, id)
+		isOther := func(s checkpoint.Stored) bool { return s.Meta.Strategy != settings.AutoCommit }
+		if err == nil && len(stored.Sessions) > 0 && stored.Summary.Strategy == settings.AutoCommit &&
+			!slices.ContainsFunc(stored.Sessions, isOther) {
+			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit refers to it", oid: entry.OID})
+		}
 	}
-	return !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return s.Meta.Strategy != settings.AutoCommit })
+	return items, nil
 }
 
 // removeCheckpoints takes the checkpoints from the branch, in one commit. One

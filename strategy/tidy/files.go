@@ -23,17 +23,40 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 	}
 	if v.unread == 0 {
 		dirs = append(dirs, remains{c.rec.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
-	}
-	if v.unread == 0 {
-		dirs = append(dirs, c.handedOver(v)...)
+		// Transcripts that were written of what agents hand over, and of the subagents in them.
+		const why = "its session's state is gone, 30 days ago or more"
+		for _, a := range agent.All() {
+			if !a.HandsOver() {
+				continue
+			}
+			dir := filepath.Join(c.rec.RecordsDir(), a.Name)
+			isGone := func(name string) bool {
+				id, _, _ := strings.Cut(name, ".")
+				return v.stateless(id + ".jsonl")
+			}
+			dirs = append(dirs, remains{dir, copyAge, Leftover, why, func(name string) bool { return name != "lock" && isGone(name) }})
+			entries, _ := os.ReadDir(dir) // without it there are none
+			for _, e := range entries {
+				if e.IsDir() && isGone(e.Name()) {
+					dirs = append(dirs, remains{filepath.Join(dir, e.Name(), "subagents"), copyAge, Leftover, why, func(string) bool { return true }})
+				}
+			}
+		}
 	}
 	var items []Item
 	for _, d := range dirs {
-		found, err := d.list(v.now)
-		if err != nil {
+		entries, err := os.ReadDir(d.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		items = append(items, found...)
+		for _, e := range entries {
+			if !e.Type().IsRegular() || !d.is(e.Name()) {
+				continue
+			}
+			if info, err := e.Info(); err == nil && v.now.Sub(info.ModTime()) > d.age {
+				items = append(items, Item{Kind: d.kind, Name: filepath.Join(d.dir, e.Name()), Why: d.why})
+			}
+		}
 	}
 	temporary, err := c.rec.Lifecycle().Machine.TempFiles()
 	if err != nil {
@@ -45,31 +68,6 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 	return items, nil
 }
 
-// handedOver are the folders of transcripts that were written of what agents hand over, and
-// of the subagents in them.
-func (c Cleaner) handedOver(v *view) []remains {
-	const why = "its session's state is gone, 30 days ago or more"
-	var dirs []remains
-	for _, a := range agent.All() {
-		if !a.HandsOver() {
-			continue
-		}
-		dir := filepath.Join(c.rec.RecordsDir(), a.Name)
-		isGone := func(name string) bool {
-			id, _, _ := strings.Cut(name, ".")
-			return v.stateless(id + ".jsonl")
-		}
-		dirs = append(dirs, remains{dir, copyAge, Leftover, why, func(name string) bool { return name != "lock" && isGone(name) }})
-		entries, _ := os.ReadDir(dir) // without it there are none
-		for _, e := range entries {
-			if e.IsDir() && isGone(e.Name()) {
-				dirs = append(dirs, remains{filepath.Join(dir, e.Name(), "subagents"), copyAge, Leftover, why, func(string) bool { return true }})
-			}
-		}
-	}
-	return dirs
-}
-
 // remains are the files of one folder that may go, by name and age.
 type remains struct {
 	dir  string
@@ -77,23 +75,6 @@ type remains struct {
 	kind Kind
 	why  string
 	is   func(name string) bool
-}
-
-func (r remains) list(now time.Time) ([]Item, error) {
-	entries, err := os.ReadDir(r.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var items []Item
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !r.is(e.Name()) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > r.age {
-			items = append(items, Item{Kind: r.kind, Name: filepath.Join(r.dir, e.Name()), Why: r.why})
-		}
-	}
-	return items, nil
 }
 
 func isAside(name string) bool { return strings.HasSuffix(name, ".corrupt") }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -14,7 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // shadows lists the shadow branches that no session has anything on, that hang
@@ -26,7 +23,10 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	var loose []gitref.Ref
 	for _, ref := range v.refs {
 		base, worktree, ok := checkpoint.ParseShadow(ref.Name)
-		if ok && !v.onHead(base, worktree) && !slices.ContainsFunc(v.states, func(s *session.State) bool { return has(s, base, worktree) }) {
+		// Where it hangs on a worktree's HEAD, its checkpoints are points to rewind to.
+		onHead := func(h head) bool { return (worktree == "" || worktree == h.worktree) && hangsOn(base, h.commit) }
+		hasWork := func(s *session.State) bool { return has(s, base, worktree) }
+		if ok && !slices.ContainsFunc(v.heads, onHead) && !slices.ContainsFunc(v.states, hasWork) {
 			loose = append(loose, ref)
 		}
 	}
@@ -45,14 +45,6 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 		}
 	}
 	return items, nil
-}
-
-// onHead reports whether a shadow branch of that name hangs on a worktree's HEAD:
-// then its checkpoints are points to rewind to.
-func (v *view) onHead(base, worktree string) bool {
-	return slices.ContainsFunc(v.heads, func(h head) bool {
-		return (worktree == "" || worktree == h.worktree) && hangsOn(base, h.commit)
-	})
 }
 
 // hangsOn reports whether base, from a branch's name, names the commit; zeros
@@ -143,44 +135,4 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
-}
-
-// rescues lists the refs of rewinds and resets whose snapshot has gone, or that
-// never had one and are old.
-func (v *view) rescues(ctx context.Context) ([]Item, error) {
-	_, versions, err := v.store()
-	known := err == nil
-	var items []Item
-	for _, ref := range v.refs {
-		name, held := strings.CutPrefix(ref.Name, rewindstate.HeldRefs)
-		if !held {
-			continue
-		}
-		_, of, _ := strings.Cut(name, "-")
-		if version, err := bands.ParseVersion(of); err == nil && strings.HasPrefix(of, "v") {
-			if known && !slices.Contains(versions, version) {
-				items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " is gone", oid: ref.OID})
-			}
-			continue
-		}
-		since, err := v.since(ctx, of, ref.OID)
-		if err != nil {
-			return nil, err
-		}
-		if !since.IsZero() && v.now.Sub(since) > copyAge {
-			items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "older than 30 days", oid: ref.OID})
-		}
-	}
-	return items, nil
-}
-
-// since is when a ref without a snapshot was made, by its name or, if that
-// is a commit's id, at the earliest; zero if unknown.
-func (v *view) since(ctx context.Context, name string, oid git.OID) (time.Time, error) {
-	const least = 16 // digits of nanoseconds, more than an abbreviated id has
-	if n, err := strconv.ParseInt(name, 10, 64); err == nil && len(name) >= least {
-		return time.Unix(0, n), nil
-	}
-	c, err := v.rec.Repo.Commit(ctx, string(oid))
-	return c.Committer.When, ignoreMissing(err)
 }

@@ -54,9 +54,32 @@ var (
 func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	states, failed := c.rec.Sessions.All()
 	plan := Reset{spec: id}
-	ref, err := c.choose(ctx, &plan, states)
-	if err != nil {
-		return Reset{}, err
+	var ref string
+	if id != "" {
+		mine := slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool {
+			if c.rec.OwnsSession(s) {
+				return false
+			}
+			_, err := os.Lstat(s.WorktreePath)
+			return s.WorktreePath == "" || !errors.Is(err, fs.ErrNotExist)
+		})
+		s, err := named(mine, id)
+		if err != nil {
+			return Reset{}, err
+		}
+		plan.Sessions = []*session.State{s}
+		ref = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	} else {
+		at, err := c.rec.Repo.Commit(ctx, "HEAD")
+		if ignoreMissing(err) != nil {
+			return Reset{}, fmt.Errorf("read HEAD: %w", err)
+		}
+		for _, s := range states {
+			if c.rec.OwnsSession(s) && s.BaseCommit == string(at.OID) {
+				plan.Sessions = append(plan.Sessions, s)
+			}
+		}
+		ref = checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID)
 	}
 	for _, s := range plan.Sessions {
 		if c.rec.IsActive(s) {
@@ -69,36 +92,12 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 		return plan, ignoreMissing(err)
 	}
 	plan.tip = tip.OID
-	plan.Removes = len(failed) == 0 && !neededBesides(states, plan.Sessions, plan.Branch)
+	base, worktree, _ := checkpoint.ParseShadow(plan.Branch)
+	plan.Removes = len(failed) == 0 && !slices.ContainsFunc(states, func(s *session.State) bool {
+		goes := slices.ContainsFunc(plan.Sessions, func(g *session.State) bool { return g.ID == s.ID })
+		return !goes && has(s, base, worktree)
+	})
 	return plan, nil
-}
-
-// choose finds the sessions that go, and returns their shadow branch.
-func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
-	if plan.spec != "" {
-		s, err := named(slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool { return !c.rec.OwnsSession(s) && !isGone(s) }), plan.spec)
-		if err != nil {
-			return "", err
-		}
-		plan.Sessions = []*session.State{s}
-		return checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), nil
-	}
-	at, err := c.rec.Repo.Commit(ctx, "HEAD")
-	if ignoreMissing(err) != nil {
-		return "", fmt.Errorf("read HEAD: %w", err)
-	}
-	for _, s := range states {
-		if c.rec.OwnsSession(s) && s.BaseCommit == string(at.OID) {
-			plan.Sessions = append(plan.Sessions, s)
-		}
-	}
-	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
-}
-
-// isGone reports whether the folder of the session's worktree is no more.
-func isGone(s *session.State) bool {
-	_, err := os.Lstat(s.WorktreePath)
-	return s.WorktreePath != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 // named finds the session that an id, or the beginning of one, names.
@@ -122,16 +121,6 @@ func named(states []*session.State, id string) (*session.State, error) {
 	}
 }
 
-// neededBesides reports whether a session has something on the branch that isn't
-// among those that go.
-func neededBesides(states, going []*session.State, branch string) bool {
-	base, worktree, _ := checkpoint.ParseShadow(branch)
-	return slices.ContainsFunc(states, func(s *session.State) bool {
-		gone := slices.ContainsFunc(going, func(g *session.State) bool { return g.ID == s.ID })
-		return !gone && has(s, base, worktree)
-	})
-}
-
 // Reset forgets what PlanReset returned: ErrMeanwhile if that is no longer so.
 // What was on the branch is kept under Rescue.
 func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
@@ -140,53 +129,39 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 		if err != nil {
 			return err
 		}
-		if !plan.same(now) {
+		ids := func(states []*session.State) []string {
+			list := make([]string, len(states))
+			for i, s := range states {
+				list[i] = s.ID
+			}
+			return list
+		}
+		if plan.Branch != now.Branch || plan.Removes != now.Removes || plan.tip != now.tip ||
+			!slices.Equal(plan.AtWork, now.AtWork) || !slices.Equal(ids(plan.Sessions), ids(now.Sessions)) {
 			return ErrMeanwhile
 		}
-		if plan.Rescue, err = c.dropBranch(ctx, plan); err != nil {
-			return err
+		if plan.Removes {
+			at := strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
+			plan.Rescue = rewindstate.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + at
+			err := gitref.Update(ctx, c.rec.Repo, "entire: reset", []gitref.Change{
+				{Name: plan.Rescue, New: plan.tip},
+				{Name: fullName(plan.Branch), Old: plan.tip},
+			})
+			if err != nil {
+				return err
+			}
 		}
 		for _, s := range plan.Sessions {
-			if err := c.rec.Sessions.Forget(s.ID, readSoFar(ctx, s)); err != nil {
+			// If the session goes on, what its transcript has by now is not its work any more.
+			end := s.Recorder.Cursor
+			if scan, err := transcript.Read(ctx, s.TranscriptPath, end); err == nil {
+				end = scan.Cursor
+			}
+			if err := c.rec.Sessions.Forget(s.ID, end); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return plan, err
-}
-
-// readSoFar is the end of the session's transcript: what comes before it is
-// not the session's work any more, if it goes on.
-func readSoFar(ctx context.Context, s *session.State) transcript.Cursor {
-	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
-	if err != nil {
-		return s.Recorder.Cursor
-	}
-	return scan.Cursor
-}
-
-func (r Reset) same(o Reset) bool {
-	ids := func(states []*session.State) []string {
-		list := make([]string, len(states))
-		for i, s := range states {
-			list[i] = s.ID
-		}
-		return list
-	}
-	return r.Branch == o.Branch && r.Removes == o.Removes && r.tip == o.tip &&
-		slices.Equal(r.AtWork, o.AtWork) && slices.Equal(ids(r.Sessions), ids(o.Sessions))
-}
-
-// dropBranch removes the shadow branch of a reset and returns the ref that
-// keeps it.
-func (c Cleaner) dropBranch(ctx context.Context, plan Reset) (string, error) {
-	if !plan.Removes {
-		return "", nil
-	}
-	rescue := rewindstate.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
-	return rescue, gitref.Update(ctx, c.rec.Repo, "entire: reset", []gitref.Change{
-		{Name: rescue, New: plan.tip},
-		{Name: fullName(plan.Branch), Old: plan.tip},
-	})
 }

@@ -13,11 +13,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -69,8 +71,6 @@ type Item struct {
 	oid git.OID // of a ref, or of a checkpoint's tree
 }
 
-func (i Item) same(o Item) bool { return i.Kind == o.Kind && i.Name == o.Name }
-
 // Cleaner finds and removes what is orphaned in the repository of a recorder.
 type Cleaner struct {
 	// Progress is called with how many items are dealt with, unless it is nil.
@@ -102,20 +102,74 @@ func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
 
 // findLocal lists what is orphaned among what this machine alone has.
 func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
-	v, err := c.look(ctx)
-	if err != nil {
+	v := &view{rec: c.rec, now: c.rec.Env.Now()}
+	var failed []error
+	v.states, failed = c.rec.Sessions.All()
+	v.unread = len(failed)
+	var err error
+	if v.refs, err = gitref.List(ctx, c.rec.Repo, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
+		return nil, err
+	}
+	if v.heads, err = heads(ctx, c.rec.Repo); err != nil {
 		return nil, err
 	}
 	items, err := v.shadows(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rescues, err := v.rescues(ctx)
-	if err != nil {
-		return nil, err
+	_, versions, err := v.store()
+	known := err == nil
+	var rescues []Item
+	for _, ref := range v.refs {
+		name, held := strings.CutPrefix(ref.Name, rewindstate.HeldRefs)
+		if !held {
+			continue
+		}
+		_, of, _ := strings.Cut(name, "-")
+		if version, err := bands.ParseVersion(of); err == nil && strings.HasPrefix(of, "v") {
+			if known && !slices.Contains(versions, version) {
+				rescues = append(rescues, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " is gone", oid: ref.OID})
+			}
+			continue
+		}
+		const least = 16    // digits of nanoseconds, more than an abbreviated id has
+		var since time.Time // by its name or, if that is a commit's id, at the earliest
+		if n, err := strconv.ParseInt(of, 10, 64); err == nil && len(of) >= least {
+			since = time.Unix(0, n)
+		} else {
+			c, err := v.rec.Repo.Commit(ctx, string(ref.OID))
+			if ignoreMissing(err) != nil {
+				return nil, err
+			}
+			since = c.Committer.When
+		}
+		if !since.IsZero() && v.now.Sub(since) > copyAge {
+			rescues = append(rescues, Item{Kind: Rescue, Name: ref.Name, Why: "older than 30 days", oid: ref.OID})
+		}
 	}
 	items = append(items, rescues...)
-	items = append(items, v.sessions(items)...)
+	// The last session of each worktree is kept, to be resumed.
+	last := map[string]*session.State{}
+	for _, s := range v.states {
+		if l := last[s.WorktreePath]; l == nil || heardOf(s).After(heardOf(l)) {
+			last[s.WorktreePath] = s
+		}
+	}
+	isKept := func(s *session.State) bool { // its shadow branch is there and isn't going
+		return slices.ContainsFunc(v.refs, func(ref gitref.Ref) bool {
+			base, worktree, ok := checkpoint.ParseShadow(ref.Name)
+			isOwn := ok && hangsOn(base, git.OID(s.BaseCommit)) && (worktree == "" || worktree == checkpoint.WorktreeHash(s.WorktreeID))
+			return isOwn && !slices.ContainsFunc(items, func(i Item) bool { return i.Kind == Shadow && fullName(i.Name) == ref.Name })
+		})
+	}
+	var states []Item
+	for _, s := range v.states {
+		why, over := v.over(s)
+		if over && last[s.WorktreePath] != s && !isKept(s) {
+			states = append(states, Item{Kind: State, Name: s.ID, Why: why})
+		}
+	}
+	items = append(items, states...)
 	files, err := c.files(v)
 	return append(items, files...), err
 }
@@ -150,7 +204,7 @@ func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 				stored = append(stored, item)
 				continue
 			}
-			at := slices.IndexFunc(now, item.same)
+			at := slices.IndexFunc(now, func(i Item) bool { return i.Kind == item.Kind && i.Name == item.Name })
 			if at < 0 {
 				done.Kept = append(done.Kept, item)
 				continue
@@ -216,19 +270,6 @@ type view struct {
 type head struct {
 	worktree string // its hash
 	commit   git.OID
-}
-
-func (c Cleaner) look(ctx context.Context) (*view, error) {
-	v := &view{rec: c.rec, now: c.rec.Env.Now()}
-	var failed []error
-	v.states, failed = c.rec.Sessions.All()
-	v.unread = len(failed)
-	var err error
-	if v.refs, err = gitref.List(ctx, c.rec.Repo, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
-		return nil, err
-	}
-	v.heads, err = heads(ctx, c.rec.Repo)
-	return v, err
 }
 
 // heads returns HEAD of every worktree that git lists.
