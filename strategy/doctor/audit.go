@@ -68,9 +68,27 @@ type Audited struct {
 
 // Run checks the range. An error of git about the range is an *git.ExitError.
 func (a *Audit) Run(ctx context.Context) (Audited, error) {
-	run := &audit{Audit: a, seen: map[git.OID]bool{}}
-	if err := run.named(ctx); err != nil {
+	run := &audit{Audit: a, seen: map[git.OID]bool{}, order: map[checkpoint.ID]int{}}
+	revs := a.Range
+	if len(revs) == 0 {
+		revs = []string{"HEAD"}
+	}
+	args := append([]string{"-F", "--grep=" + checkpoint.TrailerKey + ":", "--reverse", "--end-of-options"}, revs...)
+	commits, err := gitlog.Commits(ctx, a.Repo, append(args, "--")...)
+	if err != nil {
 		return Audited{}, err
+	}
+	for _, c := range commits {
+		ids := checkpoint.IDsOf(c)
+		if len(ids) > 0 {
+			run.result.Commits++
+		}
+		for _, id := range ids { // each once, with the oldest commit that names it
+			if _, known := run.order[id]; !known {
+				run.order[id] = len(run.names)
+				run.names = append(run.names, named{id, c.OID})
+			}
+		}
 	}
 	trees, err := checkpoint.Trees(ctx, a.Repo)
 	if err != nil {
@@ -123,34 +141,6 @@ type auditedFile struct {
 	path string
 	oid  git.OID
 	size int64
-}
-
-// named finds the checkpoints that the commits of the range name, each once, of the oldest
-// commit first.
-func (a *audit) named(ctx context.Context) error {
-	revs := a.Range
-	if len(revs) == 0 {
-		revs = []string{"HEAD"}
-	}
-	args := append([]string{"-F", "--grep=" + checkpoint.TrailerKey + ":", "--reverse", "--end-of-options"}, revs...)
-	commits, err := gitlog.Commits(ctx, a.Repo, append(args, "--")...)
-	if err != nil {
-		return err
-	}
-	a.order = map[checkpoint.ID]int{}
-	for _, c := range commits {
-		ids := checkpoint.IDsOf(c)
-		if len(ids) > 0 {
-			a.result.Commits++
-		}
-		for _, id := range ids {
-			if _, known := a.order[id]; !known {
-				a.order[id] = len(a.names)
-				a.names = append(a.names, named{id, c.OID})
-			}
-		}
-	}
-	return nil
 }
 
 func (a *audit) found(n named, file string, f Finding) {

@@ -51,28 +51,23 @@ func (a *audit) search(ctx context.Context) error {
 				a.Progress(a.result.Bytes, total)
 			}
 			if len(secrets) > 0 {
-				a.found(f.named, f.path, secretFinding(secrets))
+				var rules []string
+				for _, s := range secrets {
+					if !slices.Contains(rules, s.Rule) {
+						rules = append(rules, s.Rule)
+					}
+				}
+				a.found(f.named, f.path, Finding{
+					Code: UnmaskedSecret, Severity: Error, What: count(len(secrets), "secret") + " that today's rules mask: " + some(rules),
+					Why:  "it was recorded under older rules, or by another program; whoever can read the branch can read it",
+					Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",
+				})
 				a.result.Problems[len(a.result.Problems)-1].Secrets = secrets
 			}
 			return nil
 		})
 	}
 	return g.Wait()
-}
-
-// secretFinding is the finding of a file with secrets.
-func secretFinding(secrets []Secret) Finding {
-	var rules []string
-	for _, s := range secrets {
-		if !slices.Contains(rules, s.Rule) {
-			rules = append(rules, s.Rule)
-		}
-	}
-	return Finding{
-		Code: UnmaskedSecret, Severity: Error, What: count(len(secrets), "secret") + " that today's rules mask: " + some(rules),
-		Why:  "it was recorded under older rules, or by another program; whoever can read the branch can read it",
-		Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",
-	}
 }
 
 // secretsIn lists what today's rules mask in a file of a checkpoint. Lines of transcripts and

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -142,9 +141,4 @@ func (d *Doctor) prune(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// checkName reports whether a name can be that of a backup.
-func checkName(name string) bool {
-	return name != "" && !strings.HasPrefix(name, ".") && filepath.Base(name) == name
 }

@@ -23,9 +23,29 @@ import (
 // back makes a backup of all that the repairs may change: copies of files, and a
 // ref for every commit, so that git's gc leaves it. The manifest comes last.
 func (d *Doctor) back(ctx context.Context, code string, subjects []string, repairs []*Repair) (*Backup, error) {
-	b, err := d.newBackup(code, subjects)
-	if err != nil {
+	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
 		return nil, fmt.Errorf("back up: %w", err)
+	}
+	now := d.Recorder.Env.Now().UTC()
+	b := &Backup{
+		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
+		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
+	}
+	for n := 1; ; n++ { // two repairs within a second get different names
+		b.Name = now.Format("20060102T150405") + "-" + code
+		if n > 1 {
+			b.Name += "-" + strconv.Itoa(n)
+		}
+		err := disk.Step("mkdir", d.folder(b))
+		if err == nil {
+			err = os.Mkdir(d.folder(b), 0o700)
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("back up: %w", err)
+		}
 	}
 	for _, rep := range repairs {
 		for _, path := range rep.Files {
@@ -56,35 +76,22 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 	for i := range b.Checkpoints {
 		b.Checkpoints[i].Before = dirs[i]
 	}
-	if err := d.hold(ctx, b, tip); err != nil {
+	commits := make([]git.OID, 0, len(b.Refs)+1)
+	commits = append(commits, tip)
+	for _, ref := range b.Refs {
+		commits = append(commits, ref.Before)
+	}
+	slices.Sort(commits)
+	var updates []gitref.Change
+	for i, oid := range slices.Compact(commits) {
+		if _, err := d.Recorder.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
+			updates = append(updates, gitref.Change{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
+		}
+	}
+	if err := gitref.Update(ctx, d.Recorder.Repo, "entire: doctor", updates); err != nil {
 		return nil, fmt.Errorf("back up refs: %w", err)
 	}
 	return b, d.writeBackup(b)
-}
-
-// newBackup makes the folder. Two repairs within a second get different names.
-func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
-	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
-		return nil, err
-	}
-	now := d.Recorder.Env.Now().UTC()
-	b := &Backup{
-		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
-		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
-	}
-	for n := 1; ; n++ {
-		b.Name = now.Format("20060102T150405") + "-" + code
-		if n > 1 {
-			b.Name += "-" + strconv.Itoa(n)
-		}
-		if err := disk.Step("mkdir", d.folder(b)); err != nil {
-			return nil, err
-		}
-		err := os.Mkdir(d.folder(b), 0o700)
-		if !errors.Is(err, fs.ErrExist) {
-			return b, err
-		}
-	}
 }
 
 func (d *Doctor) saveFile(b *Backup, path string) error {
@@ -162,23 +169,6 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 		dirs[i] = entry.OID
 	}
 	return tip.OID, dirs, nil
-}
-
-// hold makes a ref for every commit that the backup names and that is there.
-func (d *Doctor) hold(ctx context.Context, b *Backup, tip git.OID) error {
-	commits := make([]git.OID, 0, len(b.Refs)+1)
-	commits = append(commits, tip)
-	for _, ref := range b.Refs {
-		commits = append(commits, ref.Before)
-	}
-	slices.Sort(commits)
-	var updates []gitref.Change
-	for i, oid := range slices.Compact(commits) {
-		if _, err := d.Recorder.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
-			updates = append(updates, gitref.Change{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
-		}
-	}
-	return gitref.Update(ctx, d.Recorder.Repo, "entire: doctor", updates)
 }
 
 // seal notes what the repair has made of it all.

@@ -29,12 +29,19 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	var b branch
 	b.tip, b.err = e.repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(b.err, git.ErrMissing) {
-		return e.withoutBranch(ctx)
+		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
+		// If commits were linked here and no remote has them, the branch was deleted; its commits
+		// stay until git's gc takes them.
+		if !b.broken && len(e.rec.Commits().Repairer.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
+			b.deleted, b.err = e.dangling(ctx)
+		}
+		return b
 	}
 	if b.err == nil {
 		b.list, b.large, b.err = inspect(ctx, e.repo, b.tip)
 	}
-	partial := e.isPartial(ctx)
+	set, err := e.repo.Config.Match(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	partial := err == nil && len(set) > 0
 	b.ids = make(map[checkpoint.ID]bool, len(b.list))
 	for i := range b.list {
 		b.ids[b.list[i].ID] = true
@@ -63,23 +70,17 @@ func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkp
 	case err != nil:
 		list, err = checkpoint.Inspect(ctx, repo, tip.Tree, missing)
 	default:
-		err = inspectAgain(ctx, repo, list, missing)
+		for i := range list {
+			c := &list[i]
+			if complete(ctx, repo, c.Dir, missing) {
+				continue
+			}
+			if *c, err = checkpoint.InspectDir(ctx, repo, c.ID, c.Dir, missing); err != nil {
+				return list, large, err
+			}
+		}
 	}
 	return list, large, err
-}
-
-// inspectAgain examines the checkpoints again of which objects are missing.
-func inspectAgain(ctx context.Context, repo *git.Repo, list []checkpoint.Inspected, missing map[git.OID]bool) (err error) {
-	for i := range list {
-		c := &list[i]
-		if complete(ctx, repo, c.Dir, missing) {
-			continue
-		}
-		if *c, err = checkpoint.InspectDir(ctx, repo, c.ID, c.Dir, missing); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // inBackground starts do, and returns a function that waits for its end and
@@ -95,22 +96,6 @@ func inBackground(do func() error) func() error {
 		<-done
 		return err
 	}
-}
-
-// withoutBranch finds out why there is no branch. If commits were linked here and
-// no remote has them, it was deleted; its commits stay until git's gc takes them.
-func (e *exam) withoutBranch(ctx context.Context) branch {
-	b := branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
-	if !b.broken && len(e.rec.Commits().Repairer.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
-		b.deleted, b.err = e.dangling(ctx)
-	}
-	return b
-}
-
-// isPartial reports whether the repository is a partial clone.
-func (e *exam) isPartial(ctx context.Context) bool {
-	set, err := e.repo.Config.Match(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
-	return err == nil && len(set) > 0
 }
 
 // limit is the size of a blob that common hosts refuse, less a little.

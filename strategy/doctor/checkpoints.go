@@ -16,11 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
-// namedAnywhere lists the ids in all commits of refs and reflogs.
-func (e *exam) namedAnywhere(ctx context.Context) ([]named, error) {
-	return e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
-}
-
 // lostBranch finds that the branch was deleted.
 func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
 	was := cc.v1.deleted
@@ -84,23 +79,18 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 		}
 		if auto {
 			f.Why = "their commits were dropped, or are in another clone"
-			if cc.cleanable(ctx, ids) {
+			remotes := cc.remotes(ctx)
+			isLocal := func(id string) bool { // as far as was fetched
+				_, found := cc.onRemote(ctx, remotes, checkpoint.ID(id))
+				return !found
+			}
+			if !gitlog.IsShallow(cc.repo) && slices.ContainsFunc(ids, isLocal) {
 				f.Hint = "`entire clean` removes those that no remote has"
 			}
 		}
 		list = append(list, f)
 	}
 	return list, nil
-}
-
-// cleanable reports whether `entire clean` may remove one of the checkpoints: no remote
-// has it, as far as was fetched.
-func (cc checkpointChecks) cleanable(ctx context.Context, ids []string) bool {
-	remotes := cc.remotes(ctx)
-	return !gitlog.IsShallow(cc.repo) && slices.ContainsFunc(ids, func(id string) bool {
-		_, found := cc.onRemote(ctx, remotes, checkpoint.ID(id))
-		return !found
-	})
 }
 
 // unreadable finds what can't be read on the metadata branch.
@@ -121,39 +111,39 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 		case len(c.Missing) > 0:
 			gone = append(gone, c)
 		case len(c.Lost) > 0:
-			list = append(list, cc.damaged(ctx, c))
+			f := Finding{
+				Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
+				What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
+				Why:  "that part of the record can't be read",
+				Hint: "fetch the branch from a clone that has it whole",
+			}
+			covering := func(dir git.OID) bool { // it must have everything else of it
+				ok, err := c.Covers(ctx, cc.repo, dir)
+				return err == nil && ok
+			}
+			if dir, ok := cc.earlier(ctx, c.ID, covering); ok {
+				f.Fix, f.Hint = "put the last whole version of it in its place", ""
+				f.Repair = cc.graft(c.ID, dir)
+			}
+			list = append(list, f)
 		case c.Summary != "":
+			repair := cc.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
+				return checkpoint.Resummarize(ctx, cc.repo, tree, c.ID)
+			})
+			repair.Preview = func(context.Context) ([]string, error) {
+				return []string{"write " + c.ID.Dir() + "/metadata.json"}, nil
+			}
 			list = append(list, Finding{
 				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
 				What:   "the checkpoint is damaged: " + c.Summary,
 				Why:    "its branch, tokens and files as a whole are not known",
 				Fix:    "make its metadata anew from its sessions",
-				Repair: cc.resummarize(c.ID),
+				Repair: repair,
 			})
 		}
 	}
 	absent, err := cc.absent(ctx, gone)
 	return append(list, absent...), err
-}
-
-// damaged is the finding of a checkpoint that holds what can't be decoded. It is
-// repaired only with a version that has everything else of it.
-func (cc checkpointChecks) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
-	f := Finding{
-		Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
-		What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
-		Why:  "that part of the record can't be read",
-		Hint: "fetch the branch from a clone that has it whole",
-	}
-	covering := func(dir git.OID) bool {
-		ok, err := c.Covers(ctx, cc.repo, dir)
-		return err == nil && ok
-	}
-	if dir, ok := cc.earlier(ctx, c.ID, covering); ok {
-		f.Fix, f.Hint = "put the last whole version of it in its place", ""
-		f.Repair = cc.graft(c.ID, dir)
-	}
-	return f
 }
 
 // absent are the findings of checkpoints with objects that are not here. They are
@@ -165,7 +155,8 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 	}
 	var list []Finding
 	for _, r := range cc.remotes(ctx) {
-		there, err := cc.reachableMissing(ctx, r)
+		// What is missing here and its branch refers to, as it was fetched last, the remote has.
+		there, _, err := objects(ctx, cc.repo, string(r.tip.OID))
 		if err != nil {
 			return nil, err
 		}
@@ -195,24 +186,6 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 		})
 	}
 	return list, nil
-}
-
-// reachableMissing returns the objects that are missing here and that the remote's
-// metadata branch refers to, as it was fetched last.
-func (cc checkpointChecks) reachableMissing(ctx context.Context, r remote) (map[git.OID]bool, error) {
-	missing, _, err := objects(ctx, cc.repo, string(r.tip.OID))
-	return missing, err
-}
-
-// resummarize is the repair that makes a checkpoint's metadata anew from its sessions.
-func (e *exam) resummarize(id checkpoint.ID) *Repair {
-	r := e.onBranch(id, "Summarize checkpoint "+string(id)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
-		return checkpoint.Resummarize(ctx, e.repo, tree, id)
-	})
-	r.Preview = func(context.Context) ([]string, error) {
-		return []string{"write " + id.Dir() + "/metadata.json"}, nil
-	}
-	return r
 }
 
 // graft is the repair that puts a tree in a checkpoint's place.
@@ -265,7 +238,13 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
 		})
 	}
-	shadows, err := cc.shadows(ctx)
+	refs, err := gitref.List(ctx, cc.repo, shadowRefs)
+	var shadows []string
+	for _, ref := range refs {
+		if checkpoint.IsShadow(ref.Name) {
+			shadows = append(shadows, ref.Name)
+		}
+	}
 	if err != nil || len(shadows) == 0 {
 		return list, err
 	}
@@ -282,18 +261,6 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 		})
 	}
 	return list, nil
-}
-
-// shadows are the names of the shadow branches.
-func (cc checkpointChecks) shadows(ctx context.Context) ([]string, error) {
-	refs, err := gitref.List(ctx, cc.repo, shadowRefs)
-	var names []string
-	for _, ref := range refs {
-		if checkpoint.IsShadow(ref.Name) {
-			names = append(names, ref.Name)
-		}
-	}
-	return names, err
 }
 
 func texts(oids []git.OID) []string {

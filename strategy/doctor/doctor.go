@@ -8,11 +8,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -117,9 +120,55 @@ type Doctor struct {
 // Examine runs every check. The error is that of ctx: what can't be looked at is
 // a finding.
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
-	e := d.newExam(ctx)
+	// What several checks need is read once. The commits of all refs are listed in the background.
+	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
+	entries, err := os.ReadDir(e.rec.Sessions.Dir())
+	if err != nil {
+		entries = nil
+	}
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), ".json")
+		if !ok || id == "" || id[0] == '.' {
+			continue
+		}
+		s, err := e.rec.Sessions.Load(id)
+		switch {
+		case errors.Is(err, session.ErrNotFound):
+		case err != nil:
+			e.bad = append(e.bad, badState{id, filepath.Join(e.rec.Sessions.Dir(), entry.Name()), err})
+		default:
+			e.states = append(e.states, s)
+		}
+	}
+	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
+	e.everywhere.wait = inBackground(func() (err error) {
+		e.everywhere.ids, err = e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
+		return err
+	})
+	e.v1 = e.loadBranch(ctx)
 	var list []Finding
-	checks := slices.Concat(e.checks(), d.More)
+	refs, sessions, journal := refChecks{e}, sessionChecks{e}, journalChecks{e}
+	checkpoints, trailers, stores := checkpointChecks{e}, trailerChecks{e}, storeChecks{e}
+	checks := append([]Check{ // findings are reported in this order
+		refs.broken,
+		refs.staleLocks,
+		sessions.damaged,
+		sessions.stuck,
+		sessions.unfinishedTurns,
+		sessions.lostSideFiles,
+		journal.unfinished,
+		checkpoints.lostBranch,
+		checkpoints.blockedBranch,
+		checkpoints.unreadable,
+		trailers.missing,
+		checkpoints.unused,
+		checkpoints.oversized,
+		stores.damaged,
+		stores.damagedContexts,
+		stores.interruptedRewinds,
+		stores.damagedCatalog,
+		refs.temporaryFiles,
+	}, d.More...)
 	for i, check := range checks {
 		if d.Progress != nil {
 			d.Progress(int64(i), int64(len(checks)))
@@ -134,26 +183,20 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		list = append(list, notExamined(err)...)
+		var failed []Finding // one for each line of the error's text
+		for _, text := range lines(err) {
+			if hint, ok := strings.CutPrefix(text, "hint: "); ok && len(failed) > 0 {
+				failed[len(failed)-1].Hint = hint // a line that advises belongs to the one before
+				continue
+			}
+			failed = append(failed, Finding{
+				Code: NotExamined, Severity: Error, What: "something could not be examined: " + text,
+				Why: "there may be more that is wrong",
+			})
+		}
+		list = append(list, failed...)
 	}
 	return list, nil
-}
-
-// notExamined is a finding for each line of an error's text, none for nil. What
-// a line advises belongs to the one before.
-func notExamined(err error) []Finding {
-	var list []Finding
-	for _, text := range lines(err) {
-		if hint, ok := strings.CutPrefix(text, "hint: "); ok && len(list) > 0 {
-			list[len(list)-1].Hint = hint
-			continue
-		}
-		list = append(list, Finding{
-			Code: NotExamined, Severity: Error, What: "something could not be examined: " + text,
-			Why: "there may be more that is wrong",
-		})
-	}
-	return list
 }
 
 // lines are the lines of an error's text, none of nil.

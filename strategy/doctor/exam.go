@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -45,20 +44,6 @@ type badState struct {
 	err      error
 }
 
-// newExam reads what the checks need. The commits of all refs are listed in the
-// background.
-func (d *Doctor) newExam(ctx context.Context) *exam {
-	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
-	e.loadStates()
-	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
-	e.everywhere.wait = inBackground(func() (err error) {
-		e.everywhere.ids, err = e.namedAnywhere(ctx)
-		return err
-	})
-	e.v1 = e.loadBranch(ctx)
-	return e
-}
-
 // The checks by family. They share an examination.
 type (
 	refChecks        struct{ *exam }
@@ -68,53 +53,6 @@ type (
 	trailerChecks    struct{ *exam }
 	storeChecks      struct{ *exam }
 )
-
-// checks returns all checks, in the order in which their findings are reported.
-func (e *exam) checks() []Check {
-	refs, sessions, journal := refChecks{e}, sessionChecks{e}, journalChecks{e}
-	checkpoints, trailers, stores := checkpointChecks{e}, trailerChecks{e}, storeChecks{e}
-	return []Check{
-		refs.broken,
-		refs.staleLocks,
-		sessions.damaged,
-		sessions.stuck,
-		sessions.unfinishedTurns,
-		sessions.lostSideFiles,
-		journal.unfinished,
-		checkpoints.lostBranch,
-		checkpoints.blockedBranch,
-		checkpoints.unreadable,
-		trailers.missing,
-		checkpoints.unused,
-		checkpoints.oversized,
-		stores.damaged,
-		stores.damagedContexts,
-		stores.interruptedRewinds,
-		stores.damagedCatalog,
-		refs.temporaryFiles,
-	}
-}
-
-func (e *exam) loadStates() {
-	entries, err := os.ReadDir(e.rec.Sessions.Dir())
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		id, ok := strings.CutSuffix(entry.Name(), ".json")
-		if !ok || id == "" || id[0] == '.' {
-			continue
-		}
-		s, err := e.rec.Sessions.Load(id)
-		switch {
-		case errors.Is(err, session.ErrNotFound):
-		case err != nil:
-			e.bad = append(e.bad, badState{id, filepath.Join(e.rec.Sessions.Dir(), entry.Name()), err})
-		default:
-			e.states = append(e.states, s)
-		}
-	}
-}
 
 func isDir(path string) bool {
 	info, err := os.Stat(path)
@@ -144,7 +82,11 @@ func (e *exam) rootOf(s *session.State) string {
 func (e *exam) of(ctx context.Context, s *session.State, ids []string, do func(ctx context.Context) error) *Repair {
 	rep := &Repair{Files: e.sessionFiles(s.ID), Do: do}
 	bases := []git.OID{git.OID(s.BaseCommit)}
-	if head, err := e.repo.Commit(ctx, headSpec(s.WorktreeID)); err == nil {
+	spec := "main-worktree/HEAD"
+	if s.WorktreeID != "" {
+		spec = "worktrees/" + s.WorktreeID + "/HEAD"
+	}
+	if head, err := e.repo.Commit(ctx, spec); err == nil {
 		bases = append(bases, head.OID)
 	}
 	for _, base := range bases {
@@ -156,14 +98,6 @@ func (e *exam) of(ctx context.Context, s *session.State, ids []string, do func(c
 		}
 	}
 	return rep
-}
-
-// headSpec is the name that HEAD of a worktree has everywhere.
-func headSpec(worktreeID string) string {
-	if worktreeID == "" {
-		return "main-worktree/HEAD"
-	}
-	return "worktrees/" + worktreeID + "/HEAD"
 }
 
 func (e *exam) sessionFiles(id string) []string {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
-	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
@@ -30,7 +29,26 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		})
 	}
 	for _, o := range jc.open {
-		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: jc.ofDecision(ctx, o)}
+		repair := &Repair{ // with all that applying the entry may change
+			Kind:  "journal",
+			Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(jc.repo.CommonDir, "entire", "links.json")},
+			Do:    jc.rec.Commits().Repairer.FinishCommits,
+		}
+		if o.ID != "" {
+			repair.Checkpoints = []checkpoint.ID{o.ID}
+		}
+		for _, share := range o.Shares {
+			repair.Files = append(repair.Files, jc.sessionFiles(share.Session)...)
+			for _, s := range jc.states {
+				if s.ID == share.Session {
+					repair.Refs = append(repair.Refs, jc.of(ctx, s, nil, nil).Refs...)
+				}
+			}
+		}
+		if o.Commit != "" {
+			repair.Refs = append(repair.Refs, checkpoint.ShadowBranch(o.Commit, o.Worktree))
+		}
+		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: repair}
 		switch {
 		case o.Err != nil:
 			f.Code, f.Severity, f.Subject = DamagedJournal, Error, filepath.Base(o.Path)
@@ -58,28 +76,4 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		list = append(list, f)
 	}
 	return list, jc.openErr
-}
-
-// ofDecision is the repair of a journal entry: all that applying it may change.
-func (jc journalChecks) ofDecision(ctx context.Context, o commits.Open) *Repair {
-	rep := &Repair{
-		Kind:  "journal",
-		Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(jc.repo.CommonDir, "entire", "links.json")},
-		Do:    jc.rec.Commits().Repairer.FinishCommits,
-	}
-	if o.ID != "" {
-		rep.Checkpoints = []checkpoint.ID{o.ID}
-	}
-	for _, share := range o.Shares {
-		rep.Files = append(rep.Files, jc.sessionFiles(share.Session)...)
-		for _, s := range jc.states {
-			if s.ID == share.Session {
-				rep.Refs = append(rep.Refs, jc.of(ctx, s, nil, nil).Refs...)
-			}
-		}
-	}
-	if o.Commit != "" {
-		rep.Refs = append(rep.Refs, checkpoint.ShadowBranch(o.Commit, o.Worktree))
-	}
-	return rep
 }

@@ -37,16 +37,35 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	slices.Sort(names)
 	var list []Finding
 	for _, name := range slices.Compact(names) {
-		if isOwn(name) && rc.isBroken(ctx, name) {
-			list = append(list, rc.brokenRef(ctx, name))
+		// People may have branches in our folder.
+		isOwn := strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
+		if !isOwn || !rc.isBroken(ctx, name) {
+			continue
 		}
+		f := Finding{
+			Code: BrokenRef, Severity: Error, Subject: name,
+			What: "the ref names no commit", Why: "git can't read or move it, and neither can hooks",
+		}
+		good, found := rc.lastGood(ctx, name)
+		f.Repair = &Repair{
+			Files: []string{rc.refPath(name)}, Refs: []string{name},
+			Do: func(ctx context.Context) error {
+				return rc.rec.WithLock(ctx, func() error { return rc.setRef(ctx, name, good) })
+			},
+		}
+		switch {
+		case found:
+			f.Fix = "set it to the last commit that it named and that is there, " + good.Short()
+		case name == checkpoint.MetadataBranch:
+			f.Hint, f.Repair = "fetch the branch from a clone that has it", nil
+		case checkpoint.IsShadow(name):
+			f.Fix = "remove it; the next stop makes a new one"
+		default:
+			f.Fix = "remove it; what it kept is lost"
+		}
+		list = append(list, f)
 	}
 	return list, err
-}
-
-// isOwn reports whether a ref is ours: people may have branches in our folder.
-func isOwn(name string) bool {
-	return strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
 }
 
 // isBroken reports whether a ref is there and names no commit.
@@ -57,32 +76,6 @@ func (e *exam) isBroken(ctx context.Context, name string) bool {
 	_, err := os.Lstat(e.refPath(name))
 	now, failed := refNow(ctx, e.repo, name)
 	return err == nil || failed == nil && now != ""
-}
-
-func (rc refChecks) brokenRef(ctx context.Context, name string) Finding {
-	f := Finding{
-		Code: BrokenRef, Severity: Error, Subject: name,
-		What: "the ref names no commit", Why: "git can't read or move it, and neither can hooks",
-	}
-	good, found := rc.lastGood(ctx, name)
-	switch {
-	case found:
-		f.Fix = "set it to the last commit that it named and that is there, " + good.Short()
-	case name == checkpoint.MetadataBranch:
-		f.Hint = "fetch the branch from a clone that has it"
-		return f
-	case checkpoint.IsShadow(name):
-		f.Fix = "remove it; the next stop makes a new one"
-	default:
-		f.Fix = "remove it; what it kept is lost"
-	}
-	f.Repair = &Repair{
-		Files: []string{rc.refPath(name)}, Refs: []string{name},
-		Do: func(ctx context.Context) error {
-			return rc.rec.WithLock(ctx, func() error { return rc.setRef(ctx, name, good) })
-		},
-	}
-	return f
 }
 
 func (e *exam) refPath(name string) string {

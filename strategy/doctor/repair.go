@@ -25,9 +25,31 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 		if d.Progress != nil {
 			d.Progress(int64(len(done)), int64(len(findings)))
 		}
-		made, err := d.fix(ctx, group)
-		done = append(done, made...)
+		subjects := make([]string, len(group))
+		repairs := make([]*Repair, len(group))
+		for i, f := range group {
+			subjects[i], repairs[i] = f.Subject, f.Repair
+		}
+		// The services that repair take the lock by themselves, so the backup is made under one of its
+		// own: what a hook does in between is either what the repair does, or is kept by it.
+		var b *Backup
+		err := d.Recorder.WithLock(ctx, func() (err error) {
+			b, err = d.back(ctx, group[0].kind(), subjects, repairs)
+			return err
+		})
 		if err != nil {
+			return done, err
+		}
+		made := map[*Repair]error{}
+		for _, f := range group {
+			if _, known := made[f.Repair]; !known {
+				made[f.Repair] = f.Repair.Do(ctx)
+			}
+			done = append(done, Outcome{Finding: f, Backup: b.Name, Err: made[f.Repair]})
+		}
+		// Also what was repaired before an interruption has to be undoable.
+		err = d.Recorder.WithLock(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return done, err
 		}
 	}
@@ -53,34 +75,4 @@ func Groups(findings []Finding) [][]Finding {
 		groups[i] = append(groups[i], f)
 	}
 	return groups
-}
-
-// fix repairs findings of one kind. The services that do it take the lock by
-// themselves, so the backup is made under one of its own: what a hook does in
-// between is either what the repair does, or is kept by it.
-func (d *Doctor) fix(ctx context.Context, group []Finding) ([]Outcome, error) {
-	subjects := make([]string, len(group))
-	repairs := make([]*Repair, len(group))
-	for i, f := range group {
-		subjects[i], repairs[i] = f.Subject, f.Repair
-	}
-	var b *Backup
-	err := d.Recorder.WithLock(ctx, func() (err error) {
-		b, err = d.back(ctx, group[0].kind(), subjects, repairs)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	done := make([]Outcome, len(group))
-	made := map[*Repair]error{}
-	for i, f := range group {
-		if _, known := made[f.Repair]; !known {
-			made[f.Repair] = f.Repair.Do(ctx)
-		}
-		done[i] = Outcome{Finding: f, Backup: b.Name, Err: made[f.Repair]}
-	}
-	// Also what was repaired before an interruption has to be undoable.
-	err = d.Recorder.WithLock(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
-	return done, errors.Join(err, ctx.Err())
 }

@@ -33,12 +33,31 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 		switch {
 		case s.Phase == session.Active:
 			if why, ok := sc.abandoned(s); ok {
-				list = append(list, sc.stuckSession(ctx, s, why))
+				f := Finding{
+					Code: StuckSession, Severity: Warning, Subject: s.ID,
+					What: "a turn of the session never ended: " + why,
+					Why:  "what it changed last is in no checkpoint yet",
+					Fix:  "end the turn, and save what it changed as its stop would have",
+				}
+				ids := workspace.IncompleteCheckpoints(s)
+				f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
+					return sc.ifStuck(s.ID, func() error {
+						return sc.in(s, func(there *strategy.Recorder) error { return there.Lifecycle().Machine.EndTurn(ctx, s.ID) })
+					})
+				})
+				if !isDir(sc.rootOf(s)) {
+					f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
+					f.Fix = "note that the session has ended; its earlier checkpoints stay"
+					f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
+						return sc.ifStuck(s.ID, func() error { return sc.rec.Lifecycle().Machine.EndSession(ctx, s.ID) })
+					})
+				}
+				list = append(list, f)
 			}
 		case s.Phase == session.Ended && len(s.FilesTouched) > 0:
 			list = append(list, Finding{
 				Code: PendingSession, Severity: Note, Subject: s.ID,
-				What: "the session ended with " + files(len(s.FilesTouched)) + " that no commit has taken up",
+				What: "the session ended with " + count(len(s.FilesTouched), "file") + " that no commit has taken up",
 				Why:  "the next commit of " + some(s.FilesTouched) + " is linked to it",
 			})
 		}
@@ -52,29 +71,31 @@ func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 	if agent.PID != 0 {
 		return "its agent is gone", !sc.rec.Env.Alive(agent.PID, agent.Start)
 	}
-	sign := sc.lastSign(s)
-	return fmt.Sprintf("nothing has been heard of it for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
-}
-
-// lastSign is when a session was last seen to do anything: its hooks, its
-// transcript, its subagents', or a snapshot of its own.
-func (sc sessionChecks) lastSign(s *session.State) time.Time {
-	last := s.StartedAt
+	// A session is seen to do something by its hooks, its transcript, its subagents', or a
+	// snapshot of its own.
+	sign := s.StartedAt
 	see := func(t time.Time) {
-		if t.After(last) {
-			last = t
+		if t.After(sign) {
+			sign = t
 		}
 	}
 	if s.LastInteraction != nil {
 		see(*s.LastInteraction)
 	}
-	for _, path := range append(subagents(s.TranscriptPath), s.TranscriptPath) {
+	paths := []string{s.TranscriptPath}
+	dir := filepath.Join(strings.TrimSuffix(s.TranscriptPath, ".jsonl"), "subagents")
+	if entries, err := os.ReadDir(dir); err == nil {
+		for _, entry := range entries {
+			paths = append(paths, filepath.Join(dir, entry.Name()))
+		}
+	}
+	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && path != "" {
 			see(info.ModTime())
 		}
 	}
 	see(sc.lastSnapshot(s))
-	return last
+	return fmt.Sprintf("nothing has been heard of it for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
 }
 
 // lastSnapshot is when the newest of the session's own snapshots was taken, as
@@ -99,43 +120,6 @@ func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	return time.Time{}
 }
 
-// subagents are the transcripts of a session's subagents.
-func subagents(path string) []string {
-	dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	paths := make([]string, len(entries))
-	for i, entry := range entries {
-		paths[i] = filepath.Join(dir, entry.Name())
-	}
-	return paths
-}
-
-func (sc sessionChecks) stuckSession(ctx context.Context, s *session.State, why string) Finding {
-	f := Finding{
-		Code: StuckSession, Severity: Warning, Subject: s.ID,
-		What: "a turn of the session never ended: " + why,
-		Why:  "what it changed last is in no checkpoint yet",
-		Fix:  "end the turn, and save what it changed as its stop would have",
-	}
-	ids := workspace.IncompleteCheckpoints(s)
-	f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
-		return sc.ifStuck(s.ID, func() error {
-			return sc.in(s, func(there *strategy.Recorder) error { return there.Lifecycle().Machine.EndTurn(ctx, s.ID) })
-		})
-	})
-	if !isDir(sc.rootOf(s)) {
-		f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
-		f.Fix = "note that the session has ended; its earlier checkpoints stay"
-		f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
-			return sc.ifStuck(s.ID, func() error { return sc.rec.Lifecycle().Machine.EndSession(ctx, s.ID) })
-		})
-	}
-	return f
-}
-
 // ifStuck runs do if the session is stuck still: a question may have waited for
 // its answer while the person went on with it.
 func (sc sessionChecks) ifStuck(id string, do func() error) error {
@@ -154,7 +138,11 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 	var list []Finding
 	for _, s := range sc.states {
 		ids := workspace.IncompleteCheckpoints(s)
-		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.rec.Env.Now().Sub(sc.touched(s)) < grace {
+		last := s.StartedAt // the time of its last hook
+		if s.LastInteraction != nil {
+			last = *s.LastInteraction
+		}
+		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.rec.Env.Now().Sub(last) < grace {
 			continue
 		}
 		f := Finding{
@@ -174,14 +162,6 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 	return list, nil
 }
 
-// touched is the time of the session's last hook.
-func (sc sessionChecks) touched(s *session.State) time.Time {
-	if s.LastInteraction != nil {
-		return *s.LastInteraction
-	}
-	return s.StartedAt
-}
-
 // damaged finds states that can't be read, or hold values of no version.
 func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 	var list []Finding
@@ -193,7 +173,15 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 		}
 		if errors.Is(b.err, session.ErrCorrupt) {
 			f.Fix = "set the state aside; the session begins anew, from its transcript, with its next prompt"
-			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: sc.aside(b.id)}
+			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: func(ctx context.Context) error {
+				return sc.rec.WithLock(ctx, func() error {
+					if _, err := sc.rec.Sessions.Load(b.id); !errors.Is(err, session.ErrCorrupt) {
+						return nil // mended meanwhile
+					}
+					_, err := sc.rec.Sessions.SetAside(b.id)
+					return err
+				})
+			}}
 		} else {
 			f.What, f.Hint = "the session's state can't be read: "+b.err.Error(), "look at "+b.path
 		}
@@ -207,32 +195,18 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 				Why:  "it counts as idle",
 				Fix:  "write that it is idle",
 				Repair: sc.of(ctx, s, nil, func(ctx context.Context) error {
-					return sc.rec.WithLock(ctx, func() error { return sc.resave(s.ID) })
+					return sc.rec.WithLock(ctx, func() error {
+						now, err := sc.rec.Sessions.Load(s.ID)
+						if err != nil {
+							return err
+						}
+						return sc.rec.Sessions.Save(now)
+					})
 				}),
 			})
 		}
 	}
 	return list, ctx.Err()
-}
-
-func (sc sessionChecks) aside(id string) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		return sc.rec.WithLock(ctx, func() error {
-			if _, err := sc.rec.Sessions.Load(id); !errors.Is(err, session.ErrCorrupt) {
-				return nil // mended meanwhile
-			}
-			_, err := sc.rec.Sessions.SetAside(id)
-			return err
-		})
-	}
-}
-
-func (sc sessionChecks) resave(id string) error {
-	s, err := sc.rec.Sessions.Load(id)
-	if err != nil {
-		return err
-	}
-	return sc.rec.Sessions.Save(s)
 }
 
 // unknownPhase reads the phase from the file, undecoded.
@@ -279,11 +253,4 @@ func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 		}
 	}
 	return list, nil
-}
-
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprint(n, " files")
 }

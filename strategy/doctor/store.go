@@ -87,7 +87,13 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 			if j, found := history.Interrupted(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, rewindstate.TargetName(store, j.Target), j.Other()))
 			} else if stopped, found := rewind.FindUnfinished(store, sc.rec.Sessions, w.ID); found {
-				list = append(list, unfinishedRewindFinding(w.Root, stopped))
+				// It was stopped between the files and the conversation, or the sessions.
+				what, hint := stopped.Explain()
+				why := "the conversation is about other files"
+				if stopped.Sessions {
+					why = "the next commit may be linked to files that the rewind took back"
+				}
+				list = append(list, Finding{Code: InterruptedRestore, Severity: Warning, Subject: w.Root, What: what, Why: why, Hint: hint})
 			}
 		}
 		if former, found := rewindstate.ReadFormer(sc.rec.Repo.CommonDir, lineage); found && former.Interrupted {
@@ -112,17 +118,6 @@ func interruptedFinding(root, target string, other bool) Finding {
 	f.What = "the rewind to " + target + " was interrupted: some files are from " + target + ", some are not"
 	f.Hint = "`entire rewind --undo` takes it back, `entire rewind --to " + target + "` goes on"
 	return f
-}
-
-// unfinishedRewindFinding is about a rewind that was stopped between the files and the
-// conversation, or the sessions.
-func unfinishedRewindFinding(root string, stopped rewind.Unfinished) Finding {
-	what, hint := stopped.Explain()
-	why := "the conversation is about other files"
-	if stopped.Sessions {
-		why = "the next commit may be linked to files that the rewind took back"
-	}
-	return Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, What: what, Why: why, Hint: hint}
 }
 
 // damagedCatalog finds a catalog that can't be read. One that doesn't agree with the store

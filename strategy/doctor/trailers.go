@@ -31,14 +31,39 @@ type named struct {
 
 // missing finds commits whose checkpoint isn't on the branch.
 func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
-	found, err := tc.namedByCommits(ctx)
-	if err != nil || tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
-		return nil, err // that the branch can't be read is reported by another check
+	// The newest commits of local branches are examined and those that were linked here, for each id
+	// one.
+	args := []string{"--max-count=" + strconv.Itoa(newest), "--exclude=entire/*", "--branches"}
+	if _, err := tc.repo.Commit(ctx, "HEAD"); err == nil {
+		args = append(args, "HEAD")
 	}
+	found, err := tc.grep(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	known := map[checkpoint.ID]bool{}
+	for _, n := range found {
+		known[n.id] = true
+	}
+	linked := tc.rec.Commits().Repairer.Linked()
+	for id, l := range linked {
+		c, err := tc.repo.Commit(ctx, string(l.Commit))
+		if err != nil || known[id] || !slices.Contains(checkpoint.IDsOf(c), id) {
+			continue
+		}
+		holder, err := tc.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(c.OID), "--format=%(refname)", "refs/heads/", "refs/remotes/")
+		if err == nil && len(holder) > 0 {
+			found = append(found, named{id, c.OID})
+		}
+	}
+	if tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
+		return nil, nil // that the branch can't be read is reported by another check
+	}
+	slices.SortFunc(found, func(a, b named) int { return strings.Compare(string(a.id), string(b.id)) })
+	found = slices.CompactFunc(found, func(a, b named) bool { return a.id == b.id })
 	var list []Finding
 	var foreign []string
 	away := map[string][]string{} // by remote
-	linked := tc.rec.Commits().Repairer.Linked()
 	remotes := tc.remotes(ctx)
 	for _, n := range found {
 		if tc.v1.ids[n.id] || slices.ContainsFunc(tc.open, func(o commits.Open) bool { return o.ID == n.id }) {
@@ -58,7 +83,16 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	for _, r := range remotes {
 		// Without a local branch the remote's is read.
 		if commits := away[r.name]; len(commits) > 0 && tc.v1.tip.OID != "" {
-			list = append(list, tc.unfetched(r.name, commits))
+			list = append(list, Finding{
+				Code: UnfetchedPoint, Severity: Warning, Subject: r.name,
+				What: "the checkpoints of " + count(len(commits), "commit") + " are on " + r.name + " only: " + some(commits),
+				Why:  "the local branch doesn't have them, so they are not shown",
+				Fix:  "fetch the checkpoints of " + r.name + ", and add them to the local branch",
+				Repair: &Repair{
+					Refs: []string{checkpoint.MetadataBranch},
+					Do:   func(ctx context.Context) error { return tc.rec.Sharing().Pusher.FetchCheckpoints(ctx, r.name) },
+				},
+			})
 		}
 	}
 	if len(foreign) > 0 {
@@ -77,37 +111,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// namedByCommits returns the ids of the newest commits of local branches and of
-// those that were linked here, each id once.
-func (tc trailerChecks) namedByCommits(ctx context.Context) ([]named, error) {
-	args := []string{"--max-count=" + strconv.Itoa(newest), "--exclude=entire/*", "--branches"}
-	if _, err := tc.repo.Commit(ctx, "HEAD"); err == nil {
-		args = append(args, "HEAD")
-	}
-	list, err := tc.grep(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	known := map[checkpoint.ID]bool{}
-	for _, n := range list {
-		known[n.id] = true
-	}
-	for id, l := range tc.rec.Commits().Repairer.Linked() {
-		c, err := tc.repo.Commit(ctx, string(l.Commit))
-		if err == nil && !known[id] && slices.Contains(checkpoint.IDsOf(c), id) && tc.reachable(ctx, c.OID) {
-			list = append(list, named{id, c.OID})
-		}
-	}
-	slices.SortFunc(list, func(a, b named) int { return strings.Compare(string(a.id), string(b.id)) })
-	return slices.CompactFunc(list, func(a, b named) bool { return a.id == b.id }), nil
-}
-
-// reachable reports whether a branch has the commit.
-func (tc trailerChecks) reachable(ctx context.Context, commit git.OID) bool {
-	out, err := tc.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(commit), "--format=%(refname)", "refs/heads/", "refs/remotes/")
-	return err == nil && len(out) > 0
 }
 
 // grep returns the ids that the commits carry which git log lists for args.
@@ -163,20 +166,6 @@ func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID)
 	return "", false
 }
 
-// unfetched is the finding of checkpoints that only a remote has.
-func (tc trailerChecks) unfetched(remote string, commits []string) Finding {
-	return Finding{
-		Code: UnfetchedPoint, Severity: Warning, Subject: remote,
-		What: "the checkpoints of " + count(len(commits), "commit") + " are on " + remote + " only: " + some(commits),
-		Why:  "the local branch doesn't have them, so they are not shown",
-		Fix:  "fetch the checkpoints of " + remote + ", and add them to the local branch",
-		Repair: &Repair{
-			Refs: []string{checkpoint.MetadataBranch},
-			Do:   func(ctx context.Context) error { return tc.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) },
-		},
-	}
-}
-
 // lost is the finding of a checkpoint that nobody has; false if nothing shows
 // that it was made here.
 func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint.ID]commits.Linked) (Finding, bool) {
@@ -191,7 +180,15 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 		return f, true
 	}
 	l, known := linked[n.id]
-	lost := commits.Lost{ID: n.id, Shares: tc.makers(n.id, l.Files)}
+	lost := commits.Lost{ID: n.id}
+	for _, share := range tc.made()[n.id] {
+		if slices.ContainsFunc(tc.states, func(s *session.State) bool { return s.ID == share.Session }) {
+			lost.Shares = append(lost.Shares, share)
+		}
+	}
+	if s := tc.maker(n.id); len(lost.Shares) == 0 && s != nil {
+		lost.Shares = []journal.Share{{Session: s.ID, Files: l.Files}}
+	}
 	if len(lost.Shares) == 0 {
 		f.Why += "; nothing is left here to write it anew from"
 		f.Hint = "another clone, or a backup of the branch, may have it"
@@ -208,7 +205,16 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 			if lost.Commit, err = tc.repo.Commit(ctx, string(n.commit)); err != nil {
 				return err
 			}
-			changed, err := tc.changed(ctx, lost.Commit)
+			// The paths that the commit changed against its first parent.
+			var parent git.OID
+			if len(lost.Commit.Parents) > 0 {
+				parent = lost.Commit.Parents[0]
+			}
+			changes, err := gitdiff.Changes(ctx, tc.repo, parent, lost.Commit.OID)
+			changed := make([]string, len(changes))
+			for i := range changes {
+				changed[i] = changes[i].Path
+			}
 			if err != nil {
 				return err
 			}
@@ -237,21 +243,6 @@ func (tc trailerChecks) made() map[checkpoint.ID][]journal.Share {
 	return tc.ids
 }
 
-// makers returns the sessions whose work a lost checkpoint held and whose states
-// are there, with their files as far as these are known.
-func (tc trailerChecks) makers(id checkpoint.ID, files []string) []journal.Share {
-	var shares []journal.Share
-	for _, share := range tc.made()[id] {
-		if slices.ContainsFunc(tc.states, func(s *session.State) bool { return s.ID == share.Session }) {
-			shares = append(shares, share)
-		}
-	}
-	if s := tc.maker(id); len(shares) == 0 && s != nil {
-		shares = []journal.Share{{Session: s.ID, Files: files}}
-	}
-	return shares
-}
-
 // madeHere reports whether the commit's id was given to it in this repository:
 // the id is among those that were noted, or a reflog of HEAD records that the commit
 // was made by git commit.
@@ -260,32 +251,24 @@ func (tc trailerChecks) madeHere(n named) bool {
 		return true
 	}
 	if tc.committed == nil {
-		tc.committed = committedHere(tc.repo)
-	}
-	return tc.committed[n.commit]
-}
-
-// committedHere returns the commits that git commit has made in any worktree, as
-// far as the reflogs of HEAD go back. In a repository whose refs are not in files
-// it returns none.
-func committedHere(repo *git.Repo) map[git.OID]bool {
-	found := map[git.OID]bool{}
-	paths, _ := filepath.Glob(filepath.Join(repo.CommonDir, "worktrees", "*", "logs", "HEAD")) // the pattern is well-formed
-	for _, path := range append(paths, filepath.Join(repo.CommonDir, "logs", "HEAD")) {
-		data, err := disk.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(data)) {
-			who, action, ok := strings.Cut(line, "\t")
-			oids := strings.Fields(who)
-			byCommit := strings.HasPrefix(action, "commit:") || strings.HasPrefix(action, "commit (initial):") || strings.HasPrefix(action, "commit (merge):")
-			if ok && byCommit && len(oids) > 1 {
-				found[git.OID(oids[1])] = true
+		tc.committed = map[git.OID]bool{}
+		logs, _ := filepath.Glob(filepath.Join(tc.repo.CommonDir, "worktrees", "*", "logs", "HEAD")) // the pattern is well-formed
+		for _, path := range append(logs, filepath.Join(tc.repo.CommonDir, "logs", "HEAD")) {
+			data, err := disk.ReadFile(path)
+			if err != nil { // refs may not be in files
+				continue
+			}
+			for line := range strings.Lines(string(data)) {
+				who, action, ok := strings.Cut(line, "\t")
+				oids := strings.Fields(who)
+				byCommit := strings.HasPrefix(action, "commit:") || strings.HasPrefix(action, "commit (initial):") || strings.HasPrefix(action, "commit (merge):")
+				if ok && byCommit && len(oids) > 1 {
+					tc.committed[git.OID(oids[1])] = true
+				}
 			}
 		}
 	}
-	return found
+	return tc.committed[n.commit]
 }
 
 // maker is the session whose work the checkpoint holds: the one whose state
@@ -296,42 +279,23 @@ func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 			return s
 		}
 	}
-	made := tc.pairs()[string(id)]
+	store, err := bands.Open(tc.rec.Snapshots().Snapshots.StoreDir())
+	if err != nil {
+		return nil
+	}
+	made := ""
+	snapshots, _ := store.Snapshots() // those that can't be read are skipped
+	for i := range snapshots {
+		for _, p := range snapshots[i].Pairs {
+			if p.Checkpoint == string(id) {
+				made = snapshots[i].Causality.Session
+			}
+		}
+	}
 	for _, s := range tc.states {
 		if s.ID == made {
 			return s
 		}
 	}
 	return nil
-}
-
-// pairs returns for checkpoints the session that made the snapshot which is
-// paired with each.
-func (tc trailerChecks) pairs() map[string]string {
-	found := map[string]string{}
-	store, err := bands.Open(tc.rec.Snapshots().Snapshots.StoreDir())
-	if err != nil {
-		return found
-	}
-	snapshots, _ := store.Snapshots() // those that can't be read are skipped
-	for i := range snapshots {
-		for _, p := range snapshots[i].Pairs {
-			found[p.Checkpoint] = snapshots[i].Causality.Session
-		}
-	}
-	return found
-}
-
-// changed are the paths that the commit changed against its first parent.
-func (tc trailerChecks) changed(ctx context.Context, c git.Commit) ([]string, error) {
-	var parent git.OID
-	if len(c.Parents) > 0 {
-		parent = c.Parents[0]
-	}
-	changes, err := gitdiff.Changes(ctx, tc.repo, parent, c.OID)
-	paths := make([]string, len(changes))
-	for i := range changes {
-		paths[i] = changes[i].Path
-	}
-	return paths, err
 }

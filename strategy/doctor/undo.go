@@ -54,14 +54,63 @@ func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err er
 		if err := d.unchanged(ctx, &undone); err != nil && !o.Force {
 			return err
 		}
-		return d.undo(ctx, &undone)
+		all := &Repair{}
+		for _, f := range undone.Files {
+			all.Files = append(all.Files, f.Path)
+		}
+		for _, ref := range undone.Refs {
+			all.Refs = append(all.Refs, ref.Name)
+		}
+		for _, c := range undone.Checkpoints {
+			all.Checkpoints = append(all.Checkpoints, c.ID)
+		}
+		now, err := d.back(ctx, undoCode, []string{undone.Name}, []*Repair{all})
+		if err != nil {
+			return err
+		}
+		if len(undone.Checkpoints) > 0 {
+			err := commit(ctx, d.Recorder, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+				var err error
+				for _, c := range undone.Checkpoints {
+					if tree, err = checkpoint.Graft(ctx, d.Recorder.Repo, tree, c.ID, c.Before); err != nil {
+						return "", "", err
+					}
+				}
+				return tree, "Undo repair " + undone.Name + "\n", nil
+			})
+			if err != nil {
+				return fmt.Errorf("put checkpoints back: %w", err)
+			}
+		}
+		// Refs go before files: a broken ref, which git can't write, is a file.
+		var updates []gitref.Change
+		for i, ref := range undone.Refs {
+			is, to := now.Refs[i].Before, ref.Before
+			if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
+				to = "" // it was broken: its file is put back
+			}
+			if is != to {
+				updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
+			}
+		}
+		if err := gitref.Update(ctx, d.Recorder.Repo, "entire: undo repair", updates); err != nil {
+			return fmt.Errorf("put refs back: %w", err)
+		}
+		for _, f := range undone.Files {
+			if err := d.putFile(&undone, f); err != nil {
+				return fmt.Errorf("put %s back: %w", f.Path, err)
+			}
+		}
+		at := d.Recorder.Env.Now().UTC()
+		undone.Undone = &at
+		return errors.Join(d.seal(ctx, now), d.writeBackup(&undone))
 	})
 	return undone, err
 }
 
 func (d *Doctor) findBackup(name string) (Backup, error) {
 	if name != "" {
-		if !checkName(name) {
+		if name[0] == '.' || filepath.Base(name) != name {
 			return Backup{}, fmt.Errorf("%q: %w", name, ErrNoBackup)
 		}
 		b, err := d.readBackup(name)
@@ -114,74 +163,16 @@ func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 	return nil
 }
 
-// undo is Undo without its questions. Refs go before files: a broken ref, which
-// git can't write, is a file.
-func (d *Doctor) undo(ctx context.Context, b *Backup) error {
-	all := &Repair{}
-	for _, f := range b.Files {
-		all.Files = append(all.Files, f.Path)
-	}
-	for _, ref := range b.Refs {
-		all.Refs = append(all.Refs, ref.Name)
-	}
-	for _, c := range b.Checkpoints {
-		all.Checkpoints = append(all.Checkpoints, c.ID)
-	}
-	now, err := d.back(ctx, undoCode, []string{b.Name}, []*Repair{all})
-	if err != nil {
-		return err
-	}
-	if err := d.putCheckpoints(ctx, b); err != nil {
-		return fmt.Errorf("put checkpoints back: %w", err)
-	}
-	if err := d.putRefs(ctx, b, now); err != nil {
-		return fmt.Errorf("put refs back: %w", err)
-	}
-	for _, f := range b.Files {
-		if err := d.putFile(b, f); err != nil {
-			return fmt.Errorf("put %s back: %w", f.Path, err)
-		}
-	}
-	at := d.Recorder.Env.Now().UTC()
-	b.Undone = &at
-	return errors.Join(d.seal(ctx, now), d.writeBackup(b))
-}
-
-func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
-	if len(b.Checkpoints) == 0 {
-		return nil
-	}
-	return commit(ctx, d.Recorder, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		var err error
-		for _, c := range b.Checkpoints {
-			if tree, err = checkpoint.Graft(ctx, d.Recorder.Repo, tree, c.ID, c.Before); err != nil {
-				return "", "", err
-			}
-		}
-		return tree, "Undo repair " + b.Name + "\n", nil
-	})
-}
-
-func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
-	var updates []gitref.Change
-	for i, ref := range b.Refs {
-		is, to := now.Refs[i].Before, ref.Before
-		if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
-			to = "" // it was broken: its file is put back
-		}
-		if is != to {
-			updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
-		}
-	}
-	return gitref.Update(ctx, d.Recorder.Repo, "entire: undo repair", updates)
-}
-
 func (d *Doctor) putFile(b *Backup, f savedFile) error {
 	now, err := fileNow(f.Path)
+	mode := fs.FileMode(0) // of no file
+	if info, failed := os.Lstat(f.Path); failed == nil {
+		mode = info.Mode()
+	}
 	switch {
 	case err != nil:
 		return err
-	case now == f.Before && f.Mode == modeNow(f.Path):
+	case now == f.Before && f.Mode == mode:
 		return nil
 	case f.Before == "":
 		return remove(f.Path)
@@ -202,13 +193,4 @@ func (d *Doctor) putFile(b *Backup, f savedFile) error {
 		return err
 	}
 	return disk.WriteDurable(f.Path, data, f.Mode.Perm())
-}
-
-// modeNow is the mode of a file, 0 if there is none.
-func modeNow(path string) fs.FileMode {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Mode()
 }

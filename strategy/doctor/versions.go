@@ -56,7 +56,24 @@ func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.
 func (e *exam) loadVersions(ctx context.Context) *versions {
 	past := &versions{dirs: map[checkpoint.ID][]git.OID{}}
 	if out, err := e.repo.Run(ctx, "-c", "log.showRoot=true", "log", "-m", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "--format=", checkpoint.MetadataBranch, "--"); err == nil {
-		past.add(string(out))
+		var fields []string
+		for record := range strings.SplitSeq(string(out), "\x00") {
+			if record = strings.TrimLeft(record, "\n"); strings.HasPrefix(record, ":") {
+				fields = strings.Fields(record)
+				continue
+			}
+			id, err := checkpoint.ParseID(strings.Replace(record, "/", "", 1))
+			if err != nil || id.Dir() != record || len(fields) < 5 {
+				continue
+			}
+			const tree = "040000"
+			if fields[1] == tree {
+				past.dirs[id] = append(past.dirs[id], git.OID(fields[3]))
+			}
+			if fields[0] == ":"+tree {
+				past.dirs[id] = append(past.dirs[id], git.OID(fields[2]))
+			}
+		}
 	}
 	const most = 200
 	known := map[git.OID]bool{}
@@ -76,24 +93,19 @@ func (e *exam) loadVersions(ctx context.Context) *versions {
 	for _, r := range e.remotes(ctx) {
 		addTip(r.tip)
 	}
-	past.missing = past.missingObjects(ctx, e.repo)
-	return past
-}
-
-// missingObjects lists what is missing of all versions, with one git process.
-func (v *versions) missingObjects(ctx context.Context, repo *git.Repo) map[git.OID]bool {
+	// One git process lists what is missing of all versions.
 	var trees strings.Builder
-	for _, dirs := range v.dirs {
+	for _, dirs := range past.dirs {
 		for _, dir := range dirs {
 			trees.WriteString(string(dir) + "\n")
 		}
 	}
-	for _, tip := range v.tips {
+	for _, tip := range past.tips {
 		trees.WriteString(string(tip) + "\n")
 	}
 	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print", "--ignore-missing", "--stdin"}
 	missing := map[git.OID]bool{}
-	err := repo.Stream(ctx, git.Command{Args: args, Stdin: strings.NewReader(trees.String())}, func(out io.Reader) error {
+	err := e.repo.Stream(ctx, git.Command{Args: args, Stdin: strings.NewReader(trees.String())}, func(out io.Reader) error {
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			if oid, found := strings.CutPrefix(lines.Text(), "?"); found {
@@ -102,33 +114,10 @@ func (v *versions) missingObjects(ctx context.Context, repo *git.Repo) map[git.O
 		}
 		return lines.Err()
 	})
-	if err != nil {
-		return nil
+	if err == nil {
+		past.missing = missing
 	}
-	return missing
-}
-
-// add takes in the output of git log --raw -z: ":<modes> <old> <new> <status>", and
-// after a zero byte the path.
-func (v *versions) add(raw string) {
-	var fields []string
-	for record := range strings.SplitSeq(raw, "\x00") {
-		if record = strings.TrimLeft(record, "\n"); strings.HasPrefix(record, ":") {
-			fields = strings.Fields(record)
-			continue
-		}
-		id, err := checkpoint.ParseID(strings.Replace(record, "/", "", 1))
-		if err != nil || id.Dir() != record || len(fields) < 5 {
-			continue
-		}
-		const tree = "040000"
-		if fields[1] == tree {
-			v.dirs[id] = append(v.dirs[id], git.OID(fields[3]))
-		}
-		if fields[0] == ":"+tree {
-			v.dirs[id] = append(v.dirs[id], git.OID(fields[2]))
-		}
-	}
+	return past
 }
 
 // whole reports whether all of a checkpoint's directory is here and can be read.
