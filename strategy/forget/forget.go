@@ -10,12 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -98,7 +101,15 @@ type Progress func(stage string, done, total int64)
 // New prepares to forget something in the recorder's repository, all its
 // worktrees included. How far that is, and then Find and Do, is reported to progress.
 func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progress) (*Forgetting, error) {
-	f := newForgetting(&target{rec: rec, what: what, progress: progress})
+	t := &target{rec: rec, what: what, progress: progress}
+	f := &Forgetting{
+		target: t, journal: &journalFile{t}, objects: &objects{target: t},
+		snapshots: &snapshots{t}, catalog: &catalog{target: t},
+	}
+	f.records = &records{target: t, objects: f.objects, transcripts: &transcripts{t}, snapshots: f.snapshots}
+	f.refs = &refs{target: t, objects: f.objects}
+	f.pruner = &pruner{target: t, objects: f.objects, records: f.records, journal: f.journal}
+	f.versions = &versions{target: t, objects: f.objects, records: f.records}
 	var err error
 	if f.loaded, err = tombstone.Load(rec.Repo.CommonDir); err != nil {
 		return nil, err
@@ -129,18 +140,6 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 	return f, f.addTombstones(ctx)
 }
 
-func newForgetting(t *target) *Forgetting {
-	f := &Forgetting{
-		target: t, journal: &journalFile{t}, objects: &objects{target: t},
-		snapshots: &snapshots{t}, catalog: &catalog{target: t},
-	}
-	f.records = &records{target: t, objects: f.objects, transcripts: &transcripts{t}, snapshots: f.snapshots}
-	f.refs = &refs{target: t, objects: f.objects}
-	f.pruner = &pruner{target: t, objects: f.objects, records: f.records, journal: f.journal}
-	f.versions = &versions{target: t, objects: f.objects, records: f.records}
-	return f
-}
-
 // addTombstones adds what is to be forgotten to the tombstones, and prepares to find it.
 func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	switch {
@@ -155,18 +154,6 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	}
 	f.tombs.Forgotten = f.tombs.With(f.list)
 	return err
-}
-
-// reload takes up the tombstones that another run or a merge has written since they were
-// read. The caller holds the lock.
-func (f *Forgetting) reload(ctx context.Context) error {
-	now, err := tombstone.Load(f.rec.Repo.CommonDir)
-	if err != nil || reflect.DeepEqual(now, f.loaded) {
-		return err
-	}
-	f.loaded, f.tombs = now, now
-	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil
-	return f.addTombstones(ctx)
 }
 
 // older returns the checkpoints all of whose sessions are older than the date.
@@ -213,11 +200,16 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 		return nil, err
 	}
 	places = append(places, objects.places...)
-	files, err := f.records.changes()
+	err = f.records.eachFile(func(path string, data []byte) error {
+		if c, has := f.records.change(path, data); has {
+			places = append(places, c.place)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range files {
+	for _, c := range f.records.transcripts.changes() {
 		places = append(places, c.place)
 	}
 	snapshots, err := f.snapshots.old()
@@ -250,15 +242,53 @@ const rounds = 3
 func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	var r Result
 	err := f.rec.WithLock(ctx, func() error {
-		if err := f.reload(ctx); err != nil {
+		// Another run or a merge may have written tombstones since they were read.
+		now, err := tombstone.Load(f.rec.Repo.CommonDir)
+		if err != nil {
 			return err
 		}
-		if err := f.resume(ctx); err != nil {
+		if !reflect.DeepEqual(now, f.loaded) {
+			f.loaded, f.tombs = now, now
+			f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil
+			if err := f.addTombstones(ctx); err != nil {
+				return err
+			}
+		}
+		interrupted, found, err := f.journal.read()
+		if err == nil && found {
+			f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
+			if err = f.refs.move(ctx, &interrupted); err == nil || errors.Is(err, gitref.ErrMoved) {
+				err = f.finish(ctx, &interrupted)
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("finish an interrupted run: %w", err)
 		}
 		for range rounds {
-			found, err := f.once(ctx)
+			if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
+				return err
+			}
+			plan, err := f.refs.plan(ctx)
 			if err != nil {
+				return err
+			}
+			found, err := f.places(ctx, plan)
+			if err != nil {
+				return err
+			}
+			found = slices.DeleteFunc(found, func(p Place) bool { return p.Stays })
+			// Everything is noted in the journal before a ref moves.
+			j := &journal{Version: journalVersion, Refs: plan.refs, Moved: plan.moved, Session: f.what.Session}
+			if err := f.rec.Repo.SyncObjects(); err != nil {
+				return err
+			}
+			if err := f.journal.write(j); err != nil {
+				return err
+			}
+			if err := f.refs.move(ctx, j); err != nil {
+				return err
+			}
+			if err := f.finish(ctx, j); err != nil {
 				return err
 			}
 			r.Done = append(r.Done, found...)
@@ -276,50 +306,21 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// once cleans every place. Everything is noted in the journal before a ref moves.
-func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
-	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
-		return nil, err
-	}
-	plan, err := f.refs.plan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	places, err := f.places(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	places = slices.DeleteFunc(places, func(p Place) bool { return p.Stays })
-	j := &journal{Version: journalVersion, Refs: plan.refs, Moved: plan.moved, Session: f.what.Session}
-	if err := f.rec.Repo.SyncObjects(); err != nil {
-		return nil, err
-	}
-	if err := f.journal.write(j); err != nil {
-		return nil, err
-	}
-	if err := f.refs.move(ctx, j); err != nil {
-		return nil, err
-	}
-	return places, f.finish(ctx, j)
-}
-
-// resume finishes what the journal has of a run that was killed.
-func (f *Forgetting) resume(ctx context.Context) error {
-	j, found, err := f.journal.read()
-	if err != nil || !found {
-		return err
-	}
-	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
-	if err := f.refs.move(ctx, &j); err != nil && !errors.Is(err, gitref.ErrMoved) {
-		return err
-	}
-	return f.finish(ctx, &j)
-}
-
 // finish does what comes after the refs have moved.
 func (f *Forgetting) finish(ctx context.Context, j *journal) error {
-	if err := f.noteReplaced(j); err != nil {
-		return err
+	// By the commits of the metadata branch that were rewritten a remote is known that still has
+	// them.
+	at := slices.IndexFunc(j.Refs, func(r refChange) bool { return r.Name == checkpoint.MetadataBranch })
+	if at >= 0 {
+		f.tombs.Replaced = slices.AppendSeq(f.tombs.Replaced, maps.Keys(j.Moved))
+		if r := j.Refs[at]; r.Old != "" {
+			f.tombs.Replaced = append(f.tombs.Replaced, r.Old)
+		}
+		slices.Sort(f.tombs.Replaced)
+		f.tombs.Replaced = slices.Compact(f.tombs.Replaced)
+		if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
+			return err
+		}
 	}
 	if err := f.records.clean(ctx, j); err != nil {
 		return err
@@ -337,8 +338,33 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.refs.expire(ctx, j); err != nil {
 		return err
 	}
-	if err := f.pruner.prune(ctx, j); err != nil {
+	// Objects go that the rewritten histories had and that nothing refers to any more, and the others
+	// that have something of it. Files of the records that name an object keep it, unless it has
+	// something of it.
+	if len(j.Prune) == 0 {
+		var err error
+		if j.Prune, err = f.pruner.prunable(ctx, j); err != nil {
+			return err
+		}
+		if err := f.journal.write(j); err != nil {
+			return err
+		}
+	}
+	reached, err := f.pruner.reached(ctx)
+	if err != nil {
 		return err
 	}
-	return f.journal.end()
+	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
+	f.pruner.packErr = f.pruner.dropPacked(ctx, gone) // it is named in the end
+	if err := f.rec.Repo.RemoveLoose(gone); err != nil {
+		return err
+	}
+	path := f.journal.path()
+	if err := disk.SweepTempOf(path, f.rec.Env.Now()); err != nil { // what killed runs left of its writing
+		return err
+	}
+	if err := disk.Remove(path); err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(path))
 }

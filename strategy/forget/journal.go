@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -68,35 +66,6 @@ func (jf *journalFile) read() (j journal, found bool, err error) {
 		err = fmt.Errorf("%s was written by a newer version", jf.path())
 	}
 	return j, err == nil, err
-}
-
-// end removes the journal, and what killed runs left of its writing.
-func (jf *journalFile) end() error {
-	if err := disk.SweepTempOf(jf.path(), jf.rec.Env.Now()); err != nil {
-		return err
-	}
-	if err := disk.Remove(jf.path()); err != nil {
-		return err
-	}
-	return disk.SyncDir(filepath.Dir(jf.path()))
-}
-
-// noteReplaced adds the rewritten commits of the metadata branch to the
-// tombstones, by which a remote is known that still has them.
-func (f *Forgetting) noteReplaced(j *journal) error {
-	at := slices.IndexFunc(j.Refs, func(r refChange) bool { return r.Name == checkpoint.MetadataBranch })
-	if at < 0 {
-		return nil
-	}
-	for old := range j.Moved {
-		f.tombs.Replaced = append(f.tombs.Replaced, old)
-	}
-	if r := j.Refs[at]; r.Old != "" {
-		f.tombs.Replaced = append(f.tombs.Replaced, r.Old)
-	}
-	slices.Sort(f.tombs.Replaced)
-	f.tombs.Replaced = slices.Compact(f.tombs.Replaced)
-	return f.tombs.Save(f.rec.Repo.CommonDir)
 }
 
 // Interrupted reports whether a run in the repository was killed before its end.

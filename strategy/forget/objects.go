@@ -40,7 +40,14 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 		_, known := ob.searched[o.OID]
 		return known
 	})
-	if err := ob.readAll(ctx, anew, func(o git.Object) { ob.searched[o.OID] = ob.has(o) }); err != nil {
+	err = ob.readAll(ctx, anew, func(o git.Object) {
+		if ob.what.File == "" {
+			ob.searched[o.OID] = ob.find.Has(o.Data)
+		} else {
+			ob.searched[o.OID] = o.Type != "tree" && (ob.content.versions[o.OID] || ob.find.Has(o.Data))
+		}
+	})
+	if err != nil {
 		return err
 	}
 	p.hits = map[git.OID]bool{}
@@ -54,14 +61,6 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	}
 	p.own, err = gitobject.Reachable(ctx, ob.rec.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
 	return err
-}
-
-// has reports whether an object has something of it.
-func (ob *objects) has(o git.Object) bool {
-	if ob.what.File == "" {
-		return ob.find.Has(o.Data)
-	}
-	return o.Type != "tree" && (ob.content.versions[o.OID] || ob.find.Has(o.Data))
 }
 
 // readAll hands every object of a list that isn't too large to look.

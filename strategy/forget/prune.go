@@ -179,28 +179,6 @@ func isRecord(o git.Object) bool {
 	}
 }
 
-// prune removes the objects that the rewritten histories had and that nothing refers to
-// any more, and the others that have something of it. Files of the records that name
-// an object keep it, unless it has something of it.
-func (pr *pruner) prune(ctx context.Context, j *journal) error {
-	if len(j.Prune) == 0 {
-		var err error
-		if j.Prune, err = pr.prunable(ctx, j); err != nil {
-			return err
-		}
-		if err := pr.journal.write(j); err != nil {
-			return err
-		}
-	}
-	reached, err := pr.reached(ctx)
-	if err != nil {
-		return err
-	}
-	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
-	pr.packErr = pr.dropPacked(ctx, gone) // it is named in the end
-	return pr.rec.Repo.RemoveLoose(gone)
-}
-
 // reached returns the objects that refs, reflogs and indexes reach.
 func (pr *pruner) reached(ctx context.Context) (map[git.OID]bool, error) {
 	return gitobject.Reachable(ctx, pr.rec.Repo, "--all", "--reflog", "--indexed-objects")

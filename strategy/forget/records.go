@@ -39,25 +39,24 @@ type records struct {
 	snapshots   *snapshots
 }
 
-// folders are where files of the records are.
-func (r *records) folders() []string {
-	repo := r.rec.Repo
-	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
-	list := make([]string, 0, len(worktrees)*len(names))
-	for _, w := range worktrees {
-		for _, name := range names {
-			list = append(list, filepath.Join(w.Root, ".entire", name))
-		}
-	}
-	return append(list, r.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
-}
-
 // eachFile hands every file of the records to visit, the states of sessions last:
 // who is stopped before finds the session again.
 func (r *records) eachFile(visit func(path string, data []byte) error) error {
+	repo := r.rec.Repo
+	dirs := []string{}
+	for _, w := range gitwork.Worktrees(repo) {
+		for _, name := range []string{"logs", "tmp", "metadata"} {
+			dirs = append(dirs, filepath.Join(w.Root, ".entire", name))
+		}
+	}
 	var paths, states []string
-	for _, dir := range r.folders() {
+	for _, dir := range append(dirs, r.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire")) {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			// Files of bands are left out, and those by which things are forgotten: also their temporary
+			// files, which a killed run leaves and which name objects.
+			_, _, isBand := band.ParseName(filepath.Base(path))
+			own, relErr := filepath.Rel(filepath.Join(repo.CommonDir, "entire"), path)
+			isOwn := relErr == nil && (strings.HasPrefix(own, "forgotten.json") || strings.HasPrefix(own, "forgetting.json"))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
@@ -65,7 +64,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 				return err
 			case e.IsDir() && path == filepath.Join(r.rec.Snapshots().Snapshots.StoreDir(), "bands"):
 				return fs.SkipDir
-			case !e.Type().IsRegular() || r.isOwn(path):
+			case !e.Type().IsRegular() || isBand || isOwn:
 				return nil
 			case filepath.Dir(path) == r.rec.Sessions.Dir():
 				states = append(states, path)
@@ -95,30 +94,16 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	return nil
 }
 
-// isOwn reports whether a file is one of a band, or one by which things are
-// forgotten.
-func (r *records) isOwn(path string) bool {
-	_, _, isBand := band.ParseName(filepath.Base(path))
-	own, err := filepath.Rel(filepath.Join(r.rec.Repo.CommonDir, "entire"), path)
-	// Their temporary files too, which a killed run leaves: they name objects.
-	return isBand || err == nil && (strings.HasPrefix(own, "forgotten.json") || strings.HasPrefix(own, "forgetting.json"))
-}
-
-// changes returns what becomes of every file that has something of it.
-func (r *records) changes() ([]fileChange, error) {
-	var changes []fileChange
-	err := r.eachFile(func(path string, data []byte) error {
-		if c, has := r.change(path, data); has {
-			changes = append(changes, c)
-		}
-		return nil
-	})
-	return append(changes, r.transcripts.changes()...), err
-}
-
 // change is what becomes of one file; false if it stays as it is.
 func (r *records) change(path string, data []byte) (fileChange, bool) {
-	c := fileChange{path: path, place: Place{Kind: File, Name: r.shown(path), What: "is removed"}}
+	name := path // from the git directory, or the worktree
+	for _, dir := range []string{r.rec.Repo.CommonDir, r.rec.Repo.Root} {
+		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
+			name = rest
+			break
+		}
+	}
+	c := fileChange{path: path, place: Place{Kind: File, Name: name, What: "is removed"}}
 	switch {
 	case r.find != nil:
 		if !r.find.Has(data) {
@@ -151,7 +136,12 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	case dir == r.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
 		return c, true // what another session was given of it; both can be lost
 	case name == "made" || name == "made.old":
-		c.data = withoutLines(data, id)
+		c.data = []byte{}
+		for line := range bytes.Lines(data) {
+			if !mentions(line, id) {
+				c.data = append(c.data, line...)
+			}
+		}
 	case name == "sessions.json":
 		c.data = withoutSession(data, id)
 	case name == "snapshot.json":
@@ -170,17 +160,6 @@ func mentions(data []byte, id string) bool {
 		}
 	}
 	return false
-}
-
-// withoutLines is data without the lines that name a session.
-func withoutLines(data []byte, id string) []byte {
-	out := []byte{}
-	for line := range bytes.Lines(data) {
-		if !mentions(line, id) {
-			out = append(out, line...)
-		}
-	}
-	return out
 }
 
 // withoutSession is the sessions.json of a rescue snapshot without a session; what
@@ -272,13 +251,30 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 	if err := r.storeAgain(ctx); err != nil {
 		return err
 	}
-	release, err := r.snapshots.lock(ctx)
+	held, err := r.snapshots.hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, release()) }()
-	if err := r.transcripts.clean(); err != nil { // states lead to them, and may go
-		return err
+	if held != nil {
+		defer func() { err = errors.Join(err, held.Release()) }()
+	}
+	for _, c := range r.transcripts.changes() { // states lead to them, and may go
+		if c.place.Stays {
+			continue
+		}
+		if c.data == nil {
+			if err := disk.Remove(c.path); err != nil {
+				return fmt.Errorf("remove transcript: %w", err)
+			}
+			continue
+		}
+		info, err := os.Lstat(c.path)
+		if err == nil {
+			err = disk.WriteDurable(c.path, c.data, info.Mode().Perm())
+		}
+		if err != nil {
+			return fmt.Errorf("rewrite transcript: %w", err)
+		}
 	}
 	return r.eachFile(func(path string, data []byte) error {
 		next := bytes.Clone(data)

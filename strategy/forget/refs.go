@@ -89,7 +89,24 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			continue
 		}
 		p.refs = append(p.refs, change)
-		p.places = append(p.places, placeOf(change))
+		place := Place{Kind: Other, Name: change.Name, What: "is rewritten"}
+		_, _, isShadow := checkpoint.ParseShadow(change.Name)
+		switch {
+		case change.Name == checkpoint.MetadataBranch:
+			place.Kind = Branch
+		case isShadow:
+			place.Kind = Shadow
+		case strings.HasPrefix(change.Name, contextstore.Refs):
+			place.Kind = Saved
+		}
+		place.Name = strings.TrimPrefix(place.Name, "refs/heads/")
+		if change.New == "" {
+			place.What = "is deleted"
+		}
+		if strings.HasPrefix(change.Name, "refs/remotes/") {
+			place.What = "is deleted here; the remote still has it until --push"
+		}
+		p.places = append(p.places, place)
 		if ref.Name == "refs/remotes/origin/entire/checkpoints/v1" && !local { // what is read and continued where there is none of ours
 			next, err := r.forgetV1(ctx, meta, ref.OID)
 			if err != nil {
@@ -98,7 +115,11 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			p.refs = append(p.refs, refChange{Name: checkpoint.MetadataBranch, New: next})
 		}
 	}
-	p.keepBackups()
+	// Backups of repairs are left alone where nothing else changes. What is in them is not looked
+	// at: they go with whatever was forgotten.
+	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, backupRefs) }) {
+		p.refs, p.places = nil, nil
+	}
 	for _, w := range []*checkpoint.Rewriting{meta, shadow} {
 		maps.Copy(p.moved, w.Moved)
 	}
@@ -120,14 +141,6 @@ func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
 		}
 	}
 	return false, err
-}
-
-// keepBackups leaves the backups of repairs alone where nothing else changes. What
-// is in them is not looked at: they go with whatever was forgotten.
-func (p *refPlan) keepBackups() {
-	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, backupRefs) }) {
-		p.refs, p.places = nil, nil
-	}
 }
 
 func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
@@ -210,27 +223,6 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 		return next, err
 	}
 	return w.Shadow(ctx, tip)
-}
-
-func placeOf(c refChange) Place {
-	p := Place{Kind: Other, Name: c.Name, What: "is rewritten"}
-	_, _, isShadow := checkpoint.ParseShadow(c.Name)
-	switch {
-	case c.Name == checkpoint.MetadataBranch:
-		p.Kind = Branch
-	case isShadow:
-		p.Kind = Shadow
-	case strings.HasPrefix(c.Name, contextstore.Refs):
-		p.Kind = Saved
-	}
-	p.Name = strings.TrimPrefix(p.Name, "refs/heads/")
-	if c.New == "" {
-		p.What = "is deleted"
-	}
-	if strings.HasPrefix(c.Name, "refs/remotes/") {
-		p.What = "is deleted here; the remote still has it until --push"
-	}
-	return p
 }
 
 // move moves the refs, all or none. A run that goes on after a crash finds

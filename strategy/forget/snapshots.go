@@ -50,7 +50,16 @@ func (s *snapshots) places(ctx context.Context) ([]Place, error) {
 	}
 	places := make([]Place, 0, len(found)+1)
 	for _, p := range found {
-		places = append(places, Place{Kind: Snapshot, Name: p.Path, What: "is taken out of " + versionList(p.Versions)})
+		const most = 3
+		names := make([]string, 0, most)
+		for _, v := range p.Versions[:min(len(p.Versions), most)] {
+			names = append(names, v.String())
+		}
+		text := strings.Join(names, ", ")
+		if n := len(p.Versions) - most; n > 0 {
+			text += fmt.Sprintf(" and %d more", n)
+		}
+		places = append(places, Place{Kind: Snapshot, Name: p.Path, What: "is taken out of " + text})
 	}
 	if damage != nil {
 		places = append(places, Place{Kind: Unknown, Name: "snapshots", Stays: true, What: "could not be searched: " + firstLine(damage)})
@@ -61,20 +70,6 @@ func (s *snapshots) places(ctx context.Context) ([]Place, error) {
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
-}
-
-// versionList names the first few versions.
-func versionList(list []bands.Version) string {
-	const most = 3
-	names := make([]string, 0, most)
-	for _, v := range list[:min(len(list), most)] {
-		names = append(names, v.String())
-	}
-	text := strings.Join(names, ", ")
-	if n := len(list) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
 }
 
 // clean takes it out of the contents of snapshots.
@@ -89,15 +84,6 @@ func (s *snapshots) clean(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	return erase.Run(ctx, held, what)
-}
-
-// lock takes the lock of the store of snapshots, if there is one.
-func (s *snapshots) lock(ctx context.Context) (release func() error, err error) {
-	held, err := s.hold(ctx)
-	if held == nil {
-		return func() error { return nil }, err
-	}
-	return held.Release, err
 }
 
 func (s *snapshots) hold(ctx context.Context) (*bands.Held, error) {

@@ -2,8 +2,6 @@ package forget
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
@@ -60,14 +58,4 @@ type fileContent struct {
 // forgottenPaths are the file that is forgotten and those that belong to it.
 func (t *target) forgottenPaths() []string {
 	return (&tombstone.List{Files: []string{t.what.File}}).FilePaths()
-}
-
-// shown is a path as it is shown: from the git directory, or the worktree.
-func (t *target) shown(path string) string {
-	for _, dir := range []string{t.rec.Repo.CommonDir, t.rec.Repo.Root} {
-		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
-			return rest
-		}
-	}
-	return path
 }

@@ -1,7 +1,6 @@
 package forget
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -63,27 +62,4 @@ func (tr *transcripts) change(s *session.State, path string, data []byte) fileCh
 		path: path, data: tr.find.MaskInPlace(data), // line by line, so that what has offsets into it goes on
 		place: Place{Kind: File, Name: path, What: "the agent's own transcript is masked"},
 	}
-}
-
-// clean replaces or removes the transcripts, each at once.
-func (tr *transcripts) clean() error {
-	for _, c := range tr.changes() {
-		if c.place.Stays {
-			continue
-		}
-		if c.data == nil {
-			if err := disk.Remove(c.path); err != nil {
-				return fmt.Errorf("remove transcript: %w", err)
-			}
-			continue
-		}
-		info, err := os.Lstat(c.path)
-		if err == nil {
-			err = disk.WriteDurable(c.path, c.data, info.Mode().Perm())
-		}
-		if err != nil {
-			return fmt.Errorf("rewrite transcript: %w", err)
-		}
-	}
-	return nil
 }

@@ -50,10 +50,42 @@ func (v *versions) find(ctx context.Context) error {
 			return fmt.Errorf("find the versions of the file: %w", err)
 		}
 	}
-	if err := v.read(ctx); err != nil {
+	delete(v.content.versions, v.rec.Repo.Format.HashBlob(nil))
+	all, err := gitobject.All(ctx, v.rec.Repo)
+	if err != nil {
 		return err
 	}
-	return v.dropCommonLines(ctx)
+	list := slices.DeleteFunc(blobs(all), func(o gitobject.Info) bool { return !v.content.versions[o.OID] || o.Size > maxVersion })
+	if err := v.objects.readAll(ctx, list, func(o git.Object) { v.addLines(o.Data) }); err != nil {
+		return err
+	}
+	// Lines that other files of HEAD have too are dropped: they don't identify this one, and are
+	// quoted of the others.
+	if len(v.content.lines) == 0 {
+		return nil
+	}
+	out, err := v.rec.Repo.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=allow-any", "HEAD", "--")
+	if err != nil {
+		return nil //nolint:nilerr // there is no commit yet
+	}
+	others, paths := map[git.OID]bool{}, v.forgottenPaths()
+	for line := range strings.Lines(string(out)) {
+		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if name != "" && !slices.Contains(paths, name) && !v.content.versions[git.OID(oid)] {
+			others[git.OID(oid)] = true
+		}
+	}
+	room := int64(maxCompared)
+	list = slices.DeleteFunc(blobs(all), func(o gitobject.Info) bool {
+		if !others[o.OID] || o.Size > maxVersion || o.Size > room {
+			return true
+		}
+		room -= o.Size
+		return false
+	})
+	return v.objects.readAll(ctx, list, func(o git.Object) {
+		forgotten.LineKeys(o.Data, func(key string) { delete(v.content.lines, key) })
+	})
 }
 
 // quotes returns what finds quotes of the file that is forgotten, in what is stored now.
@@ -216,56 +248,11 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// read reads the lines of the versions that are objects.
-func (v *versions) read(ctx context.Context) error {
-	delete(v.content.versions, v.rec.Repo.Format.HashBlob(nil))
-	all, err := gitobject.All(ctx, v.rec.Repo)
-	if err != nil {
-		return err
-	}
-	list := slices.DeleteFunc(blobs(all), func(o gitobject.Info) bool { return !v.content.versions[o.OID] })
-	return v.objects.readAll(ctx, slices.DeleteFunc(list, func(o gitobject.Info) bool { return o.Size > maxVersion }), func(o git.Object) { v.addLines(o.Data) })
-}
-
 func (v *versions) addLines(data []byte) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return
 	}
 	forgotten.LineKeys(data, func(key string) { v.content.lines[key] = true })
-}
-
-// dropCommonLines drops the lines that other files of HEAD have too: they tell nothing of
-// this one, and are quoted of the others.
-func (v *versions) dropCommonLines(ctx context.Context) error {
-	if len(v.content.lines) == 0 {
-		return nil
-	}
-	out, err := v.rec.Repo.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=allow-any", "HEAD", "--")
-	if err != nil {
-		return nil //nolint:nilerr // there is no commit yet
-	}
-	others, paths := map[git.OID]bool{}, v.forgottenPaths()
-	for line := range strings.Lines(string(out)) {
-		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if name != "" && !slices.Contains(paths, name) && !v.content.versions[git.OID(oid)] {
-			others[git.OID(oid)] = true
-		}
-	}
-	all, err := gitobject.All(ctx, v.rec.Repo)
-	if err != nil {
-		return err
-	}
-	room := int64(maxCompared)
-	list := slices.DeleteFunc(blobs(all), func(o gitobject.Info) bool {
-		if !others[o.OID] || o.Size > maxVersion || o.Size > room {
-			return true
-		}
-		room -= o.Size
-		return false
-	})
-	return v.objects.readAll(ctx, list, func(o git.Object) {
-		forgotten.LineKeys(o.Data, func(key string) { delete(v.content.lines, key) })
-	})
 }
 
 // ownCommits names the user's own commits that have the file, which stay as they are.
