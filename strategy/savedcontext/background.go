@@ -34,22 +34,19 @@ func (e *Ender) FinishRecall(ctx context.Context, id string) error {
 	if id != "" {
 		failed = append(failed, e.finishEnd(ctx, id), e.saver.finishSession(ctx, id))
 	}
-	return errors.Join(append(failed, e.saver.pruneContexts(ctx))...)
-}
-
-func (sa *Saver) pruneContexts(ctx context.Context) error {
 	const day = 24 * time.Hour
-	o := sa.Options.Recall
-	gone, err := sa.Contexts().Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
+	o := e.Options.Recall
+	gone, err := e.saver.Contexts().Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
 	if err != nil {
-		return fmt.Errorf("prune context checkpoints: %w", err)
+		failed = append(failed, fmt.Errorf("prune context checkpoints: %w", err))
+	} else if len(gone) > 0 {
+		e.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
 	}
-	if len(gone) > 0 {
-		sa.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
-	}
-	return nil
+	return errors.Join(failed...)
 }
 
+// finishSession reads the rest of a session's context, completes the checkpoint that was
+// saved without it, and stores a model's analysis in it where the settings ask for one.
 func (sa *Saver) finishSession(ctx context.Context, id string) error {
 	ask := ""
 	err := sa.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) error {
@@ -71,29 +68,23 @@ func (sa *Saver) finishSession(ctx context.Context, id string) error {
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	if err == nil && ask != "" {
-		err = sa.improve(ctx, id, ask)
+	if err != nil || ask == "" {
+		return err
 	}
-	return err
-}
-
-// improve asks a model for an analysis of the session and stores it in the
-// checkpoint. No lock is held while the model runs.
-func (sa *Saver) improve(ctx context.Context, session, id string) error {
-	m, _, err := sa.remembered(ctx, session)
+	m, _, err := sa.remembered(ctx, id)
 	if err != nil {
 		return err
 	}
-	better, err := digest.Improve(ctx, sa.Env.Ask, &m.Digest, m.Said, sa.Redact)
-	if err != nil {
-		sa.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", id, "error", err.Error())
+	better, failed := digest.Improve(ctx, sa.Env.Ask, &m.Digest, m.Said, sa.Redact) // no lock is held while the model runs
+	if failed != nil {
+		sa.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", ask, "error", failed.Error())
 	}
-	return sa.recollect(ctx, session, stopEffort(), func(ctx context.Context, w *contextWriter) error {
-		w.m.Improved = id
-		if err != nil {
-			return nil //nolint:nilerr // logged; it is not asked again
+	return sa.recollect(ctx, id, stopEffort(), func(ctx context.Context, w *contextWriter) error {
+		w.m.Improved = ask
+		if failed != nil {
+			return nil // it is not asked again
 		}
-		c, err := sa.Contexts().Get(ctx, id)
+		c, err := sa.Contexts().Get(ctx, ask)
 		if errors.Is(err, recall.ErrNotFound) {
 			return nil
 		}

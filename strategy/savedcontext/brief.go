@@ -89,16 +89,6 @@ func (br *Briefer) briefIn(ctx context.Context, id string, kind brief.Kind, part
 	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
 }
 
-// briefFor makes the whole brief for a session whose first prompt is known, in one part.
-func (br *Briefer) briefFor(ctx context.Context, id, prompt string) (Recalled, error) {
-	m, err := br.material(ctx, id, brief.Full)
-	if err != nil {
-		return Recalled{}, err
-	}
-	m.Parts, m.Prompt = 1, prompt
-	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
-}
-
 // material reads what a brief of the checkpoint id needs.
 func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
 	store := br.saver.Contexts()
@@ -111,10 +101,26 @@ func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (br
 		m.Checkpoint = c
 		return m, nil
 	}
-	if err := br.whereNow(ctx, &m, c); err != nil {
+	head, _, err := br.Head(ctx)
+	if err != nil {
+		return m, fmt.Errorf("read HEAD: %w", err)
+	}
+	m.Commit = string(head.OID)
+	if slices.Contains(head.Parents, git.OID(c.State.Context.GitCommit)) || head.Committer.When.After(c.CreatedAt) {
+		subject, _, _ := strings.Cut(strings.TrimSpace(head.Message), "\n")
+		m.Subject = br.Redact.Text(subject)
+	}
+	if m.Branch, err = br.saver.branchShown(ctx); err != nil {
 		return m, err
 	}
-	known, base := br.knownOf(ctx, c)
+	// The commit that the session began with is in its memory, unless that is gone.
+	known, base := map[string]capture.Captured(nil), c.State.Context.GitCommit
+	if len(c.Sessions) > 0 {
+		memory, _, err := br.saver.remembered(ctx, c.Sessions[0])
+		if err == nil && memory.Worktree == br.Repo.Root && memory.Base != "" {
+			known, base = memory.Files, memory.Base
+		}
+	}
 	if m.Present, err = br.present(ctx, c, known); err != nil {
 		return m, err
 	}
@@ -137,37 +143,10 @@ func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (br
 	return m, nil
 }
 
-// whereNow describes what is checked out, and the commit if it is later than the checkpoint.
-func (br *Briefer) whereNow(ctx context.Context, m *brief.Material, c recall.Checkpoint) error {
-	head, _, err := br.Head(ctx)
-	if err != nil {
-		return fmt.Errorf("read HEAD: %w", err)
-	}
-	m.Commit = string(head.OID)
-	if slices.Contains(head.Parents, git.OID(c.State.Context.GitCommit)) || head.Committer.When.After(c.CreatedAt) {
-		subject, _, _ := strings.Cut(strings.TrimSpace(head.Message), "\n")
-		m.Subject = br.Redact.Text(subject)
-	}
-	m.Branch, err = br.saver.branchShown(ctx)
-	return err
-}
-
 // branchShown is the name of the branch that is checked out, as it may be kept.
 func (sa *Saver) branchShown(ctx context.Context) (string, error) {
 	name, err := gitref.HeadBranch(ctx, sa.Repo)
 	return sa.Redact.Path(name), err
-}
-
-// knownOf is what the memory of the checkpoint's session knows of its files, and
-// the commit that it began with; HEAD of then where it isn't known.
-func (br *Briefer) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]capture.Captured, string) {
-	if len(c.Sessions) > 0 {
-		m, _, err := br.saver.remembered(ctx, c.Sessions[0])
-		if err == nil && m.Worktree == br.Repo.Root && m.Base != "" {
-			return m.Files, m.Base
-		}
-	}
-	return nil, c.State.Context.GitCommit
 }
 
 // present compares the checkpoint's files with what they are now. What there is

@@ -1,6 +1,7 @@
 package savedcontext
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +36,11 @@ func (cc *contextComparer) checkKept(ctx context.Context) {
 		if m == nil {
 			continue
 		}
-		if _, err := cc.saver.Repo.Commit(ctx, contextRef(m.ID)); errors.Is(err, git.ErrMissing) {
+		if _, err := cc.saver.Repo.Commit(ctx, "refs/entire/context/"+m.ID); errors.Is(err, git.ErrMissing) {
 			cc.forget(m.ID)
 		}
 	}
 }
-
-// contextRef is the ref of a saved context.
-func contextRef(id string) string { return "refs/entire/context/" + id }
 
 // save writes a checkpoint of the current context and records it in the memory. id
 // is that of a checkpoint to replace, empty for a new one. The memory records
@@ -106,17 +104,23 @@ func (cc *contextComparer) settleSaving(ctx context.Context) error {
 // compose returns a checkpoint of the current context, not yet written.
 func (w *contextWriter) compose(ctx context.Context, want Saving) (recall.Checkpoint, error) {
 	r, m := w.saver, w.m
-	src, err := w.sources(ctx)
-	if err != nil {
-		return recall.Checkpoint{}, err
+	src := digest.Sources{Root: r.Repo.Root, Branch: w.obs.branch, Said: m.Said, Files: w.paths()}
+	src.Files = slices.DeleteFunc(src.Files, func(p string) bool { _, ok := m.Files[p]; return !ok })
+	for i, path := range src.Files {
+		src.Files[i] = r.Redact.Path(path)
 	}
-	mode := want.Mode
-	if mode == "" {
-		mode = recall.Mode(r.Options.Recall.Mode)
+	for _, f := range m.Files {
+		src.Added += f.Added
+		src.Removed += f.Removed
+	}
+	var err error
+	if src.Subjects, err = w.subjects(ctx); err != nil {
+		return recall.Checkpoint{}, err
 	}
 	c := recall.Checkpoint{
 		Summary: r.Redact.Text(want.Summary), Description: r.Redact.Text(want.Description), CreatedAt: r.Env.Now().UTC().Truncate(time.Second),
-		Cause: want.Cause, Mode: mode, Sessions: []string{w.s.ID}, Checkpoints: slices.Clone(w.s.Recorder.Linked),
+		Cause: want.Cause, Mode: cmp.Or(want.Mode, recall.Mode(r.Options.Recall.Mode)),
+		Sessions: []string{w.s.ID}, Checkpoints: slices.Clone(w.s.Recorder.Linked),
 		Prompts: m.Digest.Prompts, Tokens: m.Digest.Tokens, Compaction: m.Digest.Compaction, Warnings: w.obs.warnings,
 	}
 	for _, tag := range want.Tags {
@@ -134,17 +138,11 @@ func (w *contextWriter) compose(ctx context.Context, want Saving) (recall.Checkp
 	}
 	c.State.Context.WorkingDirectory = r.Repo.Root
 	c.State.Context.GitBranch, c.State.Context.GitCommit = w.obs.branch, string(w.obs.head.OID)
-	w.addFiles(&c)
-	return c, nil
-}
-
-// addFiles adds the files to the checkpoint; without contents if the mode excludes
-// them, or if the file's name holds a secret.
-func (w *contextWriter) addFiles(c *recall.Checkpoint) {
-	c.State.Files = make(map[string]recall.File, len(w.m.Files))
-	for path, known := range w.m.Files {
+	// A file has no content if the mode excludes it, or if the file's name holds a secret.
+	c.State.Files = make(map[string]recall.File, len(m.Files))
+	for path, known := range m.Files {
 		f := known.File
-		f.Path, f.Blob, f.Content = w.saver.Redact.Path(path), known.Blob, ""
+		f.Path, f.Blob, f.Content = r.Redact.Path(path), known.Blob, ""
 		switch {
 		case f.Path != path:
 			f.Blob, f.Omitted, f.Outline = "", recall.Secret, nil
@@ -155,22 +153,7 @@ func (w *contextWriter) addFiles(c *recall.Checkpoint) {
 		}
 		c.State.Files[f.Path] = f
 	}
-}
-
-// sources returns what an analysis is made from besides the digest.
-func (cr *contextReader) sources(ctx context.Context) (digest.Sources, error) {
-	src := digest.Sources{Root: cr.saver.Repo.Root, Branch: cr.obs.branch, Said: cr.m.Said, Files: cr.paths()}
-	src.Files = slices.DeleteFunc(src.Files, func(p string) bool { _, ok := cr.m.Files[p]; return !ok })
-	for i, path := range src.Files {
-		src.Files[i] = cr.saver.Redact.Path(path)
-	}
-	for _, f := range cr.m.Files {
-		src.Added += f.Added
-		src.Removed += f.Removed
-	}
-	var err error
-	src.Subjects, err = cr.subjects(ctx)
-	return src, err
+	return c, nil
 }
 
 // subjects returns the subjects of the commits that carry the session's

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
 	"github.com/seed-3aff656d/entire/session"
@@ -103,65 +104,50 @@ func (cl *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how 
 	})
 }
 
-func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *contextWriter, kept *fingerprint)) (err error) {
+func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *contextWriter, kept *fingerprint)) error {
 	if cause != recall.Lost { // its end was not reported
 		w.seen(c.Agent)
 	}
-	if c.Late {
-		w.atEnd(ctx)
+	// A session that ended before another branch was checked out is of the branch of the
+	// transcript's last line. Its commit is that of the branch now, unknown if the branch is gone.
+	if branch := w.m.Digest.Branch; c.Late && branch != "" && branch != "HEAD" && branch != w.obs.branch {
+		tip, err := w.saver.Repo.Commit(ctx, "refs/heads/"+branch)
+		if err != nil {
+			tip = git.Commit{}
+		}
+		w.obs.branch, w.obs.head = branch, tip
 	}
 	w.checkKept(ctx)
-	kept := w.keptBefore()
-	if w.endedSo(c, cause) {
-		err = w.complete(ctx)
-	} else {
-		err = w.endNow(ctx, c, w.causeOf(c, cause))
+	// A clear that was typed has a prompt of its own, a plan accepted with a cleared context has none.
+	if d := &w.m.Digest; cause == recall.Clear && (c.PromptID != "" && c.PromptID == d.PromptID || c.PromptID == "" && d.PlanOffered) {
+		cause = recall.Plan
 	}
-	if then != nil && err == nil {
+	end, last, kept := w.m.End, w.m.Last, w.m.Kept
+	if end != nil && end.Fresh && kept != nil && kept.ID == end.ID {
+		kept = w.m.Before
+	}
+	recorded := end != nil && cause == end.Cause
+	if recorded && c.PromptID != "" && end.Prompt != "" {
+		recorded = c.PromptID == end.Prompt
+	} else if recorded {
+		recorded = w.saver.Env.Now().Sub(end.At) < doubled
+	}
+	switch {
+	case !recorded:
+		if err := w.endNow(ctx, c, cause); err != nil {
+			return err
+		}
+	case end.Fresh && end.ID != "" && last != nil && last.ID == end.ID && w.fingerprint().differs(last):
+		// The hook and the server read a turn that was left open at different times.
+		_, err := w.save(ctx, Saving{Cause: end.Cause}, end.Status, end.ID)
+		if err != nil && !errors.Is(err, recall.ErrNotFound) { // discarded meanwhile
+			return err
+		}
+	}
+	if then != nil {
 		then(w, kept)
 	}
-	return err
-}
-
-// seen records that a hook of the session ran.
-func (cr *contextReader) seen(agent session.Process) {
-	cr.m.SeenBefore, cr.m.Seen = cr.m.Seen, cr.saver.Env.Now().UTC()
-	switch {
-	case agent.PID != 0:
-		cr.m.Agent = agent
-	case cr.m.Agent.PID == 0:
-		cr.m.Agent = cr.s.Recorder.Agent
-	}
-}
-
-// causeOf distinguishes a plan that was accepted with a cleared context from a clear
-// that was typed, which has a prompt of its own.
-func (cc *contextComparer) causeOf(c Clearing, cause recall.Cause) recall.Cause {
-	d := cc.m.Digest
-	if cause == recall.Clear && (c.PromptID != "" && c.PromptID == d.PromptID || c.PromptID == "" && d.PlanOffered) {
-		return recall.Plan
-	}
-	return cause
-}
-
-// endedSo reports whether this end is already recorded.
-func (cc *contextComparer) endedSo(c Clearing, cause recall.Cause) bool {
-	end := cc.m.End
-	if end == nil || cc.causeOf(c, cause) != end.Cause {
-		return false
-	}
-	if c.PromptID != "" && end.Prompt != "" {
-		return c.PromptID == end.Prompt
-	}
-	return cc.saver.Env.Now().Sub(end.At) < doubled
-}
-
-// keptBefore returns the fingerprint of what was kept before this end, nil for none.
-func (cc *contextComparer) keptBefore() *fingerprint {
-	if cc.m.End != nil && cc.m.End.Fresh && cc.m.Kept != nil && cc.m.Kept.ID == cc.m.End.ID {
-		return cc.m.Before
-	}
-	return cc.m.Kept
+	return nil
 }
 
 // endNow saves what the cause asks for and records the end.
@@ -183,36 +169,31 @@ func (w *contextWriter) endNow(ctx context.Context, c Clearing, cause recall.Cau
 	return nil
 }
 
+// seen records that a hook of the session ran.
+func (cr *contextReader) seen(agent session.Process) {
+	cr.m.SeenBefore, cr.m.Seen = cr.m.Seen, cr.saver.Env.Now().UTC()
+	switch {
+	case agent.PID != 0:
+		cr.m.Agent = agent
+	case cr.m.Agent.PID == 0:
+		cr.m.Agent = cr.s.Recorder.Agent
+	}
+}
+
 // saveOnce saves a checkpoint, unless a hook that was killed before it recorded it
 // did so.
 func (w *contextWriter) saveOnce(ctx context.Context, want Saving, status recall.Status) (fingerprint, error) {
+	id := ""
 	if last := w.m.Last; w.recovered && last != nil && last.Cause == want.Cause && last.Status == status {
-		if w.fingerprint().differs(last) {
-			if _, err := w.save(ctx, want, status, last.ID); err != nil {
-				return fingerprint{}, err
-			}
+		if !w.fingerprint().differs(last) {
+			return *last, nil
 		}
-		return *w.m.Last, nil
+		id = last.ID
 	}
-	_, err := w.save(ctx, want, status, "")
-	if err != nil {
+	if _, err := w.save(ctx, want, status, id); err != nil {
 		return fingerprint{}, err
 	}
 	return *w.m.Last, nil
-}
-
-// complete adds to the checkpoint of an end what came since: the hook and the
-// server read a turn that was left open at different times.
-func (w *contextWriter) complete(ctx context.Context) error {
-	end, last := w.m.End, w.m.Last
-	if !end.Fresh || end.ID == "" || last == nil || last.ID != end.ID || !w.fingerprint().differs(last) {
-		return nil
-	}
-	_, err := w.save(ctx, Saving{Cause: end.Cause}, end.Status, end.ID)
-	if errors.Is(err, recall.ErrNotFound) {
-		return nil // discarded meanwhile
-	}
-	return err
 }
 
 // ClearAnswer is the user's reply before a clear.
@@ -240,8 +221,16 @@ func (cl *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnsw
 			end.Answer, end.ID = answer, ""
 			return nil
 		}
-		if err := w.keep(ctx, end.ID); err != nil {
-			return err
+		err := cl.saver.Contexts().SetStatus(ctx, end.ID, recall.Kept)
+		switch last := w.m.Last; {
+		case errors.Is(err, recall.ErrNotFound):
+			w.forget(end.ID)
+		case err != nil:
+			return fmt.Errorf("keep context checkpoint: %w", err)
+		case last != nil && last.ID == end.ID:
+			kept := *last
+			kept.Status = recall.Kept
+			w.saved(kept)
 		}
 		end.Answer, end.Status = answer, recall.Kept
 		return nil
@@ -250,24 +239,6 @@ func (cl *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnsw
 		return nil
 	}
 	return err
-}
-
-// keep marks a pending checkpoint as kept.
-func (w *contextWriter) keep(ctx context.Context, id string) error {
-	err := w.saver.Contexts().SetStatus(ctx, id, recall.Kept)
-	if errors.Is(err, recall.ErrNotFound) {
-		w.forget(id)
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("keep context checkpoint: %w", err)
-	}
-	if w.m.Last != nil && w.m.Last.ID == id {
-		kept := *w.m.Last
-		kept.Status = recall.Kept
-		w.saved(kept)
-	}
-	return nil
 }
 
 // forget drops a removed checkpoint from the memory.

@@ -22,42 +22,30 @@ func (br *Briefer) addCommits(ctx context.Context, m *brief.Material, c recall.C
 	if head == "" || len(c.Checkpoints)+len(reported) == 0 {
 		return
 	}
-	if base != "" && len(c.Checkpoints) > 0 {
-		m.Commits = br.commitsOf(ctx, c.Checkpoints, head, git.OID(base))
-	}
-	isLast := len(reported) > 0 && reported[0].Hash != "" && strings.HasPrefix(string(head), reported[0].Hash) ||
-		len(m.Commits) > 0 && m.Commits[0].Hash == string(head)
-	if isLast {
-		br.addPush(ctx, m, head)
-	}
-}
-
-// commitsOf returns the commits between base and head, along first parents, that have one
-// of the checkpoints.
-func (br *Briefer) commitsOf(ctx context.Context, ids []string, head, base git.OID) []recall.Commit {
 	const most = 20
-	var list []recall.Commit
-	for at, n := head, 0; at != base && n < most; n++ {
+	for at, n := head, 0; base != "" && len(c.Checkpoints) > 0 && at != git.OID(base) && n < most; n++ {
 		commit, err := br.Repo.Commit(ctx, string(at))
 		if err != nil {
 			br.Log.WarnContext(ctx, "commits of a saved context not listed", "error", err.Error())
-			return list
+			break
 		}
-		if slices.ContainsFunc(checkpoint.IDsOf(commit), func(id checkpoint.ID) bool { return slices.Contains(ids, string(id)) }) {
+		ours := func(id checkpoint.ID) bool { return slices.Contains(c.Checkpoints, string(id)) }
+		if slices.ContainsFunc(checkpoint.IDsOf(commit), ours) {
 			subject, _, _ := strings.Cut(strings.TrimSpace(commit.Message), "\n")
-			list = append(list, recall.Commit{Hash: string(commit.OID), Subject: br.Redact.Text(subject)})
+			m.Commits = append(m.Commits, recall.Commit{Hash: string(commit.OID), Subject: br.Redact.Text(subject)})
 		}
 		if len(commit.Parents) == 0 {
-			return list
+			break
 		}
 		at = commit.Parents[0]
 	}
-	return list
-}
-
-// addPush adds whether a remote-tracking branch has the commit, and which one: the one of
-// the branch's own name, else one whose last commit it is.
-func (br *Briefer) addPush(ctx context.Context, m *brief.Material, head git.OID) {
+	isLast := len(reported) > 0 && reported[0].Hash != "" && strings.HasPrefix(string(head), reported[0].Hash) ||
+		len(m.Commits) > 0 && m.Commits[0].Hash == string(head)
+	if !isLast {
+		return
+	}
+	// The remote-tracking branch that has the commit: the one of the branch's own name, else
+	// one whose last commit it is.
 	const remotes, origin = "refs/remotes/", "origin/"
 	if m.Branch != "" {
 		if tip, err := br.Repo.Commit(ctx, remotes+origin+m.Branch); err == nil && tip.OID == head {

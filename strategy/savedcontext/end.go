@@ -33,17 +33,6 @@ func (e *Ender) finishEnd(ctx context.Context, id string) error {
 	if !found {
 		return nil
 	}
-	err := e.finishNoted(ctx, note)
-	if errors.Is(err, lifecycle.ErrTurnOver) || errors.Is(err, session.ErrNotFound) {
-		err = nil
-	}
-	if workspace.IsTimeout(err) {
-		return err
-	}
-	return errors.Join(err, tracking.RemoveMark(e.marks.EndMark(id)))
-}
-
-func (e *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
 	in := note.Input()
 	noted := func() error {
 		if _, found := e.marks.EndNoted(in.SessionID); !found {
@@ -52,23 +41,29 @@ func (e *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
 		return nil
 	}
 	s, err := e.Sessions.Load(in.SessionID)
-	if err != nil {
+	if err == nil {
+		e.Recovered++
+		if s.Phase != session.Ended {
+			err = e.machine.Step(ctx, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() })
+		}
+	}
+	if err == nil {
+		err = e.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *contextWriter) error {
+			if err := noted(); err != nil {
+				return err
+			}
+			c := clearingOf(in)
+			c.Late = true
+			return w.end(ctx, c, endCause(in), nil)
+		})
+	}
+	if errors.Is(err, lifecycle.ErrTurnOver) || errors.Is(err, session.ErrNotFound) {
+		err = nil
+	}
+	if workspace.IsTimeout(err) {
 		return err
 	}
-	e.Recovered++
-	if s.Phase != session.Ended {
-		if err := e.machine.Step(ctx, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() }); err != nil {
-			return err
-		}
-	}
-	return e.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *contextWriter) error {
-		if err := noted(); err != nil {
-			return err
-		}
-		c := clearingOf(in)
-		c.Late = true
-		return w.end(ctx, c, endCause(in), nil)
-	})
+	return errors.Join(err, tracking.RemoveMark(e.marks.EndMark(id)))
 }
 
 // endCause returns the cause to save a session that ends.

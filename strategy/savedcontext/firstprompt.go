@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/relate"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
@@ -23,31 +24,6 @@ type dueBrief struct {
 	// Opening is what the agent doesn't take at the session's start: the first prompt brings it
 	// where no brief is due.
 	Opening string `json:"opening,omitempty"`
-}
-
-// setDue records whether the brief of an opening is due with the first prompt, or the opening
-// itself where the agent doesn't take it. It is called before the opening is recorded, so that a
-// process killed between the two decides both again.
-func (ij *Injector) setDue(in workspace.Input, o Opening) error {
-	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
-	var due dueBrief
-	if o.due {
-		due = dueBrief{Checkpoint: o.Checkpoint, Others: o.others}
-	}
-	if in.StartContextLost && len(o.Parts) > 0 {
-		due.Opening = o.Parts[0]
-	}
-	if due.Checkpoint+due.Opening == "" {
-		if !side.Exists() {
-			return nil
-		}
-		return side.Remove()
-	}
-	data, err := json.Marshal(due)
-	if err != nil {
-		return err
-	}
-	return side.Replace(append(data, '\n'))
 }
 
 // RecallPrompt returns the whole brief if one is due and the prompt continues its work, else the
@@ -79,7 +55,9 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 }
 
 // promptBrief returns the brief of the checkpoint in data whose work the prompt continues, else
-// the opening there. It is one string, as the agent runs one hook with a prompt.
+// the opening there. The checkpoint is the one that the session was offered, unless another one
+// is clearly what the prompt is about. One that is gone is skipped, and so is another one that
+// can't be read.
 func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []byte) (string, error) {
 	var due dueBrief
 	if err := json.Unmarshal(data, &due); err != nil {
@@ -89,30 +67,12 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 	if due.Checkpoint == "" || o.OnStart != settings.Always || o.Inject != settings.InjectPrompt {
 		return due.Opening, nil
 	}
-	id, err := ij.continued(ctx, in, due)
-	if err != nil || id == "" {
-		return due.Opening, err
-	}
-	recalled, err := ij.briefer.briefFor(ctx, id, in.Prompt)
-	if err != nil {
-		return due.Opening, fmt.Errorf("brief of context checkpoint %s: %w", id, err)
-	}
-	if len(recalled.Brief.Parts) == 0 {
-		return due.Opening, nil
-	}
-	return recalled.Brief.Parts[0], nil
-}
-
-// continued returns the checkpoint whose work the prompt continues, or an empty id: the one
-// that the session was offered, unless another one is clearly what the prompt is about. One
-// that is gone is skipped, and so is another one that can't be read.
-func (ij *Injector) continued(ctx context.Context, in workspace.Input, due dueBrief) (id string, err error) {
 	branch, err := ij.saver.branchShown(ctx)
 	if err != nil {
-		return "", err
+		return due.Opening, err
 	}
 	prompt := relate.Prompt{Text: in.Prompt, Branch: branch}
-	var best relate.Verdict
+	id, best := "", relate.Verdict{}
 	for _, candidate := range append([]string{due.Checkpoint}, due.Others[:min(len(due.Others), mostOthers)]...) {
 		isOther := candidate != due.Checkpoint
 		c, err := ij.saver.Contexts().Get(ctx, candidate)
@@ -123,7 +83,7 @@ func (ij *Injector) continued(ctx context.Context, in workspace.Input, due dueBr
 			ij.Log.WarnContext(ctx, "context checkpoint not compared with the first prompt", "checkpoint", candidate, "error", err)
 			continue
 		case err != nil:
-			return "", fmt.Errorf("read context checkpoint %s: %w", candidate, err)
+			return due.Opening, fmt.Errorf("read context checkpoint %s: %w", candidate, err)
 		}
 		judge := relate.Judge
 		if isOther {
@@ -136,5 +96,16 @@ func (ij *Injector) continued(ctx context.Context, in workspace.Input, due dueBr
 			id, best = candidate, verdict
 		}
 	}
-	return id, nil
+	if id == "" {
+		return due.Opening, nil
+	}
+	m, err := ij.briefer.material(ctx, id, brief.Full)
+	if err != nil {
+		return due.Opening, fmt.Errorf("brief of context checkpoint %s: %w", id, err)
+	}
+	m.Parts, m.Prompt = 1, in.Prompt // one part, as the agent runs one hook with a prompt
+	if parts := brief.Write(m).Parts; len(parts) > 0 {
+		return parts[0], nil
+	}
+	return due.Opening, nil
 }

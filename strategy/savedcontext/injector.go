@@ -43,7 +43,17 @@ const again = 20 * time.Second
 // RecallStart records that a session starts, returns what it is given of the work before
 // it, and starts the child that removes old contexts.
 func (ij *Injector) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
-	err := ij.begin(ctx, in)
+	err := ij.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
+		w.seen(in.Agent)
+		if in.Source == "compact" {
+			return nil
+		}
+		w.m.End = nil
+		return tracking.RemoveMark(ij.marks.EndMark(in.SessionID)) // it continues
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		err = nil
+	}
 	o, failed := ij.Opening(ctx, in)
 	if in.Source != "compact" {
 		ij.children.DetachRecall(ctx, "")
@@ -59,8 +69,13 @@ func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening,
 		return o, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	if known, ok := ij.opened(in); ok {
-		return known, nil
+	var known Opening
+	data, err := ij.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
+	if err == nil && json.Unmarshal(data, &known) == nil && known.Source == in.Source {
+		once := in.Source == "startup" || in.Source == "clear"
+		if once || ij.Env.Now().Sub(known.At) < again {
+			return known, nil
+		}
 	}
 	for attempt := 1; ; attempt++ {
 		o, err = ij.decideOpening(ctx, in)
@@ -73,10 +88,36 @@ func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening,
 // decideOpening decides what the session is given, and records it.
 func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Opening, error) {
 	redactions, o := ij.Redactions(), Opening{Source: in.Source, At: ij.Env.Now().UTC()}
-	if err := (&openingDraft{injector: ij, input: in, opening: &o}).decide(ctx); err != nil {
+	d := openingDraft{injector: ij, input: in, opening: &o}
+	var err error
+	switch in.Source {
+	case "compact":
+		err = d.same(ctx, brief.Short)
+	case "resume", "fork":
+		err = d.same(ctx, brief.Drift)
+	case "clear":
+		err = d.cleared(ctx)
+		d.addFork()
+	default:
+		err = d.startup(ctx)
+		d.addFork()
+	}
+	if err != nil {
 		return o, err
 	}
 	data, err := json.Marshal(o)
+	if err != nil {
+		return o, err
+	}
+	// The first prompt brings the brief if one is due, or the opening if the agent doesn't take it now.
+	var due dueBrief
+	if o.due {
+		due = dueBrief{Checkpoint: o.Checkpoint, Others: o.others}
+	}
+	if in.StartContextLost && len(o.Parts) > 0 {
+		due.Opening = o.Parts[0]
+	}
+	dueData, err := json.Marshal(due)
 	if err != nil {
 		return o, err
 	}
@@ -84,7 +125,14 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 		if ij.Redactions() != redactions {
 			return workspace.ErrStale
 		}
-		if err := ij.setDue(in, o); err != nil {
+		// Before the opening, so that a process killed between the two decides both again.
+		side, err := ij.Sessions.Side(in.SessionID, session.PromptBriefKind), error(nil)
+		if due.Checkpoint+due.Opening != "" {
+			err = side.Replace(append(dueData, '\n'))
+		} else if side.Exists() {
+			err = side.Remove()
+		}
+		if err != nil {
 			return err
 		}
 		return ij.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
@@ -101,37 +149,23 @@ func (ij *Injector) lockOpening(ctx context.Context) (*filelock.Lock, error) {
 	return filelock.Acquire(wait, filepath.Join(ij.RecordsDir(), "opening"))
 }
 
-// opened returns what was decided before, if that was for the same event.
-func (ij *Injector) opened(in workspace.Input) (Opening, bool) {
-	var o Opening
-	data, err := ij.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
-	if err != nil || json.Unmarshal(data, &o) != nil || o.Source != in.Source {
-		return Opening{}, false
-	}
-	once := in.Source == "startup" || in.Source == "clear"
-	return o, once || ij.Env.Now().Sub(o.At) < again
-}
-
-// begin records the state of the worktree at the session's start.
-func (ij *Injector) begin(ctx context.Context, in workspace.Input) error {
-	err := ij.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
-		w.seen(in.Agent)
-		if in.Source == "compact" {
-			return nil
-		}
-		w.m.End = nil
-		return tracking.RemoveMark(ij.marks.EndMark(in.SessionID)) // it continues
-	})
-	if errors.Is(err, session.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // AfterClear returns the brief of the checkpoint that a session after a clear may continue
 // from, and whether the user is to be asked about it.
 func (ij *Injector) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
-	o, err := ij.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: ij.agentOf(ctx, c), PromptContext: true})
+	// The agent that clears is the nearest ancestor of the caller in which a session ran. It
+	// distinguishes two sessions of a worktree that are cleared at the same time.
+	agent := c.Agent
+	if agent.PID == 0 && len(c.Above) > 0 {
+		agent = session.Process{}
+		candidates := ij.recent.candidates(ctx)
+		ran := func(p session.Process) bool {
+			return slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p })
+		}
+		if i := slices.IndexFunc(c.Above, ran); i >= 0 {
+			agent = c.Above[i]
+		}
+	}
+	o, err := ij.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: agent, PromptContext: true})
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
@@ -140,20 +174,4 @@ func (ij *Injector) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask
 		return Recalled{}, false, nil
 	}
 	return recalled, err == nil, err
-}
-
-// agentOf returns the process of the agent that clears: the nearest ancestor of the
-// caller in which a session ran. It distinguishes two sessions of a worktree that are
-// cleared at the same time.
-func (ij *Injector) agentOf(ctx context.Context, c Clearing) session.Process {
-	if c.Agent.PID != 0 || len(c.Above) == 0 {
-		return c.Agent
-	}
-	candidates := ij.recent.candidates(ctx)
-	for _, p := range c.Above {
-		if slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p }) {
-			return p
-		}
-	}
-	return session.Process{}
 }

@@ -2,10 +2,12 @@ package savedcontext
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -106,50 +108,18 @@ func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, er
 	if len(data) == 0 {
 		return m, data, nil
 	}
-	if err := m.decode(data); err != nil {
+	first, second, _ := bytes.Cut(data, []byte{'\n'})
+	if err := errors.Join(json.Unmarshal(first, &m.header), json.Unmarshal(second, &m.body)); err != nil {
 		sa.Log.WarnContext(ctx, "context of a session read anew", "session_id", id, "error", err.Error())
 		m = new(memory)
 	}
 	return m, data, nil
 }
 
-// putMemory writes the memory if it changed. The caller must hold the lock.
+// putMemory writes the memory if it changed, without outlines beyond maxOutlines: a line of JSON
+// with the header and one with the body, so that a search for a session reads only the headers.
+// The caller must hold the lock.
 func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
-	m.bound()
-	data, err := m.encode()
-	if err != nil {
-		return before, fmt.Errorf("encode what is known of session %s: %w", id, err)
-	}
-	if bytes.Equal(data, before) {
-		return before, nil
-	}
-	if err := sa.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
-		return before, fmt.Errorf("write what is known of session %s: %w", id, err)
-	}
-	return data, nil
-}
-
-// encode returns a line of JSON with the header and one with the body, so that a
-// search for a session reads only the headers.
-func (m *memory) encode() ([]byte, error) {
-	first, err := json.Marshal(m.header)
-	if err != nil {
-		return nil, err
-	}
-	second, err := json.Marshal(m.body)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(append(first, '\n'), second...), '\n'), nil
-}
-
-func (m *memory) decode(data []byte) error {
-	first, second, _ := bytes.Cut(data, []byte{'\n'})
-	return errors.Join(json.Unmarshal(first, &m.header), json.Unmarshal(second, &m.body))
-}
-
-// bound drops outlines beyond maxOutlines.
-func (m *memory) bound() {
 	size := 0
 	for path, f := range m.Files {
 		for _, d := range f.Outline {
@@ -160,6 +130,19 @@ func (m *memory) bound() {
 			m.Files[path] = f
 		}
 	}
+	first, err := json.Marshal(m.header)
+	second, failed := json.Marshal(m.body)
+	if err = cmp.Or(err, failed); err != nil {
+		return before, fmt.Errorf("encode what is known of session %s: %w", id, err)
+	}
+	data := slices.Concat(first, []byte{'\n'}, second, []byte{'\n'})
+	if bytes.Equal(data, before) {
+		return before, nil
+	}
+	if err := sa.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
+		return before, fmt.Errorf("write what is known of session %s: %w", id, err)
+	}
+	return data, nil
 }
 
 // contextReader reads what the transcript and the worktree have of a session, on

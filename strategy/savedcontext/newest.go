@@ -23,7 +23,7 @@ const mostOthers = 3
 type offered struct {
 	id   string // empty if there is no checkpoint
 	kind brief.Kind
-	// others are fresh checkpoints of other sessions, the newest first. The first prompt may
+	// others are the newest fresh checkpoints of other sessions, the newest first. The first prompt may
 	// continue one of them.
 	others []string
 }
@@ -72,17 +72,12 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, e
 	if i := slices.IndexFunc(recent, func(e contextstore.Entry) bool { return e.Branch == branch }); i >= 0 {
 		chosen, kind = recent[i], brief.Full
 	}
-	return offered{chosen.ID, kind, othersOf(recent, chosen)}, nil
-}
-
-// othersOf returns the newest checkpoint of each session but that of chosen, mostOthers at most.
-func othersOf(list []contextstore.Entry, chosen contextstore.Entry) []string {
-	var ids []string
+	o = offered{id: chosen.ID, kind: kind}
 	seen := map[string]bool{chosen.Session: true}
-	for _, e := range list {
-		if !seen[e.Session] && len(ids) < mostOthers {
-			ids, seen[e.Session] = append(ids, e.ID), true
+	for _, e := range recent {
+		if !seen[e.Session] && len(o.others) < mostOthers {
+			o.others, seen[e.Session] = append(o.others, e.ID), true
 		}
 	}
-	return ids
+	return o, nil
 }

@@ -1,6 +1,7 @@
 package savedcontext
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -57,58 +58,27 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	if m.Worktree == "" { // seen for the first time
 		m.Worktree = r.Repo.Root
 		if born {
-			m.Base = cr.firstBase()
+			m.Base = cmp.Or(cr.s.AttributionBase, string(cr.obs.head.OID))
 		}
 	}
-	if cr.s.TranscriptPath != "" {
-		if err := cr.catchUp(ctx, how); err != nil {
-			return fmt.Errorf("read transcript: %w", err)
+	if path := cr.s.TranscriptPath; path != "" {
+		size := int64(0)
+		if info, err := os.Stat(path); err == nil {
+			size = info.Size()
+		}
+		piece := cmp.Or(how.transcript, 8<<20)
+		for {
+			if cr.obs.rest, err = m.Digest.Catch(ctx, path, r.Redact, piece); err != nil {
+				return fmt.Errorf("read transcript: %w", err)
+			}
+			if !cr.obs.rest || how.transcript != 0 {
+				break
+			}
+			how.reached(bands.Progress{Stage: "transcript", Bytes: m.Digest.Cursor.Offset, Size: size})
 		}
 	}
 	m.Asked = m.Asked || cr.s.TurnID != "" || m.Digest.Prompts > 0
 	return cr.capture(ctx, how)
-}
-
-// catchUp reads what is new in the transcript.
-func (cr *contextReader) catchUp(ctx context.Context, how effort) (err error) {
-	path, piece := cr.s.TranscriptPath, how.transcript
-	if piece == 0 {
-		piece = 8 << 20
-	}
-	size := int64(0)
-	if info, err := os.Stat(path); err == nil {
-		size = info.Size()
-	}
-	for {
-		cr.obs.rest, err = cr.m.Digest.Catch(ctx, path, cr.saver.Redact, piece)
-		if err != nil || !cr.obs.rest || how.transcript != 0 {
-			return err
-		}
-		how.reached(bands.Progress{Stage: "transcript", Bytes: cr.m.Digest.Cursor.Offset, Size: size})
-	}
-}
-
-// atEnd observes the branch of the transcript's last line instead of the one that is checked
-// out, for a session that ended before another branch was. Its commit is that of the branch
-// now, unknown if the branch is gone.
-func (cr *contextReader) atEnd(ctx context.Context) {
-	branch := cr.m.Digest.Branch
-	if branch == "" || branch == "HEAD" || branch == cr.obs.branch {
-		return
-	}
-	tip, err := cr.saver.Repo.Commit(ctx, "refs/heads/"+branch)
-	if err != nil {
-		tip = git.Commit{}
-	}
-	cr.obs.branch, cr.obs.head = branch, tip
-}
-
-// firstBase returns the commit at the session's start, HEAD if the state has none.
-func (cr *contextReader) firstBase() string {
-	if cr.s.AttributionBase != "" {
-		return cr.s.AttributionBase
-	}
-	return string(cr.obs.head.OID)
 }
 
 // capture reads the session's files that changed.

@@ -21,21 +21,6 @@ type openingDraft struct {
 	opening  *Opening
 }
 
-func (d *openingDraft) decide(ctx context.Context) error {
-	switch d.input.Source {
-	case "clear":
-		defer d.addFork()
-		return d.cleared(ctx)
-	case "compact":
-		return d.same(ctx, brief.Short)
-	case "resume", "fork":
-		return d.same(ctx, brief.Drift)
-	default:
-		defer d.addFork()
-		return d.startup(ctx)
-	}
-}
-
 // addFork adds, before everything else, what the session's working tree is a fork of.
 func (d *openingDraft) addFork() {
 	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
@@ -74,29 +59,34 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 	if m.End == nil {
 		return nil
 	}
-	if err := d.injector.follow(ctx, before.id, d.input.SessionID); err != nil {
+	// Record which session came after the clear, so that no other session is taken for it.
+	err = d.injector.WithLock(ctx, func() error {
+		m, data, err := d.injector.saver.remembered(ctx, before.id)
+		if err != nil || m.End == nil || m.End.Next == d.input.SessionID {
+			return err
+		}
+		m.End.Next = d.input.SessionID
+		_, err = d.injector.saver.putMemory(before.id, m, data)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	d.announce(before.id, *m.End)
+	end := *m.End
+	if end.Fresh && end.ID != "" {
+		d.opening.Messages = append(d.opening.Messages, savedLine(end.Summary, end.ID))
+		if end.Status == recall.Pending {
+			d.opening.Messages = append(d.opening.Messages,
+				"Discard it: entire recall discard "+end.ID, "The cleared session: "+agent.Of(d.input.AgentType).Resume(before.id))
+		}
+	}
 	switch {
-	case m.End.ID != "":
-		return d.offer(ctx, m.End.ID, m.End.Cause)
+	case end.ID != "":
+		return d.offer(ctx, end.ID, end.Cause)
 	case m.Kept != nil:
 		return d.add(ctx, m.Kept.ID, brief.Notice)
 	default:
 		return nil
-	}
-}
-
-// announce adds the messages about what was saved at the clear.
-func (d *openingDraft) announce(id string, end sessionEnd) {
-	if !end.Fresh || end.ID == "" {
-		return
-	}
-	d.opening.Messages = append(d.opening.Messages, savedLine(end.Summary, end.ID))
-	if end.Status == recall.Pending {
-		d.opening.Messages = append(d.opening.Messages,
-			"Discard it: entire recall discard "+end.ID, "The cleared session: "+agent.Of(d.input.AgentType).Resume(id))
 	}
 }
 

@@ -37,8 +37,10 @@ func (o Occasion) verdict() Verdict {
 	case !o.auto || !o.asked:
 		return Verdict{}
 	case o.cause != recall.Clear && o.cause != recall.Plan:
-		keep.save = o.changed
-		return keep.only()
+		if !o.changed {
+			return Verdict{}
+		}
+		return keep
 	case o.onClear == settings.Never:
 		return Verdict{}
 	case o.cause == recall.Plan:
@@ -50,12 +52,4 @@ func (o Occasion) verdict() Verdict {
 	default:
 		return Verdict{save: true, status: recall.Pending, ask: true}
 	}
-}
-
-// only returns the zero Verdict unless something is saved.
-func (v Verdict) only() Verdict {
-	if !v.save {
-		return Verdict{}
-	}
-	return v
 }

@@ -43,30 +43,6 @@ type candidate struct {
 // candidates returns the sessions that ran a hook last, the newest first. It lists
 // one directory and reads the headers of at most maxCandidates files.
 func (rs *recentSessions) candidates(ctx context.Context) []candidate {
-	type found struct {
-		id string
-		at time.Time
-	}
-	var list []found
-	oldest := rs.Env.Now().Add(-candidateAge)
-	for _, name := range rs.memoryNames(ctx) {
-		info, err := os.Lstat(filepath.Join(rs.Sessions.SideDir(), name))
-		if err == nil && info.ModTime().After(oldest) {
-			list = append(list, found{strings.TrimSuffix(name, "."+session.RecallKind), info.ModTime()})
-		}
-	}
-	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
-	var candidates []candidate
-	for _, f := range list[:min(len(list), maxCandidates)] {
-		if t, ok := rs.readHeader(f.id); ok {
-			candidates = append(candidates, candidate{f.id, t})
-		}
-	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.Seen.Compare(a.Seen) })
-	return candidates
-}
-
-func (rs *recentSessions) memoryNames(ctx context.Context) []string {
 	dir, err := os.Open(rs.Sessions.SideDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -79,7 +55,31 @@ func (rs *recentSessions) memoryNames(ctx context.Context) []string {
 	if err != nil {
 		rs.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
 	}
-	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, "."+session.RecallKind) })
+	type found struct {
+		id string
+		at time.Time
+	}
+	var list []found
+	oldest := rs.Env.Now().Add(-candidateAge)
+	for _, name := range names {
+		id, isMemory := strings.CutSuffix(name, "."+session.RecallKind)
+		if !isMemory {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(rs.Sessions.SideDir(), name))
+		if err == nil && info.ModTime().After(oldest) {
+			list = append(list, found{id, info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
+	var candidates []candidate
+	for _, f := range list[:min(len(list), maxCandidates)] {
+		if t, ok := rs.readHeader(f.id); ok {
+			candidates = append(candidates, candidate{f.id, t})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.Seen.Compare(a.Seen) })
+	return candidates
 }
 
 // readHeader reads the first line of a session's memory.
@@ -113,7 +113,8 @@ func (rs *recentSessions) predecessor(candidates []candidate, id string, agent s
 	})
 	var open []candidate
 	for _, t := range candidates {
-		if t.End != nil && t.End.clearedFor(id) && rs.Env.Now().Sub(t.End.At) < following {
+		if e := t.End; e != nil && (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id) &&
+			rs.Env.Now().Sub(e.At) < following {
 			return t, true
 		}
 		if t.Agent.PID == 0 && rs.isRunning(t.header, agent) {
@@ -124,26 +125,6 @@ func (rs *recentSessions) predecessor(candidates []candidate, id string, agent s
 		return open[0], true
 	}
 	return candidate{}, false
-}
-
-// clearedFor reports whether a session ended by a clear that the session id may
-// have come from.
-func (e sessionEnd) clearedFor(id string) bool {
-	return (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id)
-}
-
-// follow records that the session next started after the clear of the session id, so
-// that no other session is taken for it.
-func (ij *Injector) follow(ctx context.Context, id, next string) error {
-	return ij.WithLock(ctx, func() error {
-		m, before, err := ij.saver.remembered(ctx, id)
-		if err != nil || m.End == nil || m.End.Next == next {
-			return err
-		}
-		m.End.Next = next
-		_, err = ij.saver.putMemory(id, m, before)
-		return err
-	})
 }
 
 // isRunning reports whether a session still runs while another one starts in the process

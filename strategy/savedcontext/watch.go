@@ -28,7 +28,11 @@ func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice s
 		w.seen(in.Agent)
 		w.m.End = nil
 		if in.Summary != "" {
-			w.m.Said = wa.Redact.Text(cut(in.Summary, maxSpoken))
+			said := in.Summary
+			if len(said) > maxSpoken {
+				said = strings.ToValidUTF8(said[:maxSpoken], "")
+			}
+			w.m.Said = wa.Redact.Text(said)
 		}
 		var err error
 		notice, err = w.threshold(ctx)
@@ -44,28 +48,36 @@ func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice s
 	return notice, err
 }
 
-// cut returns at most the first most bytes of a text, whole characters only.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
-}
-
 // threshold saves once when the context is fuller than the threshold in the
 // settings, and returns a notice of it; again only after the context was emptier.
 func (w *contextWriter) threshold(ctx context.Context) (notice string, err error) {
 	o := w.saver.Options.Recall
-	full := w.fullness()
-	over := full.percent >= o.Threshold || o.ThresholdTokens > 0 && full.tokens >= o.ThresholdTokens
+	var told bridge
+	data, err := w.saver.Sessions.Side(w.s.ID, session.ContextKind).ReadAll()
+	if err != nil || json.Unmarshal(data, &told) != nil || told.Session != w.s.ID || told.Tokens < 0 {
+		told = bridge{}
+	}
+	var tokens int64
+	percent := 0
+	// The status line's input counts if it is newer than the last stop, else the last response in the transcript.
+	if d := &w.m.Digest; d.Tokens > 0 && told.At.Before(w.m.SeenBefore) || told.Percent <= 0 {
+		window := told.Window
+		if window <= 0 {
+			window = windowOf(d.Model, w.saver.Env.Getenv)
+		}
+		tokens, percent = d.Tokens, int(d.Tokens*100/window)
+	} else if told.At.After(w.m.Compacted) {
+		tokens, percent = told.Tokens, int(told.Percent)
+	}
+	over := percent >= o.Threshold || o.ThresholdTokens > 0 && tokens >= o.ThresholdTokens
 	if !over || w.m.Full {
 		w.m.Full = over
 		return "", nil
 	}
 	w.m.Full = true
-	text := fmt.Sprintf("Context is %d%% full.", full.percent)
-	if full.percent < o.Threshold {
-		text = fmt.Sprintf("Context has %d tokens.", full.tokens)
+	text := fmt.Sprintf("Context is %d%% full.", percent)
+	if percent < o.Threshold {
+		text = fmt.Sprintf("Context has %d tokens.", tokens)
 	}
 	if v := w.judge(ctx, recall.Threshold); v.save {
 		c, err := w.saveOnce(ctx, Saving{Cause: recall.Threshold}, v.status)
@@ -86,12 +98,6 @@ func savedLine(summary, id string) string {
 	return fmt.Sprintf("Checkpoint saved: %q (id %s)", summary, id)
 }
 
-// fullness is how full a context is.
-type fullness struct {
-	tokens  int64
-	percent int
-}
-
 // bridge is the context usage that the agent passed to its status line.
 type bridge struct {
 	Session string    `json:"session_id"`
@@ -99,33 +105,6 @@ type bridge struct {
 	Window  int64     `json:"window"`
 	Percent float64   `json:"percent"`
 	At      time.Time `json:"at"`
-}
-
-// fullness returns how full the context is: by the status line's input if that is
-// newer than the last stop, otherwise by the last response in the transcript.
-func (cr *contextReader) fullness() fullness {
-	told := cr.bridge()
-	if cr.m.Digest.Tokens > 0 && told.At.Before(cr.m.SeenBefore) || told.Percent <= 0 {
-		window := told.Window
-		if window <= 0 {
-			window = windowOf(cr.m.Digest.Model, cr.saver.Env.Getenv)
-		}
-		return fullness{tokens: cr.m.Digest.Tokens, percent: int(cr.m.Digest.Tokens * 100 / window)}
-	}
-	if !told.At.After(cr.m.Compacted) {
-		return fullness{}
-	}
-	return fullness{tokens: told.Tokens, percent: int(told.Percent)}
-}
-
-// bridge reads the status line's input; zero if it is of another session.
-func (cr *contextReader) bridge() bridge {
-	var told bridge
-	data, err := cr.saver.Sessions.Side(cr.s.ID, session.ContextKind).ReadAll()
-	if err != nil || json.Unmarshal(data, &told) != nil || told.Session != cr.s.ID || told.Tokens < 0 {
-		return bridge{}
-	}
-	return told
 }
 
 // windowOf returns the assumed context size of a model in tokens: the larger one
