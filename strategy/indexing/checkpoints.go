@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -31,13 +30,9 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := r.w.Meta(ctx, treesKey)
-	if err != nil {
-		return err
-	}
 	var before []git.OID
-	if text != "" && json.Unmarshal([]byte(text), &before) != nil {
-		return index.ErrLost
+	if err := r.meta(ctx, treesKey, &before); err != nil {
+		return err
 	}
 	if slices.Equal(before, trees) && !again {
 		return nil
@@ -46,8 +41,13 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.loadLacking(ctx); err != nil {
+	var lacking []checkpoint.ID
+	if err := r.meta(ctx, lackingKey, &lacking); err != nil {
 		return err
+	}
+	r.lacking = map[checkpoint.ID]bool{}
+	for _, id := range lacking {
+		r.lacking[id] = true
 	}
 	if again {
 		found = slices.AppendSeq(found, maps.Keys(r.lacking))
@@ -73,31 +73,6 @@ func (r *run) checkpoints(ctx context.Context) error {
 	return errors.Join(r.setMeta(ctx, treesKey, trees), r.setMeta(ctx, lackingKey, slices.Sorted(maps.Keys(r.lacking))))
 }
 
-// loadLacking reads the checkpoints of which something was not in this clone.
-func (r *run) loadLacking(ctx context.Context) error {
-	text, err := r.w.Meta(ctx, lackingKey)
-	if err != nil {
-		return err
-	}
-	var ids []checkpoint.ID
-	if text != "" && json.Unmarshal([]byte(text), &ids) != nil {
-		return index.ErrLost
-	}
-	r.lacking = map[checkpoint.ID]bool{}
-	for _, id := range ids {
-		r.lacking[id] = true
-	}
-	return nil
-}
-
-func (r *run) setMeta(ctx context.Context, key string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return r.w.SetMeta(ctx, key, string(data))
-}
-
 // changedCheckpoints returns the checkpoints in which the trees of the metadata branches
 // differ from those of before.
 func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git.OID) ([]checkpoint.ID, error) {
@@ -108,42 +83,37 @@ func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git
 	case len(before) < len(trees):
 		before = make([]git.OID, len(trees)) // all that they have
 	}
-	for i := range trees {
-		if before[i] == trees[i] {
+	for i, tree := range trees {
+		if before[i] == tree {
 			continue
 		}
-		if err := addChanged(ctx, repo, before[i], trees[i], changed); err != nil {
-			return nil, err
-		}
-	}
-	return slices.Sorted(maps.Keys(changed)), nil
-}
-
-// addChanged adds the checkpoints in which two trees differ; with no former one, all.
-func addChanged(ctx context.Context, repo *git.Repo, before, tree git.OID, changed map[checkpoint.ID]bool) error {
-	if before == "" {
-		ids, err := checkpoint.Find(ctx, repo, tree, "")
-		for _, id := range ids {
-			changed[id] = true
-		}
-		return err
-	}
-	list, err := gitdiff.Changes(ctx, repo, before, tree)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil { // the former tree is gone
-		return errors.Join(errReplaced, err)
-	}
-	const parts = 3
-	for _, c := range list {
-		if path := strings.SplitN(c.Path, "/", parts); len(path) == parts {
-			if id, err := checkpoint.ParseID(path[0] + path[1]); err == nil {
+		if before[i] == "" {
+			ids, err := checkpoint.Find(ctx, repo, tree, "")
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
 				changed[id] = true
+			}
+			continue
+		}
+		list, err := gitdiff.Changes(ctx, repo, before[i], tree)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil { // the former tree is gone
+			return nil, errors.Join(errReplaced, err)
+		}
+		const parts = 3
+		for _, c := range list {
+			if path := strings.SplitN(c.Path, "/", parts); len(path) == parts {
+				if id, err := checkpoint.ParseID(path[0] + path[1]); err == nil {
+					changed[id] = true
+				}
 			}
 		}
 	}
-	return nil
+	return slices.Sorted(maps.Keys(changed)), nil
 }
 
 // slot is a session's part of a checkpoint.
@@ -165,7 +135,12 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 	first := map[string]int64{}
 	for i, id := range ids {
 		r.progress("metadata of checkpoints", int64(i), int64(len(ids)))
-		c, err := readCheckpoint(ctx, r.Repo, trees, id)
+		c, err := checkpoint.Checkpoint{}, checkpoint.ErrNotFound
+		for _, tree := range trees {
+			if c, err = checkpoint.ReadAvailable(ctx, r.Repo, tree, id); !errors.Is(err, checkpoint.ErrNotFound) {
+				break
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -208,16 +183,6 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 	return slots, nil
 }
 
-func readCheckpoint(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.ID) (c checkpoint.Checkpoint, err error) {
-	err = checkpoint.ErrNotFound
-	for _, tree := range trees {
-		if c, err = checkpoint.ReadAvailable(ctx, repo, tree, id); !errors.Is(err, checkpoint.ErrNotFound) {
-			return c, err
-		}
-	}
-	return c, err
-}
-
 // slot reads the transcript of a slot as far as the index doesn't have it, and notes which
 // turns are in the checkpoint.
 func (r *run) slot(ctx context.Context, s slot) error {
@@ -239,14 +204,30 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	}
 	part := index.Part{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, From: s.Meta.TranscriptStart, To: s.Meta.TranscriptEnd, Session: row}
 	at := decodePlace(had.Cursor)
-	covered, err := r.covered(ctx, s, stored)
-	if err != nil {
-		return err
+	covered := true // whether all blobs of the transcript have been read for its session
+	for _, blob := range stored.Segments {
+		seen, err := r.w.Checkpoints.SeenBlobs(ctx, hashOf(s.session+" "+string(blob)))
+		if err != nil {
+			return err
+		}
+		covered = covered && seen
 	}
 	if covered && s.Meta.TranscriptLines > 0 {
 		return r.w.Checkpoints.Put(ctx, part)
 	}
-	drafts, lines, from, err := storedReader{r.Repo, stored, s.Meta.Model}.from(ctx, at, s.Meta.TranscriptLines)
+	// Read from the last turn on that the index has of the session, where that is in the same
+	// line of the transcript, else all.
+	reader := storedReader{r.Repo, stored, s.Meta.Model}
+	var drafts []*turnDraft
+	lines, from := 0, 0
+	if total := s.Meta.TranscriptLines; at.Line > 0 && total > at.Line {
+		from = at.Line
+		drafts, lines, err = reader.span(ctx, segments.Span{From: from, Total: total})
+	}
+	if err == nil && (from == 0 || len(drafts) == 0 || drafts[0].Key != at.Key) {
+		from = 0
+		drafts, lines, err = reader.span(ctx, segments.Span{})
+	}
 	if err != nil {
 		return r.skipped(ctx, s, err)
 	}
@@ -288,20 +269,6 @@ func (r *run) skipped(ctx context.Context, s slot, err error) error {
 	return err
 }
 
-// covered reports whether all blobs of a transcript have been read for its session, and
-// notes them.
-func (r *run) covered(ctx context.Context, s slot, stored segments.Transcript) (bool, error) {
-	covered := true
-	for _, blob := range stored.Segments {
-		seen, err := r.w.Checkpoints.SeenBlobs(ctx, hashOf(s.session+" "+string(blob)))
-		if err != nil {
-			return false, err
-		}
-		covered = covered && seen
-	}
-	return covered, nil
-}
-
 // storedReader reads the turns of a stored transcript.
 type storedReader struct {
 	repo   *git.Repo
@@ -309,20 +276,8 @@ type storedReader struct {
 	model  string // that the session used last
 }
 
-// from reads from the last turn on that the index has of the session, where that is in
-// the same line of the transcript, else all. total is the number of the transcript's
-// lines, first the first line that was read.
-func (sr storedReader) from(ctx context.Context, at place, total int) (_ []*turnDraft, lines, first int, err error) {
-	if at.Line > 0 && total > at.Line {
-		drafts, lines, err := sr.span(ctx, segments.Span{From: at.Line, Total: total})
-		if err != nil || len(drafts) > 0 && drafts[0].Key == at.Key {
-			return drafts, lines, at.Line, err
-		}
-	}
-	drafts, lines, err := sr.span(ctx, segments.Span{})
-	return drafts, lines, 0, err
-}
-
+// span reads part of a transcript, and returns the number of the transcript's lines. One that
+// consists of documents is read whole.
 func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnDraft, lines int, err error) {
 	if list := sr.stored.Segments; len(list) > 0 && span.From == 0 {
 		first, err := segments.ReadBlob(ctx, sr.repo, list[0])
@@ -330,7 +285,19 @@ func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnD
 			return nil, 0, err
 		}
 		if begins := bytes.TrimLeft(first, " \t\r\n"); len(begins) > 0 && begins[0] == '{' && transcript.IsDocument(first) {
-			return sr.documents(ctx)
+			c := transcript.Conversation{}
+			for _, oid := range list {
+				document, err := segments.ReadBlob(ctx, sr.repo, oid)
+				if err != nil {
+					return nil, 0, err
+				}
+				lines += c.Document(document, lines)
+			}
+			t := turnReader{}
+			for _, item := range c.Items {
+				t.item(item)
+			}
+			return t.finished(), lines, nil
 		}
 	}
 	t := turnReader{model: sr.model}
@@ -340,23 +307,6 @@ func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnD
 		return nil
 	})
 	return t.finished(), lines, err
-}
-
-// documents reads a transcript that consists of documents.
-func (sr storedReader) documents(ctx context.Context) (_ []*turnDraft, lines int, err error) {
-	c := transcript.Conversation{}
-	for _, oid := range sr.stored.Segments {
-		document, err := segments.ReadBlob(ctx, sr.repo, oid)
-		if err != nil {
-			return nil, 0, err
-		}
-		lines += c.Document(document, lines)
-	}
-	t := turnReader{}
-	for _, item := range c.Items {
-		t.item(item)
-	}
-	return t.finished(), lines, nil
 }
 
 // partOf returns the turns that are in a checkpoint's part of a transcript that was read

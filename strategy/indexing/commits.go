@@ -2,7 +2,6 @@ package indexing
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -19,17 +18,28 @@ func (r *run) commits(ctx context.Context) error {
 	if r.known.Refs == r.now.Refs {
 		return nil
 	}
-	tips, err := r.tips(ctx)
+	refs, err := gitref.List(ctx, r.Repo, "refs/heads", "refs/remotes")
 	if err != nil {
 		return err
 	}
-	text, err := r.w.Meta(ctx, tipsKey)
+	var tips []git.OID // of HEAD and of all branches but the program's own, each once
+	for _, ref := range refs {
+		if !strings.HasPrefix(ref.Name, "refs/heads/entire/") && !strings.Contains(ref.Name, "/entire/checkpoints/") {
+			tips = append(tips, ref.OID)
+		}
+	}
+	head, found, err := r.Head(ctx)
 	if err != nil {
 		return err
 	}
+	if found {
+		tips = append(tips, head.OID)
+	}
+	slices.Sort(tips)
+	tips = slices.Compact(tips)
 	var before []git.OID
-	if text != "" && json.Unmarshal([]byte(text), &before) != nil {
-		return index.ErrLost
+	if err := r.meta(ctx, tipsKey, &before); err != nil {
+		return err
 	}
 	if slices.Equal(before, tips) {
 		return nil
@@ -66,30 +76,5 @@ func (r *run) commits(ctx context.Context) error {
 			}
 		}
 	}
-	data, err := json.Marshal(tips)
-	if err != nil {
-		return err
-	}
-	return r.w.SetMeta(ctx, tipsKey, string(data))
-}
-
-// tips are the commits of HEAD and of all branches but the program's own, each once.
-func (r *run) tips(ctx context.Context) ([]git.OID, error) {
-	refs, err := gitref.List(ctx, r.Repo, "refs/heads", "refs/remotes")
-	if err != nil {
-		return nil, err
-	}
-	var tips []git.OID
-	for _, ref := range refs {
-		if !strings.HasPrefix(ref.Name, "refs/heads/entire/") && !strings.Contains(ref.Name, "/entire/checkpoints/") {
-			tips = append(tips, ref.OID)
-		}
-	}
-	if head, found, err := r.Head(ctx); err != nil {
-		return nil, err
-	} else if found {
-		tips = append(tips, head.OID)
-	}
-	slices.Sort(tips)
-	return slices.Compact(tips), nil
+	return r.setMeta(ctx, tipsKey, tips)
 }

@@ -3,7 +3,6 @@ package indexing
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
 // savedContext is a saved context that the index knows.
@@ -28,34 +28,27 @@ type savedContext struct {
 // contexts takes in the last saved context of each session of which there is no
 // transcript any more: one turn, of all that the context has.
 func (r *run) contexts(ctx context.Context) error {
-	cr := contextReader{run: r, known: map[string]savedContext{}}
-	text, err := r.w.Meta(ctx, contextsKey)
-	if err != nil {
+	known := map[string]savedContext{}
+	if err := r.meta(ctx, contextsKey, &known); err != nil {
 		return err
 	}
-	if text != "" && json.Unmarshal([]byte(text), &cr.known) != nil {
-		return index.ErrLost
-	}
-	if cr.turns, err = r.w.Turns.OfContexts(ctx); err != nil {
+	turns, err := r.w.Turns.OfContexts(ctx)
+	if err != nil {
 		return err
 	}
 	if r.known.Refs != r.now.Refs || r.known.Contexts != r.now.Contexts {
-		if err := cr.list(ctx); err != nil {
+		if err := r.listContexts(ctx, known, turns); err != nil {
 			return err
 		}
-		data, err := json.Marshal(cr.known)
-		if err == nil {
-			err = r.w.SetMeta(ctx, contextsKey, string(data))
-		}
-		if err != nil {
+		if err := r.setMeta(ctx, contextsKey, known); err != nil {
 			return err
 		}
 	}
-	wanted, err := cr.last(ctx)
+	wanted, err := r.lastContexts(ctx, known)
 	if err != nil {
 		return err
 	}
-	for id, turn := range cr.turns {
+	for id, turn := range turns {
 		if !wanted[id] {
 			if err := r.w.Turns.Drop(ctx, turn); err != nil {
 				return err
@@ -63,27 +56,31 @@ func (r *run) contexts(ctx context.Context) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		if _, found := cr.turns[id]; found {
+		if _, found := turns[id]; found {
 			continue
 		}
-		if err := cr.put(ctx, id); err != nil {
+		c, err := r.readContext(ctx, id)
+		if ctx.Err() != nil && err != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		session, err := r.w.PutSession(ctx, index.Session{Name: c.Sessions[0], Worktree: c.Worktree})
+		if err != nil {
+			return err
+		}
+		if _, err := r.w.Turns.Put(ctx, session, turnOf(id, &c)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// contextReader reads saved contexts one after another.
-type contextReader struct {
-	run   *run
-	known map[string]savedContext
-	turns map[string]int64 // rows in the index, by the ids of the contexts
-}
-
-// list brings known up to date with the refs, and removes the turns of contexts that
-// were replaced.
-func (cr *contextReader) list(ctx context.Context) error {
-	refs, err := gitref.List(ctx, cr.run.Repo, contextstore.Refs)
+// listContexts brings known up to date with the refs, and removes the turns of contexts that
+// were replaced. The turns are rows in the index, by the ids of the contexts.
+func (r *run) listContexts(ctx context.Context, known map[string]savedContext, turns map[string]int64) error {
+	refs, err := gitref.List(ctx, r.Repo, contextstore.Refs)
 	if err != nil {
 		return err
 	}
@@ -93,59 +90,59 @@ func (cr *contextReader) list(ctx context.Context) error {
 			now[id] = ref.OID
 		}
 	}
-	for id, c := range cr.known {
+	for id, c := range known {
 		if now[id] == c.OID {
 			continue
 		}
-		delete(cr.known, id)
-		if turn, found := cr.turns[id]; found {
-			delete(cr.turns, id)
-			if err := cr.run.w.Turns.Drop(ctx, turn); err != nil {
+		delete(known, id)
+		if turn, found := turns[id]; found {
+			delete(turns, id)
+			if err := r.w.Turns.Drop(ctx, turn); err != nil {
 				return err
 			}
 		}
 	}
 	for id, oid := range now {
-		if cr.known[id].OID == oid {
+		if known[id].OID == oid {
 			continue
 		}
-		c, err := cr.read(ctx, id)
+		c, err := r.readContext(ctx, id)
 		if err != nil || len(c.Sessions) == 0 {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			cr.known[id] = savedContext{OID: oid} // not tried again
+			known[id] = savedContext{OID: oid} // not tried again
 			continue
 		}
-		cr.known[id] = savedContext{OID: oid, Session: c.Sessions[0], At: c.CreatedAt}
+		known[id] = savedContext{OID: oid, Session: c.Sessions[0], At: c.CreatedAt}
 	}
 	return nil
 }
 
-func (cr *contextReader) read(ctx context.Context, id string) (recall.Checkpoint, error) {
-	c, err := contextstore.Store{Repo: cr.run.Repo}.Get(ctx, id)
+// readContext reads a saved context, and logs why it can't be read unless it is gone.
+func (r *run) readContext(ctx context.Context, id string) (recall.Checkpoint, error) {
+	c, err := contextstore.Store{Repo: r.Repo}.Get(ctx, id)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrNotFound) {
-		cr.run.skip(ctx, "saved context "+id, err)
+		r.skip(ctx, "saved context "+id, err)
 	}
 	return c, err
 }
 
-// last returns the last context of each session that has no turns of a
-// transcript.
-func (cr *contextReader) last(ctx context.Context) (map[string]bool, error) {
+// lastContexts returns the last context of each session that has no turns of a transcript.
+func (r *run) lastContexts(ctx context.Context, known map[string]savedContext) (map[string]bool, error) {
 	last := map[string]string{}
-	for id, c := range cr.known {
+	for id, c := range known {
 		if c.Session == "" {
 			continue
 		}
 		other, found := last[c.Session]
-		if !found || cmp.Or(c.At.Compare(cr.known[other].At), strings.Compare(id, other)) > 0 {
+		if !found || cmp.Or(c.At.Compare(known[other].At), strings.Compare(id, other)) > 0 {
 			last[c.Session] = id
 		}
 	}
 	wanted := map[string]bool{}
 	for session, id := range last {
-		has, err := cr.run.w.Turns.HasTranscript(ctx, session)
+		has, err := r.w.Turns.HasTranscript(ctx, session)
 		if err != nil {
 			return nil, err
 		}
@@ -154,19 +151,6 @@ func (cr *contextReader) last(ctx context.Context) (map[string]bool, error) {
 		}
 	}
 	return wanted, nil
-}
-
-func (cr *contextReader) put(ctx context.Context, id string) error {
-	c, err := cr.read(ctx, id)
-	if err != nil {
-		return ctx.Err()
-	}
-	session, err := cr.run.w.PutSession(ctx, index.Session{Name: c.Sessions[0], Worktree: c.Worktree})
-	if err != nil {
-		return err
-	}
-	_, err = cr.run.w.Turns.Put(ctx, session, turnOf(id, &c))
-	return err
 }
 
 // turnOf is a saved context as a turn.
@@ -189,7 +173,7 @@ func turnOf(id string, c *recall.Checkpoint) *index.Turn {
 	for _, cmd := range slices.Backward(c.State.Context.Commands) { // the last one first
 		d.say(index.Command, cmd.Text, maxText)
 		outcome := map[recall.Outcome]index.Outcome{recall.Passed: index.Passed, recall.Failed: index.Failed}[cmd.Result]
-		d.Calls = append(d.Calls, index.Call{At: c.CreatedAt, Tool: "Bash", Text: head(cmd.Text, maxCommand), Command: true, Outcome: outcome, Status: -1})
+		d.Calls = append(d.Calls, index.Call{At: c.CreatedAt, Tool: "Bash", Text: plain.Head(cmd.Text, maxCommand), Command: true, Outcome: outcome, Status: -1})
 	}
 	for _, path := range slices.Sorted(maps.Keys(c.State.Files)) {
 		f := c.State.Files[path]

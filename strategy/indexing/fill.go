@@ -2,6 +2,7 @@ package indexing
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -41,12 +42,16 @@ func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, er
 	}
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
-		r, current, err := f.openCurrent(ctx)
-		if err == nil && current {
-			return r, nil
-		}
+		r, err := index.Open(ctx, f.indexFiles())
 		if err == nil {
-			err = r.Close()
+			if !r.Writing {
+				var text string
+				text, err = r.Meta(ctx, sourcesKey)
+				if known := decodeSources(text); err == nil && known.equal(f.look(&known)) {
+					return r, nil
+				}
+			}
+			err = errors.Join(err, r.Close())
 		}
 		if err != nil && !errors.Is(err, index.ErrLost) {
 			return nil, err
@@ -59,20 +64,6 @@ func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, er
 			return r, err
 		}
 	}
-}
-
-// openCurrent opens the index, and reports whether it has all of the record.
-func (f *Filler) openCurrent(ctx context.Context) (r *index.Reader, current bool, err error) {
-	r, err = index.Open(ctx, f.indexFiles())
-	if err != nil || r.Writing {
-		return r, false, err
-	}
-	text, err := r.Meta(ctx, sourcesKey)
-	if err != nil {
-		return nil, false, errors.Join(err, r.Close())
-	}
-	known := decodeSources(text)
-	return r, known.equal(f.look(&known)), nil
 }
 
 // Exists reports whether there is an index.
@@ -151,7 +142,7 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 	default:
 		r.now.Packs = ""
 	}
-	return w.SetMeta(ctx, sourcesKey, r.now.encode())
+	return r.setMeta(ctx, sourcesKey, r.now)
 }
 
 // errReplaced means that the index has checkpoints that the record doesn't have any more.
@@ -176,6 +167,26 @@ func (r *run) all(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// meta decodes what the index keeps under a key, if there is something.
+func (r *run) meta(ctx context.Context, key string, value any) error {
+	text, err := r.w.Meta(ctx, key)
+	if err != nil {
+		return err
+	}
+	if text != "" && json.Unmarshal([]byte(text), value) != nil {
+		return index.ErrLost
+	}
+	return nil
+}
+
+func (r *run) setMeta(ctx context.Context, key string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return r.w.SetMeta(ctx, key, string(data))
 }
 
 // done commits to the index now and then.

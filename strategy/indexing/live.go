@@ -30,11 +30,6 @@ type place struct {
 	Lines int   `json:"lines"`
 }
 
-func (p place) encode() (string, error) {
-	data, err := json.Marshal(p)
-	return string(data), err
-}
-
 func decodePlace(text string) (p place) {
 	if json.Unmarshal([]byte(text), &p) != nil {
 		return place{}
@@ -140,9 +135,9 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 
 // setPlace notes how far a session's transcript is read.
 func (r *run) setPlace(ctx context.Context, name string, p place) error {
-	text, err := p.encode()
+	data, err := json.Marshal(p)
 	if err == nil {
-		_, err = r.w.PutSession(ctx, index.Session{Name: name, Cursor: text})
+		_, err = r.w.PutSession(ctx, index.Session{Name: name, Cursor: string(data)})
 	}
 	return err
 }

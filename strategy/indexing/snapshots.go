@@ -163,7 +163,17 @@ func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapsh
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	list, err := sr.compare(ctx, from, to, paths)
+	old, err := diff.SnapshotSide(sr.store, from)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	now, err := diff.SnapshotSide(sr.store, to)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, now.Close()) }()
+	list, err := diff.Stat(ctx, old, now, diff.Options{Paths: paths, NoCounts: len(paths) > mostFiles})
 	for _, d := range list[:min(len(list), mostFiles)] {
 		c, found := contents[d.Path]
 		if !found {
@@ -183,18 +193,4 @@ func contentOf(e *tree.Entry) []byte {
 		return []byte{0}
 	}
 	return slices.Clone(e.Content.Hash[:length])
-}
-
-func (sr *snapshotReader) compare(ctx context.Context, from, to bands.Snapshot, paths []string) (list []diff.File, err error) {
-	old, err := diff.SnapshotSide(sr.store, from)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, old.Close()) }()
-	now, err := diff.SnapshotSide(sr.store, to)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, now.Close()) }()
-	return diff.Stat(ctx, old, now, diff.Options{Paths: paths, NoCounts: len(paths) > mostFiles})
 }

@@ -36,14 +36,6 @@ type sources struct {
 	Open map[string]string `json:"open"`
 }
 
-func (s *sources) encode() string {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return "" // as good as unknown
-	}
-	return string(data)
-}
-
 func decodeSources(text string) (s sources) {
 	if json.Unmarshal([]byte(text), &s) != nil {
 		return sources{}

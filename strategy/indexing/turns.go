@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
 	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -59,19 +60,6 @@ type turnDraft struct {
 	subagents map[string]*turnReader
 }
 
-// subagent returns the reader of the lines of a subagent that are among the turn's.
-func (d *turnDraft) subagent(id string) *turnReader {
-	known := d.subagents[id]
-	if known == nil {
-		if d.subagents == nil {
-			d.subagents = map[string]*turnReader{}
-		}
-		known = &turnReader{subagent: true}
-		d.subagents[id] = known
-	}
-	return known
-}
-
 // callPlace is where a use of a tool is.
 type callPlace struct {
 	turn *turnDraft
@@ -100,7 +88,15 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	}
 	turn := t.current(n, offset, &head)
 	if head.Sidechain && !t.subagent && head.Subagent != "" {
-		turn.subagent(head.Subagent).line(raw, n, offset)
+		known := turn.subagents[head.Subagent]
+		if known == nil {
+			if turn.subagents == nil {
+				turn.subagents = map[string]*turnReader{}
+			}
+			known = &turnReader{subagent: true}
+			turn.subagents[head.Subagent] = known
+		}
+		known.line(raw, n, offset)
 	}
 	turn.End = max(turn.End, n+1)
 	if head.Time.After(turn.Ended) {
@@ -109,7 +105,21 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	if turn.Branch == "" {
 		turn.Branch = head.Branch
 	}
-	t.count(turn, &head)
+	if head.MessageID == "" {
+		return
+	}
+	tokens := index.Tokens{Input: head.Usage.Input, CacheWrite: head.Usage.CacheCreation, CacheRead: head.Usage.CacheRead, Output: head.Usage.Output}
+	if m := t.messages[head.MessageID]; m != nil {
+		if tokens.Output >= m.Output {
+			m.Tokens = tokens
+		}
+		return
+	}
+	if t.messages == nil {
+		t.messages = map[string]*index.Message{}
+	}
+	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: t.model, Subagent: head.Sidechain, Tokens: tokens}
+	turn.order = append(turn.order, head.MessageID)
 }
 
 // current returns the turn that runs; before the first prompt there is one without.
@@ -147,26 +157,7 @@ func (d *turnDraft) say(kind index.Kind, text string, limit int) {
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
-	b.WriteString(head(text, room))
-}
-
-// count takes in the tokens of a line.
-func (t *turnReader) count(turn *turnDraft, head *transcript.Head) {
-	if head.MessageID == "" {
-		return
-	}
-	tokens := index.Tokens{Input: head.Usage.Input, CacheWrite: head.Usage.CacheCreation, CacheRead: head.Usage.CacheRead, Output: head.Usage.Output}
-	if m := t.messages[head.MessageID]; m != nil {
-		if tokens.Output >= m.Output {
-			m.Tokens = tokens
-		}
-		return
-	}
-	if t.messages == nil {
-		t.messages = map[string]*index.Message{}
-	}
-	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: t.model, Subagent: head.Sidechain, Tokens: tokens}
-	turn.order = append(turn.order, head.MessageID)
+	b.WriteString(plain.Head(text, room))
 }
 
 // event takes in what a line of the session itself records.
@@ -177,7 +168,14 @@ func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Hea
 	}
 	switch e.Kind {
 	case transcript.UserEvent:
-		if prompt := promptOf(e); prompt != "" && (!t.subagent || len(t.turns) == 0) {
+		prompt := e.Prompt
+		switch {
+		case e.Plan != "":
+			prompt = "Implement the following plan:\n" + e.Plan
+		case e.Command != "":
+			prompt = strings.TrimSpace("/" + e.Command + " " + e.Prompt)
+		}
+		if prompt != "" && (!t.subagent || len(t.turns) == 0) {
 			t.begin(n, offset, head, prompt)
 		}
 		for _, r := range e.Results {
@@ -196,17 +194,6 @@ func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Hea
 		}
 	case transcript.CompactEvent, transcript.TitleEvent, transcript.QueueEvent, transcript.LinkEvent:
 	}
-}
-
-// promptOf returns what a person asked with a line.
-func promptOf(e *transcript.Event) string {
-	switch {
-	case e.Plan != "":
-		return "Implement the following plan:\n" + e.Plan
-	case e.Command != "":
-		return strings.TrimSpace("/" + e.Command + " " + e.Prompt)
-	}
-	return e.Prompt
 }
 
 // use takes in a use of a tool.
@@ -249,7 +236,7 @@ func describe(use *transcript.ToolUse) (text string, isCommand bool) {
 		switch key {
 		case "command":
 			if command := value.Text(); command != "" {
-				return head(command, maxCommand), true
+				return plain.Head(command, maxCommand), true
 			}
 		case "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt", "skill":
 			found[key] = value.Text()
@@ -306,27 +293,36 @@ func (t *turnReader) result(e *transcript.Event, r transcript.ToolResult) {
 	}
 	delete(t.calls, r.Of)
 	call := &place.turn.Calls[place.call]
-	if place.edit != nil {
-		place.turn.patched(place.edit, e, r)
+	if place.edit != nil && r.Failed {
+		place.turn.edited(place.edit, -1)
+	} else if place.edit != nil {
+		place.turn.patched(place.edit, e.Detail().Member("structuredPatch"))
 	}
 	if !call.Command && !r.Failed {
 		call.Outcome = index.Passed
 		return
 	}
 	output := r.Content.Said()
-	call.Outcome, call.Status = outcomeOf(r, output, place.judge)
+	call.Outcome, call.Status = index.Unknown, -1
+	if !r.Failed {
+		call.Outcome = map[recall.Outcome]index.Outcome{recall.Passed: index.Passed, recall.Failed: index.Failed}[place.judge.Outcome(output)]
+		call.Status = 0
+	} else if r.Reply() == "" && !strings.HasPrefix(output, "The user doesn't want") {
+		call.Outcome = index.Failed
+		if status, _, ok := transcript.ExitStatus(output); ok {
+			call.Status = status
+		}
+	}
 	if call.Command || call.Outcome == index.Failed {
-		place.turn.say(index.Output, ends(output), maxText)
+		if len(output) > 2*maxEnd { // its beginning and its end
+			output = plain.Head(output, maxEnd) + "\n…\n" + strings.ToValidUTF8(output[len(output)-maxEnd:], "")
+		}
+		place.turn.say(index.Output, output, maxText)
 	}
 }
 
-// patched corrects the lines of an edit by what the agent recorded of its result.
-func (d *turnDraft) patched(change *index.FileChange, e *transcript.Event, r transcript.ToolResult) {
-	if r.Failed {
-		d.edited(change, -1)
-		return
-	}
-	patch := e.Detail().Member("structuredPatch")
+// patched corrects the lines of an edit by the patch that the agent recorded of its result.
+func (d *turnDraft) patched(change *index.FileChange, patch transcript.Value) {
 	added, removed, lines := 0, 0, 0
 	for hunk := range patch.Items() {
 		for line := range hunk.Member("lines").Items() {
@@ -344,27 +340,6 @@ func (d *turnDraft) patched(change *index.FileChange, e *transcript.Event, r tra
 		f.Added += added - change.Added
 		f.Removed += removed - change.Removed
 	}
-}
-
-// outcomeOf returns how a use of a tool ended, and its exit status, -1 if that isn't known.
-func outcomeOf(r transcript.ToolResult, output string, judge shellcmd.Judge) (index.Outcome, int) {
-	if !r.Failed {
-		switch judge.Outcome(output) {
-		case recall.Passed:
-			return index.Passed, 0
-		case recall.Failed:
-			return index.Failed, 0
-		case recall.Unknown:
-		}
-		return index.Unknown, 0
-	}
-	if r.Reply() != "" || strings.HasPrefix(output, "The user doesn't want") {
-		return index.Unknown, -1
-	}
-	if status, _, ok := transcript.ExitStatus(output); ok {
-		return index.Failed, status
-	}
-	return index.Failed, -1
 }
 
 // relative is a path as it is seen from the root of the worktree.
@@ -437,4 +412,9 @@ func (t *turnReader) item(item transcript.Item) {
 		}
 		turn.Calls = append(turn.Calls, call)
 	}
+}
+
+// oneLine returns the beginning of a text in one line.
+func oneLine(text string, limit int) string {
+	return plain.Shorten(strings.Join(strings.Fields(plain.Clean(plain.Head(text, 4*limit))), " "), limit)
 }
