@@ -50,9 +50,17 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 		}
 	}
 	differ := slices.Sorted(maps.Keys(wrote))
-	dirty, err := co.dirty(ctx, differ)
-	if err != nil {
-		return authorship.Remaining{}, err
+	var dirty []string // those that have something that HEAD has otherwise
+	if len(differ) > 0 {
+		entries, err := gitwork.Status(ctx, co.Repo, differ...)
+		if err != nil {
+			return authorship.Remaining{}, fmt.Errorf("find what is left of a commit: %w", err)
+		}
+		for _, e := range entries {
+			if e.Worktree != 'D' && e.Index != 'D' {
+				dirty = append(dirty, e.Path)
+			}
+		}
 	}
 	clean := slices.DeleteFunc(differ, func(p string) bool { return slices.Contains(dirty, p) })
 	stashed, err := co.sharer.stashed(ctx, s, m, clean, wrote)
@@ -80,24 +88,6 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 	return rest, nil
 }
 
-// dirty returns which of the paths have something that HEAD has otherwise.
-func (co *Condenser) dirty(ctx context.Context, paths []string) ([]string, error) {
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	entries, err := gitwork.Status(ctx, co.Repo, paths...)
-	if err != nil {
-		return nil, fmt.Errorf("find what is left of a commit: %w", err)
-	}
-	var dirty []string
-	for _, e := range entries {
-		if e.Worktree != 'D' && e.Index != 'D' {
-			dirty = append(dirty, e.Path)
-		}
-	}
-	return dirty, nil
-}
-
 // carry moves what is left onto a new shadow branch that hangs on the commit,
 // and drops the old branch if no session needs it but those that are leaving.
 func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
@@ -106,7 +96,7 @@ func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, 
 		old = checkpoint.ShadowBranch(git.OID(base), c.State.WorktreeID)
 	}
 	if len(c.Rest.Paths) > 0 {
-		at, err := co.carryTip(ctx, refs, next, head)
+		at, err := co.files.TipOf(ctx, refs, next, head)
 		if err != nil {
 			return err
 		}
@@ -124,16 +114,4 @@ func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, 
 		return nil
 	}
 	return refs.Set(ctx, old, "")
-}
-
-// carryTip returns what a carry-forward builds on: the commit, or what hangs on
-// it already.
-func (co *Condenser) carryTip(ctx context.Context, refs *workspace.RefTransaction, next string, head git.Commit) (checkpoint.Tip, error) {
-	at := checkpoint.Tip{Tree: head.Tree}
-	tip, err := refs.Get(ctx, next)
-	if err != nil || tip == "" {
-		return at, err
-	}
-	commit, err := co.Repo.Commit(ctx, string(tip))
-	return checkpoint.Tip{Commit: tip, Tree: commit.Tree}, err
 }

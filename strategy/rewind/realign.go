@@ -61,7 +61,11 @@ func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore
 		if err != nil {
 			return err
 		}
-		if done.Op != history.OpRestore && al.workedSince(ctx, states, wanted) {
+		worked := func(s *session.State) bool { // it has begun a turn, or HEAD has moved, since it was what is wanted
+			is, was := al.reader.Current(ctx, s), wanted[s.ID]
+			return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
+		}
+		if done.Op != history.OpRestore && slices.ContainsFunc(states, worked) {
 			changed, err = al.addPending(ctx, states, wanted)
 			return err
 		}
@@ -151,8 +155,24 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 			tip = m.Shadow
 		}
 		before := pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
-		if err := al.restoreSession(ctx, s, m, same); err != nil {
-			return nil, err
+		// The files that were pending then, without those that don't differ from another HEAD now.
+		files := []string(m.Files)
+		if !same {
+			if files, err = al.differing(ctx, files); err != nil {
+				return nil, err
+			}
+		}
+		var added []string
+		for _, p := range files {
+			if !workspace.ContainsPath(s.FilesTouched, p) {
+				added = append(added, p)
+			}
+		}
+		s.Keep(files)
+		s.Touched(added)
+		s.CheckpointCount = 0
+		if same {
+			s.CheckpointCount = m.Count
 		}
 		moved := !same && len(s.FilesTouched) > 0
 		if moved {
@@ -186,31 +206,6 @@ func (p pendingWork) equal(s *session.State) bool {
 	return p.count == s.CheckpointCount && slices.Equal(p.files, s.FilesTouched)
 }
 
-// restoreSession gives a session the pending files of a moment: as they were if HEAD is
-// what it was then, else those of them that differ from HEAD now.
-func (al *Aligner) restoreSession(ctx context.Context, s *session.State, m rewindstate.Session, same bool) error {
-	files := []string(m.Files)
-	if !same {
-		var err error
-		if files, err = al.differing(ctx, files); err != nil {
-			return err
-		}
-	}
-	var added []string
-	for _, p := range files {
-		if !workspace.ContainsPath(s.FilesTouched, p) {
-			added = append(added, p)
-		}
-	}
-	s.Keep(files)
-	s.Touched(added)
-	s.CheckpointCount = 0
-	if same {
-		s.CheckpointCount = m.Count
-	}
-	return nil
-}
-
 // newerShadow reports whether the shadow commit b is there, and newer than a.
 func (al *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
 	if b == "" {
@@ -235,13 +230,9 @@ func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 	if err := refs.Set(ctx, branch, tip); err != nil {
 		return err
 	}
-	at := checkpoint.Tip{Commit: tip, Tree: head.Tree}
-	if tip != "" {
-		c, err := al.Repo.Commit(ctx, string(tip))
-		if err != nil {
-			return err
-		}
-		at.Tree = c.Tree
+	at, err := al.files.TipOf(ctx, refs, branch, head)
+	if err != nil {
+		return err
 	}
 	for _, s := range rewrite {
 		entries, err := al.files.StoreContents(ctx, s.FilesTouched)
@@ -264,7 +255,7 @@ func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 			return err
 		}
 	}
-	err := gitref.Update(ctx, al.Repo, "entire: rewind", refs.Updates())
+	err = gitref.Update(ctx, al.Repo, "entire: rewind", refs.Updates())
 	if errors.Is(err, gitref.ErrMoved) {
 		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
 	}
@@ -284,7 +275,9 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 	}
 	var changed []string
 	for _, s := range states {
-		keep := slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return belowAny(p, paths) && !differs[p] })
+		keep := slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool {
+			return !differs[p] && slices.ContainsFunc(paths, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+		})
 		if len(keep) == len(s.FilesTouched) {
 			continue
 		}
@@ -295,11 +288,6 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 		changed = append(changed, s.ID)
 	}
 	return changed, nil
-}
-
-// belowAny reports whether p is one of the paths, or below one.
-func belowAny(p string, paths []string) bool {
-	return slices.ContainsFunc(paths, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
 }
 
 // alignWithCommit aligns the sessions with a turn checkpoint of the shadow branch: the
@@ -380,15 +368,6 @@ func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, comm
 		return nil, nil
 	}
 	return al.dropClean(ctx, states, pending)
-}
-
-// workedSince reports whether a session has begun a turn, or HEAD has moved, since the
-// sessions were what is wanted.
-func (al *Aligner) workedSince(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) bool {
-	return slices.ContainsFunc(states, func(s *session.State) bool {
-		is, was := al.reader.Current(ctx, s), wanted[s.ID]
-		return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
-	})
 }
 
 // addPending makes files of other session states pending again that differ from HEAD, on a

@@ -45,20 +45,9 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 // it leaves if HEAD has moved, else an empty name.
 func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
 	next := checkpoint.ShadowBranch(head.OID, fi.Repo.WorktreeID)
-	tip, err := refs.Get(ctx, next)
-	if err != nil {
+	at, err = fi.TipOf(ctx, refs, next, head)
+	if err != nil || s.BaseCommit == "" {
 		return at, "", err
-	}
-	at = checkpoint.Tip{Commit: tip, Tree: head.Tree}
-	if tip != "" {
-		c, err := fi.Repo.Commit(ctx, string(tip))
-		if err != nil {
-			return at, "", err
-		}
-		at.Tree = c.Tree
-	}
-	if s.BaseCommit == "" {
-		return at, "", nil
 	}
 	old := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
 	if old == next {
@@ -68,8 +57,20 @@ func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.S
 	if err != nil || before == "" {
 		return at, "", err
 	}
-	if tip == "" {
+	if at.Commit == "" {
 		at.Commit = before // the older checkpoints stay reachable
 	}
 	return at, old, nil
+}
+
+// TipOf returns what the next commit on a shadow branch of head builds on: the branch's
+// last one, or head's tree where there is no such branch.
+func (fi *Files) TipOf(ctx context.Context, refs *RefTransaction, branch string, head git.Commit) (checkpoint.Tip, error) {
+	at := checkpoint.Tip{Tree: head.Tree}
+	tip, err := refs.Get(ctx, branch)
+	if err != nil || tip == "" {
+		return at, err
+	}
+	c, err := fi.Repo.Commit(ctx, string(tip))
+	return checkpoint.Tip{Commit: tip, Tree: c.Tree}, err
 }
