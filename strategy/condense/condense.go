@@ -94,8 +94,8 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 	}
 	ahead := co.authors.StartPrompts(d.Shares)
 	defer ahead.Wait()
-	lines := co.attribution.StartDiff(ctx, commit.Commit)
-	defer lines.Group.Wait()
+	diff := co.attribution.StartDiff(ctx, commit.Commit)
+	defer diff.Group.Wait()
 	var err error
 	if p.changes, err = co.ChangesOf(ctx, commit.Commit); err != nil {
 		return p, err
@@ -104,24 +104,44 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 	if p.shares, dropped, err = co.sharer.settleShares(ctx, d, p.changes); err != nil {
 		return p, err
 	}
-	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: lines}
+	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: diff}
 	for _, share := range p.shares {
 		c, err := co.condense(ctx, d, share, m)
 		if errors.Is(err, errApplied) {
 			continue
 		}
-		if err == nil {
-			err = co.sharer.giveBack(ctx, &c, dropped[share.Session])
-		}
 		if err != nil {
 			return p, err
+		}
+		if paths := dropped[share.Session]; len(paths) > 0 { // they are pending again
+			entries, err := co.files.StoreContents(ctx, paths)
+			if err != nil {
+				return p, err
+			}
+			c.State.Touched(paths)
+			maps.Copy(c.Rest.Entries, entries)
+			c.Rest.Paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Rest.Paths, paths))))
 		}
 		p.todo = append(p.todo, c)
 	}
 	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
 		co.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
 	}
-	mainLast(p.todo, d.Shares)
+	// The session that wrote most of the commit comes last, of equals the one that was active last
+	// when the commit was decided about: other versions show the session of the last slot. The
+	// decision's shares begin with that one; sessions that aren't among them are those of a commit
+	// that this one replaces.
+	lines, age := make(map[string]int, len(p.todo)), make(map[string]int, len(p.todo))
+	for _, c := range p.todo {
+		lines[c.State.ID] = checkpoint.SessionMeta{Attribution: c.Attribution}.Lines()
+		age[c.State.ID] = len(d.Shares)
+	}
+	for i, s := range d.Shares {
+		age[s.Session] = i
+	}
+	slices.SortStableFunc(p.todo, func(a, b authorship.Slot) int {
+		return cmp.Or(cmp.Compare(lines[a.State.ID], lines[b.State.ID]), cmp.Compare(age[b.State.ID], age[a.State.ID]))
+	})
 	for _, c := range p.todo {
 		condense := func(*session.State) error {
 			put, err := co.WriteSlot(ctx, d, c)
@@ -172,7 +192,15 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	if err := co.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
-	if err := co.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs(p.shares, p.changes)}); err != nil {
+	blobs := map[string]git.OID{} // what the commit made of the sessions' files
+	for _, share := range p.shares {
+		for _, path := range share.Files {
+			if oid := p.changes[path].New; oid != "" {
+				blobs[path] = oid
+			}
+		}
+	}
+	if err := co.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs}); err != nil {
 		co.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
 	co.links.Relink(ctx, d, p.commit.Holder)
@@ -181,24 +209,6 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
 	return nil
-}
-
-// mainLast puts the session last that wrote most of the commit, of equals the one
-// that was active last when the commit was decided about: other versions show the
-// session of the last slot. The decision's shares begin with that one; sessions that
-// aren't among them are those of a commit that this one replaces.
-func mainLast(todo []authorship.Slot, shares []journal.Share) {
-	lines, age := make(map[string]int, len(todo)), make(map[string]int, len(todo))
-	for _, c := range todo {
-		lines[c.State.ID] = checkpoint.SessionMeta{Attribution: c.Attribution}.Lines()
-		age[c.State.ID] = len(shares)
-	}
-	for i, s := range shares {
-		age[s.Session] = i
-	}
-	slices.SortStableFunc(todo, func(a, b authorship.Slot) int {
-		return cmp.Or(cmp.Compare(lines[a.State.ID], lines[b.State.ID]), cmp.Compare(age[b.State.ID], age[a.State.ID]))
-	})
 }
 
 // ChangesOf returns what a commit changed: against its first parent, and for a

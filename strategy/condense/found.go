@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -42,29 +41,23 @@ func (sh *Sharer) FoundShares(ctx context.Context, here []*session.State, c Foun
 		if err != nil {
 			return nil, err
 		}
-		isShare, err := sh.holdsContent(ctx, s, files, share)
-		if err != nil {
-			return nil, err
+		var failed error
+		isShare := slices.ContainsFunc(share.Files, func(p string) bool {
+			if _, isRenamed := share.RenamedFrom(p); isRenamed {
+				return true // by its lines
+			}
+			isShare, err := files.IsShare(ctx, s, p)
+			if err != nil {
+				failed = err
+			}
+			return isShare
+		})
+		if failed != nil {
+			return nil, failed
 		}
 		if isShare {
 			shares = append(shares, share)
 		}
 	}
 	return shares, nil
-}
-
-// holdsContent reports whether the content of one of a share's files is the session's.
-func (sh *Sharer) holdsContent(ctx context.Context, s *session.State, files *authorship.Created, share journal.Share) (bool, error) {
-	var failed error
-	found := slices.ContainsFunc(share.Files, func(p string) bool {
-		if _, isRenamed := share.RenamedFrom(p); isRenamed {
-			return true // by its lines
-		}
-		isShare, err := files.IsShare(ctx, s, p)
-		if err != nil {
-			failed = err
-		}
-		return isShare
-	})
-	return found, failed
 }

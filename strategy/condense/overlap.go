@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -128,25 +127,21 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 				return share, err
 			}
 		}
-		if counts || sh.changedByHook(p) {
+		if !counts {
+			// A file that changed since git began to make this commit was changed by a pre-commit
+			// hook, not by a person. Neither clock is exact to some hundredths of a second.
+			const margin = 30 * time.Millisecond
+			if caller, ok := sh.Env.Caller(); ok {
+				age, ok := caller.Age()
+				info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(p)))
+				counts = ok && err == nil && disk.Changed(info).After(sh.Env.Now().Add(-age).Add(margin))
+			}
+		}
+		if counts {
 			share.Files = append(share.Files, p)
 		}
 	}
 	return share, files.AddRenamed(ctx, s, &share)
-}
-
-// changedByHook reports whether the file changed since git began to make this
-// commit: then a pre-commit hook did it, not a person who wrote something else.
-func (sh *Sharer) changedByHook(path string) bool {
-	// Neither clock is exact to some hundredths of a second.
-	const margin = 30 * time.Millisecond
-	caller, ok := sh.Env.Caller()
-	if !ok {
-		return false
-	}
-	age, ok := caller.Age()
-	info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(path)))
-	return ok && err == nil && disk.Changed(info).After(sh.Env.Now().Add(-age).Add(margin))
 }
 
 // namedFiles returns the files of a commit that an edit tool of the session's
@@ -202,20 +197,20 @@ func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *autho
 		return share, err
 	}
 	named := share.Files
+	start := s.Recorder.Turn.Start
 	for p, c := range files.Changes {
-		if !workspace.ContainsPath(named, p) && sh.sinceTurn(s, p, c) {
+		if workspace.ContainsPath(named, p) {
+			continue
+		}
+		changed := c.New == "" || c.NewMode == 0
+		if !changed {
+			info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(p)))
+			changed = err == nil && !start.IsZero() && !disk.Changed(info).Before(start)
+		}
+		if changed {
 			share.Files = append(share.Files, p)
 		}
 	}
 	slices.Sort(share.Files)
 	return share, nil
-}
-
-func (sh *Sharer) sinceTurn(s *session.State, path string, c gitdiff.Change) bool {
-	if c.New == "" || c.NewMode == 0 {
-		return true
-	}
-	info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(path)))
-	start := s.Recorder.Turn.Start
-	return err == nil && !start.IsZero() && !disk.Changed(info).Before(start)
 }

@@ -31,7 +31,9 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		}
 		counted := counts(s, d)
 		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
-		rec.Linked = appendRecent(rec.Linked, string(d.ID))
+		const mostLinked = 20
+		rec.Linked = append(slices.DeleteFunc(slices.Clone(rec.Linked), func(id string) bool { return id == string(d.ID) }), string(d.ID))
+		rec.Linked = rec.Linked[max(0, len(rec.Linked)-mostLinked):]
 		if len(c.Rest.Paths) > 0 {
 			s.CheckpointCount = 1 // of the carry-forward
 			for _, p := range c.Rest.Paths {
@@ -65,24 +67,4 @@ func addID(ids []string, id checkpoint.ID) []string {
 		return ids
 	}
 	return append(ids, string(id))
-}
-
-// blobs returns what the commit made of the sessions' files.
-func blobs(shares []journal.Share, changes journal.Changes) map[string]git.OID {
-	m := map[string]git.OID{}
-	for _, share := range shares {
-		for _, p := range share.Files {
-			if oid := changes[p].New; oid != "" {
-				m[p] = oid
-			}
-		}
-	}
-	return m
-}
-
-// appendRecent adds to a list of the last 20 of something.
-func appendRecent(list []string, last string) []string {
-	const most = 20
-	list = append(slices.DeleteFunc(slices.Clone(list), func(o string) bool { return o == last }), last)
-	return list[max(0, len(list)-most):]
 }

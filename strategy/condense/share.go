@@ -2,27 +2,10 @@ package condense
 
 import (
 	"context"
-	"maps"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
-
-// giveBack makes files pending again that a commit no longer contains.
-func (sh *Sharer) giveBack(ctx context.Context, c *authorship.Slot, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	entries, err := sh.files.StoreContents(ctx, paths)
-	if err != nil {
-		return err
-	}
-	c.State.Touched(paths)
-	maps.Copy(c.Rest.Entries, entries)
-	c.Rest.Paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Rest.Paths, paths))))
-	return nil
-}
 
 // settleShares narrows the shares to what was committed. For a commit that
 // replaces another it adds what that one's sessions still have in it, and
@@ -43,11 +26,22 @@ func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes 
 		if err != nil {
 			return nil, nil, err
 		}
+		redacted := make(map[string]string, len(changes)) // as a checkpoint lists them
+		for p := range changes {
+			redacted[sh.Redact.Path(p)] = p
+		}
 		for _, slot := range old.Sessions {
 			if slot.Meta.SessionID == "" {
 				continue
 			}
-			kept, gone := sh.stillIn(slot.Meta.FilesTouched, changes)
+			var kept, gone []string
+			for _, name := range slot.Meta.FilesTouched {
+				if p, ok := redacted[name]; ok {
+					kept = append(kept, p)
+				} else if sh.files.HasFile(name) {
+					gone = append(gone, name)
+				}
+			}
 			add(slot.Meta.SessionID, kept)
 			dropped[slot.Meta.SessionID] = gone
 		}
@@ -60,21 +54,4 @@ func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes 
 		shares = append(shares, journal.Share{Session: id, Files: files[id], Renamed: renamed[id]})
 	}
 	return shares, dropped, nil
-}
-
-// stillIn returns the paths that a checkpoint lists, redacted as they are there,
-// into those that the commit has and those that it has no more.
-func (sh *Sharer) stillIn(listed []string, changes journal.Changes) (kept, gone []string) {
-	redacted := make(map[string]string, len(changes))
-	for p := range changes {
-		redacted[sh.Redact.Path(p)] = p
-	}
-	for _, name := range listed {
-		if p, ok := redacted[name]; ok {
-			kept = append(kept, p)
-		} else if sh.files.HasFile(name) {
-			gone = append(gone, name)
-		}
-	}
-	return kept, gone
 }

@@ -43,10 +43,16 @@ func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edi
 			co.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
 			continue
 		}
-		clean, err := co.redactFile(ctx, object.Data)
-		if err != nil {
-			return nil, fmt.Errorf("redact %s: %w", f.Path, err)
+		lines := bytes.Split(object.Data, []byte("\n"))
+		if json.Valid(object.Data) { // else it has a document in each line
+			lines = [][]byte{object.Data}
 		}
+		for i, line := range lines {
+			if lines[i], err = co.Redact.LineContext(ctx, line); err != nil {
+				return nil, fmt.Errorf("redact %s: %w", f.Path, err)
+			}
+		}
+		clean := bytes.Join(lines, []byte("\n"))
 		if !bytes.Equal(clean, object.Data) {
 			if f.OID, err = co.Repo.WriteBlob(clean); err != nil {
 				return nil, fmt.Errorf("write %s: %w", f.Path, err)
@@ -62,9 +68,20 @@ func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittr
 	var files []gittree.Edit
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
-		agent, whole := co.agentBlobs(ctx, task)
-		if !whole {
-			co.Log.WarnContext(ctx, "transcript of a subagent is lost", "session_id", s.ID)
+		var agent []git.OID // none if one of the blobs is not there any more
+		for _, id := range task.Stored {
+			oid := git.OID(id)
+			there := co.Repo.Format.Valid(oid)
+			if there && !co.Repo.Loose.Has(oid) {
+				object, err := co.Repo.ReadWithin(ctx, id, maxTaskBlob)
+				there = err == nil && object.Type == "blob"
+			}
+			if !there {
+				agent = nil
+				co.Log.WarnContext(ctx, "transcript of a subagent is lost", "session_id", s.ID)
+				break
+			}
+			agent = append(agent, oid)
 		}
 		if len(agent) == 0 || task.Phase != session.TaskDone || !transcript.IsToolID(task.ToolUse) || session.CheckID(task.Agent) != nil {
 			continue
@@ -77,36 +94,4 @@ func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittr
 		files = append(files, edits...)
 	}
 	return files, nil
-}
-
-// agentBlobs returns the blobs of a task's transcript, none and false if one of them is not
-// there any more.
-func (co *Condenser) agentBlobs(ctx context.Context, task *session.Task) (blobs []git.OID, whole bool) {
-	for _, id := range task.Stored {
-		oid := git.OID(id)
-		if !co.Repo.Format.Valid(oid) {
-			return nil, false
-		}
-		if !co.Repo.Loose.Has(oid) {
-			if object, err := co.Repo.ReadWithin(ctx, id, maxTaskBlob); err != nil || object.Type != "blob" {
-				return nil, false
-			}
-		}
-		blobs = append(blobs, oid)
-	}
-	return blobs, true
-}
-
-// redactFile redacts a file of JSON, or of lines of it.
-func (co *Condenser) redactFile(ctx context.Context, data []byte) (_ []byte, err error) {
-	lines := bytes.Split(data, []byte("\n"))
-	if json.Valid(data) {
-		lines = [][]byte{data}
-	}
-	for i, line := range lines {
-		if lines[i], err = co.Redact.LineContext(ctx, line); err != nil {
-			return nil, err
-		}
-	}
-	return bytes.Join(lines, []byte("\n")), nil
 }
