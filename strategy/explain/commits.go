@@ -44,19 +44,8 @@ func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.
 	if err != nil {
 		return nil, err
 	}
-	line, err := cf.trunkSince(ctx, trunk, commits)
-	if err != nil {
-		return nil, err
-	}
-	if fork := slices.IndexFunc(commits, func(c git.Commit) bool { return line[c.OID] }); fork >= 0 {
-		commits = commits[:fork]
-	}
-	return commits, nil
-}
-
-// trunkSince are the commits in the default branch's line of first parents that
-// may be among commits: those not older than the oldest of them.
-func (cf commitFinder) trunkSince(ctx context.Context, trunk string, commits []git.Commit) (map[git.OID]bool, error) {
+	// The default branch's line of first parents, as far as it may be among the commits: what is
+	// not older than the oldest of them.
 	const skew = 24 * time.Hour // clocks differ
 	oldest := slices.MinFunc(commits, func(a, b git.Commit) int { return a.Committer.When.Compare(b.Committer.When) })
 	since := "--since=" + oldest.Committer.When.Add(-skew).Format(time.RFC3339)
@@ -68,7 +57,10 @@ func (cf commitFinder) trunkSince(ctx context.Context, trunk string, commits []g
 	for oid := range strings.Lines(string(out)) {
 		line[git.OID(strings.TrimSpace(oid))] = true
 	}
-	return line, nil
+	if fork := slices.IndexFunc(commits, func(c git.Commit) bool { return line[c.OID] }); fork >= 0 {
+		commits = commits[:fork]
+	}
+	return commits, nil
 }
 
 // commitsOf finds the commits that carry a checkpoint's id, the newest first.
@@ -93,23 +85,6 @@ func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created 
 	return cf.carrying(ctx, id, args...)
 }
 
-// naming are the commits behind all refs whose messages hold one of the ids, the newest
-// first; none without ids.
-func (cf commitFinder) naming(ctx context.Context, ids []checkpoint.ID) ([]git.Commit, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	args := []string{"--fixed-strings"}
-	for _, id := range ids {
-		args = append(args, "--grep="+string(id))
-	}
-	commits, err := gitlog.Commits(ctx, cf.repo, append(append(args, checkpoint.UserRefs()...), "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("find the commits of a session: %w", err)
-	}
-	return commits, nil
-}
-
 // carrying are the commits that git log lists and that carry the id.
 func (cf commitFinder) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
 	commits, err := gitlog.Commits(ctx, cf.repo, append(args, "--")...)
@@ -117,17 +92,4 @@ func (cf commitFinder) carrying(ctx context.Context, id checkpoint.ID, args ...s
 		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
 	}
 	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDsOf(c), id) }), nil
-}
-
-// author is who wrote the newest commit, or who wrote the checkpoint.
-func (cf commitFinder) author(ctx context.Context, id checkpoint.ID, commits []git.Commit) (git.Signature, error) {
-	if len(commits) > 0 {
-		return commits[0].Author, nil
-	}
-	commits, err := gitlog.Commits(ctx, cf.repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
-		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
-	if err != nil || len(commits) == 0 {
-		return git.Signature{}, err
-	}
-	return commits[0].Author, nil
 }

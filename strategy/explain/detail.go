@@ -10,6 +10,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // detail reads a committed checkpoint.
@@ -34,14 +36,26 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 		d.Edited, err = editCounter{repo: r.Repo}.count(ctx, &d)
 	}
 	for _, s := range d.Sessions {
-		if !s.NothingNew {
-			d.Tokens = plus(d.Tokens, s.Tokens)
+		switch {
+		case s.NothingNew, s.Tokens == nil:
+		case d.Tokens == nil:
+			d.Tokens = s.Tokens
+		default:
+			sum := d.Tokens.Plus(*s.Tokens)
+			d.Tokens = &sum
 		}
 	}
 	if err := errors.Join(err, searched); err != nil {
 		return Detail{}, err
 	}
-	d.Author, err = commitFinder{r.Repo}.author(ctx, id, d.Commits)
+	commits := d.Commits
+	if len(commits) == 0 { // the author is who wrote the checkpoint
+		commits, err = gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
+			"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
+	}
+	if err == nil && len(commits) > 0 {
+		d.Author = commits[0].Author
+	}
 	return d, err
 }
 
@@ -76,27 +90,22 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 			sessions[i].NothingNew = false // there is nothing else to show
 		}
 	}
-	edited := func(s Session) int {
+	edited := func(s Session) int { // the files of the checkpoint that the session's edit tools named
 		switch {
 		case s.NothingNew:
 			return -1
 		case counted:
 			return 0
 		}
-		return s.edited(c.Summary.FilesTouched)
+		named := map[string]bool{}
+		for _, item := range s.Items {
+			isEdit := transcript.IsEdit(item.Tool) || item.Tool == "replace" || item.Tool == "write_file"
+			if isEdit && item.By == transcript.Tool && !item.Failed && slices.Contains(c.Summary.FilesTouched, item.Text) {
+				named[item.Text] = true
+			}
+		}
+		return len(named)
 	}
 	slices.SortStableFunc(sessions, func(a, b Session) int { return cmp.Compare(edited(b), edited(a)) })
 	return sessions, nil
-}
-
-// plus adds up what sessions used, subagents included; nil is unknown.
-func plus(a, b *checkpoint.Tokens) *checkpoint.Tokens {
-	switch {
-	case b == nil:
-		return a
-	case a == nil:
-		return b
-	}
-	sum := a.Plus(*b)
-	return &sum
 }

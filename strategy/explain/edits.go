@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,20 +91,16 @@ func (ec editCounter) read(ctx context.Context, stored segments.Transcript) erro
 		for _, use := range e.Uses {
 			path, texts := use.Written()
 			for _, text := range texts {
-				ec.add(path, text)
+				if ec.written[path] == nil {
+					ec.written[path] = map[string]bool{}
+				}
+				for line := range strings.Lines(text) {
+					ec.written[path][strings.TrimSpace(line)] = true
+				}
 			}
 		}
 		return nil
 	})
-}
-
-func (ec editCounter) add(path, text string) {
-	if ec.written[path] == nil {
-		ec.written[path] = map[string]bool{}
-	}
-	for line := range strings.Lines(text) {
-		ec.written[path][strings.TrimSpace(line)] = true
-	}
 }
 
 // file counts the lines that a commit added to a file.
@@ -118,7 +115,20 @@ func (ec editCounter) file(ctx context.Context, f gitdiff.FileDiff, all []gitdif
 	case err != nil:
 		return err
 	}
-	written := ec.linesOf(f.Path, all)
+	// The lines that tools wrote to the path: to each path that ends with it and with no longer path
+	// of the commit, as the recorded paths are those of another machine.
+	written := map[string]bool{}
+	for given, lines := range ec.written {
+		if given != f.Path && !strings.HasSuffix(given, "/"+f.Path) {
+			continue
+		}
+		longer := func(other gitdiff.FileDiff) bool {
+			return len(other.Path) > len(f.Path) && (given == other.Path || strings.HasSuffix(given, "/"+other.Path))
+		}
+		if !slices.ContainsFunc(all, longer) {
+			maps.Copy(written, lines)
+		}
+	}
 	lines := strings.Split(string(blob.Data), "\n")
 	for _, h := range f.Hunks {
 		for n := h.New; n < h.New+h.NewLines && n <= len(lines); n++ {
@@ -129,26 +139,4 @@ func (ec editCounter) file(ctx context.Context, f gitdiff.FileDiff, all []gitdif
 		}
 	}
 	return nil
-}
-
-// linesOf returns the lines that tools wrote to the path of a commit: to each path that
-// ends with it and with no longer path of the commit, as the recorded paths are those
-// of another machine.
-func (ec editCounter) linesOf(path string, all []gitdiff.FileDiff) map[string]bool {
-	lines := map[string]bool{}
-	for given, written := range ec.written {
-		if given != path && !strings.HasSuffix(given, "/"+path) {
-			continue
-		}
-		longer := func(f gitdiff.FileDiff) bool {
-			return len(f.Path) > len(path) && (given == f.Path || strings.HasSuffix(given, "/"+f.Path))
-		}
-		if slices.ContainsFunc(all, longer) {
-			continue
-		}
-		for line := range written {
-			lines[line] = true
-		}
-	}
-	return lines
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -123,9 +124,16 @@ func (r Reader) Open(ctx context.Context, filter Filter) (*List, iter.Seq2[Point
 func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error) {
 	l := List{Everywhere: true, Shallow: gitlog.IsShallow(r.Repo), More: len(ids) > MaxPoints}
 	ids = ids[:min(len(ids), MaxPoints)]
-	commits, err := commitFinder{r.Repo}.naming(ctx, ids)
-	if err != nil {
-		return List{}, err
+	var commits []git.Commit
+	if len(ids) > 0 {
+		args := []string{"--fixed-strings"}
+		for _, id := range ids {
+			args = append(args, "--grep="+string(id))
+		}
+		var err error
+		if commits, err = gitlog.Commits(ctx, r.Repo, append(append(args, checkpoint.UserRefs()...), "--")...); err != nil {
+			return List{}, fmt.Errorf("find the commits of a session: %w", err)
+		}
 	}
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
@@ -210,7 +218,8 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 	}
 	if main, ok := c.Main(); ok {
 		p.Model = main.Meta.Model
-		p.Agent, p.Prompt = (sessionReader{r.Repo}).agent(ctx, main), (sessionReader{r.Repo}).title(ctx, main)
+		sr := sessionReader{r.Repo}
+		p.Agent, p.Prompt = sr.agent(ctx, main), sr.title(ctx, main)
 		if a, known := checkpoint.ParseAttribution(main.Meta.Attribution); known && isOurs(main.Meta) {
 			p.Attribution = &a
 		}

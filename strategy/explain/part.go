@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // slot is a session's part in one checkpoint.
@@ -21,8 +20,8 @@ type slot struct {
 }
 
 // slotsOf returns the slots of a session that a checkpoint has. The messages on the
-// metadata branch name the checkpoints of a session; all metadata is read only where
-// none of them names this one, as in a branch that was squashed.
+// metadata branch name the checkpoints of a session; all metadata is read, once, only
+// where none of them names this one, as in a branch that was squashed.
 func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) ([]slot, error) {
 	if *r.slots != nil {
 		return (*r.slots)[session], nil
@@ -31,49 +30,32 @@ func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) (
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(ids, in) {
-		slots, err := r.bySession(ctx)
-		return slots[session], err
-	}
-	var slots []slot
-	for _, id := range ids {
-		c, err := r.read(ctx, id)
+	slots := map[string][]slot{}
+	add := func(c checkpoint.Checkpoint, err error) {
 		if err != nil {
-			continue // one that can't be read is nobody's predecessor
+			return // one that can't be read is nobody's predecessor
 		}
 		for _, s := range c.Sessions {
-			if s.Meta.SessionID == session {
-				slots = append(slots, slot{id, s.Meta.CreatedAt, s.Dir})
-			}
+			slots[s.Meta.SessionID] = append(slots[s.Meta.SessionID], slot{c.ID, s.Meta.CreatedAt, s.Dir})
 		}
 	}
-	return slots, nil
-}
-
-// bySession returns the slots of all checkpoints by session. It reads the metadata of
-// all of them, once.
-func (r record) bySession(ctx context.Context) (map[string][]slot, error) {
-	if *r.slots != nil {
-		return *r.slots, nil
+	if slices.Contains(ids, in) {
+		for _, id := range ids {
+			add(r.read(ctx, id))
+		}
+		return slots[session], nil
 	}
-	slots := map[string][]slot{}
 	for _, tree := range r.trees {
 		ids, err := checkpoint.Find(ctx, r.repo, tree, "")
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
-			if err != nil {
-				continue // one that can't be read is nobody's predecessor
-			}
-			for _, s := range c.Sessions {
-				slots[s.Meta.SessionID] = append(slots[s.Meta.SessionID], slot{id, s.Meta.CreatedAt, s.Dir})
-			}
+			add(checkpoint.ReadAvailable(ctx, r.repo, tree, id))
 		}
 	}
 	*r.slots = slots
-	return slots, nil
+	return slots[session], nil
 }
 
 // startOf returns the line where a part begins whose start isn't stored: behind the
@@ -132,8 +114,10 @@ func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoi
 		return nil, err
 	}
 	err = before.Lines(ctx, r.repo, segments.Span{}, func(line []byte, _ int) error {
-		if key := uuidOf(line); key != nil {
-			last = key
+		if _, rest, found := bytes.Cut(line, []byte(uuidKey)); found {
+			if end := bytes.IndexByte(rest, '"'); end > 0 {
+				last = slices.Concat([]byte(uuidKey), rest[:end+1])
+			}
 		}
 		return nil
 	})
@@ -142,19 +126,6 @@ func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoi
 
 // uuidKey is the beginning of the member of a line that identifies it.
 const uuidKey = `"uuid":"`
-
-// uuidOf returns the member of a line that identifies it, nil if it has none.
-func uuidOf(line []byte) []byte {
-	at := bytes.Index(line, []byte(uuidKey))
-	if at < 0 {
-		return nil
-	}
-	end := bytes.IndexByte(line[at+len(uuidKey):], '"')
-	if end <= 0 {
-		return nil
-	}
-	return bytes.Clone(line[at : at+len(uuidKey)+end+1])
-}
 
 // placeOf reports what a part is for which nothing was found behind its start: all of
 // what is stored, where a version stored only the part, or nothing new.
@@ -177,16 +148,4 @@ func (sr sessionReader) placeOf(ctx context.Context, stored segments.Transcript,
 	})
 	whole = start >= lines && continued
 	return whole, start == lines && !whole, err
-}
-
-// edited counts the files of the checkpoint that the session's edit tools named.
-func (s *Session) edited(files []string) int {
-	named := map[string]bool{}
-	for _, item := range s.Items {
-		isEdit := transcript.IsEdit(item.Tool) || item.Tool == "replace" || item.Tool == "write_file"
-		if isEdit && item.By == transcript.Tool && !item.Failed && slices.Contains(files, item.Text) {
-			named[item.Text] = true
-		}
-	}
-	return len(named)
 }

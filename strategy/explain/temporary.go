@@ -100,8 +100,9 @@ func subject(c git.Commit) string {
 func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
 	entry, found, err := gittree.Lookup(ctx, sh.repo, c.Tree, dir)
 	if err == nil && found && entry.Mode == git.ModeTree {
-		if prompt := sessionReader(sh).lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
-			return prompt
+		prompts, err := checkpoint.Stored{Dir: entry.OID}.Prompts(ctx, sh.repo)
+		if n := len(prompts); err == nil && n > 0 && prompts[n-1] != "" {
+			return prompts[n-1]
 		}
 	}
 	return subject(c)
@@ -122,8 +123,14 @@ func (sh shadowReader) temporary(ctx context.Context, prefix string, o Options) 
 	if err != nil {
 		return Detail{}, err
 	}
-	if d.Files, err = sh.changed(ctx, since.files, c); err != nil {
-		return Detail{}, err
+	changes, err := gitdiff.Changes(ctx, sh.repo, since.files.OID, c.OID)
+	if err != nil {
+		return Detail{}, fmt.Errorf("compare %s: %w", c.OID.Short(), err)
+	}
+	for _, change := range changes {
+		if !strings.HasPrefix(change.Path, metadataDir) {
+			d.Files = append(d.Files, change.Path)
+		}
 	}
 	part := Session{Session: id, Created: d.Created, Files: d.Files, full: o.Scope == Whole}
 	if s, err := session.Open(sh.repo.CommonDir).Load(id); err == nil {
@@ -139,16 +146,18 @@ func (sh shadowReader) temporary(ctx context.Context, prefix string, o Options) 
 	return d, nil
 }
 
-// readTemporary reads the conversation of a shadow commit: in a turn, or by the
-// subagent whose task it ends.
+// readTemporary reads the conversation of a shadow commit: what a turn added to the
+// conversation in since, or that of the subagent whose task it ends. For the first turn
+// on a branch there is none: what belongs to earlier checkpoints is in the state.
 func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
+	sr := sessionReader(sh)
 	if dir := trailer(c, checkpoint.TaskKey); dir != "" {
 		var err error
 		if t.stored, err = tasks.Transcript(ctx, sh.repo, c.Tree, dir); err != nil {
 			return err
 		}
 		t.subagent = true
-		return sessionReader(sh).readTranscript(ctx, t, t.stored, segments.Span{})
+		return sr.readTranscript(ctx, t, t.stored, segments.Span{})
 	}
 	dir, err := sh.directory(ctx, c.Tree, metadataDir+t.Session)
 	if err != nil {
@@ -158,7 +167,28 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since g
 	if err != nil {
 		return err
 	}
-	return sessionReader(sh).readShadow(ctx, t, dir, earlier, o)
+	if t.stored, err = segments.Unhashed(ctx, sh.repo, dir); err != nil {
+		return err
+	}
+	if o.Scope == Whole {
+		return sr.readTranscript(ctx, t, t.stored, segments.Span{})
+	}
+	if earlier == "" {
+		var span segments.Span
+		if s, err := session.Open(sh.repo.CommonDir).Load(t.Session); err == nil {
+			span.From = s.TranscriptStart
+		}
+		return sr.readTranscript(ctx, t, t.stored, span)
+	}
+	before, err := segments.Unhashed(ctx, sh.repo, earlier)
+	if err != nil {
+		return err
+	}
+	rest, span, err := t.stored.After(ctx, sh.repo, before)
+	if err != nil {
+		return err
+	}
+	return sr.readTranscript(ctx, t, rest, span)
 }
 
 // findShadow finds the one turn on a shadow branch whose commit's id begins
@@ -241,21 +271,6 @@ func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, er
 	}
 	before, err := sh.repo.Commit(ctx, rev)
 	return before, unlessMissing(err)
-}
-
-// changed are the user's files in which two commits differ.
-func (sh shadowReader) changed(ctx context.Context, from, to git.Commit) ([]string, error) {
-	changes, err := gitdiff.Changes(ctx, sh.repo, from.OID, to.OID)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s: %w", to.OID.Short(), err)
-	}
-	var files []string
-	for _, c := range changes {
-		if !strings.HasPrefix(c.Path, metadataDir) {
-			files = append(files, c.Path)
-		}
-	}
-	return files, nil
 }
 
 // directory is the tree at a path, empty if there is none.

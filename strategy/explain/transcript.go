@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -73,37 +72,6 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 
 // errAbsentMetadata is why of a session only the transcript is shown.
 var errAbsentMetadata = fmt.Errorf("its metadata: %w", git.ErrMissing)
-
-// readShadow is what a turn on a shadow branch, whose metadata is in dir, added
-// to the transcript in earlier, the same directory before that turn. For the
-// first turn on a branch there is none: what belongs to earlier checkpoints
-// is in the state.
-func (sr sessionReader) readShadow(ctx context.Context, t *Session, dir, earlier git.OID, o Options) error {
-	stored, err := segments.Unhashed(ctx, sr.repo, dir)
-	if err != nil {
-		return err
-	}
-	t.stored = stored
-	if o.Scope == Whole {
-		return sr.readTranscript(ctx, t, stored, segments.Span{})
-	}
-	if earlier == "" {
-		var span segments.Span
-		if s, err := session.Open(sr.repo.CommonDir).Load(t.Session); err == nil {
-			span.From = s.TranscriptStart
-		}
-		return sr.readTranscript(ctx, t, stored, span)
-	}
-	before, err := segments.Unhashed(ctx, sr.repo, earlier)
-	if err != nil {
-		return err
-	}
-	rest, span, err := stored.After(ctx, sr.repo, before)
-	if err != nil {
-		return err
-	}
-	return sr.readTranscript(ctx, t, rest, span)
-}
 
 // readTranscript reads a span of a transcript into t, and what that was about.
 func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored segments.Transcript, span segments.Span) error {
@@ -183,19 +151,14 @@ func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversatio
 		}
 		n += c.Document(document.Data, n)
 	}
-	c.Items = within(c.Items, span)
-	return nil
-}
-
-// within are the items of a span of messages.
-func within(items []transcript.Item, span segments.Span) []transcript.Item {
-	var kept []transcript.Item
-	for _, item := range items {
+	var kept []transcript.Item // those of the span of messages
+	for _, item := range c.Items {
 		if item.Line >= span.From && (span.To <= 0 || item.Line < span.To) {
 			kept = append(kept, item)
 		}
 	}
-	return kept
+	c.Items = kept
+	return nil
 }
 
 // Copy writes the stored transcript of the detail's main session to w, byte
