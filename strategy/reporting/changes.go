@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
-	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/report"
 )
 
@@ -32,7 +31,14 @@ func (f *filling) changes(ctx context.Context) error {
 		f.progress("changes", int64(i), int64(len(f.rows)))
 		row, t := &f.rows[i], &f.report.Turns[i]
 		for _, c := range f.details[i].Files {
-			t.Files = append(t.Files, report.File{Path: f.Redact.Path(c.Path), Added: c.Added, Removed: c.Removed, Note: note(c)})
+			var notes []string
+			if !c.Edited {
+				notes = append(notes, "by a command or by hand")
+			}
+			if c.Reverted {
+				notes = append(notes, "reverted later")
+			}
+			t.Files = append(t.Files, report.File{Path: f.Redact.Path(c.Path), Added: c.Added, Removed: c.Removed, Note: strings.Join(notes, ", ")})
 		}
 		if len(t.Files) == 0 {
 			continue
@@ -50,17 +56,6 @@ func (f *filling) changes(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func note(c index.ChangedFile) string {
-	var notes []string
-	if !c.Edited {
-		notes = append(notes, "by a command or by hand")
-	}
-	if c.Reverted {
-		notes = append(notes, "reverted later")
-	}
-	return strings.Join(notes, ", ")
 }
 
 // writtenLines is what commits have of a turn.

@@ -36,7 +36,12 @@ func (f *filling) commits(ctx context.Context) error {
 	if err := (blame.Reader{Repo: f.Repo}).Attribute(ctx, added); err != nil {
 		return err
 	}
-	sessions := f.bySession()
+	turnsOf := map[string][]int{} // the turns of a session, in the order of lines
+	for i := range f.rows {
+		if f.rows[i].Context == "" {
+			turnsOf[f.rows[i].Session] = append(turnsOf[f.rows[i].Session], i)
+		}
+	}
 	for i, files := range patches {
 		c := &f.report.Commits[i]
 		c.Merge = len(files) == 0
@@ -46,7 +51,7 @@ func (f *filling) commits(ctx context.Context) error {
 			if len(added) > 0 && added[0].Commit == f.oids[i] && added[0].Path == p.Path {
 				lines, added = added[0].Lines, added[1:]
 			}
-			c.Files = append(c.Files, f.file(p, lines, sessions, &room))
+			c.Files = append(c.Files, f.file(p, lines, turnsOf, &room))
 		}
 	}
 	return ctx.Err()
@@ -91,7 +96,7 @@ func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) er
 
 // file is a file of a commit; lines are those that it adds, with their authors. It takes
 // what it keeps from room.
-func (f *filling) file(p gitdiff.Patch, lines []blame.Line, sessions sessionTurns, room *int) report.File {
+func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][]int, room *int) report.File {
 	file := report.File{Path: f.Redact.Path(p.Path), OldPath: f.Redact.Path(p.OldPath), Added: p.Added, Removed: p.Removed, Binary: p.Binary}
 	switch p.Status {
 	case 'A':
@@ -110,7 +115,23 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, sessions sessionTurn
 		}
 		a := lines[next].Author
 		next++
-		return writerOf(a, &file.Share), sessions.turnOf(a)
+		switch {
+		case a == nil, a.Kind == blame.Unknown:
+			file.Share.Unknown++
+			return report.UnknownWriter, -1
+		case a.Kind != blame.Agent:
+			file.Share.Person++
+			return report.Person, -1
+		}
+		file.Share.Agent++
+		// Its turn is the first that begins at the line of its record or behind it, as a prompt is
+		// behind the line at which its hook ran.
+		for _, i := range turnsOf[a.Session] {
+			if f.rows[i].Line >= a.Turn.Line {
+				return report.Agent, i
+			}
+		}
+		return report.Agent, -1
 	}
 	for i, h := range p.Hunks {
 		hunk := report.Hunk{Old: h.Old, New: h.New}
@@ -150,49 +171,4 @@ func addLine(h *report.Hunk, text string, mark func() (report.Writer, int)) {
 		}
 	}
 	h.Blocks = append(h.Blocks, report.Block{Kind: kind, By: by, Turn: turn, Text: text, Lines: 1})
-}
-
-// writerOf counts a line of an author.
-func writerOf(a *blame.Author, share *report.Share) report.Writer {
-	switch {
-	case a == nil, a.Kind == blame.Unknown:
-		share.Unknown++
-		return report.UnknownWriter
-	case a.Kind == blame.Agent:
-		share.Agent++
-		return report.Agent
-	}
-	share.Person++
-	return report.Person
-}
-
-// sessionTurns are the places of the turns of a session, in the order of lines.
-type sessionTurns struct {
-	of    map[string][]int
-	lines []int // of the turns
-}
-
-func (f *filling) bySession() sessionTurns {
-	s := sessionTurns{of: map[string][]int{}, lines: make([]int, len(f.rows))}
-	for i := range f.rows {
-		if f.rows[i].Context == "" {
-			s.of[f.rows[i].Session] = append(s.of[f.rows[i].Session], i)
-			s.lines[i] = f.rows[i].Line
-		}
-	}
-	return s
-}
-
-// turnOf is the turn of an author: the first that begins at the line of its record or
-// behind it, as a prompt is behind the line at which its hook ran. -1 if it isn't here.
-func (s sessionTurns) turnOf(a *blame.Author) int {
-	if a == nil || a.Kind != blame.Agent {
-		return -1
-	}
-	for _, i := range s.of[a.Session] {
-		if s.lines[i] >= a.Turn.Line {
-			return i
-		}
-	}
-	return -1
 }

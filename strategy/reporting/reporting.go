@@ -79,7 +79,31 @@ func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, co
 	if err := f.changes(ctx); err != nil {
 		return nil, err
 	}
-	f.rewinds(s)
+	// The rewinds of this worktree that fall into the time of the report.
+	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" {
+		return f.report, nil
+	}
+	store, err := bands.Open(rp.snapshots.StoreDir())
+	if err != nil {
+		return f.report, nil //nolint:nilerr // there are none
+	}
+	past, err := history.Read(store, rp.snapshots.Lineage())
+	if err != nil {
+		return f.report, nil //nolint:nilerr // as far as is known, there are none
+	}
+	from := f.report.Turns[0].At
+	for _, t := range past.Undo {
+		if t.At.Before(from) || !s.Filter.Until.IsZero() && t.At.After(s.Filter.Until) {
+			continue
+		}
+		paths := make([]string, len(t.Paths))
+		for i, p := range t.Paths {
+			paths[i] = rp.Redact.Path(p)
+		}
+		f.report.Rewinds = append(f.report.Rewinds, report.Rewind{
+			At: t.At.In(rp.Env.Now().Location()), Target: t.Target.String(), Rescue: t.Rescue.String(), Paths: paths,
+		})
+	}
 	return f.report, nil
 }
 
@@ -100,34 +124,43 @@ type filling struct {
 }
 
 // selected reads the rows of the turns, and lists the commits.
-func (f *filling) selected(ctx context.Context, s Selection) (err error) {
+func (f *filling) selected(ctx context.Context, s Selection) error {
 	switch {
 	case len(s.Range) > 0:
-		err = f.selectRange(ctx, s)
+		args := append([]string{"--reverse", fmt.Sprintf("--max-count=%d", s.Limit), "--end-of-options"}, s.Range...)
+		commits, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, c := range commits {
+			var own []string
+			for _, id := range checkpoint.IDsOf(c) {
+				own = append(own, string(id))
+			}
+			subject, _, _ := strings.Cut(c.Message, "\n")
+			f.addCommit(c.OID, report.Commit{Subject: subject, Author: c.Author.Name, At: c.Committer.When}, own)
+			ids = append(ids, own...)
+		}
+		if f.rows, err = f.index.TurnsOf(ctx, ids); err != nil {
+			return err
+		}
 	case s.Turn != nil:
 		f.addTurns([]index.Row{*s.Turn})
 	default:
-		err = f.selectTurns(ctx, s)
-	}
-	if err != nil {
-		return err
+		rows, _, err := f.index.Turns(ctx, s.Filter, math.MaxInt32-1)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(rows)
+		if over := len(rows) - s.Limit; over > 0 {
+			rows, f.report.Omitted = rows[over:], over
+		}
+		f.addTurns(rows)
 	}
 	if over := len(f.rows) - s.Limit; over > 0 {
 		f.rows, f.report.Omitted = f.rows[over:], f.report.Omitted+over
 	}
-	return nil
-}
-
-func (f *filling) selectTurns(ctx context.Context, s Selection) error {
-	rows, _, err := f.index.Turns(ctx, s.Filter, math.MaxInt32-1)
-	if err != nil {
-		return err
-	}
-	slices.Reverse(rows)
-	if over := len(rows) - s.Limit; over > 0 {
-		rows, f.report.Omitted = rows[over:], over
-	}
-	f.addTurns(rows)
 	return nil
 }
 
@@ -142,26 +175,6 @@ func (f *filling) addTurns(rows []index.Row) {
 	for _, c := range commits {
 		f.addCommit(git.OID(c.OID), report.Commit{Subject: c.Subject, Author: c.Author, At: c.At}, []string{c.Checkpoint})
 	}
-}
-
-func (f *filling) selectRange(ctx context.Context, s Selection) error {
-	args := append([]string{"--reverse", fmt.Sprintf("--max-count=%d", s.Limit), "--end-of-options"}, s.Range...)
-	commits, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
-	if err != nil {
-		return err
-	}
-	var ids []string
-	for _, c := range commits {
-		var own []string
-		for _, id := range checkpoint.IDsOf(c) {
-			own = append(own, string(id))
-		}
-		subject, _, _ := strings.Cut(c.Message, "\n")
-		f.addCommit(c.OID, report.Commit{Subject: subject, Author: c.Author.Name, At: c.Committer.When}, own)
-		ids = append(ids, own...)
-	}
-	f.rows, err = f.index.TurnsOf(ctx, ids)
-	return err
 }
 
 // addCommit adds a commit with checkpoints, or these to the commit.
@@ -192,13 +205,22 @@ func (f *filling) turns(ctx context.Context) (err error) {
 	ids := map[string]bool{}
 	unpriced := map[string]bool{}
 	here := f.Env.Now().Location()
+	outcomes := map[index.Outcome]report.Outcome{index.Passed: report.Passed, index.Failed: report.Failed}
 	for i := range f.rows {
 		row, d := &f.rows[i], &f.details[i]
 		t := report.Turn{
-			ID: turnID(row, ids), Session: row.Session, Agent: row.Agent, Branch: row.Branch, At: row.At.In(here), Ended: row.Ended.In(here), Title: titleOf(row.Prompt, d.Texts[index.Prompt]),
+			ID: turnID(row, ids), Session: row.Session, Agent: row.Agent, Branch: row.Branch, At: row.At.In(here), Ended: row.Ended.In(here), Title: row.Prompt,
 			Prompt: d.Texts[index.Prompt], Answer: d.Texts[index.Answer], Output: d.Texts[index.Output], Subagents: d.Texts[index.Subagent],
 			Tokens: tokensOf(row.Tokens), SubagentTokens: tokensOf(row.Subagents),
-			Show: showCommand(row),
+			Show: "entire explain --session " + row.Session,
+		}
+		if heading := prompts.Title(t.Prompt); heading != "" && heading != strings.TrimSpace(t.Prompt) { // of a plan
+			t.Title = heading
+		}
+		if row.Context != "" {
+			t.Show = "entire recall show " + row.Context
+		} else if n := len(row.Checkpoints); n > 0 {
+			t.Show = "entire explain -c " + row.Checkpoints[n-1] + " --full"
 		}
 		if row.Base > 0 {
 			t.Before = bands.Version(row.Base).String()
@@ -214,7 +236,10 @@ func (f *filling) turns(ctx context.Context) (err error) {
 			}
 		}
 		for _, c := range d.Calls {
-			t.Calls = append(t.Calls, callOf(c))
+			t.Calls = append(t.Calls, report.Call{
+				Tool: c.Tool, Text: c.Text, Subagent: c.Agent != "", Command: c.Command, Status: max(c.Status, 0),
+				Outcome: outcomes[c.Outcome], Test: c.Command && shellcmd.Split(c.Text).Checks().Tests() != 0,
+			})
 		}
 		for _, c := range row.Commits {
 			if at, found := f.commitAt[git.OID(c.OID)]; found && !slices.Contains(t.Commits, at) {
@@ -231,29 +256,8 @@ func (f *filling) turns(ctx context.Context) (err error) {
 	return nil
 }
 
-// titleOf is a prompt in one line: of a plan its heading.
-func titleOf(line, prompt string) string {
-	if title := prompts.Title(prompt); title != "" && title != strings.TrimSpace(prompt) {
-		return title
-	}
-	return line
-}
-
 func tokensOf(t index.Tokens) report.Tokens {
 	return report.Tokens{Input: t.Input, CacheWrite: t.CacheWrite, CacheRead: t.CacheRead, Output: t.Output}
-}
-
-func callOf(c index.Call) report.Call {
-	r := report.Call{Tool: c.Tool, Text: c.Text, Subagent: c.Agent != "", Command: c.Command, Status: max(c.Status, 0)}
-	switch c.Outcome {
-	case index.Passed:
-		r.Outcome = report.Passed
-	case index.Failed:
-		r.Outcome = report.Failed
-	case index.Unknown:
-	}
-	r.Test = c.Command && shellcmd.Split(c.Text).Checks().Tests() != 0
-	return r
 }
 
 // turnID is the fragment of a turn: its session's id and its first line, which stay.
@@ -271,45 +275,6 @@ func turnID(row *index.Row, taken map[string]bool) string {
 	}
 	taken[id] = true
 	return id
-}
-
-// showCommand is the command that shows all of a turn.
-func showCommand(row *index.Row) string {
-	if row.Context != "" {
-		return "entire recall show " + row.Context
-	}
-	if n := len(row.Checkpoints); n > 0 {
-		return "entire explain -c " + row.Checkpoints[n-1] + " --full"
-	}
-	return "entire explain --session " + row.Session
-}
-
-// rewinds fills in the rewinds of this worktree that fall into the time of the report.
-func (f *filling) rewinds(s Selection) {
-	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" {
-		return
-	}
-	store, err := bands.Open(f.snapshots.StoreDir())
-	if err != nil {
-		return // there are none
-	}
-	past, err := history.Read(store, f.snapshots.Lineage())
-	if err != nil {
-		return
-	}
-	from := f.report.Turns[0].At
-	for _, t := range past.Undo {
-		if t.At.Before(from) || !s.Filter.Until.IsZero() && t.At.After(s.Filter.Until) {
-			continue
-		}
-		paths := make([]string, len(t.Paths))
-		for i, p := range t.Paths {
-			paths[i] = f.Redact.Path(p)
-		}
-		f.report.Rewinds = append(f.report.Rewinds, report.Rewind{
-			At: t.At.In(f.Env.Now().Location()), Target: t.Target.String(), Rescue: t.Rescue.String(), Paths: paths,
-		})
-	}
 }
 
 // Name is the repository's name: its folder's.
