@@ -202,7 +202,12 @@ func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (d
 	done.Rewound, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
 		opts := r.restoreOptions(o)
 		opts.Message = "before rewind to " + p.Shadow.Short()
-		if left, found := interruptedAt(store, opts.Lineage, p); found {
+		left, found := history.Interrupted(store, opts.Lineage)
+		if found = found && !left.Other(); found { // is it on the way to the files of the same point?
+			target, err := store.Snapshot(left.Target)
+			found = err == nil && len(target.Only) > 0 && target.Causality.Shadow == string(p.Shadow)
+		}
+		if found {
 			if before, err := store.Snapshot(left.Rescue); err == nil {
 				done.Before = git.OID(before.Causality.Shadow)
 			}
@@ -232,17 +237,6 @@ func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (d
 		err = disk.Remove(rewindstate.FormerPath(r.Repo.CommonDir, r.snapshots.Lineage()))
 	}
 	return done, err
-}
-
-// interruptedAt returns what was interrupted on the way to the files of a point without
-// a snapshot.
-func interruptedAt(store *bands.Store, lineage string, p points.Point) (history.Journal, bool) {
-	left, found := history.Interrupted(store, lineage)
-	if !found || left.Other() {
-		return left, false
-	}
-	target, err := store.Snapshot(left.Target)
-	return left, err == nil && len(target.Only) > 0 && target.Causality.Shadow == string(p.Shadow)
 }
 
 // importCode makes a partial snapshot of what a plan wants, which git writes beside

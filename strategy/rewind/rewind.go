@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/apply"
@@ -104,8 +105,17 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 	if _, _, err := r.finisher.finish(ctx, store); err != nil {
 		return Rewound{}, err
 	}
-	if done, finished, err := r.finishTruncation(ctx, store, p, o); err != nil || finished {
-		return done, err
+	stopped, found := r.finisher.unfinished(store)
+	if found && o.Conversation && stopped.Op == history.OpRestore && stopped.Target == p.Snapshot {
+		plan, err := r.PreviewRewind(ctx, p, o)
+		if err != nil {
+			return done, err
+		}
+		if plan.Empty() { // it was stopped after its files, which are still those of the point
+			done, err = r.finisher.finishSessions(ctx, store, stopped)
+			done.Plan = plan
+			return done, err
+		}
 	}
 	var choice *rewindChoice
 	defer func() {
@@ -129,22 +139,6 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 		done.Plan = choice.plan(done.Result.Plan)
 	}
 	return done, err
-}
-
-// finishTruncation reports whether a rewind to a point only has to end one that was stopped
-// after its files, which are still those of the point.
-func (r *Rewinder) finishTruncation(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
-	stopped, found := r.finisher.unfinished(store)
-	if !found || !o.Conversation || stopped.Op != history.OpRestore || stopped.Target != p.Snapshot {
-		return done, false, nil
-	}
-	plan, err := r.PreviewRewind(ctx, p, o)
-	if err != nil || !plan.Empty() {
-		return done, false, err
-	}
-	done, err = r.finisher.finishSessions(ctx, store, stopped)
-	done.Plan = plan
-	return done, true, err
 }
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing. Of an undo that has only
@@ -269,7 +263,13 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, d
 	}
 	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
-		failed = r.finisher.completeSessions(store, done.Origin)
+		var past history.History
+		if past, failed = history.Read(store, r.snapshots.Lineage()); failed == nil {
+			turn, _, found := past.Last()
+			if found && turn.Rescue == done.Origin && strings.HasPrefix(turn.Follow, followSessions) { // nothing else is to follow
+				failed = conversation.MarkCompleted(store, done.Origin)
+			}
+		}
 	}
 	return Rewound{Result: done, Plan: Plan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }

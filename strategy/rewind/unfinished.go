@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/history"
@@ -104,7 +103,12 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 		if follow == followSessionsRedo {
 			stopped.Op = history.OpRedo
 		}
-		return stopped, !transcriptWrittenSince(sessions, worktreeID, turn.At)
+		// Once a session of the worktree went on, its stop finds what its turn changes.
+		states, _ := sessions.All()
+		return stopped, !slices.ContainsFunc(states, func(s *session.State) bool {
+			info, err := os.Stat(s.TranscriptPath)
+			return s.WorktreeID == worktreeID && err == nil && info.ModTime().After(turn.At)
+		})
 	}
 	if turn.Follow == followTruncate {
 		target, err := store.Snapshot(turn.Target)
@@ -119,16 +123,6 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 	}
 	convs, err := conversation.ReplacedConversations(store, turn.Target)
 	return stopped, err == nil && slices.ContainsFunc(convs, func(t conversation.Conversation) bool { return t.Changed })
-}
-
-// transcriptWrittenSince reports whether the transcript of a session of the worktree was written
-// after a time. What its turns change then is found at their stops.
-func transcriptWrittenSince(sessions *session.Store, worktreeID string, at time.Time) bool {
-	states, _ := sessions.All()
-	return slices.ContainsFunc(states, func(s *session.State) bool {
-		info, err := os.Stat(s.TranscriptPath)
-		return s.WorktreeID == worktreeID && err == nil && info.ModTime().After(at)
-	})
 }
 
 // unfinished returns FindUnfinished of this worktree.
@@ -186,18 +180,4 @@ func (f *Finisher) followUp(store *bands.Store, op history.Operation, paths []st
 		return withoutConversation(op, paths)
 	}
 	return followRestore
-}
-
-// completeSessions notes beside a rescue that the sessions agree with the files, where
-// nothing else is to follow them.
-func (f *Finisher) completeSessions(store *bands.Store, rescue bands.Version) error {
-	past, err := history.Read(store, f.snapshots.Lineage())
-	if err != nil {
-		return err
-	}
-	turn, _, found := past.Last()
-	if !found || turn.Rescue != rescue || !strings.HasPrefix(turn.Follow, followSessions) {
-		return nil
-	}
-	return conversation.MarkCompleted(store, rescue)
 }
