@@ -53,9 +53,23 @@ func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most i
 	if err != nil {
 		return nil, err
 	}
-	now, before, err := pt.withBefore(store, v)
-	if err != nil || before.Version == 0 {
+	now, err := store.Snapshot(v)
+	if err != nil {
 		return nil, err
+	}
+	var before bands.Snapshot // the one before it of the same worktree
+	for v--; v > 0 && before.Version == 0; v-- {
+		s, err := store.Snapshot(v)
+		switch {
+		case errors.Is(err, bands.ErrNoSnapshot):
+		case err != nil:
+			return nil, err
+		case s.Lineage == now.Lineage:
+			before = s
+		}
+	}
+	if before.Version == 0 {
+		return nil, nil
 	}
 	newer, closeNewer := store.Loader(now)
 	defer func() { err = errors.Join(err, closeNewer.Close()) }()
@@ -74,22 +88,4 @@ func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most i
 		return nil
 	})
 	return paths, err
-}
-
-// withBefore returns a snapshot, and the one before it of the same worktree.
-func (pt *Points) withBefore(store *bands.Store, v bands.Version) (now, before bands.Snapshot, err error) {
-	if now, err = store.Snapshot(v); err != nil {
-		return now, before, err
-	}
-	for v--; v > 0; v-- {
-		before, err = store.Snapshot(v)
-		switch {
-		case errors.Is(err, bands.ErrNoSnapshot):
-		case err != nil:
-			return now, bands.Snapshot{}, err
-		case before.Lineage == now.Lineage:
-			return now, before, nil
-		}
-	}
-	return now, bands.Snapshot{}, nil
 }

@@ -107,7 +107,22 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		}
 		others[i] = others[i].joined(s)
 	}
-	inOrder(others)
+	// No shadow checkpoint comes before the one that it builds on: several may be of one second,
+	// and of an older snapshot.
+	var last time.Time
+	for i := range slices.Backward(others) {
+		p := &others[i]
+		if p.Shadow == "" {
+			continue
+		}
+		if p.Date.After(p.at) {
+			p.at = p.Date
+		}
+		if !last.IsZero() && !p.at.After(last) {
+			p.at = last.Add(1)
+		}
+		last = p.at
+	}
 	points = append(points, others...)
 	for i := range points {
 		if points[i].at.IsZero() {
@@ -127,26 +142,6 @@ func (p Point) joined(s snapPoint) Point {
 		p.Prompt = s.Prompt
 	}
 	return p
-}
-
-// inOrder sorts points so that no shadow checkpoint comes before the one that it
-// builds on: several may be of one second, and of an older snapshot. The newest
-// comes first in points.
-func inOrder(points []Point) {
-	var last time.Time
-	for i := range slices.Backward(points) {
-		p := &points[i]
-		if p.Shadow == "" {
-			continue
-		}
-		if p.Date.After(p.at) {
-			p.at = p.Date
-		}
-		if !last.IsZero() && !p.at.After(last) {
-			p.at = last.Add(1)
-		}
-		last = p.at
-	}
 }
 
 // shadowPoints are the newest shadow checkpoints on HEAD.

@@ -40,7 +40,14 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	found := byID(points, strings.ToLower(spec))
+	var found pointList // of an id the first
+	for _, p := range points {
+		name := strings.ToLower(spec)
+		is := p.ID == name || (len(name) >= LeastPrefix && strings.HasPrefix(p.ID, name)) || string(p.Checkpoint) == name
+		if is && !slices.ContainsFunc(found, func(q Point) bool { return q.ID == p.ID }) {
+			found = append(found, p)
+		}
+	}
 	if len(found) == 1 {
 		return found[0], nil
 	}
@@ -98,18 +105,6 @@ func (l pointList) ids() []string {
 		ids[i] = p.ID
 	}
 	return ids
-}
-
-// byID finds the points that an id, or the beginning of one, names: of an id the first.
-func byID(points []Point, id string) pointList {
-	var found pointList
-	for _, p := range points {
-		is := p.ID == id || (len(id) >= LeastPrefix && strings.HasPrefix(p.ID, id)) || string(p.Checkpoint) == id
-		if is && !slices.ContainsFunc(found, func(q Point) bool { return q.ID == p.ID }) {
-			found = append(found, p)
-		}
-	}
-	return found
 }
 
 // byPrefix finds the points whose id, or whose checkpoint's, begins with a text.
@@ -213,10 +208,12 @@ func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
 
 // pointOfCheckpoint is the point of a checkpoint's snapshot.
 func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
-	if v, found := pt.pairedWith(id); found {
-		p, err := pt.pointAt(spec, v)
-		p.Checkpoint = id // it may be paired with others too
-		return p, err
+	if store, err := pt.snapshots.Store(); err == nil {
+		if v, err := store.Lineage(pt.snapshots.Lineage()).Paired(string(id)); err == nil && v != 0 {
+			p, err := pt.pointAt(spec, v)
+			p.Checkpoint = id // it may be paired with others too
+			return p, err
+		}
 	}
 	v1, err := checkpoint.Tree(ctx, pt.Repo)
 	if err != nil {
@@ -231,16 +228,6 @@ func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpo
 		p.Session, p.Date = main.Meta.SessionID, main.Meta.CreatedAt
 	}
 	return p, nil
-}
-
-// pairedWith is the snapshot that is paired with a checkpoint.
-func (pt *Points) pairedWith(id checkpoint.ID) (bands.Version, bool) {
-	store, err := pt.snapshots.Store()
-	if err != nil {
-		return 0, false
-	}
-	v, err := store.Lineage(pt.snapshots.Lineage()).Paired(string(id))
-	return v, err == nil && v != 0
 }
 
 // pointBefore is the last snapshot at or before a time.

@@ -40,16 +40,11 @@ func (pt *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (
 	if end.UUID == "" {
 		return 0, nil
 	}
-	return lineOf(ctx, s.TranscriptPath, scan.Cursor.Offset, end.UUID)
-}
-
-// lineOf is the offset behind the line with a uuid, 0 if there is none.
-func lineOf(ctx context.Context, path string, to int64, uuid string) (int64, error) {
 	var found int64
-	err := transcript.Lines(ctx, path, 0, to, func(line []byte, end int64) error {
+	err = transcript.Lines(ctx, s.TranscriptPath, 0, scan.Cursor.Offset, func(line []byte, behind int64) error {
 		var is struct{ UUID string }
-		if bytes.Contains(line, []byte(uuid)) && json.Unmarshal(line, &is) == nil && is.UUID == uuid {
-			found = end
+		if bytes.Contains(line, []byte(end.UUID)) && json.Unmarshal(line, &is) == nil && is.UUID == end.UUID {
+			found = behind
 			return errFound
 		}
 		return nil
