@@ -19,7 +19,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // Made is a fork that was made.
@@ -45,17 +47,35 @@ var ErrExists = errors.New("exists and isn't empty")
 // is removed; a process that is killed leaves a record by which [Remover.Remove] does it.
 // What single paths failed is in the result.
 func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progress func(bands.Progress)) (Made, error) {
-	if err := mk.check(ctx, dir, branch); err != nil {
+	if !gitref.ValidBranch(branch) {
+		return Made{}, fmt.Errorf("%q can't be the name of a branch", branch)
+	}
+	refs, err := gitref.List(ctx, mk.Repo, "refs/heads/"+branch)
+	if err != nil {
 		return Made{}, err
+	}
+	if len(refs) > 0 {
+		return Made{}, fmt.Errorf("the branch %s exists", branch)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Made{}, err
+	}
+	if len(entries) > 0 {
+		return Made{}, fmt.Errorf("%s %w", dir, ErrExists)
+	}
+	self := session.Process{PID: os.Getpid()}
+	if info, ok := proc.Look(self.PID); ok {
+		self.Start = info.Start
 	}
 	made := Made{Fork: Fork{
 		Dir: dir, Branch: branch, Commit: m.Commit, From: mk.Repo.Root, Snapshot: m.Snapshot.Version, Moment: m.Message,
-		Session: m.Session, Turn: m.Turn, Date: m.Date.UTC(), Created: mk.Env.Now().UTC(), Maker: self(),
+		Session: m.Session, Turn: m.Turn, Date: m.Date.UTC(), Created: mk.Env.Now().UTC(), Maker: self,
 	}}
 	if err := mk.forks.write(&made.Fork); err != nil {
 		return Made{}, err
 	}
-	err := mk.fill(ctx, m, &made, progress)
+	err = mk.fill(ctx, m, &made, progress)
 	if err == nil {
 		made.Maker.PID, made.Maker.Start = 0, 0
 		err = mk.forks.write(&made.Fork)
@@ -64,30 +84,6 @@ func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progres
 		return Made{}, errors.Join(err, mk.forks.takeBack(context.WithoutCancel(ctx), &made.Fork, progress))
 	}
 	return made, nil
-}
-
-// check refuses a folder and a branch that can't be made.
-func (mk *Maker) check(ctx context.Context, dir, branch string) error {
-	if !gitref.ValidBranch(branch) {
-		return fmt.Errorf("%q can't be the name of a branch", branch)
-	}
-	refs, err := gitref.List(ctx, mk.Repo, "refs/heads/"+branch)
-	if err != nil {
-		return err
-	}
-	if len(refs) > 0 {
-		return fmt.Errorf("the branch %s exists", branch)
-	}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case len(entries) > 0:
-		return fmt.Errorf("%s %w", dir, ErrExists)
-	}
-	return nil
 }
 
 // fill makes the worktree and its files.
@@ -117,7 +113,25 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(b
 	if err != nil {
 		return err
 	}
-	return mk.copySettings(made.Dir)
+	// Snapshots don't have the settings of this worktree.
+	ignored := filepath.Join(mk.Repo.Root, ".entire", ".gitignore")
+	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root), ignored} {
+		data, err := disk.ReadFile(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		to := filepath.Join(made.Dir, ".entire", filepath.Base(from))
+		if err == nil {
+			err = disk.MkdirAll(filepath.Dir(to), 0o755)
+		}
+		if err == nil {
+			err = disk.WriteCache(to, data, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("settings of the fork: %w", err)
+		}
+	}
+	return nil
 }
 
 // export writes the snapshot's files, unless the file system can make a snapshot of this
@@ -182,26 +196,4 @@ func (mk *Maker) stamp(store *bands.Store) (bands.Stamp, error) {
 		return bands.Stamp{}, err
 	}
 	return store.Stamp(set)
-}
-
-// copySettings gives the fork the settings of this worktree, which snapshots don't have.
-func (mk *Maker) copySettings(dir string) error {
-	ignored := filepath.Join(mk.Repo.Root, ".entire", ".gitignore")
-	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root), ignored} {
-		data, err := disk.ReadFile(from)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		to := filepath.Join(dir, ".entire", filepath.Base(from))
-		if err == nil {
-			err = disk.MkdirAll(filepath.Dir(to), 0o755)
-		}
-		if err == nil {
-			err = disk.WriteCache(to, data, 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("settings of the fork: %w", err)
-		}
-	}
-	return nil
 }

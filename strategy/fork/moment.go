@@ -138,22 +138,17 @@ func (mk *Maker) ofSnapshot(ctx context.Context, spec string, v bands.Version) (
 			return m, nil
 		}
 	}
-	m.Commit, m.Guessed, err = mk.headAt(ctx, s)
-	return m, err
-}
-
-// headAt returns what HEAD was when a snapshot was taken, by the log of HEAD, which has this
-// worktree's only; else, as a guess, what HEAD is.
-func (mk *Maker) headAt(ctx context.Context, s bands.Snapshot) (head git.OID, guessed bool, err error) {
-	if s.Lineage == mk.snapshots.Lineage() {
+	if s.Lineage == mk.snapshots.Lineage() { // the log of HEAD has this worktree's only
 		at := strconv.FormatInt(s.Created.Unix(), 10)
 		out, err := mk.Repo.Run(ctx, "rev-parse", "--verify", "--quiet", "HEAD@{"+at+"}^{commit}")
 		if err == nil {
-			return git.OID(strings.TrimSpace(string(out))), false, nil
+			m.Commit = git.OID(strings.TrimSpace(string(out)))
+			return m, nil
 		}
 	}
-	head, err = mk.head(ctx)
-	return head, true, err
+	m.Guessed = true
+	m.Commit, err = mk.head(ctx)
+	return m, err
 }
 
 func (mk *Maker) head(ctx context.Context) (git.OID, error) {

@@ -17,7 +17,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -183,13 +182,4 @@ func read(path string) (f Fork, err error) {
 		return Fork{}, fmt.Errorf("fork %s: %w", path, err)
 	}
 	return f, nil
-}
-
-// self is this process.
-func self() session.Process {
-	p := session.Process{PID: os.Getpid()}
-	if info, ok := proc.Look(p.PID); ok {
-		p.Start = info.Start
-	}
-	return p
 }

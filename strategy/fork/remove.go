@@ -63,7 +63,14 @@ func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
 		return Work{}, err
 	}
 	defer func() { err = errors.Join(err, there.Repo.Close()) }()
-	if done.Sessions, err = rm.open(f); err != nil {
+	states, failed := rm.Sessions.All()
+	for _, s := range states {
+		phase := sessions.PhaseOf(s, rm.Env.Alive)
+		if s.WorktreePath == f.Dir && (phase == sessions.Active || phase == sessions.Idle) {
+			done.Sessions = append(done.Sessions, s.ID)
+		}
+	}
+	if err := errors.Join(failed...); err != nil {
 		return done, err
 	}
 	if done.Head, err = there.Repo.ResolveRef("HEAD"); err != nil && !errors.Is(err, git.ErrMissing) {
@@ -82,18 +89,6 @@ func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
 	}
 	done.Paths, err = rm.changed(ctx, f, there)
 	return done, err
-}
-
-// open lists the sessions that are open in a fork.
-func (rm *Remover) open(f Fork) (ids []string, err error) {
-	states, failed := rm.Sessions.All()
-	for _, s := range states {
-		phase := sessions.PhaseOf(s, rm.Env.Alive)
-		if s.WorktreePath == f.Dir && (phase == sessions.Active || phase == sessions.Idle) {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids, errors.Join(failed...)
 }
 
 // changed lists the paths that git reports as changed or new and that are not what the
@@ -247,23 +242,7 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progr
 	if err := k.write(f); err != nil {
 		return err
 	}
-	if err := removeFolder(f, progress); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(admin); err == nil {
-		if err := gitwork.RemoveWorktree(ctx, k.Repo, f.Dir); err != nil {
-			return err
-		}
-	}
-	if err := k.removeBranch(ctx, f); err != nil {
-		return err
-	}
-	return k.remove(f)
-}
-
-// removeFolder removes a fork's folder, which gets another name first: what is there under
-// the fork's own name is never half of it.
-func removeFolder(f *Fork, progress func(bands.Progress)) error {
+	// The folder gets another name first: what is there under the fork's own name is never half of it.
 	aside := asideOf(f.Dir)
 	if err := disk.Step("rename", f.Dir); err != nil {
 		return err
@@ -278,27 +257,34 @@ func removeFolder(f *Fork, progress func(bands.Progress)) error {
 		return err
 	}
 	at := bands.Progress{Stage: "files"}
-	return btrfs.RemoveTree(aside, func() {
+	err := btrfs.RemoveTree(aside, func() {
 		at.Done++
 		progress(at)
 	})
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(admin); err == nil {
+		if err := gitwork.RemoveWorktree(ctx, k.Repo, f.Dir); err != nil {
+			return err
+		}
+	}
+	// A branch that has moved or is checked out elsewhere stays.
+	ref := "refs/heads/" + f.Branch
+	elsewhere, err := k.Repo.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(string(elsewhere)) == "" {
+		err = gitref.Update(ctx, k.Repo, "entire fork: removed", []gitref.Change{{Name: ref, Old: f.Commit}})
+		if err != nil && !errors.Is(err, gitref.ErrMoved) {
+			return err
+		}
+	}
+	return k.remove(f)
 }
 
 // asideOf is the name that a fork's folder has while it is made or removed.
 func asideOf(dir string) string {
 	return filepath.Join(filepath.Dir(dir), ".entire-removed-"+filepath.Base(dir))
-}
-
-// removeBranch removes the fork's branch, unless it has moved or is checked out elsewhere.
-func (k *Forks) removeBranch(ctx context.Context, f *Fork) error {
-	ref := "refs/heads/" + f.Branch
-	elsewhere, err := k.Repo.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
-	if err != nil || strings.TrimSpace(string(elsewhere)) != "" {
-		return err
-	}
-	err = gitref.Update(ctx, k.Repo, "entire fork: removed", []gitref.Change{{Name: ref, Old: f.Commit}})
-	if errors.Is(err, gitref.ErrMoved) {
-		return nil
-	}
-	return err
 }

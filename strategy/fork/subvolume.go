@@ -18,7 +18,7 @@ import (
 // Btrfs, the folder is in the same one, and the moment is now: at a cost that doesn't follow the
 // number of files. It reports false, with nothing changed, where that can't be.
 //
-// The snapshot is made beside the folder, under the name that removeFolder removes.
+// The snapshot is made beside the folder, under the name that takeBack removes.
 func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool, error) {
 	root, aside := mk.Repo.Root, asideOf(made.Dir)
 	if m.read.At == 0 || !btrfs.IsSubvolume(root) {
