@@ -3,19 +3,13 @@ package conversation
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // tasks returns the tasks of the sessions of a checkpoint: its own, then those of their
@@ -31,12 +25,20 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 	}
 	of := []earlier{{c.Tasks, time.Time{}}}
 	for _, id := range ids {
-		other, found, err := lo.readFirst(ctx, trees, id)
-		if err != nil {
-			return nil, err
-		}
-		if at, is := sharesEarlier(other, c); found && is {
-			of = append(of, earlier{other.Tasks, at})
+		for _, tree := range trees { // the first one that has it whole
+			other, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err == nil {
+				if at, is := sharesEarlier(other, c); is {
+					of = append(of, earlier{other.Tasks, at})
+				}
+				break
+			}
+			if !errors.Is(err, checkpoint.ErrNotFound) {
+				lo.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
+			}
 		}
 	}
 	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
@@ -80,24 +82,6 @@ func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Ch
 	return slices.DeleteFunc(ids, func(id checkpoint.ID) bool { return id == c.ID }), nil
 }
 
-// readFirst reads a checkpoint from the first tree that has it whole. One that can't be read
-// is logged and not found.
-func (lo *Logs) readFirst(ctx context.Context, trees []git.OID, id checkpoint.ID) (checkpoint.Checkpoint, bool, error) {
-	for _, tree := range trees {
-		c, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
-		if ctx.Err() != nil {
-			return checkpoint.Checkpoint{}, false, ctx.Err()
-		}
-		if err == nil {
-			return c, true, nil
-		}
-		if !errors.Is(err, checkpoint.ErrNotFound) {
-			lo.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
-		}
-	}
-	return checkpoint.Checkpoint{}, false, nil
-}
-
 // earlier is the tasks of a checkpoint, and when it was made.
 type earlier struct {
 	tasks git.OID
@@ -116,49 +100,4 @@ func sharesEarlier(other, c checkpoint.Checkpoint) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// lackingAgents returns the tasks of a session whose subagents' transcripts the agent doesn't
-// have here. One that is here stays: it is the original of what is stored redacted.
-func (lo *Logs) lackingAgents(ctx context.Context, log Log, stored []tasks.Stored) []tasks.Stored {
-	var lacking []tasks.Stored
-	for _, task := range stored {
-		if transcript.SessionID(task.Session) != log.Session {
-			continue
-		}
-		path := subagents.Path(log.Path, task.Agent)
-		if path == "" {
-			continue // the agent resumes without it
-		}
-		if err := transcript.CheckPath(path, filepath.Dir(log.Path)); err != nil {
-			lo.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
-			continue
-		}
-		if _, found := subagents.Find(log.Path, task.Agent); !found {
-			lacking = append(lacking, task)
-		}
-	}
-	return lacking
-}
-
-// putAgents writes the transcripts of subagents that the agent lacks, and returns where.
-func (lo *Logs) putAgents(ctx context.Context, log Log) (paths []string, err error) {
-	if len(log.agents) == 0 {
-		return nil, nil
-	}
-	if err := disk.MkdirAll(subagents.Dir(log.Path), 0o700); err != nil {
-		return nil, err
-	}
-	for _, task := range log.agents {
-		path := subagents.Path(log.Path, task.Agent)
-		if _, err := os.Lstat(path); err == nil {
-			continue // of two tasks of one subagent
-		}
-		err := disk.WriteStream(path, 0o600, func(w io.Writer) error { return lo.copyMoved(ctx, task.Text, log.move, w) })
-		if err != nil {
-			return paths, fmt.Errorf("write the transcript of a subagent: %w", err)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
 }

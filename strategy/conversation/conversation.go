@@ -39,19 +39,6 @@ type Conversation struct {
 	Subagents []string
 }
 
-// transcriptEnd returns whose conversation a point is in, where the transcript is and
-// how much of it there was; stopped reports that it was at the end of a turn.
-func (c *Conversations) transcriptEnd(p points.Point) (cause bands.Causality, stopped bool, err error) {
-	if p.Snapshot == 0 {
-		return bands.Causality{Session: p.Session}, false, nil
-	}
-	_, target, err := c.points.Target(p)
-	if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
-		err = fmt.Errorf("%s belongs to no conversation", target.Version)
-	}
-	return target.Causality, target.Cause == bands.Auto && target.Message == workspace.AutoMessage && p.TaskID == "", err
-}
-
 // noteReplaced keeps, before a transcript is replaced, how that can be undone.
 type noteReplaced func(rewindstate.ReplacedTranscript) error
 
@@ -104,9 +91,17 @@ func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 // conversationAt returns the transcript of a point's session, and how many bytes
 // it had at that point.
 func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
-	cause, stopped, err := c.transcriptEnd(p)
-	if err != nil {
-		return Conversation{}, 0, err
+	cause, stopped := bands.Causality{Session: p.Session}, false // stopped: it was at the end of a turn
+	if p.Snapshot != 0 {
+		_, target, err := c.points.Target(p)
+		if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
+			err = fmt.Errorf("%s belongs to no conversation", target.Version)
+		}
+		if err != nil {
+			return Conversation{}, 0, err
+		}
+		cause = target.Causality
+		stopped = target.Cause == bands.Auto && target.Message == workspace.AutoMessage && p.TaskID == ""
 	}
 	s, err := c.Sessions.Load(cause.Session)
 	if err != nil {

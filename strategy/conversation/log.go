@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,11 +17,13 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/session/transcript/relocate"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // Log is the stored transcript of a session, and the place in which the agent
@@ -90,10 +94,26 @@ func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Ski
 // session's subagents that the agent lacks here.
 func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 	conv := Conversation{Session: log.Session, Agent: log.Agent, Path: log.Path, Changed: log.Status != LogSame}
-	var err error
-	if conv.Subagents, err = lo.putAgents(ctx, log); err != nil || !conv.Changed {
-		return conv, err
+	if len(log.agents) > 0 {
+		if err := disk.MkdirAll(subagents.Dir(log.Path), 0o700); err != nil {
+			return conv, err
+		}
 	}
+	for _, task := range log.agents {
+		path := subagents.Path(log.Path, task.Agent)
+		if _, err := os.Lstat(path); err == nil {
+			continue // of two tasks of one subagent
+		}
+		err := disk.WriteStream(path, 0o600, func(w io.Writer) error { return lo.copyMoved(ctx, task.Text, log.move, w) })
+		if err != nil {
+			return conv, fmt.Errorf("write the transcript of a subagent: %w", err)
+		}
+		conv.Subagents = append(conv.Subagents, path)
+	}
+	if !conv.Changed {
+		return conv, nil
+	}
+	var err error
 	conv.Copy, err = lo.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return lo.copyLog(ctx, log, w) })
 	if err == nil && log.Agent.HandsOver() {
 		err = handed.WriteDocument(log.Path, lo.Repo.Root)
@@ -134,7 +154,21 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place p
 		return nil, nil, err
 	}
 	for i := range logs {
-		logs[i].agents = lo.lackingAgents(ctx, logs[i], tasks)
+		log := &logs[i]
+		for _, task := range tasks {
+			path := subagents.Path(log.Path, task.Agent)
+			if transcript.SessionID(task.Session) != log.Session || path == "" {
+				continue // the agent resumes without it
+			}
+			if err := transcript.CheckPath(path, filepath.Dir(log.Path)); err != nil {
+				lo.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
+				continue
+			}
+			// One that is here stays: it is the original of what is stored redacted.
+			if _, found := subagents.Find(log.Path, task.Agent); !found {
+				log.agents = append(log.agents, task)
+			}
+		}
 	}
 	slices.SortStableFunc(logs, func(a, b Log) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), b.Stored.Compare(a.Stored)) })
 	return logs, skipped, nil
@@ -144,21 +178,16 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place p
 // the session was.
 type placing func(a agent.Agent, id string, recorded time.Time) (string, error)
 
-// isRecorded reports whether a label in metadata is that of an agent that can be resumed.
-func isRecorded(label string) bool {
-	_, ok := agent.ByLabel(label)
-	return ok
-}
-
 // storedLog is what a session left, or why that is of no use here.
 func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placing) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
 	label := s.Meta.Agent
 	unnamed := !transcript.IsAgentName(label) || label == transcript.GeminiCLI // some versions named it wrongly
+	_, known := agent.ByLabel(label)
 	switch {
 	case id != "" && !Resumable(id):
 		return log, "its id can't be given to an agent", nil
-	case !unnamed && !isRecorded(label):
+	case !unnamed && !known:
 		return log, "it was recorded by " + label, nil
 	}
 	text, found, err := s.Transcript(ctx, lo.Repo)
@@ -197,8 +226,14 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placin
 	if log.move, err = lo.relocation(ctx, s.Meta, text); err != nil {
 		return log, "", err
 	}
-	if log.Stored, err = lo.lastTime(ctx, text); err != nil {
-		return log, "", err
+	for _, oid := range slices.Backward(text.Segments) { // the last line that has a time
+		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
+		if err != nil {
+			return log, "", err
+		}
+		if log.Stored = transcript.LastTime(blob.Data); !log.Stored.IsZero() {
+			break
+		}
 	}
 	if err := lo.compare(ctx, &log); err != nil {
 		return log, "", err

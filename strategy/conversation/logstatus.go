@@ -8,9 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -30,20 +28,6 @@ const (
 	// and goes on.
 	LogNewer LogStatus = "newer"
 )
-
-// lastTime is the time of a stored transcript's last line that has one.
-func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Time, error) {
-	for _, oid := range slices.Backward(text.Segments) {
-		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
-		if err != nil {
-			return time.Time{}, err
-		}
-		if at := transcript.LastTime(blob.Data); !at.IsZero() {
-			return at, nil
-		}
-	}
-	return time.Time{}, nil
-}
 
 // compare sets the status of a log, by the times of the last lines, and only where
 // these don't decide by the bytes: stored transcripts are redacted, and lack large
@@ -75,10 +59,11 @@ func (lo *Logs) compare(ctx context.Context, log *Log) (err error) {
 		log.Status = LogOlder
 	case err != nil:
 		return err
-	case there.ended():
-		log.Status = LogSame
 	default:
 		log.Status = LogNewer
+		if _, err := there.file.ReadByte(); err != nil { // nothing follows
+			log.Status = LogSame
+		}
 	}
 	return nil
 }
@@ -104,10 +89,4 @@ func (m *mirror) Write(piece []byte) (int, error) {
 		return 0, errDiffers
 	}
 	return len(piece), nil
-}
-
-// ended reports whether the file has been read to its end.
-func (m *mirror) ended() bool {
-	_, err := m.file.ReadByte()
-	return err != nil
 }
