@@ -2,6 +2,7 @@ package snapshots
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -16,29 +17,14 @@ func (rq *Requests) AddPair(ctx context.Context, id checkpoint.ID, commit journa
 		return
 	}
 	q := Request{Cause: bands.Commit, Pair: string(id), Commit: string(commit.OID), Late: commit.Late, Causality: bands.Causality{Commit: string(commit.OID)}}
-	if s := rq.running(ctx); s != nil {
-		q.Causality = rq.snapshots.Causality(s, workspace.Input{})
+	running := slices.DeleteFunc(rq.PendingSessions(ctx), func(s *session.State) bool { return s.Phase != session.Active })
+	if len(running) == 1 { // else it isn't known whose turn made the commit
+		q.Causality = rq.snapshots.Causality(running[0], workspace.Input{})
 		q.Causality.Commit = string(commit.OID)
 	}
 	if err := rq.Add(q, string(id)); err != nil {
 		rq.Log.WarnContext(ctx, "checkpoint has no snapshot", "checkpoint_id", string(id), "error", err.Error())
 	}
-}
-
-// running returns the session of this worktree whose turn runs, nil unless there is
-// exactly one.
-func (rq *Requests) running(ctx context.Context) *session.State {
-	var found *session.State
-	for _, s := range rq.PendingSessions(ctx) {
-		if s.Phase != session.Active {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = s
-	}
-	return found
 }
 
 // pair records that a snapshot belongs to a checkpoint.

@@ -14,9 +14,16 @@ import (
 // prune removes the snapshots that the store has no room for, and the refs that held
 // shadow commits for them.
 func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
-	policy, on := sv.policy(ctx, held)
-	if !on {
-		return nil
+	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
+	if sv.Env.Registry != nil {
+		config, err := sv.Env.Registry.Config()
+		if err != nil {
+			sv.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
+		}
+		if config.NoPrune {
+			return nil
+		}
+		policy.Keep = config.Keep
 	}
 	pruned, err := how(ctx, held, policy)
 	if err != nil || len(pruned.Versions) == 0 {
@@ -47,18 +54,4 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.
 		return nil
 	}
 	return gitref.Update(ctx, sv.Repo, "entire: rewind", gone)
-}
-
-// policy returns what is kept in the store, false if the user has disabled pruning.
-func (sv *Server) policy(ctx context.Context, held *bands.Held) (retention.Policy, bool) {
-	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
-	if sv.Env.Registry == nil {
-		return policy, true
-	}
-	config, err := sv.Env.Registry.Config()
-	if err != nil {
-		sv.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
-	}
-	policy.Keep = config.Keep
-	return policy, !config.NoPrune
 }

@@ -1,18 +1,15 @@
 package snapshots
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -44,40 +41,13 @@ const requestExt = ".json"
 // checkpoint. Requests of earlier versions have no nonce in their names.
 func (r Request) subject() string {
 	subject := strings.TrimSuffix(filepath.Base(r.path), requestExt)
-	if rest, nonce, ok := cutLast(subject, "."); ok && len(nonce) == workspace.NonceLen && isHex(nonce) {
-		return rest
+	if dot := strings.LastIndexByte(subject, '.'); dot >= 0 {
+		nonce := subject[dot+1:]
+		if len(nonce) == workspace.NonceLen && strings.Trim(nonce, "0123456789abcdef") == "" {
+			return subject[:dot]
+		}
 	}
 	return subject
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
-
-// replaces reports whether q is used instead of another request with the same subject.
-// Marking a request as missed gives its file a new time.
-func (r Request) replaces(other Request) bool {
-	if r.Missed != other.Missed {
-		return other.Missed
-	}
-	return r.asked.After(other.asked)
-}
-
-// message returns the message of the snapshot.
-func (r Request) message() string {
-	switch r.Cause {
-	case bands.Prompt:
-		return "prompt"
-	case bands.Commit:
-		return "commit " + git.OID(r.Commit).Short()
-	case bands.Auto, bands.Named, bands.Rescue:
-	}
-	return cmp.Or(r.Message, workspace.AutoMessage)
 }
 
 // errBadRequest means that a file holds no request.
@@ -119,13 +89,4 @@ func markMissed(q Request) error {
 		return err
 	}
 	return disk.WriteCache(q.path, append(data, '\n'), 0o600)
-}
-
-// leading returns the request whose cause the one snapshot for all of them gets: a
-// commit's before a prompt's before a stop's.
-func leading(list []Request) Request {
-	rank := func(q Request) int {
-		return slices.Index([]bands.Cause{bands.Commit, bands.Prompt, bands.Auto}, q.Cause)
-	}
-	return slices.MinFunc(list, func(a, b Request) int { return cmp.Compare(rank(a), rank(b)) })
 }

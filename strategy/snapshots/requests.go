@@ -72,7 +72,8 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 			continue
 		}
 		other, found := newest[q.subject()]
-		if found && other.replaces(q) {
+		// Marking a request as missed gives its file a new time.
+		if found && (q.Missed && !other.Missed || q.Missed == other.Missed && other.asked.After(q.asked)) {
 			q, other = other, q
 		}
 		newest[q.subject()] = q

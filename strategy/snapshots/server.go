@@ -1,19 +1,23 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // StartServer starts a child that serves the requests for snapshots.
@@ -91,9 +95,19 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	lead := leading(list)
+	// The one snapshot has the cause of a commit before a prompt's, and of a prompt before a stop's.
+	rank := func(q Request) int {
+		return slices.Index([]bands.Cause{bands.Commit, bands.Prompt, bands.Auto}, q.Cause)
+	}
+	lead := slices.MinFunc(list, func(a, b Request) int { return cmp.Compare(rank(a), rank(b)) })
+	message := cmp.Or(lead.Message, workspace.AutoMessage)
+	if lead.Cause == bands.Prompt {
+		message = "prompt"
+	} else if lead.Cause == bands.Commit {
+		message = "commit " + git.OID(lead.Commit).Short()
+	}
 	taken, err := sv.snapshots.Take(ctx, held, capture.TakeOptions{
-		Cause: lead.Cause, Message: lead.message(), Causality: lead.Causality, SkipUnchanged: true,
+		Cause: lead.Cause, Message: message, Causality: lead.Causality, SkipUnchanged: true,
 	})
 	if err != nil {
 		return err
@@ -145,23 +159,17 @@ func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken cap
 	case q.Cause == bands.Prompt && !taken.Unchanged && sv.turnWrote(ctx, q):
 		return held.MarkLate(taken.Snapshot.Version)
 	case q.Cause == bands.Auto && !taken.Unchanged:
-		return sv.annotateLater(ctx, held, taken.Snapshot.Version, q)
+		// Record the session's state, if the turn is still the same and, after a stop, no new one has begun.
+		s, err := sv.Sessions.Load(q.Causality.Session)
+		if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
+			return nil //nolint:nilerr // a later event of the session records more
+		}
+		m := sv.reader.Current(ctx, s)
+		m.Later = true
+		return rewindstate.Write(held.Store, taken.Snapshot.Version, m)
 	default:
 		return nil
 	}
-}
-
-// annotateLater records the session's state with the snapshot of a stop or of a
-// subagent's event that a child takes, if the turn is still the same and, after a
-// stop, no new one has begun.
-func (sv *Server) annotateLater(ctx context.Context, held *bands.Held, v bands.Version, q Request) error {
-	s, err := sv.Sessions.Load(q.Causality.Session)
-	if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
-		return nil //nolint:nilerr // a later event of the session records more
-	}
-	m := sv.reader.Current(ctx, s)
-	m.Later = true
-	return rewindstate.Write(held.Store, v, m)
 }
 
 // turnWrote reports whether the turn that a prompt began has called a tool that

@@ -38,7 +38,14 @@ const (
 // which the next commit decides who takes its snapshot.
 func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
 	o.Options = sn.TreeOptions()
-	sn.addHead(ctx, &o.Causality)
+	if sn.Repo.RefStorage == "files" { // no git process is started for a snapshot
+		if head, err := sn.Repo.ResolveRef("HEAD"); err == nil && o.Causality.Commit == "" {
+			o.Causality.Commit = string(head)
+		}
+		if branch, err := gitref.HeadBranch(ctx, sn.Repo); err == nil && o.Causality.Branch == "" {
+			o.Causality.Branch = branch
+		}
+	}
 	taken, err := capture.Take(ctx, held, o)
 	if err != nil {
 		return taken, fmt.Errorf("take snapshot: %w", err)
@@ -50,20 +57,6 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 		sn.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
 	}
 	return taken, nil
-}
-
-// addHead adds the commit and the branch at HEAD, where files say what they are: no git
-// process is started for a snapshot.
-func (sn *Snapshots) addHead(ctx context.Context, c *bands.Causality) {
-	if sn.Repo.RefStorage != "files" {
-		return
-	}
-	if head, err := sn.Repo.ResolveRef("HEAD"); err == nil && c.Commit == "" {
-		c.Commit = string(head)
-	}
-	if branch, err := gitref.HeadBranch(ctx, sn.Repo); err == nil && c.Branch == "" {
-		c.Branch = branch
-	}
 }
 
 // walkTime returns how long the walk took, at most what its number of entries
@@ -91,26 +84,21 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, progress
 func (sn *Snapshots) TreeOptions() bands.Options {
 	b := sn.Options.Bands
 	forgotten, err := tombstone.Load(sn.Repo.CommonDir)
+	var others []string // the repository's other worktrees
+	for _, w := range gitwork.Worktrees(sn.Repo) {
+		if w.ID != sn.Repo.WorktreeID {
+			others = append(others, w.Root)
+		}
+	}
 	return bands.Options{
 		Refuse: err,
 		Root:   sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude, Forgotten: forgotten.FilePaths(),
-		Hidden: []string{".git", ".entire"}, Worktrees: sn.otherWorktrees(),
+		Hidden: []string{".git", ".entire"}, Worktrees: others,
 		Ignored: func(ctx context.Context, paths []string) ([]string, error) {
 			return gitwork.Ignored(ctx, sn.Repo, paths)
 		},
 		Now: sn.Env.Now, Home: sn.Env.Home,
 	}
-}
-
-// otherWorktrees returns the roots of the repository's other worktrees.
-func (sn *Snapshots) otherWorktrees() []string {
-	var roots []string
-	for _, w := range gitwork.Worktrees(sn.Repo) {
-		if w.ID != sn.Repo.WorktreeID {
-			roots = append(roots, w.Root)
-		}
-	}
-	return roots
 }
 
 // Causality returns what caused a snapshot of the session's turn.

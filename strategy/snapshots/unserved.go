@@ -18,23 +18,20 @@ func (sv *Server) TakePairs(ctx context.Context) {
 	if err != nil || len(sv.requests.Unserved(ctx)) == 0 {
 		return
 	}
-	if took, known := sv.snapshots.LastWalk(); known && took < quickWalk && sv.pairNow(ctx, store) == nil {
+	if took, known := sv.snapshots.LastWalk(); !known || took >= quickWalk {
+		sv.StartServer(ctx)
 		return
 	}
-	sv.StartServer(ctx)
-}
-
-// pairNow serves the requests in the hook, unless another process serves them.
-func (sv *Server) pairNow(ctx context.Context, store *bands.Store) error {
 	runs, err := sv.alone(ctx)
+	if err == nil {
+		if list := sv.requests.Unserved(ctx); len(list) > 0 {
+			err = sv.serve(ctx, store, list)
+		}
+		err = errors.Join(err, runs.Unlock())
+	}
 	if err != nil {
-		return err
+		sv.StartServer(ctx)
 	}
-	list := sv.requests.Unserved(ctx)
-	if len(list) > 0 {
-		err = sv.serve(ctx, store, list)
-	}
-	return errors.Join(err, runs.Unlock())
 }
 
 // alone takes the lock of the process that serves requests, if it is free.
