@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"context"
 	"slices"
 	"strings"
 )
@@ -10,13 +9,6 @@ import (
 type pushCall struct {
 	DryRun bool
 	Quiet  bool
-}
-
-// pushCall reads the command line of the git process that runs this hook,
-// which git doesn't pass to its pre-push hook; false where it can't be read.
-func (pu *Pusher) pushCall(ctx context.Context) (pushCall, bool) {
-	verb, args := pu.operations.Command(ctx)
-	return readPush(args), verb == "push"
 }
 
 // readPush reads the arguments of git push by git's rules: options may be
@@ -64,7 +56,19 @@ func (c *pushCall) short(letters string) (value bool) {
 func (c *pushCall) long(word string) (value bool) {
 	word, _, joined := strings.Cut(word, "=")
 	name, negated := strings.CutPrefix(word, "no-")
-	switch longOption(name) {
+	options := []string{
+		"all", "atomic", "branches", "delete", "dry-run", "exec", "follow-tags", "force", "force-if-includes",
+		"force-with-lease", "ipv4", "ipv6", "mirror", "porcelain", "progress", "prune", "push-option", "quiet",
+		"receive-pack", "recurse-submodules", "repo", "set-upstream", "signed", "tags", "thin", "verbose", "verify",
+	}
+	if !slices.Contains(options, name) { // a beginning counts if no other option has it
+		options = slices.DeleteFunc(options, func(o string) bool { return !strings.HasPrefix(o, name) })
+		if len(options) != 1 {
+			return false
+		}
+		name = options[0]
+	}
+	switch name {
 	case "dry-run":
 		c.DryRun = !negated
 	case "quiet":
@@ -75,22 +79,4 @@ func (c *pushCall) long(word string) (value bool) {
 		return !joined && !negated
 	}
 	return false
-}
-
-// longOption is the option of git push that the word names, whole or by a
-// beginning that no other has; empty if there is none.
-func longOption(word string) string {
-	options := []string{
-		"all", "atomic", "branches", "delete", "dry-run", "exec", "follow-tags", "force", "force-if-includes",
-		"force-with-lease", "ipv4", "ipv6", "mirror", "porcelain", "progress", "prune", "push-option", "quiet",
-		"receive-pack", "recurse-submodules", "repo", "set-upstream", "signed", "tags", "thin", "verbose", "verify",
-	}
-	if slices.Contains(options, word) {
-		return word
-	}
-	options = slices.DeleteFunc(options, func(o string) bool { return !strings.HasPrefix(o, word) })
-	if len(options) != 1 {
-		return ""
-	}
-	return options[0]
 }

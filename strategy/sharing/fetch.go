@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // fetched is where a remote's checkpoints are kept while they are merged, fetchedNotes its
@@ -45,8 +47,17 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 		return errors.Join(ctx.Err(), err)
 	}
 	err = do()
-	// What a process left that was killed holds objects which nobody needs.
-	return errors.Join(err, pu.dropFetched(context.WithoutCancel(ctx)), lock.Unlock())
+	// The refs of a fetch go: of one that was not merged, also by a process that was killed, and all of notes.
+	ctx = context.WithoutCancel(ctx)
+	left, dropped := gitref.List(ctx, pu.Repo, "refs/entire/fetched/")
+	if dropped == nil && len(left) > 0 {
+		drop := make([]gitref.Change, len(left))
+		for i, ref := range left {
+			drop[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
+		}
+		dropped = gitref.Update(ctx, pu.Repo, "entire: fetch given up", drop)
+	}
+	return errors.Join(err, dropped, lock.Unlock())
 }
 
 // takeIn fetches a remote's checkpoints and merges them into the local branch.
@@ -78,16 +89,26 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 		return err
 	}
 	return pu.WithLock(ctx, func() error {
-		if err := pu.mergeNotes(ctx, by); err != nil {
+		err := gitref.ErrMoved
+		for attempt := 0; attempt < pushAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
+			err = pu.mergeNotes(ctx, by)
+		}
+		if err != nil {
 			return err
 		}
 		theirs, err := pu.Repo.Commit(ctx, fetched)
 		if err != nil {
 			return err
 		}
-		clean, err := pu.withoutForgotten(ctx, theirs.OID)
+		t, err := tombstone.Load(pu.Repo.CommonDir)
 		if err != nil {
 			return err
+		}
+		clean := theirs.OID // without the texts and files that were forgotten here
+		if f := t.Masker(func() []string { return gitwork.Roots(pu.Repo) }); f != nil {
+			if clean, err = (&checkpoint.Rewriting{Repo: pu.Repo, Mask: f.Mask}).Metadata(ctx, clean); err != nil {
+				return err
+			}
 		}
 		if err := pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // before the branch lists it: a run may be killed
 			return err
@@ -97,16 +118,8 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 	})
 }
 
-// mergeNotes merges the notes that were fetched. It begins anew if a hook moves them meanwhile.
+// mergeNotes merges the notes that were fetched. It wraps gitref.ErrMoved if a hook moves them meanwhile.
 func (pu *Pusher) mergeNotes(ctx context.Context, by git.Signature) error {
-	err := gitref.ErrMoved
-	for attempt := 0; attempt < pushAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
-		err = pu.mergeNotesOnce(ctx, by)
-	}
-	return err
-}
-
-func (pu *Pusher) mergeNotesOnce(ctx context.Context, by git.Signature) error {
 	theirs, err := pu.Repo.Commit(ctx, fetchedNotes)
 	if errors.Is(err, git.ErrMissing) {
 		return nil // the remote has none
@@ -129,19 +142,6 @@ func (pu *Pusher) mergeNotesOnce(ctx context.Context, by git.Signature) error {
 		return nil
 	}
 	return gitref.Update(ctx, pu.Repo, "entire: merge notes", []gitref.Change{{Name: git.NotesRef, New: next, Old: ours.OID}})
-}
-
-// dropFetched removes the refs of a fetch: of one that was not merged, and all of notes.
-func (pu *Pusher) dropFetched(ctx context.Context) error {
-	left, err := gitref.List(ctx, pu.Repo, "refs/entire/fetched/")
-	if len(left) == 0 || err != nil {
-		return err
-	}
-	drop := make([]gitref.Change, len(left))
-	for i, ref := range left {
-		drop[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
-	}
-	return gitref.Update(ctx, pu.Repo, "entire: fetch given up", drop)
 }
 
 // tipOf returns the commit of a ref, empty if there is no such ref.

@@ -8,10 +8,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // ErrRemoteHasForgotten means that a remote still has what was forgotten here.
@@ -63,18 +61,4 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 		return fmt.Errorf("send to %s: %w", gitremote.HideURL(remote), err)
 	}
 	return nil
-}
-
-// withoutForgotten returns a commit of another clone's metadata branch,
-// rewritten without the texts and files that were forgotten here.
-func (pu *Pusher) withoutForgotten(ctx context.Context, theirs git.OID) (git.OID, error) {
-	t, err := tombstone.Load(pu.Repo.CommonDir)
-	if err != nil {
-		return "", err
-	}
-	f := t.Masker(func() []string { return gitwork.Roots(pu.Repo) })
-	if f == nil {
-		return theirs, nil
-	}
-	return (&checkpoint.Rewriting{Repo: pu.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
 }

@@ -38,7 +38,8 @@ func (pu *Pusher) PrePush(ctx context.Context) error {
 	if named == "" {
 		return nil
 	}
-	call, known := pu.pushCall(ctx)
+	verb, args := pu.operations.Command(ctx) // git doesn't pass its command line to the pre-push hook
+	call, known := readPush(args), verb == "push"
 	if !known {
 		pu.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
 	}
@@ -96,8 +97,15 @@ func (p *push) run(ctx context.Context) error {
 	if current {
 		return nil
 	}
-	stop := p.announce(ctx)
-	defer stop()
+	timer := time.AfterFunc(patience, func() {
+		defer func() {
+			if e := recover(); e != nil {
+				p.r.Log.ErrorContext(ctx, "panic", "value", e)
+			}
+		}()
+		p.say("entire: sending checkpoints to " + p.shown)
+	})
+	defer timer.Stop()
 	return p.r.exchange(ctx, func() error {
 		for _, ref := range p.refs {
 			if err := p.send(ctx, ref); err != nil {
@@ -132,7 +140,13 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		}
 		done, err := gitremote.Push(ctx, p.r.Repo, p.remote, string(tip)+":"+ref.name)
 		if err == nil {
-			p.sent(ctx, ref, tip)
+			was, err := p.r.tipOf(ctx, ref.record)
+			if err == nil {
+				err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: ref.record, New: tip, Old: was}})
+			}
+			if err != nil {
+				p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
+			}
 			if ref.name == checkpoint.MetadataBranch {
 				p.reportSent(ctx, tip, done)
 			}
@@ -147,17 +161,6 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		if err := p.r.takeIn(ctx, p.remote); err != nil {
 			return err
 		}
-	}
-}
-
-// sent notes what the remote has now of a ref.
-func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID) {
-	was, err := p.r.tipOf(ctx, ref.record)
-	if err == nil {
-		err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: ref.record, New: tip, Old: was}})
-	}
-	if err != nil {
-		p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
 	}
 }
 
@@ -184,18 +187,4 @@ func (p *push) reportSent(ctx context.Context, tip git.OID, done gitremote.PushR
 	default:
 		p.say(fmt.Sprintf("entire: sent %d checkpoints to %s", n, p.shown))
 	}
-}
-
-// announce prints what the user waits for, if it takes long. The function
-// answered ends that.
-func (p *push) announce(ctx context.Context) (stop func()) {
-	timer := time.AfterFunc(patience, func() {
-		defer func() {
-			if e := recover(); e != nil {
-				p.r.Log.ErrorContext(ctx, "panic", "value", e)
-			}
-		}()
-		p.say("entire: sending checkpoints to " + p.shown)
-	})
-	return func() { timer.Stop() }
 }

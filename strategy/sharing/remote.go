@@ -55,7 +55,9 @@ func (pu *Pusher) CheckRemote(p gitremote.Destination) error {
 
 // localPath returns the path that git takes a URL for, if it does.
 func localPath(text string) (path string, local bool) {
-	if rest, ok := cutPrefixFold(text, "file://"); ok {
+	const scheme = "file://"
+	if len(text) >= len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
+		rest := text[len(scheme):]
 		if i := strings.IndexByte(rest, '/'); i >= 0 {
 			rest = rest[i:]
 		}
@@ -66,13 +68,6 @@ func localPath(text string) (path string, local bool) {
 	}
 	colon, slash := strings.IndexByte(text, ':'), strings.IndexByte(text, '/')
 	return text, colon < 0 || (slash >= 0 && slash < colon)
-}
-
-func cutPrefixFold(text, prefix string) (string, bool) {
-	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
-		return text, false
-	}
-	return text[len(prefix):], true
 }
 
 // fromRoot is a path as git takes it, which starts at the worktree's root. It
