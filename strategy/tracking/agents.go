@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -54,20 +53,27 @@ func (ts *Transcripts) readAgent(ctx context.Context, s *session.State, n *Pendi
 		total := s.Total().Plus(session.Tokens{Subagents: &used})
 		s.TokenUsage = &total
 	}
-	if scan.LastTime.IsZero() || !scan.LastTime.Before(turnBegan(s).Add(-workspace.ClockSlack)) { // else it is an earlier turn's
+	began := s.Recorder.Turn.Start
+	if began.IsZero() && s.LastInteraction != nil { // no turn runs: the last one ended then
+		began = *s.LastInteraction
+	}
+	if scan.LastTime.IsZero() || !scan.LastTime.Before(began.Add(-workspace.ClockSlack)) { // else it is an earlier turn's
 		addTurn(&s.Recorder.Turn, transcript.Scan{Edits: scan.Edits})
 	}
-	keepPlace(&s.Recorder.Agents, f, scan.Cursor)
-	return nil
-}
-
-// turnBegan returns when the running turn began, or if none runs when the last one
-// ended.
-func turnBegan(s *session.State) time.Time {
-	if start := s.Recorder.Turn.Start; !start.IsZero() || s.LastInteraction == nil {
-		return start
+	agents := &s.Recorder.Agents
+	if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
+		agents.Read = nil // what is read again is not counted again
 	}
-	return *s.LastInteraction
+	if f.Changed.After(agents.Since) {
+		agents.Since = f.Changed
+	}
+	read := maps.Clone(agents.Read)
+	if read == nil {
+		read = map[string]transcript.Cursor{}
+	}
+	read[f.Name] = scan.Cursor
+	agents.Read = read
+	return nil
 }
 
 // AgentEdits returns the paths that subagents' edit tools named since their
@@ -93,21 +99,4 @@ func (ag *Agents) AgentEdits(ctx context.Context, s *session.State) []string {
 		}
 	}
 	return edits
-}
-
-// keepPlace records how far a file was read. If there are too many places all are
-// dropped: what is read again is not counted again.
-func keepPlace(agents *session.Agents, f subagents.File, at transcript.Cursor) {
-	if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
-		agents.Read = nil
-	}
-	if f.Changed.After(agents.Since) {
-		agents.Since = f.Changed
-	}
-	read := maps.Clone(agents.Read)
-	if read == nil {
-		read = map[string]transcript.Cursor{}
-	}
-	read[f.Name] = at
-	agents.Read = read
 }

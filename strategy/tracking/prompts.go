@@ -54,8 +54,11 @@ func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	}
 	var texts []string
 	for line := range bytes.Lines(data) {
-		if text, ok := plainText(line); ok {
-			texts = append(texts, text)
+		// Most records have no escapes: they are not decoded, as a commit needs all of them.
+		number, text, ok := bytes.Cut(line, []byte(`,"text":"`))
+		text, whole := bytes.CutSuffix(text, []byte("\"}\n"))
+		if ok && whole && bytes.HasPrefix(number, []byte(`{"line":`)) && bytes.IndexByte(text, '\\') < 0 {
+			texts = append(texts, string(text))
 			continue
 		}
 		var p promptRecord
@@ -66,16 +69,6 @@ func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	}
 	n.Texts, n.TextsEnd = texts, s.Recorder.Prompts
 	return texts, nil
-}
-
-// plainText returns the text of a record without escapes, as most are, without
-// decoding it: a commit needs all of them.
-func plainText(line []byte) (string, bool) {
-	const key, end = `,"text":"`, "\"}\n"
-	number, text, ok := bytes.Cut(line, []byte(key))
-	text, whole := bytes.CutSuffix(text, []byte(end))
-	plain := ok && whole && bytes.HasPrefix(number, []byte(`{"line":`)) && bytes.IndexByte(text, '\\') < 0
-	return string(text), plain
 }
 
 // RereadPrompts takes the prompts from the transcript again if the side file has lost

@@ -21,12 +21,35 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 	}
 	s, err := st.Sessions.Load(in.SessionID)
 	if errors.Is(err, session.ErrCorrupt) {
-		s, err = st.setAside(ctx, in.SessionID, err)
+		damage := err
+		failed := st.WithLock(ctx, func() error {
+			aside, failed := st.Sessions.SetAside(in.SessionID)
+			if aside != "" {
+				st.Log.ErrorContext(ctx, "damaged session state set aside", "path", aside, "error", damage.Error())
+			}
+			s, err = st.Sessions.Load(in.SessionID) // another hook may have saved it since
+			return failed
+		})
+		if failed != nil {
+			err = errors.Join(damage, failed)
+		}
 	}
 	if errors.Is(err, session.ErrNotFound) {
-		s, err = st.newState(ctx, in)
-	}
-	if err != nil {
+		head, _, err := st.Head(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read HEAD: %w", err)
+		}
+		from, err := st.Sessions.Forgotten(in.SessionID)
+		if err != nil {
+			return nil, fmt.Errorf("read what is forgotten: %w", err)
+		}
+		s = &session.State{
+			ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
+			WorktreePath: st.Repo.Root, WorktreeID: st.Repo.WorktreeID,
+			StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.Default().Label),
+			TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from},
+		}
+	} else if err != nil {
 		return nil, err
 	}
 	s.CLIVersion = st.Env.Version
@@ -36,60 +59,14 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 		}
 		s.TranscriptPath = in.Transcript
 	}
-	if !st.OwnsSession(s) && st.worktreeGone(s) {
+	there := func(path string) bool { _, err := os.Lstat(path); return !errors.Is(err, fs.ErrNotExist) }
+	if !st.OwnsSession(s) && s.WorktreeID != "" && !there(st.GitDirOf(s.WorktreeID)) && !there(s.WorktreePath) {
 		s.Keep(nil) // they were removed with the worktree
 	}
 	if !st.OwnsSession(s) && len(s.FilesTouched) == 0 {
 		s.WorktreePath, s.WorktreeID = st.Repo.Root, st.Repo.WorktreeID
 	}
 	return s, nil
-}
-
-// worktreeGone reports whether the session's linked worktree was removed.
-func (st *States) worktreeGone(s *session.State) bool {
-	if s.WorktreeID == "" {
-		return false
-	}
-	for _, path := range []string{st.GitDirOf(s.WorktreeID), s.WorktreePath} {
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return false
-		}
-	}
-	return true
-}
-
-// setAside renames a damaged state, and loads the one that another hook may have saved
-// since.
-func (st *States) setAside(ctx context.Context, id string, damage error) (s *session.State, err error) {
-	failed := st.WithLock(ctx, func() error {
-		aside, failed := st.Sessions.SetAside(id)
-		if aside != "" {
-			st.Log.ErrorContext(ctx, "damaged session state set aside", "path", aside, "error", damage.Error())
-		}
-		s, err = st.Sessions.Load(id)
-		return failed
-	})
-	if failed != nil {
-		return nil, errors.Join(damage, failed)
-	}
-	return s, err
-}
-
-func (st *States) newState(ctx context.Context, in workspace.Input) (*session.State, error) {
-	head, _, err := st.Head(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read HEAD: %w", err)
-	}
-	from, err := st.Sessions.Forgotten(in.SessionID)
-	if err != nil {
-		return nil, fmt.Errorf("read what is forgotten: %w", err)
-	}
-	return &session.State{
-		ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
-		WorktreePath: st.Repo.Root, WorktreeID: st.Repo.WorktreeID,
-		StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.Default().Label),
-		TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from},
-	}, nil
 }
 
 // SaveUnchanged calls moveRefs, which may be nil, writes the side files and saves the

@@ -30,8 +30,9 @@ const (
 	// rested is the time after which git's gc may have removed what was stored
 	// and nothing refers to.
 	rested = 7 * 24 * time.Hour
-	// maxCalls bounds the tool calls kept of one turn.
+	// maxCalls bounds the tool calls kept of one turn, maxModel the bytes of a model's name.
 	maxCalls = 2000
+	maxModel = 100
 )
 
 // CatchUp reads what is new in the session's transcript and adds it to the state:
@@ -85,39 +86,33 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 }
 
 func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending) error {
-	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	rec := &s.Recorder
+	scan, err := ts.scan(ctx, s, n)
 	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read transcript: %w", err)
+		return err
 	}
-	rec := &s.Recorder
-	if rec.Cursor.Offset == 0 {
-		s.TokenUsage = nil // what another version counted is counted again
-	}
-	if scan.Restarted {
-		ts.Log.InfoContext(ctx, "transcript was replaced, read again", "session_id", s.ID)
-		forgetTranscript(s, n)
-		from, err := ts.Sessions.Forgotten(s.ID)
+	if len(scan.Messages) > 0 {
+		used, err := ts.count(s, n, scan.Messages)
 		if err != nil {
 			return err
 		}
-		if from.Offset > 0 {
-			if rest, err := transcript.Read(ctx, s.TranscriptPath, from); err == nil && !rest.Restarted {
-				scan, s.TranscriptStart = rest, from.Lines
-			}
-		}
-	}
-	if err := ts.addUsage(s, n, scan.Messages); err != nil {
-		return err
+		total := s.Total().Plus(used)
+		s.TokenUsage = &total
 	}
 	if err := ts.AddPrompts(ctx, s, n, scan.Prompts); err != nil {
 		return err
 	}
 	addTurn(&rec.Turn, scan)
-	if agent.Of(s.AgentType).NotesSubagents {
-		ts.addSubagents(s, scan.Subagents)
+	for _, a := range scan.Subagents { // they end at the stop where no hook reports them
+		if agent.Of(s.AgentType).NotesSubagents && rec.FindTask(ByToolUse(a.ToolUse)) == nil {
+			rec.AddTask(session.Task{
+				ToolUse: a.ToolUse, Agent: a.ID, Turn: s.TurnID, Started: ts.Env.Now(), Phase: session.TaskBackground,
+				Type: ts.FirstPrompt(a.Type), Description: ts.FirstPrompt(a.Description),
+			})
+		}
 	}
 	for id, uuid := range scan.Answers {
 		if t := rec.FindTask(ByToolUse(id)); t != nil && t.Answer == "" {
@@ -134,7 +129,11 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		}
 	}
 	if scan.Model != "" {
-		rec.Model = modelName(scan.Model)
+		rec.Model = scan.Model
+		apart := func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }
+		if len(rec.Model) > maxModel || strings.ContainsFunc(rec.Model, apart) {
+			rec.Model = "" // it isn't one word
+		}
 	}
 	rec.Cursor = scan.Cursor
 	if scan.LastUUID != "" {
@@ -143,26 +142,31 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 	return nil
 }
 
-// addSubagents adds tasks for subagents that no hook reports. They end at the stop.
-func (ts *Transcripts) addSubagents(s *session.State, found []transcript.Subagent) {
-	for _, a := range found {
-		if s.Recorder.FindTask(ByToolUse(a.ToolUse)) == nil {
-			s.Recorder.AddTask(session.Task{
-				ToolUse: a.ToolUse, Agent: a.ID, Turn: s.TurnID, Started: ts.Env.Now(), Phase: session.TaskBackground,
-				Type: ts.FirstPrompt(a.Type), Description: ts.FirstPrompt(a.Description),
-			})
+// scan reads what is new in the session's transcript: all of one that was replaced, but for what
+// was forgotten.
+func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (transcript.Scan, error) {
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if err != nil {
+		return scan, fmt.Errorf("read transcript: %w", err)
+	}
+	if s.Recorder.Cursor.Offset == 0 {
+		s.TokenUsage = nil // what another version counted is counted again
+	}
+	if !scan.Restarted {
+		return scan, nil
+	}
+	ts.Log.InfoContext(ctx, "transcript was replaced, read again", "session_id", s.ID)
+	forgetTranscript(s, n)
+	from, err := ts.Sessions.Forgotten(s.ID)
+	if err != nil {
+		return scan, err
+	}
+	if from.Offset > 0 {
+		if rest, err := transcript.Read(ctx, s.TranscriptPath, from); err == nil && !rest.Restarted {
+			scan, s.TranscriptStart = rest, from.Lines
 		}
 	}
-}
-
-// modelName is a model's name as it is recorded: one word of at most 100 bytes, empty if it
-// is none.
-func modelName(name string) string {
-	const most = 100
-	if len(name) > most || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
-		return ""
-	}
-	return name
+	return scan, nil
 }
 
 // forgetTranscript removes from the state what came from the transcript. New side

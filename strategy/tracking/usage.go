@@ -14,20 +14,6 @@ import (
 // of the message's id and its four counts.
 const usageSize = 8 + 4*4
 
-// addUsage adds messages to the session's own tokens.
-func (ts *Transcripts) addUsage(s *session.State, n *Pending, messages []transcript.Message) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	used, err := ts.count(s, n, messages)
-	if err != nil {
-		return err
-	}
-	total := s.Total().Plus(used)
-	s.TokenUsage = &total
-	return nil
-}
-
 // count returns what messages add to the tokens. Each message counts once, by the
 // record with the most output: the side file holds what was counted for it.
 func (ts *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
@@ -48,7 +34,10 @@ func (ts *Transcripts) count(s *session.State, n *Pending, messages []transcript
 		}
 		used = used.Plus(now.Minus(before))
 		counted[key] = now
-		added = appendUsage(added, key, now)
+		added = binary.LittleEndian.AppendUint64(added, key)
+		for _, n := range []int64{now.Input, now.CacheCreation, now.CacheRead, now.Output} {
+			added = binary.LittleEndian.AppendUint32(added, uint32(min(max(n, 0), math.MaxUint32)))
+		}
 	}
 	s.Recorder.Usage = n.usage.Add(s.Recorder.Usage, added)
 	return used, nil
@@ -76,22 +65,10 @@ func (ts *Transcripts) countedOf(s *session.State, n *Pending, messages []transc
 		for ; len(records) >= usageSize; records = records[usageSize:] {
 			key := binary.LittleEndian.Uint64(records)
 			if maybe[uint16(key)] && wanted[key] {
-				counted[key] = decodeUsage(records[8:])
+				at := func(i int) int64 { return int64(binary.LittleEndian.Uint32(records[8+4*i:])) }
+				counted[key] = session.Tokens{Input: at(0), CacheCreation: at(1), CacheRead: at(2), Output: at(3), Calls: 1}
 			}
 		}
 	})
 	return counted, err
-}
-
-func decodeUsage(b []byte) session.Tokens {
-	at := func(i int) int64 { return int64(binary.LittleEndian.Uint32(b[4*i:])) }
-	return session.Tokens{Input: at(0), CacheCreation: at(1), CacheRead: at(2), Output: at(3), Calls: 1}
-}
-
-func appendUsage(b []byte, key uint64, t session.Tokens) []byte {
-	b = binary.LittleEndian.AppendUint64(b, key)
-	for _, n := range []int64{t.Input, t.CacheCreation, t.CacheRead, t.Output} {
-		b = binary.LittleEndian.AppendUint32(b, uint32(min(max(n, 0), math.MaxUint32)))
-	}
-	return b
 }
