@@ -132,7 +132,11 @@ func (fi *Files) entry(ctx context.Context, p string) (gittree.Edit, int64, entr
 	case info.Mode().IsRegular() && info.Size() <= maxContent:
 		return gittree.Edit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
 	case info.Mode()&fs.ModeSymlink != 0:
-		oid, err := fi.writeLink(full)
+		target, err := os.Readlink(full)
+		if err != nil {
+			return gittree.Edit{}, 0, whole, fmt.Errorf("read link: %w", err)
+		}
+		oid, err := fi.Repo.WriteBlob([]byte(target))
 		return gittree.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
 	case info.IsDir():
 		if head, ok := fi.submodule(ctx, full); ok {
@@ -156,14 +160,6 @@ func GitMode(info fs.FileInfo) git.Mode {
 		return git.ModeExec
 	}
 	return git.ModeFile
-}
-
-func (fi *Files) writeLink(path string) (git.OID, error) {
-	target, err := os.Readlink(path)
-	if err != nil {
-		return "", fmt.Errorf("read link: %w", err)
-	}
-	return fi.Repo.WriteBlob([]byte(target))
 }
 
 // submodule returns the commit that is checked out in a directory with a repository of

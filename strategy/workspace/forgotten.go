@@ -53,7 +53,10 @@ func (w *Workspace) MaskForgotten() error {
 		w.redactions++
 		return err
 	}
-	if sameList(w.masked, list) {
+	// A list is only ever replaced by another file; there may be none.
+	old := w.masked
+	if old == nil && list == nil || old != nil && list != nil &&
+		os.SameFile(old, list) && old.Size() == list.Size() && old.ModTime().Equal(list.ModTime()) {
 		return nil
 	}
 	w.redactions++
@@ -71,15 +74,6 @@ func (w *Workspace) MaskForgotten() error {
 		w.Redact = ForgottenRedactor{Redactor: inner, Forgotten: masker}
 	}
 	return nil
-}
-
-// sameList reports whether two lists of what was forgotten, nil where there is none, are
-// the same file: a list is only ever replaced by another file.
-func sameList(a, b fs.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // Learn adds what v1Tree, a tree of the metadata branch, lists as forgotten to
@@ -163,29 +157,25 @@ func (ts *Tombstones) maskSessions(quotes *quoted.Files) error {
 			if !e.Type().IsRegular() {
 				continue
 			}
-			if err := maskFile(quotes, filepath.Join(dir, e.Name())); err != nil {
+			path := filepath.Join(dir, e.Name())
+			data, err := disk.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			masked := quotes.MaskInPlace(data) // its length stays
+			if bytes.Equal(masked, data) {
+				continue
+			}
+			info, err := os.Lstat(path)
+			if err != nil {
+				return err
+			}
+			if err := disk.WriteDurable(path, masked, info.Mode().Perm()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// maskFile masks what a file quotes. Its length stays.
-func maskFile(quotes *quoted.Files, path string) error {
-	data, err := disk.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	masked := quotes.MaskInPlace(data)
-	if bytes.Equal(masked, data) {
-		return nil
-	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(path, masked, info.Mode().Perm())
 }
 
 // ForgottenRedactor is a redactor that also masks the texts and files that were
