@@ -91,7 +91,19 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 	}
 	chosen := carriers[len(carriers)-1]
 	for _, c := range carriers {
-		if cs.madeAs(ctx, d, c) {
+		// Its parents are those that the decision was made on: HEAD, or for an amended commit the
+		// parents of HEAD.
+		var made bool
+		switch {
+		case d.Parent == "":
+			made = len(c.Parents) == 0
+		case len(c.Parents) > 0 && c.Parents[0] == d.Parent:
+			made = true
+		default:
+			replaced, err := cs.Repo.Commit(ctx, string(d.Parent))
+			made = err == nil && slices.Equal(c.Parents, replaced.Parents)
+		}
+		if made {
 			chosen = c
 			if d.Amend { // older ones are what was amended before
 				break
@@ -104,23 +116,11 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 // replacedBy reports whether the commit already carried the id when the decision
 // to take its place was made.
 func replacedBy(d Decision, c git.Commit) bool {
-	if !d.Amend {
-		return false
+	begun := d.Begun
+	if begun.IsZero() {
+		begun = d.Created.Add(-time.Minute)
 	}
-	return c.OID == d.Parent || slices.Contains(d.Former, c.OID) || c.Committer.When.Before(d.begun())
-}
-
-// madeAs reports whether the commit's parents are those that the decision was
-// made on: HEAD, or for an amended commit the parents of HEAD.
-func (cs *Commits) madeAs(ctx context.Context, d Decision, c git.Commit) bool {
-	switch {
-	case d.Parent == "":
-		return len(c.Parents) == 0
-	case len(c.Parents) > 0 && c.Parents[0] == d.Parent:
-		return true
-	}
-	replaced, err := cs.Repo.Commit(ctx, string(d.Parent))
-	return err == nil && slices.Equal(c.Parents, replaced.Parents)
+	return d.Amend && (c.OID == d.Parent || slices.Contains(d.Former, c.OID) || c.Committer.When.Before(begun))
 }
 
 // holder returns the commit among the carriers of an id that it belongs to now:
@@ -129,7 +129,14 @@ func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carr
 	if len(carriers) == 1 {
 		return made.OID
 	}
-	head, err := cs.Repo.Commit(ctx, headName(d.Worktree, cs.Repo.WorktreeID))
+	name := "worktrees/" + d.Worktree + "/HEAD"
+	switch d.Worktree {
+	case cs.Repo.WorktreeID:
+		name = "HEAD"
+	case "":
+		name = "main-worktree/HEAD"
+	}
+	head, err := cs.Repo.Commit(ctx, name)
 	if err != nil {
 		return made.OID
 	}
@@ -150,17 +157,6 @@ func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carr
 		}
 	}
 	return oids[0]
-}
-
-// headName names HEAD of a worktree, as seen from the worktree here.
-func headName(worktree, here string) string {
-	switch worktree {
-	case here:
-		return "HEAD"
-	case "":
-		return "main-worktree/HEAD"
-	}
-	return "worktrees/" + worktree + "/HEAD"
 }
 
 // Rebasing reports whether a rebase is in progress in the worktree.

@@ -55,14 +55,6 @@ type Decision struct {
 	Abandoned []Decision
 }
 
-// begun returns the time that the commit's committer date is not before.
-func (d Decision) begun() time.Time {
-	if d.Begun.IsZero() {
-		return d.Created.Add(-time.Minute)
-	}
-	return d.Begun
-}
-
 // Declined returns the decision without the checkpoint that it would have made.
 func (d Decision) Declined() Decision {
 	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool { return id == d.ID })

@@ -29,14 +29,6 @@ const StaleAfter = 24 * time.Hour
 // Dir is the folder of the decisions.
 func (j *Journal) Dir() string { return filepath.Join(j.RecordsDir(), "journal") }
 
-// decisionPath returns the file of a new decision. The nonce in its name keeps
-// two decisions about the same id apart, so that no lock is needed to write one:
-// no other hook writes or replaces that file.
-func (j *Journal) decisionPath(d Decision) string {
-	name := checkpoint.WorktreeHash(d.Worktree) + "." + cmp.Or(string(d.ID), "keep") + "." + d.Nonce + ".json"
-	return filepath.Join(j.Dir(), name)
-}
-
 // Record writes the decision.
 func (j *Journal) Record(d *Decision) error {
 	if err := disk.MkdirAll(j.Dir(), 0o700); err != nil {
@@ -46,7 +38,9 @@ func (j *Journal) Record(d *Decision) error {
 	if err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
-	d.path = j.decisionPath(*d)
+	// The nonce in the name keeps two decisions about the same id apart, so that no lock is needed
+	// to write one: no other hook writes or replaces that file.
+	d.path = filepath.Join(j.Dir(), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
 	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
