@@ -7,6 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/autocommit"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -96,7 +97,7 @@ func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 // auto-commit, once their stop is saved. It returns a line for the user, redacted,
 // if there is no commit, or none that is linked.
 func (a *AgentEvents) CommitTurn(ctx context.Context, id string) (notice string, err error) {
-	return a.rec.autoCommit().Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
+	return autocommit.New(a.rec.Workspace).Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
 }
 
 // ToolUsed links the commits that a tool of the session has made where no hook ran.
@@ -180,5 +181,5 @@ func (a *AgentEvents) RecordEnd(ctx context.Context, in workspace.Input, guard f
 		a.rec.local().Children.DetachRecall(context.WithoutCancel(ctx), in.SessionID)
 		return err
 	}
-	return errors.Join(err, tracking.RemoveMark(a.rec.tracking().Marks.EndMark(in.SessionID)))
+	return errors.Join(err, tracking.RemoveMark(tracking.New(a.rec.Workspace).Marks.EndMark(in.SessionID)))
 }

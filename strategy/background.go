@@ -2,6 +2,8 @@ package strategy
 
 import (
 	"context"
+
+	"github.com/seed-3aff656d/entire/strategy/turn"
 )
 
 // Background is the work that hooks leave to detached children.
@@ -14,29 +16,27 @@ func (r *Recorder) Background() *Background { return &Background{r} }
 // without a stop, and for the session id, if it isn't empty, the rest of its
 // transcript and of its checkpoints. One child of a session runs at a time.
 func (b *Background) Complete(ctx context.Context, id string) error {
-	return b.rec.local().Children.RunAsChild(ctx, id, func() error { return b.complete(ctx, id) })
-}
-
-func (b *Background) complete(ctx context.Context, id string) error {
-	commits, machine := b.rec.Commits(), b.rec.Lifecycle().Machine
-	if err := commits.Repairer.AwaitGit(ctx); err != nil {
-		return err
-	}
-	if err := commits.Repairer.FinishCommits(ctx); err != nil {
-		return err
-	}
-	if err := b.rec.findCommits(ctx, ""); err != nil {
-		return err
-	}
-	machine.EndDeadTurns(ctx)
-	machine.EndLeftTurns(ctx)
-	if id == "" {
-		return nil
-	}
-	if err := b.rec.turn().Turns.ListUntracked(ctx, id); err != nil {
-		return err
-	}
-	return commits.Committed.CompleteSession(ctx, id)
+	return b.rec.local().Children.RunAsChild(ctx, id, func() error {
+		commits, machine := b.rec.Commits(), b.rec.Lifecycle().Machine
+		if err := commits.Repairer.AwaitGit(ctx); err != nil {
+			return err
+		}
+		if err := commits.Repairer.FinishCommits(ctx); err != nil {
+			return err
+		}
+		if err := b.rec.findCommits(ctx, ""); err != nil {
+			return err
+		}
+		machine.EndDeadTurns(ctx)
+		machine.EndLeftTurns(ctx)
+		if id == "" {
+			return nil
+		}
+		if err := turn.New(b.rec.Workspace).Turns.ListUntracked(ctx, id); err != nil {
+			return err
+		}
+		return commits.Committed.CompleteSession(ctx, id)
+	})
 }
 
 // CompleteTurn completes the checkpoints of a session's turn that is over. It

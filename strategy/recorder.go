@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
-	"github.com/seed-3aff656d/entire/strategy/autocommit"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/fork"
@@ -24,8 +23,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
-	"github.com/seed-3aff656d/entire/strategy/tracking"
-	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -52,9 +49,6 @@ func (r *Recorder) At(root string) (*Recorder, error) {
 
 // Authorship returns the services of package authorship.
 func (r *Recorder) Authorship() *authorship.Services { return authorship.New(r.Workspace) }
-
-// autoCommit returns the services of package autocommit.
-func (r *Recorder) autoCommit() *autocommit.Services { return autocommit.New(r.Workspace) }
 
 // Commits returns the services of package commits.
 func (r *Recorder) Commits() *commits.Services { return commits.New(r.Workspace) }
@@ -97,12 +91,6 @@ func (r *Recorder) Snapshots() *snapshots.Services { return snapshots.New(r.Work
 
 // Summaries returns the services of package summaries.
 func (r *Recorder) Summaries() *summaries.Services { return summaries.New(r.Workspace) }
-
-// tracking returns the services of package tracking.
-func (r *Recorder) tracking() *tracking.Services { return tracking.New(r.Workspace) }
-
-// turn returns the services of package turn.
-func (r *Recorder) turn() *turn.Services { return turn.New(r.Workspace) }
 
 // local returns the services of package workspace.
 func (r *Recorder) local() *workspace.Services { return workspace.New(r.Workspace) }

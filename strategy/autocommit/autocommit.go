@@ -3,12 +3,14 @@ package autocommit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -36,35 +38,26 @@ func (co *Committer) CommitTurn(ctx context.Context, id string, postCommit func(
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnCommitTimeout)
 	defer cancel()
-	err = co.oneCommit(ctx, func() (err error) {
-		if err := co.withdraw(ctx); err != nil { // what a stop that was killed has left
-			return err
-		}
-		s, err := co.Sessions.Load(id)
+	lock, err := filelock.Acquire(ctx, co.commitFile(".lock")) // one stop of this worktree commits at a time
+	if err != nil {
+		return "", err
+	}
+	if err = co.withdraw(ctx); err == nil { // what a stop that was killed has left
+		s, failed := co.Sessions.Load(id)
 		switch {
-		case co.Options.Strategy != workspace.AutoCommit, errors.Is(err, session.ErrNotFound):
-			return nil
-		case err != nil:
-			return err
-		case s.Phase == session.Active || !co.OwnsSession(s):
-			return nil // the next stop does it
+		case co.Options.Strategy != workspace.AutoCommit, errors.Is(failed, session.ErrNotFound):
+		case failed != nil:
+			err = failed
+		case s.Phase == session.Active || !co.OwnsSession(s): // the next stop does it
+		default:
+			notice, err = co.commitDue(ctx, s, postCommit)
 		}
-		notice, err = co.commitDue(ctx, s, postCommit)
-		return err
-	})
+	}
+	err = errors.Join(err, lock.Unlock())
 	if notice != "" {
 		co.Log.WarnContext(ctx, "commit of a turn", "session_id", id, "notice", notice)
 	}
 	return notice, err
-}
-
-// oneCommit runs do while no other stop of this worktree commits.
-func (co *Committer) oneCommit(ctx context.Context, do func() error) error {
-	lock, err := filelock.Acquire(ctx, co.commitFile(".lock"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(), lock.Unlock())
 }
 
 // commitDue commits the files that are due.
@@ -84,7 +77,18 @@ func (co *Committer) commitDue(ctx context.Context, s *session.State, postCommit
 	if err != nil {
 		return "", err
 	}
-	if err = co.intend(ctx, plan.fresh); err == nil {
+	if len(plan.fresh) > 0 { // the index gets entries for them
+		data, failed := json.Marshal(intent{Files: plan.fresh})
+		if failed == nil {
+			failed = disk.WriteDurable(co.commitFile(".json"), append(data, '\n'), 0o600)
+		}
+		if failed != nil {
+			err = fmt.Errorf("note new files: %w", failed)
+		} else {
+			err = gitwork.IntendToAdd(ctx, co.Repo, plan.fresh)
+		}
+	}
+	if err == nil {
 		err = gitwork.CommitPaths(ctx, co.Repo, gitwork.PathCommit{
 			Paths: plan.paths, Message: s.Recorder.Due.Subject,
 			Env: append(agent.Of(s.AgentType).Environ(s.ID), workspace.TurnVariable+"="+s.TurnID),

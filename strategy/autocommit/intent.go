@@ -33,21 +33,6 @@ func (co *Committer) intended() bool {
 	return err == nil
 }
 
-// intend adds entries for new files to the index.
-func (co *Committer) intend(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	data, err := json.Marshal(intent{Files: paths})
-	if err == nil {
-		err = disk.WriteDurable(co.commitFile(".json"), append(data, '\n'), 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("note new files: %w", err)
-	}
-	return gitwork.IntendToAdd(ctx, co.Repo, paths)
-}
-
 // withdraw takes from the index the files of the note that it has without
 // content: their commit was not made.
 func (co *Committer) withdraw(ctx context.Context) error {

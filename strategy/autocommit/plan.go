@@ -58,7 +58,20 @@ func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPl
 // anything else: what a hook of the user's has changed while git made the
 // commit, git keeps out of the index.
 func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
-	stale, err := co.staleInIndex(ctx, head, paths)
+	staged, err := gitdiff.Staged(ctx, co.Repo, head.OID)
+	var stale []string
+	if err == nil && len(staged) > 0 {
+		var list []gitdiff.Change
+		list, err = gitdiff.Changes(ctx, co.Repo, firstParent(head), head.OID)
+		committed := journal.ByPath(list)
+		for _, c := range staged {
+			was, ok := committed[c.Path]
+			asBefore := ok && was.Old == c.New && was.OldMode == c.NewMode
+			if asBefore || workspace.ContainsPath(paths, c.Path) {
+				stale = append(stale, c.Path)
+			}
+		}
+	}
 	if err == nil {
 		err = gitwork.Unstage(ctx, co.Repo, stale)
 	}
@@ -66,28 +79,4 @@ func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []st
 		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
 	}
 	return nil
-}
-
-// staleInIndex returns which paths the index has otherwise than the commit,
-// though nobody staged that: those committed, and those that it has as they were
-// before.
-func (co *Committer) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
-	staged, err := gitdiff.Staged(ctx, co.Repo, head.OID)
-	if err != nil || len(staged) == 0 {
-		return nil, err
-	}
-	list, err := gitdiff.Changes(ctx, co.Repo, firstParent(head), head.OID)
-	if err != nil {
-		return nil, err
-	}
-	committed := journal.ByPath(list)
-	var stale []string
-	for _, c := range staged {
-		was, ok := committed[c.Path]
-		asBefore := ok && was.Old == c.New && was.OldMode == c.NewMode
-		if asBefore || workspace.ContainsPath(paths, c.Path) {
-			stale = append(stale, c.Path)
-		}
-	}
-	return stale, nil
 }

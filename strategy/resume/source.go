@@ -94,7 +94,7 @@ func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoi
 		return checkpoint.Checkpoint{}, err
 	}
 	for _, remote := range remotes {
-		tip, err := r.Repo.Commit(ctx, Branch{Name: shortRef(checkpoint.MetadataBranch), Remote: remote}.ref())
+		tip, err := r.Repo.Commit(ctx, Branch{Name: strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), Remote: remote}.ref())
 		if errors.Is(err, git.ErrMissing) {
 			continue
 		}
@@ -147,6 +147,3 @@ func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, 
 	}
 	return "", nil
 }
-
-// shortRef is a branch's name without refs/heads/.
-func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

@@ -45,10 +45,6 @@ type Session struct {
 	Earlier []git.OID `json:"earlier,omitempty"`
 }
 
-func sessionPath(store *bands.Store, v bands.Version, id string) string {
-	return filepath.Join(store.SnapshotDir(v), "session-"+id+".json")
-}
-
 // Current returns what the session is now.
 func (r *Reader) Current(ctx context.Context, s *session.State) Session {
 	m := Session{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
@@ -68,7 +64,7 @@ func Write(store *bands.Store, v bands.Version, m Session) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteCache(sessionPath(store, v, m.Session), append(data, '\n'), 0o600)
+	return disk.WriteCache(filepath.Join(store.SnapshotDir(v), "session-"+m.Session+".json"), append(data, '\n'), 0o600)
 }
 
 // List returns what is recorded of sessions with a snapshot. Records that can't be

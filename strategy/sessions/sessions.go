@@ -227,7 +227,7 @@ func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) er
 			}
 			read[id] = true
 			for _, stored := range c.Sessions {
-				if name := nameOf(stored.Meta.SessionID); name != "" {
+				if name := transcript.SessionID(stored.Meta.SessionID); session.CheckID(name) == nil {
 					parts[name] = append(parts[name], part{id, stored})
 				}
 			}
@@ -244,15 +244,6 @@ func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) er
 	return nil
 }
 
-// nameOf returns the agent's own id of a session, empty if it can't be one.
-func nameOf(stored string) string {
-	id := transcript.SessionID(stored)
-	if session.CheckID(id) != nil {
-		return ""
-	}
-	return id
-}
-
 // part is what a checkpoint has of a session.
 type part struct {
 	id     checkpoint.ID
@@ -264,38 +255,29 @@ func (s *Session) add(parts []part) {
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(b.stored.Meta.CreatedAt.Compare(a.stored.Meta.CreatedAt), strings.Compare(string(a.id), string(b.id)))
 	})
+	var sum session.Tokens
 	for _, p := range parts {
 		s.Files = append(s.Files, p.stored.Meta.FilesTouched...)
 		if !slices.Contains(s.Checkpoints, p.id) {
 			s.Checkpoints = append(s.Checkpoints, p.id)
 		}
-	}
-	newest, oldest := &parts[0].stored, &parts[len(parts)-1].stored
-	s.newest = *newest
-	s.Agent = cmp.Or(s.Agent, newest.Meta.Agent)
-	if s.Phase == Stored || s.Phase == Ended {
-		s.Branch = newest.Meta.Branch
-	}
-	if s.Phase != Stored {
-		return
-	}
-	s.Started, s.LastActive = oldest.Meta.CreatedAt, newest.Meta.CreatedAt
-	s.Tokens = tokensOf(parts)
-}
-
-// tokensOf returns what a session used up to its newest checkpoint: what that counts of
-// the whole session, else the sum over the checkpoints.
-func tokensOf(parts []part) session.Tokens {
-	if total := parts[0].stored.Meta.SessionTokenUsage; total != nil {
-		return *total
-	}
-	var sum session.Tokens
-	for _, p := range parts {
 		if t := p.stored.Meta.TokenUsage; t != nil {
 			sum = sum.Plus(*t)
 		}
 	}
-	return sum
+	s.newest = parts[0].stored
+	newest, oldest := &s.newest.Meta, &parts[len(parts)-1].stored.Meta
+	s.Agent = cmp.Or(s.Agent, newest.Agent)
+	if s.Phase == Stored || s.Phase == Ended {
+		s.Branch = newest.Branch
+	}
+	if s.Phase != Stored {
+		return
+	}
+	s.Started, s.LastActive, s.Tokens = oldest.CreatedAt, newest.CreatedAt, sum
+	if total := newest.SessionTokenUsage; total != nil { // of the whole session
+		s.Tokens = *total
+	}
 }
 
 // BranchOf returns the branch that is checked out in a worktree of the repository; empty

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // Errors of Summarize.
@@ -50,10 +51,11 @@ func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 		if len(s.Meta.Summary) > 0 && !of.Again {
 			continue
 		}
-		text, err := su.conversation(ctx, s)
+		part, err := explain.Reader{Repo: su.Repo}.Session(ctx, s, explain.Options{})
 		if err != nil {
 			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
 		}
+		text := part.Text()
 		if text == "" || s.Meta.SessionID == "" {
 			reason = ErrNothingSaid
 			continue

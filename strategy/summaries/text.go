@@ -1,22 +1,11 @@
 package summaries
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"unicode/utf8"
-
-	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/strategy/explain"
 )
-
-// conversation is the text of the session's part of a checkpoint,
-// as people read it; empty if there is nothing.
-func (su *Summarizer) conversation(ctx context.Context, s checkpoint.Stored) (string, error) {
-	part, err := explain.Reader{Repo: su.Repo}.Session(ctx, s, explain.Options{})
-	return part.Text(), err
-}
 
 // maxText bounds how much of a conversation a model is given to read.
 const maxText = 120 << 10
