@@ -53,8 +53,18 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: co.Env.Version, Strategy: co.StrategyName()}
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		slot := slot
-		if old, ok := oldSlot(ctx, co.Repo, tree, d.ID, s.ID); ok && d.Amend {
-			slot = replaced(old, slot)
+		if old, ok := oldSlot(ctx, co.Repo, tree, d.ID, s.ID); ok && d.Amend { // where it began stays
+			slot.Meta.CreatedAt = old.Meta.CreatedAt
+			slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
+			slot.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, slot.Meta.CheckpointsCount)
+			if slot.Meta.TokenUsage == nil {
+				slot.Meta.TokenUsage, slot.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
+			}
+			slot.Meta.Title = cmp.Or(slot.Meta.Title, old.Meta.Title)
+			if len(slot.Transcript.Segments) == 0 {
+				slot.Transcript, slot.Prompts, slot.Written = old.Transcript, old.Prompts, old.Written
+				slot.Meta.TranscriptEnd, slot.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
+			}
 		}
 		forgotten, err := checkpoint.IsForgotten(ctx, co.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
 		if err != nil || forgotten {
@@ -131,23 +141,6 @@ func oldSlot(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID
 		return slot, err == nil
 	}
 	return checkpoint.Slot{}, false
-}
-
-// replaced is the slot of a commit that took the place of an older one with
-// the same id: where it began stays.
-func replaced(old, now checkpoint.Slot) checkpoint.Slot {
-	now.Meta.CreatedAt = old.Meta.CreatedAt
-	now.Meta.TranscriptStart, now.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
-	now.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, now.Meta.CheckpointsCount)
-	if now.Meta.TokenUsage == nil {
-		now.Meta.TokenUsage, now.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
-	}
-	now.Meta.Title = cmp.Or(now.Meta.Title, old.Meta.Title)
-	if len(now.Transcript.Segments) == 0 {
-		now.Transcript, now.Prompts, now.Written = old.Transcript, old.Prompts, old.Written
-		now.Meta.TranscriptEnd, now.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
-	}
-	return now
 }
 
 // counts reports whether tokens are counted for the decision's checkpoint. An
