@@ -54,7 +54,7 @@ type Skipped struct {
 // most of the commit first, of equals the one that went on longest, and where it
 // belongs in this worktree. It writes nothing.
 func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
-	return lo.storedLogs(ctx, c, lo.agentPath)
+	return lo.storedLogs(ctx, c, false)
 }
 
 // RestoreLogs writes the stored transcripts of a checkpoint's sessions to where
@@ -86,7 +86,7 @@ func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Ski
 	if err != nil {
 		return nil, nil, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
-	return lo.storedLogs(ctx, stored, lo.livePath)
+	return lo.storedLogs(ctx, stored, true)
 }
 
 // PutLog writes a stored transcript to its place, over what is there, which is
@@ -121,13 +121,14 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 	return conv, err
 }
 
-// storedLogs finds a place for each session of a checkpoint.
-func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place placing) ([]Log, []Skipped, error) {
+// storedLogs finds a place for each session of a checkpoint: in the agent's folder, or if live is
+// set where the state of a session of this worktree has it.
+func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bool) ([]Log, []Skipped, error) {
 	var logs []Log
 	var skipped []Skipped
 	var missing error
 	for _, s := range c.Sessions {
-		log, why, err := lo.storedLog(ctx, s, place)
+		log, why, err := lo.storedLog(ctx, s, live)
 		if err != nil {
 			err = fmt.Errorf("session %s: %w", cmp.Or(s.Meta.SessionID, strconv.Itoa(s.Index)), err)
 		}
@@ -174,12 +175,8 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place p
 	return logs, skipped, nil
 }
 
-// placing returns where the transcript of an agent's session belongs. recorded is when
-// the session was.
-type placing func(a agent.Agent, id string, recorded time.Time) (string, error)
-
 // storedLog is what a session left, or why that is of no use here.
-func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placing) (log Log, why string, err error) {
+func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
 	label := s.Meta.Agent
 	unnamed := !transcript.IsAgentName(label) || label == transcript.GeminiCLI // some versions named it wrongly
@@ -213,7 +210,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placin
 		}
 	}
 	log = Log{Agent: agent.Of(label), Session: id, Lines: s.Meta.Lines(), text: text}
-	if log.Path, err = place(log.Agent, id, s.Meta.CreatedAt); err != nil {
+	if log.Path, err = lo.place(log.Agent, id, s.Meta.CreatedAt, live); err != nil {
 		return log, "", err
 	}
 	prompts, err := s.Prompts(ctx, lo.Repo)
@@ -226,14 +223,8 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place placin
 	if log.move, err = lo.relocation(ctx, s.Meta, text); err != nil {
 		return log, "", err
 	}
-	for _, oid := range slices.Backward(text.Segments) { // the last line that has a time
-		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
-		if err != nil {
-			return log, "", err
-		}
-		if log.Stored = transcript.LastTime(blob.Data); !log.Stored.IsZero() {
-			break
-		}
+	if log.Stored, err = lo.lastTime(ctx, text); err != nil {
+		return log, "", err
 	}
 	if err := lo.compare(ctx, &log); err != nil {
 		return log, "", err
@@ -252,18 +243,15 @@ func Resumable(id string) bool {
 	})
 }
 
-// livePath is where a session's transcript belongs: where the state of a
-// session of this worktree knows it, else in the agent's folder.
-func (lo *Logs) livePath(a agent.Agent, id string, recorded time.Time) (string, error) {
-	if s, err := lo.Sessions.Load(id); err == nil && s.TranscriptPath != "" && lo.OwnsSession(s) {
-		return s.TranscriptPath, nil
+// place returns where a session's transcript belongs: if live is set where the state of a session
+// of this worktree has it, else where the agent expects a session that is started in this worktree,
+// whatever the metadata has. recorded is when the session was.
+func (lo *Logs) place(a agent.Agent, id string, recorded time.Time, live bool) (string, error) {
+	if live {
+		if s, err := lo.Sessions.Load(id); err == nil && s.TranscriptPath != "" && lo.OwnsSession(s) {
+			return s.TranscriptPath, nil
+		}
 	}
-	return lo.agentPath(a, id, recorded)
-}
-
-// agentPath is where the agent expects a session when it is started in this
-// worktree, whatever the metadata has.
-func (lo *Logs) agentPath(a agent.Agent, id string, recorded time.Time) (string, error) {
 	return lo.Transcripts().File(a, id, recorded)
 }
 

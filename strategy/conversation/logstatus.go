@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -28,6 +30,20 @@ const (
 	// and goes on.
 	LogNewer LogStatus = "newer"
 )
+
+// lastTime is the time of a stored transcript's last line that has one.
+func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Time, error) {
+	for _, oid := range slices.Backward(text.Segments) {
+		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if at := transcript.LastTime(blob.Data); !at.IsZero() {
+			return at, nil
+		}
+	}
+	return time.Time{}, nil
+}
 
 // compare sets the status of a log, by the times of the last lines, and only where
 // these don't decide by the bytes: stored transcripts are redacted, and lack large
