@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,9 +10,11 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // MaxPoints is how many points a list has.
@@ -216,16 +219,28 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 		}
 		p.Task = p.Task || s.Meta.IsTask
 	}
-	if main, ok := c.Main(); ok {
-		p.Model = main.Meta.Model
-		sr := sessionReader{r.Repo}
-		p.Agent, p.Prompt = sr.agent(ctx, main), sr.title(ctx, main)
-		if a, known := checkpoint.ParseAttribution(main.Meta.Attribution); known && isOurs(main.Meta) {
-			p.Attribution = &a
+	main, ok := c.Main()
+	if !ok {
+		return p
+	}
+	sr, t := sessionReader{r.Repo}, Session{Agent: main.Meta.Agent}
+	if !transcript.IsAgentName(t.Agent) {
+		if stored, err := segments.Unhashed(ctx, r.Repo, main.Dir); err == nil {
+			_, _ = sr.recognize(ctx, &t, stored) // the name is as recorded if it can't be read
 		}
-		if !main.Meta.CreatedAt.IsZero() {
-			p.Date = main.Meta.CreatedAt
-		}
+	}
+	p.Agent, p.Model = t.Agent, main.Meta.Model
+	if summary := checkpoint.ParseSummary(main.Meta.Summary); summary != nil {
+		p.Prompt = summary.Intent
+	}
+	if p.Prompt = cmp.Or(p.Prompt, main.Meta.Title); p.Prompt == "" {
+		p.Prompt = sr.promptsTitle(ctx, main)
+	}
+	if a, known := checkpoint.ParseAttribution(main.Meta.Attribution); known && isOurs(main.Meta) {
+		p.Attribution = &a
+	}
+	if !main.Meta.CreatedAt.IsZero() {
+		p.Date = main.Meta.CreatedAt
 	}
 	return p
 }

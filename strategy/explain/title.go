@@ -31,17 +31,6 @@ func titleOf(items []transcript.Item) string {
 	return replied
 }
 
-// title is what a session's part was about, by its metadata and prompts.
-func (sr sessionReader) title(ctx context.Context, s checkpoint.Stored) string {
-	if summary := checkpoint.ParseSummary(s.Meta.Summary); summary != nil && summary.Intent != "" {
-		return summary.Intent
-	}
-	if s.Meta.Title != "" {
-		return s.Meta.Title
-	}
-	return sr.promptsTitle(ctx, s)
-}
-
 // promptsTitle returns the title of a part by its stored prompts, "" if they can't be read.
 // Where the part is known to begin later than the session, prompts of earlier parts may be among
 // them, and the last request is the nearest to it. Instructions that a command expanded to are

@@ -120,20 +120,6 @@ func (sr sessionReader) recognize(ctx context.Context, t *Session, stored segmen
 	return transcript.IsDocument(first.Data), nil
 }
 
-// agent returns the agent of a session as Session.Agent has it, without reading the
-// conversation.
-func (sr sessionReader) agent(ctx context.Context, s checkpoint.Stored) string {
-	t := Session{Agent: s.Meta.Agent}
-	if transcript.IsAgentName(t.Agent) {
-		return t.Agent
-	}
-	stored, err := segments.Unhashed(ctx, sr.repo, s.Dir)
-	if err == nil {
-		_, _ = sr.recognize(ctx, &t, stored) // the name is as recorded if it can't be read
-	}
-	return t.Agent
-}
-
 func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
 	return stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		c.Line(line, n)
