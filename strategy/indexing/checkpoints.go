@@ -248,7 +248,18 @@ func (r *run) slot(ctx context.Context, s slot) error {
 		_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.ClaudeCode})
 	}
 	if err == nil && had.Live == "" && len(ids) > 0 { // those of a live session are known by their transcripts
-		err = errors.Join(r.storedUsage(ctx, s, ids[len(ids)-1]), r.storedSubagents(ctx, s, row))
+		var usage error // what the subagents of the checkpoint used together
+		if u := s.Meta.TokenUsage; u != nil && u.Subagents != nil {
+			m := index.Message{
+				ID: hashOf("subagents " + string(s.id) + " " + s.session), Subagent: true,
+				Tokens: index.Tokens{
+					Input: u.Subagents.Input, CacheWrite: u.Subagents.CacheCreation,
+					CacheRead: u.Subagents.CacheRead, Output: u.Subagents.Output,
+				},
+			}
+			usage = r.w.Turns.PutSubagent(ctx, ids[len(ids)-1], index.SubagentTurn{Agent: "stored", Messages: []index.Message{m}})
+		}
+		err = errors.Join(usage, r.storedSubagents(ctx, s, row))
 	}
 	if err != nil || len(drafts) == 0 || at.Lines > lines {
 		return err
@@ -375,17 +386,4 @@ func (r *run) storedSubagents(ctx context.Context, s slot, row int64) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// storedUsage notes what the subagents of a checkpoint used together.
-func (r *run) storedUsage(ctx context.Context, s slot, turn int64) error {
-	if s.Meta.TokenUsage == nil || s.Meta.TokenUsage.Subagents == nil {
-		return nil
-	}
-	t := s.Meta.TokenUsage.Subagents
-	m := index.Message{
-		ID: hashOf("subagents " + string(s.id) + " " + s.session), Subagent: true,
-		Tokens: index.Tokens{Input: t.Input, CacheWrite: t.CacheCreation, CacheRead: t.CacheRead, Output: t.Output},
-	}
-	return r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: "stored", Messages: []index.Message{m}})
 }
