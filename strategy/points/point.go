@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
@@ -165,39 +166,35 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 			p.TaskID, _ = tasks.ToolUse(dir)
 			p.MetadataDir = dir
 		}
-		if s, err := pt.Sessions.Load(p.Session); err == nil {
-			p.Agent = s.AgentType
+		asked := "" // by a record in the checkpoint, which that of a task doesn't have
+		if p.TaskID == "" {
+			texts, err := checkpoint.ShadowPrompts(ctx, pt.Repo, c.Tree, p.Session)
+			if err != nil {
+				pt.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
+			}
+			if n := len(texts); n > 0 {
+				asked = texts[n-1]
+			}
 		}
-		p.Prompt = pt.turnPrompt(ctx, c, p, prompts)
+		s, err := pt.Sessions.Load(p.Session)
+		if err != nil {
+			s = new(session.State)
+		}
+		p.Agent = s.AgentType
+		switch n := len(s.Recorder.Turn.Prompts); {
+		case asked != "":
+			p.Prompt = checkpoint.FirstPrompt(asked)
+		case p.TaskID != "" && prompts[p.Session] != "": // of the stop that followed
+			p.Prompt = prompts[p.Session]
+		case p.TaskID != "" && n > 0: // of the turn under way
+			p.Prompt = checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
+		default:
+			p.Prompt = s.FirstPrompt
+		}
 		prompts[p.Session] = p.Prompt
 		points = append(points, p)
 	}
 	return points, nil
-}
-
-// turnPrompt is the prompt of the turn that a shadow checkpoint is of. Of a task,
-// which has no record of it, it is that of the stop that followed, or of the turn
-// under way.
-func (pt *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, following map[string]string) string {
-	if p.TaskID == "" {
-		texts, err := checkpoint.ShadowPrompts(ctx, pt.Repo, c.Tree, p.Session)
-		if err != nil {
-			pt.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
-		}
-		if n := len(texts); n > 0 && texts[n-1] != "" {
-			return checkpoint.FirstPrompt(texts[n-1])
-		}
-	} else if prompt := following[p.Session]; prompt != "" {
-		return prompt
-	}
-	s, err := pt.Sessions.Load(p.Session)
-	if err != nil {
-		return ""
-	}
-	if n := len(s.Recorder.Turn.Prompts); n > 0 && p.TaskID != "" {
-		return checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
-	}
-	return s.FirstPrompt
 }
 
 // commitPoints are the newest commits that carry a checkpoint which is stored.
