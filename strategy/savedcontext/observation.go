@@ -44,7 +44,7 @@ type observation struct {
 	rest bool
 }
 
-// observe reads what is new in the transcript and in the session's files.
+// observe reads what is new in the transcript, and the session's files that changed.
 func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	r, m := cr.saver, cr.m
 	var born bool
@@ -78,33 +78,28 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 		}
 	}
 	m.Asked = m.Asked || cr.s.TurnID != "" || m.Digest.Prompts > 0
-	return cr.capture(ctx, how)
-}
-
-// capture reads the session's files that changed.
-func (cr *contextReader) capture(ctx context.Context, how effort) error {
 	paths := cr.paths()
 	if len(paths) > maxRemembered {
 		cr.obs.warnings = append(cr.obs.warnings, fmt.Sprintf("%d more files are not in the checkpoint", len(paths)-maxRemembered))
 		paths = paths[:maxRemembered]
 	}
-	capture := cr.saver.capturer(cr.m.Base, how.files)
+	capture := r.capturer(m.Base, how.files)
 	capture.Progress = func(done, total int) {
 		how.reached(bands.Progress{Stage: "files", Done: int64(done), Total: int64(total)})
 	}
 	capture.Head = cr.obs.head.Tree
 	capture.Unignored = make(map[string]bool, len(cr.s.FilesTouched))
 	for _, p := range cr.s.FilesTouched {
-		capture.Unignored[p] = cr.saver.OwnsSession(cr.s)
+		capture.Unignored[p] = r.OwnsSession(cr.s)
 	}
-	taken, err := capture.Files(ctx, paths, cr.m.Files)
+	taken, err := capture.Files(ctx, paths, m.Files)
 	if err != nil {
 		return fmt.Errorf("capture files: %w", err)
 	}
-	cr.m.Files = taken.Files
+	m.Files = taken.Files
 	cr.obs.rest = cr.obs.rest || taken.Unfinished
 	for _, warning := range taken.Warnings {
-		cr.obs.warnings = append(cr.obs.warnings, cr.saver.Redact.Text(warning))
+		cr.obs.warnings = append(cr.obs.warnings, r.Redact.Text(warning))
 	}
 	return nil
 }
