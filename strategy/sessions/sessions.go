@@ -95,7 +95,33 @@ type Reader struct {
 // read is left out.
 func (r Reader) List(ctx context.Context) (list []Session, unread []error, err error) {
 	byID := map[string]*Session{}
-	unread = r.addStates(ctx, byID)
+	store := session.Open(r.Repo.CommonDir)
+	states, unread := store.All()
+	branches := map[string]string{}
+	for _, state := range states {
+		s := &Session{
+			ID: state.ID, Phase: PhaseOf(state, r.Alive), Agent: state.AgentType, Worktree: state.WorktreePath, Started: state.StartedAt,
+			LastActive: state.StartedAt, Prompt: state.FirstPrompt, Files: slices.Clone(state.FilesTouched), Tokens: state.Total(),
+			Transcript: state.TranscriptPath,
+		}
+		for _, at := range []*time.Time{state.LastInteraction, state.EndedAt} {
+			if at != nil && at.After(s.LastActive) {
+				s.LastActive = *at
+			}
+		}
+		if _, known := branches[s.Worktree]; !known && s.Phase != Ended {
+			branches[s.Worktree] = BranchOf(ctx, r.Repo, r.Locate, s.Worktree)
+		}
+		if s.Phase != Ended {
+			s.Branch = branches[s.Worktree]
+		}
+		prompts, err := store.SideOf(state, session.PromptsKind).Read(state.Recorder.Prompts)
+		if err != nil {
+			unread = append(unread, fmt.Errorf("session %s: %w", s.ID, err))
+		}
+		s.Turns = bytes.Count(prompts, []byte{'\n'}) // a line each
+		byID[s.ID] = s
+	}
 	if err := r.addCheckpoints(ctx, byID); err != nil {
 		return nil, nil, err
 	}
@@ -150,38 +176,6 @@ func (r Reader) Complete(ctx context.Context, s *Session) error {
 		s.Prompt = checkpoint.FirstPrompt(stored[0])
 	}
 	return nil
-}
-
-// addStates adds the sessions that have a state.
-func (r Reader) addStates(ctx context.Context, byID map[string]*Session) []error {
-	store := session.Open(r.Repo.CommonDir)
-	states, unread := store.All()
-	branches := map[string]string{}
-	for _, state := range states {
-		s := &Session{
-			ID: state.ID, Phase: PhaseOf(state, r.Alive), Agent: state.AgentType, Worktree: state.WorktreePath, Started: state.StartedAt,
-			LastActive: state.StartedAt, Prompt: state.FirstPrompt, Files: slices.Clone(state.FilesTouched), Tokens: state.Total(),
-			Transcript: state.TranscriptPath,
-		}
-		for _, at := range []*time.Time{state.LastInteraction, state.EndedAt} {
-			if at != nil && at.After(s.LastActive) {
-				s.LastActive = *at
-			}
-		}
-		if _, known := branches[s.Worktree]; !known && s.Phase != Ended {
-			branches[s.Worktree] = BranchOf(ctx, r.Repo, r.Locate, s.Worktree)
-		}
-		if s.Phase != Ended {
-			s.Branch = branches[s.Worktree]
-		}
-		prompts, err := store.SideOf(state, session.PromptsKind).Read(state.Recorder.Prompts)
-		if err != nil {
-			unread = append(unread, fmt.Errorf("session %s: %w", s.ID, err))
-		}
-		s.Turns = bytes.Count(prompts, []byte{'\n'}) // a line each
-		byID[s.ID] = s
-	}
-	return unread
 }
 
 // PhaseOf returns what a session with a state is doing.
