@@ -15,17 +15,6 @@ import (
 // ErrRemoteHasForgotten means that a remote still has what was forgotten here.
 var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: run entire forget --push")
 
-// remoteHasForgotten reports whether the remote's metadata branch is at a commit
-// that was rewritten here because of what it has.
-func (pu *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, error) {
-	t, err := tombstone.Load(pu.Repo.CommonDir)
-	if err != nil || len(t.Replaced) == 0 {
-		return false, err
-	}
-	at, err := gitremote.Ref(ctx, pu.Repo, remote, checkpoint.MetadataBranch)
-	return slices.Contains(t.Replaced, at), err
-}
-
 // PushForgotten makes the remote's metadata branch this repository's, in the place
 // of one that has what was forgotten. What others have added to the remote's is
 // merged first. It fails if the remote's branch moves meanwhile.

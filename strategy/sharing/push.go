@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -155,7 +157,12 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		if attempt == pushAttempts || !errors.Is(err, gitremote.ErrDiverged) {
 			return err
 		}
-		if has, err := p.r.remoteHasForgotten(ctx, p.remote); err != nil || has {
+		t, err := tombstone.Load(p.r.Repo.CommonDir)
+		var at git.OID
+		if err == nil && len(t.Replaced) > 0 {
+			at, err = gitremote.Ref(ctx, p.r.Repo, p.remote, checkpoint.MetadataBranch)
+		}
+		if err != nil || slices.Contains(t.Replaced, at) {
 			return errors.Join(err, ErrRemoteHasForgotten) // fetching would bring it back here
 		}
 		if err := p.r.takeIn(ctx, p.remote); err != nil {
