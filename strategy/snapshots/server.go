@@ -156,7 +156,19 @@ func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken cap
 	case q.Pair != "":
 		late := q.Late || !taken.Unchanged && !since.Before(q.asked)
 		return sv.requests.pair(held, taken.Snapshot, q, late)
-	case q.Cause == bands.Prompt && !taken.Unchanged && sv.turnWrote(ctx, q):
+	case q.Cause == bands.Prompt && !taken.Unchanged:
+		// If the turn that the prompt began has called a tool that writes, the snapshot may have some of its changes.
+		s, err := sv.Sessions.Load(q.Causality.Session)
+		late := err != nil && !errors.Is(err, session.ErrNotFound)
+		if err == nil && s.TurnID != q.Causality.Turn {
+			late = true
+		} else if err == nil {
+			scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+			late = err == nil && len(scan.Calls)+len(scan.Edits) > 0
+		}
+		if !late {
+			return nil
+		}
 		return held.MarkLate(taken.Snapshot.Version)
 	case q.Cause == bands.Auto && !taken.Unchanged:
 		// Record the session's state, if the turn is still the same and, after a stop, no new one has begun.
@@ -170,15 +182,4 @@ func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken cap
 	default:
 		return nil
 	}
-}
-
-// turnWrote reports whether the turn that a prompt began has called a tool that
-// writes: the snapshot may then include some of its changes.
-func (sv *Server) turnWrote(ctx context.Context, q Request) bool {
-	s, err := sv.Sessions.Load(q.Causality.Session)
-	if err != nil || s.TurnID != q.Causality.Turn {
-		return !errors.Is(err, session.ErrNotFound)
-	}
-	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
-	return err == nil && len(scan.Calls)+len(scan.Edits) > 0
 }
