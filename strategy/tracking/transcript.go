@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -78,9 +79,42 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 		if left -= max(0, f.Size-from.Offset); left < 0 {
 			break
 		}
-		if err := ts.readAgent(ctx, s, n, f); err != nil {
+		scan, err := transcript.Read(ctx, f.Path, from)
+		if err != nil && ctx.Err() == nil {
+			ts.Log.InfoContext(ctx, "transcript of a subagent not read", "session_id", s.ID, "error", err.Error())
+			continue
+		}
+		if err != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		used, err := ts.count(s, n, scan.Messages)
+		if err != nil {
 			return err
 		}
+		if used != (session.Tokens{}) {
+			total := s.Total().Plus(session.Tokens{Subagents: &used})
+			s.TokenUsage = &total
+		}
+		began := s.Recorder.Turn.Start
+		if began.IsZero() && s.LastInteraction != nil { // no turn runs: the last one ended then
+			began = *s.LastInteraction
+		}
+		if scan.LastTime.IsZero() || !scan.LastTime.Before(began.Add(-workspace.ClockSlack)) { // else it is an earlier turn's
+			addTurn(&s.Recorder.Turn, transcript.Scan{Edits: scan.Edits})
+		}
+		agents := &s.Recorder.Agents
+		if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
+			agents.Read = nil // what is read again is not counted again
+		}
+		if f.Changed.After(agents.Since) {
+			agents.Since = f.Changed
+		}
+		read := maps.Clone(agents.Read)
+		if read == nil {
+			read = map[string]transcript.Cursor{}
+		}
+		read[f.Name] = scan.Cursor
+		agents.Read = read
 	}
 	return nil
 }
