@@ -14,14 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	turnSvc := turn.New(w)
-	s := &Services{
-		Committer: &Committer{
-			Workspace: w,
-			turns:     turnSvc.Turns,
-		},
-	}
-	return s
+	return &Services{Committer: &Committer{Workspace: w, turns: turn.New(w).Turns}}
 }
 
 // Committer commits what a turn changed, with the strategy auto-commit.

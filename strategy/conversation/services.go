@@ -17,20 +17,8 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	pointsSvc := points.New(w)
-	snapshotsSvc := snapshots.New(w)
-	s := &Services{
-		Logs: &Logs{
-			Workspace: w,
-		},
-		Conversations: &Conversations{
-			Workspace: w,
-			points:    pointsSvc.Points,
-			snapshots: snapshotsSvc.Snapshots,
-		},
-	}
-	s.Logs.conversations = s.Conversations
-	return s
+	convs := &Conversations{Workspace: w, points: points.New(w).Points, snapshots: snapshots.New(w).Snapshots}
+	return &Services{Logs: &Logs{Workspace: w, conversations: convs}, Conversations: convs}
 }
 
 // Logs copies stored transcripts back to where the agent reads them.

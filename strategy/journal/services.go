@@ -13,18 +13,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	s := &Services{
-		Journal: &Journal{
-			Workspace: w,
-		},
-		Links: &Links{
-			Workspace: w,
-		},
-		Commits: &Commits{
-			Workspace: w,
-		},
-	}
-	return s
+	return &Services{Journal: &Journal{w}, Links: &Links{w}, Commits: &Commits{w}}
 }
 
 // Journal reads and writes the decisions about commits that are being made.

@@ -14,14 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	snapshotsSvc := snapshots.New(w)
-	s := &Services{
-		Points: &Points{
-			Workspace: w,
-			snapshots: snapshotsSvc.Snapshots,
-		},
-	}
-	return s
+	return &Services{Points: &Points{Workspace: w, snapshots: snapshots.New(w).Snapshots}}
 }
 
 // Points lists the points that a rewind can go to, and resolves names of them.

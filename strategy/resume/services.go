@@ -14,14 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	sharingSvc := sharing.New(w)
-	s := &Services{
-		Resumer: &Resumer{
-			Workspace: w,
-			pusher:    sharingSvc.Pusher,
-		},
-	}
-	return s
+	return &Services{Resumer: &Resumer{Workspace: w, pusher: sharing.New(w).Pusher}}
 }
 
 // Resumer finds the session of a branch and switches to it.

@@ -11,12 +11,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	s := &Services{
-		Reader: &Reader{
-			Workspace: w,
-		},
-	}
-	return s
+	return &Services{Reader: &Reader{w}}
 }
 
 // Reader reads what sessions are now.

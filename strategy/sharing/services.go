@@ -14,16 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	commitsSvc := commits.New(w)
-	workspaceSvc := workspace.New(w)
-	s := &Services{
-		Pusher: &Pusher{
-			Workspace:  w,
-			operations: commitsSvc.Operations,
-			tombstones: workspaceSvc.Tombstones,
-		},
-	}
-	return s
+	return &Services{Pusher: &Pusher{Workspace: w, operations: commits.New(w).Operations, tombstones: workspace.New(w).Tombstones}}
 }
 
 // Pusher pushes and fetches checkpoints.

@@ -14,23 +14,13 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	rewindstateSvc := rewindstate.New(w)
-	s := &Services{
-		Snapshots: &Snapshots{
-			Workspace: w,
-		},
-		Requests: &Requests{
-			Workspace: w,
-		},
-		Server: &Server{
-			Workspace: w,
-			reader:    rewindstateSvc.Reader,
-		},
+	snaps := &Snapshots{w}
+	requests := &Requests{Workspace: w, snapshots: snaps}
+	return &Services{
+		Snapshots: snaps,
+		Requests:  requests,
+		Server:    &Server{Workspace: w, reader: rewindstate.New(w).Reader, requests: requests, snapshots: snaps},
 	}
-	s.Requests.snapshots = s.Snapshots
-	s.Server.requests = s.Requests
-	s.Server.snapshots = s.Snapshots
-	return s
 }
 
 // Snapshots opens the repository's store and takes snapshots of the worktree into it.

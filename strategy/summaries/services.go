@@ -13,12 +13,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	s := &Services{
-		Summarizer: &Summarizer{
-			Workspace: w,
-		},
-	}
-	return s
+	return &Services{Summarizer: &Summarizer{w}}
 }
 
 // Summarizer asks a model for summaries of checkpoints.

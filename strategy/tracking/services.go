@@ -14,26 +14,14 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	workspaceSvc := workspace.New(w)
-	s := &Services{
-		Transcripts: &Transcripts{
-			Workspace:  w,
-			tombstones: workspaceSvc.Tombstones,
-		},
-		Agents: &Agents{
-			Workspace: w,
-		},
-		States: &States{
-			Workspace:  w,
-			tombstones: workspaceSvc.Tombstones,
-		},
-		Marks: &Marks{
-			Workspace: w,
-			children:  workspaceSvc.Children,
-		},
+	local := workspace.New(w)
+	agents := &Agents{w}
+	return &Services{
+		Transcripts: &Transcripts{Workspace: w, agents: agents, tombstones: local.Tombstones},
+		Agents:      agents,
+		States:      &States{Workspace: w, tombstones: local.Tombstones},
+		Marks:       &Marks{Workspace: w, children: local.Children},
 	}
-	s.Transcripts.agents = s.Agents
-	return s
 }
 
 // Transcripts brings sessions up to date with their transcripts.

@@ -9,19 +9,8 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *Workspace) *Services {
-	s := &Services{
-		Files: &Files{
-			Workspace: w,
-		},
-		Tombstones: &Tombstones{
-			Workspace: w,
-		},
-		Children: &Children{
-			Workspace: w,
-		},
-	}
-	s.Files.tombstones = s.Tombstones
-	return s
+	tombstones := &Tombstones{w}
+	return &Services{Files: &Files{Workspace: w, tombstones: tombstones}, Tombstones: tombstones, Children: &Children{w}}
 }
 
 // Files reads and stores files of the worktree and of shadow trees.
