@@ -3,7 +3,6 @@ package capture
 import (
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -47,10 +46,7 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 		return b
 	}
 	path := s.Path(bands.StatPrefix + set.Lineage)
-	last, err := readRecord(s, set.Lineage)
-	if err == nil && last.Entries >= set.AskFrom {
-		b.follow(path, set.Root, last)
-	}
+	b.follow(s, set, path)
 	if b.cache == nil || !b.load(s, set) {
 		b.touched = nil
 		b.cache, _ = statcache.Read(path) // an unusable one is as good as none
@@ -64,11 +60,16 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 	return b
 }
 
-// load finds the snapshot that the cache was written for.
+// load finds the snapshot that the cache was written for, and reports whether it is there with all its bands.
 func (b *base) load(s *bands.Store, set bands.Settings) bool {
 	snap, err := s.Snapshot(b.cache.Version)
-	if err != nil || snap.Lineage != set.Lineage || !whole(s, snap) {
+	if err != nil || snap.Lineage != set.Lineage {
 		return false
+	}
+	for _, length := range snap.Bands {
+		if !s.HasBand(snap, length) {
+			return false
+		}
 	}
 	if ref, _ := snap.Tree.Ref(); ref != b.cache.Root.Record().Ref {
 		return false
@@ -79,11 +80,6 @@ func (b *base) load(s *bands.Store, set bands.Settings) bool {
 		b.touched.Add(touched.Paths{Files: snap.LeftOut}) // each walk lists them
 	}
 	return true
-}
-
-// whole reports whether every band of the snapshot is there in its whole length.
-func whole(s *bands.Store, snap bands.Snapshot) bool {
-	return !slices.ContainsFunc(snap.Bands, func(b bands.BandLength) bool { return !s.HasBand(snap, b) })
 }
 
 func (b *base) close() error {

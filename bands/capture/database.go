@@ -63,10 +63,27 @@ func (db *database) capture(ctx context.Context) error {
 	case IsFatal(err):
 		return err
 	}
-	db.claim()
+	// The files are part of the database: those that the capture doesn't bring are gone.
+	for _, name := range db.files() {
+		it := d.item(name)
+		switch {
+		case it == nil:
+		case isShared(name):
+			it.line.Kind = statcache.Part
+			it.entry = tree.Entry{}
+		case d.hasFile(name):
+			it.line.Kind = statcache.Pending
+		}
+	}
 	switch {
 	case err == nil:
-		db.settle()
+		for _, it := range db.taken {
+			if at := d.item(it.line.Name); at != nil {
+				*at = it
+			} else {
+				d.list.add(it)
+			}
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		// The main file went: what is left is no database.
 		return db.strays(ctx)
@@ -177,39 +194,8 @@ func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error
 
 // files are the names of the main file and of those that may belong to it.
 func (db *database) files() []string {
-	return append([]string{db.main}, companionsOf(db.main)...)
-}
-
-// claim marks the files as part of the database: those that settle doesn't bring
-// are gone.
-func (db *database) claim() {
-	for _, name := range db.files() {
-		it := db.dir.item(name)
-		switch {
-		case it == nil:
-		case isShared(name):
-			it.line.Kind = statcache.Part
-			it.entry = tree.Entry{}
-		case db.dir.hasFile(name):
-			it.line.Kind = statcache.Pending
-		}
-	}
-}
-
-func companionsOf(main string) []string {
-	all := sqlite.Companions(main)
-	return all[:]
-}
-
-// settle puts what was captured in its place.
-func (db *database) settle() {
-	for _, it := range db.taken {
-		if at := db.dir.item(it.line.Name); at != nil {
-			*at = it
-		} else {
-			db.dir.list.add(it)
-		}
-	}
+	companions := sqlite.Companions(db.main)
+	return append([]string{db.main}, companions[:]...)
 }
 
 // refuse makes the files unknown.
@@ -234,7 +220,7 @@ func (db *database) refuse(why tree.Reason) {
 
 // strays reads what is left when the main file went, as files.
 func (db *database) strays(ctx context.Context) error {
-	for _, name := range companionsOf(db.main) {
+	for _, name := range sqlite.Companions(db.main) {
 		it := db.dir.item(name)
 		if it == nil || it.line.Mode&dirfd.ModeType != dirfd.ModeRegular {
 			continue

@@ -71,19 +71,6 @@ type segment struct {
 	hole   bool
 }
 
-// segments hands over the stretches of data and the holes.
-func (s source) segments(yield func(off, n int64, hole bool) error) error {
-	if s.layout == nil {
-		return disk.Segments(s.file, s.size, yield)
-	}
-	for _, part := range s.layout {
-		if err := yield(part.off, part.n, part.hole); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // partsBefore are the parts of what was stored under the name.
 func (fr *fileReader) partsBefore(name string) []band.Part {
 	e := fr.entryBefore(name)
@@ -138,7 +125,7 @@ func (fr *fileReader) parts(src source) ([]band.Part, error) {
 	}
 	var parts []band.Part
 	var differ int64
-	err := src.segments(func(off, n int64, hole bool) error {
+	add := func(off, n int64, hole bool) error {
 		if hole {
 			if last := len(parts) - 1; last >= 0 && parts[last].Kind == band.HolePart {
 				parts[last].Length += n
@@ -163,7 +150,16 @@ func (fr *fileReader) parts(src source) ([]band.Part, error) {
 			off += length
 		}
 		return nil
-	})
+	}
+	var err error
+	if src.layout == nil {
+		err = disk.Segments(src.file, src.size, add)
+	}
+	for _, s := range src.layout {
+		if err = add(s.off, s.n, s.hole); err != nil {
+			break
+		}
+	}
 	return parts, err
 }
 

@@ -10,26 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// bandFiles returns the bands that a new snapshot refers to. It adds those to the
-// batch that may not be on the disk: also what an earlier writer appended and
-// didn't get to sync.
-func (t *taking) bandFiles(numbers []uint32, batch *disk.Batch) ([]band.File, error) {
-	known := t.parent.BandLengths()
-	files := make([]band.File, 0, len(numbers))
-	for _, n := range numbers {
-		f, err := t.bandFile(n, known[n])
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
-		// The parent's bands were synced in the length that it had.
-		if length, ok := known[n]; !ok || f.Length != length {
-			batch.Sync(filepath.Join(t.BandsDir(), f.Name()), t.BandsDir())
-		}
-	}
-	return files, nil
-}
-
 // bandFile finds a band. One that is missing, or shorter than the parent had it,
 // is replaced by the parent's.
 func (t *taking) bandFile(n uint32, length int64) (band.File, error) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -28,29 +29,31 @@ var (
 	errDatabase = errors.New("a database")
 )
 
-// capture reads the names that compare found new.
-func (d *dirReader) capture(ctx context.Context) error {
-	for _, at := range d.todo {
-		if d.list.items[at].line.Kind != statcache.Pending {
-			continue // a database took it along
-		}
-		if err := d.one(ctx, at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// one reads one file. If it went, its line stays pending.
-func (d *dirReader) one(ctx context.Context, at int) error {
+// readItem reads what compare found new. If it went, its line stays pending.
+func (d *dirReader) readItem(ctx context.Context, at int) error {
 	it := &d.list.items[at]
 	name := it.line.Name
 	st := dirfd.Stat{Mode: it.line.Mode}
-	switch {
-	case st.IsSymlink():
+	if st.IsSymlink() {
 		return d.symlink(it)
-	case !st.IsRegular():
-		return d.special(it)
+	}
+	if !st.IsRegular() {
+		if err := d.n.dir.Stat(name, &d.st); err != nil {
+			return d.failed(it, err)
+		}
+		why := tree.Device
+		switch d.st.Mode & dirfd.ModeType {
+		case dirfd.ModeRegular, dirfd.ModeSymlink, dirfd.ModeDir:
+			d.moving(it)
+			return nil
+		case dirfd.ModeFIFO:
+			why = tree.FIFO
+		case dirfd.ModeSocket:
+			why = tree.Socket
+		}
+		it.line = d.lineOf(name, &d.st)
+		it.entry = unknownEntry(name, why, &d.st)
+		return nil
 	}
 	if main, ok := sqlite.Unit(d.hasFile, name); ok && d.startsDatabase(main) {
 		if isShared(name) {
@@ -71,17 +74,37 @@ func (d *dirReader) hasFile(name string) bool {
 	return ok && d.list.lines.Seen[line] && d.list.lines.Line(line).Mode&dirfd.ModeType == dirfd.ModeRegular
 }
 
-// item is what was found under the name, to be changed; nil if nothing was.
+// item is what was found under the name, to be changed; nil if nothing was. A name that is as in the
+// cache becomes an item.
 func (d *dirReader) item(name string) *item {
-	if it := d.list.item(name); it != nil {
+	l := d.list
+	if it := l.item(name); it != nil {
 		return it
 	}
-	it, err := d.list.edit(name)
-	if err != nil {
-		d.anew = true
+	line, ok := l.lines.Lookup(name)
+	if !ok {
 		return nil
 	}
-	return it
+	at := slices.Index(l.places, place(line))
+	if at < 0 {
+		return nil
+	}
+	it := item{line: l.lines.Line(line)}
+	switch it.line.Kind {
+	case statcache.Dir:
+		return nil
+	case statcache.File:
+		e, err := l.before.find(name)
+		if err != nil || e == nil {
+			d.anew = true
+			return nil
+		}
+		it.entry = *e
+	}
+	l.add(it)
+	l.places = l.places[:len(l.places)-1]
+	l.places[at] = place(^int32(len(l.items) - 1))
+	return &l.items[len(l.items)-1]
 }
 
 // symlink reads where it points.
@@ -117,22 +140,6 @@ func (d *dirReader) symlink(it *item) error {
 	return nil
 }
 
-// special notes a file that has no content.
-func (d *dirReader) special(it *item) error {
-	name := it.line.Name
-	if err := d.n.dir.Stat(name, &d.st); err != nil {
-		return d.failed(it, err)
-	}
-	why := typeReason(&d.st)
-	if why == 0 {
-		d.moving(it)
-		return nil
-	}
-	it.line = d.lineOf(it.line.Name, &d.st)
-	it.entry = unknownEntry(name, why, &d.st)
-	return nil
-}
-
 // file reads a regular file.
 func (d *dirReader) file(ctx context.Context, it *item) error {
 	if err := d.take(it); err != nil {
@@ -141,8 +148,10 @@ func (d *dirReader) file(ctx context.Context, it *item) error {
 	name := it.line.Name
 	for attempt := range attempts {
 		if attempt > 0 {
-			if err := wait(ctx, attemptPause); err != nil {
-				return err
+			select {
+			case <-time.After(attemptPause):
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 		}
 		c, err := d.read(name)
@@ -297,16 +306,4 @@ func kept(err error) error {
 func isStoreError(err error) bool {
 	var e *storeError
 	return errors.As(err, &e) || errors.Is(err, errOverRoom)
-}
-
-// wait lets some time pass.
-func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"unicode/utf8"
 
@@ -34,21 +33,6 @@ type record struct {
 // mostAgain bounds the paths of a record: a walk that is unsure about more examines everything.
 const mostAgain = 1000
 
-func readRecord(s *bands.Store, lineage string) (record, error) {
-	data, err := disk.ReadFile(s.Path(bands.ChangedPrefix + lineage))
-	if err != nil {
-		return record{}, err
-	}
-	var r record
-	if err := json.Unmarshal(data, &r); err != nil {
-		return record{}, err
-	}
-	if r.Format != recordFormat {
-		return record{}, errors.New("record of changes: another format")
-	}
-	return r, nil
-}
-
 // moment is the present one of the tree, nil where the file system has no record of changes, or
 // this process may not read it.
 func moment(root string) *touched.Moment {
@@ -59,14 +43,22 @@ func moment(root string) *touched.Moment {
 	return &now
 }
 
-// follow opens the stat cache that the record belongs to, and finds what may have changed since. If more
-// than a part of the tree has, examining all of it costs less.
-func (b *base) follow(path, root string, last record) {
+// follow opens the stat cache at path if there is a record for it, and finds what may have changed since.
+// If more than a part of the tree has, examining all of it costs less.
+func (b *base) follow(s *bands.Store, set bands.Settings, path string) {
 	const part, least = 8, 1000
-	if b.now = moment(root); b.now == nil {
+	data, err := disk.ReadFile(s.Path(bands.ChangedPrefix + set.Lineage))
+	if err != nil {
 		return
 	}
-	paths, known := touched.Between(root, last.Moment, *b.now, int(max(last.Entries/part, least)))
+	var last record
+	if json.Unmarshal(data, &last) != nil || last.Format != recordFormat || last.Entries < set.AskFrom {
+		return
+	}
+	if b.now = moment(set.Root); b.now == nil {
+		return
+	}
+	paths, known := touched.Between(set.Root, last.Moment, *b.now, int(max(last.Entries/part, least)))
 	if !known {
 		return
 	}

@@ -36,8 +36,7 @@ type sink interface {
 // something is to be stored: most walks find nothing.
 type Keeper struct {
 	store *bands.Store
-	first uint32 // the least number of a new band
-	room  int64  // bytes that may be appended; negative: any number
+	room  int64 // bytes that may be appended; negative: any number
 	open  func() (*band.Writer, error)
 	// Lengths are those that bands have at least.
 	Lengths map[uint32]int64
@@ -50,26 +49,25 @@ type Keeper struct {
 // NewKeeper returns a keeper that begins no band with a number below first, and
 // appends at most room bytes (any amount if it is negative). The caller closes it.
 func NewKeeper(s *bands.Store, first uint32, room int64) *Keeper {
-	k := &Keeper{store: s, first: first, room: room, reader: band.NewReader(s.BandsDir())}
-	k.open = sync.OnceValues(k.begin)
+	k := &Keeper{store: s, room: room, reader: band.NewReader(s.BandsDir())}
+	k.open = sync.OnceValues(func() (*band.Writer, error) {
+		damaged, err := s.Damaged()
+		if err != nil {
+			return nil, err
+		}
+		dedupe, err := band.OpenDedupe(s.Path(bands.DedupeFile))
+		if err != nil {
+			return nil, err
+		}
+		options := band.WriterOptions{Dedupe: dedupe, First: first, Lengths: k.Lengths, Damaged: damaged}
+		w, err := band.NewWriter(s.BandsDir(), options)
+		if err != nil {
+			return nil, errors.Join(err, dedupe.Close())
+		}
+		k.dedupe, k.writer = dedupe, w
+		return w, nil
+	})
 	return k
-}
-
-func (k *Keeper) begin() (*band.Writer, error) {
-	damaged, err := k.store.Damaged()
-	if err != nil {
-		return nil, err
-	}
-	dedupe, err := band.OpenDedupe(k.store.Path(bands.DedupeFile))
-	if err != nil {
-		return nil, err
-	}
-	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first, Lengths: k.Lengths, Damaged: damaged})
-	if err != nil {
-		return nil, errors.Join(err, dedupe.Close())
-	}
-	k.dedupe, k.writer = dedupe, w
-	return w, nil
 }
 
 // Add stores a record, unless the store has it.

@@ -1,8 +1,10 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,35 +33,29 @@ type leftOut struct {
 	exact   bool // fit's weight has all that the walk will read
 }
 
-// leftOut describes what the walk leaves out. Where a cache tells what was left out,
-// and not long ago, that stands until more comes than there is room for.
+// leftOut describes what the walk leaves out: what the cache has of it, if it is not old, until more
+// comes than there is room for.
 func (t *taking) leftOut(ctx context.Context) (leftOut, error) {
 	cache := t.base.cache
 	switch {
 	case t.o.Force && cache != nil:
 		return leftOut{room: -1, fit: cache.Fit}, nil
 	case t.o.Force:
-		return t.everything(ctx)
+		left := leftOut{room: -1, fit: statcache.Fit{Capacity: t.set.Cap, At: t.set.Now().Unix()}}
+		if t.o.Progress != nil {
+			top, err := t.survey(ctx)
+			if err != nil {
+				return leftOut{}, err
+			}
+			left.entries = top.entries
+		}
+		return left, nil
 	case cache == nil || cache.Fit.Capacity != t.set.Cap:
 		return t.makeFit(ctx)
 	case t.set.Now().Unix()-cache.Fit.At > fitAgain && len(t.parent.LeftOut) > 0:
 		return t.makeFit(ctx)
 	}
 	return leftOut{room: max(t.set.Cap-cache.Fit.Weight, 0), fit: cache.Fit}, nil
-}
-
-// everything leaves nothing out.
-func (t *taking) everything(ctx context.Context) (leftOut, error) {
-	left := leftOut{room: -1, fit: statcache.Fit{Capacity: t.set.Cap, At: t.set.Now().Unix()}}
-	if t.o.Progress == nil {
-		return left, nil
-	}
-	top, err := t.survey(ctx)
-	if err != nil {
-		return leftOut{}, err
-	}
-	left.entries = top.entries
-	return left, nil
 }
 
 // makeFit measures the tree and chooses what to leave out: the largest
@@ -106,26 +102,21 @@ func (t *taking) ignored(ctx context.Context, top *weighed) ([]*weighed, error) 
 			byPath[d.path] = d
 		}
 	})
-	paths := make([]string, 0, len(byPath))
-	for path := range byPath {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	answer, err := t.set.Ignored(ctx, paths)
+	ignored, err := t.set.Ignored(ctx, slices.Sorted(maps.Keys(byPath)))
 	if err != nil {
 		return nil, fmt.Errorf("ask which directories are ignored: %w", err)
 	}
-	slices.Sort(answer)
+	slices.Sort(ignored)
 	var list []*weighed
 	last := "\x00"
-	for _, path := range answer {
+	for _, path := range ignored {
 		path = strings.TrimSuffix(path, "/")
 		if d := byPath[path]; d != nil && !strings.HasPrefix(path, last+"/") {
 			list = append(list, d)
 			last = path
 		}
 	}
-	slices.SortFunc(list, func(a, b *weighed) int { return int(min(max(b.bytes-a.bytes, -1), 1)) })
+	slices.SortFunc(list, func(a, b *weighed) int { return cmp.Compare(b.bytes, a.bytes) })
 	return list, nil
 }
 

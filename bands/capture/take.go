@@ -61,9 +61,13 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	defer func() { err = errors.Join(err, t.base.close()) }()
-	room, err := t.storeRoom()
-	if err != nil {
-		return Taken{}, err
+	room := int64(-1)
+	if !t.o.Force {
+		size, err := t.QuickSize()
+		if err != nil {
+			return Taken{}, err
+		}
+		room = max(t.set.Cap-size, 0)
 	}
 	t.keep = NewKeeper(t.Store, t.Reserved().Band, room)
 	t.keep.Lengths = t.parent.BandLengths()
@@ -71,8 +75,13 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	if err := t.read(ctx); err != nil {
 		return Taken{}, err
 	}
-	taken = t.result()
-	if t.unchanged() {
+	notes := t.walk.sortedNotes()
+	taken = Taken{
+		Entries: t.walk.examined(t.base), Walk: t.walk.took + t.base.took,
+		Moving: notes.moving, Unreadable: notes.unreadable,
+	}
+	ref, ok := t.parent.Tree.Ref()
+	if t.o.SkipUnchanged && t.parent.Version != 0 && ok && ref.Hash == t.top.settled().Ref.Hash {
 		if repaired := t.keep.repaired(); len(repaired) > 0 {
 			if err := errors.Join(t.keep.Finish(), t.NoteRepaired(repaired)); err != nil {
 				return Taken{}, err
@@ -85,7 +94,13 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	if taken.Snapshot, err = t.publish(); err != nil {
 		return Taken{}, err
 	}
-	taken.Changes = t.changes(ctx, taken.Snapshot)
+	if t.parent.Version != 0 {
+		// What can't be read doesn't count.
+		_ = t.Changes(ctx, t.parent, taken.Snapshot, func(tree.Change) error {
+			taken.Changes++
+			return nil
+		})
+	}
 	return taken, nil
 }
 
@@ -94,8 +109,12 @@ func (t *taking) prepare() error {
 	if err := t.Sweep(); err != nil {
 		return err
 	}
-	if err := mend(t.Held); err != nil {
-		return err
+	// The last snapshot has no link if its maker was killed before it could make it.
+	last := t.Reserved()
+	if last.Version != 0 && t.Has(last.Version) && t.Lineage(last.Lineage).Linked() < last.Version {
+		if err := t.Link(last.Lineage, last.Version); err != nil {
+			return err
+		}
 	}
 	parent, _, err := t.Lineage(t.set.Lineage).Latest()
 	if err != nil {
@@ -109,24 +128,6 @@ func (t *taking) prepare() error {
 	t.base = openBase(t.Store, t.set)
 	t.base.took = t.set.Now().Sub(began)
 	return nil
-}
-
-// mend links the last snapshot, if its maker was killed before it could.
-func mend(h *bands.Held) error {
-	last := h.Reserved()
-	if last.Version == 0 || !h.Has(last.Version) || h.Lineage(last.Lineage).Linked() >= last.Version {
-		return nil
-	}
-	return h.Link(last.Lineage, last.Version)
-}
-
-// storeRoom is how many bytes may be appended, negative for any number.
-func (t *taking) storeRoom() (int64, error) {
-	if t.o.Force {
-		return -1, nil
-	}
-	taken, err := t.QuickSize()
-	return max(t.set.Cap-taken, 0), err
 }
 
 // read walks the tree, as often as it takes: once, unless the cache or what it
@@ -181,20 +182,6 @@ func (t *taking) once(ctx context.Context, left leftOut) error {
 	return nil
 }
 
-// result is what the walk has found.
-func (t *taking) result() Taken {
-	notes := t.walk.sortedNotes()
-	return Taken{
-		Entries: t.walk.examined(t.base), Walk: t.walk.took + t.base.took, Moving: notes.moving, Unreadable: notes.unreadable,
-	}
-}
-
-// unchanged reports whether there is nothing to take.
-func (t *taking) unchanged() bool {
-	ref, ok := t.parent.Tree.Ref()
-	return t.o.SkipUnchanged && t.parent.Version != 0 && ok && ref.Hash == t.top.settled().Ref.Hash
-}
-
 // remember writes the stat cache for the snapshot v. It is no loss if that
 // fails: the one before it still counts.
 func (t *taking) remember(v bands.Version) {
@@ -236,15 +223,31 @@ func (t *taking) publish() (bands.Snapshot, error) {
 	batch.Sync(written...)
 	rec := t.top.settled()
 	numbers := tree.Merge(rec.Bands, []uint32{rec.Ref.Band})
-	files, err := t.bandFiles(numbers, &batch)
-	if err != nil {
-		return bands.Snapshot{}, err
+	known := t.parent.BandLengths()
+	files := make([]band.File, 0, len(numbers))
+	for _, n := range numbers {
+		f, err := t.bandFile(n, known[n])
+		if err != nil {
+			return bands.Snapshot{}, err
+		}
+		files = append(files, f)
+		// The parent's bands were synced in the length that it had. Others may not be on the disk: also
+		// what an earlier writer appended and didn't get to sync.
+		if length, ok := known[n]; !ok || f.Length != length {
+			batch.Sync(filepath.Join(t.BandsDir(), f.Name()), t.BandsDir())
+		}
 	}
 	next, err := t.Next(t.set.Lineage, slices.Max(numbers)+1)
 	if err != nil {
 		return bands.Snapshot{}, err
 	}
-	snap := t.describe(rec)
+	snap := bands.Snapshot{
+		Message: t.o.Message, Cause: t.o.Cause, Created: t.set.Now().UTC(), Parent: t.parent.Version,
+		Root: t.set.Root, Lineage: t.set.Lineage,
+		Tree:   bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset},
+		Totals: rec.Totals, Added: t.keep.added(), Late: t.o.Late,
+		Only: t.set.Only, LeftOut: t.walk.sortedNotes().leftOut, Causality: t.o.Causality,
+	}
 	for _, f := range files {
 		snap.Bands = append(snap.Bands, bands.BandLength{Number: f.Number, Length: f.Length})
 	}
@@ -265,17 +268,6 @@ func (t *taking) publish() (bands.Snapshot, error) {
 	// it, if this can't.
 	_ = t.Link(t.set.Lineage, snap.Version)
 	return snap, nil
-}
-
-// describe is the snapshot without its version and bands.
-func (t *taking) describe(rec tree.Stored) bands.Snapshot {
-	return bands.Snapshot{
-		Message: t.o.Message, Cause: t.o.Cause, Created: t.set.Now().UTC(), Parent: t.parent.Version,
-		Root: t.set.Root, Lineage: t.set.Lineage,
-		Tree:   bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset},
-		Totals: rec.Totals, Added: t.keep.added(), Late: t.o.Late,
-		Only: t.set.Only, LeftOut: t.walk.sortedNotes().leftOut, Causality: t.o.Causality,
-	}
 }
 
 // commit makes the snapshot's folder under another name, and renames it after the
@@ -315,18 +307,4 @@ func (t *taking) commit(snap bands.Snapshot, files []band.File, next bands.Reser
 	}
 	batch.Rename(making, t.SnapshotDir(snap.Version))
 	return batch.Commit()
-}
-
-// changes counts the paths that differ from the parent. What can't be read
-// doesn't count.
-func (t *taking) changes(ctx context.Context, snap bands.Snapshot) int {
-	if t.parent.Version == 0 {
-		return 0
-	}
-	count := 0
-	_ = t.Changes(ctx, t.parent, snap, func(tree.Change) error {
-		count++
-		return nil
-	})
-	return count
 }

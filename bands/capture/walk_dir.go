@@ -15,14 +15,21 @@ import (
 // cache hold; their subdirectories are in r.kids.
 func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, error) {
 	d := &dirReader{fileReader: fileReader{reader: r, n: n, list: &listing{}}, path: n.path()}
-	if err := d.prepare(); err != nil {
-		return nil, err
+	if !n.old.Known() {
+		n.old, n.stray = r.renamed(&n.st), true
+	}
+	if n.old.Known() {
+		var err error
+		if d.list.before, err = newFormer(r.base, n.old.Record()); err != nil {
+			return nil, err
+		}
+		var ok bool
+		if d.list.lines, ok = n.old.Index(); !ok {
+			return nil, statcache.ErrUnusable
+		}
 	}
 	d.maybe = r.maybe(n)
 	names, err := d.names()
-	if err == nil {
-		err = d.own()
-	}
 	if err != nil {
 		return nil, r.lost(n, err)
 	}
@@ -42,12 +49,17 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 			return nil, err
 		}
 	}
-	if err := d.capture(ctx); err != nil {
-		return nil, err
+	for _, at := range d.todo {
+		if d.list.items[at].line.Kind != statcache.Pending {
+			continue // a database took it along
+		}
+		if err := d.readItem(ctx, at); err != nil {
+			return nil, err
+		}
 	}
 	r.count(len(d.list.places))
-	if d.differs() {
-		n.found = d.list
+	if d.anew || !d.same || len(d.todo) > 0 || len(d.list.places) != len(d.list.lines.Starts) {
+		n.found = d.list // it has to be stored, or its block written
 	}
 	return r.kids, nil
 }
@@ -64,26 +76,8 @@ type dirReader struct {
 	anew  bool  // something is not as in the cache
 }
 
-// prepare finds out what is known about the directory.
-func (d *dirReader) prepare() error {
-	if !d.n.old.Known() {
-		d.n.old, d.n.stray = d.renamed(&d.n.st), true
-	}
-	if !d.n.old.Known() {
-		return nil
-	}
-	var err error
-	if d.list.before, err = newFormer(d.base, d.n.old.Record()); err != nil {
-		return err
-	}
-	var ok bool
-	if d.list.lines, ok = d.n.old.Index(); !ok {
-		return statcache.ErrUnusable
-	}
-	return nil
-}
-
-// names are the directory's, in the order in which the file system has them.
+// names reads the directory's own data, and returns its names in the order in which the file system has
+// them.
 func (d *dirReader) names() ([]string, error) {
 	if err := d.n.dir.Self(&d.st); err != nil {
 		return nil, err
@@ -93,33 +87,31 @@ func (d *dirReader) names() ([]string, error) {
 		d.list.own.Ino = 0
 	}
 	d.same = d.n.old.Known() && d.n.old.Same(&d.st)
-	d.list.attr = AttrOf(&d.st)
 	names := make([]string, 0, len(d.list.lines.Starts))
 	if d.same && !d.strict {
 		for i := range d.list.lines.Starts {
 			names = append(names, d.list.lines.Name(int32(i)))
 		}
-		return names, nil
+	} else {
+		if d.reader.names == nil {
+			d.reader.names = make([]byte, namesRoom)
+		}
+		err := d.n.dir.Names(d.reader.names, func(name []byte, _ byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	if d.reader.names == nil {
-		d.reader.names = make([]byte, namesRoom)
-	}
-	err := d.n.dir.Names(d.reader.names, func(name []byte, _ byte) error {
-		names = append(names, string(name))
-		return nil
-	})
-	return names, err
-}
-
-// own completes the directory's own attributes.
-func (d *dirReader) own() error {
 	if d.same {
 		d.list.attr = d.list.before.dir.Attr
-		return nil
+		return names, nil
 	}
+	d.list.attr = AttrOf(&d.st)
 	xattrs, err := dirfd.DirXattrs(d.n.dir).List()
 	d.list.attr.Xattrs = xattrsOf(xattrs)
-	return err
+	return names, err
 }
 
 // compare compares one name with what is known, and notes what has to be done.
@@ -138,7 +130,18 @@ func (d *dirReader) compare(name string) error {
 	}
 	st := &d.st
 	if err := d.n.dir.Stat(name, st); err != nil {
-		return d.unseen(name, err)
+		if IsFatal(err) {
+			return err
+		}
+		d.anew = true
+		if !errors.Is(err, fs.ErrNotExist) {
+			d.list.add(item{
+				line:  statcache.Line{Name: name, Kind: statcache.File},
+				entry: unknownEntry(name, tree.Unreadable, &dirfd.Stat{}),
+			})
+			d.unreadable(name)
+		}
+		return nil
 	}
 	if why := d.skipped(name, was); why != 0 {
 		if was.Kind == statcache.Skipped && was.Reason == why {
@@ -154,7 +157,12 @@ func (d *dirReader) compare(name string) error {
 		return nil
 	}
 	if st.IsDir() {
-		kid := d.descend(name, was)
+		var old statcache.Directory
+		if was.Kind == statcache.Dir {
+			old, _ = d.cache.Child(d.n.old, was)
+		}
+		kid := d.n.adopt(name, old, st)
+		d.kids = append(d.kids, kid)
 		if was.Kind == statcache.Dir {
 			d.list.keep(line)
 			return nil
@@ -171,23 +179,6 @@ func (d *dirReader) compare(name string) error {
 	it.line.Kind = statcache.Pending
 	d.todo = append(d.todo, len(d.list.items))
 	d.list.add(it)
-	return nil
-}
-
-// unseen is for a name that was listed and can't be asked about.
-func (d *dirReader) unseen(name string, err error) error {
-	if IsFatal(err) {
-		return err
-	}
-	d.anew = true
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	d.list.add(item{
-		line:  statcache.Line{Name: name, Kind: statcache.File},
-		entry: unknownEntry(name, tree.Unreadable, &dirfd.Stat{}),
-	})
-	d.unreadable(name)
 	return nil
 }
 
@@ -218,17 +209,6 @@ func (d *dirReader) skipped(name string, was statcache.Line) tree.Reason {
 	return 0
 }
 
-// descend makes a node for the directory in d.st.
-func (d *dirReader) descend(name string, was statcache.Line) *node {
-	var old statcache.Directory
-	if was.Kind == statcache.Dir {
-		old, _ = d.cache.Child(d.n.old, was)
-	}
-	kid := d.n.adopt(name, old, &d.st)
-	d.kids = append(d.kids, kid)
-	return kid
-}
-
 // entryBefore is what was stored under the name; nil if nothing was.
 func (fr *fileReader) entryBefore(name string) *tree.Entry {
 	if fr.list.before == nil {
@@ -239,9 +219,4 @@ func (fr *fileReader) entryBefore(name string) *tree.Entry {
 		return nil // it is stored anew
 	}
 	return e
-}
-
-// differs reports whether the directory has to be stored, or its block written.
-func (d *dirReader) differs() bool {
-	return d.anew || !d.same || len(d.todo) > 0 || len(d.list.places) != len(d.list.lines.Starts)
 }

@@ -30,20 +30,6 @@ func xattrsOf(list []dirfd.Xattr) []tree.Xattr {
 	return all
 }
 
-// typeReason is why the file can't be held, by its type; 0 if it can.
-func typeReason(st *dirfd.Stat) tree.Reason {
-	switch st.Mode & dirfd.ModeType {
-	case dirfd.ModeRegular, dirfd.ModeSymlink, dirfd.ModeDir:
-		return 0
-	case dirfd.ModeFIFO:
-		return tree.FIFO
-	case dirfd.ModeSocket:
-		return tree.Socket
-	default:
-		return tree.Device
-	}
-}
-
 // isStore reports whether a directory with these names is a store.
 func isStore(names []string) bool {
 	for _, name := range []string{bands.InfoFile, bands.TagFile, bands.BandsFolder, bands.SnapshotsFolder} {

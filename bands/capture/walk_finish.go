@@ -11,22 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// finish settles a directory whose subdirectories are all finished.
-func (r *reader) finish(n *node) error {
-	if n.out.state == asBefore {
-		if n.found == nil && len(n.differing) == 0 {
-			return nil
-		}
-		if err := r.settle(n); err != nil {
-			return err
-		}
-	}
-	if n.parent != nil {
-		n.parent.differs(n)
-	}
-	return nil
-}
-
 // settle stores a directory that differs from the cache. What was read of it is
 // not needed any more.
 func (r *reader) settle(n *node) error {
@@ -36,26 +20,44 @@ func (r *reader) settle(n *node) error {
 		s.kids[kid.name] = kid
 	}
 	if s.list == nil {
-		if err := s.relist(); err != nil {
+		// Only subdirectories differ.
+		lines, ok := n.old.Index()
+		if !ok {
+			return statcache.ErrUnusable
+		}
+		before, err := newFormer(r.base, n.old.Record())
+		if err != nil {
 			return err
 		}
-		if !n.moved() {
+		places := make([]place, 0, len(lines.Starts))
+		s.list = &listing{own: n.old.Own(), attr: before.dir.Attr, before: before, lines: lines, places: places}
+		for i := range lines.Starts {
+			s.list.keep(int32(i))
+		}
+		moved := slices.ContainsFunc(n.differing, func(kid *node) bool {
+			return kid.out.state != storedAnew || !kid.old.Known() || kid.out.record.Ref != kid.old.Record().Ref
+		})
+		if !moved {
 			// Every record below is the same: only the cache isn't.
 			return s.end(n.old.Record())
 		}
 	}
-	rec, err := s.store()
+	s.collect()
+	dir, err := s.directory()
 	if err != nil {
 		return err
 	}
+	r.enc = dir.Encode(r.enc[:0])
+	rec := tree.Stored{Totals: dir.Totals, Bands: dir.Bands}
+	if was := n.old; was.Known() && was.Record().Ref.Hash == sha256.Sum256(r.enc) {
+		rec.Ref, err = r.to.keep(was.Record().Ref, band.Directory, r.enc)
+	} else {
+		rec.Ref, err = r.to.directory(band.Directory, dir, r.enc)
+	}
+	if err != nil {
+		return kept(err)
+	}
 	return s.end(rec)
-}
-
-// moved reports whether a subdirectory has another record than in the cache.
-func (n *node) moved() bool {
-	return slices.ContainsFunc(n.differing, func(kid *node) bool {
-		return kid.out.state != storedAnew || !kid.old.Known() || kid.out.record.Ref != kid.old.Record().Ref
-	})
 }
 
 // settling is the end of the work on one directory.
@@ -69,97 +71,49 @@ type settling struct {
 	below map[string]tree.Stored // what is below the entries of edits
 }
 
-// relist makes the listing of a directory in which only subdirectories differ.
-func (s *settling) relist() error {
-	lines, ok := s.n.old.Index()
-	if !ok {
-		return statcache.ErrUnusable
-	}
-	before, err := newFormer(s.base, s.n.old.Record())
-	if err != nil {
-		return err
-	}
-	s.list = &listing{own: s.n.old.Own(), attr: before.dir.Attr, before: before, lines: lines, places: make([]place, 0, len(lines.Starts))}
-	for i := range lines.Starts {
-		s.list.keep(int32(i))
-	}
-	return nil
-}
-
-// end makes the outcome of a directory that was stored as rec.
-func (s *settling) end(rec tree.Stored) error {
-	block, err := s.block(rec)
-	s.n.out = outcome{state: storedAnew, record: rec, stat: block}
-	return err
-}
-
-// store stores the directory, or finds that it is what was stored before.
-func (s *settling) store() (rec tree.Stored, err error) {
-	s.collect()
-	dir, err := s.directory()
-	if err != nil {
-		return rec, err
-	}
-	s.enc = dir.Encode(s.enc[:0])
-	rec = tree.Stored{Totals: dir.Totals, Bands: dir.Bands}
-	if was := s.n.old; was.Known() && was.Record().Ref.Hash == sha256.Sum256(s.enc) {
-		rec.Ref, err = s.to.keep(was.Record().Ref, band.Directory, s.enc)
-		return rec, kept(err)
-	}
-	rec.Ref, err = s.to.directory(band.Directory, dir, s.enc)
-	return rec, kept(err)
-}
-
 // collect finds the edits that make the directory of the one before.
 func (s *settling) collect() {
 	for _, p := range s.list.places {
-		if p < 0 {
-			s.item(&s.list.items[^p])
+		if p >= 0 {
+			if len(s.kids) == 0 {
+				continue
+			}
+			if kid := s.kids[s.list.lines.Name(int32(p))]; kid != nil {
+				s.kid(kid)
+			}
 			continue
 		}
-		if len(s.kids) == 0 {
+		it := &s.list.items[^p]
+		if it.kid != nil {
+			s.kid(it.kid)
 			continue
 		}
-		if kid := s.kids[s.list.lines.Name(int32(p))]; kid != nil {
-			s.kid(kid)
+		edit := tree.Edit{Name: it.line.Name}
+		if it.entry.Kind != 0 && it.line.Kind != statcache.Pending {
+			edit.Entry = &it.entry
 		}
+		if it.entry.Parts {
+			s.below[edit.Name] = tree.Stored{Bands: it.bands}
+		}
+		s.edits = append(s.edits, edit)
 	}
 	for line, seen := range s.list.lines.Seen {
 		if !seen {
 			s.edits = append(s.edits, tree.Edit{Name: s.list.lines.Name(int32(line))})
 		}
 	}
-	// A line that was not kept may have an item.
+	// A line that was not kept may have an item: the removal comes last.
 	slices.SortFunc(s.edits, func(a, b tree.Edit) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), compareBool(a.Entry == nil, b.Entry == nil))
+		c := cmp.Compare(a.Name, b.Name)
+		switch {
+		case c != 0 || (a.Entry == nil) == (b.Entry == nil):
+			return c
+		case b.Entry == nil:
+			return -1
+		}
+		return 1
 	})
 	s.edits = slices.CompactFunc(s.edits, func(a, b tree.Edit) bool { return a.Name == b.Name })
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
-func (s *settling) item(it *item) {
-	if it.kid != nil {
-		s.kid(it.kid)
-		return
-	}
-	edit := tree.Edit{Name: it.line.Name}
-	if it.entry.Kind != 0 && it.line.Kind != statcache.Pending {
-		edit.Entry = &it.entry
-	}
-	if it.entry.Parts {
-		s.below[edit.Name] = tree.Stored{Bands: it.bands}
-	}
-	s.edits = append(s.edits, edit)
 }
 
 func (s *settling) kid(kid *node) {
@@ -196,13 +150,21 @@ func (s *settling) directory() (*tree.Directory, error) {
 			count++
 		}
 	}
+	if count <= tree.FlatEntries {
+		whole, err := tree.Assemble(&before, pager.Load)
+		if err != nil {
+			return nil, statcache.ErrUnusable
+		}
+		for e := range tree.Merged(whole.Entries, s.edits) {
+			dir.Entries = append(dir.Entries, *e)
+		}
+		dir.Totals, dir.Bands, err = s.sum(dir.Entries)
+		return dir, err
+	}
 	var pages []tree.Page
-	switch {
-	case count <= tree.FlatEntries:
-		return dir, s.flat(dir, &before, pager)
-	case len(before.Pages) > 0:
+	if len(before.Pages) > 0 {
 		pages, err = pager.Apply(before.Pages, s.edits)
-	default:
+	} else {
 		pages, err = pager.Split(tree.Merged(before.Entries, s.edits))
 	}
 	if err != nil {
@@ -210,19 +172,6 @@ func (s *settling) directory() (*tree.Directory, error) {
 	}
 	dir.SetPages(pages)
 	return dir, nil
-}
-
-// flat fills in a directory without pages.
-func (s *settling) flat(dir, before *tree.Directory, pager tree.Pager) error {
-	whole, err := tree.Assemble(before, pager.Load)
-	if err != nil {
-		return statcache.ErrUnusable
-	}
-	for e := range tree.Merged(whole.Entries, s.edits) {
-		dir.Entries = append(dir.Entries, *e)
-	}
-	dir.Totals, dir.Bands, err = s.sum(dir.Entries)
-	return err
 }
 
 // page stores a page, or finds it among those before.
@@ -293,8 +242,8 @@ func (s *settling) under(e *tree.Entry) (tree.Stored, error) {
 	return old.Record(), nil
 }
 
-// block is the listing as the stat cache has it.
-func (s *settling) block(rec tree.Stored) (*statcache.Node, error) {
+// end makes the outcome of a directory that was stored as rec: the listing as the stat cache has it.
+func (s *settling) end(rec tree.Stored) error {
 	l := s.list
 	s.noteAgain()
 	n := statcache.NewNode(l.own, rec, len(l.lines.Block)+len(l.items)*(statcache.EntryLength+16))
@@ -318,11 +267,12 @@ func (s *settling) block(rec tree.Stored) (*statcache.Node, error) {
 		}
 		old, ok := s.cache.Child(s.n.old, l.lines.Line(int32(p)))
 		if !ok {
-			return nil, statcache.ErrUnusable
+			return statcache.ErrUnusable
 		}
 		n.AddDir(text[statcache.EntryLength:], statcache.Subdirectory{Old: old})
 	}
-	return n, nil
+	s.n.out = outcome{state: storedAnew, record: rec, stat: n}
+	return nil
 }
 
 // noteAgain notes what the cache has without an inode, so that it never matches.

@@ -54,33 +54,6 @@ func (l *listing) item(name string) *item {
 	return nil
 }
 
-// edit makes an item of a name that is as in the cache; nil if there is none.
-func (l *listing) edit(name string) (*item, error) {
-	line, ok := l.lines.Lookup(name)
-	if !ok {
-		return nil, nil //nolint:nilnil // no item is an answer
-	}
-	at := slices.Index(l.places, place(line))
-	if at < 0 {
-		return nil, nil //nolint:nilnil // no item is an answer
-	}
-	it := item{line: l.lines.Line(line)}
-	switch it.line.Kind {
-	case statcache.Dir:
-		return nil, nil //nolint:nilnil // a directory is no item
-	case statcache.File:
-		e, err := l.before.find(name)
-		if err != nil || e == nil {
-			return nil, statcache.ErrUnusable
-		}
-		it.entry = *e
-	}
-	l.add(it)
-	l.places = l.places[:len(l.places)-1]
-	l.places[at] = place(^int32(len(l.items) - 1))
-	return &l.items[len(l.items)-1], nil
-}
-
 // former is a directory as the base has it. Pages are loaded when they are
 // needed, once.
 type former struct {

@@ -89,13 +89,6 @@ func (n *node) adopt(name string, old statcache.Directory, st *dirfd.Stat) *node
 	return kid
 }
 
-// differs notes for the parent that the subdirectory isn't as in the cache.
-func (n *node) differs(kid *node) {
-	n.mu.Lock()
-	n.differing = append(n.differing, kid)
-	n.mu.Unlock()
-}
-
 // settled is the record of a finished directory.
 func (n *node) settled() tree.Stored {
 	if n.out.state == asBefore {

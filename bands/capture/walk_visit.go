@@ -43,10 +43,18 @@ func (r *reader) visit(ctx context.Context, n *node) error {
 	n.closeOne()
 	r.push(below)
 	for n != nil && n.pending.Add(-1) == 0 {
-		if err := r.finish(n); err != nil {
-			return err
+		if n.out.state == asBefore && (n.found != nil || len(n.differing) > 0) {
+			if err := r.settle(n); err != nil {
+				return err
+			}
 		}
-		n = n.parent
+		parent := n.parent
+		if parent != nil && n.out.state != asBefore {
+			parent.mu.Lock()
+			parent.differing = append(parent.differing, n)
+			parent.mu.Unlock()
+		}
+		n = parent
 	}
 	return nil
 }
@@ -122,7 +130,10 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 			}
 			r.kids = append(r.kids, n.adopt(e.Name, old, &r.st))
 		case statcache.Skipped:
-			if !r.stillSkipped(n, &e) {
+			// What the rules skip needs no look: they are the same.
+			switch {
+			case e.Reason == tree.OtherFileSystem && (n.dir.Stat(e.Name, &r.st) != nil || !r.foreign(&r.st)),
+				e.Reason == tree.Budget && !r.staysOut(n, e.Name):
 				return verified, false
 			}
 		}
@@ -150,18 +161,6 @@ func (r *reader) maybe(n *node) maybe {
 // leaves reports whether the cap leaves no room for the directory.
 func (r *reader) leaves(n *node, name string) bool {
 	return len(r.leave) > 0 && r.leave[tree.JoinPath(n.path(), name)]
-}
-
-// stillSkipped reports whether what was not looked at needs no look now.
-func (r *reader) stillSkipped(n *node, e *statcache.Line) bool {
-	switch e.Reason {
-	case tree.OtherFileSystem:
-		return n.dir.Stat(e.Name, &r.st) == nil && r.foreign(&r.st)
-	case tree.Budget:
-		return r.staysOut(n, e.Name)
-	default: // by the rules, which are the same
-		return true
-	}
 }
 
 // staysOut reports whether a directory that the cap left out stays so, and notes
