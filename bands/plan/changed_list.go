@@ -90,12 +90,11 @@ func (c *ChangedList) reaches(path string) bool {
 	if path == "" {
 		return len(c.marks) > 0
 	}
-	return len(c.at(path)) > 0 || c.hasBelow(path+"/")
-}
-
-func (c *ChangedList) hasBelow(prefix string) bool {
-	for s := range c.From(prefix) {
-		return strings.HasPrefix(s.path, prefix)
+	if len(c.at(path)) > 0 {
+		return true
+	}
+	for s := range c.From(path + "/") {
+		return strings.HasPrefix(s.path, path+"/")
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -48,13 +49,16 @@ func ForTarget(ctx context.Context, s *bands.Store, present *capture.Present, ta
 
 // Compare compares, and compares again if databases that would be changed are open.
 func Compare(ctx context.Context, s *bands.Store, at Sides, content *contents.Reader, in *Selection) (Plan, error) {
-	if rel, ok := relIn(in.Root, s.Dir()); ok {
-		in.Hidden[rel] = true
+	if rel, err := filepath.Rel(in.Root, s.Dir()); err == nil && filepath.IsLocal(rel) {
+		in.Hidden[filepath.ToSlash(rel)] = true
 	}
 	want, _ := at.Target.Tree.Ref()
 	once := func(busy map[string]bool) (Plan, error) {
 		plan := Plan{Target: at.Target, Dirs: map[string]DirChange{}, partly: map[string]tree.Attr{}}
-		p := &Planner{Comparison: Comparison{Now: at.Now, Want: content.Records, Content: content, Scope: in}, Plan: &plan, busy: busy, lists: at.Lists, Seen: map[string]bool{}}
+		p := &Planner{
+			Comparison: Comparison{Now: at.Now, Want: content.Records, Content: content, Scope: in},
+			Plan:       &plan, busy: busy, lists: at.Lists, Seen: map[string]bool{},
+		}
 		err := p.run(ctx, at.NowRef, want)
 		if err != nil && tree.IsDamaged(err) {
 			err = fmt.Errorf("%w: %w", bands.ErrDamaged, err)

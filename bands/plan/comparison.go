@@ -40,21 +40,6 @@ func (c *Comparison) same(a, b *tree.Entry) bool {
 	return same(&a.Attr, &b.Attr) && c.sameContent(a, b)
 }
 
-// timed is what the target has of a path, with the time that it is to get.
-func (c *Comparison) timed(was, want *tree.Entry) *tree.Entry {
-	if !c.Scope.PresentTime || want.Kind != tree.File {
-		return want
-	}
-	e := *want
-	switch {
-	case was != nil && c.sameContent(was, want):
-		e.Attr.Mtime = was.Attr.Mtime
-	case !c.Scope.At.IsZero():
-		e.Attr.Mtime = c.Scope.At
-	}
-	return &e
-}
-
 func sameButTime(a, b *tree.Attr) bool {
 	x := *a
 	x.Mtime = b.Mtime

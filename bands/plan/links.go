@@ -66,30 +66,23 @@ func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
 	}
 	// What shares its content in the target may share it with others now.
 	for _, names := range r.want.names {
-		if err := r.alsoHad(names, had); err != nil {
-			return err
+		if len(names) < 2 {
+			continue
+		}
+		for _, name := range names {
+			e, err := r.lookup(0, name)
+			if err != nil {
+				return err
+			}
+			if e != nil && e.Link != 0 {
+				had[e.Link] = true
+			}
 		}
 	}
 	if r.now, err = groupsOf(ctx, p.Now, now, had); err != nil {
 		return err
 	}
 	return r.run()
-}
-
-func (r *relinker) alsoHad(names []string, had map[uint64]bool) error {
-	if len(names) < 2 {
-		return nil
-	}
-	for _, name := range names {
-		e, err := r.lookup(0, name)
-		if err != nil {
-			return err
-		}
-		if e != nil && e.Link != 0 {
-			had[e.Link] = true
-		}
-	}
-	return nil
 }
 
 // lookup is the entry on one side: 0 is now, 1 the target; nil if there is none.
@@ -121,7 +114,12 @@ func (r *relinker) run() error {
 			}
 			continue
 		}
-		if err := r.alone(l); err != nil {
+		// A file that has one name in the target gets a content of its own.
+		if r.step(l.path) != nil || l.was == nil || !r.p.may(l.path, l.was) ||
+			len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
+			continue
+		}
+		if err := r.rewrite(l.path, l.was, l.want, ""); err != nil {
 			return err
 		}
 	}
@@ -172,14 +170,6 @@ func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
 	return d, err
 }
 
-// alone gives a file that has one name in the target a content of its own.
-func (r *relinker) alone(l linkPair) error {
-	if r.step(l.path) != nil || l.was == nil || !r.p.may(l.path, l.was) || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
-		return nil
-	}
-	return r.rewrite(l.path, l.was, l.want, "")
-}
-
 // member is one name of a group.
 type member struct {
 	path      string
@@ -210,7 +200,34 @@ func (r *relinker) group(names []string) error {
 	if first < 0 {
 		return nil
 	}
-	return r.join(members, first)
+	lead := members[first]
+	outsiders := lead.intact && r.outsiders(lead, members)
+	if outsiders && !r.p.may(lead.path, lead.was) {
+		return nil
+	}
+	if outsiders {
+		if err := r.rewrite(lead.path, lead.was, lead.want, ""); err != nil {
+			return err
+		}
+		lead.intact = false
+	}
+	for i, m := range members {
+		switch {
+		case i == first:
+		case m.intact && lead.intact && lead.was.Link != 0 && m.was.Link == lead.was.Link:
+		case m.planned:
+			d, s := r.p.Plan.Root.Find(m.path)
+			d.setLink(s.Name, lead.path)
+			if s.Kind == StepAttributes {
+				s.Kind = StepRewrite
+			}
+		case r.p.may(m.path, m.was):
+			if err := r.rewrite(m.path, m.was, m.want, lead.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // step is the step of a path; nil if it has none.
@@ -253,37 +270,6 @@ func (r *relinker) outsiders(m member, members []member) bool {
 	return slices.ContainsFunc(r.now.names[m.was.Link], func(name string) bool {
 		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
 	})
-}
-
-func (r *relinker) join(members []member, first int) error {
-	lead := members[first]
-	outsiders := lead.intact && r.outsiders(lead, members)
-	if outsiders && !r.p.may(lead.path, lead.was) {
-		return nil
-	}
-	if outsiders {
-		if err := r.rewrite(lead.path, lead.was, lead.want, ""); err != nil {
-			return err
-		}
-		lead.intact = false
-	}
-	for i, m := range members {
-		switch {
-		case i == first:
-		case m.intact && lead.intact && lead.was.Link != 0 && m.was.Link == lead.was.Link:
-		case m.planned:
-			d, s := r.p.Plan.Root.Find(m.path)
-			d.setLink(s.Name, lead.path)
-			if s.Kind == StepAttributes {
-				s.Kind = StepRewrite
-			}
-		case r.p.may(m.path, m.was):
-			if err := r.rewrite(m.path, m.was, m.want, lead.path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // rewrite adds a step for a path whose content is right, but shared with others.

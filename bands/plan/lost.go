@@ -41,12 +41,6 @@ func newLostCheck(content *contents.Reader) *lostCheck {
 	return l
 }
 
-func (l *lostCheck) check(path string, e *tree.Entry) {
-	if e.Kind == tree.File && e.Size > 0 {
-		l.work <- lostEntry{path, e}
-	}
-}
-
 // end waits, and takes what is lost out of the plan.
 func (l *lostCheck) end(p *Plan) {
 	close(l.work)

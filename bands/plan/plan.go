@@ -139,7 +139,14 @@ func (p *Plan) lists() []*[]string {
 
 // add takes up what a part of the plan has.
 func (p *Plan) add(part *Plan) {
-	p.Root.add(part.Root)
+	switch d, o := p.Root, part.Root; {
+	case o == nil:
+	case o.Path == d.Path: // more steps of its own
+		d.List, d.kids = append(d.List, o.List...), append(d.kids, o.kids...)
+	case !o.empty():
+		o.List = slices.Clone(o.List) // without room for more
+		d.kids = append(d.kids, o)
+	}
 	from := part.lists()
 	for i, to := range p.lists() {
 		*to = append(*to, *from[i]...)

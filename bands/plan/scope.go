@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -209,12 +208,3 @@ func (s *Selection) keeps(p string, now, want *tree.Entry) bool {
 }
 
 func (s *Selection) deletes(p string, e *tree.Entry) bool { return s.Delete == nil || s.Delete(p, *e) }
-
-// relIn is the path of target below root, slashes between; false if it isn't there.
-func relIn(root, target string) (string, bool) {
-	rel, err := filepath.Rel(root, target)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
-}

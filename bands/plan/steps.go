@@ -53,18 +53,6 @@ func (d *DirSteps) Part() *Plan {
 	return &Plan{Root: &DirSteps{Path: d.Path, Was: d.Was, Want: d.Want}}
 }
 
-// add takes up the steps of a directory in it, or more of its own.
-func (d *DirSteps) add(o *DirSteps) {
-	switch {
-	case o == nil:
-	case o.Path == d.Path:
-		d.List, d.kids = append(d.List, o.List...), append(d.kids, o.kids...)
-	case !o.empty():
-		o.List = slices.Clone(o.List) // without room for more
-		d.kids = append(d.kids, o)
-	}
-}
-
 // sort puts the steps in the order of their paths.
 func (d *DirSteps) sort() {
 	for at := range d.Dirs() {
@@ -142,20 +130,6 @@ func (d *DirSteps) visit(yield func(*DirSteps, int) bool) bool {
 // PathOf is the path of one of the directory's steps.
 func (d *DirSteps) PathOf(s *NamedStep) string { return tree.JoinPath(d.Path, s.Name) }
 
-// at returns the steps of a directory at or below this one, which is the root;
-// nil if it has none.
-func (d *DirSteps) at(path string) *DirSteps {
-	if path == "" {
-		return d
-	}
-	for name := range strings.SplitSeq(path, "/") {
-		if d = d.Kid(name); d == nil {
-			return nil
-		}
-	}
-	return d
-}
-
 // Kid returns the steps of a subdirectory; nil if it has none.
 func (d *DirSteps) Kid(name string) *DirSteps {
 	if i, ok := d.searchKid(name); ok {
@@ -172,9 +146,16 @@ func (d *DirSteps) search(name string) (int, bool) {
 	return slices.BinarySearchFunc(d.List, name, func(s NamedStep, name string) int { return strings.Compare(s.Name, name) })
 }
 
-// Find returns the step of a path and its directory; nil if there is none.
+// Find returns the step of a path and its directory; nil if there is none. d is the root.
 func (d *DirSteps) Find(path string) (*DirSteps, *NamedStep) {
-	if d = d.at(tree.ParentPath(path)); d == nil {
+	if parent := tree.ParentPath(path); parent != "" {
+		for name := range strings.SplitSeq(parent, "/") {
+			if d = d.Kid(name); d == nil {
+				return nil, nil
+			}
+		}
+	}
+	if d == nil {
 		return nil, nil
 	}
 	if i, ok := d.search(tree.BasePath(path)); ok {
@@ -292,8 +273,7 @@ func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error
 // described is the entry that an action's path is to become: of a directory with
 // its attributes, of a file with the time that it is to get.
 func (c *Comparison) described(a *Action, s *NamedStep) (*tree.Entry, error) {
-	switch {
-	case s.Want == tree.Dir:
+	if s.Want == tree.Dir {
 		d, err := tree.Header(c.Want, a.Entry.Content)
 		if err != nil {
 			return nil, err
@@ -301,9 +281,16 @@ func (c *Comparison) described(a *Action, s *NamedStep) (*tree.Entry, error) {
 		e := *a.Entry
 		e.Attr = d.Attr
 		return &e, nil
-	case s.Unit != 0: // a database's files have their own times
-		return a.Entry, nil
-	default:
-		return c.timed(a.Was, a.Entry), nil
 	}
+	if s.Unit != 0 || !c.Scope.PresentTime || a.Entry.Kind != tree.File {
+		return a.Entry, nil // a database's files have their own times
+	}
+	e := *a.Entry
+	switch {
+	case a.Was != nil && c.sameContent(a.Was, a.Entry):
+		e.Attr.Mtime = a.Was.Attr.Mtime
+	case !c.Scope.At.IsZero():
+		e.Attr.Mtime = c.Scope.At
+	}
+	return &e, nil
 }

@@ -54,18 +54,6 @@ func (c *Comparison) may(path string, was *tree.Entry) bool {
 	return c.Scope.Relate(path) == Inside && c.takesBack(path, was)
 }
 
-// undoKeeps lists a path that an undo leaves: the restore that is taken back
-// didn't change it, or it was changed since. Directories that come or go are
-// decided by what is in them.
-func (c *Comparison) undoKeeps(path string, was, want *tree.Entry, out *Plan) bool {
-	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
-	if c.Scope.Undo == nil || wasDir && (wantDir || want == nil) || was == nil && wantDir || c.takesBack(path, was) {
-		return false
-	}
-	c.keep(path, was, want, out)
-	return true
-}
-
 // keep names a path that an undo leaves, unless its time is all that differs.
 func (c *Comparison) keep(path string, was, want *tree.Entry, out *Plan) {
 	switch {

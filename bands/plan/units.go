@@ -19,12 +19,32 @@ const pageUnit = 512
 // restored together or not at all. It returns for each name it has planned
 // whether nothing is there in the end.
 func (p *Planner) units(dir string, list []pair, out *Plan) map[string]bool {
+	var mains []string // the names that may be databases with something to restore
+	add := func(name string) {
+		if !slices.Contains(mains, name) {
+			mains = append(mains, name)
+		}
+	}
+	exists := func(name string) bool { _, ok := find(list, name); return ok }
+	for _, pr := range list {
+		if main, ok := sqlite.Unit(exists, pr.name); ok {
+			add(main)
+		} else if pr.was != nil && !p.same(pr.was, pr.want) && (pages(pr.was) || pages(pr.want)) {
+			add(pr.name)
+		}
+	}
 	var done map[string]bool
-	for _, main := range p.mains(list) {
+	for _, main := range mains {
 		if _, planned := done[main]; planned {
 			continue // the journal of another, in which a database is stored
 		}
-		members := membersOf(list, main)
+		first, _ := find(list, main)
+		members := []pair{first} // the main file first
+		for _, name := range sqlite.Companions(main) {
+			if m, ok := find(list, name); ok && mayBeOf(m.was) && mayBeOf(m.want) {
+				members = append(members, m)
+			}
+		}
 		if !p.isUnit(dir, members) {
 			continue
 		}
@@ -47,39 +67,8 @@ func find(list []pair, name string) (pair, bool) {
 	return list[i], true
 }
 
-// mains are the names that may be databases with something to restore.
-func (c *Comparison) mains(list []pair) []string {
-	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	exists := func(name string) bool { _, ok := find(list, name); return ok }
-	for _, pr := range list {
-		if main, ok := sqlite.Unit(exists, pr.name); ok {
-			add(main)
-		} else if pr.was != nil && !c.same(pr.was, pr.want) && (pages(pr.was) || pages(pr.want)) {
-			add(pr.name)
-		}
-	}
-	return names
-}
-
 func pages(e *tree.Entry) bool {
 	return e != nil && e.Kind == tree.File && e.Size > 0 && e.Size%pageUnit == 0
-}
-
-// membersOf are the files of a database, the main file first.
-func membersOf(list []pair, main string) []pair {
-	first, _ := find(list, main)
-	members := []pair{first}
-	for _, name := range sqlite.Companions(main) {
-		if m, ok := find(list, name); ok && mayBeOf(m.was) && mayBeOf(m.want) {
-			members = append(members, m)
-		}
-	}
-	return members
 }
 
 // mayBeOf reports whether SQLite may have made the file: directories, links and

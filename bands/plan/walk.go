@@ -53,20 +53,7 @@ func (p *Planner) run(ctx context.Context, now, want band.Ref) error {
 			p.directory("", w, t, p.Plan)
 		}
 	}
-	if err := p.missing(now, want); err != nil {
-		return err
-	}
-	p.Plan.Root.sort()
-	if err := p.relink(ctx, now, want); err != nil {
-		return err
-	}
-	p.Plan.Tidy()
-	return nil
-}
-
-// missing names the paths of the scope that were not met since a side doesn't
-// hold them, or can't be read.
-func (p *Planner) missing(now, want band.Ref) error {
+	// Paths of the scope that were not met: a side doesn't hold them, or can't be read.
 	for name := range p.Scope.Named {
 		if p.Seen[name] || name == "" {
 			continue
@@ -85,6 +72,11 @@ func (p *Planner) missing(now, want band.Ref) error {
 			return err
 		}
 	}
+	p.Plan.Root.sort()
+	if err := p.relink(ctx, now, want); err != nil {
+		return err
+	}
+	p.Plan.Tidy()
 	return nil
 }
 
@@ -152,10 +144,46 @@ func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry,
 	if p.same(was, want) {
 		return false, nil
 	}
-	if p.stays(path, was, want, rel, out) || rel == Inside && p.undoKeeps(path, was, want, out) {
+	if p.stays(path, was, want, rel, out) {
 		return false, nil
 	}
-	return p.change(ctx, path, was, want, out)
+	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
+	// An undo leaves what the restore didn't change, or what was changed since. Directories that come or
+	// go are decided by what is in them.
+	byContent := wasDir && (wantDir || want == nil) || was == nil && wantDir
+	if rel == Inside && p.Scope.Undo != nil && !byContent && !p.takesBack(path, was) {
+		p.keep(path, was, want, out)
+		return false, nil
+	}
+	switch {
+	case wasDir && wantDir:
+		return false, p.bothDirs(ctx, path, was, want, out)
+	case wantDir:
+		return false, p.makeDir(ctx, path, was, want, out)
+	case wasDir && want == nil:
+		return p.removeDir(ctx, path, was, out)
+	case wasDir:
+		return false, p.dirToFile(ctx, path, was, want, out)
+	case rel != Inside:
+		return false, nil
+	case want == nil && !p.Scope.deletes(path, was):
+		out.Kept = append(out.Kept, path)
+		return false, nil
+	case want == nil:
+		p.does(out, NamedStep{Name: was.Name, Kind: StepDelete, Was: was.Kind}, nil)
+		return true, nil
+	}
+	// A file or symlink in the target, and no directory now.
+	if was != nil || p.lost == nil {
+		if !p.Content.Whole(want) {
+			out.Damaged = append(out.Damaged, path)
+			return false, nil
+		}
+	} else if want.Kind == tree.File && want.Size > 0 {
+		p.lost.work <- lostEntry{path, want}
+	}
+	p.does(out, NamedStep{Name: want.Name, Kind: p.kindOf(was, want), Was: kindOf(was)}, want)
+	return false, nil
 }
 
 func (p *Planner) see(path string) {
@@ -186,39 +214,6 @@ func (p *Planner) stays(path string, was, want *tree.Entry, rel Relation, out *P
 	}
 	*list = append(*list, path)
 	return true
-}
-
-// change plans a path that differs and that both sides hold.
-func (p *Planner) change(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
-	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
-	switch {
-	case wasDir && wantDir:
-		return false, p.bothDirs(ctx, path, was, want, out)
-	case want == nil && !wasDir:
-		return p.removeFile(path, was, out), nil
-	case wantDir:
-		return false, p.makeDir(ctx, path, was, want, out)
-	case want == nil:
-		return p.removeDir(ctx, path, was, out)
-	case wasDir:
-		return false, p.dirToFile(ctx, path, was, want, out)
-	}
-	if p.Scope.Relate(path) != Inside {
-		return false, nil
-	}
-	p.file(path, was, want, out)
-	return false, nil
-}
-
-// file plans what is a file or symlink in the target, and no directory now.
-func (p *Planner) file(path string, was, want *tree.Entry, out *Plan) {
-	if was == nil && p.lost != nil {
-		p.lost.check(path, want)
-	} else if !p.Content.Whole(want) {
-		out.Damaged = append(out.Damaged, path)
-		return
-	}
-	p.does(out, NamedStep{Name: want.Name, Kind: p.kindOf(was, want), Was: kindOf(was)}, want)
 }
 
 // does adds the step that makes an entry what the target has, or removes it if
@@ -254,16 +249,4 @@ func (c *Comparison) kindOf(was, want *tree.Entry) StepKind {
 		return StepAttributes
 	}
 	return StepRewrite
-}
-
-func (p *Planner) removeFile(path string, was *tree.Entry, out *Plan) bool {
-	if p.Scope.Relate(path) != Inside {
-		return false
-	}
-	if !p.Scope.deletes(path, was) {
-		out.Kept = append(out.Kept, path)
-		return false
-	}
-	p.does(out, NamedStep{Name: was.Name, Kind: StepDelete, Was: was.Kind}, nil)
-	return true
 }
