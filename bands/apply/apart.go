@@ -51,21 +51,13 @@ func (a *Applier) mkdirApart(n *Spot, mode uint32) (err error) {
 	if err := apart.Mkdir(name, mode); err != nil {
 		return err
 	}
-	if err := notThere(parent, n.Name); err != nil {
-		return errors.Join(err, apart.Rmdir(name))
+	// A directory that appears after this is only replaced if it is empty.
+	var st dirfd.Stat
+	if parent.Stat(n.Name, &st) == nil {
+		return errors.Join(swap.ErrChanged, apart.Rmdir(name))
 	}
 	if err := apart.Rename(name, parent, n.Name); err != nil {
 		return errors.Join(err, apart.Rmdir(name))
-	}
-	return nil
-}
-
-// notThere is an error if something has the name. A directory that appears
-// after it is only replaced if it is empty.
-func notThere(dir *dirfd.Dir, name string) error {
-	var st dirfd.Stat
-	if err := dir.Stat(name, &st); err == nil {
-		return swap.ErrChanged
 	}
 	return nil
 }

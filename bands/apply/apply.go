@@ -54,7 +54,8 @@ func (a *Applier) Run(ctx context.Context, p *plan.Plan) error {
 		a.Flush = &Flusher{}
 		return a.carryOut(ctx, p)
 	}
-	a.Flush = newFlusher(a.Total, p.Size, disk.Unwritten())
+	unwritten := disk.Unwritten()
+	a.Flush = &Flusher{byFile: unwritten >= 0 && (a.Total <= fewFiles || unwritten > p.Size+littleData)}
 	defer a.Flush.drop()
 	if err := a.carryOut(ctx, p); err != nil {
 		return err

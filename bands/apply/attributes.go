@@ -37,11 +37,7 @@ func (at attributes) settleFile(dir place, name, path string, f *os.File, e *tre
 	if dir.bare && len(e.Attr.Xattrs) == 0 {
 		return nil
 	}
-	return at.fileXattrs(path, f, e.Attr.Xattrs)
-}
-
-func (at attributes) fileXattrs(path string, f *os.File, want []tree.Xattr) error {
-	return at.setXattrs(path, want, dirfd.FileXattrs(f))
+	return at.setXattrs(path, e.Attr.Xattrs, dirfd.FileXattrs(f))
 }
 
 // settleFileOwner sets owner and mode where they differ. An owner that this user
@@ -94,11 +90,15 @@ func (at attributes) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Ent
 	if err := at.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
 		return err
 	}
-	set := at.linkXattrs
-	if e.Kind == tree.File {
-		set = at.openXattrs
+	var err error
+	if e.Kind != tree.File {
+		err = at.setXattrs(path, e.Attr.Xattrs, dirfd.EntryXattrs(dir, name))
+	} else if f, unopened := dir.OpenFile(name); unopened == nil {
+		err = errors.Join(at.setXattrs(path, e.Attr.Xattrs, dirfd.FileXattrs(f)), f.Close())
+	} else if len(e.Attr.Xattrs) > 0 || !errors.Is(unopened, fs.ErrPermission) {
+		err = unopened
 	}
-	if err := set(dir, name, path, e); err != nil {
+	if err != nil {
 		return err
 	}
 	if st.ModTime().Equal(e.Attr.Mtime) {
@@ -130,23 +130,6 @@ func (at attributes) noteTime(path string, mtime time.Time, stat func(*dirfd.Sta
 			mtime.UTC().Format(time.RFC3339), got.Format(time.RFC3339), errors.ErrUnsupported))
 	}
 	return nil
-}
-
-// linkXattrs makes the extended attributes of a symlink those of the entry.
-func (at attributes) linkXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	return at.setXattrs(path, e.Attr.Xattrs, dirfd.EntryXattrs(dir, name))
-}
-
-// openXattrs makes the extended attributes of a file those of the entry.
-func (at attributes) openXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	f, err := dir.OpenFile(name)
-	if errors.Is(err, fs.ErrPermission) && len(e.Attr.Xattrs) == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(at.fileXattrs(path, f, e.Attr.Xattrs), f.Close())
 }
 
 // setXattrs makes to, the extended attributes of the file at path, those wanted. What the system doesn't

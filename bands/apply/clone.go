@@ -5,7 +5,6 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -23,19 +22,6 @@ type CloneSource struct {
 // before, in nanoseconds.
 func NewCloneSource(root string, before int64) *CloneSource {
 	return &CloneSource{root: root, before: before}
-}
-
-// directory opens the directory of the source for the files of a spot, nil if none of
-// them are to be cloned.
-func (c *CloneSource) directory(n *Spot) *dirfd.Dir {
-	if c == nil || len(n.Same) == 0 || c.off.Load() {
-		return nil
-	}
-	dir, err := contents.OpenBelow(c.root, n.Path)
-	if err != nil {
-		return nil
-	}
-	return dir
 }
 
 // clone makes the new file f a clone of the file of that name in the source, and reports

@@ -14,41 +14,28 @@ import (
 // enterDeletion removes the files of a directory that go.
 func (a *Applier) enterDeletion(n *Spot, _ *contents.Scratch) {
 	a.open(n)
+	deletes := 0
 	for _, s := range n.Steps {
 		if n.Err != nil {
 			a.Fail(s.Path, n.Err)
 			continue
 		}
-		if err := a.unlink(n, s); err != nil {
+		name := tree.BasePath(s.Path)
+		var err error
+		if s.Unit != 0 && n.Units[s.Unit-1].Main == s.Path {
+			err = UnlinkIfThere(n.fd, name+"-shm")
+		}
+		if err == nil {
+			err = a.remove(n.fd, name, s.Was)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			a.Fail(s.Path, err)
 		}
-	}
-	if n.Err == nil {
-		a.advance(countDeletes(n.Steps))
-	}
-}
-
-func countDeletes(steps []*plan.Action) int {
-	count := 0
-	for _, s := range steps {
 		if s.Kind == plan.StepDelete {
-			count++
+			deletes++
 		}
 	}
-	return count
-}
-
-func (a *Applier) unlink(n *Spot, s *plan.Action) error {
-	name := tree.BasePath(s.Path)
-	if s.Unit != 0 && n.Units[s.Unit-1].Main == s.Path {
-		if err := UnlinkIfThere(n.fd, name+"-shm"); err != nil {
-			return err
-		}
-	}
-	if err := a.remove(n.fd, name, s.Was); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	a.advance(deletes)
 }
 
 // UnlinkIfThere removes the name from a directory; that it isn't there is no error.

@@ -67,18 +67,13 @@ func (n *Spot) chmod(root string, mode uint32) error {
 	if err := disk.Step("chmod", root); err != nil {
 		return err
 	}
-	return os.Chmod(root, fileMode(mode))
-}
-
-// fileMode is 07777 as the os package writes it.
-func fileMode(mode uint32) os.FileMode {
 	m := os.FileMode(mode & 0o777)
-	for bit, flag := range map[uint32]os.FileMode{0o4000: os.ModeSetuid, 0o2000: os.ModeSetgid, 0o1000: os.ModeSticky} {
+	for bit, flag := range map[uint32]os.FileMode{setuid: os.ModeSetuid, setgid: os.ModeSetgid, 0o1000: os.ModeSticky} {
 		if mode&bit != 0 {
 			m |= flag
 		}
 	}
-	return m
+	return os.Chmod(root, m)
 }
 
 // makeDir makes the node's directory and opens it.
@@ -115,8 +110,19 @@ func (a *Applier) settle(n *Spot) error {
 		return n.chmod(a.root, n.opened)
 	}
 	want := &n.Change.Want
-	if err := a.settleOwner(n, &st, want); err != nil {
+	mode, chowned, err := a.chown(tree.ShownPath(n.Path), &st, want, func(uid, gid int) error {
+		if n.Parent == nil {
+			return os.Lchown(a.root, uid, gid)
+		}
+		return n.Parent.fd.Entry(n.Name).Chown(uid, gid)
+	})
+	if err != nil {
 		return err
+	}
+	if chowned || st.Mode&dirfd.ModePerm != mode {
+		if err := n.chmod(a.root, mode); err != nil {
+			return err
+		}
 	}
 	if len(want.Xattrs) > 0 || len(n.Change.Was.Xattrs) > 0 || n.Make != nil && !n.Parent.bare {
 		if err := a.setXattrs(tree.ShownPath(n.Path), want.Xattrs, dirfd.DirXattrs(n.fd)); err != nil {
@@ -130,28 +136,6 @@ func (a *Applier) settle(n *Spot) error {
 		return err
 	}
 	return a.noteTime(tree.ShownPath(n.Path), want.Mtime, n.fd.Self)
-}
-
-func (a *Applier) settleOwner(n *Spot, st *dirfd.Stat, want *tree.Attr) error {
-	mode, chowned, err := a.chown(tree.ShownPath(n.Path), st, want, func(uid, gid int) error {
-		if n.Parent == nil {
-			return os.Lchown(a.root, uid, gid)
-		}
-		return n.Parent.fd.Entry(n.Name).Chown(uid, gid)
-	})
-	if err != nil {
-		return err
-	}
-	if chowned || st.Mode&dirfd.ModePerm != mode {
-		return n.chmod(a.root, mode)
-	}
-	return nil
-}
-
-// changed reports whether the directory or one of its names may have changed.
-func (n *Spot) changed() bool {
-	return n.Count > 0 || n.Make != nil || n.Change != nil ||
-		slices.ContainsFunc(n.Kids, func(kid *Spot) bool { return kid.Make != nil })
 }
 
 func (n *Spot) close() {
@@ -173,13 +157,27 @@ func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
 		a.open(n)
 	}
 	if n.Err != nil {
-		a.failAll(n)
+		for _, step := range n.Steps {
+			a.Fail(step.Path, n.Err)
+		}
+		if len(n.Steps) == 0 && n.Change != nil && n.Make == nil {
+			a.Fail(tree.ShownPath(n.Path), n.Err)
+		}
 		return
 	}
-	n.bare = n.givesNothing()
-	here := place{Dir: n.fd, bare: n.bare, from: a.Clones.directory(n), same: n.Same}
-	if here.from != nil {
-		defer func() { _ = here.from.Close() }()
+	// What is made in the directory has no extended attributes if the directory has none: those that are
+	// inherited, a default ACL or a property of Btrfs, are attributes of the directory. Asking once saves
+	// a search of each new file on Btrfs.
+	if n.bare = n.Make != nil && n.Parent.bare; !n.bare {
+		list, err := dirfd.DirXattrs(n.fd).List()
+		n.bare = err == nil && len(list) == 0
+	}
+	here := place{Dir: n.fd, bare: n.bare, same: n.Same}
+	if c := a.Clones; c != nil && len(n.Same) > 0 && !c.off.Load() {
+		if from, err := contents.OpenBelow(c.root, n.Path); err == nil {
+			defer func() { _ = from.Close() }()
+			here.from = from
+		}
 	}
 	var unit []*plan.Action
 	for _, step := range n.Steps {
@@ -198,26 +196,6 @@ func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
 	a.advance(len(n.Steps))
 }
 
-func (a *Applier) failAll(n *Spot) {
-	for _, step := range n.Steps {
-		a.Fail(step.Path, n.Err)
-	}
-	if len(n.Steps) == 0 && n.Change != nil && n.Make == nil {
-		a.Fail(tree.ShownPath(n.Path), n.Err)
-	}
-}
-
-// givesNothing reports whether what is made in the directory has no extended
-// attributes: those that are inherited, a default ACL or a property of Btrfs, are
-// attributes of the directory. Asking once saves a search of each new file on Btrfs.
-func (n *Spot) givesNothing() bool {
-	if n.Make != nil && n.Parent.bare {
-		return true
-	}
-	list, err := dirfd.DirXattrs(n.fd).List()
-	return err == nil && len(list) == 0
-}
-
 // LeaveChange gives the directory its attributes when all in it is done.
 func (a *Applier) LeaveChange(n *Spot, _ *contents.Scratch) {
 	if n.fd == nil {
@@ -228,7 +206,8 @@ func (a *Applier) LeaveChange(n *Spot, _ *contents.Scratch) {
 			a.Fail(tree.ShownPath(n.Path), fmt.Errorf("attributes: %w", err))
 		}
 	}
-	if n.changed() {
+	makes := slices.ContainsFunc(n.Kids, func(kid *Spot) bool { return kid.Make != nil })
+	if makes || n.Count > 0 || n.Make != nil || n.Change != nil { // it or one of its names may have changed
 		a.Flush.addDir(n.fd)
 	}
 	n.close()

@@ -33,11 +33,6 @@ type Flusher struct {
 	whole bool // something is left for a sync of the file system
 }
 
-// newFlusher chooses the way for that many paths with that many bytes.
-func newFlusher(paths int, bytes, unwritten int64) *Flusher {
-	return &Flusher{byFile: unwritten >= 0 && (paths <= fewFiles || unwritten > bytes+littleData)}
-}
-
 // add takes a file that was written, which it closes.
 func (w *Flusher) add(f *os.File) error {
 	if !w.byFile {

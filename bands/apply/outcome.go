@@ -45,7 +45,8 @@ func (o *Outcome) Fail(path string, err error) {
 	if o.fatal != nil {
 		return
 	}
-	if hopeless(err) {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		o.fatal = fmt.Errorf("restore %s: %w", path, err)
 	}
 	if !o.failedPaths[path] {
@@ -110,9 +111,4 @@ func (o *Outcome) wrote(n int64) {
 // report reports how far the restore is; o.mu is held.
 func (o *Outcome) report() {
 	o.Progress(bands.Progress{Stage: "restore", Done: int64(o.done), Total: int64(o.Total), Bytes: o.written, Size: o.Size})
-}
-
-func hopeless(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

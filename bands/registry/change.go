@@ -29,12 +29,8 @@ func (r *Registry) CloseStore(ctx context.Context, e Entry) (Entry, error) {
 	return r.change(ctx, e.Dir, func(info *bands.Info) { info.Mounted = nil })
 }
 
-// hold takes the lock of the store in a folder.
-func hold(ctx context.Context, dir string) (*bands.Held, error) {
-	s, err := bands.Open(dir)
-	if err != nil {
-		return nil, err
-	}
+// hold takes the lock of a store.
+func hold(ctx context.Context, s *bands.Store) (*bands.Held, error) {
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	return s.Hold(waiting)
@@ -42,7 +38,11 @@ func hold(ctx context.Context, dir string) (*bands.Held, error) {
 
 // change changes what a store says of itself, there and in the catalog.
 func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info)) (Entry, error) {
-	h, err := hold(ctx, dir)
+	s, err := bands.Open(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	h, err := hold(ctx, s)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -81,8 +81,14 @@ func (r *Registry) Unmanage(ctx context.Context, dir string) (Entry, error) {
 // again after a crash, it removes what is left.
 func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 	return r.alone(ctx, func() error {
-		if err := r.removeContext(ctx, e); err != nil {
-			return err
+		if named, ok := r.named(ctx, e.Root); e.Root != "" && ok && named.ID == e.ID {
+			path := filepath.Join(e.Root, ContextFile)
+			if err := disk.Step("unlink", path); err != nil {
+				return err
+			}
+			if err := os.Remove(path); err != nil {
+				return err
+			}
 		}
 		if d, ok := volume.Named(e.Driver, volume.Place{Store: e.Dir}); ok {
 			if err := d.Close(e.Root, true); err != nil {
@@ -117,19 +123,6 @@ func OpenPool(ctx context.Context, r *Registry) error {
 	return r.alone(ctx, func() error { return volume.OpenPool(base) })
 }
 
-// removeContext removes the .agentfs that names the store.
-func (r *Registry) removeContext(ctx context.Context, e Entry) error {
-	named, ok := r.named(ctx, e.Root)
-	if e.Root == "" || !ok || named.ID != e.ID {
-		return nil
-	}
-	path := filepath.Join(e.Root, ContextFile)
-	if err := disk.Step("unlink", path); err != nil {
-		return err
-	}
-	return os.Remove(path)
-}
-
 // removeStore moves the folder out of the way, so that no half of a store is
 // ever found, and removes it. It waits until nobody writes to the store.
 func removeStore(ctx context.Context, dir string) error {
@@ -141,9 +134,7 @@ func removeStore(ctx context.Context, dir string) error {
 		return err // something else is there now
 	}
 	if err == nil {
-		waiting, cancel := context.WithTimeout(ctx, lockWait)
-		defer cancel()
-		h, err := s.Hold(waiting)
+		h, err := hold(ctx, s)
 		if err != nil {
 			return err
 		}

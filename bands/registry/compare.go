@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/verify"
@@ -44,11 +45,7 @@ func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, er
 	if err != nil {
 		return nil, err
 	}
-	differs, err = compare(ctx, c, s)
-	return differs, errors.Join(err, c.Close())
-}
-
-func compare(ctx context.Context, c *catalog.Catalog, s *bands.Store) ([]string, error) {
+	defer func() { err = errors.Join(err, c.Close()) }()
 	if err := c.Check(ctx); err != nil {
 		return nil, err
 	}
@@ -60,16 +57,9 @@ func compare(ctx context.Context, c *catalog.Catalog, s *bands.Store) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[bands.Version]bool, len(rows))
 	for _, row := range rows {
-		known[bands.Version(row.Version)] = true
-	}
-	for _, v := range versions {
-		delete(known, v)
-	}
-	var differs []string
-	for _, row := range rows {
-		if v := bands.Version(row.Version); known[v] {
+		v := bands.Version(row.Version)
+		if _, there := slices.BinarySearch(versions, v); !there { // ascending
 			differs = append(differs, "snapshot "+v.String()+" is in it and gone")
 		}
 	}

@@ -75,20 +75,15 @@ func readConfig(home, userHome string) (Config, []error) {
 	}
 	var tables map[string]any
 	if _, err := toml.Decode(string(data), &tables); err != nil {
-		return cfg, []error{&ConfigError{File: path, Problem: problem(err)}}
+		problem := err.Error()
+		if e, ok := errors.AsType[toml.ParseError](err); ok {
+			problem = fmt.Sprintf("line %d: %s", e.Position.Line, e.Message)
+		}
+		return cfg, []error{&ConfigError{File: path, Problem: problem}}
 	}
 	c := configReader{file: path, tables: tables, userHome: userHome}
-	c.stores(&cfg)
-	c.checkpoints(&cfg)
-	c.hooks(&cfg)
+	c.read(&cfg)
 	return cfg, c.bad
-}
-
-func problem(err error) string {
-	if e, ok := errors.AsType[toml.ParseError](err); ok {
-		return fmt.Sprintf("line %d: %s", e.Position.Line, e.Message)
-	}
-	return err.Error()
 }
 
 // configReader takes values out of the parsed file and collects what is wrong.
@@ -99,11 +94,12 @@ type configReader struct {
 	bad      []error
 }
 
-func (c *configReader) stores(cfg *Config) {
+// read takes the values of all keys.
+func (c *configReader) read(cfg *Config) {
+	var text string
 	c.path("stores.base_path", &cfg.BasePath)
 	c.path("stores.default_mount_base", &cfg.DefaultMountBase)
 	const allowed = `a size from "1MiB", like "50G"`
-	var text string
 	if value(c, "stores.default_size", allowed, &text) {
 		if n, err := sizes.ParseSize(text); err == nil && n >= 1<<20 {
 			cfg.DefaultSize = n
@@ -111,9 +107,7 @@ func (c *configReader) stores(cfg *Config) {
 			c.wrong("stores.default_size", allowed)
 		}
 	}
-}
 
-func (c *configReader) checkpoints(cfg *Config) {
 	var prune bool
 	var keep int64
 	hasPrune := value(c, "checkpoints.auto_prune", "true or false", &prune)
@@ -131,9 +125,7 @@ func (c *configReader) checkpoints(cfg *Config) {
 	case hasPrune:
 		cfg.Keep = keepCount
 	}
-}
 
-func (c *configReader) hooks(cfg *Config) {
 	value(c, "hooks.claude_code", "true or false", &cfg.ClaudeCode)
 	const tools = `a list of tools, like ["Edit", "Write"]`
 	var list []any
@@ -151,7 +143,6 @@ func (c *configReader) hooks(cfg *Config) {
 		}
 	}
 	const durations = `a duration from "0s" to "24h", like "10s"`
-	var text string
 	if value(c, "hooks.min_interval", durations, &text) {
 		if d, err := time.ParseDuration(text); err == nil && d >= 0 && d <= 24*time.Hour {
 			cfg.MinInterval = d

@@ -115,7 +115,11 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 		return Converted{}, err
 	}
 	done := Converted{From: from, Former: Former(root)}
-	held, err := hold(ctx, to.Dir) // against the same command at the same time
+	s, err := bands.Open(to.Dir)
+	if err != nil {
+		return Converted{}, err
+	}
+	held, err := hold(ctx, s) // against the same command at the same time
 	if err != nil {
 		return Converted{}, err
 	}
@@ -211,24 +215,20 @@ func (c Converter) fresh(ctx context.Context, root string, o ConvertOptions) (En
 		name = e.Name
 	}
 	if name == "" {
-		if name, err = c.nameFor(root); err != nil {
+		base, err := c.base()
+		if err != nil {
 			return Entry{}, err
 		}
+		taken, err := maker{Registry: c.Registry}.taken(base, "")
+		if err != nil {
+			return Entry{}, err
+		}
+		name = freeName(nameFrom(filepath.Base(root)), taken)
 	}
 	if o.Driver == "" {
 		return c.Init(ctx, name, at, o.Size)
 	}
 	return c.InitVolume(ctx, name, at, o.Driver, o.Size)
-}
-
-// nameFor is a name for the store of a folder.
-func (c Converter) nameFor(root string) (string, error) {
-	base, err := c.base()
-	if err != nil {
-		return "", err
-	}
-	taken, err := maker{Registry: c.Registry}.taken(base, "")
-	return freeName(nameFrom(filepath.Base(root)), taken), err
 }
 
 // copy makes the folder to equal to root, until comparing all of them finds no difference.

@@ -287,9 +287,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 // sweep removes left-overs, ends a restore of a volume that was interrupted, and makes the
 // store go on above the version last.
 func (d *doctor) sweep(ctx context.Context, s *bands.Store, e Entry, last bands.Version) error {
-	waiting, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	h, err := s.Hold(waiting)
+	h, err := hold(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,13 @@ func (c Converter) exchange(ctx context.Context, j exchange) error {
 	if err := c.note(j); err != nil {
 		return err
 	}
-	err := j.close()
+	from, to, err := j.sides()
+	if err == nil && from != nil {
+		err = from.Close(j.Root, false)
+	}
+	if err == nil && to != nil {
+		err = to.Close(j.Fresh, false)
+	}
 	if err == nil {
 		j.Identity = identity(j.Root)
 		err = c.note(j)
@@ -103,18 +109,6 @@ func (j exchange) sides() (from, to volume.Driver, err error) { //nolint:ireturn
 		to, err = driver(j.To)
 	}
 	return from, to, err
-}
-
-// close unmounts what is mounted at the two folders.
-func (j exchange) close() error {
-	from, to, err := j.sides()
-	if err == nil && from != nil {
-		err = from.Close(j.Root, false)
-	}
-	if err == nil && to != nil {
-		err = to.Close(j.Fresh, false)
-	}
-	return err
 }
 
 // cancelExchange takes back what was done before the folders were exchanged.

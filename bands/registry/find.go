@@ -39,7 +39,15 @@ func (r *Registry) base() (string, error) {
 // slash (absolute, or with ~/). It is ErrNoStore if there is none.
 func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
-		return findPath(expandHome(name, r.UserHome))
+		path := expandHome(name, r.UserHome)
+		if !filepath.IsAbs(path) {
+			return Entry{}, fmt.Errorf("%w: %s: the path must be absolute", bands.ErrNoStore, path)
+		}
+		e, err := loadEntry(filepath.Clean(path))
+		if err != nil {
+			return Entry{}, fmt.Errorf("store %s: %w", path, err)
+		}
+		return e, nil
 	}
 	if err := CheckName(name); err != nil {
 		return Entry{}, fmt.Errorf("%w: %w", bands.ErrNoStore, err)
@@ -66,17 +74,6 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 		}
 	}
 	return Entry{}, errors.Join(fmt.Errorf("%w: %s", bands.ErrNoStore, name), bad)
-}
-
-func findPath(path string) (Entry, error) {
-	if !filepath.IsAbs(path) {
-		return Entry{}, fmt.Errorf("%w: %s: the path must be absolute", bands.ErrNoStore, path)
-	}
-	e, err := loadEntry(filepath.Clean(path))
-	if err != nil {
-		return Entry{}, fmt.Errorf("store %s: %w", path, err)
-	}
-	return e, nil
 }
 
 // FindFor is the store for the working directory cwd: the one that the nearest

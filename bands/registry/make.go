@@ -120,7 +120,9 @@ func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (
 		}
 		return m.change(ctx, e.Dir, func(info *bands.Info) { info.Root, info.RootID = root, disk.Identity(root) })
 	}
-	if e, ok, err := m.replaced(root); err != nil || ok && (name == "" || name == e.Name) {
+	// Another directory may be where the tree of a store was.
+	replaced := func(_ string, e Entry) bool { return e.Root == root && e.Replaced() }
+	if e, ok, err := m.find(replaced); err != nil || ok && (name == "" || name == e.Name) {
 		if err != nil {
 			return Entry{}, err
 		}
@@ -155,11 +157,6 @@ func (e *movedError) Error() string {
 // Hint describes how the store is given the directory all the same.
 func (e *movedError) Hint() string {
 	return fmt.Sprintf("--name %s makes it that store's folder; without the file a new store is made", e.name)
-}
-
-// replaced is the store whose tree was at root, where another directory is now.
-func (m maker) replaced(root string) (Entry, bool, error) {
-	return m.find(func(_ string, e Entry) bool { return e.Root == root && e.Replaced() })
 }
 
 // find is the first store of which is reports true, given the folder of named stores.
@@ -390,8 +387,14 @@ func (m maker) make(ctx context.Context, dir string, info bands.Info) (Entry, er
 	if err != nil {
 		return Entry{}, err
 	}
-	err = errors.Join(fill(ctx, filepath.Join(temp, "store"), dir, info), os.RemoveAll(temp))
-	if err != nil {
+	store := filepath.Join(temp, "store")
+	if err = complete(ctx, store, info); err == nil {
+		err = disk.Step("rename", dir)
+	}
+	if err == nil {
+		err = os.Rename(store, dir)
+	}
+	if err = errors.Join(err, os.RemoveAll(temp)); err != nil {
 		return Entry{}, fmt.Errorf("make store %s: %w", dir, err)
 	}
 	e, err := loadEntry(dir)
@@ -400,17 +403,6 @@ func (m maker) make(ctx context.Context, dir string, info bands.Info) (Entry, er
 	}
 	m.Rows().note(ctx, e)
 	return e, m.list().add(e.Dir)
-}
-
-// fill makes the store in temp and moves it to dir.
-func fill(ctx context.Context, temp, dir string, info bands.Info) error {
-	if err := complete(ctx, temp, info); err != nil {
-		return err
-	}
-	if err := disk.Step("rename", dir); err != nil {
-		return err
-	}
-	return os.Rename(temp, dir)
 }
 
 const (

@@ -99,9 +99,7 @@ func complete(ctx context.Context, dir string, info bands.Info) error {
 	if err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	h, err := s.Hold(waiting)
+	h, err := hold(ctx, s)
 	if err != nil {
 		return err
 	}

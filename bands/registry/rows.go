@@ -137,17 +137,13 @@ func (r Rows) Forget(ctx context.Context, s *bands.Store, versions ...bands.Vers
 	if r.path == "" {
 		return nil
 	}
-	return r.with(ctx, func(c *catalog.Catalog) error {
-		return c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), versionNumbers(versions)...)
-	})
-}
-
-func versionNumbers(versions []bands.Version) []int {
-	list := make([]int, len(versions))
+	numbers := make([]int, len(versions))
 	for i, v := range versions {
-		list[i] = int(v)
+		numbers[i] = int(v)
 	}
-	return list
+	return r.with(ctx, func(c *catalog.Catalog) error {
+		return c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), numbers...)
+	})
 }
 
 // inStore runs work with the id of the store, and again if the store's row has
@@ -183,28 +179,19 @@ func rowOf(s *bands.Store, snap bands.Snapshot) catalog.Checkpoint {
 		Lineage: snap.Lineage, Root: snap.Root, Agent: snap.Causality.Agent, Session: snap.Causality.Session, Turn: snap.Causality.Turn,
 		Action: snap.Causality.Action, Prompt: snap.Causality.Prompt, Commit: snap.Causality.Commit, Late: snap.Late,
 		Files: snap.Totals.Files, Bytes: snap.Totals.Bytes, Bands: len(snap.Bands), Stamp: stampOf(s, snap.Version),
-		Branch: snap.Causality.Branch, Metadata: metadataText(snap.Causality.Metadata), Tree: treeText(snap.Tree),
+		Branch: snap.Causality.Branch, Tree: fmt.Sprintf("%s:%d:%d", snap.Tree.Hash, snap.Tree.Band, snap.Tree.Offset),
+	}
+	if len(snap.Causality.Metadata) > 0 {
+		text, _ := json.Marshal(snap.Causality.Metadata) // strings can't fail
+		c.Metadata = string(text)
 	}
 	for _, p := range snap.Pairs {
-		c.Pairs = append(c.Pairs, pairRow(p))
+		c.Pairs = append(c.Pairs, catalog.Pair(p))
 	}
 	return c
 }
 
-// metadataText is the column of a map, empty for none.
-func metadataText(m map[string]string) string {
-	if len(m) == 0 {
-		return ""
-	}
-	text, _ := json.Marshal(m) // strings can't fail
-	return string(text)
-}
-
-func treeText(t bands.TreeRef) string {
-	return fmt.Sprintf("%s:%d:%d", t.Hash, t.Band, t.Offset)
-}
-
-// treeOf is the reference of treeText, the zero one for any other text.
+// treeOf is the reference that rowOf has written, the zero one for any other text.
 func treeOf(text string) bands.TreeRef {
 	hash, place, _ := strings.Cut(text, ":")
 	number, at, _ := strings.Cut(place, ":")
@@ -214,10 +201,6 @@ func treeOf(text string) bands.TreeRef {
 		return bands.TreeRef{}
 	}
 	return bands.TreeRef{Hash: hash, Band: uint32(bandNumber), Offset: uint32(offset)}
-}
-
-func pairRow(p bands.Pair) catalog.Pair {
-	return catalog.Pair{Checkpoint: p.Checkpoint, Commit: p.Commit, Created: p.Created, Late: p.Late}
 }
 
 func fromRow(c catalog.Checkpoint) bands.Snapshot {
@@ -233,7 +216,7 @@ func fromRow(c catalog.Checkpoint) bands.Snapshot {
 	}
 	snap.Totals.Files, snap.Totals.Bytes = c.Files, c.Bytes
 	for _, p := range c.Pairs {
-		snap.Pairs = append(snap.Pairs, bands.Pair{Checkpoint: p.Checkpoint, Commit: p.Commit, Created: p.Created, Late: p.Late})
+		snap.Pairs = append(snap.Pairs, bands.Pair(p))
 	}
 	return snap
 }
@@ -336,25 +319,20 @@ func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catal
 		}
 		delete(known, v)
 	}
-	mendRows(ctx, c, s, fresh, known)
-	return list, errors.Join(bad...)
-}
-
-// mendRows writes fresh rows and removes those of snapshots that are gone. It is
-// tried again by the next one that looks.
-func mendRows(ctx context.Context, c *catalog.Catalog, s *bands.Store, fresh []catalog.Checkpoint, gone map[bands.Version]catalog.Checkpoint) {
+	// Rows of snapshots that are gone are left in known. What fails is tried again the next time.
 	if len(fresh) > 0 {
 		_ = inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, fresh...) })
 	}
-	if len(gone) > 0 {
-		var list []int
-		for v := range gone {
+	if len(known) > 0 {
+		var gone []int
+		for v := range known {
 			if stampOf(s, v) == 0 {
-				list = append(list, int(v))
+				gone = append(gone, int(v))
 			}
 		}
-		_ = c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), list...)
+		_ = c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), gone...)
 	}
+	return list, errors.Join(bad...)
 }
 
 func readSnapshots(s *bands.Store, versions []bands.Version) ([]bands.Snapshot, error) {
