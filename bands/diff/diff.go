@@ -218,23 +218,6 @@ type Options struct {
 // only where they are empty or their attributes differ. Times don't count, nor
 // does what one of the sides doesn't hold.
 func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
-	list, err := differences(ctx, old, now, o)
-	if err != nil {
-		return nil, err
-	}
-	if list, err = findRenames(old, now, list); err != nil {
-		return nil, err
-	}
-	if !o.NoCounts {
-		if err := countLines(ctx, old, now, list, o.Progress); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	return list, nil
-}
-
-func differences(ctx context.Context, old, now Side, o Options) ([]File, error) {
 	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
 	if err != nil {
 		return nil, err
@@ -254,6 +237,15 @@ func differences(ctx context.Context, old, now Side, o Options) ([]File, error) 
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
+	if list, err = findRenames(old, now, list); err != nil {
+		return nil, err
+	}
+	if !o.NoCounts {
+		if err := countLines(ctx, old, now, list, o.Progress); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return list, nil
 }
 
@@ -272,15 +264,16 @@ func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
 		}
 		return Attributes, nil
 	case tree.Added:
-		return toldIfEmpty(now, c.New, Added)
+		return kindIfEmpty(now, c.New, Added)
 	case tree.Deleted:
-		return toldIfEmpty(old, c.Old, Deleted)
+		return kindIfEmpty(old, c.Old, Deleted)
 	default:
 		return "", nil
 	}
 }
 
-func toldIfEmpty(l tree.Loader, e *tree.Entry, kind Kind) (Kind, error) {
+// kindIfEmpty is the kind, "" of a directory that has entries: these are reported.
+func kindIfEmpty(l tree.Loader, e *tree.Entry, kind Kind) (Kind, error) {
 	if e.Kind == tree.Unknown {
 		return "", nil
 	}

@@ -16,8 +16,14 @@ const similarFiles = 500
 // findRenames joins a deleted and an added file that have the same content, or
 // the same name and at least half of their lines.
 func findRenames(old, now Side, list []File) ([]File, error) {
-	joined := make([]bool, len(list)) // deleted ones that were found again
-	byHash, byName := deletedBy(list)
+	joined := make([]bool, len(list))                           // deleted ones that were found again
+	byHash, byName := map[band.Hash][]int{}, map[string][]int{} // deleted files
+	for i := range list {
+		if d := &list[i]; d.Kind == Deleted && d.old.Kind == tree.File && d.old.Size > 0 {
+			byHash[d.old.Content.Hash] = append(byHash[d.old.Content.Hash], i)
+			byName[tree.BasePath(d.Path)] = append(byName[tree.BasePath(d.Path)], i)
+		}
+	}
 	if len(byHash) == 0 {
 		return list, nil
 	}
@@ -46,18 +52,6 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 		}
 	}
 	return kept, nil
-}
-
-// deletedBy are the deleted files by content and by name.
-func deletedBy(list []File) (hash map[band.Hash][]int, name map[string][]int) {
-	hash, name = map[band.Hash][]int{}, map[string][]int{}
-	for i := range list {
-		if d := &list[i]; d.Kind == Deleted && d.old.Kind == tree.File && d.old.Size > 0 {
-			hash[d.old.Content.Hash] = append(hash[d.old.Content.Hash], i)
-			name[tree.BasePath(d.Path)] = append(name[tree.BasePath(d.Path)], i)
-		}
-	}
-	return hash, name
 }
 
 // best is a file that wasn't taken yet, of the same name if there is one; -1 if none.

@@ -13,19 +13,15 @@ import (
 // only what may differ is read, with the options of the lineage's tree. The caller closes
 // both.
 func Snapshots(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o bands.Options) (before, after Side, err error) {
-	if now.Volume != "" && old.Volume != "" {
-		return volumeSides(ctx, s, old, now, o)
+	if now.Volume == "" || old.Volume == "" {
+		if before, err = SnapshotSide(s, old); err != nil {
+			return Side{}, Side{}, err
+		}
+		if after, err = SnapshotSide(s, now); err != nil {
+			return Side{}, Side{}, errors.Join(err, before.Close())
+		}
+		return before, after, nil
 	}
-	if before, err = SnapshotSide(s, old); err != nil {
-		return Side{}, Side{}, err
-	}
-	if after, err = SnapshotSide(s, now); err != nil {
-		return Side{}, Side{}, errors.Join(err, before.Close())
-	}
-	return before, after, nil
-}
-
-func volumeSides(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o bands.Options) (before, after Side, err error) {
 	from, err := volume.Open(s, old)
 	if err != nil {
 		return Side{}, Side{}, err

@@ -177,7 +177,7 @@ func (f *forgetter) directory(ctx context.Context, from *contents.Reader, at for
 	slices.Sort(out.paths)
 	out.paths = slices.Compact(out.paths)
 	if out.changed = out.changed || len(out.paths) > 0; out.changed && f.keep != nil {
-		err = f.write(from, dir.Attr, sortedNames(entries), below, &out)
+		err = f.write(from, dir.Attr, entries, below, &out)
 	}
 	if err == nil {
 		f.dirs[known] = out
@@ -324,22 +324,18 @@ func unitOf(name string) string {
 	return name
 }
 
-// sortedNames puts entries in order, and gives those of one name others.
-func sortedNames(entries []tree.Entry) []tree.Entry {
-	slices.SortStableFunc(entries, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
+// write stores a directory with other entries, in any order.
+func (f *forgetter) write(from *contents.Reader, attr tree.Attr, entries []tree.Entry, below map[string]tree.Stored, out *forgottenDir) error {
+	byName := func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) }
+	slices.SortStableFunc(entries, byName)
 	taken := map[string]bool{}
-	for i := range entries {
+	for i := range entries { // those of one name get others
 		for taken[entries[i].Name] {
 			entries[i].Name += "_"
 		}
 		taken[entries[i].Name] = true
 	}
-	slices.SortFunc(entries, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
-	return entries
-}
-
-// write stores a directory with other entries.
-func (f *forgetter) write(from *contents.Reader, attr tree.Attr, entries []tree.Entry, below map[string]tree.Stored, out *forgottenDir) error {
+	slices.SortFunc(entries, byName)
 	dir := &tree.Directory{Attr: attr}
 	var err error
 	if len(entries) > tree.FlatEntries {

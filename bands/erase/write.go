@@ -93,7 +93,7 @@ func redescribe(h *bands.Held, snap bands.Snapshot, rec tree.Stored, wrote map[u
 	had := snap.BandLengths()
 	snap.Tree = bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset}
 	snap.Totals, snap.Bands = rec.Totals, nil
-	for _, n := range mergeBand(rec.Bands, rec.Ref.Band) {
+	for _, n := range tree.Merge(rec.Bands, []uint32{rec.Ref.Band}) {
 		length, linked := had[n]
 		if wrote[n] || !linked {
 			file, err := band.StatFile(h.BandsDir(), n)
@@ -118,16 +118,18 @@ func redescribe(h *bands.Held, snap bands.Snapshot, rec tree.Stored, wrote map[u
 	return disk.WriteDurable(filepath.Join(dir, bands.SnapshotFile), data, 0o600)
 }
 
-func mergeBand(bands []uint32, n uint32) []uint32 {
-	all := append(slices.Clone(bands), n)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // linkBand gives a snapshot's folder the band as it is now.
 func linkBand(h *bands.Held, file band.File, v bands.Version) error {
 	from, to := filepath.Join(h.BandsDir(), file.Name()), filepath.Join(h.SnapshotDir(v), file.Name())
-	if same, err := isSame(from, to); err != nil || same {
+	one, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	other, err := os.Lstat(to)
+	if err == nil && os.SameFile(one, other) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	fresh := h.Path(bands.MakingPrefix + file.Name())
@@ -148,20 +150,6 @@ func linkBand(h *bands.Held, file band.File, v bands.Version) error {
 		return err
 	}
 	return os.Rename(fresh, to)
-}
-
-// isSame reports whether two names are those of one file; false if the second
-// isn't there.
-func isSame(a, b string) (bool, error) {
-	one, err := os.Lstat(a)
-	if err != nil {
-		return false, err
-	}
-	other, err := os.Lstat(b)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && os.SameFile(one, other), err
 }
 
 // dropUnlisted removes the bands that snapshots have and don't list, and those

@@ -137,7 +137,18 @@ func (r *Reader) BlameFile(ctx context.Context, history []bands.Snapshot, path s
 	if err := b.walk(ctx, string(text), lines, at); err != nil {
 		return nil, err
 	}
-	b.ranges(path, first, last)
+	for line := first; line <= last; line++ {
+		at := b.origin[line-1]
+		if n := len(b.out.Ranges); line > first && at == b.origin[line-2] {
+			b.out.Ranges[n-1].Last = line
+			continue
+		}
+		r := Range{First: line, Last: line, Path: path}
+		if at >= 0 {
+			r.Snapshot, r.Path = b.states[at].snapshot, b.states[at].path
+		}
+		b.out.Ranges = append(b.out.Ranges, r)
+	}
 	return b.out, nil
 }
 
@@ -270,8 +281,21 @@ func (b *blamer) walk(ctx context.Context, text string, lines []int, at int) err
 			b.found(lines, at)
 			return nil
 		}
-		text, lines = older, b.compare(older, text, lines, at)
-		at = next
+		// The lines of the older text. Those that it lacks appeared in the state at.
+		before := make([]int, 0, linediff.Count(older))
+		for _, op := range linediff.Compare(older, text, linediff.Thorough) {
+			switch op.Kind {
+			case linediff.Kept:
+				before = append(before, lines[:op.Lines]...)
+				lines = lines[op.Lines:]
+			case linediff.Added:
+				b.found(lines[:op.Lines], at)
+				lines = lines[op.Lines:]
+			case linediff.Removed:
+				before = append(before, slices.Repeat([]int{-1}, op.Lines)...)
+			}
+		}
+		text, lines, at = older, before, next
 	}
 	return nil
 }
@@ -293,45 +317,10 @@ func (b *blamer) next(at int) (text string, place int, err error) {
 	return "", place, nil
 }
 
-// compare returns the lines of the older text, as walk has them. Those that it lacks
-// appeared in the state at.
-func (b *blamer) compare(older, text string, lines []int, at int) []int {
-	before := make([]int, 0, linediff.Count(older))
-	for _, op := range linediff.Compare(older, text, linediff.Thorough) {
-		switch op.Kind {
-		case linediff.Kept:
-			before = append(before, lines[:op.Lines]...)
-			lines = lines[op.Lines:]
-		case linediff.Added:
-			b.found(lines[:op.Lines], at)
-			lines = lines[op.Lines:]
-		case linediff.Removed:
-			before = append(before, slices.Repeat([]int{-1}, op.Lines)...)
-		}
-	}
-	return before
-}
-
 func (b *blamer) found(lines []int, at int) {
 	for _, line := range lines {
 		if line >= 0 {
 			b.origin[line] = at
 		}
-	}
-}
-
-// ranges joins the lines from first to last.
-func (b *blamer) ranges(path string, first, last int) {
-	for line := first; line <= last; line++ {
-		at := b.origin[line-1]
-		if n := len(b.out.Ranges); line > first && at == b.origin[line-2] {
-			b.out.Ranges[n-1].Last = line
-			continue
-		}
-		r := Range{First: line, Last: line, Path: path}
-		if at >= 0 {
-			r.Snapshot, r.Path = b.states[at].snapshot, b.states[at].path
-		}
-		b.out.Ranges = append(b.out.Ranges, r)
 	}
 }

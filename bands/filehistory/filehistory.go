@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -35,7 +36,14 @@ func Open(s *bands.Store, newest bands.Snapshot, o bands.Options) *Reader {
 }
 
 // Close closes the bands, and the snapshots of a volume.
-func (r *Reader) Close() error { return errors.Join(r.content.Bands.Close(), r.views.close()) }
+func (r *Reader) Close() error {
+	err := r.content.Bands.Close()
+	for _, o := range r.views.open {
+		err = errors.Join(err, o.Close())
+	}
+	r.views.open = nil
+	return err
+}
 
 // damaged reports whether an error means that a record is damaged or missing, rather
 // than that a snapshot has no such path.
@@ -110,7 +118,8 @@ func (r *Reader) Changed(ctx context.Context, old *bands.Snapshot, now bands.Sna
 	err := r.try(now, func(c *contents.Reader) error {
 		found = nil
 		return tree.Diff(ctx, c.Records, before, c.Records, after, func(d tree.Change) error {
-			if d.Kind == tree.Attributes || d.Kind == tree.UnknownChange || onlyDirs(d) || !match(d.Path) {
+			onlyDirs := (d.Old == nil || d.Old.Kind == tree.Dir) && (d.New == nil || d.New.Kind == tree.Dir)
+			if d.Kind == tree.Attributes || d.Kind == tree.UnknownChange || onlyDirs || !match(d.Path) {
 				return nil
 			}
 			found = append(found, d.Path)
@@ -123,15 +132,14 @@ func (r *Reader) Changed(ctx context.Context, old *bands.Snapshot, now bands.Sna
 	return found, err
 }
 
-func onlyDirs(d tree.Change) bool {
-	return (d.Old == nil || d.Old.Kind == tree.Dir) && (d.New == nil || d.New.Kind == tree.Dir)
-}
-
 // Touches reports whether a file, or something below a directory, differs between two
 // snapshots other than in its attributes. A nil old has nothing in it.
 func (r *Reader) Touches(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, path string) (bool, error) {
 	if now.Volume != "" {
-		return r.touchesInVolume(ctx, old, now, path)
+		found, err := r.changedInVolume(ctx, old, now, 1, func(at string) bool {
+			return path == "" || at == path || strings.HasPrefix(at, path+"/")
+		})
+		return len(found) > 0, err
 	}
 	after, err := r.entry(now, path)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -59,15 +58,6 @@ func (v *views) at(snap bands.Snapshot) (volume.View, error) {
 		v.open = slices.Insert(v.open, 0, openView{snap.Version, view})
 	}
 	return view, err
-}
-
-func (v *views) close() error {
-	var err error
-	for _, o := range v.open {
-		err = errors.Join(err, o.Close())
-	}
-	v.open = nil
-	return err
 }
 
 // entry is the entry of a path, with the hash of a file's content; nil if there is none.
@@ -204,12 +194,4 @@ func (r *Reader) differing(old, now bands.Snapshot, paths []string) ([]string, e
 		}
 	}
 	return list, nil
-}
-
-// touchesInVolume is Reader.Touches of a volume.
-func (r *Reader) touchesInVolume(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, path string) (bool, error) {
-	found, err := r.changedInVolume(ctx, old, now, 1, func(at string) bool {
-		return path == "" || at == path || strings.HasPrefix(at, path+"/")
-	})
-	return len(found) > 0, err
 }

@@ -5,6 +5,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,13 +153,26 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 	a := apply.New(o.Options.Root, content, was)
 	a.Progress, a.Captured = o.Progress, began.At
 	a.Source = &plan.Comparison{Now: was.Records, Want: content.Records, Content: content, Scope: in}
-	return done, carryOut(ctx, h, j, a, o, &done)
+	err = carryOut(ctx, h, j, a, o, &done)
+	return done, err
 }
 
 // carryOut applies the plan between the journal's two ends.
 func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Options, done *Result) error {
 	journal := journalOf(j, o, done)
-	if err := listChanges(ctx, h, j, o, done); err != nil {
+	// The rescue's folder lists what the plan changes, and what was changed by the restore that it completes
+	// or takes back.
+	count, states := done.Plan.States()
+	if j.again != nil {
+		before, err := undoing(ctx, h.Store, j.again.Changed, j.again.Rescue, j.again.Parts, plan.Scope{Paths: j.again.Paths}, o)
+		if err != nil {
+			return err
+		}
+		set := slices.AppendSeq(slices.Collect(states), before.Changed.From(""))
+		set = plan.ChangedSet(set).Sorted()
+		count, states = len(set), slices.Values(set)
+	}
+	if err := plan.WriteChanged(h, done.Rescue.Version, count, states); err != nil {
 		return err
 	}
 	if err := history.WriteJournal(h, journal); err != nil {
@@ -172,10 +186,12 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 	if err := history.EndJournal(h, journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
 		return err
 	}
-	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {
-		for _, path := range list {
-			done.Failed = append(done.Failed, apply.Failure{Path: path, Err: reasonOf(done.Plan, path)})
+	for _, path := range slices.Concat(done.Plan.Damaged, done.Plan.Blocked) {
+		reason := errInTheWay
+		if slices.Contains(done.Plan.Damaged, path) {
+			reason = bands.ErrDamaged
 		}
+		done.Failed = append(done.Failed, apply.Failure{Path: path, Err: reason})
 	}
 	if len(done.Failed) > 0 {
 		return fmt.Errorf("%s: %w: %d paths, the first is %s: %w", done.Target.Version, apply.ErrIncomplete, len(done.Failed), done.Failed[0].Path, done.Failed[0].Err)
@@ -184,30 +200,6 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 }
 
 var errInTheWay = errors.New("something that stays is in its way")
-
-// reasonOf is why the plan leaves a path that the target has.
-func reasonOf(p plan.Plan, path string) error {
-	if slices.Contains(p.Damaged, path) {
-		return bands.ErrDamaged
-	}
-	return errInTheWay
-}
-
-// listChanges writes what the plan changes, and what was changed by the restore
-// that it completes or takes back, into the rescue's folder.
-func listChanges(ctx context.Context, h *bands.Held, j job, o Options, done *Result) error {
-	count, states := done.Plan.States()
-	if j.again != nil {
-		before, err := undoing(ctx, h.Store, j.again.Changed, j.again.Rescue, j.again.Parts, plan.Scope{Paths: j.again.Paths}, o)
-		if err != nil {
-			return err
-		}
-		set := slices.AppendSeq(slices.Collect(states), before.Changed.From(""))
-		set = plan.ChangedSet(set).Sorted()
-		return plan.WriteChanged(h, done.Rescue.Version, len(set), slices.Values(set))
-	}
-	return plan.WriteChanged(h, done.Rescue.Version, count, states)
-}
 
 func journalOf(j job, o Options, done *Result) history.Journal {
 	at := o.Now()
@@ -238,10 +230,10 @@ func journalOf(j job, o Options, done *Result) history.Journal {
 // restore doesn't touch.
 func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, target bands.Snapshot) (capture.Taken, error) {
 	take := capture.TakeOptions{
-		Options: partly(o.Options, target), Message: rescueMessage(j), Cause: bands.Rescue, Causality: o.Causality, Force: true,
+		Options: partly(o.Options, target), Message: cmp.Or(j.note, fmt.Sprintf("before %s of %s", j.op, j.target)),
+		Cause: bands.Rescue, Causality: o.Causality, Force: true, Progress: o.Progress,
 	}
 	take.Causality.Restores = j.target
-	take.Progress = o.Progress
 	taken, err := capture.Take(ctx, h, take)
 	if err == nil {
 		return taken, nil
@@ -274,11 +266,4 @@ func partly(o bands.Options, target bands.Snapshot) bands.Options {
 		o.Only, o.Lineage, o.Exclude = target.Only, target.Lineage, nil
 	}
 	return o
-}
-
-func rescueMessage(j job) string {
-	if j.note != "" {
-		return j.note
-	}
-	return fmt.Sprintf("before %s of %s", j.op, j.target)
 }

@@ -45,19 +45,15 @@ func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Read
 		loader = records
 	}
 	var patterns []string
+	literally := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`) // only the path itself matches
 	err = tree.Diff(ctx, loader, base, present.Loader, present.Tree, func(c tree.Change) error {
 		if c.New == nil || c.New.Kind != tree.File || mains[c.Path] {
 			return nil
 		}
 		if _, s := plan.Root.Find(c.Path); s == nil {
-			patterns = append(patterns, literally(c.Path))
+			patterns = append(patterns, "/"+literally.Replace(c.Path))
 		}
 		return nil
 	})
 	return patterns, err
-}
-
-// literally is a pattern that only the path itself matches.
-func literally(path string) string {
-	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

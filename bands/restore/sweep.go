@@ -72,28 +72,22 @@ func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) 
 	}
 	dirs = slices.DeleteFunc(dirs, bands.IsTemp)
 	for _, name := range dirs {
-		if err := s.enter(ctx, dir, tree.JoinPath(path, name)); err != nil {
+		below := tree.JoinPath(path, name)
+		var st dirfd.Stat
+		if s.in.Hides(below) || dir.Stat(name, &st) != nil || st.Dev != s.dev || st.Mounted {
+			continue
+		}
+		kid, err := dir.Open(name)
+		if err != nil {
+			continue
+		}
+		err = s.directory(ctx, kid, below)
+		_ = kid.Close()
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *treeSweep) enter(ctx context.Context, parent *dirfd.Dir, path string) error {
-	if s.in.Hides(path) {
-		return nil
-	}
-	var st dirfd.Stat
-	if err := parent.Stat(tree.BasePath(path), &st); err != nil || st.Dev != s.dev || st.Mounted {
-		return nil //nolint:nilerr // it isn't looked at, as something that can't be entered
-	}
-	dir, err := parent.Open(tree.BasePath(path))
-	if err != nil {
-		return nil //nolint:nilerr // see directory
-	}
-	err = s.directory(ctx, dir, path)
-	_ = dir.Close()
-	return err
 }
 
 // sweepTemp removes a temporary file, or a directory in which one was to be

@@ -105,10 +105,6 @@ func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (
 			l.pinned[f.Number] = true
 		}
 	}
-	return l.live(), nil
-}
-
-func (l *ledger) live() LiveBands {
 	b := LiveBands{Stretches: map[uint32][]Stretch{}, Pieces: l.pieces, Pinned: l.pinned}
 	for at, r := range l.records {
 		if !r.raw {
@@ -120,7 +116,7 @@ func (l *ledger) live() LiveBands {
 			slices.SortFunc(list, func(x, y Stretch) int { return cmp.Compare(x.From, y.From) })
 		}
 	}
-	return b
+	return b, nil
 }
 
 // BandDirs are the folders that may hold bands of their own beside bands/.
@@ -163,25 +159,21 @@ func (c *compaction) band(n uint32, st dirfd.Stat) error {
 	if err != nil {
 		return err
 	}
-	return c.clones(n, st, dead)
-}
-
-// clones makes the same holes in the band where a snapshot's folder has a file
-// of its own: a reflink or a copy. Hard links have them already.
-func (c *compaction) clones(n uint32, st dirfd.Stat, dead []Stretch) error {
+	// A snapshot's folder may have a file of its own, a reflink or a copy, that gets the same holes. Hard
+	// links have them already.
 	links := 1
 	for _, dir := range c.dirs {
 		if st.Nlink > 1 && uint64(links) == st.Nlink && c.Linking() == disk.Hardlink {
 			return nil // all have been seen
 		}
 		path := filepath.Join(dir, band.FileName(n))
-		same, err := sameFile(path, st)
+		own, err := stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
 			return err
-		case same:
+		case own.Dev == st.Dev && own.Ino == st.Ino:
 			links++
 			continue
 		}
@@ -190,16 +182,6 @@ func (c *compaction) clones(n uint32, st dirfd.Stat, dead []Stretch) error {
 		}
 	}
 	return nil
-}
-
-func sameFile(path string, st dirfd.Stat) (same bool, err error) {
-	dir, err := dirfd.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return false, err
-	}
-	var other dirfd.Stat
-	err = errors.Join(dir.Stat(filepath.Base(path), &other), dir.Close())
-	return other.Dev == st.Dev && other.Ino == st.Ino, err
 }
 
 // deadParts are the parts of a band of that size between its live stretches
@@ -223,40 +205,35 @@ func punch(path string, dead []Stretch) (freed int64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	before, err := blocks(path)
+	before, err := stat(path)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range dead {
-		if err := punchHole(f, d); err != nil {
+		err := disk.PunchHole(f, d.From, d.To-d.From)
+		if errors.Is(err, syscall.ENOSPC) {
+			// On a full Btrfs only whole pages can become a hole: zeros in a part of a page would be written
+			// elsewhere.
+			from, to := (d.From+pageRoom-1)/pageRoom*pageRoom, d.To/pageRoom*pageRoom
+			err = nil
+			if from < to {
+				err = disk.PunchHole(f, from, to-from)
+			}
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
-	after, err := blocks(path)
-	return max(before-after, 0), err
+	after, err := stat(path)
+	return max(before.Blocks-after.Blocks, 0) * 512, err
 }
 
-// punchHole makes a hole. On a full Btrfs only whole pages can become one: zeros in a
-// part of a page would be written elsewhere.
-func punchHole(f *os.File, d Stretch) error {
-	err := disk.PunchHole(f, d.From, d.To-d.From)
-	if !errors.Is(err, syscall.ENOSPC) {
-		return err
-	}
-	from, to := (d.From+pageRoom-1)/pageRoom*pageRoom, d.To/pageRoom*pageRoom
-	if from >= to {
-		return nil
-	}
-	return disk.PunchHole(f, from, to-from)
-}
-
-// blocks is how many bytes of the disk a file takes.
-func blocks(path string) (int64, error) {
+// stat is what the directory has of a file, which no link is followed to.
+func stat(path string) (st dirfd.Stat, err error) {
 	dir, err := dirfd.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return 0, err
+		return st, err
 	}
-	var st dirfd.Stat
 	err = errors.Join(dir.Stat(filepath.Base(path), &st), dir.Close())
-	return st.Blocks * 512, err
+	return st, err
 }

@@ -38,7 +38,7 @@ type ledger struct {
 	pinned map[uint32]bool
 	// pieces are the stretches of raw bands that snapshots need.
 	pieces map[uint32][]Stretch
-	bad    []error
+	bad    []error // what could not be read
 }
 
 // recordAt is where a record begins: the band's number and the offset. A raw band
@@ -62,9 +62,6 @@ func newLedger(s *bands.Store, c counting) *ledger {
 }
 
 func (l *ledger) close() { _ = l.reader.Close() }
-
-// damage is what could not be read.
-func (l *ledger) damage() error { return errors.Join(l.bad...) }
 
 // add enters a snapshot and returns how many bytes it needs that none did before.
 // Damage doesn't stop it: the snapshot's bands are pinned then.

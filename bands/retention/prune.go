@@ -63,9 +63,16 @@ func Prune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	snaps, _ := h.Snapshots() // one that can't be read stays
 	w := pruning{Held: h, policy: p, snaps: snaps, worth: ranks(snaps, p.Now, needed(h)), size: before}
 	if p.DryRun {
-		gone, err := w.plan(ctx)
-		if err != nil {
-			return Pruned{}, err
+		gone := thin(snaps, w.worth, p)
+		if w.over() {
+			w.leave(gone)
+			more, _, err := w.fit(ctx, p.Cap/100*roomPercent)
+			if err != nil {
+				return Pruned{}, err
+			}
+			w.snaps = snaps
+			gone = slices.Concat(gone, more)
+			slices.Sort(gone)
 		}
 		frees, err := w.frees(ctx, gone)
 		return Pruned{Versions: gone, Before: before, Freed: frees}, err
@@ -119,21 +126,6 @@ const (
 )
 
 func (w *pruning) over() bool { return w.policy.Cap > 0 && w.size > w.policy.Cap }
-
-// plan is what run would remove, as far as can be determined.
-func (w *pruning) plan(ctx context.Context) ([]bands.Version, error) {
-	gone := thin(w.snaps, w.worth, w.policy)
-	if !w.over() {
-		return gone, nil
-	}
-	all := w.snaps
-	w.leave(gone)
-	more, _, err := w.fit(ctx, w.policy.Cap/100*roomPercent)
-	w.snaps = all
-	gone = slices.Concat(gone, more)
-	slices.Sort(gone)
-	return gone, err
-}
 
 // frees is about what the removal of these gives back: what only they need.
 func (w *pruning) frees(ctx context.Context, gone []bands.Version) (sum int64, err error) {
@@ -264,51 +256,38 @@ func MaybePrune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	if err != nil {
 		return done, err
 	}
-	return done, notePruned(h, pruneNote{latest, p.Now, done.Before-done.Freed > p.Cap && p.Cap > 0})
-}
-
-// pruneNote describes the last prune: at which version, when, and whether the
-// store takes more than its cap all the same.
-type pruneNote struct {
-	version bands.Version
-	at      time.Time
-	full    bool
+	state := "fits"
+	if p.Cap > 0 && done.Before-done.Freed > p.Cap {
+		state = "full"
+	}
+	note := fmt.Appendf(nil, "%d %d %s\n", latest, p.Now.Unix(), state)
+	return done, disk.WriteCache(pruneFile(h), note, 0o600)
 }
 
 func pruneFile(h *bands.Held) string { return filepath.Join(h.Dir(), "pruned") }
 
+// pruneDue reports whether the last prune, of which there is a note, was long enough ago, or the store takes
+// more than its cap.
 func pruneDue(h *bands.Held, latest bands.Version, p Policy) (bool, error) {
-	note := lastPruned(h)
-	since := latest - note.version
-	if since >= pruneEvery || p.Now.Sub(note.at) >= pruneDaily || since < 0 {
+	// Nothing but time is lost if the note can't be read.
+	var last bands.Version
+	var at time.Time
+	var full bool // the store took more than its cap all the same
+	data, _ := disk.ReadFile(pruneFile(h))
+	if fields := strings.Fields(string(data)); len(fields) == 3 {
+		version, bad := strconv.Atoi(fields[0])
+		seconds, bad2 := strconv.ParseInt(fields[1], 10, 64)
+		if errors.Join(bad, bad2) == nil {
+			last, at, full = bands.Version(version), time.Unix(seconds, 0), fields[2] == "full"
+		}
+	}
+	since := latest - last
+	if since >= pruneEvery || p.Now.Sub(at) >= pruneDaily || since < 0 {
 		return true, nil
 	}
-	if p.Cap <= 0 || note.full && since < pruneAgain {
+	if p.Cap <= 0 || full && since < pruneAgain {
 		return false, nil
 	}
 	size, err := h.QuickSize()
 	return size > p.Cap, err
-}
-
-// lastPruned reads the note; nothing but time is lost if it can't be read.
-func lastPruned(h *bands.Held) pruneNote {
-	data, _ := disk.ReadFile(pruneFile(h))
-	fields := strings.Fields(string(data))
-	if len(fields) != 3 {
-		return pruneNote{}
-	}
-	version, bad := strconv.Atoi(fields[0])
-	at, bad2 := strconv.ParseInt(fields[1], 10, 64)
-	if errors.Join(bad, bad2) != nil {
-		return pruneNote{}
-	}
-	return pruneNote{bands.Version(version), time.Unix(at, 0), fields[2] == "full"}
-}
-
-func notePruned(h *bands.Held, n pruneNote) error {
-	state := "fits"
-	if n.full {
-		state = "full"
-	}
-	return disk.WriteCache(pruneFile(h), fmt.Appendf(nil, "%d %d %s\n", n.version, n.at.Unix(), state), 0o600)
 }

@@ -50,5 +50,5 @@ func Measure(ctx context.Context, s *bands.Store, tick func(done, total int64)) 
 	}
 	size, err := s.Size()
 	u.Size = size
-	return u, errors.Join(bad, l.damage(), err)
+	return u, errors.Join(bad, errors.Join(l.bad...), err)
 }
