@@ -64,7 +64,7 @@ func (w *fileWriter) file(dir place, s *plan.Action, buf *contents.Scratch) erro
 }
 
 // write makes name, which must not be there and is or becomes the path, what
-// the entry says.
+// the entry has.
 func (w *fileWriter) write(dir place, name, path string, e *tree.Entry, buf *contents.Scratch) error {
 	if e.Kind == tree.Symlink {
 		return w.writeLink(dir.Dir, name, path, e)

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// TakeOptions say what a snapshot is taken for.
+// TakeOptions are what a snapshot is taken for.
 type TakeOptions struct {
 	bands.Options
 	Message   string

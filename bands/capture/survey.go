@@ -184,28 +184,25 @@ func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
 		if st.Dev != s.dev || st.Mounted {
 			continue
 		}
-		if below, err := dir.Open(name); err == nil {
-			kid := &weighed{path: tree.JoinPath(to.path, name)}
-			to.kids = append(to.kids, kid)
-			s.later(&group, func() { s.weigh(ctx, below, kid) })
+		below, err := dir.Open(name)
+		if err != nil {
+			continue
+		}
+		kid := &weighed{path: tree.JoinPath(to.path, name)}
+		to.kids = append(to.kids, kid)
+		select {
+		case s.free <- struct{}{}:
+			group.Go(func() {
+				defer func() { <-s.free }()
+				s.weigh(ctx, below, kid)
+			})
+		default: // no place for another goroutine
+			s.weigh(ctx, below, kid)
 		}
 	}
 	group.Wait()
 	for _, kid := range to.kids {
 		to.bytes += kid.bytes
 		to.entries += kid.entries
-	}
-}
-
-// later does the work beside this goroutine if there is a place, else at once.
-func (s *surveyor) later(group *sync.WaitGroup, work func()) {
-	select {
-	case s.free <- struct{}{}:
-		group.Go(func() {
-			defer func() { <-s.free }()
-			work()
-		})
-	default:
-		work()
 	}
 }

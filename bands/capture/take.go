@@ -138,8 +138,30 @@ func (t *taking) read(ctx context.Context) error {
 		return err
 	}
 	for {
-		err := t.once(ctx, left)
+		w := t.base.walk(t.set, t.keep)
+		w.stamp, w.coarse = t.stamp.At, t.stamp.Coarse
+		w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
+		w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
+		if left.paths != nil {
+			w.touched = nil // any directory may be left out now, or not any more
+		}
+		at := bands.Progress{Total: left.entries}
+		if left.entries > 0 {
+			at.Size = left.fit.Weight
+		} else {
+			at.Total = t.base.entries()
+		}
+		w.reportTo(t.o.Progress, at)
+		began := t.set.Now()
+		top, err := w.run(ctx, t.set.Workers)
 		switch {
+		case err == nil:
+			w.took = t.set.Now().Sub(began)
+			t.walk, t.top, t.fit = w, top, left.fit
+			if !left.exact {
+				t.fit.Weight += w.fresh.Load()
+			}
+			return nil
 		case errors.Is(err, statcache.ErrUnusable) && t.base.cache != nil:
 			t.base.cache = nil
 		case errors.Is(err, errOverRoom):
@@ -152,36 +174,6 @@ func (t *taking) read(ctx context.Context) error {
 	}
 }
 
-// once walks the tree.
-func (t *taking) once(ctx context.Context, left leftOut) error {
-	w := t.base.walk(t.set, t.keep)
-	w.stamp, w.coarse = t.stamp.At, t.stamp.Coarse
-	w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
-	w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
-	if left.paths != nil {
-		w.touched = nil // any directory may be left out now, or not any more
-	}
-	at := bands.Progress{Total: left.entries}
-	if left.entries > 0 {
-		at.Size = left.fit.Weight
-	} else {
-		at.Total = t.base.entries()
-	}
-	w.reportTo(t.o.Progress, at)
-	began := t.set.Now()
-	top, err := w.run(ctx, t.set.Workers)
-	if err != nil {
-		return err
-	}
-	w.took = t.set.Now().Sub(began)
-	t.walk, t.top = w, top
-	t.fit = left.fit
-	if !left.exact {
-		t.fit.Weight += w.fresh.Load()
-	}
-	return nil
-}
-
 // remember writes the stat cache for the snapshot v. It is no loss if that
 // fails: the one before it still counts.
 func (t *taking) remember(v bands.Version) {
@@ -192,7 +184,7 @@ func (t *taking) remember(v bands.Version) {
 	case len(t.set.Only) > 0:
 		return // see openBase
 	case v == t.parent.Version && !same && t.top.out.record.Ref != ref:
-		return // it would tell of records that no snapshot holds
+		return // it would refer to records that no snapshot holds
 	case same && cache == nil:
 		return
 	case same && v == t.parent.Version:

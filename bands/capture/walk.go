@@ -33,7 +33,7 @@ type walk struct {
 	base       *tree.Records // what the cache was written for; nil without one
 	to         sink
 	stamp      int64 // what changed from then on may change unseen
-	coarse     bool  // ctimes tell nothing
+	coarse     bool  // ctimes are of no use
 	keepLeft   bool  // what the cap left no room for last time stays out
 	leave      map[string]bool
 	room       int64 // new bytes that may be read; negative: any number
@@ -63,7 +63,7 @@ type walk struct {
 // most is how much a walk may read, 0 for any amount.
 type most struct{ files, bytes int64 }
 
-// notes are paths that a caller wants to hear of.
+// notes are paths that are reported to the caller.
 type notes struct {
 	moving, unreadable, leftOut []string
 
@@ -168,7 +168,7 @@ func (w *walk) push(below []*node) {
 	}
 }
 
-// stop lets everybody go home.
+// stop ends the work of all workers.
 func (w *walk) stop(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/statcache"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
@@ -33,7 +35,10 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 	if err != nil {
 		return nil, r.lost(n, err)
 	}
-	d.alien = isStore(names)
+	d.alien = true // with these names it is a store
+	for _, name := range []string{bands.InfoFile, bands.TagFile, bands.BandsFolder, bands.SnapshotsFolder} {
+		d.alien = d.alien && slices.Contains(names, name)
+	}
 	if !d.same || d.strict {
 		verified = 0
 	}

@@ -1,10 +1,8 @@
 package capture
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
@@ -28,16 +26,6 @@ func xattrsOf(list []dirfd.Xattr) []tree.Xattr {
 		all = append(all, tree.Xattr{Name: x.Name, Value: x.Value})
 	}
 	return all
-}
-
-// isStore reports whether a directory with these names is a store.
-func isStore(names []string) bool {
-	for _, name := range []string{bands.InfoFile, bands.TagFile, bands.BandsFolder, bands.SnapshotsFolder} {
-		if !slices.Contains(names, name) {
-			return false
-		}
-	}
-	return true
 }
 
 // isShared reports whether the name is one that a database's shared memory has.

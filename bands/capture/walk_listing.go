@@ -89,7 +89,7 @@ func (f *former) find(name string) (*tree.Entry, error) {
 	if len(f.dir.Pages) > 0 {
 		at, ok := tree.FindPage(f.dir.Pages, name)
 		if !ok {
-			return nil, nil //nolint:nilnil // no entry is an answer
+			return nil, nil //nolint:nilnil // there may be none
 		}
 		var err error
 		if entries, err = f.page(&f.dir.Pages[at]); err != nil {
@@ -98,7 +98,7 @@ func (f *former) find(name string) (*tree.Entry, error) {
 	}
 	i, ok := slices.BinarySearchFunc(entries, name, func(e tree.Entry, name string) int { return strings.Compare(e.Name, name) })
 	if !ok {
-		return nil, nil //nolint:nilnil // no entry is an answer
+		return nil, nil //nolint:nilnil // there may be none
 	}
 	return &entries[i], nil
 }

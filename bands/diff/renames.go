@@ -91,7 +91,7 @@ func similar(old, now Side, list []File, joined []bool, d *File, from []int, tri
 				common += op.Lines
 			}
 		}
-		// Unchanged lines stand for two, one of each file.
+		// Unchanged lines count twice, one of each file.
 		if 2*2*common >= total+common {
 			return i, nil
 		}

@@ -60,7 +60,17 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 	}
 	from, to := "a/"+cmp.Or(d.OldPath, d.Path), "b/"+d.Path
 	_, _ = fmt.Fprintf(w, "diff --git %s %s\n", cquote.Path(from), cquote.Path(to))
-	d.header(w)
+	switch {
+	case d.old == nil:
+		_, _ = fmt.Fprintf(w, "new file mode %s\n", gitMode(d.now))
+	case d.now == nil:
+		_, _ = fmt.Fprintf(w, "deleted file mode %s\n", gitMode(d.old))
+	case gitMode(d.old) != gitMode(d.now):
+		_, _ = fmt.Fprintf(w, "old mode %s\nnew mode %s\n", gitMode(d.old), gitMode(d.now))
+	}
+	if d.OldPath != "" {
+		_, _ = fmt.Fprintf(w, "rename from %s\nrename to %s\n", cquote.Path(d.OldPath), cquote.Path(d.Path))
+	}
 	if d.old == nil {
 		from = "/dev/null"
 	}
@@ -105,20 +115,6 @@ func (d *File) retyped(w *bufio.Writer, old, now Side) error {
 		return nil
 	}
 	return come.unified(w, old, now)
-}
-
-func (d *File) header(w *bufio.Writer) {
-	switch {
-	case d.old == nil:
-		_, _ = fmt.Fprintf(w, "new file mode %s\n", gitMode(d.now))
-	case d.now == nil:
-		_, _ = fmt.Fprintf(w, "deleted file mode %s\n", gitMode(d.old))
-	case gitMode(d.old) != gitMode(d.now):
-		_, _ = fmt.Fprintf(w, "old mode %s\nnew mode %s\n", gitMode(d.old), gitMode(d.now))
-	}
-	if d.OldPath != "" {
-		_, _ = fmt.Fprintf(w, "rename from %s\nrename to %s\n", cquote.Path(d.OldPath), cquote.Path(d.Path))
-	}
 }
 
 func gitMode(e *tree.Entry) string {

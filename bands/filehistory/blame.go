@@ -24,7 +24,7 @@ const (
 	binaryHead = 8000
 )
 
-// The errors that callers tell apart; they come wrapped.
+// The errors that callers distinguish; they come wrapped.
 var (
 	// ErrNoText means that a file is binary, larger than 4 MiB, or no regular file.
 	ErrNoText = errors.New("not a text of at most 4 MiB")
@@ -94,7 +94,7 @@ const unknown = -2
 
 // BlameFile finds the snapshots in which the lines from first to last (0: all) of a file
 // appeared. history are the snapshots of one lineage, the newest first. present is the
-// file's content now; nil stands for its content in the newest snapshot. A content that
+// file's content now; nil is for its content in the newest snapshot. A content that
 // the file had before, as after a restore, has the lines of then. Renames are followed.
 // The time depends on how many contents the file had since the oldest line appeared,
 // beside a look at each snapshot.

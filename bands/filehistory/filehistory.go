@@ -83,7 +83,7 @@ func (r *Reader) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
 		return err
 	})
 	if found, ok := errors.AsType[*fs.PathError](err); ok && found.Op == "find" {
-		return nil, nil //nolint:nilnil // no entry is an answer
+		return nil, nil //nolint:nilnil // there may be none
 	}
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (v *views) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
 	}
 	dir, err := contents.OpenBelow(view.Dir, tree.ParentPath(path))
 	if isGone(err) {
-		return nil, nil //nolint:nilnil // no entry is an answer
+		return nil, nil //nolint:nilnil // there may be none
 	}
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (c *Comparison) sameContent(a, b *tree.Entry) bool {
 	if !ok || !a.Parts {
 		return false
 	}
-	// Lists say where parts are, and the same parts may be in two places.
+	// Lists have where parts are, and the same parts may be in two places.
 	x, errX := now.Parts(a.Content)
 	y, errY := c.Content.Records.Parts(b.Content)
 	return errX == nil && errY == nil && slices.EqualFunc(x, y, band.Part.Same)

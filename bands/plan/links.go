@@ -93,7 +93,7 @@ func (r *relinker) lookup(side int, path string) (*tree.Entry, error) {
 	}
 	e, err := tree.Lookup(loader, r.at[side], path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrUnknown) || side == 1 && tree.IsDamaged(err) {
-		return nil, nil //nolint:nilnil // no entry is an answer
+		return nil, nil //nolint:nilnil // there may be none
 	}
 	return &e, err
 }
@@ -165,7 +165,7 @@ func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
 	}
 	d, err := loader.Directory(ref)
 	if side == 1 && tree.IsDamaged(err) {
-		return nil, nil //nolint:nilnil // no directory is an answer
+		return nil, nil //nolint:nilnil // there may be none
 	}
 	return d, err
 }

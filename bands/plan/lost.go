@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// lostCheck looks, beside the walk, whether the store has what files need whose
+// lostCheck finds out, beside the walk, whether the store has what files need whose
 // steps can simply be left out if it hasn't.
 type lostCheck struct {
 	content *contents.Reader

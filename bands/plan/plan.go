@@ -57,7 +57,7 @@ type Step struct {
 type Plan struct {
 	Target bands.Snapshot
 	// Kept appeared after the target, or are kept by the scope: they stay. A
-	// directory stands for all below it.
+	// directory includes all below it.
 	Kept []string
 	// Unknown differ, but one side doesn't hold them: they stay.
 	Unknown []string

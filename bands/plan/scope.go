@@ -100,7 +100,7 @@ func isBelow(root, path string) bool {
 	return !errors.Is(dir.Stat(tree.BasePath(path), &st), fs.ErrNotExist)
 }
 
-// Relation is how a path stands to a scope.
+// Relation is that of a path to a scope.
 type Relation int
 
 // The relations.

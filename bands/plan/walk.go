@@ -144,7 +144,18 @@ func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry,
 	if p.same(was, want) {
 		return false, nil
 	}
-	if p.stays(path, was, want, rel, out) {
+	// What differs and isn't touched is listed.
+	var stays *[]string
+	switch {
+	case rel == Inside && p.Scope.keeps(path, was, want):
+		stays = &out.Kept
+	case path == AgentDir && !p.Scope.names(path):
+		stays = &out.Unnamed
+	case was != nil && was.Kind == tree.Unknown, want != nil && want.Kind == tree.Unknown:
+		stays = &out.Unknown
+	}
+	if stays != nil {
+		*stays = append(*stays, path)
 		return false, nil
 	}
 	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
@@ -197,23 +208,6 @@ func (p *Planner) noteLinks(path string, was, want *tree.Entry, rel Relation) {
 	if rel == Inside && ((was != nil && was.Link != 0) || (want != nil && want.Link != 0)) {
 		p.linked = append(p.linked, linkPair{path, was, want})
 	}
-}
-
-// stays lists a path that differs and isn't touched.
-func (p *Planner) stays(path string, was, want *tree.Entry, rel Relation, out *Plan) bool {
-	var list *[]string
-	switch {
-	case rel == Inside && p.Scope.keeps(path, was, want):
-		list = &out.Kept
-	case path == AgentDir && !p.Scope.names(path):
-		list = &out.Unnamed
-	case was != nil && was.Kind == tree.Unknown, want != nil && want.Kind == tree.Unknown:
-		list = &out.Unknown
-	default:
-		return false
-	}
-	*list = append(*list, path)
-	return true
 }
 
 // does adds the step that makes an entry what the target has, or removes it if

@@ -36,7 +36,7 @@ func hold(ctx context.Context, s *bands.Store) (*bands.Held, error) {
 	return s.Hold(waiting)
 }
 
-// change changes what a store says of itself, there and in the catalog.
+// change changes what a store records of itself, there and in the catalog.
 func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info)) (Entry, error) {
 	s, err := bands.Open(dir)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	sizes "github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// Config is what config.toml says of stores.
+// Config is what config.toml has of stores.
 type Config struct {
 	// BasePath holds the folders of named stores: stores.base_path. It is empty
 	// without a Home.

@@ -148,7 +148,7 @@ func (d *doctor) unreadable(bad error) {
 }
 
 // complete gives stores that have lost their store.json, or have a damaged one,
-// a new one from what their snapshots say.
+// a new one from what their snapshots have.
 func (d *doctor) complete(ctx context.Context, dirs []string) {
 	for _, dir := range dirs {
 		_, err := bands.Open(dir)
@@ -261,7 +261,12 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
-	if err := d.sweep(ctx, s, e, bands.Version(had.Last)); err != nil {
+	// Left-overs go, and the store goes on above the last version that had a row.
+	h, err := hold(ctx, s)
+	if err == nil {
+		err = errors.Join(d.recover(h, e), h.Sweep(), h.Raise(bands.Version(had.Last)), h.Release())
+	}
+	if err != nil {
 		d.problem("store %s: %v", e.Name, err)
 	}
 	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
@@ -270,28 +275,14 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	}
 	snaps, bad := s.Snapshots()
 	d.unreadable(bad)
-	rows := make([]catalog.Checkpoint, len(snaps))
-	for i, snap := range snaps {
-		rows[i] = rowOf(s, snap)
-	}
-	if err := c.ReplaceCheckpoints(ctx, storeRow(e), rows); err != nil {
+	if err := replaceRows(ctx, c, s, e, snaps); err != nil {
 		return err
 	}
-	if had.Checkpoints > len(rows) {
-		d.mended("store %s: the catalog had %d snapshots that are gone", e.Name, had.Checkpoints-len(rows))
+	if had.Checkpoints > len(snaps) {
+		d.mended("store %s: the catalog had %d snapshots that are gone", e.Name, had.Checkpoints-len(snaps))
 	}
-	d.report.Checkpoints += len(rows)
+	d.report.Checkpoints += len(snaps)
 	return nil
-}
-
-// sweep removes left-overs, ends a restore of a volume that was interrupted, and makes the
-// store go on above the version last.
-func (d *doctor) sweep(ctx context.Context, s *bands.Store, e Entry, last bands.Version) error {
-	h, err := hold(ctx, s)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.recover(h, e), h.Sweep(), h.Raise(last), h.Release())
 }
 
 // recover ends a restore of a volume that was interrupted.

@@ -111,7 +111,7 @@ func Own(own string) (Entry, error) {
 
 // ContextError is a .agentfs that may not name the store that it names. Anybody
 // who can write to a folder can put one there, and a repository can bring both it
-// and a store that says it is for another folder.
+// and a store that claims to be for another folder.
 type ContextError struct {
 	File string
 	Name string // what it names

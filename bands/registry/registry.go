@@ -39,7 +39,7 @@ var (
 // in each store's store.json; the catalog is an index that may be missing, late
 // or damaged without harm.
 type Registry struct {
-	// Home is ~/.agentfs, or what AGENTFS_HOME says. It need not exist. Without it
+	// Home is ~/.agentfs, or AGENTFS_HOME. It need not exist. Without it
 	// there are neither a catalog nor named stores, and repositories' own stores work
 	// as ever.
 	Home string

@@ -298,7 +298,7 @@ func (r Rows) Each(ctx context.Context, s *bands.Store, visit func(bands.Snapsho
 	return errors.Join(append(bad, ctx.Err())...)
 }
 
-// agree is what the rows tell of the versions, both descending, with those read
+// agree is what the rows have of the versions, both descending, with those read
 // anew whose row is missing or late.
 func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catalog.Checkpoint, versions []bands.Version) ([]bands.Snapshot, error) {
 	known := make(map[bands.Version]catalog.Checkpoint, len(rows))
@@ -369,14 +369,19 @@ func (r Rows) Remake(ctx context.Context, s *bands.Store) error {
 				return err
 			}
 			snaps, _ := s.Snapshots() // one that can't be read has no row
-			rows := make([]catalog.Checkpoint, len(snaps))
-			for i, snap := range snaps {
-				rows[i] = rowOf(s, snap)
-			}
-			if err := c.ReplaceCheckpoints(ctx, storeRow(e), rows); err != nil {
+			if err := replaceRows(ctx, c, s, e, snaps); err != nil {
 				return err
 			}
 		}
 		return c.Compact(ctx)
 	})
+}
+
+// replaceRows makes the rows of a store those of the snapshots.
+func replaceRows(ctx context.Context, c *catalog.Catalog, s *bands.Store, e Entry, snaps []bands.Snapshot) error {
+	rows := make([]catalog.Checkpoint, len(snaps))
+	for i, snap := range snaps {
+		rows[i] = rowOf(s, snap)
+	}
+	return c.ReplaceCheckpoints(ctx, storeRow(e), rows)
 }

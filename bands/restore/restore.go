@@ -25,7 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Options say what to restore, and how the tree is captured before.
+// Options are what to restore, and how the tree is captured before.
 type Options struct {
 	bands.Options
 	plan.Scope        // its Root is that of Options
@@ -159,7 +159,26 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 
 // carryOut applies the plan between the journal's two ends.
 func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Options, done *Result) error {
-	journal := journalOf(j, o, done)
+	at := o.Now()
+	journal := history.Journal{
+		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
+		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
+		Parts: []bands.Version{j.target}, Changed: done.Rescue.Version, Next: j.next(done, at),
+	}
+	done.Origin = done.Rescue.Version
+	if j.again != nil {
+		journal.Rescue = j.again.Rescue
+		journal.Parts = append(journal.Parts, j.again.Parts...)
+		if j.op == j.again.Op && j.target == j.again.Target {
+			done.Origin = j.again.Rescue
+		}
+	}
+	if info, ok := proc.Look(journal.PID); ok {
+		journal.Start = info.Start
+	}
+	if o.Follow != "" && (o.Always || j.again != nil || !done.Plan.Empty()) { // else it adds no turn
+		journal.Next = journal.Next.Followed(j.op, o.Follow, journal.PID, journal.Start)
+	}
 	// The rescue's folder lists what the plan changes, and what was changed by the restore that it completes
 	// or takes back.
 	count, states := done.Plan.States()
@@ -200,30 +219,6 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 }
 
 var errInTheWay = errors.New("something that stays is in its way")
-
-func journalOf(j job, o Options, done *Result) history.Journal {
-	at := o.Now()
-	journal := history.Journal{
-		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
-		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
-		Parts: []bands.Version{j.target}, Changed: done.Rescue.Version, Next: j.next(done, at),
-	}
-	done.Origin = done.Rescue.Version
-	if j.again != nil {
-		journal.Rescue = j.again.Rescue
-		journal.Parts = append(journal.Parts, j.again.Parts...)
-		if j.op == j.again.Op && j.target == j.again.Target {
-			done.Origin = j.again.Rescue
-		}
-	}
-	if info, ok := proc.Look(journal.PID); ok {
-		journal.Start = info.Start
-	}
-	if o.Follow != "" && (o.Always || j.again != nil || !done.Plan.Empty()) { // else it adds no turn
-		journal.Next = journal.Next.Followed(j.op, o.Follow, journal.PID, journal.Start)
-	}
-	return journal
-}
 
 // rescue takes the snapshot that a restore can be taken back by. Where the disk
 // has no room for all that changed since the last one, it leaves out what the

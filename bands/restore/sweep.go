@@ -54,7 +54,7 @@ func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) 
 	}
 	var temps, dirs []string
 	err := dir.Names(s.buf, func(name []byte, dtype byte) error {
-		if dtype == dirfd.TypeDir || dtype == dirfd.TypeUnknown { // opening it tells
+		if dtype == dirfd.TypeDir || dtype == dirfd.TypeUnknown { // opening it decides
 			dirs = append(dirs, string(name))
 		}
 		if bands.IsTemp(string(name)) {

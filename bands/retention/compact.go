@@ -27,7 +27,7 @@ const (
 	allDead
 )
 
-// Compact gives back the room of all records that no snapshot needs, and says
+// Compact gives back the room of all records that no snapshot needs, and returns
 // how many bytes of the bands that was. Records never move, so this makes holes
 // where the file system can; elsewhere it does nothing.
 func Compact(ctx context.Context, h *bands.Held) (int64, error) {

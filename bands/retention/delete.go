@@ -106,7 +106,7 @@ func Collect(h *bands.Held) error {
 	return nil
 }
 
-// addDescribed adds the bands that snapshots say they refer to: a snapshot whose
+// addDescribed adds the bands that snapshots list: a snapshot whose
 // folder has lost a band reads it from the store's.
 func addDescribed(h *bands.Held, used map[uint32]bool) {
 	snaps, _ := h.Snapshots() // of one that can't be read its folder counts

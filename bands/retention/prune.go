@@ -226,7 +226,7 @@ func (w *pruning) fit(ctx context.Context, budget int64) (gone []bands.Version, 
 	return gone, need, nil
 }
 
-// pruneEvery is after how many snapshots MaybePrune looks again, if nothing
+// pruneEvery is after how many snapshots MaybePrune prunes again, if nothing
 // else makes it; pruneAgain after how many when the last time was no success.
 const (
 	pruneEvery = 500

@@ -14,7 +14,7 @@ type rank int
 const (
 	// automatic ones are thinned by their age.
 	automatic rank = iota
-	// paired ones stand for a commit: they go only where the cap demands it,
+	// paired ones belong to a commit: they go only where the cap demands it,
 	// after the automatic ones.
 	paired
 	// protected ones never go by themselves.
@@ -35,32 +35,25 @@ func ranks(snaps []bands.Snapshot, now time.Time, kept map[bands.Version]bool) m
 	}
 	list := make(map[bands.Version]rank, len(snaps))
 	for _, snap := range snaps {
-		switch {
-		case kept[snap.Version], latest[snap.Lineage] == snap.Version: // the next one is taken against it
-			list[snap.Version] = protected
-		default:
-			list[snap.Version] = rankOf(snap, now)
+		r := automatic
+		if len(snap.Pairs) > 0 || snap.Cause == bands.Commit {
+			r = paired
 		}
+		switch snap.Cause {
+		case bands.Auto, bands.Prompt, bands.Commit:
+		case bands.Rescue:
+			if now.Sub(snap.Created) < rescueKept {
+				r = protected
+			}
+		default: // what the user asked for, and what we don't know
+			r = protected
+		}
+		if kept[snap.Version] || latest[snap.Lineage] == snap.Version { // the next one is taken against it
+			r = protected
+		}
+		list[snap.Version] = r
 	}
 	return list
-}
-
-func rankOf(snap bands.Snapshot, now time.Time) rank {
-	switch snap.Cause {
-	case bands.Auto, bands.Prompt:
-	case bands.Rescue:
-		if now.Sub(snap.Created) < rescueKept {
-			return protected
-		}
-	case bands.Commit:
-		return paired
-	default: // what the user asked for, and what we don't know
-		return protected
-	}
-	if len(snap.Pairs) > 0 {
-		return paired
-	}
-	return automatic
 }
 
 // thin are the snapshots that the policy has no place for by their age or their

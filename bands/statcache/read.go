@@ -45,7 +45,7 @@ const (
 const (
 	File    = 1 // anything that is compared by its own data
 	Dir     = 2 // a directory with a block of its own
-	Skipped = 3 // not looked at: its reason says why
+	Skipped = 3 // not looked at, for its reason
 	Part    = 4 // a database's shared memory: there, but no entry of the tree
 
 	Pending = 0 // in a walk only: still to be read

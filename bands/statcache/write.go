@@ -17,7 +17,7 @@ import (
 )
 
 // Node is a directory's block that is new. The blocks of its
-// subdirectories stand before it; how far away is only known when it is
+// subdirectories come before it; how far away is only known when it is
 // written.
 type Node struct {
 	Block []byte
