@@ -202,19 +202,9 @@ func (db *database) files() []string {
 func (db *database) refuse(why tree.Reason) {
 	d := db.dir
 	for _, name := range db.files() {
-		it := d.item(name)
-		if it == nil || it.line.Kind == statcache.Part {
-			continue
+		if it := d.item(name); it != nil && it.line.Kind != statcache.Part {
+			d.unsure(it, why)
 		}
-		d.unsure(it, why)
-		path := tree.JoinPath(d.path, name)
-		d.note(func(all *notes) {
-			if why == tree.Unreadable {
-				all.unreadable = append(all.unreadable, path)
-			} else {
-				all.moving = append(all.moving, path)
-			}
-		})
 	}
 }
 

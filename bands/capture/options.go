@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -45,4 +46,15 @@ type Taken struct {
 	Moving []string
 	// Unreadable are paths that could not be read.
 	Unreadable []string
+}
+
+// Unheld are the paths whose content the snapshot should hold and doesn't: that
+// can't be read, kept changing, or found no room.
+func (t *Taken) Unheld() []string { return union(t.Unreadable, t.Moving, t.Snapshot.LeftOut) }
+
+// union returns the paths of all lists, sorted, each once.
+func union(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

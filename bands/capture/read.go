@@ -44,7 +44,7 @@ func (d *dirReader) readItem(ctx context.Context, at int) error {
 		why := tree.Device
 		switch d.st.Mode & dirfd.ModeType {
 		case dirfd.ModeRegular, dirfd.ModeSymlink, dirfd.ModeDir:
-			d.moving(it)
+			d.unsure(it, tree.Moving)
 			return nil
 		case dirfd.ModeFIFO:
 			why = tree.FIFO
@@ -136,7 +136,7 @@ func (d *dirReader) symlink(it *item) error {
 		d.settled(it, e, content{xattrs: xattrs})
 		return nil
 	}
-	d.moving(it)
+	d.unsure(it, tree.Moving)
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (d *dirReader) file(ctx context.Context, it *item) error {
 			return d.failed(it, err)
 		}
 	}
-	d.moving(it)
+	d.unsure(it, tree.Moving)
 	return nil
 }
 
@@ -268,18 +268,10 @@ func (d *dirReader) failed(it *item, err error) error {
 		return nil // it went
 	}
 	d.unsure(it, tree.Unreadable)
-	d.unreadable(it.line.Name)
 	return nil
 }
 
-// moving settles a file that changed during each attempt.
-func (d *dirReader) moving(it *item) {
-	d.unsure(it, tree.Moving)
-	path := tree.JoinPath(d.path, it.line.Name)
-	d.note(func(all *notes) { all.moving = append(all.moving, path) })
-}
-
-// unsure makes the item unknown, and lets the next walk look again.
+// unsure makes the item unknown, notes it, and lets the next walk look again.
 func (d *dirReader) unsure(it *item, why tree.Reason) {
 	name := it.line.Name
 	if d.n.dir.Stat(name, &d.st) != nil {
@@ -287,6 +279,14 @@ func (d *dirReader) unsure(it *item, why tree.Reason) {
 	}
 	it.line = statcache.Line{Name: name, Kind: statcache.File, Mode: d.st.Mode, Mtime: d.st.Mtime, Ctime: d.st.Ctime, Size: d.st.Size}
 	it.entry = unknownEntry(name, why, &d.st)
+	path := tree.JoinPath(d.path, name)
+	d.note(func(all *notes) {
+		if why == tree.Unreadable {
+			all.unreadable = append(all.unreadable, path)
+		} else {
+			all.moving = append(all.moving, path)
+		}
+	})
 }
 
 // storeError is an error of the store, not of the tree.

@@ -79,3 +79,6 @@ func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base, prog
 
 // Close closes what the base has open.
 func (p *Present) Close() error { return p.base.close() }
+
+// Unheld is Taken.Unheld of a tree as it is now.
+func (p *Present) Unheld() []string { return union(p.Unreadable, p.Moving, p.LeftOut) }

@@ -144,7 +144,8 @@ func (d *dirReader) compare(name string) error {
 				line:  statcache.Line{Name: name, Kind: statcache.File},
 				entry: unknownEntry(name, tree.Unreadable, &dirfd.Stat{}),
 			})
-			d.unreadable(name)
+			path := tree.JoinPath(d.path, name)
+			d.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
 		}
 		return nil
 	}
@@ -185,11 +186,6 @@ func (d *dirReader) compare(name string) error {
 	d.todo = append(d.todo, len(d.list.items))
 	d.list.add(it)
 	return nil
-}
-
-func (d *dirReader) unreadable(name string) {
-	path := tree.JoinPath(d.path, name)
-	d.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
 }
 
 // skipped is why the entry in d.st isn't looked at, 0 if it is.

@@ -197,15 +197,7 @@ func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32
 	below := [][]uint32{part.OwnBands()}
 	for i := range entries {
 		e := &entries[i]
-		switch e.Kind {
-		case tree.File, tree.Symlink:
-			totals.Files++
-			totals.Bytes += e.Size
-		case tree.Dir:
-			totals.Dirs++
-		case tree.Unknown:
-			totals.Unknown++
-		}
+		CountEntry(&totals, e)
 		if e.Kind != tree.Dir && !e.Parts {
 			continue
 		}
@@ -217,6 +209,19 @@ func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32
 		below = append(below, rec.Bands)
 	}
 	return totals, tree.Merge(below...), nil
+}
+
+// CountEntry adds an entry, without what is below it, to the totals.
+func CountEntry(totals *tree.Totals, e *tree.Entry) {
+	switch e.Kind {
+	case tree.File, tree.Symlink:
+		totals.Files++
+		totals.Bytes += e.Size
+	case tree.Dir:
+		totals.Dirs++
+	case tree.Unknown:
+		totals.Unknown++
+	}
 }
 
 // under is what is below a directory, and the bands that a list of parts names.

@@ -374,16 +374,10 @@ func (f *forgetter) sum(from *contents.Reader, entries []tree.Entry, below map[s
 	all := [][]uint32{part.OwnBands()}
 	for i := range entries {
 		e := &entries[i]
-		switch e.Kind {
-		case tree.File, tree.Symlink:
-			totals.Files++
-			totals.Bytes += e.Size
-		case tree.Dir:
-			totals.Dirs++
+		capture.CountEntry(&totals, e)
+		if e.Kind == tree.Dir {
 			totals.Add(below[e.Name].Totals)
 			all = append(all, below[e.Name].Bands)
-		case tree.Unknown:
-			totals.Unknown++
 		}
 		if e.Parts {
 			parts, err := from.Records.Parts(e.Content)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
@@ -238,20 +239,18 @@ func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path 
 // text reads the content of a state; ErrNoText if it is binary.
 func (b *blamer) text(s state) ([]byte, error) {
 	var out bytes.Buffer
-	if s.snapshot.Volume != "" {
-		view, err := b.views.at(*s.snapshot)
-		if err == nil {
+	var err error
+	if s.snapshot.Volume == "" {
+		err = b.try(*s.snapshot, func(c *contents.Reader) error {
+			out.Reset()
+			return c.CopyTo(&out, s.entry)
+		})
+	} else {
+		var view volume.View
+		if view, err = b.views.at(*s.snapshot); err == nil {
 			err = view.ReadFile(s.path, &out)
 		}
-		if err == nil && isBinary(out.Bytes()) {
-			err = ErrNoText
-		}
-		return out.Bytes(), err
 	}
-	err := b.try(*s.snapshot, func(c *contents.Reader) error {
-		out.Reset()
-		return c.CopyTo(&out, s.entry)
-	})
 	if err == nil && isBinary(out.Bytes()) {
 		err = ErrNoText
 	}

@@ -154,19 +154,13 @@ func (r *Reader) Touches(ctx context.Context, old *bands.Snapshot, now bands.Sna
 	if !tree.IsDir(before) && !tree.IsDir(after) {
 		return !sameContent(before, after), nil
 	}
-	var from, to bands.Snapshot
-	for _, side := range []struct {
-		to *bands.Snapshot
-		e  *tree.Entry
-	}{{&from, before}, {&to, after}} {
-		if tree.IsDir(side.e) {
-			side.to.Tree = bands.TreeRef{Hash: side.e.Content.Hash.String(), Band: side.e.Content.Band, Offset: side.e.Content.Offset}
-		}
-	}
-	if from.Tree.Hash == "" || to.Tree.Hash == "" {
+	if !tree.IsDir(before) || !tree.IsDir(after) {
 		return true, nil // a directory is new, gone, or was a file
 	}
-	from.Version, to.Version = old.Version, now.Version
+	below := func(v bands.Version, ref band.Ref) bands.Snapshot {
+		return bands.Snapshot{Version: v, Tree: bands.TreeRef{Hash: ref.Hash.String(), Band: ref.Band, Offset: ref.Offset}}
+	}
+	from, to := below(old.Version, before.Content), below(now.Version, after.Content)
 	found, err := r.Changed(ctx, &from, to, 1, func(string) bool { return true })
 	return len(found) > 0, err
 }

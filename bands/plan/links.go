@@ -10,23 +10,21 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// linkGroups are the names of files with several names: by number, and back.
+// linkGroups are the names of files with several names, by number, and their entries.
 type linkGroups struct {
-	names  map[uint64][]string
-	number map[string]uint64
-	entry  map[string]*tree.Entry
+	names map[uint64][]string
+	entry map[string]*tree.Entry
 }
 
 // groupsOf finds all names of the files with these numbers.
 func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uint64]bool) (linkGroups, error) {
-	g := linkGroups{names: map[uint64][]string{}, number: map[string]uint64{}, entry: map[string]*tree.Entry{}}
+	g := linkGroups{names: map[uint64][]string{}, entry: map[string]*tree.Entry{}}
 	if root.IsZero() || len(numbers) == 0 {
 		return g, nil
 	}
 	err := tree.Walk(ctx, l, root, func(path string, e tree.Entry, _ *tree.Directory) error {
 		if e.Kind == tree.File && e.Link != 0 && numbers[e.Link] {
 			g.names[e.Link] = append(g.names[e.Link], path)
-			g.number[path] = e.Link
 			g.entry[path] = &e
 		}
 		return nil
@@ -39,7 +37,8 @@ func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uin
 type relinker struct {
 	p         *Planner
 	now, want linkGroups
-	at        [2]band.Ref // the roots now and wanted
+	trees     [2]tree.Loader // now and wanted
+	at        [2]band.Ref    // their roots
 }
 
 // relink plans what names have to share their content. Steps of the plan
@@ -59,7 +58,7 @@ func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
 	}
 	delete(had, 0)
 	delete(wanted, 0)
-	r := &relinker{p: p, at: [2]band.Ref{now, want}}
+	r := &relinker{p: p, trees: [2]tree.Loader{p.Now, p.Want}, at: [2]band.Ref{now, want}}
 	var err error
 	if r.want, err = groupsOf(ctx, p.Want, want, wanted); err != nil && !tree.IsDamaged(err) {
 		return err
@@ -87,11 +86,7 @@ func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
 
 // lookup is the entry on one side: 0 is now, 1 the target; nil if there is none.
 func (r *relinker) lookup(side int, path string) (*tree.Entry, error) {
-	loader := r.p.Now
-	if side == 1 {
-		loader = r.p.Want
-	}
-	e, err := tree.Lookup(loader, r.at[side], path)
+	e, err := tree.Lookup(r.trees[side], r.at[side], path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrUnknown) || side == 1 && tree.IsDamaged(err) {
 		return nil, nil //nolint:nilnil // there may be none
 	}
@@ -151,10 +146,6 @@ func (r *relinker) keepTimes() error {
 
 // directory is the directory on one side, as lookup's; nil if there is none.
 func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
-	loader := r.p.Now
-	if side == 1 {
-		loader = r.p.Want
-	}
 	ref := r.at[side]
 	if path != "" {
 		e, err := r.lookup(side, path)
@@ -163,7 +154,7 @@ func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
 		}
 		ref = e.Content
 	}
-	d, err := loader.Directory(ref)
+	d, err := r.trees[side].Directory(ref)
 	if side == 1 && tree.IsDamaged(err) {
 		return nil, nil //nolint:nilnil // there may be none
 	}

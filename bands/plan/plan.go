@@ -32,19 +32,13 @@ const (
 
 // String returns the word for it that commands print in JSON.
 func (k StepKind) String() string {
-	switch k {
-	case StepCreate:
-		return "create"
-	case StepRewrite:
-		return "rewrite"
-	case StepDelete:
-		return "delete"
-	case StepAttributes:
-		return "attributes"
-	case StepReplace:
-		return "replace"
+	words := [...]string{
+		StepCreate: "create", StepRewrite: "rewrite", StepDelete: "delete", StepAttributes: "attributes", StepReplace: "replace",
 	}
-	return "unknown"
+	if k == 0 || int(k) >= len(words) {
+		return "unknown"
+	}
+	return words[k]
 }
 
 // Step is one path that a restore changes.
@@ -160,4 +154,18 @@ func (p *Plan) Tidy() {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
+}
+
+// AddUnheld names what isn't held now, in directories that are the same on both
+// sides too.
+func (p *Plan) AddUnheld(in *Selection, paths []string) {
+	for _, path := range paths {
+		listed := slices.Contains(p.Nested, path) || slices.Contains(p.Unnamed, path) || slices.Contains(p.Busy, path) ||
+			slices.Contains(p.Kept, path)
+		if in.Relate(path) == Inside && !in.Hides(path) && !listed {
+			p.Unknown = append(p.Unknown, path)
+		}
+	}
+	slices.Sort(p.Unknown)
+	p.Unknown = slices.Compact(p.Unknown)
 }
