@@ -264,10 +264,8 @@ func isZero(file *os.File, p retention.Stretch) (bool, error) {
 		if _, err := file.ReadAt(part, at); err != nil {
 			return false, err
 		}
-		for _, c := range part {
-			if c != 0 {
-				return false, nil
-			}
+		if slices.ContainsFunc(part, func(c byte) bool { return c != 0 }) {
+			return false, nil
 		}
 		at += int64(len(part))
 	}

@@ -89,15 +89,37 @@ func (c Converter) Check(ctx context.Context, dir, driver string) error {
 	return err
 }
 
-// prepare finds the folder and the store whose tree it is.
+// prepare finds the folder and the store whose tree it is. The error is why it can't be converted.
 func (c Converter) prepare(ctx context.Context, dir, driver string) (root string, from Entry, err error) {
 	if root, err = c.checkRoot(dir); err != nil {
-		return "", Entry{}, err
+		return root, from, err
 	}
 	if from, err = c.treeOf(ctx, root); err != nil {
-		return "", Entry{}, err
+		return root, from, err
 	}
-	return root, from, c.check(from, root, driver)
+	if info, err := os.Stat(root); err != nil {
+		return root, from, err
+	} else if !info.IsDir() {
+		return root, from, fmt.Errorf("%s is not a directory", root)
+	}
+	if from.Dir != "" && from.Driver == driver {
+		return root, from, fmt.Errorf("store '%s' %w", from.Name, ErrConverted)
+	}
+	if _, err := os.Lstat(Former(root)); err == nil {
+		return root, from, fmt.Errorf("%w: %s", ErrFormerKept, Former(root))
+	}
+	if from.Driver == "" {
+		inside, err := disk.MountsIn(root)
+		if len(inside) > 0 {
+			err = fmt.Errorf("%s %w: %s is a mount point", root, volume.ErrInUse, inside[0])
+		}
+		return root, from, err
+	}
+	d, ok := volume.Named(from.Driver, volume.Place{Store: from.Dir})
+	if !ok {
+		return root, from, &volume.MissingError{Driver: from.Driver, Err: errors.ErrUnsupported}
+	}
+	return root, from, d.Check(root)
 }
 
 // Run converts the folder dir. Until the folders are exchanged nothing in it changes, and a
@@ -168,33 +190,6 @@ func (c Converter) storeAt(root string) (Entry, bool, error) {
 	return maker{Registry: c.Registry}.find(func(base string, e Entry) bool {
 		return e.Root == root && slices.Contains(foldersOf(base), filepath.Dir(e.Dir))
 	})
-}
-
-// check returns why the folder can't be converted.
-func (c Converter) check(from Entry, root, driver string) error {
-	if info, err := os.Stat(root); err != nil {
-		return err
-	} else if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", root)
-	}
-	if from.Dir != "" && from.Driver == driver {
-		return fmt.Errorf("store '%s' %w", from.Name, ErrConverted)
-	}
-	if _, err := os.Lstat(Former(root)); err == nil {
-		return fmt.Errorf("%w: %s", ErrFormerKept, Former(root))
-	}
-	if from.Driver == "" {
-		inside, err := disk.MountsIn(root)
-		if len(inside) > 0 {
-			err = fmt.Errorf("%s %w: %s is a mount point", root, volume.ErrInUse, inside[0])
-		}
-		return err
-	}
-	d, ok := volume.Named(from.Driver, volume.Place{Store: from.Dir})
-	if !ok {
-		return &volume.MissingError{Driver: from.Driver, Err: errors.ErrUnsupported}
-	}
-	return d.Check(root)
 }
 
 // fresh is the store of the folder beside root that takes its place: that of a conversion which

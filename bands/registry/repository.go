@@ -31,37 +31,14 @@ func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) 
 		return Entry{}, err
 	}
 	err = r.alone(ctx, func() error {
-		if r.Home == "" {
-			e, err = maker{Registry: r}.repositoryUnlisted(ctx, dir, root)
-			return err
-		}
 		e, err = maker{Registry: r}.repositoryAlone(ctx, dir, root)
 		return err
 	})
 	return e, err
 }
 
-// repositoryUnlisted is repositoryAlone where no other store is known.
-func (m maker) repositoryUnlisted(ctx context.Context, dir, root string) (Entry, error) {
-	name, now := nameFrom(filepath.Base(root)), m.Now().UTC().Truncate(time.Second)
-	_, err := loadEntry(dir)
-	if errors.Is(err, bands.ErrNoStore) {
-		err = complete(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
-		if errors.Is(err, fs.ErrExist) { // another process was faster
-			err = nil
-		}
-	}
-	if err != nil {
-		return Entry{}, err
-	}
-	return m.change(ctx, dir, func(info *bands.Info) {
-		info.Root = root
-		if info.Name == "" {
-			info.Name = name
-		}
-	})
-}
-
+// repositoryAlone is RepositoryStore while no other process makes stores, unless there is no Home: then no
+// other store is known, and each process is for itself.
 func (m maker) repositoryAlone(ctx context.Context, dir, root string) (Entry, error) {
 	base, err := m.base()
 	if err != nil {
@@ -73,12 +50,15 @@ func (m maker) repositoryAlone(ctx context.Context, dir, root string) (Entry, er
 	}
 	name := freeName(nameFrom(filepath.Base(root)), taken)
 	now := m.Now().UTC().Truncate(time.Second)
-	_, err = loadEntry(dir)
-	switch {
-	case errors.Is(err, bands.ErrNoStore) && isMissing(dir):
-		return m.make(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
-	case errors.Is(err, bands.ErrNoStore): // it has lost its store.json
-		err = complete(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
+	info := bands.Info{Name: name, Root: root, Created: now, Mounted: &now}
+	if _, err = loadEntry(dir); errors.Is(err, bands.ErrNoStore) {
+		if m.Home != "" && isMissing(dir) {
+			return m.make(ctx, dir, info)
+		}
+		err = complete(ctx, dir, info) // it has lost its store.json
+		if m.Home == "" && errors.Is(err, fs.ErrExist) {
+			err = nil // another process was faster
+		}
 	}
 	if err != nil {
 		return Entry{}, err

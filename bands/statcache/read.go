@@ -195,14 +195,11 @@ func (c *Cache) begin(head string, root uint64) error {
 
 // text is a part of the file.
 func (c *Cache) text(at, length uint64) (string, bool) {
-	if c.file == nil {
-		if end := uint64(len(c.data)); at > end || length > end-at {
-			return "", false
-		}
-		return c.data[at : at+length], true
-	}
 	if at > c.End || length > c.End-at {
 		return "", false
+	}
+	if c.file == nil {
+		return c.data[at : at+length], true
 	}
 	buf := make([]byte, length)
 	if _, err := c.file.ReadAt(buf, int64(at)); err != nil {

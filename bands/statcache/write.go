@@ -181,13 +181,21 @@ const (
 	leastUpdates = 256 << 10
 )
 
+// replace writes the whole file.
 func replace(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
 	temp := path + bands.TempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, 0, err
 	}
-	end, sum, err = writeWhole(f, meta, root, old)
+	le := binary.LittleEndian
+	hash := crc32.New(castagnoli)
+	w := &writer{to: bufio.NewWriterSize(io.MultiWriter(f, hash), 256<<10), old: old}
+	w.write(meta.encode())
+	w.write(le.AppendUint64(nil, w.put(root)))
+	if err = errors.Join(w.err, w.to.Flush()); err == nil {
+		_, err = f.Write(le.AppendUint32(nil, hash.Sum32()))
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = disk.Step("rename", path)
 	}
@@ -197,20 +205,7 @@ func replace(path string, meta Meta, root *Node, old *Cache) (end uint64, sum ui
 	if err != nil {
 		return 0, 0, errors.Join(err, os.Remove(temp))
 	}
-	return end, sum, nil
-}
-
-func writeWhole(f io.Writer, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
-	le := binary.LittleEndian
-	hash := crc32.New(castagnoli)
-	w := &writer{to: bufio.NewWriterSize(io.MultiWriter(f, hash), 256<<10), old: old}
-	w.write(meta.encode())
-	w.write(le.AppendUint64(nil, w.put(root)))
-	if err := errors.Join(w.err, w.to.Flush()); err != nil {
-		return 0, 0, err
-	}
-	_, err = f.Write(le.AppendUint32(nil, hash.Sum32()))
-	return w.pos + sumLength, hash.Sum32(), err
+	return w.pos + sumLength, hash.Sum32(), nil
 }
 
 // update adds what has changed to the file of old.
