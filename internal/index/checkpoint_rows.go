@@ -22,8 +22,13 @@ type Part struct {
 
 // Put writes a part of a checkpoint.
 func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
-	checkpoint, err := r.putCheckpoint(ctx, p)
+	_, err := r.exec(ctx, "INSERT INTO checkpoints(name, at, branch) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, branch = excluded.branch",
+		p.Checkpoint, millis(p.At), utf8Of(p.Branch))
 	if err != nil {
+		return err
+	}
+	var checkpoint int64
+	if _, err := r.row(ctx, "SELECT id FROM checkpoints WHERE name = ?", []any{p.Checkpoint}, &checkpoint); err != nil {
 		return err
 	}
 	for _, turn := range p.Turns {
@@ -41,16 +46,6 @@ func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
 	return err
 }
 
-func (r *CheckpointRows) putCheckpoint(ctx context.Context, p Part) (id int64, err error) {
-	_, err = r.exec(ctx, "INSERT INTO checkpoints(name, at, branch) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, branch = excluded.branch",
-		p.Checkpoint, millis(p.At), utf8Of(p.Branch))
-	if err != nil {
-		return 0, err
-	}
-	_, err = r.row(ctx, "SELECT id FROM checkpoints WHERE name = ?", []any{p.Checkpoint}, &id)
-	return id, err
-}
-
 // Drop removes a checkpoint and its parts; turns stay.
 func (r *CheckpointRows) Drop(ctx context.Context, name string) error {
 	for _, query := range []string{"DELETE FROM parts WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)", "DELETE FROM checkpoints WHERE name = ?"} {
@@ -63,7 +58,7 @@ func (r *CheckpointRows) Drop(ctx context.Context, name string) error {
 
 // Linked returns the turns of a session that are in a checkpoint other than name.
 func (r *CheckpointRows) Linked(ctx context.Context, session int64, name string) (turns map[int64]bool, err error) {
-	s, err := r.prepare(ctx, `SELECT p.turn FROM parts p JOIN turns t ON t.id = p.turn JOIN checkpoints c ON c.id = p.checkpoint WHERE t.session = ? AND c.name <> ?`) //nolint:sqlclosecheck // statements.close closes it
+	s, err := r.prepare(ctx, `SELECT p.turn FROM parts p JOIN turns t ON t.id = p.turn JOIN checkpoints c ON c.id = p.checkpoint WHERE t.session = ? AND c.name <> ?`) //nolint:sqlclosecheck // Writer.disconnect closes it
 	if err != nil {
 		return nil, err
 	}

@@ -32,51 +32,35 @@ ORDER BY t.at, t.id`
 
 // Details returns the details of turns, in the order of rows.
 func (r *Reader) Details(ctx context.Context, rows []Row) (details []Detail, err error) {
-	d := &detailReader{Reader: r, of: make(map[int64]*Detail, len(rows))}
 	details = make([]Detail, len(rows))
+	of := make(map[int64]*Detail, len(rows))
 	ids := make([]int64, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID
-		d.of[rows[i].ID] = &details[i]
+		of[rows[i].ID] = &details[i]
 	}
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
-	d.ids = []any{string(list)}
-	for _, read := range []func(context.Context) error{d.calls, d.files, d.spent, d.texts} {
-		if err := read(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return details, nil
-}
-
-// detailReader reads the details of some turns.
-type detailReader struct {
-	*Reader
-
-	ids []any // the argument that selects them
-	of  map[int64]*Detail
-}
-
-const chosen = " IN (SELECT value FROM json_each(?))"
-
-func (d *detailReader) calls(ctx context.Context) error {
-	return each(ctx, d.conn, "SELECT turn, line, at, tool, text, command, outcome, status, agent FROM calls WHERE turn"+chosen+" ORDER BY id", d.ids, func(rows scanner) error {
+	const chosen = " IN (SELECT value FROM json_each(?))"
+	args := []any{string(list)}
+	query := "SELECT turn, line, at, tool, text, command, outcome, status, agent FROM calls WHERE turn" + chosen + " ORDER BY id"
+	err = each(ctx, r.conn, query, args, func(rows scanner) error {
 		var c Call
 		var turn, at int64
 		if err := rows.Scan(&turn, &c.Line, &at, &c.Tool, &c.Text, &c.Command, &c.Outcome, &c.Status, &c.Agent); err != nil {
 			return err
 		}
 		c.At = fromMillis(at)
-		d.of[turn].Calls = append(d.of[turn].Calls, c)
+		of[turn].Calls = append(of[turn].Calls, c)
 		return nil
 	})
-}
-
-func (d *detailReader) files(ctx context.Context) error {
-	return each(ctx, d.conn, "SELECT f.turn, p.path, f.added, f.removed, f.source, "+isReverted+" FROM files f JOIN paths p ON p.id = f.path WHERE f.turn"+chosen+" ORDER BY p.path", d.ids, func(rows scanner) error {
+	if err != nil {
+		return nil, err
+	}
+	query = "SELECT f.turn, p.path, f.added, f.removed, f.source, " + isReverted + " FROM files f JOIN paths p ON p.id = f.path WHERE f.turn" + chosen + " ORDER BY p.path"
+	err = each(ctx, r.conn, query, args, func(rows scanner) error {
 		var f ChangedFile
 		var turn int64
 		source := 0
@@ -84,33 +68,41 @@ func (d *detailReader) files(ctx context.Context) error {
 			return err
 		}
 		f.Edited, f.Observed = source&sourceEdit != 0, source&sourceSnapshot != 0
-		d.of[turn].Files = append(d.of[turn].Files, f)
+		of[turn].Files = append(of[turn].Files, f)
 		return nil
 	})
-}
-
-func (d *detailReader) spent(ctx context.Context) error {
-	query := "SELECT u.turn, o.name, u.sub, u.input, u.cache_write, u.cache_read, u.output, u.messages FROM spent u JOIN models o ON o.id = u.model WHERE u.turn" + chosen + " ORDER BY o.name, u.sub"
-	return each(ctx, d.conn, query, d.ids, func(rows scanner) error {
+	if err != nil {
+		return nil, err
+	}
+	query = "SELECT u.turn, o.name, u.sub, u.input, u.cache_write, u.cache_read, u.output, u.messages FROM spent u JOIN models o ON o.id = u.model WHERE u.turn" + chosen + " ORDER BY o.name, u.sub"
+	err = each(ctx, r.conn, query, args, func(rows scanner) error {
 		var s Spent
 		var turn int64
 		if err := rows.Scan(&turn, &s.Model, &s.Subagent, &s.Input, &s.CacheWrite, &s.CacheRead, &s.Output, &s.Messages); err != nil {
 			return err
 		}
-		d.of[turn].Spent = append(d.of[turn].Spent, s)
+		of[turn].Spent = append(of[turn].Spent, s)
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.texts(ctx, args, of); err != nil {
+		return nil, err
+	}
+	return details, nil
 }
 
-// texts reads the texts, by their ids, which are in a range for each turn.
-func (d *detailReader) texts(ctx context.Context) (err error) {
+// texts sets the texts of turns; ids is the argument that selects them. The ids of the texts
+// of a turn are in one range.
+func (r *Reader) texts(ctx context.Context, ids []any, of map[int64]*Detail) error {
 	decoder, err := newDecoder()
 	if err != nil {
 		return err
 	}
 	defer decoder.Close()
 	const query = "SELECT x.id, x.z FROM json_each(?) i JOIN texts x ON x.id >= i.value * ? AND x.id < i.value * ? + ?"
-	return each(ctx, d.conn, query, slices.Concat(d.ids, []any{textIDs, textIDs, int(kinds)}), func(rows scanner) error {
+	return each(ctx, r.conn, query, slices.Concat(ids, []any{textIDs, textIDs, int(kinds)}), func(rows scanner) error {
 		var id int64
 		var z []byte
 		if err := rows.Scan(&id, &z); err != nil {
@@ -120,7 +112,7 @@ func (d *detailReader) texts(ctx context.Context) (err error) {
 		if errors.Is(err, ErrLost) {
 			return err
 		}
-		d.of[id/textIDs].Texts[id%textIDs] = text
+		of[id/textIDs].Texts[id%textIDs] = text
 		return err
 	})
 }

@@ -137,7 +137,18 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 		return err
 	}
 	for _, name := range row.Checkpoints {
-		if err := r.addCommits(ctx, row, name); err != nil {
+		const query = "SELECT oid, checkpoint, at, author, email, subject FROM commits WHERE checkpoint = ? ORDER BY at, oid"
+		err := each(ctx, r.conn, query, []any{name}, func(rows scanner) error {
+			var c Commit
+			var at int64
+			if err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject); err != nil {
+				return err
+			}
+			c.At = fromMillis(at)
+			row.Commits = append(row.Commits, c)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -156,16 +167,3 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 
 // scanner is what a row of a query is read from.
 type scanner interface{ Scan(to ...any) error }
-
-func (r *Reader) addCommits(ctx context.Context, row *Row, checkpoint string) error {
-	return each(ctx, r.conn, "SELECT oid, checkpoint, at, author, email, subject FROM commits WHERE checkpoint = ? ORDER BY at, oid", []any{checkpoint}, func(rows scanner) error {
-		var c Commit
-		var at int64
-		if err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject); err != nil {
-			return err
-		}
-		c.At = fromMillis(at)
-		row.Commits = append(row.Commits, c)
-		return nil
-	})
-}

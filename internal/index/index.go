@@ -51,10 +51,7 @@ func (f Files) Exist() bool {
 
 // Version changes whenever the database does. It is empty if there is none.
 func (f Files) Version() string {
-	version, err := f.state()
-	if err != nil {
-		return ""
-	}
+	version, _ := f.state()
 	return version
 }
 
@@ -75,10 +72,7 @@ func (f Files) state() (string, error) {
 
 // readStamp returns the stamp, empty if there is none.
 func (f Files) readStamp() string {
-	data, err := disk.ReadFile(f.stamp())
-	if err != nil {
-		return ""
-	}
+	data, _ := disk.ReadFile(f.stamp())
 	return strings.TrimSuffix(string(data), "\n")
 }
 
@@ -106,8 +100,7 @@ func (f Files) connect(ctx context.Context, mode string) (*sql.DB, *sql.Conn, er
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed
 	}
-	const cache = "cache_size(-16000)" // KiB
-	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(" + patience + ")", cache}}
+	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(" + patience + ")", "cache_size(-16000)"}} // KiB
 	if mode != "ro" {
 		query["_pragma"] = []string{"busy_timeout(" + patience + ")", "cache_size(-24000)", "page_size(8192)", "journal_mode(truncate)", "synchronous(off)", "temp_store(memory)"}
 	}
@@ -195,10 +188,8 @@ func (r *Reader) begin(ctx context.Context, f Files) error {
 func (r *Reader) Close() error { return errors.Join(r.conn.Close(), r.db.Close()) }
 
 // Meta returns a value that the writer set, empty if there is none.
-func (r *Reader) Meta(ctx context.Context, key string) (string, error) { return meta(ctx, r.conn, key) }
-
-func meta(ctx context.Context, conn *sql.Conn, key string) (value string, err error) {
-	err = conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&value)
+func (r *Reader) Meta(ctx context.Context, key string) (value string, err error) {
+	err = r.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

@@ -19,8 +19,6 @@ type term struct {
 	prefix bool
 }
 
-func (t term) equal(o term) bool { return t.prefix == o.prefix && slices.Equal(t.words, o.words) }
-
 // parse reads a query. Any text is one.
 func parse(text string) []term {
 	var terms []term
@@ -31,7 +29,8 @@ func parse(text string) []term {
 				t.words = append(t.words, s.word)
 			}
 		}
-		if len(t.words) > 0 && len(terms) < mostTerms && !slices.ContainsFunc(terms, t.equal) {
+		known := func(o term) bool { return t.prefix == o.prefix && slices.Equal(t.words, o.words) }
+		if len(t.words) > 0 && len(terms) < mostTerms && !slices.ContainsFunc(terms, known) {
 			terms = append(terms, t)
 		}
 	}

@@ -108,17 +108,23 @@ FROM hits h JOIN turns t ON t.id = h.id JOIN sessions s ON s.id = t.session WHER
 	return found, nil
 }
 
-// best are the kinds in the order in which an excerpt is preferred.
-func best() []Kind { return []Kind{Prompt, Command, File, Answer, Output, Subagent} }
-
 // excerpt sets the kind and the excerpt of a hit: of the text that has the most terms.
 func (r *Reader) excerpt(ctx context.Context, unzip *zstd.Decoder, h *Hit, wanted []Kind, terms []term) error {
 	most := 0
-	for _, kind := range best() {
+	for _, kind := range []Kind{Prompt, Command, File, Answer, Output, Subagent} { // the preferred ones first
 		if len(wanted) > 0 && !slices.Contains(wanted, kind) {
 			continue
 		}
-		text, err := r.text(ctx, unzip, h.ID, kind)
+		text := "" // of a turn that has none
+		id := h.ID*textIDs + int64(kind)
+		err := each(ctx, r.conn, "SELECT z FROM texts WHERE id = ?", []any{id}, func(rows scanner) error {
+			var z []byte
+			err := rows.Scan(&z)
+			if err == nil {
+				text, err = decompress(unzip, z)
+			}
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -131,19 +137,6 @@ func (r *Reader) excerpt(ctx context.Context, unzip *zstd.Decoder, h *Hit, wante
 		}
 	}
 	return nil
-}
-
-// text returns a text of a turn, empty if it has none.
-func (r *Reader) text(ctx context.Context, unzip *zstd.Decoder, turn int64, kind Kind) (text string, err error) {
-	err = each(ctx, r.conn, "SELECT z FROM texts WHERE id = ?", []any{turn*textIDs + int64(kind)}, func(rows scanner) error {
-		var z []byte
-		if err := rows.Scan(&z); err != nil {
-			return err
-		}
-		text, err = decompress(unzip, z)
-		return err
-	})
-	return text, err
 }
 
 const (
@@ -170,7 +163,16 @@ func around(text string, places []match) []Piece {
 	if most == 0 {
 		return nil
 	}
-	from := wordStart(text, max(0, places[bestAt].start-excerptBefore), places[bestAt].start)
+	from := max(0, places[bestAt].start-excerptBefore)
+	if from > 0 { // begin with a whole word, if there is the beginning of one
+		if n := strings.IndexFunc(text[from:places[bestAt].start], unicode.IsSpace); n >= 0 {
+			from += n
+		} else {
+			for !utf8.RuneStart(text[from]) {
+				from++
+			}
+		}
+	}
 	to := min(len(text), from+excerptLength)
 	for to < len(text) && !utf8.RuneStart(text[to]) {
 		to--
@@ -192,20 +194,6 @@ func around(text string, places []match) []Piece {
 		pieces[len(pieces)-1].Text += " …"
 	}
 	return slices.DeleteFunc(pieces, func(p Piece) bool { return p.Text == "" })
-}
-
-// wordStart returns the first place from at on, before end, at which a word begins.
-func wordStart(text string, at, end int) int {
-	if at == 0 {
-		return 0
-	}
-	if n := strings.IndexFunc(text[at:end], unicode.IsSpace); n >= 0 {
-		return at + n
-	}
-	for !utf8.RuneStart(text[at]) {
-		at++
-	}
-	return at
 }
 
 // oneLine is a text with its runs of white space as one space each.

@@ -42,10 +42,9 @@ func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
 		return err
 	}
 	var turns []int64
-	for {
-		var turn int64
+	for turn := int64(0); ; {
 		found, err := w.row(ctx, "SELECT id FROM turns WHERE session = ? AND id > ? AND NOT EXISTS (SELECT 1 FROM parts WHERE turn = turns.id) ORDER BY id LIMIT 1",
-			[]any{session, lastOf(turns)}, &turn)
+			[]any{session, turn}, &turn)
 		if err != nil {
 			return err
 		}
@@ -61,13 +60,6 @@ func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
 	}
 	_, err = w.exec(ctx, "UPDATE sessions SET live = '', cursor = '' WHERE id = ?", session)
 	return err
-}
-
-func lastOf(turns []int64) int64 {
-	if len(turns) == 0 {
-		return 0
-	}
-	return turns[len(turns)-1]
 }
 
 // Commit is a commit that names a checkpoint.

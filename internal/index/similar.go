@@ -54,7 +54,12 @@ func (r *Reader) near(ctx context.Context, word string) (near []string, err erro
 	if length < 3 {
 		return nil, nil
 	}
-	if known, err := r.isKnown(ctx, word); err != nil || known {
+	known := false
+	err = each(ctx, r.conn, "SELECT 1 FROM vocabulary WHERE term = ?", []any{word}, func(scanner) error {
+		known = true
+		return nil
+	})
+	if err != nil || known {
 		return nil, err
 	}
 	best := closest{word: word, most: 1}
@@ -120,15 +125,6 @@ func (r *Reader) parts(ctx context.Context, word string) ([]string, error) {
 		}
 	}
 	return nil, err
-}
-
-// isKnown reports whether a turn has a word.
-func (r *Reader) isKnown(ctx context.Context, word string) (known bool, err error) {
-	err = each(ctx, r.conn, "SELECT 1 FROM vocabulary WHERE term = ?", []any{word}, func(scanner) error {
-		known = true
-		return nil
-	})
-	return known, err
 }
 
 // closest is the known word that differs least from a word, by most letters at most; of several

@@ -15,24 +15,6 @@ type statements struct {
 	ids      map[string]map[string]int64 // of names, by table
 }
 
-// use lets the statements run on a connection.
-func (s *statements) use(conn *sql.Conn) {
-	s.conn, s.prepared, s.ids = conn, map[string]*sql.Stmt{}, map[string]map[string]int64{}
-}
-
-// close closes the statements and the connection; what is not committed is rolled back.
-func (s *statements) close() error {
-	var failed []error
-	for _, p := range s.prepared {
-		failed = append(failed, p.Close())
-	}
-	if s.conn != nil {
-		failed = append(failed, s.conn.Close())
-	}
-	s.conn, s.open, s.prepared = nil, false, nil
-	return errors.Join(failed...)
-}
-
 // prepare returns a prepared statement, in a transaction.
 func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if !s.open {
@@ -54,7 +36,7 @@ func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, erro
 
 // exec runs a statement that returns no rows.
 func (s *statements) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // close closes it
+	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // Writer.disconnect closes it
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +46,7 @@ func (s *statements) exec(ctx context.Context, query string, args ...any) (sql.R
 
 // row runs a query of one row; found is false if there is none.
 func (s *statements) row(ctx context.Context, query string, args []any, to ...any) (found bool, err error) {
-	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // close closes it
+	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // Writer.disconnect closes it
 	if err != nil {
 		return false, err
 	}

@@ -65,16 +65,6 @@ const (
 	sourceSnapshot
 )
 
-func (f *FileChange) source() (bits int) {
-	if f.Edited {
-		bits |= sourceEdit
-	}
-	if f.Observed {
-		bits |= sourceSnapshot
-	}
-	return bits
-}
-
 // Message is a message of a model.
 type Message struct {
 	// ID is a hash of its id.

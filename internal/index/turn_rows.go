@@ -41,10 +41,25 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.En
 	if err != nil {
 		return 0, err
 	}
-	for _, put := range []func(context.Context, int64, *Turn, bool) error{r.putCalls, r.putEdits, r.putMessages} {
-		if err := put(ctx, id, t, found); err != nil {
-			return 0, err
+	if found {
+		// What subagents did and what snapshots have of files stays.
+		for _, query := range []string{
+			"DELETE FROM calls WHERE turn = ? AND agent = ''", "DELETE FROM files WHERE turn = ? AND source = 1",
+			"UPDATE files SET source = 2 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub",
+		} {
+			if _, err := r.exec(ctx, query, id); err != nil {
+				return 0, err
+			}
 		}
+	}
+	if err := r.addCalls(ctx, id, t.Calls, ""); err != nil {
+		return 0, err
+	}
+	if err := r.putFiles(ctx, id, t.Files); err != nil {
+		return 0, err
+	}
+	if err := r.addMessages(ctx, id, t.Messages); err != nil {
+		return 0, err
 	}
 	if err := r.sum(ctx, id); err != nil {
 		return 0, err
@@ -65,15 +80,6 @@ func utf8Of(text string) string {
 	return string([]rune(text))
 }
 
-func (r *TurnRows) putCalls(ctx context.Context, turn int64, t *Turn, replace bool) error {
-	if replace {
-		if _, err := r.exec(ctx, "DELETE FROM calls WHERE turn = ? AND agent = ''", turn); err != nil {
-			return err
-		}
-	}
-	return r.addCalls(ctx, turn, t.Calls, "")
-}
-
 func (r *TurnRows) addCalls(ctx context.Context, turn int64, calls []Call, agent string) error {
 	for _, c := range calls {
 		_, err := r.exec(ctx, "INSERT INTO calls(turn, line, at, tool, text, command, outcome, status, agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -85,19 +91,7 @@ func (r *TurnRows) addCalls(ctx context.Context, turn int64, calls []Call, agent
 	return nil
 }
 
-// putEdits writes the files that edit tools named; what snapshots have of files stays.
-func (r *TurnRows) putEdits(ctx context.Context, turn int64, t *Turn, replace bool) error {
-	if replace {
-		for _, query := range []string{"DELETE FROM files WHERE turn = ? AND source = 1", "UPDATE files SET source = 2 WHERE turn = ?"} {
-			if _, err := r.exec(ctx, query, turn); err != nil {
-				return err
-			}
-		}
-	}
-	return r.putFiles(ctx, turn, t.Files)
-}
-
-// putFiles adds files to a turn. The lines that snapshots count stand above those of edits.
+// putFiles adds files to a turn. The lines that snapshots count take precedence over those of edits.
 func (r *TurnRows) putFiles(ctx context.Context, turn int64, files []FileChange) error {
 	for i := range files {
 		f := &files[i]
@@ -105,12 +99,19 @@ func (r *TurnRows) putFiles(ctx context.Context, turn int64, files []FileChange)
 		if err != nil {
 			return err
 		}
+		source := 0
+		if f.Edited {
+			source |= sourceEdit
+		}
+		if f.Observed {
+			source |= sourceSnapshot
+		}
 		_, err = r.exec(ctx, `INSERT INTO files(turn, path, added, removed, source, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (turn, path) DO UPDATE SET source = source | excluded.source,
     added = CASE WHEN excluded.source & 2 OR NOT source & 2 THEN excluded.added ELSE added END,
     removed = CASE WHEN excluded.source & 2 OR NOT source & 2 THEN excluded.removed ELSE removed END,
     before = CASE WHEN excluded.source & 2 THEN excluded.before ELSE before END, after = CASE WHEN excluded.source & 2 THEN excluded.after ELSE after END`,
-			turn, path, f.Added, f.Removed, f.source(), notNil(f.Before), notNil(f.After))
+			turn, path, f.Added, f.Removed, source, notNil(f.Before), notNil(f.After))
 		if err != nil {
 			return err
 		}
@@ -152,16 +153,6 @@ WHERE id = ?1`, turn)
 	return err
 }
 
-// putMessages writes the tokens of a turn. A message that another turn has stays that one's.
-func (r *TurnRows) putMessages(ctx context.Context, turn int64, t *Turn, replace bool) error {
-	if replace {
-		if _, err := r.exec(ctx, "DELETE FROM messages WHERE turn = ? AND NOT sub", turn); err != nil {
-			return err
-		}
-	}
-	return r.addMessages(ctx, turn, t.Messages)
-}
-
 // SubagentTurn is what a subagent did in a turn.
 type SubagentTurn struct {
 	// Agent is its id.
@@ -174,17 +165,32 @@ type SubagentTurn struct {
 
 // PutSubagent writes what a subagent of a turn did and used, in the place of what there was.
 func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) error {
-	agent, calls, messages := s.Agent, s.Calls, s.Messages
-	if err := r.putSubagentText(ctx, turn, agent, s.Text); err != nil {
+	texts, err := r.textsOf(ctx, turn)
+	if err != nil {
 		return err
 	}
-	if _, err := r.exec(ctx, "DELETE FROM calls WHERE turn = ? AND agent = ?", turn, agent); err != nil {
+	var parts []string
+	for part := range strings.SplitSeq(texts[Subagent], subagentMark) {
+		if id, _, _ := strings.Cut(part, "\n"); part != "" && id != s.Agent {
+			parts = append(parts, subagentMark+part)
+		}
+	}
+	if s.Text != "" {
+		parts = append(parts, subagentMark+s.Agent+"\n"+strings.ReplaceAll(s.Text, subagentMark, " ")+"\n")
+	}
+	if all := cut(strings.Join(parts, ""), maxText); all != texts[Subagent] {
+		texts[Subagent] = all
+		if err := r.putTexts(ctx, turn, texts, true); err != nil {
+			return err
+		}
+	}
+	if _, err := r.exec(ctx, "DELETE FROM calls WHERE turn = ? AND agent = ?", turn, s.Agent); err != nil {
 		return err
 	}
-	if err := r.addCalls(ctx, turn, calls, agent); err != nil {
+	if err := r.addCalls(ctx, turn, s.Calls, s.Agent); err != nil {
 		return err
 	}
-	if err := r.addMessages(ctx, turn, messages); err != nil {
+	if err := r.addMessages(ctx, turn, s.Messages); err != nil {
 		return err
 	}
 	return r.sum(ctx, turn)
@@ -193,29 +199,7 @@ func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) 
 // subagentMark begins the part of a subagent in the text of all: its id follows, and a newline.
 const subagentMark = "\v"
 
-// putSubagentText writes the text of a subagent into that of all subagents of a turn.
-func (r *TurnRows) putSubagentText(ctx context.Context, turn int64, agent, text string) error {
-	texts, err := r.textsOf(ctx, turn)
-	if err != nil {
-		return err
-	}
-	var parts []string
-	for part := range strings.SplitSeq(texts[Subagent], subagentMark) {
-		if id, _, _ := strings.Cut(part, "\n"); part != "" && id != agent {
-			parts = append(parts, subagentMark+part)
-		}
-	}
-	if text != "" {
-		parts = append(parts, subagentMark+agent+"\n"+strings.ReplaceAll(text, subagentMark, " ")+"\n")
-	}
-	all := cut(strings.Join(parts, ""), maxText)
-	if all == texts[Subagent] {
-		return nil
-	}
-	texts[Subagent] = all
-	return r.putTexts(ctx, turn, texts, true)
-}
-
+// addMessages adds the tokens of a turn. A message that another turn has remains that turn's.
 func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Message) error {
 	touched := map[int64]bool{turn: true}
 	for _, m := range messages {
@@ -243,29 +227,26 @@ func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Messa
 	}
 	delete(touched, 0)
 	for id := range touched {
-		if err := r.sumTokens(ctx, id); err != nil {
+		if _, err := r.exec(ctx, "DELETE FROM spent WHERE turn = ?", id); err != nil {
+			return err
+		}
+		_, err := r.exec(ctx, `INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
+FROM messages WHERE turn = ? GROUP BY model, sub`, id)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *TurnRows) sumTokens(ctx context.Context, turn int64) error {
-	if _, err := r.exec(ctx, "DELETE FROM spent WHERE turn = ?", turn); err != nil {
-		return err
-	}
-	_, err := r.exec(ctx, `INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
-FROM messages WHERE turn = ? GROUP BY model, sub`, turn)
-	return err
-}
-
 // putTexts writes the texts of a turn, and its words.
 func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string, replace bool) error {
-	paths, err := r.pathsOf(ctx, turn)
+	var paths sql.NullString
+	_, err := r.row(ctx, "SELECT group_concat(p.path, char(10)) FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ?", []any{turn}, &paths)
 	if err != nil {
 		return err
 	}
-	texts[File] = paths
+	texts[File] = cut(paths.String, maxText)
 	if replace {
 		for _, query := range []string{"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7"} {
 			if _, err := r.exec(ctx, query, turn); err != nil {
@@ -285,12 +266,6 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 	}
 	_, err = r.exec(ctx, "INSERT INTO words(rowid, prompt, answer, command, output, file, subagent) VALUES (?, ?, ?, ?, ?, ?, ?)", args...)
 	return err
-}
-
-func (r *TurnRows) pathsOf(ctx context.Context, turn int64) (string, error) {
-	var paths sql.NullString
-	_, err := r.row(ctx, "SELECT group_concat(p.path, char(10)) FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ?", []any{turn}, &paths)
-	return cut(paths.String, maxText), err
 }
 
 // maxText is how many bytes of the paths of a turn are searched.

@@ -91,7 +91,11 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 		}
 		s.Last = fromMillis(last)
 		if by == ByDay {
-			s.Key = day(s.Key, local)
+			if n, err := strconv.ParseInt(s.Key, 10, 64); err == nil {
+				s.Key = time.Unix(n*900, 0).In(local).Format(time.DateOnly)
+			} else {
+				s.Key = ""
+			}
 		}
 		list = append(list, s)
 		return nil
@@ -100,15 +104,6 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 		return nil, err
 	}
 	return joined(list), nil
-}
-
-// day is the local day of a quarter of an hour, counted from 1970.
-func day(quarter string, local *time.Location) string {
-	n, err := strconv.ParseInt(quarter, 10, 64)
-	if err != nil {
-		return ""
-	}
-	return time.Unix(n*900, 0).In(local).Format(time.DateOnly)
 }
 
 // joined adds up rows of the same member, model and kind, and sorts them.

@@ -30,7 +30,8 @@ func wordsOf(text string) iter.Seq[span] {
 				continue
 			}
 			end := wordEnd(text, i, r, size)
-			if !yield(span{i, end, fold(text[i:end]), last == i}) {
+			word := cut(strings.ToLower(text[i:end]), longestWord)
+			if !yield(span{i, end, word, last == i}) {
 				return
 			}
 			last, i = end, end
@@ -68,19 +69,6 @@ func wordEnd(text string, start int, r rune, size int) int {
 		before, i = next, i+n
 	}
 	return i
-}
-
-// fold is a word as it is compared.
-func fold(word string) string {
-	word = strings.ToLower(word)
-	if len(word) <= longestWord {
-		return word
-	}
-	end := longestWord
-	for !utf8.RuneStart(word[end]) {
-		end--
-	}
-	return word[:end]
 }
 
 // normal is a text as it is given to FTS5: its words, a space between them.

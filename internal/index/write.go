@@ -51,24 +51,22 @@ func (w *Writer) take(ctx context.Context) error {
 	state, err := w.files.state()
 	stamp := w.files.readStamp()
 	if err == nil && (stamp == state || stamp == writing) {
-		if err := w.connect(ctx); err == nil && w.usable(ctx, stamp == writing) {
+		err := w.connect(ctx)
+		// It needs the tables of now and, where a writer was killed, to be whole.
+		version, result := 0, "ok"
+		if err == nil {
+			err = w.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+		}
+		if err == nil && stamp == writing {
+			err = w.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result)
+		}
+		if err == nil && version == schemaVersion && result == "ok" {
 			return nil
 		} else if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	return w.Anew(ctx)
-}
-
-// usable reports whether the database has the tables of now and, where a writer was
-// killed, is whole.
-func (w *Writer) usable(ctx context.Context, check bool) bool {
-	version, result := 0, "ok"
-	err := w.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	if err == nil && check {
-		err = w.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result)
-	}
-	return err == nil && version == schemaVersion && result == "ok"
 }
 
 func (w *Writer) connect(ctx context.Context) error {
@@ -82,18 +80,26 @@ func (w *Writer) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.db = db
-	w.use(conn)
+	w.db, w.conn = db, conn
+	w.prepared, w.ids = map[string]*sql.Stmt{}, map[string]map[string]int64{}
 	return nil
 }
 
+// disconnect closes the statements and the connection; what is not committed is rolled back.
 func (w *Writer) disconnect() error {
-	err := w.close()
+	var failed []error
+	for _, p := range w.prepared {
+		failed = append(failed, p.Close())
+	}
+	if w.conn != nil {
+		failed = append(failed, w.conn.Close())
+	}
+	w.conn, w.open, w.prepared = nil, false, nil
 	if w.db != nil {
-		err = errors.Join(err, w.db.Close())
+		failed = append(failed, w.db.Close())
 		w.db = nil
 	}
-	return err
+	return errors.Join(failed...)
 }
 
 // Anew makes an empty database in the place of what is there.
