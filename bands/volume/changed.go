@@ -90,36 +90,26 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 		y, inB := right[name]
 		switch {
 		case inA && inB && x.IsDir() && y.IsDir() && x.Mode == y.Mode && x.UID == y.UID && x.GID == y.GID:
-			if err := c.below(ctx, a, b, name, at); err != nil {
+			if c.only != nil && c.only[at] == nil {
+				continue
+			}
+			inner, err := a.Open(name)
+			if err != nil {
 				return err
 			}
-		case !inA || !inB || !equal(x, y):
+			other, err := b.Open(name)
+			if err != nil {
+				return errors.Join(err, inner.Close())
+			}
+			if err := errors.Join(c.dirs(ctx, inner, other, at), inner.Close(), other.Close()); err != nil {
+				return err
+			}
+		case !inA || !inB || x.Ino != y.Ino || x.Mode != y.Mode || x.UID != y.UID || x.GID != y.GID ||
+			x.Size != y.Size || x.Mtime != y.Mtime || x.Ctime != y.Ctime:
 			c.changed = append(c.changed, at)
 		}
 	}
 	return nil
-}
-
-// below compares the folder name, which both have.
-func (c *comparing) below(ctx context.Context, a, b *dirfd.Dir, name, at string) error {
-	if c.only != nil && c.only[at] == nil {
-		return nil
-	}
-	x, err := a.Open(name)
-	if err != nil {
-		return err
-	}
-	y, err := b.Open(name)
-	if err != nil {
-		return errors.Join(err, x.Close())
-	}
-	return errors.Join(c.dirs(ctx, x, y, at), x.Close(), y.Close())
-}
-
-// equal reports whether both are one file, unchanged.
-func equal(x, y dirfd.Stat) bool {
-	return x.Ino == y.Ino && x.Mode == y.Mode && x.UID == y.UID && x.GID == y.GID &&
-		x.Size == y.Size && x.Mtime == y.Mtime && x.Ctime == y.Ctime
 }
 
 // entries are those of a folder, as far as they are compared. What goes away meanwhile

@@ -46,8 +46,36 @@ func (v View) Export(ctx context.Context, to string, o ExportOptions) (Exported,
 	if err := makeEmpty(to); err != nil {
 		return Exported{}, err
 	}
-	x := exporting{ctx: ctx, from: v.Dir, to: to, o: o}
-	return x.done, x.levels(&x.done)
+	x := exporting{ctx: ctx, from: v.Dir, to: to, progress: o.Progress}
+	var made []string
+	// The directories of one depth follow those above them, so that git is asked once for each depth.
+	for level := []string{""}; len(level) > 0; {
+		made = append(made, level...)
+		paths := x.list(level, o.Hidden)
+		if o.Ignored != nil && len(paths) > 0 {
+			ignored, err := o.Ignored(ctx, paths)
+			if err != nil {
+				return x.done, err
+			}
+			x.done.LeftOut = append(x.done.LeftOut, ignored...)
+			out := map[string]bool{}
+			for _, p := range ignored {
+				out[p] = true
+			}
+			paths = slices.DeleteFunc(paths, func(p string) bool { return out[p] })
+		}
+		var err error
+		if level, err = x.write(paths); err != nil {
+			return x.done, err
+		}
+	}
+	// Directories get their modes and times last, as writing their entries changes these.
+	for _, dir := range slices.Backward(made) {
+		if err := mirror.Attributes(filepath.Join(x.from, dir), filepath.Join(x.to, dir)); err != nil {
+			x.done.Failed = append(x.done.Failed, Failure{dir, err})
+		}
+	}
+	return x.done, nil
 }
 
 // makeEmpty makes the folder, or checks that it is empty.
@@ -69,69 +97,34 @@ func makeEmpty(dir string) error {
 type exporting struct {
 	ctx      context.Context //nolint:containedctx // lives as long as the call that made it
 	from, to string
-	o        ExportOptions
+	progress func(done int64) // may be nil
 	done     Exported
 }
 
-// levels copies the directories of one depth after those above them, so that git is asked
-// once for each depth. Directories get their modes and times last, as their entries do.
-func (x *exporting) levels(done *Exported) error {
-	var made []string
-	for level := []string{""}; len(level) > 0; {
-		made = append(made, level...)
-		var paths []string
-		for _, dir := range level {
-			entries, err := os.ReadDir(filepath.Join(x.from, dir))
-			if err != nil {
-				done.Failed = append(done.Failed, Failure{dir, err})
+// list returns the entries of the directories; directories end in "/".
+func (x *exporting) list(dirs, hidden []string) (paths []string) {
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(filepath.Join(x.from, dir))
+		if err != nil {
+			x.done.Failed = append(x.done.Failed, Failure{dir, err})
+			continue
+		}
+		for _, e := range entries {
+			if dir == "" && slices.Contains(hidden, e.Name()) {
 				continue
 			}
-			for _, e := range entries {
-				if dir == "" && slices.Contains(x.o.Hidden, e.Name()) {
-					continue
-				}
-				at := path.Join(dir, e.Name())
-				if e.IsDir() {
-					at += "/"
-				}
-				paths = append(paths, at)
+			at := path.Join(dir, e.Name())
+			if e.IsDir() {
+				at += "/"
 			}
-		}
-		kept, err := x.kept(paths, done)
-		if err != nil {
-			return err
-		}
-		if level, err = x.write(kept, done); err != nil {
-			return err
+			paths = append(paths, at)
 		}
 	}
-	for _, dir := range slices.Backward(made) {
-		if err := mirror.Attributes(filepath.Join(x.from, dir), filepath.Join(x.to, dir)); err != nil {
-			done.Failed = append(done.Failed, Failure{dir, err})
-		}
-	}
-	return nil
-}
-
-// kept are the paths that git doesn't ignore.
-func (x *exporting) kept(paths []string, done *Exported) ([]string, error) {
-	if x.o.Ignored == nil || len(paths) == 0 {
-		return paths, nil
-	}
-	ignored, err := x.o.Ignored(x.ctx, paths)
-	if err != nil {
-		return nil, err
-	}
-	done.LeftOut = append(done.LeftOut, ignored...)
-	out := map[string]bool{}
-	for _, p := range ignored {
-		out[p] = true
-	}
-	return slices.DeleteFunc(paths, func(p string) bool { return out[p] }), nil
+	return paths
 }
 
 // write writes what has these paths, and returns the directories among them.
-func (x *exporting) write(paths []string, done *Exported) (dirs []string, err error) {
+func (x *exporting) write(paths []string) (dirs []string, err error) {
 	for _, p := range paths {
 		if err := x.ctx.Err(); err != nil {
 			return nil, err
@@ -142,18 +135,16 @@ func (x *exporting) write(paths []string, done *Exported) (dirs []string, err er
 		} else {
 			err = mirror.Copy(filepath.Join(x.from, p), filepath.Join(x.to, p))
 		}
-		switch {
-		case errors.Is(err, fs.ErrExist), err == nil:
-		default:
-			done.Failed = append(done.Failed, Failure{dir, err})
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			x.done.Failed = append(x.done.Failed, Failure{dir, err})
 			continue
 		}
 		if isDir {
 			dirs = append(dirs, dir)
 		}
-		done.Files++
-		if x.o.Progress != nil {
-			x.o.Progress(int64(done.Files))
+		x.done.Files++
+		if x.progress != nil {
+			x.progress(int64(x.done.Files))
 		}
 	}
 	return dirs, nil

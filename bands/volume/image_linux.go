@@ -278,10 +278,13 @@ func (d Image) ID(path string) (string, error) {
 func (Image) Unchanged(_, _ string) (bool, error) { return false, nil }
 
 // Room is the size of the image, and what of it was written.
-func (d Image) Room() (Room, error) {
+func (d Image) Room() (Room, error) { return fileRoom(d.live()) }
+
+// fileRoom is the size of a file, and what of it was written.
+func fileRoom(path string) (Room, error) {
 	var st unix.Stat_t
-	if err := unix.Stat(d.live(), &st); err != nil {
-		return Room{}, &fs.PathError{Op: "stat", Path: d.live(), Err: err}
+	if err := unix.Stat(path, &st); err != nil {
+		return Room{}, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	const sector = 512
 	return Room{Size: st.Size, Used: st.Blocks * sector}, nil

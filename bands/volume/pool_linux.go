@@ -212,13 +212,7 @@ func (d Pool) grow() error {
 
 // Room is how large the pool is, and what of it was written.
 func (d Pool) Room() (Room, error) {
-	path := filepath.Join(filepath.Dir(filepath.Dir(d.Store)), poolFile)
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
-		return Room{}, &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	const sector = 512
-	return Room{Size: st.Size, Used: st.Blocks * sector}, nil
+	return fileRoom(filepath.Join(filepath.Dir(filepath.Dir(d.Store)), poolFile))
 }
 
 // Create makes a subvolume in the pool and mounts it on the empty folder root, with its mode.

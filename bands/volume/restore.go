@@ -77,15 +77,12 @@ type Restored struct {
 // nor what processes write later to files that they have open.
 // It is killed at any moment without harm: Recover completes or cancels it. An error
 // before the volume is replaced leaves everything as it was.
-func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restored, error) {
-	done, err := restore(h, d, v, o)
-	if err != nil {
-		return done, fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
-	}
-	return done, nil
-}
-
-func restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restored, error) {
+func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (done Restored, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
+		}
+	}()
 	set, err := h.Settle(o.Options)
 	if err != nil {
 		return Restored{}, err
@@ -125,13 +122,20 @@ func restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (Restor
 			Root: set.Root, Lineage: set.Lineage, Volume: d.Name(), Causality: o.Causality,
 		},
 	}}
-	if err := r.begin(); err != nil {
-		return Restored{}, errors.Join(err, r.cancel())
+	err = r.record()
+	if err == nil {
+		err = disk.Step("mkdir", r.folder())
 	}
-	if o.Progress != nil {
-		o.Progress(Cloning)
+	if err == nil {
+		err = os.Mkdir(r.folder(), 0o700)
 	}
-	if err := r.clone(from); err != nil {
+	if err == nil {
+		if o.Progress != nil {
+			o.Progress(Cloning)
+		}
+		err = r.clone(from)
+	}
+	if err != nil {
 		return Restored{}, errors.Join(err, r.cancel())
 	}
 	if o.Progress != nil {
@@ -158,19 +162,13 @@ type restoring struct {
 func (r *restoring) folder() string { return r.Path(restoreFolder) }
 func (r *restoring) tree() string   { return filepath.Join(r.folder(), bands.VolumeTree) }
 
-// begin writes the journal and makes the folder.
-func (r *restoring) begin() error {
+// record writes the journal.
+func (r *restoring) record() error {
 	data, err := json.MarshalIndent(r.journal, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := disk.WriteDurable(r.Path(journalFile), append(data, '\n'), 0o600); err != nil {
-		return err
-	}
-	if err := disk.Step("mkdir", r.folder()); err != nil {
-		return err
-	}
-	return os.Mkdir(r.folder(), 0o700)
+	return disk.WriteDurable(r.Path(journalFile), append(data, '\n'), 0o600)
 }
 
 // clone makes the volume that takes the former one's place.

@@ -2,7 +2,6 @@ package volume
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -47,15 +46,12 @@ func Differing(ctx context.Context, snapshot, live View, paths, hidden []string)
 // as a reflink where the file system has those, and takes the place of what is there in one
 // step. A snapshot is taken before. When it is killed Recover goes on; after an error the
 // rest is as it was.
-func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version, paths []string, o RestoreOptions) (Restored, error) {
-	done, err := restorePaths(ctx, h, d, v, paths, o)
-	if err != nil {
-		return done, fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
-	}
-	return done, nil
-}
-
-func restorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version, paths []string, o RestoreOptions) (done Restored, err error) {
+func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version, paths []string, o RestoreOptions) (done Restored, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
+		}
+	}()
 	target, err := h.Snapshot(v)
 	if err != nil {
 		return done, err
@@ -81,11 +77,7 @@ func restorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version,
 	if o.Progress != nil {
 		o.Progress(Cloning)
 	}
-	data, err := json.MarshalIndent(r.journal, "", "  ")
-	if err != nil {
-		return done, err
-	}
-	if err := disk.WriteDurable(r.Path(journalFile), append(data, '\n'), 0o600); err != nil {
+	if err := r.record(); err != nil {
 		return done, err
 	}
 	if o.Progress != nil {

@@ -107,25 +107,22 @@ func (d Sparsebundle) Missing(root, dir string) error {
 // SweepProbes unmounts and removes what the probes of killed processes left in a folder. No
 // process may be probing there.
 func SweepProbes(ctx context.Context, dir string) error {
-	return errors.Join(sweepImages(dir), sweepBundles(ctx, dir))
-}
-
-// sweepBundles detaches and removes what probes of sparse bundles left in a folder.
-func sweepBundles(ctx context.Context, dir string) error {
+	failed := []error{sweepImages(dir)}
 	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", "*"+bundleSuffix))
+	failed = append(failed, err)
 	for _, bundle := range left {
-		at, bad := attached(ctx, bundle)
-		if bad == nil && at != "" {
-			if bad = hdiutil.Detach(ctx, at, true); bad == nil {
+		at, err := attached(ctx, bundle)
+		if err == nil && at != "" {
+			if err = hdiutil.Detach(ctx, at, true); err == nil {
 				_ = os.Remove(at) // only if it is empty
 			}
 		}
-		if bad == nil {
-			bad = bands.RemoveAll(filepath.Dir(bundle))
+		if err == nil {
+			err = bands.RemoveAll(filepath.Dir(bundle))
 		}
-		err = errors.Join(err, bad)
+		failed = append(failed, err)
 	}
-	return err
+	return errors.Join(failed...)
 }
 
 // Create makes a bundle and attaches it at the empty folder root, with its mode.

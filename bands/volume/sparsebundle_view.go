@@ -106,31 +106,6 @@ func (d Sparsebundle) own(view, next View) (int64, error) {
 	return n, nil
 }
 
-// sharedBands is what the bands take that a snapshot has, too.
-func sharedBands(s *bands.Store, d Sparsebundle) (n int64, err error) {
-	versions, err := s.Versions()
-	if err != nil {
-		return 0, err
-	}
-	held := map[string][]oneBand{}
-	for _, v := range versions {
-		list, err := listBands(s.VolumeDir(v))
-		if err != nil {
-			return 0, err
-		}
-		for _, b := range list {
-			held[b.name] = append(held[b.name], b)
-		}
-	}
-	live, err := listBands(d.bands())
-	for _, b := range live {
-		if slices.ContainsFunc(held[b.name], b.same) {
-			n += b.taken
-		}
-	}
-	return n, err
-}
-
 // The names in the folder of a view.
 const (
 	viewBundle = "view" + bundleSuffix

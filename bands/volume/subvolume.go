@@ -62,7 +62,18 @@ func (s Subvolume) Missing(root, dir string) error {
 	for _, path := range undo {
 		err = errors.Join(err, btrfs.Remove(path))
 	}
-	return missing(err, root, dir)
+	switch {
+	case errors.Is(err, btrfs.ErrNotBtrfs):
+		if space, bad := disk.SpaceAt(existing(root)); bad == nil && space.Type != "btrfs" {
+			return fmt.Errorf("%s is on %s, not on Btrfs", root, orUnknown(space.Type))
+		}
+		return fmt.Errorf("%s is not on Btrfs", dir)
+	case errors.Is(err, unix.EXDEV):
+		return fmt.Errorf("%s and the store's folder %s are not in one mounted file system", root, dir)
+	case errors.Is(err, unix.EROFS):
+		return fmt.Errorf("the file system of %s is read-only", root)
+	}
+	return err
 }
 
 const (
@@ -105,24 +116,6 @@ func sweepProbes(folder, present string) {
 		}
 		_ = os.Remove(left)
 	}
-}
-
-// missing describes what the first step that failed needed.
-func missing(err error, root, dir string) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, btrfs.ErrNotBtrfs):
-		if space, bad := disk.SpaceAt(existing(root)); bad == nil && space.Type != "btrfs" {
-			return fmt.Errorf("%s is on %s, not on Btrfs", root, orUnknown(space.Type))
-		}
-		return fmt.Errorf("%s is not on Btrfs", dir)
-	case errors.Is(err, unix.EXDEV):
-		return fmt.Errorf("%s and the store's folder %s are not in one mounted file system", root, dir)
-	case errors.Is(err, unix.EROFS):
-		return fmt.Errorf("the file system of %s is read-only", root)
-	}
-	return err
 }
 
 func orUnknown(kind string) string {
@@ -273,7 +266,11 @@ func (Subvolume) Touched(a, b string) (touched.Paths, bool, error) {
 	}
 	var all touched.Paths
 	for _, path := range []string{a, b} {
-		if err := settle(path); err != nil {
+		mode, err := btrfs.GetMode(path)
+		if err == nil && mode != btrfs.ReadOnly {
+			err = btrfs.Sync(path)
+		}
+		if err != nil {
 			return touched.Paths{}, false, err
 		}
 		files, dirs, err := btrfs.Touched(path, since, math.MaxInt)
@@ -283,14 +280,6 @@ func (Subvolume) Touched(a, b string) (touched.Paths, bool, error) {
 		all.Files, all.Dirs = append(all.Files, files...), append(all.Dirs, dirs...)
 	}
 	return all, true, nil
-}
-
-// settle brings what was written to a subvolume to the disk, unless nothing can be.
-func settle(path string) error {
-	if mode, err := btrfs.GetMode(path); err != nil || mode == btrfs.ReadOnly {
-		return err
-	}
-	return btrfs.Sync(path)
 }
 
 // Snapshot makes a read-only snapshot.

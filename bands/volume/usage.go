@@ -63,6 +63,7 @@ type measuring struct {
 
 // snapshot measures one, which differs from what came after it.
 func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
+	live := func(e disk.Extent) { m.live = append(m.live, spanOf(e)) }
 	below := []string{""}
 	if d, is := view.driver.(Sparsebundle); is {
 		if own, err = d.own(view, next); err != nil {
@@ -73,7 +74,11 @@ func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 		return own, total, err
 	}
 	if info, err := os.Lstat(view.at); err == nil && info.Mode().IsRegular() {
-		if own, err = m.image(view.at); err != nil {
+		own, err := m.file(view.at)
+		if err == nil && len(m.live) == 0 {
+			err = extents(m.store.Path(imageFile), live)
+		}
+		if err != nil {
 			return 0, 0, err
 		}
 		total, err = lengthOf(m.ctx, view.Dir, below, nil)
@@ -90,8 +95,15 @@ func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 			return nil
 		}
 		seen[st.Ino] = true
-		n, err := m.file(view.Dir, path)
+		n, err := m.file(filepath.Join(view.Dir, path))
+		if err != nil {
+			return err
+		}
 		own += n
+		err = extents(filepath.Join(m.root, path), live)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, dirfd.ErrNotRegular) || errors.Is(err, syscall.ENOTDIR) {
+			err = nil
+		}
 		return err
 	})
 	m.total += length
@@ -136,50 +148,50 @@ func lengthOf(ctx context.Context, dir string, below []string, visit func(path s
 	return n, nil
 }
 
-// file returns what only this file has, and notes what it and the volume's have.
-func (m *measuring) file(dir, path string) (own int64, err error) {
-	err = extents(filepath.Join(dir, path), func(e disk.Extent) {
-		if !e.Shared {
-			own += e.Length
-		}
-		m.taken = append(m.taken, spanOf(e))
-	})
-	if err != nil {
-		return 0, err
-	}
-	err = extents(filepath.Join(m.root, path), func(e disk.Extent) { m.live = append(m.live, spanOf(e)) })
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, dirfd.ErrNotRegular) || errors.Is(err, syscall.ENOTDIR) {
-		err = nil
-	}
-	return own, err
-}
-
-// image is file of a whole image.
-func (m *measuring) image(path string) (own int64, err error) {
+// file returns what only this file has, and adds its stretches to those of snapshots.
+func (m *measuring) file(path string) (own int64, err error) {
 	err = extents(path, func(e disk.Extent) {
 		if !e.Shared {
 			own += e.Length
 		}
 		m.taken = append(m.taken, spanOf(e))
 	})
-	if err == nil && len(m.live) == 0 {
-		err = extents(m.store.Path(imageFile), func(e disk.Extent) { m.live = append(m.live, spanOf(e)) })
-	}
 	return own, err
 }
 
 // Shared is what of the file of an image, or of the bands of a sparse bundle, snapshots have,
 // too, in bytes; 0 for other volumes.
 func Shared(s *bands.Store, d Driver) (n int64, err error) {
-	if d, is := d.(Sparsebundle); is {
-		return sharedBands(s, d)
+	bundle, is := d.(Sparsebundle)
+	if !is {
+		if d.Name() == imageFile {
+			err = extents(s.Path(imageFile), func(e disk.Extent) {
+				if e.Shared {
+					n += e.Length
+				}
+			})
+		}
+		return n, err
 	}
-	if path := s.Path(imageFile); d.Name() == imageFile {
-		err = extents(path, func(e disk.Extent) {
-			if e.Shared {
-				n += e.Length
-			}
-		})
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	held := map[string][]oneBand{}
+	for _, v := range versions {
+		list, err := listBands(s.VolumeDir(v))
+		if err != nil {
+			return 0, err
+		}
+		for _, b := range list {
+			held[b.name] = append(held[b.name], b)
+		}
+	}
+	live, err := listBands(bundle.bands())
+	for _, b := range live {
+		if slices.ContainsFunc(held[b.name], b.same) {
+			n += b.taken
+		}
 	}
 	return n, err
 }

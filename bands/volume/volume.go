@@ -195,54 +195,42 @@ type TakeOptions struct {
 // if nothing has changed and SkipUnchanged is set. A kill at any moment leaves the store
 // without the new one or with it.
 func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bool, err error) {
-	t := taking{Held: h, driver: d, o: o}
-	snap, taken, err = t.run()
-	if err != nil {
-		return bands.Snapshot{}, false, fmt.Errorf("take snapshot of %s: %w", o.Root, err)
-	}
-	return snap, taken, nil
-}
-
-// taking is one snapshot in the making.
-type taking struct {
-	*bands.Held
-
-	driver Driver
-	o      TakeOptions
-}
-
-func (t *taking) run() (snap bands.Snapshot, taken bool, err error) {
-	set, err := t.Settle(t.o.Options)
+	defer func() {
+		if err != nil {
+			snap, taken, err = bands.Snapshot{}, false, fmt.Errorf("take snapshot of %s: %w", o.Root, err)
+		}
+	}()
+	set, err := h.Settle(o.Options)
 	if err != nil {
 		return snap, false, err
 	}
-	room, err := t.driver.Room()
+	room, err := d.Room()
 	if err != nil {
 		return snap, false, err
 	}
-	if !t.o.Force && set.Space.Free-room.Unwritten() < set.Floor {
+	if !o.Force && set.Space.Free-room.Unwritten() < set.Floor {
 		return snap, false, fmt.Errorf("%w: less than %d bytes are free beside what the volume may take", bands.ErrNoRoom, set.Floor)
 	}
-	if err := t.driver.Check(set.Root); err != nil {
+	if err := d.Check(set.Root); err != nil {
 		return snap, false, err
 	}
-	parent, has, err := t.Lineage(set.Lineage).Latest()
+	parent, has, err := h.Lineage(set.Lineage).Latest()
 	if err != nil {
 		return snap, false, err
 	}
-	if has && t.o.SkipUnchanged {
-		if same, err := t.driver.Unchanged(set.Root, t.VolumeDir(parent.Version)); err != nil || same {
+	if has && o.SkipUnchanged {
+		if same, err := d.Unchanged(set.Root, h.VolumeDir(parent.Version)); err != nil || same {
 			return parent, false, err
 		}
 	}
-	if err := t.Sweep(); err != nil {
+	if err := h.Sweep(); err != nil {
 		return snap, false, err
 	}
-	next, err := t.Next(set.Lineage, 0)
+	next, err := h.Next(set.Lineage, 0)
 	if err != nil {
 		return snap, false, err
 	}
-	making := t.Path(bands.MakingPrefix + next.Version.String())
+	making := h.Path(bands.MakingPrefix + next.Version.String())
 	if err := disk.Step("mkdir", making); err != nil {
 		return snap, false, err
 	}
@@ -254,14 +242,14 @@ func (t *taking) run() (snap bands.Snapshot, taken bool, err error) {
 			err = errors.Join(err, bands.RemoveAll(making)) // at the latest the next one sweeps it
 		}
 	}()
-	if err := t.driver.Snapshot(set.Root, filepath.Join(making, bands.VolumeTree)); err != nil {
+	if err := d.Snapshot(set.Root, filepath.Join(making, bands.VolumeTree)); err != nil {
 		return snap, false, err
 	}
 	snap = bands.Snapshot{
-		Version: next.Version, Message: t.o.Message, Cause: t.o.Cause, Created: set.Now().UTC(), Parent: parent.Version,
-		Root: set.Root, Lineage: set.Lineage, Volume: t.driver.Name(), Causality: t.o.Causality,
+		Version: next.Version, Message: o.Message, Cause: o.Cause, Created: set.Now().UTC(), Parent: parent.Version,
+		Root: set.Root, Lineage: set.Lineage, Volume: d.Name(), Causality: o.Causality,
 	}
-	return snap, true, publish(t.Held, snap, next, making)
+	return snap, true, publish(h, snap, next, making)
 }
 
 // publish describes a snapshot whose files are in the folder making, and makes that
