@@ -98,5 +98,5 @@ func (c capturer) once(dir *dirfd.Dir, main string, take Take) error {
 		return err
 	}
 	watch.end()
-	return u.hand(take)
+	return u.handTo(partCount, take)
 }

@@ -30,26 +30,21 @@ func privateCopy(dir *dirfd.Dir, p *part, limit int64) (*os.File, error) {
 		return p.file, nil //nolint:nilerr // then the part is read in place
 	}
 	f := os.NewFile(uintptr(fd), p.file.Name())
-	if err := fill(f, p); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// fill copies the part's content to f.
-func fill(f *os.File, p *part) error {
 	buf := make([]byte, min(p.st.Size, 256<<10))
 	for at := int64(0); at < p.st.Size; at += int64(len(buf)) {
 		b := buf[:min(int64(len(buf)), p.st.Size-at)]
-		if err := readFull(p.file, b, at); err != nil {
-			return err
+		err := readFull(p.file, b, at)
+		if err == nil {
+			if _, err = f.Write(b); err != nil {
+				err = fmt.Errorf("capture database: %w", err)
+			}
 		}
-		if _, err := f.Write(b); err != nil {
-			return fmt.Errorf("capture database: %w", err)
+		if err != nil {
+			_ = f.Close()
+			return nil, err
 		}
 	}
-	return nil
+	return f, nil
 }
 
 // cloned makes a clone where the file system can.

@@ -103,11 +103,6 @@ func look(dir *dirfd.Dir, name string) (dirfd.Stat, error) {
 // sameFile reports whether both are the same file, however it was changed.
 func sameFile(a, b dirfd.Stat) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
-// unchanged reports whether nothing was written to the file in between.
-func unchanged(a, b dirfd.Stat) bool {
-	return sameFile(a, b) && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime
-}
-
 // readHead reads the first n bytes of the file, or all there are.
 func readHead(f *os.File, n int) ([]byte, error) {
 	head := make([]byte, n)
@@ -164,9 +159,7 @@ func (u *unit) inPlace() bool {
 	return false
 }
 
-// hand hands those parts to take that it hasn't got yet.
-func (u *unit) hand(take Take) error { return u.handTo(partCount, take) }
-
+// handTo hands the parts before end to take, but for those that it has already.
 func (u *unit) handTo(end int, take Take) error {
 	for ; u.done < end; u.done++ {
 		p := &u.parts[u.done]

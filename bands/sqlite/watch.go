@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
@@ -53,7 +55,15 @@ func (u *unit) watch() (*watch, error) {
 	w := &watch{u: u, wal: log.st.Size > 0 || len(u.head) >= 20 && (u.head[18] == 2 || u.head[19] == 2)}
 	var err error
 	if w.wal {
-		err = w.beginLog()
+		// The log must not be begun anew while anybody is connected.
+		name := Companions(u.parts[mainPart].name)[2]
+		w.shmStat, err = look(u.dir, name)
+		if err == nil && w.shmStat.Ino != 0 {
+			err = w.lock(name)
+		}
+		if err == nil && log.exists() {
+			w.logHead, err = readHead(log.file, logHeadSize)
+		}
 	} else {
 		err = u.quiet()
 	}
@@ -85,25 +95,6 @@ func cannotLock(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK)
 }
 
-// beginLog keeps the log from being begun anew, if anybody is connected.
-func (w *watch) beginLog() error {
-	u := w.u
-	name := Companions(u.parts[mainPart].name)[2]
-	var err error
-	if w.shmStat, err = look(u.dir, name); err != nil {
-		return err
-	}
-	if w.shmStat.Ino != 0 {
-		if err := w.lock(name); err != nil {
-			return err
-		}
-	}
-	if log := &u.parts[logPart]; log.exists() {
-		w.logHead, err = readHead(log.file, logHeadSize)
-	}
-	return err
-}
-
 // logHeadSize is the length of a log's header, whose salt is new each time the
 // log is begun anew.
 const logHeadSize = 32
@@ -126,9 +117,14 @@ func (w *watch) lock(name string) error {
 		// Whoever connects first rebuilds the index, and would wait for us.
 		return err
 	}
-	if ready, err := indexReady(shm); err != nil {
+	// While the index isn't there, somebody is going to rebuild it, and needs the
+	// checkpoint lock for it.
+	const indexHeader, isInit = 48, 12 // the header is there twice
+	head, err := readHead(shm, 2*indexHeader)
+	if err != nil {
 		return err
-	} else if !ready {
+	}
+	if len(head) != 2*indexHeader || head[isInit] != 1 || head[indexHeader+isInit] != 1 {
 		return errMoved
 	}
 	// No checkpoint begins while it is held: a writer leaves it out then, and
@@ -166,17 +162,6 @@ func connected(shm *os.File) (bool, error) {
 	return live, nil
 }
 
-// indexReady reports whether the index is there. While it isn't, somebody is going
-// to rebuild it, and needs the checkpoint lock for it.
-func indexReady(shm *os.File) (bool, error) {
-	const indexHeader, isInit = 48, 12 // the header is there twice
-	head, err := readHead(shm, 2*indexHeader)
-	if err != nil {
-		return false, err
-	}
-	return len(head) == 2*indexHeader && head[isInit] == 1 && head[indexHeader+isInit] == 1, nil
-}
-
 // end gives the locks back. It may be called again.
 func (w *watch) end() {
 	if w.locked {
@@ -189,7 +174,7 @@ func (w *watch) end() {
 	}
 }
 
-// check returns errMoved if the unit did not stand still.
+// check returns errMoved if the unit was written to.
 func (w *watch) check() error {
 	u := w.u
 	for i := range u.parts {
@@ -199,34 +184,30 @@ func (w *watch) check() error {
 			return err
 		}
 		growing := i == logPart && w.wal && p.exists() && sameFile(st, p.st) && st.Size >= p.st.Size
-		if !growing && !unchanged(st, p.st) {
+		unchanged := sameFile(st, p.st) && st.Size == p.st.Size && st.Mtime == p.st.Mtime && st.Ctime == p.st.Ctime
+		if !growing && !unchanged {
 			return errMoved
 		}
 	}
-	mode := w.u.quiet
+	quiet := u.quiet
 	if w.wal {
-		mode = w.checkLog
+		quiet = w.checkLog
 	}
-	if err := mode(); err != nil {
+	if err := quiet(); err != nil {
 		return err
 	}
-	return w.checkMain()
-}
-
-// checkMain checks whether the main file was written to.
-func (w *watch) checkMain() error {
-	p := &w.u.parts[mainPart]
-	head, err := readHead(p.file, headSize)
+	main := &u.parts[mainPart]
+	head, err := readHead(main.file, headSize)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(head, w.u.head) {
+	if !bytes.Equal(head, u.head) {
 		return errMoved
 	}
-	if w.u.settled {
+	if u.settled {
 		return nil
 	}
-	return p.sameContent()
+	return main.sameContent()
 }
 
 // checkLog checks whether the log was begun anew, or a process has connected.
@@ -259,4 +240,23 @@ func (w *watch) checkLog() error {
 		err = errMoved
 	}
 	return err
+}
+
+// openShared opens the -shm file, for writing if that is allowed: an exclusive
+// lock needs it. Nothing is written to it. It never waits and follows no link.
+func openShared(dir *dirfd.Dir, name string) (f *os.File, writable bool, err error) {
+	path := filepath.Join(dir.Path(), name)
+	f, err = os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		return f, true, nil
+	}
+	f, err = dir.OpenFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, errMoved
+	case err != nil:
+		return nil, false, fmt.Errorf("capture database: %w", err)
+	default:
+		return f, false, nil
+	}
 }
