@@ -255,7 +255,12 @@ func (d *Dedupe) grow() error {
 	larger := &Dedupe{path: temp, file: f, bits: d.bits + 1, pages: map[uint32]*page{}}
 	err = prepare(f, temp, larger.bits)
 	if err == nil {
-		d.copyTo(larger)
+		for n := range d.slots() {
+			s := d.slot(n)
+			if key := s.key(); key != 0 {
+				larger.put(key, binary.LittleEndian.Uint32(s.data()[8:]), binary.LittleEndian.Uint32(s.data()[12:]))
+			}
+		}
 		err = larger.flush()
 	}
 	if err == nil {
@@ -270,13 +275,4 @@ func (d *Dedupe) grow() error {
 	_ = d.file.Close() // the old table is gone
 	d.file, d.bits, d.used, d.pages = f, larger.bits, larger.used, larger.pages
 	return nil
-}
-
-func (d *Dedupe) copyTo(larger *Dedupe) {
-	for n := range d.slots() {
-		s := d.slot(n)
-		if key := s.key(); key != 0 {
-			larger.put(key, binary.LittleEndian.Uint32(s.data()[8:]), binary.LittleEndian.Uint32(s.data()[12:]))
-		}
-	}
 }

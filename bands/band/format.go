@@ -125,8 +125,3 @@ func appendBandHeader(buf []byte, number uint32) []byte {
 	buf = binary.LittleEndian.AppendUint32(buf, number)
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf[start:]))
 }
-
-// isBandHeader reports whether data begins a band of that number.
-func isBandHeader(data []byte, number uint32) bool {
-	return len(data) >= bandHeader && string(data[:bandHeader]) == string(appendBandHeader(nil, number))
-}

@@ -3,7 +3,6 @@ package band
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -52,7 +51,19 @@ func (h *handles) take(p place) (*handle, error) {
 		h.open = map[place]*handle{}
 	}
 	if len(h.open) >= maxOpen {
-		h.evict()
+		// The band that nobody has used for longest is closed. If every one is in use
+		// they are closed at the end.
+		var oldest place
+		var found *handle
+		for p, got := range h.open {
+			if got.users == 0 && (found == nil || got.used < found.used) {
+				oldest, found = p, got
+			}
+		}
+		if found != nil {
+			delete(h.open, oldest)
+			_ = found.file.Close() // only read from
+		}
 	}
 	h.open[p] = &handle{file: f, users: 1, used: h.clock}
 	return h.open[p], nil
@@ -62,48 +73,6 @@ func (h *handles) give(got *handle) {
 	h.mu.Lock()
 	got.users--
 	h.mu.Unlock()
-}
-
-// evict closes the band that nobody has used for longest.
-func (h *handles) evict() {
-	var oldest place
-	var found *handle
-	for p, got := range h.open {
-		if got.users == 0 && (found == nil || got.used < found.used) {
-			oldest, found = p, got
-		}
-	}
-	if found == nil {
-		return // every one is in use; they are closed at the end
-	}
-	delete(h.open, oldest)
-	_ = found.file.Close() // only read from
-}
-
-func (h *handles) close() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	failed := make([]error, 0, len(h.open))
-	for _, got := range h.open {
-		failed = append(failed, got.file.Close())
-	}
-	h.open = nil
-	return errors.Join(failed...)
-}
-
-// openRaw opens a raw band in the first folder that has all of its length.
-func (h *handles) openRaw(n uint32, length int64) (*os.File, error) {
-	first := fs.ErrNotExist
-	for _, dir := range h.dirs {
-		f, err := openLength(filepath.Join(dir, RawName(n)), length)
-		if err == nil {
-			return f, nil
-		}
-		if errors.Is(first, fs.ErrNotExist) {
-			first = err
-		}
-	}
-	return nil, first
 }
 
 // openLength opens a file that must have at least that length.

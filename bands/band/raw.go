@@ -31,7 +31,7 @@ func (w *Writer) AddRaw(f *os.File, size int64, hash Hash, how disk.Linking) (nu
 		err = checkRaw(path, size, hash)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("store %s: %w", f.Name(), errors.Join(err, removeRaw(path)))
+		return 0, fmt.Errorf("store %s: %w", f.Name(), errors.Join(err, disk.Remove(path)))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,17 +112,6 @@ func checkRaw(path string, size int64, hash Hash) (err error) {
 	}
 	if Hash(sum.Sum(nil)) != hash {
 		return ErrChanged
-	}
-	return nil
-}
-
-// removeRaw removes what could not be stored whole.
-func removeRaw(path string) error {
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
 	}
 	return nil
 }

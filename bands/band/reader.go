@@ -29,18 +29,30 @@ const (
 // is safe for concurrent use.
 type Reader struct {
 	files   handles
-	decoder func() (*zstd.Decoder, error)
-	buffers sync.Pool // of *[]byte, for stored bytes
+	decoder func() (*zstd.Decoder, error) // makes it when it is first needed
+	buffers sync.Pool                     // of *[]byte, for stored bytes
 }
 
 // NewReader returns a Reader of the bands in the folders. A band that is missing
 // or damaged in one of them is looked for in the next.
 func NewReader(dirs ...string) *Reader {
-	return &Reader{files: handles{dirs: slices.Clone(dirs)}, decoder: newDecoder()}
+	return &Reader{files: handles{dirs: slices.Clone(dirs)}, decoder: sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxRecord))
+	})}
 }
 
 // Close closes the bands. Nobody may be reading.
-func (r *Reader) Close() error { return r.files.close() }
+func (r *Reader) Close() error {
+	h := &r.files
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	failed := make([]error, 0, len(h.open))
+	for _, got := range h.open {
+		failed = append(failed, got.file.Close())
+	}
+	h.open = nil
+	return errors.Join(failed...)
+}
 
 // Read returns the content of a record, in buf[:0] if that is large enough. It
 // is checked to be what ref and kind say; where it isn't, or can't be read, the
@@ -49,9 +61,27 @@ func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
 	scratch := r.buffer()
 	defer r.release(scratch)
 	var content []byte
-	err := r.each(ref, func(f *os.File) (err error) {
-		content, err = r.content(f, ref, want{kind, scratch}, buf)
-		return err
+	err := r.each(ref, func(f *os.File) error {
+		head, stored, err := r.stored(f, ref, kind, scratch)
+		if err != nil {
+			return err
+		}
+		content = slices.Grow(buf[:0], int(head.raw))
+		if head.codec == plain {
+			content = append(content, stored...)
+		} else {
+			dec, err := r.decoder()
+			if err != nil {
+				return err
+			}
+			if content, err = dec.DecodeAll(stored, content); err != nil {
+				return damaged(ref, err.Error())
+			}
+		}
+		if len(content) != int(head.raw) || sha256.Sum256(content) != ref.Hash {
+			return damaged(ref, "wrong content")
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -76,14 +106,20 @@ func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
 	return int64(head.raw), int64(head.stored) + recordHeader, nil
 }
 
-// OpenRaw opens a raw band of at least that length: a large file's bytes, which
-// the caller checks.
+// OpenRaw opens a raw band in the first folder that has all of its length: a large file's
+// bytes, which the caller checks.
 func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
-	f, err := r.files.openRaw(number, length)
-	if err != nil {
-		return nil, broken(Ref{Band: number}, err)
+	first := fs.ErrNotExist
+	for _, dir := range r.files.dirs {
+		f, err := openLength(filepath.Join(dir, RawName(number)), length)
+		if err == nil {
+			return f, nil
+		}
+		if errors.Is(first, fs.ErrNotExist) {
+			first = err
+		}
 	}
-	return f, nil
+	return nil, broken(Ref{Band: number}, first)
 }
 
 // ReadPiece returns the content of a PiecePart, in buf[:0] if that is large
@@ -93,7 +129,11 @@ func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
 	at := int64(p.Ref.Offset) * PieceUnit
 	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
 	for _, dir := range r.files.dirs {
-		err := readPiece(filepath.Join(dir, RawName(p.Ref.Band)), at, buf)
+		f, err := openLength(filepath.Join(dir, RawName(p.Ref.Band)), at+p.Length)
+		if err == nil {
+			_, err = f.ReadAt(buf, at)
+			err = errors.Join(err, f.Close())
+		}
 		if err == nil && sha256.Sum256(buf) != p.Ref.Hash {
 			err = damaged(p.Ref, "wrong content")
 		}
@@ -107,21 +147,12 @@ func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
 	return nil, broken(p.Ref, first)
 }
 
-func readPiece(path string, at int64, buf []byte) error {
-	f, err := openLength(path, at+int64(len(buf)))
-	if err != nil {
-		return err
-	}
-	_, err = f.ReadAt(buf, at)
-	return errors.Join(err, f.Close())
-}
-
 // Intact is Check that reads the stored bytes too, and compares their checksum.
 func (r *Reader) Intact(ref Ref, kind Kind) bool {
 	scratch := r.buffer()
 	defer r.release(scratch)
 	return r.each(ref, func(f *os.File) error {
-		_, _, err := r.stored(f, ref, want{kind, scratch})
+		_, _, err := r.stored(f, ref, kind, scratch)
 		return err
 	}) == nil
 }
@@ -131,7 +162,11 @@ func (r *Reader) Intact(ref Ref, kind Kind) bool {
 func (r *Reader) each(ref Ref, read func(f *os.File) error) error {
 	var first error
 	for i := range r.files.dirs {
-		err := r.in(place{dir: i, band: ref.Band}, read)
+		h, err := r.files.take(place{dir: i, band: ref.Band})
+		if err == nil {
+			err = read(h.file)
+			r.files.give(h)
+		}
 		if err == nil {
 			return nil
 		}
@@ -143,15 +178,6 @@ func (r *Reader) each(ref Ref, read func(f *os.File) error) error {
 		first = fs.ErrNotExist
 	}
 	return broken(ref, first)
-}
-
-func (r *Reader) in(p place, read func(f *os.File) error) error {
-	h, err := r.files.take(p)
-	if err != nil {
-		return err
-	}
-	defer r.files.give(h)
-	return read(h.file)
 }
 
 // head reads a record's header and checks it.
@@ -170,20 +196,14 @@ func (r *Reader) head(ref Ref, kind Kind) (head header, err error) {
 	return head, err
 }
 
-// want is what is wanted of a record, and where its stored bytes may go.
-type want struct {
-	kind    Kind
-	scratch *[]byte
-}
-
-// stored reads a record and checks its header and its checksum.
-func (r *Reader) stored(f *os.File, ref Ref, w want) (header, []byte, error) {
-	buf := (*w.scratch)[:glance]
+// stored reads a record and checks its header and its checksum. The stored bytes are in scratch.
+func (r *Reader) stored(f *os.File, ref Ref, kind Kind, scratch *[]byte) (header, []byte, error) {
+	buf := (*scratch)[:glance]
 	n, err := readAt(f, buf, int64(ref.Offset))
 	if err != nil {
 		return header{}, nil, err
 	}
-	head, err := match(buf[:n], ref, w.kind)
+	head, err := match(buf[:n], ref, kind)
 	if err != nil {
 		return header{}, nil, err
 	}
@@ -195,7 +215,7 @@ func (r *Reader) stored(f *os.File, ref Ref, w want) (header, []byte, error) {
 	whole := recordHeader + int(head.stored)
 	if whole > n {
 		buf = slices.Grow(buf[:n], whole-n)[:whole]
-		*w.scratch = buf
+		*scratch = buf
 		m, err := readAt(f, buf[n:], int64(ref.Offset)+int64(n))
 		if err != nil {
 			return header{}, nil, err
@@ -208,31 +228,6 @@ func (r *Reader) stored(f *os.File, ref Ref, w want) (header, []byte, error) {
 		return header{}, nil, damaged(ref, "wrong checksum")
 	}
 	return head, buf[recordHeader:whole], nil
-}
-
-// content reads a record and returns what it holds, in buf[:0] if that is large
-// enough.
-func (r *Reader) content(f *os.File, ref Ref, w want, buf []byte) ([]byte, error) {
-	head, stored, err := r.stored(f, ref, w)
-	if err != nil {
-		return nil, err
-	}
-	buf = slices.Grow(buf[:0], int(head.raw))
-	if head.codec == plain {
-		buf = append(buf, stored...)
-	} else {
-		dec, err := r.decoder()
-		if err != nil {
-			return nil, err
-		}
-		if buf, err = dec.DecodeAll(stored, buf); err != nil {
-			return nil, damaged(ref, err.Error())
-		}
-	}
-	if len(buf) != int(head.raw) || sha256.Sum256(buf) != ref.Hash {
-		return nil, damaged(ref, "wrong content")
-	}
-	return buf, nil
 }
 
 func (r *Reader) buffer() *[]byte {

@@ -45,11 +45,14 @@ func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) 
 	if !ok {
 		return Ref{}, false, nil
 	}
-	if _, err := w.reader.Read(ref, kind, nil); err == nil {
-		w.mended(kind, ref)
-		return ref, true, nil
+	if _, err := w.reader.Read(ref, kind, nil); err != nil {
+		return w.repair(ref, kind, content)
 	}
-	return w.repair(ref, kind, content)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.repaired = append(w.repaired, Damaged{kind, ref})
+	delete(w.damaged, contentOf{kind, ref.Hash})
+	return ref, true, nil
 }
 
 // repair writes a damaged record once more in its place, so that everything that
@@ -57,9 +60,19 @@ func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) 
 // record beyond doubt, and of the same length: a place that was lost and given
 // to other records stays as it is.
 func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
-	head, stored, err := w.encode(kind, content)
-	if err != nil || head.hash != ref.Hash {
+	if len(content) > MaxRecord {
+		return Ref{}, false, ErrTooLarge
+	}
+	enc, err := w.encoder()
+	if err != nil {
 		return Ref{}, false, err
+	}
+	stored, how := compress(enc, content, nil)
+	head := header{
+		kind: kind, codec: how, stored: uint32(len(stored)), raw: uint32(len(content)), hash: sha256.Sum256(content),
+	}
+	if head.hash != ref.Hash {
+		return Ref{}, false, nil
 	}
 	record := head.appendTo(make([]byte, 0, recordHeader+len(stored)), stored)
 	record = append(record, stored...)
@@ -124,33 +137,9 @@ func holds(f *os.File, offset int64, record []byte) bool {
 	return err == nil && string(next[:]) == recordMagic
 }
 
-// mended notes that a record that was known as damaged can be read.
-func (w *Writer) mended(kind Kind, ref Ref) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.repaired = append(w.repaired, Damaged{kind, ref})
-	delete(w.damaged, contentOf{kind, ref.Hash})
-}
-
 // Repaired are the damaged records that can be read again.
 func (w *Writer) Repaired() []Damaged {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.repaired
-}
-
-// encode makes a record of the content, whose stored bytes are its own.
-func (w *Writer) encode(kind Kind, content []byte) (header, []byte, error) {
-	if len(content) > MaxRecord {
-		return header{}, nil, ErrTooLarge
-	}
-	enc, err := w.encoder()
-	if err != nil {
-		return header{}, nil, err
-	}
-	stored, how := compress(enc, content, nil)
-	head := header{
-		kind: kind, codec: how, stored: uint32(len(stored)), raw: uint32(len(content)), hash: sha256.Sum256(content),
-	}
-	return head, stored, nil
 }

@@ -20,19 +20,6 @@ type tail struct {
 	dirty  bool   // something was appended since the last sync
 }
 
-// create makes the band with that number.
-func create(dir string, number uint32) (*tail, error) {
-	path := filepath.Join(dir, FileName(number))
-	if err := disk.Step("create", path); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &tail{file: f, number: number, buf: appendBandHeader(nil, number), dirty: true}, nil
-}
-
 // resume opens a band to go on at its present end. What a killed writer left
 // there stays: other snapshots may hold the same file. It returns nil if the
 // band is full or is none.
@@ -49,7 +36,7 @@ func resume(dir string, f File) *tail {
 	if err == nil {
 		_, err = file.ReadAt(head[:], 0)
 	}
-	if err != nil || !isBandHeader(head[:], f.Number) {
+	if err != nil || string(head[:]) != string(appendBandHeader(nil, f.Number)) {
 		_ = file.Close()
 		return nil
 	}
@@ -58,26 +45,6 @@ func resume(dir string, f File) *tail {
 
 // end is where the next record goes.
 func (t *tail) end() int64 { return t.start + int64(len(t.buf)) }
-
-// buffered is what the buffer holds from that offset on; false if that is in the
-// file already.
-func (t *tail) buffered(offset int64) ([]byte, bool) {
-	if offset < t.start || offset > t.end() {
-		return nil, offset > t.end()
-	}
-	return t.buf[offset-t.start:], true
-}
-
-func (t *tail) write(parts ...[]byte) error {
-	t.dirty = true
-	for _, p := range parts {
-		t.buf = append(t.buf, p...)
-	}
-	if len(t.buf) >= buffer {
-		return t.flush()
-	}
-	return nil
-}
 
 func (t *tail) flush() error {
 	if len(t.buf) == 0 {
@@ -95,18 +62,6 @@ func (t *tail) flush() error {
 	if cap(t.buf) > keepable {
 		t.buf = nil
 	}
-	return nil
-}
-
-// sync waits until what was flushed is on the disk.
-func (t *tail) sync() error {
-	if err := disk.Step("sync", t.file.Name()); err != nil {
-		return err
-	}
-	if err := t.file.Sync(); err != nil {
-		return err
-	}
-	t.dirty = false
 	return nil
 }
 

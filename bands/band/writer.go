@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // WriterOptions are the ways in which writers differ.
@@ -37,8 +39,8 @@ type Writer struct {
 	dir     string
 	dedupe  *Dedupe
 	reader  *Reader
-	encoder func() (*zstd.Encoder, error)
-	buffers sync.Pool // of *[]byte, for compressed bytes
+	encoder func() (*zstd.Encoder, error) // makes it when it is first needed
+	buffers sync.Pool                     // of *[]byte, for compressed bytes
 
 	mu       sync.Mutex // guards what follows
 	tail     *tail      // nil before the first record and after the last
@@ -62,9 +64,13 @@ func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{
-		dir: dir, dedupe: opts.Dedupe, reader: NewReader(dir), encoder: newEncoder(),
+		dir: dir, dedupe: opts.Dedupe, reader: NewReader(dir),
 		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{},
 	}
+	w.encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithEncoderCRC(false), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
+	})
 	for _, d := range opts.Damaged {
 		if w.damaged == nil {
 			w.damaged = map[contentOf]Ref{}
@@ -152,11 +158,13 @@ func (w *Writer) own(ref Ref, kind Kind) (own, same bool) {
 	if !ok || int64(ref.Offset) < begun {
 		return false, false
 	}
-	if w.tail != nil && w.tail.number == ref.Band {
-		if buffered, ok := w.tail.buffered(int64(ref.Offset)); ok {
-			_, err := match(buffered, ref, kind)
-			return true, err == nil
+	if t := w.tail; t != nil && t.number == ref.Band && int64(ref.Offset) >= t.start {
+		var buffered []byte // not in the file yet; nothing behind the end
+		if int64(ref.Offset) <= t.end() {
+			buffered = t.buf[int64(ref.Offset)-t.start:]
 		}
+		_, err := match(buffered, ref, kind)
+		return true, err == nil
 	}
 	return true, w.reader.Check(ref, kind)
 }
@@ -182,8 +190,12 @@ func (w *Writer) append(head header, stored []byte) (Ref, error) {
 		return Ref{}, w.fail(err)
 	}
 	ref := Ref{Hash: head.hash, Band: w.tail.number, Offset: uint32(w.tail.end())}
-	if err := w.tail.write(buf, stored); err != nil {
-		return Ref{}, w.fail(err)
+	w.tail.dirty = true
+	w.tail.buf = append(append(w.tail.buf, buf...), stored...)
+	if len(w.tail.buf) >= buffer {
+		if err := w.tail.flush(); err != nil {
+			return Ref{}, w.fail(err)
+		}
 	}
 	w.added += length
 	if w.dedupe != nil {
@@ -207,12 +219,16 @@ func (w *Writer) room(length int64) error {
 	if err := w.finish(); err != nil {
 		return err
 	}
-	t, err := create(w.dir, w.next)
+	path := filepath.Join(w.dir, FileName(w.next))
+	if err := disk.Step("create", path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	w.tail = t
-	w.begun[t.number] = 0
+	w.tail = &tail{file: f, number: w.next, buf: appendBandHeader(nil, w.next), dirty: true}
+	w.begun[w.next] = 0
 	w.created = true
 	w.added += bandHeader
 	w.next++
@@ -269,9 +285,13 @@ func (w *Writer) Sync() error {
 		return err
 	}
 	if w.tail != nil && w.tail.dirty {
-		if err := w.tail.sync(); err != nil {
+		if err := disk.Step("sync", w.tail.file.Name()); err != nil {
 			return w.fail(err)
 		}
+		if err := w.tail.file.Sync(); err != nil {
+			return w.fail(err)
+		}
+		w.tail.dirty = false
 	}
 	for len(w.pending) > 0 {
 		if err := syncFile(filepath.Join(w.dir, w.pending[0])); err != nil {
