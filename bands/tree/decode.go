@@ -23,10 +23,12 @@ func Decode(data []byte) (*Directory, error) {
 	}
 	d := decoder{data: data}
 	var dir *Directory
-	if len(data) > 0 && data[0] == pagedVersion {
+	if version := d.byte(); version == pagedVersion {
 		dir = d.header()
 	} else {
-		dir = d.directory()
+		d.bad = version != flatVersion
+		dir = &Directory{Totals: d.totals(), Bands: d.bands(), Attr: d.own()}
+		dir.Entries = d.entries()
 	}
 	if d.bad || len(d.data) > 0 {
 		return nil, ErrBad
@@ -64,19 +66,8 @@ type decoder struct {
 	ref     band.Ref
 }
 
-func (d *decoder) directory() *Directory {
-	if d.byte() != flatVersion {
-		d.bad = true
-		return nil
-	}
-	dir := &Directory{Totals: d.totals(), Bands: d.bands(), Attr: d.own()}
-	dir.Entries = d.entries()
-	return dir
-}
-
-// header takes a directory that has pages.
+// header takes a directory that has pages, but for its version.
 func (d *decoder) header() *Directory {
-	d.byte() // the version
 	dir := &Directory{Attr: d.own()}
 	// A page takes nine bytes beside its hash and its name.
 	n := d.count(len(band.Hash{}) + 9)
@@ -92,11 +83,12 @@ func (d *decoder) header() *Directory {
 		p.Totals = d.totals()
 		p.Bands = d.bands()
 		d.content(&p.Ref)
-		d.bad = d.bad || p.Count == 0 || !validName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last || !dir.Totals.fits(p.Totals)
-		if d.bad {
+		d.bad = d.bad || p.Count == 0 || !validName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last
+		dir.Totals.Add(p.Totals)
+		if t := dir.Totals; d.bad || min(t.Files, t.Dirs, t.Unknown, t.Bytes) < 0 { // it has overflowed
+			d.bad = true
 			return nil
 		}
-		dir.Totals.Add(p.Totals)
 	}
 	dir.Bands = pageBands(dir.Pages)
 	return dir
@@ -193,33 +185,6 @@ func (d *decoder) entry(e *Entry) {
 	e.Name = d.words(d.uvarint(math.MaxUint32))
 	d.bad = d.bad || e.Name <= d.name || !validName(e.Name)
 	d.name = e.Name
-	d.about(e, bits)
-	if bits&linkBit != 0 {
-		e.Link = d.uvarint(math.MaxUint64)
-		d.bad = d.bad || e.Link == 0
-	}
-	if e.Kind != Dir {
-		d.attr(e, bits)
-	}
-	if bits&contentBit != 0 {
-		d.content(&e.Content)
-	}
-}
-
-// allowed are the bits that an entry of the kind may have.
-func allowed(k Kind) byte {
-	switch k {
-	case File:
-		return 0xff
-	case Dir:
-		return kindBits | contentBit
-	default:
-		return kindBits | linkBit | ownerBit | nanosBit | secondsBit
-	}
-}
-
-// about takes what entries of its kind have.
-func (d *decoder) about(e *Entry, bits byte) {
 	held := bits&contentBit != 0
 	switch e.Kind {
 	case File:
@@ -235,6 +200,28 @@ func (d *decoder) about(e *Entry, bits byte) {
 	case Unknown:
 		e.Reason = Reason(d.byte())
 		d.bad = d.bad || e.Reason == 0
+	}
+	if bits&linkBit != 0 {
+		e.Link = d.uvarint(math.MaxUint64)
+		d.bad = d.bad || e.Link == 0
+	}
+	if e.Kind != Dir {
+		d.attr(e, bits)
+	}
+	if held {
+		d.content(&e.Content)
+	}
+}
+
+// allowed are the bits that an entry of the kind may have.
+func allowed(k Kind) byte {
+	switch k {
+	case File:
+		return 0xff
+	case Dir:
+		return kindBits | contentBit
+	default:
+		return kindBits | linkBit | ownerBit | nanosBit | secondsBit
 	}
 }
 

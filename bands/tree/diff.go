@@ -102,7 +102,15 @@ func (d *differ) pair(path string, before, after *Entry) error {
 	case before == nil && after == nil, isUnknown(before) && isUnknown(after):
 		return nil
 	case isUnknown(before), isUnknown(after):
-		return d.unknown(Change{Path: path, Kind: UnknownChange, Old: before, New: after})
+		was, _, err := d.old.open(before)
+		if err != nil {
+			return d.damage.note(path, err)
+		}
+		is, _, err := d.new.open(after)
+		if err != nil {
+			return d.damage.note(path, err)
+		}
+		return d.leaf(Change{Path: path, Kind: UnknownChange, Old: was, New: is})
 	case IsDir(before) || IsDir(after):
 		return d.dirs(path, before, after)
 	}
@@ -117,17 +125,6 @@ func (d *differ) pair(path string, before, after *Entry) error {
 }
 
 func isUnknown(e *Entry) bool { return e != nil && e.Kind == Unknown }
-
-// unknown visits a path that is Unknown in one tree.
-func (d *differ) unknown(c Change) (err error) {
-	if c.Old, _, err = d.old.open(c.Old); err != nil {
-		return d.damage.note(c.Path, err)
-	}
-	if c.New, _, err = d.new.open(c.New); err != nil {
-		return d.damage.note(c.Path, err)
-	}
-	return d.leaf(c)
-}
 
 // leaf visits a path below which is nothing.
 func (d *differ) leaf(c Change) error {
@@ -213,44 +210,35 @@ func (s side) entries(dir *Directory, shared map[band.Hash]bool) ([]Entry, error
 // entries compares the entries of two directories, name by name.
 func (d *differ) entries(path string, before, after []Entry) error {
 	for len(before) > 0 || len(after) > 0 {
+		order := 0 // which has the next name: the first if it is negative, both if it is 0
+		switch {
+		case len(after) == 0:
+			order = -1
+		case len(before) == 0:
+			order = 1
+		default:
+			order = strings.Compare(before[0].Name, after[0].Name)
+		}
 		var o, n *Entry
-		order := byName(before, after)
+		var name string
 		if order <= 0 {
 			o, before = &before[0], before[1:]
+			name = o.Name
 		}
 		if order >= 0 {
 			n, after = &after[0], after[1:]
+			name = n.Name
 		}
-		if err := d.entry(path, o, n); err != nil {
+		// That nothing differs costs nothing.
+		if order == 0 && o.Kind == n.Kind && o.Content.Hash == n.Content.Hash &&
+			(o.Kind == Dir || o.Kind == Unknown || o.Size == n.Size && o.Target == n.Target && o.Attr.Equal(&n.Attr)) {
+			continue
+		}
+		if err := d.pair(JoinPath(path, name), o, n); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// byName returns which of two directories has the next name: the first if it is
-// negative, both if it is 0.
-func byName(before, after []Entry) int {
-	switch {
-	case len(after) == 0:
-		return -1
-	case len(before) == 0:
-		return 1
-	}
-	return strings.Compare(before[0].Name, after[0].Name)
-}
-
-// entry compares one name; that nothing differs costs nothing.
-func (d *differ) entry(parent string, before, after *Entry) error {
-	if before != nil && after != nil && before.Kind == after.Kind && before.Content.Hash == after.Content.Hash &&
-		(before.Kind == Dir || before.Kind == Unknown || before.Size == after.Size && before.Target == after.Target && before.Attr.Equal(&after.Attr)) {
-		return nil
-	}
-	name := before
-	if name == nil {
-		name = after
-	}
-	return d.pair(JoinPath(parent, name.Name), before, after)
 }
 
 // kindOf is the change of entries, their content left aside; 0 if there is none.
@@ -271,32 +259,26 @@ func kindOf(before, after *Entry) ChangeKind {
 // compare is the change of files and symlinks; 0 if there is none.
 func (d *differ) compare(before, after *Entry) (ChangeKind, error) {
 	kind := kindOf(before, after)
-	if kind != 0 && kind != Attributes {
-		return kind, nil
-	}
-	same, err := d.sameContent(before, after)
-	if err != nil || same {
-		return kind, err
-	}
-	return Modified, nil
-}
-
-func (d *differ) sameContent(before, after *Entry) (bool, error) {
 	switch {
+	case kind != 0 && kind != Attributes:
+		return kind, nil
 	case before.Size != after.Size || before.Target != after.Target || before.Parts != after.Parts:
-		return false, nil
+		return Modified, nil
 	case before.Content.Hash == after.Content.Hash:
-		return true, nil
+		return kind, nil
 	case !before.Parts || d.old.parts == nil || d.new.parts == nil:
-		return false, nil
+		return Modified, nil
 	}
 	beforeParts, err := d.old.parts.Parts(before.Content)
 	if err != nil {
-		return false, err
+		return kind, err
 	}
 	afterParts, err := d.new.parts.Parts(after.Content)
 	if err != nil {
-		return false, err
+		return kind, err
 	}
-	return slices.EqualFunc(beforeParts, afterParts, band.Part.Same), nil
+	if !slices.EqualFunc(beforeParts, afterParts, band.Part.Same) {
+		return Modified, nil
+	}
+	return kind, nil
 }

@@ -36,11 +36,6 @@ func sorted(bands []uint32) []uint32 {
 	return slices.Compact(bands)
 }
 
-// fits reports whether o can be added.
-func (t *Totals) fits(o Totals) bool {
-	return t.Files+o.Files >= 0 && t.Dirs+o.Dirs >= 0 && t.Unknown+o.Unknown >= 0 && t.Bytes+o.Bytes >= 0
-}
-
 // Add counts in what o counts.
 func (t *Totals) Add(o Totals) {
 	t.Files += o.Files

@@ -3,7 +3,6 @@ package tree
 import (
 	"encoding/binary"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 )
@@ -44,21 +43,14 @@ func (x Xattr) equal(y Xattr) bool { return x.Name == y.Name && string(x.Value) 
 // must keep to what its fields say: entries, attributes and bands in order, each
 // once. Of a directory that has pages it is the header.
 func (d *Directory) Encode(buf []byte) []byte {
-	if len(d.Pages) > 0 {
-		return d.encodeHeader(buf)
+	if len(d.Pages) == 0 {
+		e := encoder{buf: append(buf, flatVersion), owners: map[string]uint64{}}
+		e.totals(d.Totals)
+		e.bands(d.Bands)
+		e.attr(&d.Attr)
+		e.entries(d.Entries)
+		return e.buf
 	}
-	e := encoder{buf: append(buf, flatVersion), owners: map[string]uint64{}}
-	for _, n := range []int64{d.Totals.Files, d.Totals.Dirs, d.Totals.Unknown, d.Totals.Bytes} {
-		e.uvarint(uint64(n))
-	}
-	e.bands(d.Bands)
-	e.attr(&d.Attr)
-	e.entries(d.Entries)
-	return e.buf
-}
-
-// encodeHeader appends the record of a directory that has pages.
-func (d *Directory) encodeHeader(buf []byte) []byte {
 	e := encoder{buf: append(buf, pagedVersion)}
 	e.attr(&d.Attr)
 	e.uvarint(uint64(len(d.Pages)))
@@ -67,9 +59,7 @@ func (d *Directory) encodeHeader(buf []byte) []byte {
 		e.uvarint(uint64(p.Count))
 		e.uvarint(uint64(len(p.Last)))
 		e.buf = append(e.buf, p.Last...)
-		for _, n := range []int64{p.Totals.Files, p.Totals.Dirs, p.Totals.Unknown, p.Totals.Bytes} {
-			e.uvarint(uint64(n))
-		}
+		e.totals(p.Totals)
 		e.bands(p.Bands)
 		e.content(p.Ref)
 	}
@@ -85,7 +75,28 @@ func EncodePage(entries []Entry, buf []byte) []byte {
 
 // entries appends the owners, the names and the entries.
 func (e *encoder) entries(entries []Entry) {
-	e.table(entries)
+	// The owners are in the order in which entries first have them.
+	var table []byte
+	var last owner
+	for i := range entries {
+		if entries[i].Kind == Dir {
+			continue
+		}
+		o := ownerOf(&entries[i].Attr)
+		if len(e.owners) == 0 {
+			e.last = o // the first entry is written as its difference from the first owner
+		} else if o.equal(&last) {
+			continue
+		}
+		e.scratch = o.append(e.scratch[:0])
+		if _, ok := e.owners[string(e.scratch)]; !ok {
+			e.owners[string(e.scratch)] = uint64(len(e.owners))
+			table = append(table, e.scratch...)
+		}
+		last = o
+	}
+	e.uvarint(uint64(len(e.owners)))
+	e.buf = append(e.buf, table...)
 	e.uvarint(uint64(len(entries)))
 	var text int
 	for i := range entries {
@@ -116,6 +127,12 @@ type encoder struct {
 func (e *encoder) uvarint(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
 
 func (e *encoder) varint(v int64) { e.buf = binary.AppendVarint(e.buf, v) }
+
+func (e *encoder) totals(t Totals) {
+	for _, n := range []int64{t.Files, t.Dirs, t.Unknown, t.Bytes} {
+		e.uvarint(uint64(n))
+	}
+}
 
 func (e *encoder) bands(bands []uint32) {
 	e.uvarint(uint64(len(bands)))
@@ -149,36 +166,6 @@ func (o *owner) append(buf []byte) []byte {
 	return buf
 }
 
-// table appends the owners, in the order in which entries first have them.
-func (e *encoder) table(entries []Entry) {
-	var table []byte
-	var last owner
-	for i := range entries {
-		if entries[i].Kind == Dir {
-			continue
-		}
-		o := ownerOf(&entries[i].Attr)
-		if len(e.owners) > 0 && o.equal(&last) {
-			continue
-		}
-		e.scratch = o.append(e.scratch[:0])
-		if _, ok := e.owners[string(e.scratch)]; !ok {
-			e.owners[string(e.scratch)] = uint64(len(e.owners))
-			table = append(table, e.scratch...)
-		}
-		last = o
-	}
-	e.uvarint(uint64(len(e.owners)))
-	e.buf = append(e.buf, table...)
-	// The first entry is written as its difference from the first owner.
-	for i := range entries {
-		if entries[i].Kind != Dir {
-			e.last = ownerOf(&entries[i].Attr)
-			break
-		}
-	}
-}
-
 func (e *encoder) entry(n *Entry) {
 	at := len(e.buf)
 	bits := byte(n.Kind-1) & kindBits
@@ -201,37 +188,27 @@ func (e *encoder) entry(n *Entry) {
 		e.uvarint(n.Link)
 	}
 	if n.Kind != Dir {
-		bits |= e.owner(&n.Attr) | e.mtime(n.Attr.Mtime)
+		if o := ownerOf(&n.Attr); !o.equal(&e.last) {
+			bits |= ownerBit
+			e.scratch = o.append(e.scratch[:0])
+			e.uvarint(e.owners[string(e.scratch)])
+			e.last = o
+		}
+		if seconds := n.Attr.Mtime.Unix(); seconds != e.seconds {
+			bits |= secondsBit
+			e.varint(seconds - e.seconds)
+			e.seconds = seconds
+		}
+		if nanos := n.Attr.Mtime.Nanosecond(); nanos != 0 {
+			bits |= nanosBit
+			e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(nanos))
+		}
 	}
 	if !n.Content.IsZero() {
 		bits |= contentBit
 		e.content(n.Content)
 	}
 	e.buf[at] = bits
-}
-
-func (e *encoder) owner(a *Attr) byte {
-	o := ownerOf(a)
-	if o.equal(&e.last) {
-		return 0
-	}
-	e.scratch = o.append(e.scratch[:0])
-	e.last = o
-	e.uvarint(e.owners[string(e.scratch)])
-	return ownerBit
-}
-
-func (e *encoder) mtime(t time.Time) (bits byte) {
-	if seconds := t.Unix(); seconds != e.seconds {
-		bits |= secondsBit
-		e.varint(seconds - e.seconds)
-		e.seconds = seconds
-	}
-	if nanos := t.Nanosecond(); nanos != 0 {
-		bits |= nanosBit
-		e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(nanos))
-	}
-	return bits
 }
 
 func (e *encoder) content(r band.Ref) {

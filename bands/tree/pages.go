@@ -3,7 +3,6 @@ package tree
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -57,13 +56,6 @@ func pageBands(pages []Page) []uint32 {
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
-}
-
-func entriesIn(pages []Page) (n int) {
-	for i := range pages {
-		n += pages[i].Count
-	}
-	return n
 }
 
 // SetPages makes the directory the header of the pages.
@@ -142,7 +134,10 @@ func (g Pager) Split(entries iter.Seq[*Entry]) ([]Page, error) {
 
 // Count is how many entries the directory of the pages has after the edits.
 func (g Pager) Count(pages []Page, edits []Edit) (int, error) {
-	n := entriesIn(pages)
+	n := 0
+	for i := range pages {
+		n += pages[i].Count
+	}
 	for _, e := range edits {
 		if e.Entry != nil {
 			n++
@@ -263,14 +258,6 @@ func Assemble(header *Directory, load func(p *Page) ([]Entry, error)) (*Director
 func follows(pages []Page, i int, entries []Entry) error {
 	if i > 0 && entries[0].Name <= pages[i-1].Last {
 		return &band.DamageError{Band: pages[i].Ref.Band, Offset: pages[i].Ref.Offset, What: "a page of another directory"}
-	}
-	return nil
-}
-
-// fits checks that the entries are those of the page.
-func (p *Page) fits(entries []Entry) error {
-	if len(entries) != p.Count || entries[len(entries)-1].Name != p.Last {
-		return fmt.Errorf("%w: a page of another directory", ErrBad)
 	}
 	return nil
 }

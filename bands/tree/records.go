@@ -102,8 +102,9 @@ func (r *Records) Page(p *Page) ([]Entry, error) {
 
 func (r *Records) readPage(p *Page) (entries []Entry, err error) {
 	err = r.read(p.Ref, band.Page, func(content []byte) (err error) {
-		if entries, err = DecodePage(content); err == nil {
-			err = p.fits(entries)
+		entries, err = DecodePage(content)
+		if err == nil && (len(entries) != p.Count || entries[len(entries)-1].Name != p.Last) {
+			err = fmt.Errorf("%w: a page of another directory", ErrBad)
 		}
 		return err
 	})

@@ -38,7 +38,14 @@ func Lookup(l Loader, root band.Ref, path string) (Entry, error) {
 		}
 		e = *found
 	}
-	return e, describe(l, &e)
+	if e.Kind == Dir {
+		dir, err := Header(l, e.Content)
+		if err != nil {
+			return e, err
+		}
+		e.Attr = dir.Attr
+	}
+	return e, nil
 }
 
 // lookup finds a name in a directory; nil if it isn't there.
@@ -65,19 +72,6 @@ func lookup(l Loader, ref band.Ref, name string) (*Entry, error) {
 
 func missing(path string) error {
 	return &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
-}
-
-// describe fills in the attributes of a directory's entry.
-func describe(l Loader, e *Entry) error {
-	if e.Kind != Dir {
-		return nil
-	}
-	dir, err := Header(l, e.Content)
-	if err != nil {
-		return err
-	}
-	e.Attr = dir.Attr
-	return nil
 }
 
 // Walk visits every entry of the tree, a directory before what is in it, the
