@@ -68,8 +68,11 @@ func sameXattrs(a, b []dirfd.Xattr) bool {
 // setAttributes sets owner, mode, extended attributes and time, in the order in which none
 // undoes another.
 func (m *mirror) setAttributes(to target, want *dirfd.Stat, list []dirfd.Xattr, xattrs dirfd.Xattrs) error {
-	if err := setOwner(to, want); err != nil {
-		return err
+	// Only root sets the owner that new files have anyway.
+	if int(want.UID) != os.Geteuid() || int(want.GID) != os.Getegid() || os.Geteuid() == 0 {
+		if err := to.Chown(int(want.UID), int(want.GID)); err != nil {
+			return err
+		}
 	}
 	if !want.IsSymlink() {
 		if err := to.Chmod(want.Mode & dirfd.ModePerm); err != nil {
@@ -97,12 +100,4 @@ func (m *mirror) setAttributes(to target, want *dirfd.Stat, list []dirfd.Xattr, 
 		}
 	}
 	return to.SetTime(want.ModTime())
-}
-
-// setOwner sets the owner unless it is the one that new files have.
-func setOwner(to target, want *dirfd.Stat) error {
-	if int(want.UID) == os.Geteuid() && int(want.GID) == os.Getegid() && os.Geteuid() != 0 {
-		return nil
-	}
-	return to.Chown(int(want.UID), int(want.GID))
 }

@@ -33,11 +33,10 @@ func (m *mirror) file(p pair, want, have *dirfd.Stat) error {
 		}
 	}
 	if !same {
-		m.changed(p.path)
-		if m.o.Dry {
-			return nil
+		if write, err := m.clear(p, have != nil); err != nil || !write {
+			return err
 		}
-		if err := m.copyFile(p, want, have != nil); err != nil {
+		if err := m.copyFile(p, want); err != nil {
 			return err
 		}
 	}
@@ -55,7 +54,15 @@ func (m *mirror) file(p pair, want, have *dirfd.Stat) error {
 // link makes an entry one more name of the file at the path first.
 func (m *mirror) link(p pair, first string, have *dirfd.Stat) (err error) {
 	above, name := path.Split(first)
-	dir, err := m.open(above)
+	dir, err := dirfd.OpenRoot(m.top.Path())
+	for part := range strings.SplitSeq(strings.Trim(above, "/"), "/") {
+		if err != nil || part == "" {
+			break
+		}
+		outer := dir
+		dir, err = outer.Open(part)
+		err = errors.Join(err, outer.Close())
+	}
 	if err != nil {
 		return err
 	}
@@ -67,30 +74,10 @@ func (m *mirror) link(p pair, first string, have *dirfd.Stat) (err error) {
 	if have != nil && have.Ino == target.Ino && have.Dev == target.Dev {
 		return nil
 	}
-	m.changed(p.path)
-	if m.o.Dry {
-		return nil
-	}
-	if have != nil {
-		if err := p.to.Unlink(p.as); err != nil {
-			return err
-		}
+	if write, err := m.clear(p, have != nil); err != nil || !write {
+		return err
 	}
 	return dir.Link(name, p.to, p.as)
-}
-
-// open opens a directory below top.
-func (m *mirror) open(below string) (*dirfd.Dir, error) {
-	at, err := dirfd.OpenRoot(m.top.Path())
-	for name := range strings.SplitSeq(strings.Trim(below, "/"), "/") {
-		if err != nil || name == "" {
-			return at, err
-		}
-		above := at
-		at, err = above.Open(name)
-		err = errors.Join(err, above.Close())
-	}
-	return at, err
 }
 
 // same reports whether a regular file is equal to another.
@@ -144,13 +131,8 @@ func sameContent(a, b io.Reader, bufA, bufB []byte) (bool, error) {
 	}
 }
 
-// copyFile copies a regular file, in the place of what is there.
-func (m *mirror) copyFile(p pair, want *dirfd.Stat, isThere bool) (err error) {
-	if isThere {
-		if err := p.to.Unlink(p.as); err != nil {
-			return err
-		}
-	}
+// copyFile copies a regular file. Nothing is there.
+func (m *mirror) copyFile(p pair, want *dirfd.Stat) (err error) {
 	from, err := p.from.OpenFile(p.name)
 	if err != nil {
 		return err

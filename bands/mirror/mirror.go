@@ -45,16 +45,11 @@ type Report struct {
 // so that an Update that was interrupted goes on, and one that changes nothing has verified
 // a former one. Nothing is synced.
 func Update(ctx context.Context, from, to string, o Options) (_ Report, err error) {
-	a, err := dirfd.OpenRoot(from)
+	a, b, done, err := openBoth(from, to)
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	b, err := dirfd.OpenRoot(to)
-	if err != nil {
-		return Report{}, err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	m := newMirror(o, b)
 	m.canceled = ctx.Err
 	err = m.folder(a, b, "")
@@ -65,16 +60,11 @@ func Update(ctx context.Context, from, to string, o Options) (_ Report, err erro
 // extended attributes that the file system doesn't have. A socket, FIFO or device leaves
 // nothing.
 func Copy(from, to string) (err error) {
-	a, err := dirfd.OpenRoot(filepath.Dir(from))
+	a, b, done, err := openBoth(filepath.Dir(from), filepath.Dir(to))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	b, err := dirfd.OpenRoot(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	m := newMirror(Options{}, b)
 	m.loose = true
 	return m.entry(pair{a, b, filepath.Base(from), filepath.Base(to), filepath.Base(to)})
@@ -83,16 +73,11 @@ func Copy(from, to string) (err error) {
 // Attributes gives a directory the owner, mode, time and extended attributes of another, as
 // Copy does.
 func Attributes(from, to string) (err error) {
-	a, err := dirfd.OpenRoot(from)
+	a, b, done, err := openBoth(from, to)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	b, err := dirfd.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	var st dirfd.Stat
 	if err := a.Self(&st); err != nil {
 		return err
@@ -102,6 +87,17 @@ func Attributes(from, to string) (err error) {
 		return err
 	}
 	return (&mirror{loose: true}).setAttributes(self{b}, &st, list, dirfd.DirXattrs(b))
+}
+
+// openBoth opens two directories; done closes them.
+func openBoth(from, to string) (a, b *dirfd.Dir, done func() error, err error) {
+	if a, err = dirfd.OpenRoot(from); err != nil {
+		return nil, nil, nil, err
+	}
+	if b, err = dirfd.OpenRoot(to); err != nil {
+		return nil, nil, nil, errors.Join(err, a.Close())
+	}
+	return a, b, func() error { return errors.Join(b.Close(), a.Close()) }, nil
 }
 
 // mirror is one Update.
@@ -164,26 +160,15 @@ func (m *mirror) folder(from, to *dirfd.Dir, at string) error {
 		}
 		before = -1
 	}
-	if err := m.entries(from, to, at); err != nil {
-		return err
-	}
-	if m.changes == before || m.o.Dry {
-		return nil
-	}
-	return m.setAttributes(self{to}, &want, list, dirfd.DirXattrs(to))
-}
-
-// entries makes the entries of the directory to equal to those of from.
-func (m *mirror) entries(from, to *dirfd.Dir, at string) error {
 	names, err := m.names(from, at)
 	if err != nil {
 		return err
 	}
-	present, err := m.names(to, at)
+	old, err := m.names(to, at)
 	if err != nil {
 		return err
 	}
-	for _, name := range present {
+	for _, name := range old {
 		if _, found := slices.BinarySearch(names, name); !found {
 			if err := m.remove(to, name, path.Join(at, name)); err != nil {
 				return err
@@ -198,7 +183,10 @@ func (m *mirror) entries(from, to *dirfd.Dir, at string) error {
 			return err
 		}
 	}
-	return nil
+	if m.changes == before || m.o.Dry {
+		return nil
+	}
+	return m.setAttributes(self{to}, &want, list, dirfd.DirXattrs(to))
 }
 
 // names are the names in a directory, in order.
@@ -299,14 +287,8 @@ func (m *mirror) symlink(p pair, want, have *dirfd.Stat) error {
 			return nil
 		}
 	}
-	m.changed(p.path)
-	if m.o.Dry {
-		return nil
-	}
-	if have != nil {
-		if err := p.to.Unlink(p.as); err != nil {
-			return err
-		}
+	if write, err := m.clear(p, have != nil); err != nil || !write {
+		return err
 	}
 	if err := p.to.Symlink(target, p.as); err != nil {
 		return err
@@ -333,29 +315,36 @@ func (m *mirror) remove(d *dirfd.Dir, name, at string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = m.empty(inner, at)
+	var names []string
+	err = self{inner}.Chmod(0o700)
+	if err == nil {
+		err = inner.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+	}
+	for _, name := range names {
+		if err == nil {
+			err = m.remove(inner, name, path.Join(at, name))
+		}
+	}
 	if err = errors.Join(err, inner.Close()); err != nil {
 		return err
 	}
 	return d.Rmdir(name)
 }
 
-// empty removes what is in a directory.
-func (m *mirror) empty(d *dirfd.Dir, at string) error {
-	if err := (self{d}).Chmod(0o700); err != nil {
-		return err
+// clear records that an entry differs and removes what is there, which is no directory. It
+// reports false in a dry run: then nothing is to be written.
+func (m *mirror) clear(p pair, isThere bool) (write bool, err error) {
+	m.changed(p.path)
+	if m.o.Dry {
+		return false, nil
 	}
-	var names []string
-	err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
-		names = append(names, string(name))
-		return nil
-	})
-	for _, name := range names {
-		if err == nil {
-			err = m.remove(d, name, path.Join(at, name))
-		}
+	if isThere {
+		err = p.to.Unlink(p.as)
 	}
-	return err
+	return true, err
 }
 
 // changed records a path that differs.
