@@ -158,7 +158,7 @@ func (c *Catalog) retry(ctx context.Context, what string, work func(ctx context.
 			continue // SQLite has waited
 		case isBusy(err), errors.Is(err, context.DeadlineExceeded), isCode(err, sqlite3.SQLITE_INTERRUPT):
 			return fmt.Errorf("%s: %w", what, errors.Join(ErrBusy, ctx.Err()))
-		case isDamage(err):
+		case isCode(err, sqlite3.SQLITE_CORRUPT), isCode(err, sqlite3.SQLITE_NOTADB), isCode(err, sqlite3.SQLITE_ERROR):
 			return fmt.Errorf("%s: %w: %w", what, ErrDamaged, err)
 		default:
 			return fmt.Errorf("%s: %w", what, err)
@@ -170,17 +170,28 @@ func isBusy(err error) bool {
 	return isCode(err, sqlite3.SQLITE_BUSY) || isCode(err, sqlite3.SQLITE_LOCKED)
 }
 
-func isDamage(err error) bool {
-	return isCode(err, sqlite3.SQLITE_CORRUPT) || isCode(err, sqlite3.SQLITE_NOTADB) || isCode(err, sqlite3.SQLITE_ERROR)
-}
-
 // isCode compares the primary code, which is in the low byte.
 func isCode(err error, code int) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && e.Code()&0xff == code
 }
 
-// SetAside moves the database away, with what SQLite keeps beside it, and says
+// each calls scan for each row of a query.
+func (c *Catalog) each(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := c.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// SetAside moves the database away, with what SQLite keeps beside it, and returns
 // where to. The name has suffix in it. The next Open makes an empty one.
 func SetAside(path, suffix string) (string, error) {
 	to := path + ".damaged-" + suffix

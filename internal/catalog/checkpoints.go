@@ -87,7 +87,13 @@ func putCheckpoints(ctx context.Context, tx *sql.Tx, storeID string, list []Chec
 	defer func() { err = errors.Join(err, unpair.Close()) }()
 	last := 0
 	for _, p := range list {
-		if _, err := insert.ExecContext(ctx, p.values(storeID)...); isCode(err, sqlite3.SQLITE_CONSTRAINT) {
+		_, err := insert.ExecContext(ctx,
+			storeID, p.Version, text(p.Message), p.Created.Unix(), p.Kind,
+			sql.NullInt64{Int64: int64(p.Parent), Valid: p.Parent > 0},
+			text(p.Lineage), text(p.Root), text(p.Agent), text(p.Session), text(p.Turn), text(p.Action), text(p.Prompt), text(p.Commit),
+			p.Late, p.Files, p.Bytes, p.Bands, p.Stamp,
+			text(p.Branch), text(p.Metadata), text(p.Tree))
+		if isCode(err, sqlite3.SQLITE_CONSTRAINT) {
 			return ErrNotFound
 		} else if err != nil {
 			return err
@@ -96,7 +102,9 @@ func putCheckpoints(ctx context.Context, tx *sql.Tx, storeID string, list []Chec
 			return err
 		}
 		for _, pair := range p.Pairs {
-			if err := putPair(ctx, tx, storeID, p.Version, pair); err != nil {
+			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO pairs (store_id, version, checkpoint_id, commit_oid, created_at, late)
+VALUES (?, ?, ?, ?, ?, ?)`, storeID, p.Version, pair.Checkpoint, pair.Commit, pair.Created.Unix(), pair.Late)
+			if err != nil {
 				return err
 			}
 		}
@@ -106,25 +114,8 @@ func putCheckpoints(ctx context.Context, tx *sql.Tx, storeID string, list []Chec
 	return err
 }
 
-// values are those of insertCheckpoint.
-func (p *Checkpoint) values(storeID string) []any {
-	return []any{
-		storeID, p.Version, text(p.Message), p.Created.Unix(), p.Kind,
-		sql.NullInt64{Int64: int64(p.Parent), Valid: p.Parent > 0},
-		text(p.Lineage), text(p.Root), text(p.Agent), text(p.Session), text(p.Turn), text(p.Action), text(p.Prompt), text(p.Commit),
-		p.Late, p.Files, p.Bytes, p.Bands, p.Stamp,
-		text(p.Branch), text(p.Metadata), text(p.Tree),
-	}
-}
-
 // text is NULL for nothing.
 func text(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
-
-func putPair(ctx context.Context, tx *sql.Tx, storeID string, version int, p Pair) error {
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO pairs (store_id, version, checkpoint_id, commit_oid, created_at, late)
-VALUES (?, ?, ?, ?, ?, ?)`, storeID, version, p.Checkpoint, p.Commit, p.Created.Unix(), p.Late)
-	return err
-}
 
 // DeleteCheckpoints removes the rows of these snapshots and their pairs.
 func (c *Catalog) DeleteCheckpoints(ctx context.Context, storeID string, versions ...int) error {

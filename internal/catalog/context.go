@@ -96,19 +96,14 @@ func (c *Catalog) ContextOIDs(ctx context.Context, repository string) (map[strin
 	oids := map[string]string{}
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
 		clear(oids)
-		rows, err := c.db.QueryContext(ctx, "SELECT id, ref_oid FROM contexts WHERE repository = ?", repository)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		return c.each(ctx, "SELECT id, ref_oid FROM contexts WHERE repository = ?", []any{repository}, func(rows *sql.Rows) error {
 			var id, oid string
 			if err := rows.Scan(&id, &oid); err != nil {
 				return err
 			}
 			oids[id] = oid
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return oids, err
 }
@@ -153,12 +148,7 @@ func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilt
 	query, args := f.query(repository)
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
 		list = nil
-		rows, err := c.db.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		return c.each(ctx, query, args, func(rows *sql.Rows) error {
 			var r Context
 			var created int64
 			if err := rows.Scan(&r.ID, &r.OID, &r.Summary, &created, &r.Order, &r.Status, &r.Cause, &r.Mode, &r.Worktree,
@@ -167,8 +157,8 @@ func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilt
 			}
 			r.Created = time.Unix(created, 0).UTC()
 			list = append(list, r)
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return list, err
 }
@@ -250,19 +240,15 @@ func (c *Catalog) ContextRepositories(ctx context.Context) ([]string, error) {
 	var list []string
 	err := c.readContexts(ctx, "list repositories", func(ctx context.Context) error {
 		list = nil
-		rows, err := c.db.QueryContext(ctx, "SELECT DISTINCT repository FROM contexts UNION SELECT repository FROM context_stamps ORDER BY 1")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		const query = "SELECT DISTINCT repository FROM contexts UNION SELECT repository FROM context_stamps ORDER BY 1"
+		return c.each(ctx, query, nil, func(rows *sql.Rows) error {
 			var one string
 			if err := rows.Scan(&one); err != nil {
 				return err
 			}
 			list = append(list, one)
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return list, err
 }

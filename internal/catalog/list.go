@@ -31,59 +31,40 @@ func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, li
 	var list []Checkpoint
 	err := c.retry(ctx, "list checkpoints", func(ctx context.Context) error {
 		list = nil
-		rows, err := c.db.QueryContext(ctx, selectCheckpoints, storeID, low, high, limit)
-		if err != nil {
+		err := c.each(ctx, selectCheckpoints, []any{storeID, low, high, limit}, func(rows *sql.Rows) error {
+			var p Checkpoint
+			var created int64
+			err := rows.Scan(&p.Version, &p.Message, &created, &p.Kind, &p.Parent, &p.Lineage, &p.Root, &p.Agent, &p.Session, &p.Turn,
+				&p.Action, &p.Prompt, &p.Commit, &p.Late, &p.Files, &p.Bytes, &p.Bands, &p.Stamp, &p.Branch, &p.Metadata, &p.Tree)
+			if err != nil {
+				return err
+			}
+			p.Created = time.Unix(created, 0).UTC()
+			list = append(list, p)
+			return nil
+		})
+		if err != nil || len(list) == 0 {
 			return err
 		}
-		if list, err = scanCheckpoints(rows); err != nil || len(list) == 0 {
-			return err
-		}
-		return addPairs(ctx, c.db, storeID, list)
+		const query = `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
+WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC, created_at, checkpoint_id`
+		i := 0 // both lists descend
+		return c.each(ctx, query, []any{storeID, list[len(list)-1].Version, list[0].Version}, func(rows *sql.Rows) error {
+			var p Pair
+			var version int
+			var created int64
+			if err := rows.Scan(&version, &p.Checkpoint, &p.Commit, &created, &p.Late); err != nil {
+				return err
+			}
+			p.Created = time.Unix(created, 0).UTC()
+			for i < len(list) && list[i].Version > version {
+				i++
+			}
+			if i < len(list) && list[i].Version == version {
+				list[i].Pairs = append(list[i].Pairs, p)
+			}
+			return nil
+		})
 	})
 	return list, err
-}
-
-func scanCheckpoints(rows *sql.Rows) ([]Checkpoint, error) {
-	defer func() { _ = rows.Close() }()
-	var list []Checkpoint
-	for rows.Next() {
-		var p Checkpoint
-		var created int64
-		err := rows.Scan(&p.Version, &p.Message, &created, &p.Kind, &p.Parent, &p.Lineage, &p.Root, &p.Agent, &p.Session, &p.Turn,
-			&p.Action, &p.Prompt, &p.Commit, &p.Late, &p.Files, &p.Bytes, &p.Bands, &p.Stamp, &p.Branch, &p.Metadata, &p.Tree)
-		if err != nil {
-			return nil, err
-		}
-		p.Created = time.Unix(created, 0).UTC()
-		list = append(list, p)
-	}
-	return list, rows.Err()
-}
-
-// addPairs fills in the pairs of list, which is not empty and descends.
-func addPairs(ctx context.Context, db *sql.DB, storeID string, list []Checkpoint) error {
-	rows, err := db.QueryContext(ctx, `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
-WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC, created_at, checkpoint_id`,
-		storeID, list[len(list)-1].Version, list[0].Version)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	i := 0
-	for rows.Next() {
-		var p Pair
-		var version int
-		var created int64
-		if err := rows.Scan(&version, &p.Checkpoint, &p.Commit, &created, &p.Late); err != nil {
-			return err
-		}
-		p.Created = time.Unix(created, 0).UTC()
-		for i < len(list) && list[i].Version > version {
-			i++
-		}
-		if i < len(list) && list[i].Version == version {
-			list[i].Pairs = append(list[i].Pairs, p)
-		}
-	}
-	return rows.Err()
 }

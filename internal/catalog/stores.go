@@ -57,12 +57,7 @@ func (c *Catalog) stores(ctx context.Context, what, query string, args ...any) (
 	var list []Store
 	err := c.retry(ctx, what, func(ctx context.Context) error {
 		list = nil
-		rows, err := c.db.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		return c.each(ctx, query, args, func(rows *sql.Rows) error {
 			var s Store
 			var created int64
 			var mounted sql.NullInt64
@@ -75,8 +70,8 @@ func (c *Catalog) stores(ctx context.Context, what, query string, args ...any) (
 				s.Mounted = &at
 			}
 			list = append(list, s)
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return list, err
 }
@@ -88,23 +83,20 @@ func (c *Catalog) AddStore(ctx context.Context, s Store) error {
 }
 
 func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
+	var mounted sql.NullInt64
+	if s.Mounted != nil {
+		mounted = sql.NullInt64{Int64: s.Mounted.Unix(), Valid: true}
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO stores (id, name, bundle_path, mount_path, size_bytes, created_at, mounted_at, last_version)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, bundle_path = excluded.bundle_path, mount_path = excluded.mount_path,
     size_bytes = excluded.size_bytes, created_at = excluded.created_at, mounted_at = excluded.mounted_at,
     last_version = max(last_version, excluded.last_version)`,
-		s.ID, s.Name, s.Dir, s.Root, s.Size, s.Created.Unix(), seconds(s.Mounted), s.Last)
+		s.ID, s.Name, s.Dir, s.Root, s.Size, s.Created.Unix(), mounted, s.Last)
 	if isCode(err, sqlite3.SQLITE_CONSTRAINT) {
 		return errors.Join(ErrNameTaken, err)
 	}
 	return err
-}
-
-func seconds(t *time.Time) sql.NullInt64 {
-	if t == nil {
-		return sql.NullInt64{}
-	}
-	return sql.NullInt64{Int64: t.Unix(), Valid: true}
 }
 
 // DeleteStore removes the store's rows. It is no error if there are none.
