@@ -25,7 +25,10 @@ func names(d *Dir, buf []byte, yield func(name []byte, dtype byte) error) error 
 		return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
 	}
 	for {
-		n, err := getdents(d.fd, buf)
+		n, err := unix.Getdents(d.fd, buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
 		if err != nil {
 			return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
 		}
@@ -34,15 +37,6 @@ func names(d *Dir, buf []byte, yield func(name []byte, dtype byte) error) error 
 		}
 		if err := dirents(buf[:n], yield); err != nil {
 			return err
-		}
-	}
-}
-
-func getdents(fd int, buf []byte) (int, error) {
-	for {
-		n, err := unix.Getdents(fd, buf)
-		if err != unix.EINTR {
-			return n, err
 		}
 	}
 }

@@ -94,8 +94,12 @@ func (d *Dir) Stat(name string, to *Stat) error {
 
 // statByName is statAt by the call that every Unix has.
 func statByName(dir int, name string, to *Stat) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
 	var st unix.Stat_t
-	if err := fstatat(dir, name, &st); err != nil {
+	err := disk.IgnoreEINTR(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil {
 		return err
 	}
 	fill(&st, to)
