@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -84,8 +85,20 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 	if err := emptyDir(dir, o.Over); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	x := newExporter(apply.New(dir, content, nil), o.keep(done.LeftOut))
-	x.apply.Progress = o.Progress
+	out := map[string]bool{}
+	for _, p := range slices.Concat(done.LeftOut, o.Over) {
+		out[strings.TrimSuffix(p, "/")] = true
+	}
+	keep := func(path string, _, want *tree.Entry) bool { return out[path] || o.Skip != nil && o.Skip(path, want) }
+	x := &exporter{
+		apply: apply.New(dir, content, nil),
+		scope: &plan.Selection{
+			Scope: plan.Scope{Nested: true, Keep: keep},
+			Named: map[string]bool{"": true}, Over: map[string]bool{plan.AgentDir: true}, Hidden: map[string]bool{},
+		},
+		first: map[uint64]string{}, links: apply.Spots{},
+	}
+	x.apply.Unsynced, x.apply.Progress = true, o.Progress
 	root, _ := v.Tree.Ref()
 	if from := o.Clones; from != nil && !from.Read.Coarse {
 		x.apply.Clones = apply.NewCloneSource(from.Root, from.Read.At)
@@ -106,17 +119,6 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 		return done, fmt.Errorf("export %s: %w: %d paths", v.Version, apply.ErrIncomplete, len(done.Failed))
 	}
 	return done, nil
-}
-
-// keep returns what is left out.
-func (o *Options) keep(ignored []string) func(path string, e *tree.Entry) bool {
-	out := map[string]bool{}
-	for _, p := range slices.Concat(ignored, o.Over) {
-		out[strings.TrimSuffix(p, "/")] = true
-	}
-	return func(path string, e *tree.Entry) bool {
-		return out[path] || o.Skip != nil && o.Skip(path, e)
-	}
 }
 
 // ignoredIn asks which paths of the snapshot git ignores, level by level.

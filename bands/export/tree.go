@@ -28,18 +28,6 @@ type exporter struct {
 	links apply.Spots         // of the other names, which come after all files
 }
 
-func newExporter(a *apply.Applier, leaveOut func(path string, e *tree.Entry) bool) *exporter {
-	a.Unsynced = true
-	return &exporter{
-		apply: a,
-		scope: &plan.Selection{
-			Scope: plan.Scope{Nested: true, Keep: func(p string, _, want *tree.Entry) bool { return leaveOut(p, want) }},
-			Named: map[string]bool{"": true}, Over: map[string]bool{plan.AgentDir: true}, Hidden: map[string]bool{},
-		},
-		first: map[uint64]string{}, links: apply.Spots{},
-	}
-}
-
 // run writes the tree.
 func (x *exporter) run(ctx context.Context, root band.Ref) error {
 	a := x.apply
@@ -55,9 +43,29 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 			x.fill(ctx, n, d, s)
 			return
 		}
-		x.enter(ctx, n, s)
+		if n.Err != nil { // everything has ended
+			return
+		}
+		d, err := a.Content.Records.Directory(n.Make.Content)
+		switch {
+		case tree.IsDamaged(err):
+			n.Err = err
+			x.mu.Lock()
+			x.found.Damaged = append(x.found.Damaged, n.Path)
+			x.mu.Unlock()
+		case err != nil:
+			n.Err = err
+			a.Fail(n.Path, err)
+		default:
+			n.Make.Attr = d.Attr
+			x.fill(ctx, n, d, s)
+		}
 	}
-	if err := a.Walk(ctx, top, enter, x.leave); err != nil {
+	leave := func(n *apply.Spot, s *contents.Scratch) {
+		a.LeaveChange(n, s)
+		n.Kids, n.Make, n.Change = nil, nil, nil
+	}
+	if err := a.Walk(ctx, top, enter, leave); err != nil {
 		return err
 	}
 	if links := x.links[""]; links != nil {
@@ -65,25 +73,6 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 	}
 	x.found.Tidy()
 	return err
-}
-
-// enter makes a directory with its files.
-func (x *exporter) enter(ctx context.Context, n *apply.Spot, s *contents.Scratch) {
-	if n.Err != nil { // everything has ended
-		return
-	}
-	d, err := x.apply.Content.Records.Directory(n.Make.Content)
-	switch {
-	case tree.IsDamaged(err):
-		n.Err = err
-		x.damaged(n.Path)
-	case err != nil:
-		n.Err = err
-		x.apply.Fail(n.Path, err)
-	default:
-		n.Make.Attr = d.Attr
-		x.fill(ctx, n, d, s)
-	}
 }
 
 // fill plans what is in a directory and writes its files. The directories in it
@@ -187,17 +176,4 @@ func (x *exporter) take(n *apply.Spot, part *plan.Plan, steps []*plan.Action, at
 		at.Steps, at.Count, at.Late = append(at.Steps, &link), at.Count+1, true
 		at.Change = &plan.DirChange{Want: attr}
 	}
-}
-
-// damaged notes a directory that can't be read.
-func (x *exporter) damaged(path string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.found.Damaged = append(x.found.Damaged, path)
-}
-
-// leave gives a directory its attributes and forgets it.
-func (x *exporter) leave(n *apply.Spot, s *contents.Scratch) {
-	x.apply.LeaveChange(n, s)
-	n.Kids, n.Make, n.Change = nil, nil, nil
 }
