@@ -19,7 +19,15 @@ func damage(ctx context.Context, s *bands.Store, c *checker, in []bands.Snapshot
 	}
 	l := &loss{bad: c.bad, whole: map[recordID]bool{}, lost: map[recordID]map[string][]bands.Version{}}
 	for _, v := range in {
-		if err := losses(ctx, s, l, v); err != nil {
+		content, err := contents.Open(s, v)
+		if err != nil {
+			return d, err
+		}
+		l.version, l.content = v.Version, content
+		root, _ := v.Tree.Ref()
+		_, err = l.directory(ctx, "", root)
+		_ = content.Bands.Close()
+		if err != nil {
 			return d, err
 		}
 	}
@@ -44,18 +52,6 @@ type loss struct {
 	lost    map[recordID]map[string][]bands.Version
 	version bands.Version
 	content *contents.Reader
-}
-
-func losses(ctx context.Context, s *bands.Store, l *loss, v bands.Snapshot) error {
-	content, err := contents.Open(s, v)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = content.Bands.Close() }()
-	l.version, l.content = v.Version, content
-	root, _ := v.Tree.Ref()
-	_, err = l.directory(ctx, "", root)
-	return err
 }
 
 // note adds a path if the record is damaged, and reports that.

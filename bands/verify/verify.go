@@ -69,8 +69,8 @@ func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
 
 // Run reads every record that the version, or with 0 every version, refers
 // to, and compares it with its hash. What versions share is read once.
-// progress is told how many records are done of those found so far; nil: nobody
-// is. The error is about verifying; what is damaged is in Damage.
+// progress is called with how many records are done of those found so far, unless it is
+// nil. The error is about verifying; what is damaged is in Damage.
 func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(done, total int64)) (Damage, error) {
 	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, what: map[recordID]band.Damaged{}, progress: progress}
 	versions := []bands.Version{v}
@@ -88,7 +88,7 @@ func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(don
 		before := maps.Clone(c.bad)
 		snapshot, bad := ReadSnapshot(s, version)
 		if _, ok := snapshot.Tree.Ref(); ok {
-			if err := verifyOne(ctx, s, c, snapshot); err != nil && (ctx.Err() != nil || !isDeleted(s, version)) {
+			if err := c.run(ctx, s, snapshot); err != nil && (ctx.Err() != nil || !isDeleted(s, version)) {
 				return Damage{}, err
 			}
 		}
@@ -97,7 +97,15 @@ func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(don
 			return Damage{}, &DeletedError{v}
 		case isDeleted(s, version):
 			c.deleted = append(c.deleted, version)
-			c.forget(before)
+			// What was not bad before may have gone with the version. If other versions refer
+			// to it, too, these read it again, and the directories above it.
+			for id := range c.bad {
+				if before[id] == nil {
+					delete(c.bad, id)
+					delete(c.what, id)
+					clear(c.seen)
+				}
+			}
 			continue
 		case bad != nil:
 			c.versions = append(c.versions, BadVersion{version, bad})
@@ -116,7 +124,7 @@ func isDeleted(s *bands.Store, v bands.Version) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ReadSnapshot reads what a version says of itself, and whether its bands are
+// ReadSnapshot reads the description of a version, and whether its bands are
 // there and long enough.
 func ReadSnapshot(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
 	snapshot, err := s.Snapshot(v)
@@ -132,16 +140,6 @@ func ReadSnapshot(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
 		}
 	}
 	return snapshot, nil
-}
-
-func verifyOne(ctx context.Context, s *bands.Store, c *checker, v bands.Snapshot) error {
-	content, err := contents.Open(s, v)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = content.Bands.Close() }()
-	root, _ := v.Tree.Ref()
-	return c.run(ctx, content, root)
 }
 
 // recordID is a record by its place; a raw band has the offset 0, where no
@@ -174,7 +172,12 @@ type need struct {
 }
 
 // run goes through a version's directories and lets others read the files.
-func (c *checker) run(ctx context.Context, content *contents.Reader, root band.Ref) error {
+func (c *checker) run(ctx context.Context, s *bands.Store, v bands.Snapshot) error {
+	content, err := contents.Open(s, v)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Bands.Close() }()
 	work := make(chan need, 256)
 	var group sync.WaitGroup
 	for range max(runtime.NumCPU(), 2) {
@@ -185,7 +188,8 @@ func (c *checker) run(ctx context.Context, content *contents.Reader, root band.R
 			}
 		})
 	}
-	err := c.directory(ctx, content, root, work)
+	root, _ := v.Tree.Ref()
+	err = c.directory(ctx, content, root, work)
 	close(work)
 	group.Wait()
 	return err
@@ -200,19 +204,6 @@ func (c *checker) begin(ref band.Ref) bool {
 	c.seen[id] = true
 	c.found.Add(1)
 	return true
-}
-
-// forget drops the bad records that were not bad before: they were read for a
-// version that is deleted, with which they may have gone. If other versions refer
-// to them, too, these read them again, and the directories above them.
-func (c *checker) forget(before map[recordID]error) {
-	for id := range c.bad {
-		if before[id] == nil {
-			delete(c.bad, id)
-			delete(c.what, id)
-			clear(c.seen)
-		}
-	}
 }
 
 func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {

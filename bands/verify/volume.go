@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/volume"
@@ -71,7 +72,8 @@ func (r *volumeReading) snapshot(ctx context.Context, v bands.Version) error {
 	}
 	lost := map[string]int{}
 	for path, at := range r.lost {
-		if !within(path, below) {
+		within := func(above string) bool { return above == "" || path == above || strings.HasPrefix(path, above+"/") }
+		if !slices.ContainsFunc(below, within) {
 			r.found.Bad[at].Lost[0].Versions = append(r.found.Bad[at].Lost[0].Versions, v)
 			lost[path] = at
 		}
@@ -91,13 +93,6 @@ func (r *volumeReading) snapshot(ctx context.Context, v bands.Version) error {
 	err = errors.Join(ctx.Err(), r.last.Close())
 	r.last, r.is, r.lost = view, true, lost
 	return err
-}
-
-// within reports whether path is one of the paths, or below one of them.
-func within(path string, paths []string) bool {
-	return slices.ContainsFunc(paths, func(above string) bool {
-		return above == "" || path == above || len(path) > len(above) && path[:len(above)] == above && path[len(above)] == '/'
-	})
 }
 
 // file reads a file.
