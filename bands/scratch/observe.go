@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -59,21 +58,6 @@ func (l loader) Directory(ref band.Ref) (*tree.Directory, error) {
 // Parts loads the list of a file's parts.
 func (l loader) Parts(ref band.Ref) ([]band.Part, error) { return l.records.Parts(ref) }
 
-// add returns the reference of a directory that differs.
-func (f *found) add(path string, d *tree.Directory) band.Ref {
-	ref := band.Ref{Hash: sha256.Sum256([]byte(path)), Band: observed}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.dirs[ref] = d
-	return ref
-}
-
-// run observes the folder. It returns what stands for its root in the loader.
-func (o *observer) run(ctx context.Context, from, to band.Ref) (band.Ref, error) {
-	o.free = make(chan struct{}, capture.Workers(0)-1)
-	return o.observe(ctx, place{open: func() (*dirfd.Dir, error) { return dirfd.OpenRoot(o.root) }, from: from, to: to})
-}
-
 // place is a directory, with its records in both snapshots; to is zero if the next one has
 // none.
 type place struct {
@@ -94,7 +78,8 @@ type listing struct {
 	changed   bool
 }
 
-// observe compares a directory and those below it. The result is from if all is as it was.
+// observe compares a directory and those below it. The result stands for it in the loader; it is
+// from if all is as it was.
 func (o *observer) observe(ctx context.Context, p place) (ref band.Ref, err error) {
 	if err := ctx.Err(); err != nil {
 		return ref, err
@@ -121,34 +106,31 @@ func (o *observer) observe(ctx context.Context, p place) (ref band.Ref, err erro
 	if err := o.descend(ctx, &l); err != nil {
 		return ref, err
 	}
-	attr, err := o.attributes(&l)
-	if err != nil {
+	attr := l.was.Attr
+	var st dirfd.Stat
+	if err := l.dir.Self(&st); err != nil {
 		return ref, err
+	}
+	if st.Ctime >= o.since {
+		xattrs, err := dirfd.DirXattrs(l.dir).List()
+		if err != nil {
+			return ref, err
+		}
+		attr = tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}
+		for _, x := range xattrs {
+			attr.Xattrs = append(attr.Xattrs, tree.Xattr(x))
+		}
 	}
 	if !l.changed && attr.Equal(&l.was.Attr) {
 		return p.from, nil
 	}
 	d := &tree.Directory{Attr: attr, Totals: l.was.Totals, Bands: l.was.Bands}
 	d.Entries = slices.DeleteFunc(l.now, func(e tree.Entry) bool { return e.Kind == 0 })
-	return o.loader.add(p.path, d), nil
-}
-
-// attributes are those that a directory has now.
-func (o *observer) attributes(l *listing) (tree.Attr, error) {
-	attr := l.was.Attr
-	var st dirfd.Stat
-	if err := l.dir.Self(&st); err != nil || st.Ctime < o.since {
-		return attr, err
-	}
-	xattrs, err := dirfd.DirXattrs(l.dir).List()
-	if err != nil {
-		return attr, err
-	}
-	attr.Mode, attr.UID, attr.GID, attr.Mtime, attr.Xattrs = st.Mode&dirfd.ModePerm, st.UID, st.GID, st.ModTime(), nil
-	for _, x := range xattrs {
-		attr.Xattrs = append(attr.Xattrs, tree.Xattr(x))
-	}
-	return attr, nil
+	ref = band.Ref{Hash: sha256.Sum256([]byte(p.path)), Band: observed}
+	o.loader.mu.Lock()
+	o.loader.dirs[ref] = d
+	o.loader.mu.Unlock()
+	return ref, nil
 }
 
 // namesRoom is how many bytes of names are read at once.
@@ -174,7 +156,12 @@ func (o *observer) list(l *listing) error {
 		return err
 	}
 	for _, name := range others {
-		if err := o.foreign(l, name); err != nil {
+		if o.keep && l.goal != nil {
+			if _, inTheWay := l.goal.Find(name); !inTheWay {
+				continue // what others created stays
+			}
+		}
+		if err := o.remove(l, name); err != nil {
 			return err
 		}
 	}
@@ -190,16 +177,6 @@ func (o *observer) list(l *listing) error {
 		l.changed = l.changed || l.now[i].Kind == 0 && (was.Kind != tree.Unknown || l.to != l.from)
 	}
 	return nil
-}
-
-// foreign removes what others created, if it doesn't stay.
-func (o *observer) foreign(l *listing, name string) error {
-	if o.keep && l.goal != nil {
-		if _, inTheWay := l.goal.Find(name); !inTheWay {
-			return nil
-		}
-	}
-	return o.remove(l, name)
 }
 
 // remove removes a file, or a directory with all below it.

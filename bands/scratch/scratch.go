@@ -17,10 +17,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -90,10 +92,12 @@ func (t *Tree) Update(ctx context.Context, at State, from, to bands.Snapshot) (_
 	defer func() { err = errors.Join(err, want.Bands.Close()) }()
 	seen := &observer{
 		loader: loader{&found{dirs: map[band.Ref]*tree.Directory{}}, was.Records}, want: want.Records, keep: t.Keep, root: t.Dir(), since: at.Stamp,
+		free: make(chan struct{}, capture.Workers(0)-1),
 	}
-	fromRef, _ := from.Tree.Ref()
-	toRef, _ := to.Tree.Ref()
-	now, err := seen.run(ctx, fromRef, toRef)
+	root := place{open: func() (*dirfd.Dir, error) { return dirfd.OpenRoot(t.Dir()) }}
+	root.from, _ = from.Tree.Ref()
+	root.to, _ = to.Tree.Ref()
+	now, err := seen.observe(ctx, root)
 	if err != nil {
 		return State{}, fmt.Errorf("read the scratch tree: %w", err)
 	}
@@ -116,25 +120,20 @@ func (t *Tree) Update(ctx context.Context, at State, from, to bands.Snapshot) (_
 	if err := a.Run(ctx, &steps); err != nil {
 		return State{}, err
 	}
-	if bad := failures(&steps, a); len(bad) > 0 {
+	bad := a.Failed // the paths that are not as the snapshot has them
+	for _, path := range steps.Damaged {
+		bad = append(bad, apply.Failure{Path: path, Err: bands.ErrDamaged})
+	}
+	for _, path := range steps.Blocked {
+		bad = append(bad, apply.Failure{Path: path, Err: errBlocked})
+	}
+	if len(bad) > 0 {
 		return State{}, fmt.Errorf("%w: %d paths of %s, the first is %s: %w", apply.ErrIncomplete, len(bad), to.Version, bad[0].Path, bad[0].Err)
 	}
 	return t.state(to.Version)
 }
 
 var errBlocked = errors.New("something is in its way")
-
-// failures are the paths that are not as the snapshot has them.
-func failures(p *plan.Plan, a *apply.Applier) []apply.Failure {
-	bad := a.Failed
-	for _, path := range p.Damaged {
-		bad = append(bad, apply.Failure{Path: path, Err: bands.ErrDamaged})
-	}
-	for _, path := range p.Blocked {
-		bad = append(bad, apply.Failure{Path: path, Err: errBlocked})
-	}
-	return bad
-}
 
 // Remove removes the files, and folders that their owner may not write to.
 func (t *Tree) Remove() error {
