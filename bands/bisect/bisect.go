@@ -61,9 +61,35 @@ func (s *Search) Run(ctx context.Context) (Outcome, error) {
 		if next.Version == 0 {
 			break
 		}
-		if err := s.try(ctx, next); err != nil {
+		s.Trying(next)
+		run := Run{Version: next.Version, Result: Skip, Exit: -1}
+		began := s.Now()
+		dir, err := s.prepare(ctx, next.Version)
+		run.Setup = s.Now().Sub(began).Milliseconds()
+		switch {
+		case err == nil:
+			began = s.Now()
+			run.Exit, err = s.Exec(ctx, dir, next.Version)
+			run.Millis = s.Now().Sub(began).Milliseconds()
+			if err != nil {
+				return Outcome{}, err
+			}
+			result, known := ResultOf(run.Exit)
+			if !known {
+				return Outcome{}, &AbortError{Version: next.Version, Status: run.Exit}
+			}
+			run.Result = result
+		case errors.Is(err, bands.ErrDamaged), errors.Is(err, bands.ErrNoSnapshot), errors.Is(err, apply.ErrIncomplete):
+			run.Note = err.Error() // it is about one snapshot, which is skipped
+		default:
 			return Outcome{}, err
 		}
+		run.At = s.Now().UTC().Truncate(time.Second)
+		s.Runs = append(s.Runs, run)
+		if err := s.Record.Write(s.State); err != nil {
+			return Outcome{}, err
+		}
+		s.Tried(run)
 	}
 	found, _ := s.Outcome()
 	return found, s.end()
@@ -81,45 +107,6 @@ func (s *Search) end() error {
 	return s.Record.Write(s.State)
 }
 
-// try runs the command in a snapshot and records the result.
-func (s *Search) try(ctx context.Context, next Next) error {
-	s.Trying(next)
-	run := Run{Version: next.Version, Result: Skip, Exit: -1}
-	began := s.Now()
-	dir, err := s.prepare(ctx, next.Version)
-	run.Setup = s.Now().Sub(began).Milliseconds()
-	switch {
-	case err == nil:
-		began = s.Now()
-		run.Exit, err = s.Exec(ctx, dir, next.Version)
-		run.Millis = s.Now().Sub(began).Milliseconds()
-		if err != nil {
-			return err
-		}
-		result, known := ResultOf(run.Exit)
-		if !known {
-			return &AbortError{Version: next.Version, Status: run.Exit}
-		}
-		run.Result = result
-	case unusable(err):
-		run.Note = err.Error()
-	default:
-		return err
-	}
-	run.At = s.Now().UTC().Truncate(time.Second)
-	s.Runs = append(s.Runs, run)
-	if err := s.Record.Write(s.State); err != nil {
-		return err
-	}
-	s.Tried(run)
-	return nil
-}
-
-// unusable reports whether an error is about one snapshot: it is skipped.
-func unusable(err error) bool {
-	return errors.Is(err, bands.ErrDamaged) || errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, apply.ErrIncomplete)
-}
-
 // prepare makes the scratch tree that of a snapshot, and returns its folder.
 func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err error) {
 	to, err := s.Store.Snapshot(v)
@@ -134,10 +121,13 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 			return "", err
 		}
 	}
-	if to.Volume != "" {
-		return s.prepareVolume(ctx, to)
-	}
 	t := &scratch.Tree{Store: s.Store, Base: s.Base, Keep: s.Keep, Now: s.Now}
+	if to.Volume != "" {
+		err = s.Writing(ctx, "Copying "+to.Version.String(), func(func(bands.Progress)) error {
+			return errors.Join(volume.RemoveScratch(t.Dir()), volume.Scratch(ctx, s.Store, to, t.Dir()))
+		})
+		return t.Dir(), err
+	}
 	at := s.Tree
 	from, err := s.Store.Snapshot(at.Version)
 	known := at.Version != 0 && err == nil
@@ -170,13 +160,4 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 		return "", err
 	}
 	return t.Dir(), s.Record.Write(s.State)
-}
-
-// prepareVolume makes the scratch tree anew from a snapshot of a volume.
-func (s *Search) prepareVolume(ctx context.Context, to bands.Snapshot) (dir string, err error) {
-	dir = (&scratch.Tree{Base: s.Base}).Dir()
-	err = s.Writing(ctx, "Copying "+to.Version.String(), func(func(bands.Progress)) error {
-		return errors.Join(volume.RemoveScratch(dir), volume.Scratch(ctx, s.Store, to, dir))
-	})
-	return dir, err
 }

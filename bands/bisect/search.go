@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// Result is what a run of the command says about a snapshot.
+// Result is what a run of the command found of a snapshot.
 type Result string
 
 // The results.
@@ -23,7 +23,7 @@ const (
 	lastFailure = 127
 )
 
-// ResultOf returns what an exit status says; false if it ends the search.
+// ResultOf returns what an exit status means; false if it ends the search.
 func ResultOf(status int) (Result, bool) {
 	switch {
 	case status == 0:
@@ -97,8 +97,12 @@ func (s *State) next() (Next, error) {
 		return Next{Version: v, Left: high - low, Steps: stepsFor(high - low)}, nil
 	}
 	if s.Repeat {
+		runs := map[bands.Version]int{}
+		for _, r := range s.Runs {
+			runs[r.Version]++
+		}
 		for _, v := range []bands.Version{s.Versions[low], s.Versions[high]} {
-			if s.runsOf(v) == 1 {
+			if runs[v] == 1 {
 				return Next{Version: v, Repeat: true, Left: 1}, nil
 			}
 		}
@@ -145,15 +149,6 @@ func (s *State) results() map[bands.Version]Result {
 		}
 	}
 	return all
-}
-
-func (s *State) runsOf(v bands.Version) (n int) {
-	for _, r := range s.Runs {
-		if r.Version == v {
-			n++
-		}
-	}
-	return n
 }
 
 // Outcome returns what the search has found; false if it isn't over.
