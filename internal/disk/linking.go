@@ -72,7 +72,10 @@ func Place(how Linking, src, dst string) error {
 	case Hardlink:
 		err = link(src, dst)
 	case Reflink:
-		err = clonePath(src, dst)
+		var f *os.File
+		if f, err = os.Open(src); err == nil {
+			err = errors.Join(CloneFile(f, dst), f.Close())
+		}
 	default:
 		return CopyFile(src, dst)
 	}
@@ -87,14 +90,6 @@ func link(src, dst string) error {
 		return err
 	}
 	return os.Link(src, dst)
-}
-
-func clonePath(src, dst string) error {
-	f, err := os.Open(src)
-	if err != nil {
-		return err
-	}
-	return errors.Join(CloneFile(f, dst), f.Close())
 }
 
 // CloneFile makes dst, which must not be there, a reflink of src with its
@@ -165,22 +160,17 @@ func copySegments(out, in *os.File, size int64) error {
 		if hole {
 			return nil
 		}
-		return copyRange(out, in, off, n)
+		if _, err := in.Seek(off, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := out.Seek(off, io.SeekStart); err != nil {
+			return err
+		}
+		_, err := io.CopyN(out, in, n) // in the kernel where it can
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("copy %s to %s: %w", in.Name(), out.Name(), err)
 	}
 	return out.Truncate(size)
-}
-
-// copyRange copies n bytes at off, in the kernel where it can.
-func copyRange(out, in *os.File, off, n int64) error {
-	if _, err := in.Seek(off, io.SeekStart); err != nil {
-		return err
-	}
-	if _, err := out.Seek(off, io.SeekStart); err != nil {
-		return err
-	}
-	_, err := io.CopyN(out, in, n)
-	return err
 }

@@ -80,8 +80,12 @@ func (r *Resolver) physical(dir string) string {
 		return known
 	}
 	resolved, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return r.physicalParent(dir)
+	if err != nil { // it isn't there, or is a link to nowhere
+		parent, base := filepath.Split(trimSlashes(dir))
+		if base == "" {
+			return filepath.Clean(dir) // the root of the file system
+		}
+		return filepath.Join(r.physical(parent), base)
 	}
 	r.mu.Lock()
 	if r.known != nil {
@@ -89,16 +93,6 @@ func (r *Resolver) physical(dir string) string {
 	}
 	r.mu.Unlock()
 	return resolved
-}
-
-// physicalParent resolves what is above a folder that isn't there, or that is a
-// link to nowhere.
-func (r *Resolver) physicalParent(dir string) string {
-	parent, base := filepath.Split(trimSlashes(dir))
-	if base == "" {
-		return filepath.Clean(dir) // the root of the file system
-	}
-	return filepath.Join(r.physical(parent), base)
 }
 
 // trimSlashes removes the separators at the end, but for the root's own.

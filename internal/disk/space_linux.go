@@ -27,7 +27,12 @@ func SpaceAt(dir string) (Space, error) {
 	}
 	// FUSE and rare file systems are named in the mount table.
 	s.Type = mountedAs(dir)
-	s.Network = servedElsewhere(s.Type)
+	switch s.Type {
+	case "ext2", "ext3", "ext4", "jfs", "reiserfs", "nilfs2", "minix", "ubifs", "jffs2", "squashfs", "erofs",
+		"hfs", "hfsplus", "apfs", "ntfs", "ntfs3", "fuseblk", "ecryptfs", "iso9660", "udf", "ramfs", "rootfs":
+	default: // it may change without this system's doing
+		s.Network = true
+	}
 	return s, nil
 }
 
@@ -65,17 +70,6 @@ func kindOf(magic uint32) (name string, network bool) {
 		return "ceph", true
 	}
 	return "", false
-}
-
-// servedElsewhere reports whether a file system with an unknown magic number may
-// change without this system's doing: all but those listed may.
-func servedElsewhere(name string) bool {
-	switch name {
-	case "ext2", "ext3", "ext4", "jfs", "reiserfs", "nilfs2", "minix", "ubifs", "jffs2", "squashfs", "erofs",
-		"hfs", "hfsplus", "apfs", "ntfs", "ntfs3", "fuseblk", "ecryptfs", "iso9660", "udf", "ramfs", "rootfs":
-		return false
-	}
-	return true
 }
 
 // mountedAs returns the type of the file system of dir in the mount table, "" if

@@ -26,7 +26,7 @@ const tempMark = ".entire-tmp-"
 // is synced after it: a crash leaves the whole old file or the whole new one.
 // The directory must exist.
 func WriteDurable(path string, data []byte, perm fs.FileMode) error {
-	return replace(path, perm, durably(allOf(data)), syncDir)
+	return replace(path, perm, durably(allOf(data)), nil, syncDir)
 }
 
 // WriteStream is WriteDurable for a content that fill writes, piece by piece.
@@ -38,13 +38,13 @@ func WriteStream(path string, perm fs.FileMode, fill func(w io.Writer) error) er
 			return err
 		}
 		return w.Flush()
-	}), syncDir)
+	}), nil, syncDir)
 }
 
 // WriteCache is WriteDurable without the syncs, for what can be made again: it
 // survives the end of the process but not of the machine.
 func WriteCache(path string, data []byte, perm fs.FileMode) error {
-	return replace(path, perm, allOf(data), func(string) error { return nil })
+	return replace(path, perm, allOf(data), nil, func(string) error { return nil })
 }
 
 // allOf writes data.
@@ -69,14 +69,11 @@ func durably(fill func(*os.File) error) func(*os.File) error {
 // and leaves the file unchanged if that returns an error: another process may have
 // written it meanwhile.
 func WriteUnless(path string, data []byte, perm fs.FileMode, check func() error) error {
-	return replaceUnless(path, perm, durably(allOf(data)), check, syncDir)
+	return replace(path, perm, durably(allOf(data)), check, syncDir)
 }
 
-func replace(path string, perm fs.FileMode, fill func(*os.File) error, syncDir func(string) error) error {
-	return replaceUnless(path, perm, fill, func() error { return nil }, syncDir)
-}
-
-func replaceUnless(path string, perm fs.FileMode, fill func(*os.File) error, check func() error, syncDir func(string) error) error {
+// replace replaces a file by what fill writes, unless check, which may be nil, fails.
+func replace(path string, perm fs.FileMode, fill func(*os.File) error, check func() error, syncDir func(string) error) error {
 	if err := Step("write", path); err != nil {
 		return err
 	}
@@ -84,8 +81,10 @@ func replaceUnless(path string, perm fs.FileMode, fill func(*os.File) error, che
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := check(); err != nil {
-		return errors.Join(err, os.Remove(temp))
+	if check != nil {
+		if err := check(); err != nil {
+			return errors.Join(err, os.Remove(temp))
+		}
 	}
 	if err := Step("rename", path); err != nil {
 		return errors.Join(err, os.Remove(temp))
