@@ -1,6 +1,7 @@
 package btrfs
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -143,18 +144,17 @@ func Remove(path string) error {
 	if err := SetMode(path, Writable); err != nil {
 		return err
 	}
-	if err := filepath.WalkDir(path, grant); err != nil {
+	// The owner must be allowed to remove what is in the folders.
+	err = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o700) //nolint:gosec // a folder
+	})
+	if err != nil {
 		return err
 	}
 	return os.RemoveAll(path)
-}
-
-// grant lets the owner remove what is in a folder.
-func grant(path string, e fs.DirEntry, err error) error {
-	if err != nil || !e.IsDir() {
-		return err
-	}
-	return os.Chmod(path, 0o700) //nolint:gosec // a folder
 }
 
 // Stat describes the subvolume at path.
@@ -163,7 +163,7 @@ func Stat(path string) (Info, error) {
 	if err := at("describe", path, iocInfo, unsafe.Pointer(&args)); err != nil { //nolint:gosec // the kernel's structure
 		return Info{}, err
 	}
-	return Info{UUID: uuidText(args.uuid), Generation: args.generation, Created: args.created}, nil
+	return Info{UUID: hex.EncodeToString(args.uuid[:]), Generation: args.generation, Created: args.created}, nil
 }
 
 // Nested are the paths, from the subvolume at path, of those that are in it.

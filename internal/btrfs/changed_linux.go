@@ -2,7 +2,6 @@ package btrfs
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"math"
@@ -253,7 +252,22 @@ func (t *touching) run(since uint64) (files, dirs []string, err error) {
 		return nil, nil, err
 	}
 	first, last := itemKey{object: rootInode}, itemKey{lastInode, math.MaxUint32, math.MaxUint64}
-	if err := t.search(0, first, last, since+1, func(key itemKey, data []byte) error { return t.visit(since, key, data) }); err != nil {
+	err = t.search(0, first, last, since+1, func(key itemKey, data []byte) error {
+		const transAt, modeAt, length = 8, 52, 160 // in struct btrfs_inode_item
+		if key.kind != inodeItem || len(data) < length || binary.LittleEndian.Uint64(data[transAt:]) <= since {
+			return nil
+		}
+		if binary.LittleEndian.Uint32(data[modeAt:])&unix.S_IFMT == unix.S_IFDIR {
+			t.isDir = append(t.isDir, key.object)
+		} else {
+			t.changed = append(t.changed, key.object)
+		}
+		if len(t.isDir)+len(t.changed) > t.most {
+			return ErrTooMany
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	for _, inode := range t.isDir {
@@ -285,23 +299,6 @@ func (t *touching) run(since uint64) (files, dirs []string, err error) {
 		}
 	}
 	return files, dirs, nil
-}
-
-// visit notes the inodes that have changed.
-func (t *touching) visit(since uint64, key itemKey, data []byte) error {
-	const transAt, modeAt, length = 8, 52, 160 // in struct btrfs_inode_item
-	if key.kind != inodeItem || len(data) < length || binary.LittleEndian.Uint64(data[transAt:]) <= since {
-		return nil
-	}
-	if binary.LittleEndian.Uint32(data[modeAt:])&unix.S_IFMT == unix.S_IFDIR {
-		t.isDir = append(t.isDir, key.object)
-	} else {
-		t.changed = append(t.changed, key.object)
-	}
-	if len(t.isDir)+len(t.changed) > t.most {
-		return ErrTooMany
-	}
-	return nil
 }
 
 // addNames notes names of an inode.
@@ -374,6 +371,3 @@ func MayAsk(path string) bool {
 	s := &searcher{dir: dir}
 	return s.search(0, root, root, 0, func(itemKey, []byte) error { return nil }) == nil
 }
-
-// uuidText is a UUID as Info has it.
-func uuidText(uuid [16]byte) string { return hex.EncodeToString(uuid[:]) }
