@@ -29,15 +29,11 @@ func (g Guard) Start() (end func(), err error) {
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.ExtraFiles = g.Env, "/", read, g.Open
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", filepath.Base(g.Path), joinClose(err, write))
+		_ = write.Close() // it has nothing in it
+		return nil, fmt.Errorf("start %s: %w", filepath.Base(g.Path), err)
 	}
 	return func() {
 		_ = write.Close()
-		go func() { _ = cmd.Wait() }() // it has nothing to say
+		go func() { _ = cmd.Wait() }() // its exit status means nothing
 	}, nil
-}
-
-func joinClose(err error, f *os.File) error {
-	_ = f.Close() // it has nothing in it
-	return err
 }

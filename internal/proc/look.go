@@ -10,7 +10,7 @@ import (
 )
 
 // Look returns what the system reports of the process pid; false if it has
-// ended, or on a system that doesn't tell.
+// ended, or on a system that doesn't report it.
 func Look(pid int) (Info, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))

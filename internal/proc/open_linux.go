@@ -9,7 +9,7 @@ import (
 )
 
 // Openers returns which processes other than this one have some of the files
-// open, by their numbers; known is false where the system doesn't tell. The
+// open, by their numbers; known is false where the system doesn't report it. The
 // processes that this one may not inspect, those of other users, are not among
 // them.
 func Openers(files ...FileID) (pids map[FileID][]int, known bool) {

@@ -50,7 +50,7 @@ type Info struct {
 const ticksPerSecond = 100
 
 // Age is how long the process has been running, to some hundredths of a
-// second; false on a system that doesn't tell.
+// second; false on a system that doesn't report it.
 func (i Info) Age() (time.Duration, bool) {
 	data, err := os.ReadFile("/proc/uptime")
 	if err != nil || i.Start == 0 {

@@ -19,28 +19,19 @@ func UsersOf(dir string) []User {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if path, uses := usedBelow(folder, dir); uses {
-			name, _ := os.ReadFile(filepath.Join(folder, "comm")) // it may have ended
-			users = append(users, User{PID: pid, Name: strings.TrimSpace(string(name)), Path: path})
+		links := []string{filepath.Join(folder, "cwd")}
+		descriptors, _ := os.ReadDir(filepath.Join(folder, "fd")) // of another user's there are none
+		for _, fd := range descriptors {
+			links = append(links, filepath.Join(folder, "fd", fd.Name()))
+		}
+		for _, link := range links {
+			if path, err := os.Readlink(link); err == nil && (path == dir || strings.HasPrefix(path, dir+"/")) {
+				name, _ := os.ReadFile(filepath.Join(folder, "comm")) // it may have ended
+				users = append(users, User{PID: pid, Name: strings.TrimSpace(string(name)), Path: path})
+				break
+			}
 		}
 	}
 	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.PID, b.PID) })
 	return users
-}
-
-// usedBelow returns a path below dir that the process uses: its working directory, or
-// the first open file that is found.
-func usedBelow(folder, dir string) (path string, uses bool) {
-	descriptors, _ := os.ReadDir(filepath.Join(folder, "fd")) // of another user's there are none
-	links := make([]string, 0, 1+len(descriptors))
-	links = append(links, filepath.Join(folder, "cwd"))
-	for _, fd := range descriptors {
-		links = append(links, filepath.Join(folder, "fd", fd.Name()))
-	}
-	for _, link := range links {
-		if path, err := os.Readlink(link); err == nil && (path == dir || strings.HasPrefix(path, dir+"/")) {
-			return path, true
-		}
-	}
-	return "", false
 }
