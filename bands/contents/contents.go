@@ -120,9 +120,7 @@ func (c *Reader) data(p *band.Part, buf []byte) ([]byte, error) {
 	return data, err
 }
 
-// zeros are what holes read as.
-func zeros(n int64) io.Reader { return io.LimitReader(zeroReader{}, n) }
-
+// zeroReader is what holes read as.
 type zeroReader struct{}
 
 // Read fills b with zeros.
@@ -142,7 +140,7 @@ func (c *Reader) CopyTo(w io.Writer, e *tree.Entry) error {
 	for i := range list {
 		switch p := &list[i]; p.Kind {
 		case band.HolePart:
-			_, err = io.Copy(w, zeros(p.Length))
+			_, err = io.Copy(w, io.LimitReader(zeroReader{}, p.Length))
 		case band.RawPart:
 			err = c.copyRaw(w, p)
 		default:
@@ -257,7 +255,13 @@ func (c *Reader) fillRaw(f *os.File, p *band.Part) (err error) {
 	defer func() { err = errors.Join(err, from.Close()) }()
 	err = disk.Clone(f, from)
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = copyData(f, from, p.Length)
+		err = disk.Segments(from, p.Length, func(off, n int64, hole bool) error {
+			if hole {
+				return nil
+			}
+			_, err := io.Copy(io.NewOffsetWriter(f, off), io.NewSectionReader(from, off, n))
+			return err
+		})
 	}
 	if err != nil {
 		return err
@@ -270,17 +274,6 @@ func (c *Reader) fillRaw(f *os.File, p *band.Part) (err error) {
 		return fmt.Errorf("check what was copied: %w", err)
 	}
 	return sameHash(hash.Sum(nil), p)
-}
-
-// copyData copies what isn't hole.
-func copyData(to, from *os.File, size int64) error {
-	return disk.Segments(from, size, func(off, n int64, hole bool) error {
-		if hole {
-			return nil
-		}
-		_, err := io.Copy(io.NewOffsetWriter(to, off), io.NewSectionReader(from, off, n))
-		return err
-	})
 }
 
 // Open opens a snapshot for reading files; the caller closes its reader.
