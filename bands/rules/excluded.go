@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // longestPath is more bytes than a file's path can have.
 const longestPath = 4096
@@ -32,7 +35,9 @@ func (e Exclusion) File(path string) bool {
 	segments := strings.Split(path, "/")
 	for i := range e.rules.exclude {
 		p := &e.rules.exclude[i]
-		if !p.dirs && p.matches(segments) || p.holds(segments) {
+		// What is in a directory that the pattern is about is left out, too.
+		in := pattern{segments: append(slices.Clip(p.segments), segment{text: "*"}, segment{text: "**", any: true})}
+		if !p.dirs && p.matches(segments) || in.matches(segments) {
 			return true
 		}
 	}

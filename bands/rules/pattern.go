@@ -143,9 +143,3 @@ func (p *pattern) matches(path []string) bool {
 	}
 	return at == len(p.segments)
 }
-
-// holds reports whether the pattern is about a directory that the path is in.
-func (p *pattern) holds(path []string) bool {
-	below := pattern{segments: append(slices.Clip(p.segments), segment{text: "*"}, segment{text: "**", any: true})}
-	return below.matches(path)
-}
