@@ -1,4 +1,4 @@
-// Package history has the files that tell what restores did to a tree: the history
+// Package history has the files that record what restores did to a tree: the history
 // by which they can be undone and redone, and the journal of one that has begun.
 // Package restore writes them; retention keeps the snapshots that they name.
 package history
@@ -71,17 +71,13 @@ func WithInterrupted(s *bands.Store, lineage string) (History, *Journal, error) 
 	if left.Format != journalFormat {
 		return past, left, fmt.Errorf("%w: %s (format %d)", ErrOtherJournal, journalPath(s, lineage), left.Format)
 	}
-	if past.equal(left.Next) {
+	next := left.Next
+	same := func(a, b Turn) bool { return a.Rescue == b.Rescue && a.Target == b.Target && a.At.Equal(b.At) }
+	if len(past.Undo)+len(past.Redo) > 0 &&
+		slices.EqualFunc(past.Undo, newest(next.Undo), same) && slices.EqualFunc(past.Redo, newest(next.Redo), same) {
 		return past, nil, nil // only the journal's end was interrupted
 	}
-	return left.Next, left, nil
-}
-
-// equal reports whether both tell of the same restores.
-func (h History) equal(o History) bool {
-	same := func(a, b Turn) bool { return a.Rescue == b.Rescue && a.Target == b.Target && a.At.Equal(b.At) }
-	return len(h.Undo)+len(h.Redo) > 0 &&
-		slices.EqualFunc(h.Undo, newest(o.Undo), same) && slices.EqualFunc(h.Redo, newest(o.Redo), same)
+	return next, left, nil
 }
 
 func historyPath(s *bands.Store, lineage string) string {
@@ -103,16 +99,6 @@ func ReadRecorded(s *bands.Store, lineage string) (History, error) {
 		return History{}, nil //nolint:nilerr // the rescues can still be restored by their versions
 	}
 	return past, nil
-}
-
-func writeHistory(h *bands.Held, lineage string, next History) error {
-	next.Format = journalFormat
-	next.Undo, next.Redo = newest(next.Undo), newest(next.Redo)
-	data, err := json.Marshal(next)
-	if err != nil {
-		return fmt.Errorf("write history: %w", err)
-	}
-	return disk.WriteDurable(historyPath(h.Store, lineage), data, 0o600)
 }
 
 func newest(turns []Turn) []Turn { return turns[max(len(turns)-historyLength, 0):] }

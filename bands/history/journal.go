@@ -29,7 +29,7 @@ const (
 const journalFormat = 1
 
 // Journal describes a restore that has begun. It is there until the restore has
-// ended, so one whose process is gone tells of a tree that may be half restored.
+// ended, so one whose process is gone means that the tree may be half restored.
 type Journal struct {
 	Format  int       `json:"format"`
 	Op      Operation `json:"op"`
@@ -123,7 +123,14 @@ func WriteJournal(h *bands.Held, j Journal) error {
 // EndJournal brings the history up to date and removes the journal.
 func EndJournal(h *bands.Held, j Journal, changed bool) error {
 	if changed || j.Op != OpRestore {
-		if err := writeHistory(h, j.Lineage, j.Next); err != nil {
+		next := j.Next
+		next.Format = journalFormat
+		next.Undo, next.Redo = newest(next.Undo), newest(next.Redo)
+		data, err := json.Marshal(next)
+		if err != nil {
+			return fmt.Errorf("write history: %w", err)
+		}
+		if err := disk.WriteDurable(historyPath(h.Store, j.Lineage), data, 0o600); err != nil {
 			return err
 		}
 	}
