@@ -93,10 +93,15 @@ func Now(root string) (Moment, error) {
 	if !btrfs.MayAsk(root) {
 		return Moment{}, fs.ErrPermission
 	}
-	m := Moment{Subvolume: info.UUID}
-	if m.Inode, err = inode(root); err != nil {
+	dir, err := dirfd.OpenRoot(root)
+	if err != nil {
 		return Moment{}, err
 	}
+	var st dirfd.Stat
+	if err := errors.Join(dir.Self(&st), dir.Close()); err != nil {
+		return Moment{}, err
+	}
+	m := Moment{Subvolume: info.UUID, Inode: st.Ino}
 	if m.Transaction, err = btrfs.Commit(root); err != nil {
 		return Moment{}, err
 	}
@@ -121,15 +126,4 @@ func Between(root string, from, to Moment, most int) (Paths, bool) {
 		}
 	}
 	return Paths{Files: files, Dirs: dirs}, true
-}
-
-// inode is the number of a directory.
-func inode(path string) (uint64, error) {
-	dir, err := dirfd.OpenRoot(path)
-	if err != nil {
-		return 0, err
-	}
-	var st dirfd.Stat
-	err = errors.Join(dir.Self(&st), dir.Close())
-	return st.Ino, err
 }
