@@ -36,13 +36,6 @@ const (
 	Quick                  // for hooks: 4,000 lines, 20 milliseconds
 )
 
-func (e Effort) limits() (exact int, longest time.Duration) {
-	if e == Quick {
-		return 4000, 20 * time.Millisecond //nolint:mnd // as documented
-	}
-	return 20_000, 2 * time.Second //nolint:mnd // as documented
-}
-
 // maxLines is the number of lines between the first and the last differing line above
 // which they all count as replaced. Each takes about 100 bytes of memory.
 const maxLines = 400_000
@@ -117,7 +110,11 @@ func (s *script) compare(a, b string, effort Effort) {
 	inX, atX := shared(x, y)
 	inY, atY := shared(y, x)
 	d.DiffTimeout = 0
-	if exact, longest := effort.limits(); len(inX)+len(inY) > exact {
+	exact, longest := 20_000, 2*time.Second //nolint:mnd // as documented at the efforts
+	if effort == Quick {
+		exact, longest = 4000, 20*time.Millisecond //nolint:mnd // as documented
+	}
+	if len(inX)+len(inY) > exact {
 		d.DiffTimeout = longest
 	}
 	i, j := 0, 0 // lines passed in x and y
