@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,15 +110,7 @@ func RemoveAll(path string) error {
 }
 
 // RemoveFile removes a file if it is there.
-func RemoveFile(path string) error {
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func RemoveFile(path string) error { return disk.Remove(path) }
 
 // EscapeGlob makes a path a pattern that matches it.
 func EscapeGlob(path string) string {

@@ -20,7 +20,16 @@ func (s *Store) Lineage(name string) Lineage { return Lineage{store: s, name: na
 
 // Latest is the lineage's last snapshot that can be read; false if it has none.
 func (l Lineage) Latest() (Snapshot, bool, error) {
-	v, err := l.latest()
+	// A process that was killed after it made a snapshot and before it linked it is the last
+	// that reserved a version.
+	last := l.store.Reserved()
+	v := last.Version
+	var err error
+	if last.Lineage != l.name || !l.store.Has(v) {
+		if v = l.Linked(); v == 0 || !l.store.Has(v) {
+			v, err = l.highest()
+		}
+	}
 	if err != nil || v == 0 {
 		return Snapshot{}, false, err
 	}
@@ -35,19 +44,6 @@ func (l Lineage) Latest() (Snapshot, bool, error) {
 		return Snapshot{}, false, err
 	}
 	return snap, true, nil
-}
-
-// latest is the lineage's last version, 0 if it has none. A process that was
-// killed after it made a snapshot and before it linked it is the last that
-// reserved a version.
-func (l Lineage) latest() (Version, error) {
-	if last := l.store.Reserved(); last.Lineage == l.name && l.store.Has(last.Version) {
-		return last.Version, nil
-	}
-	if v := l.Linked(); v != 0 && l.store.Has(v) {
-		return v, nil
-	}
-	return l.highest()
 }
 
 // Linked is the version that the lineage's link names, 0 if there is no link.

@@ -2,6 +2,7 @@ package bands
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -157,10 +158,7 @@ func readPairs(dir string) ([]Pair, error) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Pair) int {
-		if c := a.Created.Compare(b.Created); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Checkpoint, b.Checkpoint)
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Checkpoint, b.Checkpoint))
 	})
 	return list, nil
 }

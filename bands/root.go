@@ -31,7 +31,7 @@ func CapAt(dir string, set int64) int64 {
 func DefaultFloor(total int64) int64 { return min(5<<30, total/20) }
 
 // openFolder leads to folders that this process has open, as a snapshot that is mounted at no
-// place: what such a path is linked to says nothing.
+// place: what such a path is linked to has no meaning.
 const openFolder = "/proc/self/fd/"
 
 // checkRoot refuses trees that hold too much: the file system's root, the home
@@ -59,7 +59,7 @@ func checkRoot(o Options) error {
 // CheckRoot reports whether a directory may be the tree of a store: ErrRefusedRoot.
 func CheckRoot(root, home string) error { return checkRoot(Options{Root: root, Home: home}) }
 
-// Settings are Options with their defaults, and what the file systems say.
+// Settings are Options with their defaults, and what the file systems report.
 type Settings struct {
 	Options
 

@@ -15,13 +15,15 @@ import (
 // however many names it is linked; a reflink of a band counts nothing, as it
 // shares its room with it.
 func (s *Store) Size() (int64, error) {
-	own, err := bandNames(s.BandsDir())
+	own, err := band.Files(s.BandsDir())
 	if err != nil {
 		return 0, err
 	}
 	z := sizer{seen: map[inode]bool{}}
 	if s.Linking() == disk.Reflink {
-		z.clones = own
+		for _, f := range own {
+			z.clones = append(z.clones, f.Name())
+		}
 	}
 	if err := z.dir(s.Dir(), "."); err != nil {
 		return 0, err
@@ -40,7 +42,12 @@ func (s *Store) QuickSize() (int64, error) {
 		return 0, err
 	}
 	z := sizer{seen: map[inode]bool{}}
-	err = errors.Join(z.dir(s.BandsDir(), "."), z.files(s.Dir()))
+	err = errors.Join(z.dir(s.BandsDir(), "."), EachFile(s.Dir(), func(_ string, st dirfd.Stat) error {
+		if !st.IsDir() {
+			z.sum += st.Blocks * 512
+		}
+		return nil
+	}))
 	return z.sum + int64(len(versions))*SnapshotRoom, err
 }
 
@@ -63,7 +70,7 @@ func (z *sizer) dir(above, name string) error {
 	inSnapshot := filepath.Base(above) == "checkpoints"
 	return EachFile(path, func(name string, st dirfd.Stat) error {
 		switch {
-		case st.Mode&modeType == modeDir:
+		case st.IsDir():
 			z.sum += st.Blocks * 512
 			return z.dir(path, name)
 		case inSnapshot && slices.Contains(z.clones, name):
@@ -76,21 +83,6 @@ func (z *sizer) dir(above, name string) error {
 		return nil
 	})
 }
-
-// files adds what is in a folder itself.
-func (z *sizer) files(path string) error {
-	return EachFile(path, func(_ string, st dirfd.Stat) error {
-		if st.Mode&modeType != modeDir {
-			z.sum += st.Blocks * 512
-		}
-		return nil
-	})
-}
-
-const (
-	modeType = 0o170000
-	modeDir  = 0o040000
-)
 
 // EachFile visits what is in a folder. What goes away meanwhile is passed over.
 func EachFile(path string, visit func(name string, st dirfd.Stat) error) (err error) {
@@ -122,17 +114,4 @@ func EachFile(path string, visit func(name string, st dirfd.Stat) error) (err er
 		}
 	}
 	return nil
-}
-
-// bandNames are the names of the bands in a folder.
-func bandNames(dir string) ([]string, error) {
-	files, err := band.Files(dir)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.Name()
-	}
-	return names, nil
 }

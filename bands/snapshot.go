@@ -80,7 +80,7 @@ type Causality struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// Shadow is the session's shadow commit of the same stop.
 	Shadow string `json:"shadow,omitempty"`
-	// TranscriptPath, TranscriptBytes and TranscriptLines say how far the transcript went.
+	// TranscriptPath, TranscriptBytes and TranscriptLines are how far the transcript went.
 	TranscriptPath  string `json:"transcript_path,omitempty"`
 	TranscriptBytes int64  `json:"transcript_bytes,omitempty"`
 	TranscriptLines int    `json:"transcript_lines,omitempty"`
@@ -103,21 +103,20 @@ func CheckMetadata(m map[string]string) error {
 	if len(m) > maxMetadata {
 		return fmt.Errorf("%d entries of metadata; at most %d are kept", len(m), maxMetadata)
 	}
+	bad := func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+	}
 	for key, value := range m {
 		switch {
-		case key == "" || len(key) > maxMetadataKey || strings.IndexFunc(key, isNoKeyRune) >= 0:
+		case key == "" || len(key) > maxMetadataKey || strings.ContainsFunc(key, bad):
 			return fmt.Errorf("%q is no key of metadata: 1 to %d letters, digits, \".\", \"_\" and \"-\"", key, maxMetadataKey)
 		case len(value) > maxMetadataValue:
 			return fmt.Errorf("the value of %s has %d bytes; at most %d are kept", key, len(value), maxMetadataValue)
-		case !utf8.ValidString(value) || strings.IndexFunc(value, unicode.IsControl) >= 0:
+		case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
 			return fmt.Errorf("the value of %s has control characters, or isn't UTF-8", key)
 		}
 	}
 	return nil
-}
-
-func isNoKeyRune(r rune) bool {
-	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }
 
 // Snapshot is what snapshot.json records of one version.

@@ -59,7 +59,12 @@ func StampOf(path, root string, network bool) (Stamp, error) {
 	if err != nil {
 		return Stamp{}, err
 	}
-	st := Stamp{At: here.Ctime, Coarse: !exact(space.Type)}
+	st := Stamp{At: here.Ctime}
+	switch space.Type {
+	case "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "apfs", "nfs", "ceph":
+	default:
+		st.Coarse = true
+	}
 	switch {
 	case here.Dev != there.Dev && (space.Network || network):
 		st.At -= int64(otherMachine)
@@ -67,13 +72,4 @@ func StampOf(path, root string, network bool) (Stamp, error) {
 		st.At -= int64(otherClock)
 	}
 	return st, nil
-}
-
-// exact reports whether the file system keeps the time of each file's last change.
-func exact(name string) bool {
-	switch name {
-	case "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "apfs", "nfs", "ceph":
-		return true
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -133,17 +134,14 @@ func (s *Store) Info() (Info, error) {
 		return Info{}, err
 	}
 	var info Info
-	if err := json.Unmarshal(data, &info); err != nil || info.Format < 1 || !knownLinking(info.Linking) {
+	known := []disk.Linking{disk.Reflink, disk.Hardlink, disk.Copy}
+	if err := json.Unmarshal(data, &info); err != nil || info.Format < 1 || !slices.Contains(known, info.Linking) {
 		return Info{}, fmt.Errorf("%s: %w", InfoFile, ErrDamaged)
 	}
 	if info.Format > volumeFormat {
 		return Info{}, fmt.Errorf("%s: format %d was made by a newer version", InfoFile, info.Format)
 	}
 	return info, nil
-}
-
-func knownLinking(l disk.Linking) bool {
-	return l == disk.Reflink || l == disk.Hardlink || l == disk.Copy
 }
 
 // Dir is the store's folder.
@@ -163,7 +161,7 @@ func (s *Store) VolumeDir(v Version) string { return filepath.Join(s.SnapshotDir
 // Path returns the path of a name in the store's folder.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
-// Linking is how bands come to stand in the folders of snapshots.
+// Linking is how bands get into the folders of snapshots.
 func (s *Store) Linking() disk.Linking { return s.linking }
 
 // Loader reads what a snapshot holds. The caller closes the reader.

@@ -137,10 +137,7 @@ func (r *Record) Remove() error {
 	if err != nil && s != nil {
 		return err
 	}
-	if err := disk.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return disk.Remove(r.path)
 }
 
 // basePrefix begins the names of the folders of scratch trees.
