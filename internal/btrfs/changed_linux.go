@@ -216,41 +216,23 @@ func Touched(path string, since uint64, most int) (files, dirs []string, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = dir.Close() }()
-	t := touching{searcher: searcher{dir: dir}, most: most, names: map[uint64][]name{}, parents: map[uint64]string{}}
-	files, dirs, err = t.run(since)
-	return files, dirs, explain("find what has changed in", path, err)
-}
-
-// name is a name of a file in a directory.
-type name struct {
-	dir  uint64
-	name string
-}
-
-// touching is one search for what has changed.
-type touching struct {
-	searcher
-
-	most    int
-	changed []uint64
-	isDir   []uint64
-	names   map[uint64][]name
-	top     string            // the path of dir in its subvolume; with a slash at its end, unless it is empty
-	parents map[uint64]string // paths of directories in the subvolume by their numbers; the same
-}
-
-func (t *touching) run(since uint64) (files, dirs []string, err error) {
+	defer func() {
+		_ = dir.Close()
+		err = explain("find what has changed in", path, err)
+	}()
 	if since == math.MaxUint64 {
 		return nil, nil, nil
 	}
+	t := touching{searcher: searcher{dir: dir}, names: map[uint64][]name{}, parents: map[uint64]string{}}
 	var st unix.Stat_t
 	if err := unix.Fstat(int(t.dir.Fd()), &st); err != nil {
 		return nil, nil, err
 	}
-	if t.top, err = t.path(st.Ino); err != nil {
+	top, err := t.path(st.Ino) // the path of dir in its subvolume
+	if err != nil {
 		return nil, nil, err
 	}
+	var changed, isDir []uint64
 	first, last := itemKey{object: rootInode}, itemKey{lastInode, math.MaxUint32, math.MaxUint64}
 	err = t.search(0, first, last, since+1, func(key itemKey, data []byte) error {
 		const transAt, modeAt, length = 8, 52, 160 // in struct btrfs_inode_item
@@ -258,11 +240,11 @@ func (t *touching) run(since uint64) (files, dirs []string, err error) {
 			return nil
 		}
 		if binary.LittleEndian.Uint32(data[modeAt:])&unix.S_IFMT == unix.S_IFDIR {
-			t.isDir = append(t.isDir, key.object)
+			isDir = append(isDir, key.object)
 		} else {
-			t.changed = append(t.changed, key.object)
+			changed = append(changed, key.object)
 		}
-		if len(t.isDir)+len(t.changed) > t.most {
+		if len(isDir)+len(changed) > most {
 			return ErrTooMany
 		}
 		return nil
@@ -270,17 +252,17 @@ func (t *touching) run(since uint64) (files, dirs []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, inode := range t.isDir {
+	for _, inode := range isDir {
 		at, err := t.path(inode)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it is removed, and still open
 		case err != nil:
 			return nil, nil, err
-		case strings.HasPrefix(at, t.top):
-			dirs = append(dirs, strings.TrimSuffix(at[len(t.top):], "/"))
+		case strings.HasPrefix(at, top):
+			dirs = append(dirs, strings.TrimSuffix(at[len(top):], "/"))
 		}
 	}
-	for _, inode := range t.changed {
+	for _, inode := range changed {
 		// The names may be in a block that is older, all or some of them.
 		delete(t.names, inode)
 		first, last := itemKey{inode, inodeRef, 0}, itemKey{inode, inodeExtref, math.MaxUint64}
@@ -293,12 +275,28 @@ func (t *touching) run(since uint64) (files, dirs []string, err error) {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
 				return nil, nil, err
-			case strings.HasPrefix(above, t.top):
-				files = append(files, above[len(t.top):]+n.name)
+			case strings.HasPrefix(above, top):
+				files = append(files, above[len(top):]+n.name)
 			}
 		}
 	}
 	return files, dirs, nil
+}
+
+// name is a name of a file in a directory.
+type name struct {
+	dir  uint64
+	name string
+}
+
+// touching is one search for what has changed.
+type touching struct {
+	searcher
+
+	names map[uint64][]name
+	// parents are the paths of directories in the subvolume by their numbers; with a slash at
+	// the end, unless it is empty.
+	parents map[uint64]string
 }
 
 // addNames notes names of an inode.

@@ -58,7 +58,18 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
-	db, err := sql.Open("sqlite", source(path))
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/...
+	}
+	// Nothing is synced: hooks write here while the user waits, and a database
+	// that a power cut damages is made anew from the stores.
+	pragmas := url.Values{
+		"_pragma": {"busy_timeout(" + slice + ")", "journal_mode(wal)", "synchronous(off)", "foreign_keys(1)"},
+		"_txlock": {"immediate"},
+	}
+	source := url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()} // any byte may be in a path
+	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", path, err)
 	}
@@ -89,22 +100,6 @@ func create(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// source is the path as the driver wants it: any byte may be in a path.
-func source(path string) string {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // C:/...
-	}
-	// Nothing is synced: hooks write here while the user waits, and a database
-	// that a power cut damages is made anew from the stores.
-	pragmas := url.Values{
-		"_pragma": {"busy_timeout(" + slice + ")", "journal_mode(wal)", "synchronous(off)", "foreign_keys(1)"},
-		"_txlock": {"immediate"},
-	}
-	u := url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()}
-	return u.String()
 }
 
 // Close closes the database.

@@ -1,8 +1,6 @@
 package index
 
-import (
-	"time"
-)
+import "time"
 
 // Turn is a turn as it is filled in.
 type Turn struct {

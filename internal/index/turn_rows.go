@@ -254,13 +254,19 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 			}
 		}
 	}
+	if r.zip == nil {
+		r.zip, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(128<<10))
+		if err != nil {
+			return err
+		}
+	}
 	args := []any{turn}
 	for kind, text := range texts {
 		args = append(args, normal(text))
 		if text == "" {
 			continue
 		}
-		if _, err := r.exec(ctx, "INSERT INTO texts VALUES (?, ?)", turn*textIDs+int64(kind), r.compress(text)); err != nil {
+		if _, err := r.exec(ctx, "INSERT INTO texts VALUES (?, ?)", turn*textIDs+int64(kind), r.zip.EncodeAll([]byte(text), nil)); err != nil {
 			return err
 		}
 	}
@@ -348,15 +354,4 @@ func (r *TurnRows) Drop(ctx context.Context, turn int64) error {
 		}
 	}
 	return nil
-}
-
-func (r *TurnRows) compress(text string) []byte {
-	if r.zip == nil {
-		zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(128<<10))
-		if err != nil {
-			panic(err) // the options are valid
-		}
-		r.zip = zip
-	}
-	return r.zip.EncodeAll([]byte(text), nil)
 }

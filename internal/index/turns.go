@@ -1,8 +1,6 @@
 package index
 
-import (
-	"context"
-)
+import "context"
 
 // Turns returns the turns that a filter selects, the newest first, at most limit, of which
 // each ended after the time after, unless that is zero.

@@ -138,11 +138,7 @@ func Bind(path string) (*Detached, error) {
 
 // Resize makes a loop device as large as its file.
 func Resize(device string) error {
-	f, err := os.Open(device)
-	if err != nil {
-		return err
-	}
-	return errors.Join(named("resize", device, unix.IoctlSetInt(int(f.Fd()), loopSetSize, 0)), f.Close())
+	return call(device, "resize", func(fd int) error { return unix.IoctlSetInt(fd, loopSetSize, 0) })
 }
 
 // Dir is a path by which this process reaches the files, until it is closed.
@@ -284,11 +280,13 @@ func Reopen(device, kind string) (*Detached, error) { return mountDevice(device,
 
 // Freeze brings the file system at dir to the disk and lets nobody write to it until Thaw:
 // whoever tries waits.
-func Freeze(dir string) error { return control(dir, "freeze", iocFreeze) }
+func Freeze(dir string) error {
+	return call(dir, "freeze", func(fd int) error { return unix.IoctlSetInt(fd, iocFreeze, 0) })
+}
 
 // Thaw ends Freeze. ErrNotFrozen if it had ended.
 func Thaw(dir string) error {
-	err := control(dir, "thaw", iocThaw)
+	err := call(dir, "thaw", func(fd int) error { return unix.IoctlSetInt(fd, iocThaw, 0) })
 	if errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("%w: %s", ErrNotFrozen, dir)
 	}
@@ -298,20 +296,16 @@ func Thaw(dir string) error {
 // ErrNotFrozen means that a file system wasn't frozen.
 var ErrNotFrozen = errors.New("not frozen")
 
-func control(dir, op string, request uint) error {
-	f, err := os.Open(dir)
+// call makes a system call on what is at path.
+func call(path, op string, do func(fd int) error) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	err = disk.IgnoreEINTR(func() error { return unix.IoctlSetInt(int(f.Fd()), request, 0) })
-	return errors.Join(named(op, dir, err), f.Close())
+	return errors.Join(disk.Syscall(op, f, do), f.Close())
 }
 
 // Sync brings what was written to the file system at dir to the disk.
 func Sync(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(named("sync", dir, unix.Syncfs(int(f.Fd()))), f.Close())
+	return call(dir, "sync", unix.Syncfs)
 }
