@@ -211,7 +211,16 @@ func (o *observer) entry(l *listing, i int) error {
 	// A plan leaves what is there of a path that isn't written.
 	same := goal == nil || goal.Kind != tree.Unknown && !severed(e.Name, goal)
 	if same && e.Kind == tree.Dir && st.IsDir() {
-		next := place{path: tree.JoinPath(l.path, e.Name), from: e.Content, open: func() (*dirfd.Dir, error) { return admit(l.dir, e.Name, &st) }}
+		next := place{path: tree.JoinPath(l.path, e.Name), from: e.Content}
+		next.open = func() (*dirfd.Dir, error) {
+			const ownerMay = 0o700
+			if st.Mode&ownerMay != ownerMay { // it was closed to its owner
+				if err := l.dir.Entry(e.Name).Chmod(st.Mode&dirfd.ModePerm | ownerMay); err != nil {
+					return nil, err
+				}
+			}
+			return l.dir.Open(e.Name)
+		}
 		if tree.IsDir(goal) {
 			next.to = goal.Content
 		}
@@ -228,17 +237,6 @@ func (o *observer) entry(l *listing, i int) error {
 		e.Attr.Mtime, l.changed = mtime, true
 	}
 	return nil
-}
-
-// admit opens a directory, also one that was closed to its owner.
-func admit(dir *dirfd.Dir, name string, st *dirfd.Stat) (*dirfd.Dir, error) {
-	const ownerMay = 0o700
-	if st.Mode&ownerMay != ownerMay {
-		if err := dir.Entry(name).Chmod(st.Mode&dirfd.ModePerm | ownerMay); err != nil {
-			return nil, err
-		}
-	}
-	return dir.Open(name)
 }
 
 // descend observes the directories below one, some of them beside this goroutine.

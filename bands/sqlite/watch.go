@@ -101,9 +101,18 @@ const logHeadSize = 32
 
 // lock takes the two locks, if anybody is connected.
 func (w *watch) lock(name string) error {
-	shm, writable, err := openShared(w.u.dir, name)
-	if err != nil {
-		return err
+	// It is opened for writing if that is allowed: an exclusive lock needs it. Nothing is
+	// written to it. That never waits and follows no link.
+	shm, err := os.OpenFile(filepath.Join(w.u.dir.Path(), name), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	writable := err == nil
+	if !writable {
+		shm, err = w.u.dir.OpenFile(name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errMoved
+	case err != nil:
+		return fmt.Errorf("capture database: %w", err)
 	}
 	w.shm = shm
 	var st dirfd.Stat
@@ -240,23 +249,4 @@ func (w *watch) checkLog() error {
 		err = errMoved
 	}
 	return err
-}
-
-// openShared opens the -shm file, for writing if that is allowed: an exclusive
-// lock needs it. Nothing is written to it. It never waits and follows no link.
-func openShared(dir *dirfd.Dir, name string) (f *os.File, writable bool, err error) {
-	path := filepath.Join(dir.Path(), name)
-	f, err = os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err == nil {
-		return f, true, nil
-	}
-	f, err = dir.OpenFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, errMoved
-	case err != nil:
-		return nil, false, fmt.Errorf("capture database: %w", err)
-	default:
-		return f, false, nil
-	}
 }

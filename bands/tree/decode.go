@@ -181,7 +181,15 @@ func (d *decoder) owner() owner {
 func (d *decoder) entry(e *Entry) {
 	bits := d.byte()
 	e.Kind = Kind(bits&kindBits) + 1
-	d.bad = d.bad || bits&^allowed(e.Kind) != 0
+	allowed := byte(0xff) // the bits that an entry of the kind may have
+	switch e.Kind {
+	case File:
+	case Dir:
+		allowed = kindBits | contentBit
+	case Symlink, Unknown:
+		allowed = kindBits | linkBit | ownerBit | nanosBit | secondsBit
+	}
+	d.bad = d.bad || bits&^allowed != 0
 	e.Name = d.words(d.uvarint(math.MaxUint32))
 	d.bad = d.bad || e.Name <= d.name || !validName(e.Name)
 	d.name = e.Name
@@ -210,18 +218,6 @@ func (d *decoder) entry(e *Entry) {
 	}
 	if held {
 		d.content(&e.Content)
-	}
-}
-
-// allowed are the bits that an entry of the kind may have.
-func allowed(k Kind) byte {
-	switch k {
-	case File:
-		return 0xff
-	case Dir:
-		return kindBits | contentBit
-	default:
-		return kindBits | linkBit | ownerBit | nanosBit | secondsBit
 	}
 }
 

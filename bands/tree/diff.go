@@ -158,30 +158,25 @@ func (d *differ) dirs(path string, before, after *Entry) error {
 			return err
 		}
 	}
-	old, now, err := d.differing(beforeDir, afterDir)
+	// Pages that both have are left out.
+	shared := map[band.Hash]bool{}
+	for i := range beforeDir.Pages {
+		shared[beforeDir.Pages[i].Ref.Hash] = false
+	}
+	for i := range afterDir.Pages {
+		if _, ok := shared[afterDir.Pages[i].Ref.Hash]; ok {
+			shared[afterDir.Pages[i].Ref.Hash] = true
+		}
+	}
+	old, err := d.old.entries(beforeDir, shared)
+	if err != nil {
+		return d.damage.note(path, err)
+	}
+	now, err := d.new.entries(afterDir, shared)
 	if err != nil {
 		return d.damage.note(path, err)
 	}
 	return d.entries(path, old, now)
-}
-
-// differing are the entries of two directories without those in pages that both
-// have.
-func (d *differ) differing(before, after *Directory) (old, now []Entry, err error) {
-	shared := map[band.Hash]bool{}
-	for i := range before.Pages {
-		shared[before.Pages[i].Ref.Hash] = false
-	}
-	for i := range after.Pages {
-		if _, ok := shared[after.Pages[i].Ref.Hash]; ok {
-			shared[after.Pages[i].Ref.Hash] = true
-		}
-	}
-	if old, err = d.old.entries(before, shared); err != nil {
-		return nil, nil, err
-	}
-	now, err = d.new.entries(after, shared)
-	return old, now, err
 }
 
 // entries are those of the directory that are in no shared page.

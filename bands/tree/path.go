@@ -1,8 +1,6 @@
 package tree
 
-import (
-	"strings"
-)
+import "strings"
 
 // ShownPath is the root as ".".
 func ShownPath(path string) string {

@@ -29,14 +29,25 @@ func Lookup(l Loader, root band.Ref, path string) (Entry, error) {
 		default:
 			return Entry{}, missing(path)
 		}
-		found, err := lookup(l, e.Content, name)
+		dir, err := Header(l, e.Content)
 		if err != nil {
 			return Entry{}, err
 		}
-		if found == nil {
+		entries := dir.Entries
+		if p, ok := l.(pager); ok && len(dir.Pages) > 0 {
+			at, ok := FindPage(dir.Pages, name)
+			if !ok {
+				return Entry{}, missing(path)
+			}
+			if entries, err = p.Page(&dir.Pages[at]); err != nil {
+				return Entry{}, err
+			}
+		}
+		i, ok := find(entries, name)
+		if !ok {
 			return Entry{}, missing(path)
 		}
-		e = *found
+		e = entries[i]
 	}
 	if e.Kind == Dir {
 		dir, err := Header(l, e.Content)
@@ -46,28 +57,6 @@ func Lookup(l Loader, root band.Ref, path string) (Entry, error) {
 		e.Attr = dir.Attr
 	}
 	return e, nil
-}
-
-// lookup finds a name in a directory; nil if it isn't there.
-func lookup(l Loader, ref band.Ref, name string) (*Entry, error) {
-	dir, err := Header(l, ref)
-	if err != nil {
-		return nil, err
-	}
-	entries := dir.Entries
-	if p, ok := l.(pager); ok && len(dir.Pages) > 0 {
-		at, ok := FindPage(dir.Pages, name)
-		if !ok {
-			return nil, nil //nolint:nilnil // no entry is an answer
-		}
-		if entries, err = p.Page(&dir.Pages[at]); err != nil {
-			return nil, err
-		}
-	}
-	if i, ok := find(entries, name); ok {
-		return &entries[i], nil
-	}
-	return nil, nil //nolint:nilnil // no entry is an answer
 }
 
 func missing(path string) error {

@@ -118,28 +118,14 @@ func (l *loss) entries(ctx context.Context, path string, entries []tree.Entry) (
 			if ok, err = l.directory(ctx, at, e.Content); err != nil {
 				return false, err
 			}
-		case e.Kind == tree.File && e.Size > 0:
-			ok = l.file(at, e)
+		case e.Kind != tree.File || e.Size == 0:
+		case l.note(at, e.Content):
+			ok = false
+		case e.Parts:
+			list, err := l.content.Parts(e)
+			ok = err == nil && !slices.ContainsFunc(list, func(p band.Part) bool { return p.Kind != band.HolePart && l.note(at, p.Ref) })
 		}
 		whole = whole && ok
 	}
 	return whole, nil
-}
-
-func (l *loss) file(path string, e *tree.Entry) bool {
-	if l.note(path, e.Content) || !e.Parts {
-		return l.bad[idOf(e.Content)] == nil
-	}
-	list, err := l.content.Parts(e)
-	if err != nil {
-		return false
-	}
-	whole := true
-	for i := range list {
-		if list[i].Kind != band.HolePart && l.note(path, list[i].Ref) {
-			whole = false
-			break
-		}
-	}
-	return whole
 }

@@ -184,7 +184,21 @@ func (c *checker) run(ctx context.Context, s *bands.Store, v bands.Snapshot) err
 		group.Go(func() {
 			var buf []byte
 			for n := range work {
-				buf = c.read(content, n, buf)
+				var data []byte
+				var err error
+				switch {
+				case n.raw >= 0:
+					c.end(n.kind, n.ref, content.CheckRaw(n.ref, n.raw), n.raw)
+					continue
+				case n.piece > 0:
+					data, err = content.Bands.ReadPiece(band.Part{Length: n.piece, Ref: n.ref}, buf[:0])
+				default:
+					data, err = content.Bands.Read(n.ref, n.kind, buf[:0])
+				}
+				c.end(n.kind, n.ref, err, int64(len(data)))
+				if err == nil {
+					buf = data
+				}
 			}
 		})
 	}
@@ -218,26 +232,6 @@ func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
 	if c.progress != nil && c.records%256 == 0 {
 		c.progress(c.records, c.found.Load())
 	}
-}
-
-// read reads a file's record.
-func (c *checker) read(content *contents.Reader, n need, buf []byte) []byte {
-	if n.raw >= 0 {
-		c.end(n.kind, n.ref, content.CheckRaw(n.ref, n.raw), n.raw)
-		return buf
-	}
-	var data []byte
-	var err error
-	if n.piece > 0 {
-		data, err = content.Bands.ReadPiece(band.Part{Length: n.piece, Ref: n.ref}, buf[:0])
-	} else {
-		data, err = content.Bands.Read(n.ref, n.kind, buf[:0])
-	}
-	c.end(n.kind, n.ref, err, int64(len(data)))
-	if err != nil {
-		return buf
-	}
-	return data
 }
 
 // directory reads a directory and all below it, if no version before had it.
