@@ -97,9 +97,5 @@ func (h *Held) writeDamage(all []band.Damaged) error {
 	for _, d := range all {
 		list.Records = append(list.Records, damagedRecord{d.Kind, d.Ref.Hash.String(), d.Ref.Band, d.Ref.Offset})
 	}
-	data, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write list of damage: %w", err)
-	}
-	return disk.WriteDurable(h.Path(damageFile), append(data, '\n'), 0o600)
+	return disk.WriteJSON(h.Path(damageFile), list)
 }

@@ -175,11 +175,7 @@ func (s *Store) writeInfo(info Info) error {
 	if info.Driver != "" {
 		info.Format = volumeFormat
 	}
-	data, err := json.MarshalIndent(info, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(s.Path(InfoFile), append(data, '\n'), 0o600)
+	return disk.WriteJSON(s.Path(InfoFile), info)
 }
 
 // HasBand reports whether the snapshot's folder, or else the store's, has the

@@ -1,8 +1,6 @@
 package bands
 
-import (
-	"strings"
-)
+import "strings"
 
 // TempPrefix begins the names of files that a restore is writing; 16 hex digits follow.
 const TempPrefix = ".entire-tmp-"

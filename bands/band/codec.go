@@ -1,8 +1,6 @@
 package band
 
-import (
-	"github.com/klauspost/compress/zstd"
-)
+import "github.com/klauspost/compress/zstd"
 
 const (
 	// least is the length under which compressing isn't tried.

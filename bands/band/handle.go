@@ -33,7 +33,7 @@ type handles struct {
 	clock uint64
 }
 
-// take returns the open band. Its user gives it back with give.
+// take returns the open band, with one more user.
 func (h *handles) take(p place) (*handle, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,12 +67,6 @@ func (h *handles) take(p place) (*handle, error) {
 	}
 	h.open[p] = &handle{file: f, users: 1, used: h.clock}
 	return h.open[p], nil
-}
-
-func (h *handles) give(got *handle) {
-	h.mu.Lock()
-	got.users--
-	h.mu.Unlock()
 }
 
 // openLength opens a file that must have at least that length.

@@ -109,27 +109,21 @@ func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
 // OpenRaw opens a raw band in the first folder that has all of its length: a large file's
 // bytes, which the caller checks.
 func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
-	first := fs.ErrNotExist
-	for _, dir := range r.files.dirs {
-		f, err := openLength(filepath.Join(dir, RawName(number)), length)
-		if err == nil {
-			return f, nil
-		}
-		if errors.Is(first, fs.ErrNotExist) {
-			first = err
-		}
-	}
-	return nil, broken(Ref{Band: number}, first)
+	var f *os.File
+	err := r.inDirs(Ref{Band: number}, func(i int) (err error) {
+		f, err = openLength(filepath.Join(r.files.dirs[i], RawName(number)), length)
+		return err
+	})
+	return f, err
 }
 
 // ReadPiece returns the content of a PiecePart, in buf[:0] if that is large
 // enough, from the first folder where it has its hash.
 func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
-	first := fs.ErrNotExist
 	at := int64(p.Ref.Offset) * PieceUnit
 	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
-	for _, dir := range r.files.dirs {
-		f, err := openLength(filepath.Join(dir, RawName(p.Ref.Band)), at+p.Length)
+	err := r.inDirs(p.Ref, func(i int) error {
+		f, err := openLength(filepath.Join(r.files.dirs[i], RawName(p.Ref.Band)), at+p.Length)
 		if err == nil {
 			_, err = f.ReadAt(buf, at)
 			err = errors.Join(err, f.Close())
@@ -137,14 +131,12 @@ func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
 		if err == nil && sha256.Sum256(buf) != p.Ref.Hash {
 			err = damaged(p.Ref, "wrong content")
 		}
-		if err == nil {
-			return buf, nil
-		}
-		if errors.Is(first, fs.ErrNotExist) {
-			first = err
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, broken(p.Ref, first)
+	return buf, nil
 }
 
 // Intact is Check that reads the stored bytes too, and compares their checksum.
@@ -157,25 +149,32 @@ func (r *Reader) Intact(ref Ref, kind Kind) bool {
 	}) == nil
 }
 
-// each calls read with the band in each folder, until one succeeds. The first
-// error counts, unless the band was only missing there.
+// each calls read with the band in each folder, until one succeeds.
 func (r *Reader) each(ref Ref, read func(f *os.File) error) error {
-	var first error
-	for i := range r.files.dirs {
+	return r.inDirs(ref, func(i int) error {
 		h, err := r.files.take(place{dir: i, band: ref.Band})
 		if err == nil {
 			err = read(h.file)
-			r.files.give(h)
+			r.files.mu.Lock()
+			h.users--
+			r.files.mu.Unlock()
 		}
+		return err
+	})
+}
+
+// inDirs calls try with the number of each folder, until one succeeds. The first error
+// counts, unless the band was only missing there.
+func (r *Reader) inDirs(ref Ref, try func(i int) error) error {
+	first := fs.ErrNotExist
+	for i := range r.files.dirs {
+		err := try(i)
 		if err == nil {
 			return nil
 		}
-		if first == nil || errors.Is(first, fs.ErrNotExist) {
+		if errors.Is(first, fs.ErrNotExist) {
 			first = err
 		}
-	}
-	if first == nil {
-		first = fs.ErrNotExist
 	}
 	return broken(ref, first)
 }

@@ -1,7 +1,6 @@
 package band
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -63,16 +62,4 @@ func (t *tail) flush() error {
 		t.buf = nil
 	}
 	return nil
-}
-
-// syncFile waits until a file or a folder is on the disk.
-func syncFile(path string) error {
-	if err := disk.Step("sync", path); err != nil {
-		return err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

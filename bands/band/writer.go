@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -294,14 +293,21 @@ func (w *Writer) Sync() error {
 		w.tail.dirty = false
 	}
 	for len(w.pending) > 0 {
-		if err := syncFile(filepath.Join(w.dir, w.pending[0])); err != nil {
+		path := filepath.Join(w.dir, w.pending[0])
+		if err := disk.Step("sync", path); err != nil {
+			return w.fail(err)
+		}
+		f, err := os.Open(path)
+		if err == nil {
+			err = errors.Join(f.Sync(), f.Close())
+		}
+		if err != nil {
 			return w.fail(err)
 		}
 		w.pending = w.pending[1:]
 	}
 	if w.created {
-		// Not every file system syncs directories.
-		if err := syncFile(w.dir); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		if err := disk.SyncDir(w.dir); err != nil {
 			return w.fail(err)
 		}
 		w.created = false

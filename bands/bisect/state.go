@@ -121,11 +121,7 @@ func (r *Record) Read() (*State, error) {
 // Write replaces the search.
 func (r *Record) Write(s *State) error {
 	s.Schema = schema
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(r.path, append(data, '\n'), 0o600)
+	return disk.WriteJSON(r.path, s)
 }
 
 // Remove removes the search and its scratch tree, also one that can't be read.

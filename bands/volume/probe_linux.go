@@ -20,15 +20,11 @@ func (d Image) Missing(root, dir string) error {
 			return fmt.Errorf("%s isn't installed", program)
 		}
 	}
-	beside, err := probeFolder(filepath.Dir(root))
+	beside, below, err := probeFolders(root, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
-	below, err := probeFolder(dir)
-	if err != nil {
-		return err
-	}
 	isMounted := false
 	defer func() {
 		if !isMounted { // else SweepProbes finds the mount by the file

@@ -122,7 +122,7 @@ func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (done R
 			Root: set.Root, Lineage: set.Lineage, Volume: d.Name(), Causality: o.Causality,
 		},
 	}}
-	err = r.record()
+	err = disk.WriteJSON(r.Path(journalFile), r.journal)
 	if err == nil {
 		err = disk.Step("mkdir", r.folder())
 	}
@@ -161,15 +161,6 @@ type restoring struct {
 // folder has the clone, then the former volume; tree is either.
 func (r *restoring) folder() string { return r.Path(restoreFolder) }
 func (r *restoring) tree() string   { return filepath.Join(r.folder(), bands.VolumeTree) }
-
-// record writes the journal.
-func (r *restoring) record() error {
-	data, err := json.MarshalIndent(r.journal, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(r.Path(journalFile), append(data, '\n'), 0o600)
-}
 
 // clone makes the volume that takes the former one's place.
 func (r *restoring) clone(from string) (err error) {

@@ -77,7 +77,7 @@ func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version,
 	if o.Progress != nil {
 		o.Progress(Cloning)
 	}
-	if err := r.record(); err != nil {
+	if err := disk.WriteJSON(r.Path(journalFile), r.journal); err != nil {
 		return done, err
 	}
 	if o.Progress != nil {

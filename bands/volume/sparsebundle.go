@@ -77,15 +77,11 @@ func (d Sparsebundle) Missing(root, dir string) error {
 	} else if err != nil {
 		return err
 	}
-	beside, err := probeFolder(filepath.Dir(root))
+	beside, below, err := probeFolders(root, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
-	below, err := probeFolder(dir)
-	if err != nil {
-		return err
-	}
 	const probeSize = 32 << 20
 	probe := Sparsebundle{Store: below, Size: probeSize}
 	err = hdiutil.Create(ctx, probe.bundle(), "probe", probeSize)

@@ -30,16 +30,14 @@ func (Subvolume) Name() string { return "subvolume" }
 // Missing makes a subvolume beside root, a snapshot of it below dir, a copy of that, and
 // exchanges and removes them.
 func (s Subvolume) Missing(root, dir string) error {
-	beside, err := probeFolder(filepath.Dir(root))
+	beside, below, err := probeFolders(root, dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
-	below, err := probeFolder(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(below) }()
+	defer func() { // both are empty, unless something below failed
+		_ = os.Remove(below)
+		_ = os.Remove(beside)
+	}()
 	live, taken, clone := filepath.Join(beside, "live"), filepath.Join(below, "taken"), filepath.Join(below, "clone")
 	var undo []string
 	try := func(path string, do func() error) error {
@@ -80,6 +78,17 @@ const (
 	probePrefix = ".entire-probe-"
 	probeAge    = time.Minute // from which on a probe is one of a killed process
 )
+
+// probeFolders makes a folder for a probe beside root and one below dir.
+func probeFolders(root, dir string) (beside, below string, err error) {
+	if beside, err = probeFolder(filepath.Dir(root)); err != nil {
+		return "", "", err
+	}
+	if below, err = probeFolder(dir); err != nil {
+		_ = os.Remove(beside)
+	}
+	return beside, below, err
+}
 
 // probeFolder makes a folder below the first one above path, path included, that exists,
 // and removes there what killed processes left.

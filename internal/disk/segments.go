@@ -38,9 +38,6 @@ func Segments(f *os.File, size int64, yield func(off, n int64, hole bool) error)
 
 // nextData is where data begins, at off or later: size if there is none.
 func nextData(f *os.File, off, size int64) (int64, error) {
-	if seekData < 0 {
-		return off, nil
-	}
 	at, err := f.Seek(off, seekData)
 	switch {
 	case err == nil:
@@ -55,9 +52,6 @@ func nextData(f *os.File, off, size int64) (int64, error) {
 
 // nextHole is where the data at off ends.
 func nextHole(f *os.File, off, size int64) (int64, error) {
-	if seekData < 0 {
-		return size, nil
-	}
 	at, err := f.Seek(off, seekHole)
 	switch {
 	case err == nil && at > off:

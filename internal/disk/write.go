@@ -5,6 +5,7 @@ package disk
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,15 @@ const tempMark = ".entire-tmp-"
 // The directory must exist.
 func WriteDurable(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, perm, durably(allOf(data)), nil, syncDir)
+}
+
+// WriteJSON is WriteDurable of a value as indented JSON, in a file for this user alone.
+func WriteJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteDurable(path, append(data, '\n'), 0o600)
 }
 
 // WriteStream is WriteDurable for a content that fill writes, piece by piece.
