@@ -16,9 +16,9 @@ const (
 	MaxRecord = 64 << 20
 )
 
-// The errors that callers tell apart; they come wrapped.
+// The errors that callers distinguish; they come wrapped.
 var (
-	// ErrDamaged means that a band doesn't hold what a reference says.
+	// ErrDamaged means that a band doesn't hold what a reference names.
 	ErrDamaged = errors.New("damaged band")
 	// ErrTooLarge means that a content is larger than MaxRecord.
 	ErrTooLarge = errors.New("content too large for a record")

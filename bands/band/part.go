@@ -84,29 +84,29 @@ func hasPieces(parts []Part) bool {
 // are side by side, data is no longer than a record, pieces are not either and
 // begin at multiples of PieceUnit, and a raw part is alone.
 func DecodeParts(data []byte) ([]Part, error) {
-	d := decoder{data: data}
-	version := d.byte()
+	d := Decoder{Data: data}
+	version := d.Byte()
 	switch {
 	case version > piecesVersion:
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBadParts)
 	case version < partsVersion:
 		return nil, ErrBadParts
 	}
-	count := d.uvarint(uint64(len(data)))
+	count := d.Uvarint(uint64(len(data)))
 	parts := make([]Part, 0, min(count, uint64(len(data))/2))
 	var total int64
 	for range count {
-		if d.bad {
+		if d.Bad {
 			break
 		}
 		p := d.part(total)
 		if p.Length > math.MaxInt64-total || p.Kind == HolePart && len(parts) > 0 && parts[len(parts)-1].Kind == HolePart {
-			d.bad = true
+			d.Bad = true
 		}
 		total += p.Length
 		parts = append(parts, p)
 	}
-	if d.bad || len(d.data) > 0 || len(parts) == 0 || hasPieces(parts) != (version == piecesVersion) {
+	if d.Bad || len(d.Data) > 0 || len(parts) == 0 || hasPieces(parts) != (version == piecesVersion) {
 		return nil, ErrBadParts
 	}
 	if len(parts) > 1 {
@@ -119,59 +119,25 @@ func DecodeParts(data []byte) ([]Part, error) {
 	return parts, nil
 }
 
-// decoder takes values off the front of data, until one is bad.
-type decoder struct {
-	data []byte
-	bad  bool
-}
-
 // part takes the part that begins at that place in the file.
-func (d *decoder) part(at int64) Part {
-	p := Part{Kind: PartKind(d.byte()), Length: int64(d.uvarint(math.MaxInt64))}
+func (d *Decoder) part(at int64) Part {
+	p := Part{Kind: PartKind(d.Byte()), Length: int64(d.Uvarint(math.MaxInt64))}
 	switch p.Kind {
 	case HolePart:
 	case DataPart, RawPart, PiecePart:
-		copy(p.Ref.Hash[:], d.take(len(p.Ref.Hash)))
-		p.Ref.Band = uint32(d.uvarint(math.MaxUint32))
+		copy(p.Ref.Hash[:], d.Take(len(p.Ref.Hash)))
+		p.Ref.Band = uint32(d.Uvarint(math.MaxUint32))
 	default:
-		d.bad = true
+		d.Bad = true
 	}
 	if p.Kind == DataPart {
-		p.Ref.Offset = uint32(d.uvarint(math.MaxUint32))
-		d.bad = d.bad || p.Length > MaxRecord
+		p.Ref.Offset = uint32(d.Uvarint(math.MaxUint32))
+		d.Bad = d.Bad || p.Length > MaxRecord
 	}
 	if p.Kind == PiecePart {
-		d.bad = d.bad || p.Length > MaxRecord || at%PieceUnit != 0 || at/PieceUnit > math.MaxUint32
+		d.Bad = d.Bad || p.Length > MaxRecord || at%PieceUnit != 0 || at/PieceUnit > math.MaxUint32
 		p.Ref.Offset = uint32(at / PieceUnit)
 	}
-	d.bad = d.bad || p.Length == 0
+	d.Bad = d.Bad || p.Length == 0
 	return p
-}
-
-func (d *decoder) take(n int) []byte {
-	if d.bad || len(d.data) < n {
-		d.bad = true
-		return nil
-	}
-	taken := d.data[:n]
-	d.data = d.data[n:]
-	return taken
-}
-
-func (d *decoder) byte() byte {
-	if b := d.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-// uvarint takes a number of at most limit, in the shortest form there is of it.
-func (d *decoder) uvarint(limit uint64) uint64 {
-	v, n := binary.Uvarint(d.data)
-	if d.bad || n <= 0 || v > limit || n > 1 && d.data[n-1] == 0 {
-		d.bad = true
-		return 0
-	}
-	d.data = d.data[n:]
-	return v
 }

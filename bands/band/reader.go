@@ -55,7 +55,7 @@ func (r *Reader) Close() error {
 }
 
 // Read returns the content of a record, in buf[:0] if that is large enough. It
-// is checked to be what ref and kind say; where it isn't, or can't be read, the
+// is checked to be what ref and kind name; where it isn't, or can't be read, the
 // error is a DamageError.
 func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
 	scratch := r.buffer()

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Damaged is a record that doesn't hold what its references say.
+// Damaged is a record that doesn't hold what its references name.
 type Damaged struct {
 	Kind Kind
 	Ref  Ref

@@ -21,16 +21,16 @@ func Decode(data []byte) (*Directory, error) {
 	if len(data) > 0 && data[0] > pagedVersion {
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
 	}
-	d := decoder{data: data}
+	d := decoder{Decoder: band.Decoder{Data: data}}
 	var dir *Directory
-	if version := d.byte(); version == pagedVersion {
+	if version := d.Byte(); version == pagedVersion {
 		dir = d.header()
 	} else {
-		d.bad = version != flatVersion
+		d.Bad = version != flatVersion
 		dir = &Directory{Totals: d.totals(), Bands: d.bands(), Attr: d.own()}
 		dir.Entries = d.entries()
 	}
-	if d.bad || len(d.data) > 0 {
+	if d.Bad || len(d.Data) > 0 {
 		return nil, ErrBad
 	}
 	return dir, nil
@@ -43,10 +43,10 @@ func DecodePage(data []byte) ([]Entry, error) {
 	if len(data) > 0 && data[0] > pageVersion {
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
 	}
-	d := decoder{data: data}
-	d.bad = d.byte() != pageVersion
+	d := decoder{Decoder: band.Decoder{Data: data}}
+	d.Bad = d.Byte() != pageVersion
 	entries := d.entries()
-	if d.bad || len(d.data) > 0 || len(entries) == 0 {
+	if d.Bad || len(d.Data) > 0 || len(entries) == 0 {
 		return nil, ErrBad
 	}
 	return entries, nil
@@ -55,8 +55,7 @@ func DecodePage(data []byte) ([]Entry, error) {
 // decoder takes values off the front of data. Once one is bad, all that follow
 // are zero.
 type decoder struct {
-	data []byte
-	bad  bool
+	band.Decoder
 
 	owners  []owner
 	last    *owner
@@ -72,21 +71,21 @@ func (d *decoder) header() *Directory {
 	// A page takes nine bytes beside its hash and its name.
 	n := d.count(len(band.Hash{}) + 9)
 	if n == 0 {
-		d.bad = true
+		d.Bad = true
 		return nil
 	}
 	dir.Pages = make([]Page, n)
 	for i := range dir.Pages {
 		p := &dir.Pages[i]
-		p.Count = int(d.uvarint(math.MaxInt32))
-		p.Last = string(d.take(d.count(1)))
+		p.Count = int(d.Uvarint(math.MaxInt32))
+		p.Last = string(d.Take(d.count(1)))
 		p.Totals = d.totals()
 		p.Bands = d.bands()
 		d.content(&p.Ref)
-		d.bad = d.bad || p.Count == 0 || !validName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last
+		d.Bad = d.Bad || p.Count == 0 || !validName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last
 		dir.Totals.Add(p.Totals)
-		if t := dir.Totals; d.bad || min(t.Files, t.Dirs, t.Unknown, t.Bytes) < 0 { // it has overflowed
-			d.bad = true
+		if t := dir.Totals; d.Bad || min(t.Files, t.Dirs, t.Unknown, t.Bytes) < 0 { // it has overflowed
+			d.Bad = true
 			return nil
 		}
 	}
@@ -96,7 +95,7 @@ func (d *decoder) header() *Directory {
 
 func (d *decoder) totals() (t Totals) {
 	for _, n := range []*int64{&t.Files, &t.Dirs, &t.Unknown, &t.Bytes} {
-		*n = int64(d.uvarint(math.MaxInt64))
+		*n = int64(d.Uvarint(math.MaxInt64))
 	}
 	return t
 }
@@ -105,7 +104,7 @@ func (d *decoder) totals() (t Totals) {
 func (d *decoder) own() Attr {
 	o := d.owner()
 	d.seconds = d.varint()
-	return o.attr(time.Unix(d.seconds, int64(d.nanos(d.uvarint(math.MaxUint32)))).UTC())
+	return o.attr(time.Unix(d.seconds, int64(d.nanos(d.Uvarint(math.MaxUint32)))).UTC())
 }
 
 // entries takes owners, names and entries.
@@ -118,22 +117,22 @@ func (d *decoder) entries() []Entry {
 		d.last = &d.owners[0]
 	}
 	count := d.count(2)
-	d.text = string(d.take(d.count(1)))
+	d.text = string(d.Take(d.count(1)))
 	// An entry takes two bytes at least, besides its name.
-	if count > len(d.data)/2 {
-		d.bad = true
+	if count > len(d.Data)/2 {
+		d.Bad = true
 	}
-	if d.bad || count == 0 {
-		d.bad = d.bad || len(d.text) > 0
+	if d.Bad || count == 0 {
+		d.Bad = d.Bad || len(d.text) > 0
 		return nil
 	}
 	entries := make([]Entry, count)
 	for i := range entries {
-		if d.entry(&entries[i]); d.bad {
+		if d.entry(&entries[i]); d.Bad {
 			return nil
 		}
 	}
-	d.bad = len(d.text) > 0
+	d.Bad = len(d.text) > 0
 	return entries
 }
 
@@ -150,8 +149,8 @@ func (d *decoder) bands() []uint32 {
 	bands := make([]uint32, n)
 	last := uint64(0)
 	for i := range bands {
-		step := d.uvarint(math.MaxUint32)
-		d.bad = d.bad || i > 0 && step == 0 || last+step > math.MaxUint32
+		step := d.Uvarint(math.MaxUint32)
+		d.Bad = d.Bad || i > 0 && step == 0 || last+step > math.MaxUint32
 		last += step
 		bands[i] = uint32(last)
 	}
@@ -160,9 +159,9 @@ func (d *decoder) bands() []uint32 {
 
 func (d *decoder) owner() owner {
 	o := owner{
-		mode: uint32(d.uvarint(0o7777)),
-		uid:  uint32(d.uvarint(math.MaxUint32)),
-		gid:  uint32(d.uvarint(math.MaxUint32)),
+		mode: uint32(d.Uvarint(0o7777)),
+		uid:  uint32(d.Uvarint(math.MaxUint32)),
+		gid:  uint32(d.Uvarint(math.MaxUint32)),
 	}
 	n := d.count(2)
 	if n == 0 {
@@ -170,16 +169,16 @@ func (d *decoder) owner() owner {
 	}
 	o.xattrs = make([]Xattr, n)
 	for i := range o.xattrs {
-		x := Xattr{Name: string(d.take(d.count(1)))}
-		x.Value = append([]byte{}, d.take(d.count(1))...)
-		d.bad = d.bad || x.Name == "" || i > 0 && o.xattrs[i-1].Name >= x.Name
+		x := Xattr{Name: string(d.Take(d.count(1)))}
+		x.Value = append([]byte{}, d.Take(d.count(1))...)
+		d.Bad = d.Bad || x.Name == "" || i > 0 && o.xattrs[i-1].Name >= x.Name
 		o.xattrs[i] = x
 	}
 	return o
 }
 
 func (d *decoder) entry(e *Entry) {
-	bits := d.byte()
+	bits := d.Byte()
 	e.Kind = Kind(bits&kindBits) + 1
 	allowed := byte(0xff) // the bits that an entry of the kind may have
 	switch e.Kind {
@@ -189,29 +188,29 @@ func (d *decoder) entry(e *Entry) {
 	case Symlink, Unknown:
 		allowed = kindBits | linkBit | ownerBit | nanosBit | secondsBit
 	}
-	d.bad = d.bad || bits&^allowed != 0
-	e.Name = d.words(d.uvarint(math.MaxUint32))
-	d.bad = d.bad || e.Name <= d.name || !validName(e.Name)
+	d.Bad = d.Bad || bits&^allowed != 0
+	e.Name = d.words(d.Uvarint(math.MaxUint32))
+	d.Bad = d.Bad || e.Name <= d.name || !validName(e.Name)
 	d.name = e.Name
 	held := bits&contentBit != 0
 	switch e.Kind {
 	case File:
-		e.Size = int64(d.uvarint(math.MaxInt64))
+		e.Size = int64(d.Uvarint(math.MaxInt64))
 		e.Parts = bits&partsBit != 0
 		// An empty file has no content, any other has.
-		d.bad = d.bad || held != (e.Size > 0) || e.Parts && !held
+		d.Bad = d.Bad || held != (e.Size > 0) || e.Parts && !held
 	case Dir:
-		d.bad = d.bad || !held
+		d.Bad = d.Bad || !held
 	case Symlink:
-		e.Target = d.words(d.uvarint(math.MaxUint32))
-		d.bad = d.bad || strings.IndexByte(e.Target, 0) >= 0
+		e.Target = d.words(d.Uvarint(math.MaxUint32))
+		d.Bad = d.Bad || strings.IndexByte(e.Target, 0) >= 0
 	case Unknown:
-		e.Reason = Reason(d.byte())
-		d.bad = d.bad || e.Reason == 0
+		e.Reason = Reason(d.Byte())
+		d.Bad = d.Bad || e.Reason == 0
 	}
 	if bits&linkBit != 0 {
-		e.Link = d.uvarint(math.MaxUint64)
-		d.bad = d.bad || e.Link == 0
+		e.Link = d.Uvarint(math.MaxUint64)
+		d.Bad = d.Bad || e.Link == 0
 	}
 	if e.Kind != Dir {
 		d.attr(e, bits)
@@ -223,15 +222,15 @@ func (d *decoder) entry(e *Entry) {
 
 func (d *decoder) attr(e *Entry, bits byte) {
 	if bits&ownerBit != 0 {
-		n := d.uvarint(math.MaxUint32)
+		n := d.Uvarint(math.MaxUint32)
 		if n >= uint64(len(d.owners)) {
-			d.bad = true
+			d.Bad = true
 			return
 		}
 		d.last = &d.owners[n]
 	}
 	if d.last == nil {
-		d.bad = true
+		d.Bad = true
 		return
 	}
 	if bits&secondsBit != 0 {
@@ -239,32 +238,32 @@ func (d *decoder) attr(e *Entry, bits byte) {
 	}
 	var nanos uint32
 	if bits&nanosBit != 0 {
-		if b := d.take(4); b != nil {
+		if b := d.Take(4); b != nil {
 			nanos = d.nanos(uint64(binary.LittleEndian.Uint32(b)))
 		}
-		d.bad = d.bad || nanos == 0
+		d.Bad = d.Bad || nanos == 0
 	}
 	e.Attr = d.last.attr(time.Unix(d.seconds, int64(nanos)).UTC())
 }
 
 func (d *decoder) nanos(n uint64) uint32 {
 	if n >= uint64(time.Second) {
-		d.bad = true
+		d.Bad = true
 		return 0
 	}
 	return uint32(n)
 }
 
 func (d *decoder) content(r *band.Ref) {
-	copy(r.Hash[:], d.take(len(r.Hash)))
+	copy(r.Hash[:], d.Take(len(r.Hash)))
 	number := int64(d.ref.Band) + d.difference()
 	offset := int64(d.ref.Offset) + d.difference()
 	if number < 0 || number > math.MaxUint32 || offset < 0 || offset > math.MaxUint32 {
-		d.bad = true
+		d.Bad = true
 		return
 	}
 	r.Band, r.Offset = uint32(number), uint32(offset)
-	d.bad = d.bad || r.IsZero()
+	d.Bad = d.Bad || r.IsZero()
 	d.ref = *r
 }
 
@@ -272,7 +271,7 @@ func (d *decoder) content(r *band.Ref) {
 func (d *decoder) difference() int64 {
 	v := d.varint()
 	if v > math.MaxUint32 || v < -math.MaxUint32 {
-		d.bad = true
+		d.Bad = true
 		return 0
 	}
 	return v
@@ -280,8 +279,8 @@ func (d *decoder) difference() int64 {
 
 // words takes the next n bytes of the text.
 func (d *decoder) words(n uint64) string {
-	if d.bad || n > uint64(len(d.text)) {
-		d.bad = true
+	if d.Bad || n > uint64(len(d.text)) {
+		d.Bad = true
 		return ""
 	}
 	s := d.text[:n]
@@ -289,44 +288,11 @@ func (d *decoder) words(n uint64) string {
 	return s
 }
 
-func (d *decoder) take(n int) []byte {
-	if d.bad || len(d.data) < n {
-		d.bad = true
-		return nil
-	}
-	taken := d.data[:n]
-	d.data = d.data[n:]
-	return taken
-}
-
-func (d *decoder) byte() byte {
-	if b := d.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
 // count takes the number of things that follow, of at least size bytes each: it
 // is never more than can be there.
-func (d *decoder) count(size int) int { return int(d.uvarint(uint64(len(d.data) / size))) }
-
-// uvarint takes a number of at most limit, in the shortest form there is of it.
-func (d *decoder) uvarint(limit uint64) uint64 {
-	if len(d.data) > 0 && d.data[0] < 0x80 && !d.bad && uint64(d.data[0]) <= limit {
-		v := d.data[0]
-		d.data = d.data[1:]
-		return uint64(v)
-	}
-	v, n := binary.Uvarint(d.data)
-	if d.bad || n <= 0 || v > limit || n > 1 && d.data[n-1] == 0 {
-		d.bad = true
-		return 0
-	}
-	d.data = d.data[n:]
-	return v
-}
+func (d *decoder) count(size int) int { return int(d.Uvarint(uint64(len(d.Data) / size))) }
 
 func (d *decoder) varint() int64 {
-	v := d.uvarint(math.MaxUint64)
+	v := d.Uvarint(math.MaxUint64)
 	return int64(v>>1) ^ -int64(v&1)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// validName reports whether a name can stand in a directory.
+// validName reports whether a name can be in a directory.
 func validName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }

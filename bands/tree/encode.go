@@ -40,7 +40,7 @@ func (o *owner) equal(p *owner) bool {
 func (x Xattr) equal(y Xattr) bool { return x.Name == y.Name && string(x.Value) == string(y.Value) }
 
 // Encode appends the content of the directory's record to buf. The directory
-// must keep to what its fields say: entries, attributes and bands in order, each
+// must keep to what its fields require: entries, attributes and bands in order, each
 // once. Of a directory that has pages it is the header.
 func (d *Directory) Encode(buf []byte) []byte {
 	if len(d.Pages) == 0 {

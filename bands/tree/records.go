@@ -137,7 +137,7 @@ func (r *Records) read(ref band.Ref, kind band.Kind, decode func(content []byte)
 	}
 	*buf = content
 	if err := decode(content); err != nil {
-		// The bytes are those that were written: nobody can make sense of them.
+		// The bytes are those that were written: they mean nothing.
 		return &band.DamageError{Band: ref.Band, Offset: ref.Offset, What: err.Error()}
 	}
 	return nil

@@ -1,0 +1,44 @@
+package band
+
+import "encoding/binary"
+
+// Decoder takes values off the front of Data. Once one is bad, all that follow are zero.
+type Decoder struct {
+	Data []byte
+	Bad  bool
+}
+
+// Take takes n bytes; nil if there are fewer.
+func (d *Decoder) Take(n int) []byte {
+	if d.Bad || len(d.Data) < n {
+		d.Bad = true
+		return nil
+	}
+	taken := d.Data[:n]
+	d.Data = d.Data[n:]
+	return taken
+}
+
+// Byte takes one byte.
+func (d *Decoder) Byte() byte {
+	if b := d.Take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// Uvarint takes a number of at most limit, in the shortest form there is of it.
+func (d *Decoder) Uvarint(limit uint64) uint64 {
+	if len(d.Data) > 0 && d.Data[0] < 0x80 && !d.Bad && uint64(d.Data[0]) <= limit {
+		v := d.Data[0]
+		d.Data = d.Data[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(d.Data)
+	if d.Bad || n <= 0 || v > limit || n > 1 && d.Data[n-1] == 0 {
+		d.Bad = true
+		return 0
+	}
+	d.Data = d.Data[n:]
+	return v
+}
