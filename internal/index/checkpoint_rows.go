@@ -48,12 +48,9 @@ func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
 
 // Drop removes a checkpoint and its parts; turns stay.
 func (r *CheckpointRows) Drop(ctx context.Context, name string) error {
-	for _, query := range []string{"DELETE FROM parts WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)", "DELETE FROM checkpoints WHERE name = ?"} {
-		if _, err := r.exec(ctx, query, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.execAll(ctx, []string{
+		"DELETE FROM parts WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)", "DELETE FROM checkpoints WHERE name = ?",
+	}, name)
 }
 
 // Linked returns the turns of a session that are in a checkpoint other than name.

@@ -125,32 +125,22 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 	if err != nil {
 		return err
 	}
-	err = each(ctx, r.conn, "SELECT c.name FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE p.turn = ? ORDER BY c.at, c.name", []any{row.ID}, func(rows scanner) error {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		row.Checkpoints = append(row.Checkpoints, name)
-		return nil
-	})
-	if err != nil {
+	const names = "SELECT c.name FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE p.turn = ? ORDER BY c.at, c.name"
+	if row.Checkpoints, err = collect(ctx, r.conn, names, []any{row.ID}, scanName); err != nil {
 		return err
 	}
 	for _, name := range row.Checkpoints {
 		const query = "SELECT oid, checkpoint, at, author, email, subject FROM commits WHERE checkpoint = ? ORDER BY at, oid"
-		err := each(ctx, r.conn, query, []any{name}, func(rows scanner) error {
-			var c Commit
+		commits, err := collect(ctx, r.conn, query, []any{name}, func(rows scanner, c *Commit) error {
 			var at int64
-			if err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject); err != nil {
-				return err
-			}
+			err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject)
 			c.At = fromMillis(at)
-			row.Commits = append(row.Commits, c)
-			return nil
+			return err
 		})
 		if err != nil {
 			return err
 		}
+		row.Commits = append(row.Commits, commits...)
 	}
 	return each(ctx, r.conn, "SELECT version, base FROM snapshots WHERE turn = ? ORDER BY version", []any{row.ID}, func(rows scanner) error {
 		version, base := 0, 0

@@ -2,7 +2,7 @@
 // commits, and the words of all of them, in an SQLite database of a repository. It is
 // derived from the record and may be lost at any time; see docs/formats/index.md.
 //
-// One [Writer] at a time fills it; a [Reader] returns what questions ask for. The package
+// One [Writer] at a time fills it; a [Reader] returns what queries select. The package
 // knows nothing of transcripts, checkpoints and git.
 package index
 
@@ -210,6 +210,22 @@ func each(ctx context.Context, conn *sql.Conn, query string, args []any, scan fu
 	}
 	return explain(rows.Err())
 }
+
+// collect returns what scan reads of the rows of a query.
+func collect[T any](ctx context.Context, conn *sql.Conn, query string, args []any, scan func(row scanner, to *T) error) (all []T, err error) {
+	err = each(ctx, conn, query, args, func(row scanner) error {
+		var one T
+		if err := scan(row, &one); err != nil {
+			return err
+		}
+		all = append(all, one)
+		return nil
+	})
+	return all, err
+}
+
+// scanName reads a row of one text.
+func scanName(row scanner, to *string) error { return row.Scan(to) }
 
 // millis is a time as the index has it: milliseconds since 1970, 0 for none.
 func millis(t time.Time) int64 {

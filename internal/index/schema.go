@@ -68,7 +68,7 @@ const (
 	Command
 	Output
 	File
-	Subagent // what subagents of the turn said and did, of all these kinds
+	Subagent // what subagents of the turn wrote and did, of all these kinds
 	kinds
 )
 

@@ -137,12 +137,12 @@ type closest struct {
 	distance, turns int
 }
 
-// from looks through the words that begin so.
+// from searches the words that begin so.
 func (c *closest) from(ctx context.Context, r *Reader, begin string) error {
 	return c.of(ctx, r, "term BETWEEN ? AND ?", begin, begin+"\U0010ffff")
 }
 
-// of looks through the words of the vocabulary that match a condition.
+// of searches the words of the vocabulary that match a condition.
 func (c *closest) of(ctx context.Context, r *Reader, condition string, args ...any) error {
 	length := utf8.RuneCountInString(c.word)
 	args = append(args, length-c.most, length+c.most)

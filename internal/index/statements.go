@@ -44,6 +44,16 @@ func (s *statements) exec(ctx context.Context, query string, args ...any) (sql.R
 	return result, explain(err)
 }
 
+// execAll runs statements that have the same arguments, until one fails.
+func (s *statements) execAll(ctx context.Context, queries []string, args ...any) error {
+	for _, query := range queries {
+		if _, err := s.exec(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // row runs a query of one row; found is false if there is none.
 func (s *statements) row(ctx context.Context, query string, args []any, to ...any) (found bool, err error) {
 	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // Writer.disconnect closes it

@@ -43,13 +43,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.En
 	}
 	if found {
 		// What subagents did and what snapshots have of files stays.
-		for _, query := range []string{
+		err := r.execAll(ctx, []string{
 			"DELETE FROM calls WHERE turn = ? AND agent = ''", "DELETE FROM files WHERE turn = ? AND source = 1",
 			"UPDATE files SET source = 2 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub",
-		} {
-			if _, err := r.exec(ctx, query, id); err != nil {
-				return 0, err
-			}
+		}, id)
+		if err != nil {
+			return 0, err
 		}
 	}
 	if err := r.addCalls(ctx, id, t.Calls, ""); err != nil {
@@ -227,11 +226,11 @@ func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Messa
 	}
 	delete(touched, 0)
 	for id := range touched {
-		if _, err := r.exec(ctx, "DELETE FROM spent WHERE turn = ?", id); err != nil {
-			return err
-		}
-		_, err := r.exec(ctx, `INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
-FROM messages WHERE turn = ? GROUP BY model, sub`, id)
+		err := r.execAll(ctx, []string{
+			"DELETE FROM spent WHERE turn = ?",
+			`INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
+FROM messages WHERE turn = ? GROUP BY model, sub`,
+		}, id)
 		if err != nil {
 			return err
 		}
@@ -248,10 +247,9 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 	}
 	texts[File] = cut(paths.String, maxText)
 	if replace {
-		for _, query := range []string{"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7"} {
-			if _, err := r.exec(ctx, query, turn); err != nil {
-				return err
-			}
+		err := r.execAll(ctx, []string{"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7"}, turn)
+		if err != nil {
+			return err
 		}
 	}
 	if r.zip == nil {
@@ -344,14 +342,9 @@ func (r *TurnRows) OfContexts(ctx context.Context) (turns map[string]int64, err 
 
 // Drop removes a turn and all of it.
 func (r *TurnRows) Drop(ctx context.Context, turn int64) error {
-	for _, query := range []string{
+	return r.execAll(ctx, []string{
 		"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",
 		"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM turns WHERE id = ?",
 		"DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
-	} {
-		if _, err := r.exec(ctx, query, turn); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, turn)
 }

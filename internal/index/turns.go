@@ -30,17 +30,12 @@ func (r *Reader) Calls(ctx context.Context, turn int64, all bool) (list []Call, 
 	if !all {
 		query += " AND command"
 	}
-	err = each(ctx, r.conn, query+" ORDER BY id", []any{turn}, func(rows scanner) error {
-		var c Call
+	return collect(ctx, r.conn, query+" ORDER BY id", []any{turn}, func(rows scanner, c *Call) error {
 		var at int64
-		if err := rows.Scan(&c.Line, &at, &c.Tool, &c.Text, &c.Command, &c.Outcome, &c.Status, &c.Agent); err != nil {
-			return err
-		}
+		err := rows.Scan(&c.Line, &at, &c.Tool, &c.Text, &c.Command, &c.Outcome, &c.Status, &c.Agent)
 		c.At = fromMillis(at)
-		list = append(list, c)
-		return nil
+		return err
 	})
-	return list, err
 }
 
 // ChangedFile is a file that a turn changed.
@@ -58,17 +53,12 @@ const isReverted = `length(f.before) > 0 AND EXISTS (SELECT 1 FROM files o JOIN 
 // ChangedFiles returns the files of a turn, by path.
 func (r *Reader) ChangedFiles(ctx context.Context, turn int64) (list []ChangedFile, err error) {
 	query := "SELECT p.path, f.added, f.removed, f.source, f.before, f.after, " + isReverted + " FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ? ORDER BY p.path"
-	err = each(ctx, r.conn, query, []any{turn}, func(rows scanner) error {
-		var f ChangedFile
+	return collect(ctx, r.conn, query, []any{turn}, func(rows scanner, f *ChangedFile) error {
 		source := 0
-		if err := rows.Scan(&f.Path, &f.Added, &f.Removed, &source, &f.Before, &f.After, &f.Reverted); err != nil {
-			return err
-		}
+		err := rows.Scan(&f.Path, &f.Added, &f.Removed, &source, &f.Before, &f.After, &f.Reverted)
 		f.Edited, f.Observed = source&sourceEdit != 0, source&sourceSnapshot != 0
-		list = append(list, f)
-		return nil
+		return err
 	})
-	return list, err
 }
 
 // Names are the values that filters take, the most frequent first.
@@ -80,15 +70,7 @@ func (r *Reader) Names(ctx context.Context, what NameKind) (list []string, err e
 		Authors:  "SELECT author FROM commits WHERE author <> '' GROUP BY author ORDER BY count(*) DESC",
 		Sessions: "SELECT s.name FROM sessions s JOIN turns t ON t.session = s.id GROUP BY s.id ORDER BY max(t.at) DESC",
 	}[what]
-	err = each(ctx, r.conn, query+" LIMIT 50", nil, func(rows scanner) error {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		list = append(list, name)
-		return nil
-	})
-	return list, err
+	return collect(ctx, r.conn, query+" LIMIT 50", nil, scanName)
 }
 
 // NameKind is what Names lists.

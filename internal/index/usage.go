@@ -82,9 +82,7 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 		sums = share("input") + ", " + share("cache_write") + ", " + share("cache_read") + ", " + share("output") + ", " + share("messages")
 	}
 	query := prefix + "SELECT " + key + " AS key, max(" + label + "), max(t.ended), o.name, u.sub, " + sums + from + " WHERE " + where + " GROUP BY key, o.id, u.sub"
-	var list []Spent
-	err := each(ctx, r.conn, query, args, func(rows scanner) error {
-		var s Spent
+	list, err := collect(ctx, r.conn, query, args, func(rows scanner, s *Spent) error {
 		var last int64
 		if err := rows.Scan(&s.Key, &s.Label, &last, &s.Model, &s.Subagent, &s.Input, &s.CacheWrite, &s.CacheRead, &s.Output, &s.Messages); err != nil {
 			return err
@@ -97,7 +95,6 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 				s.Key = ""
 			}
 		}
-		list = append(list, s)
 		return nil
 	})
 	if err != nil {

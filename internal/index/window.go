@@ -69,15 +69,11 @@ func (r *Reader) Turn(ctx context.Context, place Place) (row Row, found bool, er
 
 // rows reads turns, with what is in other tables.
 func (r *Reader) rows(ctx context.Context, query string, args []any) (list []Row, err error) {
-	err = each(ctx, r.conn, query, args, func(rows scanner) error {
-		var row Row
+	list, err = collect(ctx, r.conn, query, args, func(rows scanner, row *Row) error {
 		var at, ended int64
-		if err := rows.Scan(row.targets(&at, &ended)...); err != nil {
-			return err
-		}
+		err := rows.Scan(row.targets(&at, &ended)...)
 		row.At, row.Ended = fromMillis(at), fromMillis(ended)
-		list = append(list, row)
-		return nil
+		return err
 	})
 	for i := range list {
 		if err == nil {
