@@ -25,7 +25,7 @@ func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(tree.
 	return errors.Join(err, r1.Close(), r2.Close())
 }
 
-// lateName marks a snapshot that came too late for what it stands for.
+// lateName marks a snapshot that came too late for what it represents.
 const lateName = "late"
 
 // MarkLate makes Late true in a snapshot that is there already.

@@ -69,7 +69,7 @@ func (l Lineage) highest() (Version, error) {
 	return l.last(func(Version) bool { return true })
 }
 
-// Paired is the newest snapshot of the lineage that stands for a checkpoint, 0
+// Paired is the newest snapshot of the lineage that represents a checkpoint, 0
 // if none does.
 func (l Lineage) Paired(checkpoint string) (Version, error) {
 	return l.last(func(v Version) bool {

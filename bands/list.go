@@ -168,7 +168,7 @@ func pairPath(dir, checkpoint string) string {
 	return filepath.Join(dir, pairPrefix+checkpoint+".json")
 }
 
-// AddPair notes that the version stands for a checkpoint. A pair that is there
+// AddPair records that the version represents a checkpoint. A pair that is there
 // already is replaced.
 func (h *Held) AddPair(v Version, p Pair) error {
 	if p.Checkpoint == "" || strings.ContainsAny(p.Checkpoint, "/\\\x00") {

@@ -12,7 +12,7 @@ const PlainLineage = "e3b0c4"
 // DefaultAskFrom is the number of files from which on asking costs less than a walk.
 const DefaultAskFrom = 10_000
 
-// Options say which tree is captured, and how.
+// Options determine which tree is captured, and how.
 type Options struct {
 	// Root is the tree's absolute path, Lineage its six hex digits.
 	Root, Lineage string

@@ -10,7 +10,7 @@ import (
 
 // IgnoresCase reports whether the file system of a directory takes names that
 // differ only in case for one: whether an entry is there under another case,
-// and is no entry of its own. Without an entry that could tell, the directory's
+// and is no entry of its own. Without an entry that shows it, the directory's
 // own name is tried, then it is assumed of systems where that is usual.
 func IgnoresCase(dir string) bool {
 	entries, err := os.ReadDir(dir)

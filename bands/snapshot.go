@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cquote"
 )
 
-// The errors that callers tell apart; they come wrapped.
+// The errors that callers distinguish; they come wrapped.
 var (
 	// ErrNoStore means that there is no store at the path.
 	ErrNoStore = errors.New("no store")
@@ -142,7 +142,7 @@ type Snapshot struct {
 	Totals tree.Totals  `json:"totals"`
 	// Added is how many bytes this snapshot added to the bands.
 	Added int64 `json:"added"`
-	// Late reports whether what the snapshot stands for may have been changed before
+	// Late reports whether what the snapshot represents may have been changed before
 	// it was taken.
 	Late bool `json:"late,omitempty"`
 	// Only are the paths that a partial snapshot is of; none: it is of the whole
@@ -151,7 +151,7 @@ type Snapshot struct {
 	// LeftOut are directories that the cap left no room for.
 	LeftOut   []string  `json:"left_out,omitempty"`
 	Causality Causality `json:"causality,omitzero"`
-	// Pairs are the checkpoints that the snapshot stands for, read from files
+	// Pairs are the checkpoints that the snapshot represents, read from files
 	// beside snapshot.json.
 	Pairs []Pair `json:"-"`
 }

@@ -131,7 +131,7 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 	at := s.Tree
 	from, err := s.Store.Snapshot(at.Version)
 	known := at.Version != 0 && err == nil
-	// While the tree is written the record says that nothing is known of it.
+	// While the tree is written the record has nothing of it.
 	s.Tree = scratch.State{}
 	if at.Version != 0 {
 		if err := s.Record.Write(s.State); err != nil {

@@ -33,7 +33,7 @@ var ErrIsDirectory = errors.New("is a directory")
 // ErrNotHeld means that the snapshot names a path but doesn't hold its content.
 var ErrNotHeld = errors.New("not held by the snapshot")
 
-// Options say what an export holds.
+// Options determine what an export holds.
 type Options struct {
 	// Ignored returns which of the paths git ignores; they are left out.
 	// Directories end in "/", and nothing below one that is ignored is asked for.

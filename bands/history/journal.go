@@ -98,7 +98,7 @@ var ErrOtherJournal = errors.New("the journal of an interrupted restore was writ
 func ReadJournal(s *bands.Store, lineage string) (*Journal, error) {
 	data, err := disk.ReadFile(journalPath(s, lineage))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil //nolint:nilnil // there may be none
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Rules say which paths of a tree are not captured. Paths are relative to the
+// Rules determine which paths of a tree are not captured. Paths are relative to the
 // root; the root is "".
 type Rules struct {
 	exclude []pattern

@@ -78,7 +78,7 @@ type listing struct {
 	changed   bool
 }
 
-// observe compares a directory and those below it. The result stands for it in the loader; it is
+// observe compares a directory and those below it. The result is its reference in the loader; it is
 // from if all is as it was.
 func (o *observer) observe(ctx context.Context, p place) (ref band.Ref, err error) {
 	if err := ctx.Err(); err != nil {

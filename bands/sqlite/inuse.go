@@ -81,7 +81,7 @@ func inspect(at Place) (files []proc.FileID, held bool, err error) {
 }
 
 // anyLock reports whether a process holds a lock on the file name of the database
-// main. A file that can't be read has nothing to tell.
+// main. A file that can't be read has none.
 func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 	var start, n int64
 	switch name {

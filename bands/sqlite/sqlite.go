@@ -36,7 +36,7 @@ func Companions(main string) [3]string {
 	return [3]string{main + journalSuffix, main + logSuffix, main + sharedSuffix}
 }
 
-// Unit returns the main file whose companion name is, if exists says that there
+// Unit returns the main file whose companion name is, if exists reports that there
 // is one of that name. It goes by names alone: whether the main file is a
 // database, IsDatabase reports.
 func Unit(exists func(name string) bool, name string) (main string, ok bool) {

@@ -16,7 +16,7 @@ func stampClock() int64 {
 	return now.Nano()
 }
 
-// settled reports whether any change after the clock stood at now has another
+// settled reports whether any change after the clock was at now has another
 // stamp than this one.
 func settled(stamp, now int64) bool {
 	if stamp%int64(time.Second) == 0 {

@@ -48,7 +48,7 @@ type BadRecord struct {
 	Lost []LostPath
 }
 
-// LostPath is a path of one or more snapshots. A directory stands for all below it.
+// LostPath is a path of one or more snapshots. A directory includes all below it.
 type LostPath struct {
 	Path     string
 	Versions []bands.Version

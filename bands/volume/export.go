@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ExportOptions say what an export has.
+// ExportOptions determine what an export has.
 type ExportOptions struct {
 	// Ignored returns which of the paths git ignores; they are left out. Directories end
 	// in "/". nil: nothing is left out.

@@ -12,7 +12,7 @@ import (
 
 // frozen calls clone while the file system at dir is frozen, and nothing else. Whatever
 // becomes of this process it is thawed: by a guard that outlives it, and should that be
-// killed too by the next command, which finds the file that says so. A process that was
+// killed too by the next command, which finds the file that records it. A process that was
 // stopped meanwhile fails.
 func (d Image) frozen(dir string, clone func() error) (err error) {
 	mark := filepath.Join(d.Store, frozenFile)

@@ -56,7 +56,7 @@ func (d Pool) Missing(_, dir string) error {
 	image := filepath.Join(below, "pool")
 	if err := makePool(context.Background(), image, leastPool); err != nil {
 		if os.Geteuid() != 0 {
-			err = fmt.Errorf("root is needed: %w", err) // mkfs.btrfs looks at what others have mounted
+			err = fmt.Errorf("root is needed: %w", err) // mkfs.btrfs reads what others have mounted
 		}
 		return err
 	}
@@ -163,7 +163,7 @@ func ClosePool(base string) error {
 		return err
 	}
 	if !mounted {
-		return nil // nobody knows whether something is in it
+		return nil // whether something is in it isn't known
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
 		return err

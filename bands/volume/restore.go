@@ -40,7 +40,7 @@ type journal struct {
 	Started time.Time      `json:"started_at"`
 }
 
-// RestoreOptions say what a restore does.
+// RestoreOptions determine what a restore does.
 type RestoreOptions struct {
 	bands.Options
 

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The errors that callers tell apart; they come wrapped.
+// The errors that callers distinguish; they come wrapped.
 var (
 	// ErrNotFound means that the catalog has no such store.
 	ErrNotFound = errors.New("not in the catalog")
@@ -110,14 +110,14 @@ func (c *Catalog) Close() error {
 	return nil
 }
 
-// Check looks the whole database over: ErrDamaged if something is wrong.
+// Check checks the whole database: ErrDamaged if something is wrong.
 func (c *Catalog) Check(ctx context.Context) error {
-	var answer string
+	var result string
 	err := c.retry(ctx, "check", func(ctx context.Context) error {
-		return c.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer)
+		return c.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result)
 	})
-	if err == nil && answer != "ok" {
-		return fmt.Errorf("check %s: %w: %s", c.path, ErrDamaged, answer)
+	if err == nil && result != "ok" {
+		return fmt.Errorf("check %s: %w: %s", c.path, ErrDamaged, result)
 	}
 	return err
 }

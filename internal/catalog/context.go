@@ -23,7 +23,7 @@ type Context struct {
 	Worktree, Branch, Commit string
 	Session                  string
 	Files, Bytes             int64
-	// Text is what a search looks through.
+	// Text is what a search reads.
 	Text string
 }
 
