@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
@@ -114,4 +115,13 @@ func EachFile(path string, visit func(name string, st dirfd.Stat) error) (err er
 		}
 	}
 	return nil
+}
+
+// LinkCount is how many names the file has.
+func LinkCount(info fs.FileInfo) uint64 {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return uint64(stat.Nlink) //nolint:unconvert // 16 or 32 bits on some systems
 }

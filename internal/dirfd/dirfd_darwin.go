@@ -1,6 +1,7 @@
 package dirfd
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 
@@ -72,3 +73,7 @@ func statAt(dir int, name string, to *Stat) error { return statByName(dir, name,
 
 // procPath returns "": the system has no paths that lead through a descriptor.
 func procPath(int, string) string { return "" }
+
+func exchange(int, string, string) error { return errors.ErrUnsupported }
+
+const errNoXattr = unix.ENOATTR

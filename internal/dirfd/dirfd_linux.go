@@ -128,3 +128,13 @@ func fchmodByPath(dir int, name string, mode uint32) error {
 	}
 	return errors.Join(err, unix.Close(fd))
 }
+
+func exchange(dir int, a, b string) error {
+	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+const errNoXattr = unix.ENODATA

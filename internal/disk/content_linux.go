@@ -1,10 +1,12 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"runtime"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -99,4 +101,47 @@ func StartWritebackFD(fd int) {
 	_ = IgnoreEINTR(func() error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
 	})
+}
+
+// Exchange gives each of two files or directories of one file system the other's place, in
+// one step.
+func Exchange(a, b string) error {
+	if err := Step("exchange", a); err != nil {
+		return err
+	}
+	if err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE); err != nil {
+		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
+	}
+	return nil
+}
+
+// StartWriting starts writing a file's data to the disk, and doesn't wait.
+func StartWriting(f *os.File) {
+	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // only sooner
+}
+
+// Unwritten returns how many bytes of all programs wait to be written to disks,
+// negative if that isn't known.
+func Unwritten() int64 {
+	data, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return -1
+	}
+	total := int64(0)
+	for _, name := range []string{"\nDirty:", "\nWriteback:", "\nNFS_Unstable:"} {
+		_, rest, found := bytes.Cut(data, []byte(name))
+		if !found {
+			continue
+		}
+		fields := bytes.Fields(rest[:min(len(rest), 40)])
+		if len(fields) == 0 {
+			return -1
+		}
+		n, err := strconv.ParseInt(string(fields[0]), 10, 64)
+		if err != nil {
+			return -1
+		}
+		total += n << 10
+	}
+	return total
 }

@@ -2,6 +2,9 @@ package disk
 
 import (
 	"fmt"
+	"io/fs"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,4 +26,13 @@ func Identity(path string) string {
 		return ""
 	}
 	return fmt.Sprintf("%d-%d.%09d", st.Ino, st.Btime.Sec, st.Btime.Nsec)
+}
+
+// Changed is when the file's content or attributes last changed (ctime).
+func Changed(info fs.FileInfo) time.Time {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return info.ModTime()
+	}
+	return time.Unix(int64(stat.Ctim.Sec), int64(stat.Ctim.Nsec)) //nolint:unconvert // int32 on 32-bit systems
 }

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"io/fs"
+	"os"
 	"strconv"
 	"syscall"
 )
@@ -14,4 +15,15 @@ func Inode(info fs.FileInfo) string {
 		return ""
 	}
 	return "." + strconv.FormatUint(uint64(stat.Ino), 36) //nolint:unconvert // 32 bits on some systems
+}
+
+// Owned reports whether the file, or the link itself, belongs to the user that
+// this process runs as.
+func Owned(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
 }

@@ -67,3 +67,12 @@ func nextHole(f *os.File, off, size int64) (int64, error) {
 func noHoles(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
+
+// Extent is a stretch of a file that takes room on the disk.
+type Extent struct {
+	// Place is where on the disk it is; 0 if it has no place of its own.
+	Place  uint64
+	Length int64
+	// Shared reports whether other files have it, too.
+	Shared bool
+}

@@ -4,6 +4,7 @@ package linediff
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
@@ -181,3 +182,18 @@ func commonTail(a, b string) int {
 }
 
 func startsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n' }
+
+// LeastMoved is how many letters and digits a block of lines has at least to count as moved:
+// fewer may be the same by chance. Git has the same limit.
+const LeastMoved = 20
+
+// Letters returns how many letters and digits a text has.
+func Letters(text string) int {
+	n := 0
+	for _, c := range text {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			n++
+		}
+	}
+	return n
+}

@@ -5,3 +5,6 @@ type User struct {
 	PID        int
 	Name, Path string
 }
+
+// FileID names an open file as the kernel does: by device and inode.
+type FileID struct{ Dev, Ino uint64 }

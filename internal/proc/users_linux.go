@@ -2,11 +2,14 @@ package proc
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // UsersOf returns the processes other than this one that use the folder dir. Those of
@@ -34,4 +37,76 @@ func UsersOf(dir string) []User {
 	}
 	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.PID, b.PID) })
 	return users
+}
+
+// Openers returns which processes other than this one have some of the files
+// open, by their numbers; known is false where the system doesn't report it. The
+// processes that this one may not inspect, those of other users, are not among
+// them.
+func Openers(files ...FileID) (pids map[FileID][]int, known bool) {
+	wanted := make(map[FileID]bool, len(files))
+	for _, id := range files {
+		wanted[id] = true
+	}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = proc.Close() }()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return nil, false
+	}
+	pids = map[FileID][]int{}
+	self := os.Getpid()
+	for _, name := range names {
+		switch pid, err := strconv.Atoi(name); {
+		case err != nil:
+		case pid == self:
+			known = true // so this is /proc, and ours
+		default:
+			addOpened(pid, wanted, pids)
+		}
+	}
+	return pids, known
+}
+
+// addOpened adds pid to those of the wanted files that it has open.
+func addOpened(pid int, wanted map[FileID]bool, pids map[FileID][]int) {
+	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
+	if err != nil {
+		return // it has ended, or is another user's
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		id, ok := opened(int(dir.Fd()), name)
+		if !ok || !wanted[id] {
+			continue
+		}
+		if had := pids[id]; len(had) == 0 || had[len(had)-1] != pid {
+			pids[id] = append(had, pid)
+		}
+	}
+}
+
+// opened returns what the descriptor is open on. It doesn't ask a file server,
+// which may have gone.
+func opened(dir int, descriptor string) (FileID, bool) {
+	var x unix.Statx_t
+	err := unix.Statx(dir, descriptor, unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, unix.STATX_TYPE|unix.STATX_INO, &x)
+	if err == nil {
+		return FileID{Dev: unix.Mkdev(x.Dev_major, x.Dev_minor), Ino: x.Ino}, x.Mode&unix.S_IFMT == unix.S_IFREG
+	}
+	if !errors.Is(err, unix.ENOSYS) {
+		return FileID{}, false
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, descriptor, &st, 0); err != nil {
+		return FileID{}, false
+	}
+	return FileID{Dev: uint64(st.Dev), Ino: uint64(st.Ino)}, st.Mode&unix.S_IFMT == unix.S_IFREG //nolint:unconvert // 32 bits on some systems
 }

@@ -1,5 +1,0 @@
-package dirfd
-
-import "golang.org/x/sys/unix"
-
-const errNoXattr = unix.ENODATA
