@@ -31,15 +31,8 @@ func Seal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	text.WriteString(sealBefore)
-	text.WriteString(strings.Repeat("0", sealLength))
-	text.WriteString(sealAfter)
-	text.Write(bytes.TrimPrefix(data, []byte("{\n")))
-	text.WriteByte('\n')
-	sum := sha256.Sum256(text.Bytes())
-	hex.Encode(text.Bytes()[len(sealBefore):], sum[:])
-	return text.Bytes(), nil
+	head := sealBefore + strings.Repeat("0", sealLength) + sealAfter
+	return Reseal(slices.Concat([]byte(head), bytes.TrimPrefix(data, []byte("{\n")), []byte("\n"))), nil
 }
 
 // unseal decodes a description into v; false if it isn't what was written.

@@ -88,25 +88,15 @@ func newSegment(text string) (segment, bool) {
 		case '\\':
 			i++
 		case '[':
-			i = classEnd(text, i)
+			for i++; i < len(text) && text[i] != ']'; i++ { // to the end of the class
+				if text[i] == '\\' {
+					i++
+				}
+			}
 		}
 		s.least++
 	}
 	return s, true
-}
-
-// classEnd is the place of the bracket that ends the class at start, in a pattern that
-// path.Match accepts.
-func classEnd(text string, start int) int {
-	for i := start + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case ']':
-			return i
-		}
-	}
-	return len(text)
 }
 
 func (s *segment) matches(name string) bool {

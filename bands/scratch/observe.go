@@ -20,7 +20,7 @@ import (
 // returns: whatever changed since then has a later change time. It removes what was changed
 // or created, so that what is left is as it was written.
 type observer struct {
-	loader loader
+	loader *loader
 	want   *tree.Records // of the snapshot that comes next
 	keep   bool          // leaves what was created, unless it is in the way
 	root   string
@@ -31,22 +31,17 @@ type observer struct {
 // loader finds the directories of the folder as it is: those of the snapshot, and those
 // that differ from it.
 type loader struct {
-	*found
-
 	records *tree.Records
-}
 
-// found has the directories that differ, by references of their own.
-type found struct {
-	mu   sync.Mutex // guards dirs
-	dirs map[band.Ref]*tree.Directory
+	mu   sync.Mutex                   // guards dirs
+	dirs map[band.Ref]*tree.Directory // that differ, by references of their own
 }
 
 // observed is the band of references to directories that differ.
 const observed = math.MaxUint32
 
 // Directory implements tree.Loader.
-func (l loader) Directory(ref band.Ref) (*tree.Directory, error) {
+func (l *loader) Directory(ref band.Ref) (*tree.Directory, error) {
 	if ref.Band != observed {
 		return l.records.Directory(ref)
 	}
@@ -56,7 +51,7 @@ func (l loader) Directory(ref band.Ref) (*tree.Directory, error) {
 }
 
 // Parts loads the list of a file's parts.
-func (l loader) Parts(ref band.Ref) ([]band.Part, error) { return l.records.Parts(ref) }
+func (l *loader) Parts(ref band.Ref) ([]band.Part, error) { return l.records.Parts(ref) }
 
 // place is a directory, with its records in both snapshots; to is zero if the next one has
 // none.

@@ -43,8 +43,16 @@ type Failure struct {
 // files share their blocks where the file system can do that. What can't be written is in
 // Failed.
 func (v View) Export(ctx context.Context, to string, o ExportOptions) (Exported, error) {
-	if err := makeEmpty(to); err != nil {
+	if err := disk.Step("mkdir", to); err != nil {
 		return Exported{}, err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return Exported{}, err
+	}
+	if entries, err := os.ReadDir(to); err != nil {
+		return Exported{}, err
+	} else if len(entries) > 0 {
+		return Exported{}, fmt.Errorf("%s: %w", to, ErrNotEmpty)
 	}
 	x := exporting{ctx: ctx, from: v.Dir, to: to, progress: o.Progress}
 	var made []string
@@ -76,21 +84,6 @@ func (v View) Export(ctx context.Context, to string, o ExportOptions) (Exported,
 		}
 	}
 	return x.done, nil
-}
-
-// makeEmpty makes the folder, or checks that it is empty.
-func makeEmpty(dir string) error {
-	if err := disk.Step("mkdir", dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	if err == nil && len(entries) > 0 {
-		err = fmt.Errorf("%s: %w", dir, ErrNotEmpty)
-	}
-	return err
 }
 
 // exporting is one export.

@@ -66,7 +66,16 @@ const nameRoom = 32 << 10
 // itself if it is none, by name. Hidden are names in the root that are left out. What
 // isn't there is no error.
 func Each(ctx context.Context, dir, below string, hidden []string, visit func(path string, st *dirfd.Stat) error) error {
-	at, name, err := openParent(dir, below)
+	at, err := dirfd.OpenRoot(dir)
+	above, name := path.Split(below)
+	for _, next := range splitPath(above) {
+		if err != nil {
+			break
+		}
+		outer := at
+		at, err = outer.Open(next)
+		_ = outer.Close()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -80,24 +89,6 @@ func Each(ctx context.Context, dir, below string, hidden []string, visit func(pa
 		err = w.entry(at, name, below)
 	}
 	return errors.Join(err, at.Close())
-}
-
-// openParent opens the folder that a path is in; of the root, the root itself.
-func openParent(dir, below string) (*dirfd.Dir, string, error) {
-	at, err := dirfd.OpenRoot(dir)
-	if err != nil || below == "" {
-		return at, "", err
-	}
-	above, name := path.Split(below)
-	for _, next := range splitPath(above) {
-		inner, err := at.Open(next)
-		_ = at.Close()
-		if err != nil {
-			return nil, "", err
-		}
-		at = inner
-	}
-	return at, name, nil
 }
 
 // walking is one Each.

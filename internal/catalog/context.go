@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -111,41 +110,33 @@ func (c *Catalog) ContextOIDs(ctx context.Context, repository string) (map[strin
 const selectContexts = `SELECT id, ref_oid, summary, created_at, ordered, status, cause, mode, worktree,
     ifnull(branch, ''), ifnull(commit_oid, ''), ifnull(session_id, ''), files, bytes, `
 
-// query is the statement that selects what the filter wants, and its values.
-func (f ContextFilter) query(repository string) (query string, args []any) {
-	var b strings.Builder
-	b.WriteString(selectContexts)
+// Contexts are the rows of a repository that the filter selects, the newest
+// first.
+func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilter) ([]Context, error) {
+	searched := "''"
 	if len(f.Words) > 0 {
-		b.WriteString("searched")
-	} else {
-		b.WriteString("''")
+		searched = "searched"
 	}
-	b.WriteString(" FROM contexts WHERE repository = ?")
-	args = []any{repository}
+	query, args := selectContexts+searched+" FROM contexts WHERE repository = ?", []any{repository}
 	for _, want := range []struct{ column, value string }{
 		{"worktree", f.Worktree}, {"branch", f.Branch}, {"session_id", f.Session}, {"status", f.Status},
 	} {
 		if want.value != "" {
-			b.WriteString(" AND " + want.column + " = ?")
+			query += " AND " + want.column + " = ?"
 			args = append(args, want.value)
 		}
 	}
 	for _, word := range f.Words {
-		b.WriteString(" AND instr(searched, ?) > 0")
+		query += " AND instr(searched, ?) > 0"
 		args = append(args, word)
 	}
-	b.WriteString(" ORDER BY ordered DESC, id DESC LIMIT ?")
-	if f.Limit <= 0 {
-		return b.String(), append(args, -1)
+	query += " ORDER BY ordered DESC, id DESC LIMIT ?"
+	if f.Limit > 0 {
+		args = append(args, f.Limit)
+	} else {
+		args = append(args, -1)
 	}
-	return b.String(), append(args, f.Limit)
-}
-
-// Contexts are the rows of a repository that the filter selects, the newest
-// first.
-func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilter) ([]Context, error) {
 	var list []Context
-	query, args := f.query(repository)
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
 		list = nil
 		return c.each(ctx, query, args, func(rows *sql.Rows) error {

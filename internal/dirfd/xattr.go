@@ -50,8 +50,42 @@ func EntryXattrs(d *Dir, name string) Xattrs {
 // List returns the attributes by name; none where the file system has none.
 func (x Xattrs) List() (list []Xattr, err error) {
 	err = x.reach(func(path string) error {
-		list, err = x.listAt(path)
-		return err
+		names, err := whole(func(to []byte) (int, error) {
+			if x.fd >= 0 {
+				return unix.Flistxattr(x.fd, to)
+			}
+			return unix.Llistxattr(path, to)
+		})
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return nil
+		case err != nil:
+			return &fs.PathError{Op: "listxattr", Path: path, Err: err}
+		case len(names) == 0:
+			return nil
+		}
+		for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+			if !ours(name) {
+				continue
+			}
+			value, err := whole(func(to []byte) (int, error) {
+				if x.fd >= 0 {
+					return unix.Fgetxattr(x.fd, name, to)
+				}
+				return unix.Lgetxattr(path, name, to)
+			})
+			switch {
+			case errors.Is(err, errNoXattr), errors.Is(err, errors.ErrUnsupported):
+				// It went meanwhile, or is a name without a value.
+			case err != nil:
+				list = nil // all of them, by the other path, or none
+				return &fs.PathError{Op: "getxattr " + name, Path: path, Err: err}
+			default:
+				list = append(list, Xattr{Name: name, Value: value})
+			}
+		}
+		slices.SortFunc(list, func(a, b Xattr) int { return strings.Compare(a.Name, b.Name) })
+		return nil
 	})
 	return list, err
 }
@@ -103,45 +137,6 @@ func (x Xattrs) change(op string, do func(path string) error) error {
 		}
 		return &fs.PathError{Op: op, Path: path, Err: err}
 	})
-}
-
-func (x Xattrs) listAt(path string) ([]Xattr, error) {
-	names, err := whole(func(to []byte) (int, error) {
-		if x.fd >= 0 {
-			return unix.Flistxattr(x.fd, to)
-		}
-		return unix.Llistxattr(path, to)
-	})
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return nil, nil
-	case err != nil:
-		return nil, &fs.PathError{Op: "listxattr", Path: path, Err: err}
-	case len(names) == 0:
-		return nil, nil
-	}
-	var list []Xattr
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		if !ours(name) {
-			continue
-		}
-		value, err := whole(func(to []byte) (int, error) {
-			if x.fd >= 0 {
-				return unix.Fgetxattr(x.fd, name, to)
-			}
-			return unix.Lgetxattr(path, name, to)
-		})
-		switch {
-		case errors.Is(err, errNoXattr), errors.Is(err, errors.ErrUnsupported):
-			// It went meanwhile, or is a name without a value.
-		case err != nil:
-			return nil, &fs.PathError{Op: "getxattr " + name, Path: path, Err: err}
-		default:
-			list = append(list, Xattr{Name: name, Value: value})
-		}
-	}
-	slices.SortFunc(list, func(a, b Xattr) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
 }
 
 // whole reads what may be longer than expected, and may grow meanwhile.

@@ -12,8 +12,15 @@ import (
 // yield stops it and is returned unchanged.
 func Segments(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
 	for off := int64(0); off < size; {
-		data, err := nextData(f, off, size)
-		if err != nil {
+		data, err := f.Seek(off, seekData)
+		switch {
+		case err == nil:
+			data = min(max(data, off), size)
+		case errors.Is(err, syscall.ENXIO): // there is no more
+			data = size
+		case noHoles(err):
+			data = off
+		default:
 			return err
 		}
 		if data > off {
@@ -24,8 +31,14 @@ func Segments(f *os.File, size int64, yield func(off, n int64, hole bool) error)
 		if data >= size {
 			return nil
 		}
-		end, err := nextHole(f, data, size)
-		if err != nil {
+		end, err := f.Seek(data, seekHole)
+		switch {
+		case err == nil && end > data:
+			end = min(end, size)
+		case err == nil, errors.Is(err, syscall.ENXIO), noHoles(err):
+			// The file was truncated meanwhile, or the system reports no holes.
+			end = size
+		default:
 			return err
 		}
 		if err := yield(data, end-data, false); err != nil {
@@ -34,33 +47,6 @@ func Segments(f *os.File, size int64, yield func(off, n int64, hole bool) error)
 		off = end
 	}
 	return nil
-}
-
-// nextData is where data begins, at off or later: size if there is none.
-func nextData(f *os.File, off, size int64) (int64, error) {
-	at, err := f.Seek(off, seekData)
-	switch {
-	case err == nil:
-		return min(max(at, off), size), nil
-	case errors.Is(err, syscall.ENXIO):
-		return size, nil
-	case noHoles(err):
-		return off, nil
-	}
-	return 0, err
-}
-
-// nextHole is where the data at off ends.
-func nextHole(f *os.File, off, size int64) (int64, error) {
-	at, err := f.Seek(off, seekHole)
-	switch {
-	case err == nil && at > off:
-		return min(at, size), nil
-	case err == nil, errors.Is(err, syscall.ENXIO), noHoles(err):
-		// The file was truncated meanwhile, or the system reports no holes.
-		return size, nil
-	}
-	return 0, err
 }
 
 // noHoles reports whether the error means that the file system reports no holes.
