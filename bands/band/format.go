@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
@@ -50,6 +52,13 @@ const (
 	recordHeader = 52
 	// checkedHeader is the part of it that the checksum covers.
 	checkedHeader = 48
+)
+
+const (
+	// least is the length under which compressing isn't tried.
+	least = 64
+	// window bounds the memory of an encoder; parts of large files are no longer.
+	window = 1 << 20
 )
 
 // codec is how a record's content is stored.
@@ -124,4 +133,16 @@ func appendBandHeader(buf []byte, number uint32) []byte {
 	buf = append(buf, bandMagic...)
 	buf = binary.LittleEndian.AppendUint32(buf, number)
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf[start:]))
+}
+
+// compress returns content as it is stored: compressed into buf[:0] if that
+// saves an eighth, else itself.
+func compress(enc *zstd.Encoder, content, buf []byte) ([]byte, codec) {
+	if len(content) < least {
+		return content, plain
+	}
+	if packed := enc.EncodeAll(content, buf[:0]); len(packed) <= len(content)-len(content)/8 {
+		return packed, compressed
+	}
+	return content, plain
 }

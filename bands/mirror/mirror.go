@@ -230,7 +230,24 @@ func (m *mirror) entry(p pair) error {
 	}
 	switch {
 	case want.IsDir():
-		return m.subfolder(p, isThere)
+		if !isThere {
+			m.changed(p.path)
+			if m.o.Dry {
+				return nil
+			}
+			if err := p.to.Mkdir(p.as, 0o700); err != nil {
+				return err
+			}
+		}
+		from, err := p.from.Open(p.name)
+		if err != nil {
+			return err
+		}
+		to, err := p.to.Open(p.as)
+		if err != nil {
+			return errors.Join(err, from.Close())
+		}
+		return errors.Join(m.folder(from, to, p.path), to.Close(), from.Close())
 	case want.IsRegular():
 		return m.file(p, &want, there)
 	case want.IsSymlink():
@@ -238,30 +255,6 @@ func (m *mirror) entry(p pair) error {
 	}
 	m.report.LeftOut = append(m.report.LeftOut, p.path)
 	return nil
-}
-
-// subfolder makes a directory equal to another.
-func (m *mirror) subfolder(p pair, isThere bool) (err error) {
-	if !isThere {
-		m.changed(p.path)
-		if m.o.Dry {
-			return nil
-		}
-		if err := p.to.Mkdir(p.as, 0o700); err != nil {
-			return err
-		}
-	}
-	from, err := p.from.Open(p.name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := p.to.Open(p.as)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	return m.folder(from, to, p.path)
 }
 
 // symlink makes a symbolic link equal to another.

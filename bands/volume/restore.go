@@ -274,12 +274,27 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	switch {
 	case err != nil:
 		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: %w", journalFile, err)
-	case r.journal.Format == pathsFormat:
-		return r.recoverPaths()
-	case r.journal.Format != journalFormat:
+	case r.journal.Format != journalFormat && r.journal.Format != pathsFormat:
 		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: format %d was made by another version", journalFile, r.journal.Format)
 	}
 	done := Recovered{Target: r.journal.Target}
+	if r.journal.Format == pathsFormat {
+		done.Rescue, done.Paths = r.journal.Rescue, len(r.journal.Paths)
+		target, err := r.Snapshot(r.journal.Target)
+		if err == nil {
+			var from View
+			if from, err = Open(r.Store, target); err == nil {
+				err = errors.Join(r.place(from.Dir, nil), from.Close())
+			}
+		}
+		if errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, bands.ErrDamaged) {
+			done.Paths, err = 0, nil // its snapshot is gone: it ends as it is
+		}
+		if err != nil {
+			return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+		}
+		return done, true, bands.RemoveFile(r.Path(journalFile))
+	}
 	replaced := r.Has(r.journal.Rescue.Version)
 	if !replaced {
 		if replaced, err = r.replaced(); err != nil {

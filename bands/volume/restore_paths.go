@@ -169,23 +169,3 @@ func foldersAbove(from, root, path string, gone bool) error {
 	}
 	return nil
 }
-
-// recoverPaths ends a restore of paths that was interrupted. If its snapshot is gone it ends
-// as it is.
-func (r *restoring) recoverPaths() (Recovered, bool, error) {
-	done := Recovered{Target: r.journal.Target, Rescue: r.journal.Rescue, Paths: len(r.journal.Paths)}
-	target, err := r.Snapshot(r.journal.Target)
-	if err == nil {
-		var from View
-		if from, err = Open(r.Store, target); err == nil {
-			err = errors.Join(r.place(from.Dir, nil), from.Close())
-		}
-	}
-	if errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, bands.ErrDamaged) {
-		done.Paths, err = 0, nil
-	}
-	if err != nil {
-		return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
-	}
-	return done, true, bands.RemoveFile(r.Path(journalFile))
-}

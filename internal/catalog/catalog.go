@@ -55,7 +55,20 @@ type Catalog struct {
 // tables up to date. It waits for other processes no longer than ctx allows,
 // at most two seconds.
 func Open(ctx context.Context, path string) (*Catalog, error) {
-	if err := create(path); err != nil {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = disk.Step("create", path); err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			// It and what SQLite puts beside it can be read by nobody else: prompts are in it.
+			var f *os.File
+			if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+				err = f.Close()
+			}
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
 	slashed := filepath.ToSlash(path)
@@ -80,26 +93,6 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 		return nil, errors.Join(fmt.Errorf("open catalog %s: %w", path, err), db.Close())
 	}
 	return c, nil
-}
-
-// create makes the file, so that it and what SQLite puts beside it can be read
-// by nobody else: prompts are in it.
-func create(path string) error {
-	_, err := os.Lstat(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := disk.Step("create", path); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // Close closes the database.
