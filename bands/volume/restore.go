@@ -281,11 +281,12 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	if r.journal.Format == pathsFormat {
 		done.Rescue, done.Paths = r.journal.Rescue, len(r.journal.Paths)
 		target, err := r.Snapshot(r.journal.Target)
+		var from View
 		if err == nil {
-			var from View
-			if from, err = Open(r.Store, target); err == nil {
-				err = errors.Join(r.place(from.Dir, nil), from.Close())
-			}
+			from, err = Open(r.Store, target)
+		}
+		if err == nil {
+			err = errors.Join(r.place(from.Dir, nil), from.Close())
 		}
 		if errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, bands.ErrDamaged) {
 			done.Paths, err = 0, nil // its snapshot is gone: it ends as it is
