@@ -36,9 +36,11 @@ type Reader struct {
 // NewReader returns a Reader of the bands in the folders. A band that is missing
 // or damaged in one of them is looked for in the next.
 func NewReader(dirs ...string) *Reader {
-	return &Reader{files: handles{dirs: slices.Clone(dirs)}, decoder: sync.OnceValues(func() (*zstd.Decoder, error) {
+	r := &Reader{files: handles{dirs: slices.Clone(dirs)}}
+	r.decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxRecord))
-	})}
+	})
+	return r
 }
 
 // Close closes the bands. Nobody may be reading.

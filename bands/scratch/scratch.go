@@ -91,7 +91,8 @@ func (t *Tree) Update(ctx context.Context, at State, from, to bands.Snapshot) (_
 	}
 	defer func() { err = errors.Join(err, want.Bands.Close()) }()
 	seen := &observer{
-		loader: &loader{records: was.Records, dirs: map[band.Ref]*tree.Directory{}}, want: want.Records, keep: t.Keep, root: t.Dir(), since: at.Stamp,
+		loader: &loader{records: was.Records, dirs: map[band.Ref]*tree.Directory{}},
+		want:   want.Records, keep: t.Keep, root: t.Dir(), since: at.Stamp,
 		free: make(chan struct{}, capture.Workers(0)-1),
 	}
 	root := place{open: func() (*dirfd.Dir, error) { return dirfd.OpenRoot(t.Dir()) }}

@@ -123,7 +123,8 @@ func (l *loss) entries(ctx context.Context, path string, entries []tree.Entry) (
 			ok = false
 		case e.Parts:
 			list, err := l.content.Parts(e)
-			ok = err == nil && !slices.ContainsFunc(list, func(p band.Part) bool { return p.Kind != band.HolePart && l.note(at, p.Ref) })
+			lost := func(p band.Part) bool { return p.Kind != band.HolePart && l.note(at, p.Ref) }
+			ok = err == nil && !slices.ContainsFunc(list, lost)
 		}
 		whole = whole && ok
 	}

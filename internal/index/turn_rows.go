@@ -247,7 +247,9 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 	}
 	texts[File] = cut(paths.String, maxText)
 	if replace {
-		err := r.execAll(ctx, []string{"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7"}, turn)
+		err := r.execAll(ctx, []string{
+			"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
+		}, turn)
 		if err != nil {
 			return err
 		}
