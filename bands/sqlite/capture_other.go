@@ -10,3 +10,8 @@ import (
 
 // privateCopy returns the part's file: it is read in place.
 func privateCopy(_ *dirfd.Dir, p *part, _ int64) (*os.File, error) { return p.file, nil }
+
+func stampClock() int64 { return 0 }
+
+// settled trusts stamps of nanoseconds.
+func settled(_, _ int64) bool { return true }
