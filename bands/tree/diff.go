@@ -205,7 +205,7 @@ func (s side) entries(dir *Directory, shared map[band.Hash]bool) ([]Entry, error
 // entries compares the entries of two directories, name by name.
 func (d *differ) entries(path string, before, after []Entry) error {
 	for len(before) > 0 || len(after) > 0 {
-		order := 0 // which has the next name: the first if it is negative, both if it is 0
+		var order int // which has the next name: the first if it is negative, both if it is 0
 		switch {
 		case len(after) == 0:
 			order = -1

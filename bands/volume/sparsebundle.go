@@ -103,9 +103,9 @@ func (d Sparsebundle) Missing(root, dir string) error {
 // SweepProbes unmounts and removes what the probes of killed processes left in a folder. No
 // process may be probing there.
 func SweepProbes(ctx context.Context, dir string) error {
-	failed := []error{sweepImages(dir)}
+	failed := sweepImages(dir)
 	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", "*"+bundleSuffix))
-	failed = append(failed, err)
+	failed = errors.Join(failed, err)
 	for _, bundle := range left {
 		at, err := attached(ctx, bundle)
 		if err == nil && at != "" {
@@ -116,9 +116,9 @@ func SweepProbes(ctx context.Context, dir string) error {
 		if err == nil {
 			err = bands.RemoveAll(filepath.Dir(bundle))
 		}
-		failed = append(failed, err)
+		failed = errors.Join(failed, err)
 	}
-	return errors.Join(failed...)
+	return failed
 }
 
 // Create makes a bundle and attaches it at the empty folder root, with its mode.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -113,24 +114,28 @@ const selectContexts = `SELECT id, ref_oid, summary, created_at, ordered, status
 // Contexts are the rows of a repository that the filter selects, the newest
 // first.
 func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilter) ([]Context, error) {
-	searched := "''"
+	var query strings.Builder
+	query.WriteString(selectContexts)
 	if len(f.Words) > 0 {
-		searched = "searched"
+		query.WriteString("searched")
+	} else {
+		query.WriteString("''")
 	}
-	query, args := selectContexts+searched+" FROM contexts WHERE repository = ?", []any{repository}
+	query.WriteString(" FROM contexts WHERE repository = ?")
+	args := []any{repository}
 	for _, want := range []struct{ column, value string }{
 		{"worktree", f.Worktree}, {"branch", f.Branch}, {"session_id", f.Session}, {"status", f.Status},
 	} {
 		if want.value != "" {
-			query += " AND " + want.column + " = ?"
+			query.WriteString(" AND " + want.column + " = ?")
 			args = append(args, want.value)
 		}
 	}
 	for _, word := range f.Words {
-		query += " AND instr(searched, ?) > 0"
+		query.WriteString(" AND instr(searched, ?) > 0")
 		args = append(args, word)
 	}
-	query += " ORDER BY ordered DESC, id DESC LIMIT ?"
+	query.WriteString(" ORDER BY ordered DESC, id DESC LIMIT ?")
 	if f.Limit > 0 {
 		args = append(args, f.Limit)
 	} else {
@@ -139,7 +144,7 @@ func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilt
 	var list []Context
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
 		list = nil
-		return c.each(ctx, query, args, func(rows *sql.Rows) error {
+		return c.each(ctx, query.String(), args, func(rows *sql.Rows) error {
 			var r Context
 			var created int64
 			if err := rows.Scan(&r.ID, &r.OID, &r.Summary, &created, &r.Order, &r.Status, &r.Cause, &r.Mode, &r.Worktree,
