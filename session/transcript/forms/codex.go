@@ -8,11 +8,6 @@ import (
 	"strings"
 )
 
-// isCodex reports whether a line is of Codex: {"timestamp", "ordinal", "type", "payload"}.
-func isCodex(line []byte) bool {
-	return startsWith(line, `"timestamp":`) && bytes.Contains(line[:min(len(line), far)], []byte(`"payload":`))
-}
-
 // codexEnvelope is a line of Codex. Since 0.169 it has an Ordinal, and completed items
 // instead of the calls and outputs of functions.
 type codexEnvelope struct {
@@ -25,8 +20,10 @@ type codexEnvelope struct {
 // codexLine converts a line of Codex. One that is damaged is returned as it is, and counts
 // as that.
 func codexLine(line []byte) []byte {
-	var c codexEnvelope
-	switch codexKind(line) {
+	// The type is read without the payload, which may be long.
+	_, rest, _ := bytes.Cut(line[:min(len(line), far)], []byte(`"type":`))
+	kind, _, _ := bytes.Cut(bytes.TrimLeft(rest, ` "`), []byte(`"`))
+	switch string(kind) {
 	case "session_meta", "turn_context", "compacted", "token_usage_record", "event_msg", "response_item":
 	default:
 		if json.Valid(line) {
@@ -34,19 +31,59 @@ func codexLine(line []byte) []byte {
 		}
 		return line
 	}
+	var c codexEnvelope
 	if json.Unmarshal(line, &c) != nil {
 		return line
 	}
 	var e *entry
 	switch c.Type {
 	case "session_meta":
-		e = c.session()
+		// The first line has the session's id and folder.
+		var p struct {
+			ID      string `json:"id"`
+			Session string `json:"session_id"`
+			Dir     string `json:"cwd"`
+			Git     struct {
+				Branch string `json:"branch"`
+			} `json:"git"`
+		}
+		c.decode(&p)
+		if p.Session == "" {
+			p.Session = p.ID
+		}
+		e = &entry{Type: "system", Subtype: c.Type, UUID: p.ID, SessionID: p.Session, Dir: p.Dir, Branch: p.Git.Branch}
 	case "turn_context":
-		e = c.context()
+		// A turn begins, with its model.
+		var p struct {
+			Turn  string `json:"turn_id"`
+			Dir   string `json:"cwd"`
+			Model string `json:"model"`
+		}
+		c.decode(&p)
+		e = &entry{
+			Type: "assistant", PromptID: p.Turn, Dir: p.Dir,
+			Message: &message{Role: "assistant", Model: p.Model, Content: []block{}},
+		}
 	case "compacted":
-		e = c.compacted()
+		// The agent goes on with the summary.
+		var p struct {
+			Message string `json:"message"`
+		}
+		c.decode(&p)
+		if e = person(p.Message); p.Message == "" {
+			e = &entry{Type: "system", Subtype: "compact_boundary"}
+		}
+		e.Compact = p.Message != ""
 	case "token_usage_record":
-		e = c.usage()
+		// The tokens of one response.
+		var p struct {
+			Turn     string     `json:"turn_id"`
+			Response string     `json:"response_id"`
+			Usage    codexUsage `json:"usage"`
+		}
+		c.decode(&p)
+		e = p.Usage.spent(p.Response)
+		e.PromptID = p.Turn
 	case "event_msg":
 		e = c.event()
 	case "response_item":
@@ -62,62 +99,8 @@ func codexLine(line []byte) []byte {
 	return encode(e)
 }
 
-// codexKind returns the type of a line without its payload, which may be long.
-func codexKind(line []byte) string {
-	_, rest, found := bytes.Cut(line[:min(len(line), far)], []byte(`"type":`))
-	if !found {
-		return ""
-	}
-	rest = bytes.TrimLeft(rest, ` "`)
-	kind, _, _ := bytes.Cut(rest, []byte(`"`))
-	return string(kind)
-}
-
 // decode reads the payload; what it can't read is left empty.
 func (c *codexEnvelope) decode(v any) { _ = json.Unmarshal(c.Payload, v) }
-
-// session is the first line, which has the session's id and folder.
-func (c *codexEnvelope) session() *entry {
-	var p struct {
-		ID      string `json:"id"`
-		Session string `json:"session_id"`
-		Dir     string `json:"cwd"`
-		Git     struct {
-			Branch string `json:"branch"`
-		} `json:"git"`
-	}
-	c.decode(&p)
-	if p.Session == "" {
-		p.Session = p.ID
-	}
-	return &entry{Type: "system", Subtype: c.Type, UUID: p.ID, SessionID: p.Session, Dir: p.Dir, Branch: p.Git.Branch}
-}
-
-// context begins a turn, and has its model.
-func (c *codexEnvelope) context() *entry {
-	var p struct {
-		Turn  string `json:"turn_id"`
-		Dir   string `json:"cwd"`
-		Model string `json:"model"`
-	}
-	c.decode(&p)
-	return &entry{
-		Type: "assistant", PromptID: p.Turn, Dir: p.Dir,
-		Message: &message{Role: "assistant", Model: p.Model, Content: []block{}},
-	}
-}
-
-// compacted is where the context was compacted, with the summary that the agent goes on with.
-func (c *codexEnvelope) compacted() *entry {
-	var p struct {
-		Message string `json:"message"`
-	}
-	c.decode(&p)
-	if p.Message == "" {
-		return &entry{Type: "system", Subtype: "compact_boundary"}
-	}
-	return &entry{Type: "user", Compact: true, Message: &message{Role: "user", Content: []block{textBlock(p.Message)}}}
-}
 
 // codexUsage is a number of tokens. Input includes those of the cache.
 type codexUsage struct {
@@ -130,19 +113,6 @@ type codexUsage struct {
 
 func (u codexUsage) spent(id string) *entry {
 	return spent(id, "", usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
-}
-
-// usage is the tokens of one response.
-func (c *codexEnvelope) usage() *entry {
-	var p struct {
-		Turn     string     `json:"turn_id"`
-		Response string     `json:"response_id"`
-		Usage    codexUsage `json:"usage"`
-	}
-	c.decode(&p)
-	e := p.Usage.spent(p.Response)
-	e.PromptID = p.Turn
-	return e
 }
 
 // event is an event of a turn.
@@ -169,7 +139,9 @@ func (c *codexEnvelope) event() *entry {
 	switch p.Type {
 	case "item_completed":
 		e = codexItem(p.Item)
-		e.startAt(p.Started)
+		if e != nil && e.Message != nil {
+			e.Message.startedAt(p.Started)
+		}
 	case "turn_aborted":
 		if p.Reason == "" || p.Reason == "interrupted" {
 			e = person("[Request interrupted by user]")
@@ -348,7 +320,18 @@ func functionCall(id, name, args string) *entry {
 		}
 		return done(useBlock(id, "Bash", command{Command: in.Cmd}))
 	case "update_plan":
-		return done(useBlock(id, "TodoWrite", todosOfPlan(args)))
+		var in struct {
+			Plan []struct {
+				Step   string `json:"step"`
+				Status string `json:"status"`
+			} `json:"plan"`
+		}
+		_ = json.Unmarshal([]byte(args), &in) // what can't be read is empty
+		todos := make([]todo, len(in.Plan))
+		for i, p := range in.Plan {
+			todos[i] = todo{Content: p.Step, Status: p.Status}
+		}
+		return done(useBlock(id, "TodoWrite", map[string]any{"todos": todos}))
 	}
 	if !json.Valid([]byte(args)) {
 		args = "{}"
@@ -360,22 +343,6 @@ func functionCall(id, name, args string) *entry {
 type todo struct {
 	Content string `json:"content"`
 	Status  string `json:"status"`
-}
-
-// todosOfPlan returns the input of TodoWrite for a plan of Codex.
-func todosOfPlan(args string) any {
-	var in struct {
-		Plan []struct {
-			Step   string `json:"step"`
-			Status string `json:"status"`
-		} `json:"plan"`
-	}
-	_ = json.Unmarshal([]byte(args), &in) // what can't be read is empty
-	todos := make([]todo, len(in.Plan))
-	for i, p := range in.Plan {
-		todos[i] = todo{Content: p.Step, Status: p.Status}
-	}
-	return map[string]any{"todos": todos}
 }
 
 // exitStatus returns the exit status in the output of a function, 0 if it has none, and

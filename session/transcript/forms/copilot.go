@@ -42,8 +42,10 @@ type copilotEnvelope struct {
 // copilotLine converts a line of Copilot CLI. One that is damaged is returned as it is.
 func copilotLine(line []byte) []byte {
 	kind, _ := firstType(line)
-	convert := copilotConversion(kind)
-	if convert == nil {
+	switch kind {
+	case "session.start", "user.message", "assistant.message", "tool.execution_complete", "session.usage_record",
+		"session.compaction_complete", "abort":
+	default:
 		if json.Valid(line) {
 			return nil
 		}
@@ -53,88 +55,66 @@ func copilotLine(line []byte) []byte {
 	if json.Unmarshal(line, &c) != nil {
 		return line
 	}
-	e := convert(c.Data)
+	var e *entry
+	switch kind {
+	case "session.start":
+		var d struct {
+			Session string `json:"sessionId"`
+			Context struct {
+				Dir    string `json:"cwd"`
+				Branch string `json:"branch"`
+			} `json:"context"`
+		}
+		_ = json.Unmarshal(c.Data, &d) // what can't be read is empty
+		e = &entry{Type: "system", Subtype: "session_start", SessionID: d.Session, Dir: d.Context.Dir, Branch: d.Context.Branch}
+	case "user.message":
+		var d struct {
+			Content string `json:"content"`
+		}
+		_ = json.Unmarshal(c.Data, &d) // what can't be read is empty
+		e = person(d.Content)
+	case "assistant.message":
+		e = copilotAnswer(c.Data)
+	case "tool.execution_complete":
+		e = copilotResult(c.Data)
+	case "session.usage_record":
+		var d struct {
+			Usage struct {
+				Call       string `json:"apiCallId"`
+				Model      string `json:"model"`
+				Input      int64  `json:"inputTokens"` // those of the cache included
+				CacheRead  int64  `json:"cacheReadTokens"`
+				CacheWrite int64  `json:"cacheWriteTokens"`
+				Output     int64  `json:"outputTokens"`
+			} `json:"usage"`
+		}
+		if json.Unmarshal(c.Data, &d) != nil || d.Usage.Call == "" {
+			return nil
+		}
+		u := d.Usage
+		e = spent(u.Call, u.Model, usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+	case "session.compaction_complete":
+		var d struct {
+			Success bool   `json:"success"`
+			Summary string `json:"summaryContent"`
+		}
+		switch {
+		case json.Unmarshal(c.Data, &d) != nil, !d.Success:
+			return nil
+		case d.Summary == "":
+			e = &entry{Type: "system", Subtype: "compact_boundary"}
+		default:
+			e = person(d.Summary)
+			e.Compact = true
+		}
+	case "abort":
+		e = person("[Request interrupted by user]")
+	}
 	if e == nil {
 		return nil
 	}
 	e.UUID, e.Time, e.Sidechain, e.Subagent = c.ID, c.Time, c.Agent != "", c.Agent
 	return encode(e)
-}
-
-// copilotConversion returns how lines of a type are converted, nil for those that are no
-// part of the conversation.
-func copilotConversion(kind string) func(data json.RawMessage) *entry {
-	switch kind {
-	case "session.start":
-		return copilotSession
-	case "user.message":
-		return copilotPrompt
-	case "assistant.message":
-		return copilotAnswer
-	case "tool.execution_complete":
-		return copilotResult
-	case "session.usage_record":
-		return copilotUsage
-	case "session.compaction_complete":
-		return copilotCompacted
-	case "abort":
-		return func(json.RawMessage) *entry { return person("[Request interrupted by user]") }
-	}
-	return nil
-}
-
-func copilotSession(data json.RawMessage) *entry {
-	var d struct {
-		Session string `json:"sessionId"`
-		Context struct {
-			Dir    string `json:"cwd"`
-			Branch string `json:"branch"`
-		} `json:"context"`
-	}
-	_ = json.Unmarshal(data, &d) // what can't be read is empty
-	return &entry{Type: "system", Subtype: "session_start", SessionID: d.Session, Dir: d.Context.Dir, Branch: d.Context.Branch}
-}
-
-func copilotPrompt(data json.RawMessage) *entry {
-	var d struct {
-		Content string `json:"content"`
-	}
-	_ = json.Unmarshal(data, &d) // what can't be read is empty
-	return person(d.Content)
-}
-
-func copilotUsage(data json.RawMessage) *entry {
-	var d struct {
-		Usage struct {
-			Call       string `json:"apiCallId"`
-			Model      string `json:"model"`
-			Input      int64  `json:"inputTokens"` // those of the cache included
-			CacheRead  int64  `json:"cacheReadTokens"`
-			CacheWrite int64  `json:"cacheWriteTokens"`
-			Output     int64  `json:"outputTokens"`
-		} `json:"usage"`
-	}
-	if json.Unmarshal(data, &d) != nil || d.Usage.Call == "" {
-		return nil
-	}
-	u := d.Usage
-	return spent(u.Call, u.Model, usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
-}
-
-func copilotCompacted(data json.RawMessage) *entry {
-	var d struct {
-		Success bool   `json:"success"`
-		Summary string `json:"summaryContent"`
-	}
-	switch {
-	case json.Unmarshal(data, &d) != nil, !d.Success:
-		return nil
-	case d.Summary == "":
-		return &entry{Type: "system", Subtype: "compact_boundary"}
-	}
-	e := person(d.Summary)
-	e.Compact = true
-	return e
 }
 
 func copilotAnswer(data json.RawMessage) *entry {
@@ -192,25 +172,19 @@ func copilotCall(id, name string, args json.RawMessage) []block {
 		return []block{useBlock(id, "Read", patched{Path: in.Path})}
 	case "task":
 		return []block{useBlock(id, "Task", map[string]string{"subagent_type": in.Agent, "description": in.About})}
-	}
-	return []block{useBlock(id, copilotTool(name), object(args))}
-}
-
-// copilotTool returns the name in Claude Code of a tool whose input is alike.
-func copilotTool(name string) string {
-	switch name {
+		// The other tools with an input like Claude Code's have its names.
 	case "grep", "rg":
-		return "Grep"
+		name = "Grep"
 	case "glob":
-		return "Glob"
+		name = "Glob"
 	case "web_fetch", "fetch":
-		return "WebFetch"
+		name = "WebFetch"
 	case "web_search":
-		return "WebSearch"
+		name = "WebSearch"
 	case "ask_user":
-		return "AskUserQuestion"
+		name = "AskUserQuestion"
 	}
-	return name
+	return []block{useBlock(id, name, object(args))}
 }
 
 // copilotResult is the result of a tool.
@@ -234,16 +208,12 @@ func copilotResult(data json.RawMessage) *entry {
 		output = d.Error.Message
 	}
 	if d.Shell != nil {
-		output = withStatus(d.Shell.Exit, withoutShellID(output))
+		// The last line of a shell's result is the client's.
+		if at := strings.LastIndex(output, "\n<shellId:"); at >= 0 {
+			output = output[:at]
+		}
+		output = withStatus(d.Shell.Exit, output)
 		failed = failed || d.Shell.Exit != 0
 	}
 	return &entry{Type: "user", Message: &message{Role: "user", Content: []block{resultBlock(d.Call, output, failed)}}}
-}
-
-// withoutShellID removes the last line of a shell's result, which is the client's.
-func withoutShellID(output string) string {
-	if at := strings.LastIndex(output, "\n<shellId:"); at >= 0 {
-		return output[:at]
-	}
-	return output
 }

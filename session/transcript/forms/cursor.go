@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// isCursor reports whether a line is of Cursor: {"role", "message": {"content"}}.
-func isCursor(line []byte) bool { return startsWith(line, `"role":`) }
-
 // cursorLine converts a line of Cursor, which has no times, no tokens and no results of
 // tools. One that is damaged is returned as it is.
 func cursorLine(line []byte) []byte {
@@ -30,7 +27,14 @@ func cursorLine(line []byte) []byte {
 				texts = append(texts, p.Text)
 			}
 		}
-		return encode(person(cursorPrompt(strings.Join(texts, "\n"))))
+		// The client adds something to what the person typed.
+		text := strings.Join(texts, "\n")
+		_, rest, begun := strings.Cut(text, "<user_query>")
+		query, _, ended := strings.Cut(rest, "</user_query>")
+		if begun && ended {
+			text = strings.TrimSpace(query)
+		}
+		return encode(person(text))
 	case "assistant":
 		e := done()
 		e.Message.Content = []block{}
@@ -39,7 +43,10 @@ func cursorLine(line []byte) []byte {
 			case p.Type == "text" && p.Text != "":
 				e.Message.Content = append(e.Message.Content, textBlock(p.Text))
 			case p.Type == "tool_use":
-				id := callID(line, i)
+				// A call has no id of its own.
+				h := fnv.New64a()
+				_, _ = h.Write(line) // which can't fail
+				id := "cursor-" + strconv.FormatUint(h.Sum64(), 36) + "-" + strconv.Itoa(i)
 				e.Message.Content = append(e.Message.Content, p.call(id), resultBlock(id, "", false))
 			}
 		}
@@ -54,23 +61,6 @@ type cursorPart struct {
 	Text  string          `json:"text"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
-}
-
-// callID returns an id for a call that has none.
-func callID(line []byte, n int) string {
-	h := fnv.New64a()
-	_, _ = h.Write(line) // which can't fail
-	return "cursor-" + strconv.FormatUint(h.Sum64(), 36) + "-" + strconv.Itoa(n)
-}
-
-// cursorPrompt returns what the person typed, without what the client adds to it.
-func cursorPrompt(text string) string {
-	_, rest, begun := strings.Cut(text, "<user_query>")
-	query, _, ended := strings.Cut(rest, "</user_query>")
-	if !begun || !ended {
-		return text
-	}
-	return strings.TrimSpace(query)
 }
 
 // call is the call of a tool, in Claude Code's form where it names a file.

@@ -30,10 +30,14 @@ const far = 256
 // formOf returns the agent that writes lines of the form and the conversion of a line of it;
 // nil for a line of another form.
 func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
+	begin := line[:min(len(line), far)]
 	switch {
-	case isCodex(line):
+	// {"timestamp", "ordinal", "type", "payload"}
+	case startsWith(line, `"timestamp":`) && bytes.Contains(begin, []byte(`"payload":`)):
 		return Codex, codexLine
-	case isQwen(line):
+	// The envelope of Claude Code with the messages of Gemini's interface.
+	case startsWith(line, `"uuid":`) &&
+		(bytes.Contains(line, []byte(`"parts":`)) || bytes.Contains(line, []byte(`"systemPayload":`))):
 		return QwenCode, qwenLine
 	case isCopilot(line):
 		return CopilotCLI, copilotLine
@@ -41,9 +45,11 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 		return GeminiCLI, geminiLine
 	case isPi(line):
 		return PiAgent, piLine
-	case isCursor(line):
+	// {"role", "message": {"content"}}
+	case startsWith(line, `"role":`):
 		return Cursor, cursorLine
-	case isOpenCode(line):
+	// Package handed writes a message of OpenCode in this form.
+	case startsWith(line, `"opencode":`):
 		return OpenCode, openCodeLine
 	}
 	return "", nil
@@ -194,13 +200,6 @@ func encode(e *entry) []byte {
 		return nil
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// startAt sets when the uses of tools in an entry began, in milliseconds of Unix time.
-func (e *entry) startAt(ms int64) {
-	if e != nil && e.Message != nil {
-		e.Message.startedAt(ms)
-	}
 }
 
 // startedAt returns the content with the time, in milliseconds of Unix time, at which the uses

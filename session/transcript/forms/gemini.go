@@ -65,7 +65,16 @@ func geminiLine(line []byte) []byte {
 	case g.ID == "" && g.Session != "":
 		e.Type, e.SessionID, e.Time = "system", g.Session, g.Start
 	case g.Type == "user":
-		g.person(e)
+		// The results of tools are in the message that called them.
+		blocks := []block{}
+		for _, said := range geminiTexts(g.Content) {
+			if said = WithoutHookContext(said); said != "" && !strings.HasPrefix(said, "<session_context>") {
+				blocks = append(blocks, textBlock(said))
+			}
+		}
+		if len(blocks) > 0 {
+			e.Type, e.Message = "user", &message{Role: "user", Content: blocks}
+		}
 	case g.Type == "gemini":
 		g.answer(e)
 	default:
@@ -75,19 +84,6 @@ func geminiLine(line []byte) []byte {
 		return nil
 	}
 	return encode(e)
-}
-
-// person is what a person said. The results of tools are in the message that called them.
-func (g *geminiEnvelope) person(e *entry) {
-	blocks := []block{}
-	for _, said := range geminiTexts(g.Content) {
-		if said = WithoutHookContext(said); said != "" && !strings.HasPrefix(said, "<session_context>") {
-			blocks = append(blocks, textBlock(said))
-		}
-	}
-	if len(blocks) > 0 {
-		e.Type, e.Message = "user", &message{Role: "user", Content: blocks}
-	}
 }
 
 // WithoutHookContext returns a prompt without the context of hooks that Gemini CLI puts in front
@@ -157,7 +153,15 @@ func (g *geminiEnvelope) answer(e *entry) {
 
 // blocks are a call of a tool and its result.
 func (c *geminiCall) blocks() []block {
-	name, args := geminiTool(c.Name), object(c.Args)
+	name, args := qwenTool(c.Name), object(c.Args)
+	switch c.Name {
+	case "edit_file":
+		name = "Edit"
+	case "invoke_agent":
+		name = "Task"
+	case "google_web_search":
+		name = "WebSearch"
+	}
 	var input any = args
 	if name == "Bash" {
 		var in struct {
@@ -168,7 +172,13 @@ func (c *geminiCall) blocks() []block {
 		input = command(in)
 	}
 	if name == "Task" {
-		input = geminiTask(args)
+		var in struct {
+			Name   string `json:"agent_name"`
+			Prompt string `json:"prompt"`
+		}
+		_ = json.Unmarshal(args, &in) // what can't be read is empty
+		about, _, _ := strings.Cut(in.Prompt, "\n")
+		input = map[string]string{"subagent_type": in.Name, "description": about, "prompt": in.Prompt}
 	}
 	output, failed := "", c.Status != "" && c.Status != "success"
 	for _, p := range c.Result {
@@ -200,30 +210,6 @@ func (c *geminiCall) report() string {
 		}
 	}
 	return text(in.Result)
-}
-
-// geminiTask returns the input of a call of a subagent.
-func geminiTask(args json.RawMessage) any {
-	var in struct {
-		Name   string `json:"agent_name"`
-		Prompt string `json:"prompt"`
-	}
-	_ = json.Unmarshal(args, &in) // what can't be read is empty
-	about, _, _ := strings.Cut(in.Prompt, "\n")
-	return map[string]string{"subagent_type": in.Name, "description": about, "prompt": in.Prompt}
-}
-
-// geminiTool returns the name of a tool in Claude Code.
-func geminiTool(name string) string {
-	switch name {
-	case "edit_file":
-		return "Edit"
-	case "invoke_agent":
-		return "Task"
-	case "google_web_search":
-		return "WebSearch"
-	}
-	return qwenTool(name)
 }
 
 // geminiShell returns the exit status in the result of the shell, and what the command wrote.

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// isOpenCode reports whether a line was written of a message of OpenCode, by package handed.
-func isOpenCode(line []byte) bool { return startsWith(line, `"opencode":`) }
-
 // openCodeMessage is a message of OpenCode: a prompt, or one response of the model with the
 // tools that it called and their results.
 type openCodeMessage struct {
@@ -69,7 +66,13 @@ func openCodeLine(line []byte) []byte {
 	if json.Unmarshal(line, &l) != nil {
 		return line
 	}
-	e := l.Message.entry()
+	var e *entry
+	switch l.Message.Info.Role {
+	case "user":
+		e = l.Message.prompt()
+	case "assistant":
+		e = l.Message.answer()
+	}
 	if l.Aborted != "" {
 		e = person("[Request interrupted by user]")
 	}
@@ -78,17 +81,6 @@ func openCodeLine(line []byte) []byte {
 	}
 	e.UUID, e.SessionID, e.Time, e.Dir, e.Sidechain = l.Message.Info.ID, l.Session, l.Time, l.Dir, l.Subagent != ""
 	return encode(e)
-}
-
-// entry converts a message, to nil if it is no part of the conversation.
-func (m *openCodeMessage) entry() *entry {
-	switch m.Info.Role {
-	case "user":
-		return m.prompt()
-	case "assistant":
-		return m.answer()
-	}
-	return nil
 }
 
 // prompt is what a person asked. A compaction begins with one that has no text.
@@ -157,7 +149,16 @@ func (p *openCodePart) call() []block {
 	if failed {
 		output = s.Error
 	}
-	use := useBlock(p.Call, openCodeTool(p.Tool), p.input())
+	// The names of tools, each with that in Claude Code.
+	names := []string{
+		"write", "Write", "edit", "MultiEdit", "multiedit", "MultiEdit", "read", "Read", "grep", "Grep", "glob", "Glob", "list", "LS",
+		"task", "Task", "todowrite", "TodoWrite", "webfetch", "WebFetch", "websearch", "WebSearch", "question", "AskUserQuestion", "skill", "Skill",
+	}
+	name := p.Tool
+	if i := slices.Index(names, name); i >= 0 && i%2 == 0 {
+		name = names[i+1]
+	}
+	use := useBlock(p.Call, name, p.input())
 	switch p.Tool {
 	case "bash":
 		status := 0
@@ -168,7 +169,11 @@ func (p *openCodePart) call() []block {
 			output = ""
 		}
 		output, failed = withStatus(status, output), failed || status != 0
-		use = useBlock(p.Call, "Bash", p.shell())
+		var in struct {
+			Command string `json:"command"`
+		}
+		_ = json.Unmarshal(s.Input, &in) // what can't be read is empty
+		use = useBlock(p.Call, "Bash", command{Command: in.Command})
 	case "apply_patch", "patch":
 		var in struct {
 			Text string `json:"patchText"`
@@ -180,14 +185,6 @@ func (p *openCodePart) call() []block {
 	}
 	m := &message{Content: []block{use, resultBlock(p.Call, output, failed)}}
 	return m.startedAt(s.Time.Start)
-}
-
-func (p *openCodePart) shell() command {
-	var in struct {
-		Command string `json:"command"`
-	}
-	_ = json.Unmarshal(p.State.Input, &in) // what can't be read is empty
-	return command{Command: in.Command}
 }
 
 // input is the input of a tool, in Claude Code's form where it names a file.
@@ -220,16 +217,4 @@ func (p *openCodePart) input() any {
 		return patched{Path: in.Path}
 	}
 	return object(p.State.Input)
-}
-
-// openCodeTool returns the name of a tool in Claude Code.
-func openCodeTool(name string) string {
-	names := []string{
-		"write", "Write", "edit", "MultiEdit", "multiedit", "MultiEdit", "read", "Read", "grep", "Grep", "glob", "Glob", "list", "LS",
-		"task", "Task", "todowrite", "TodoWrite", "webfetch", "WebFetch", "websearch", "WebSearch", "question", "AskUserQuestion", "skill", "Skill",
-	}
-	if i := slices.Index(names, name); i >= 0 && i%2 == 0 {
-		return names[i+1]
-	}
-	return name
 }

@@ -84,7 +84,14 @@ func piMessage(id string, raw json.RawMessage) *entry {
 	if json.Unmarshal(raw, &m) != nil {
 		return nil
 	}
-	parts := piParts(m.Content)
+	// The content is one text or parts.
+	var parts []piPart
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		parts = []piPart{{Type: "text", Text: text}}
+	} else {
+		_ = json.Unmarshal(m.Content, &parts) // what can't be read is empty
+	}
 	switch m.Role {
 	case "user":
 		return person(piText(parts))
@@ -95,7 +102,16 @@ func piMessage(id string, raw json.RawMessage) *entry {
 		}
 		return &entry{Type: "user", Message: &message{Role: "user", Content: []block{resultBlock(m.Call, output, m.Failed)}}}
 	case "assistant":
-		e := done(piBlocks(parts)...)
+		blocks := []block{}
+		for _, p := range parts {
+			switch {
+			case p.Type == "text" && p.Text != "":
+				blocks = append(blocks, textBlock(p.Text))
+			case p.Type == "toolCall":
+				blocks = append(blocks, piCall(p))
+			}
+		}
+		e := done(blocks...)
 		e.Message.Model = m.Model
 		if u := m.Usage; u != nil {
 			if e.Message.ID = m.Response; m.Response == "" {
@@ -108,17 +124,6 @@ func piMessage(id string, raw json.RawMessage) *entry {
 	return nil
 }
 
-// piParts returns the parts of a content, which may be one text.
-func piParts(raw json.RawMessage) []piPart {
-	var parts []piPart
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return []piPart{{Type: "text", Text: text}}
-	}
-	_ = json.Unmarshal(raw, &parts) // what can't be read is empty
-	return parts
-}
-
 func piText(parts []piPart) string {
 	var texts []string
 	for _, p := range parts {
@@ -127,19 +132,6 @@ func piText(parts []piPart) string {
 		}
 	}
 	return strings.Join(texts, "\n")
-}
-
-func piBlocks(parts []piPart) []block {
-	blocks := []block{}
-	for _, p := range parts {
-		switch {
-		case p.Type == "text" && p.Text != "":
-			blocks = append(blocks, textBlock(p.Text))
-		case p.Type == "toolCall":
-			blocks = append(blocks, piCall(p))
-		}
-	}
-	return blocks
 }
 
 // piCall is the call of a tool.

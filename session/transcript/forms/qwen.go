@@ -1,17 +1,10 @@
 package forms
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 )
-
-// isQwen reports whether a line is of Qwen Code, which has the envelope of Claude Code and
-// the messages of Gemini's interface.
-func isQwen(line []byte) bool {
-	return startsWith(line, `"uuid":`) && (bytes.Contains(line, []byte(`"parts":`)) || bytes.Contains(line, []byte(`"systemPayload":`)))
-}
 
 // qwenEnvelope is a line of Qwen Code.
 type qwenEnvelope struct {
@@ -75,7 +68,12 @@ func qwenLine(line []byte) []byte {
 	}
 	switch q.Type {
 	case "user":
-		q.person(e)
+		// A person wrote it, or the client in their name.
+		e.Meta = q.Provenance == "system"
+		if q.Provenance == "real_user" {
+			e.Origin = &origin{Kind: "human"}
+		}
+		e.Message.Content = texts(q.Message)
 	case "assistant":
 		q.answer(e)
 	case "tool_result":
@@ -84,20 +82,20 @@ func qwenLine(line []byte) []byte {
 		if q.Subtype != "chat_compression" {
 			return nil
 		}
-		q.compacted(e)
+		e.Subtype = "compact_boundary"
+		for _, c := range q.Payload.History {
+			if blocks := texts(c); len(blocks) > 0 {
+				e.Type, e.Subtype, e.Compact, e.Message.Content = "user", "", true, blocks[:1]
+				break
+			}
+		}
+		if !e.Compact {
+			e.Message = nil
+		}
 	default:
 		return nil
 	}
 	return encode(e)
-}
-
-// person is what a person said, or what the client writes in their name.
-func (q *qwenEnvelope) person(e *entry) {
-	e.Meta = q.Provenance == "system"
-	if q.Provenance == "real_user" {
-		e.Origin = &origin{Kind: "human"}
-	}
-	e.Message.Content = texts(q.Message)
 }
 
 // texts returns the texts of a message, without what the model thought.
@@ -193,7 +191,10 @@ func (q *qwenEnvelope) results(e *entry) {
 			status, rest := shellOutput(output)
 			output, failed = withStatus(status, rest), failed || status != 0
 		case "Task":
-			if id, ok := backgroundTask(output); ok {
+			// The subagent goes on in the background.
+			if strings.HasPrefix(output, "Background agent launched") {
+				_, rest, _ := strings.Cut(output, "task_id: ")
+				id, _, _ := strings.Cut(rest, " ")
 				e.Result = &detached{Async: true, Agent: id}
 			}
 		}
@@ -236,25 +237,4 @@ func shellOutput(result string) (status int, output string) {
 		output = ""
 	}
 	return status, output
-}
-
-// backgroundTask returns the id of a subagent that goes on in the background.
-func backgroundTask(output string) (id string, ok bool) {
-	if !strings.HasPrefix(output, "Background agent launched") {
-		return "", false
-	}
-	_, rest, _ := strings.Cut(output, "task_id: ")
-	id, _, _ = strings.Cut(rest, " ")
-	return id, true
-}
-
-// compacted is where the context was compressed, with the summary.
-func (q *qwenEnvelope) compacted(e *entry) {
-	for _, c := range q.Payload.History {
-		if blocks := texts(c); len(blocks) > 0 {
-			e.Type, e.Compact, e.Message.Content = "user", true, blocks[:1]
-			return
-		}
-	}
-	e.Subtype, e.Message = "compact_boundary", nil
 }
