@@ -21,20 +21,6 @@ type repoSettings struct {
 	shared         bool   // core.sharedRepository: others write here too
 }
 
-func (s repoSettings) format() Format {
-	if s.objectFormat == string(SHA256) {
-		return SHA256
-	}
-	return SHA1
-}
-
-func (s repoSettings) refStorage() string {
-	if strings.HasPrefix(s.refs, "reftable") {
-		return "reftable"
-	}
-	return "files"
-}
-
 // readSettings reads the files that git reads for this, without includes, and
 // by git's rules for a linked worktree: core.bare and core.worktree of the
 // common file aren't its own unless extensions.worktreeConfig is set.
@@ -156,16 +142,15 @@ func (c *Config) LookupEnv(name string) (value string, found bool) {
 // HasSSHCommand reports whether the user has an ssh command of their own, and true
 // if that can't be determined.
 func (c *Config) HasSSHCommand(ctx context.Context) bool {
-	c.sshOnce.Do(func() { c.ownSSH = c.findSSH(ctx) })
-	return c.ownSSH
-}
-
-func (c *Config) findSSH(ctx context.Context) bool {
-	for _, e := range c.repo.processes.environ() {
-		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
-			return true
+	c.sshOnce.Do(func() {
+		for _, e := range c.repo.processes.environ() {
+			if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
+				c.ownSSH = true
+				return
+			}
 		}
-	}
-	own, err := c.Match(ctx, `^core\.sshcommand$`)
-	return err != nil || len(own) > 0
+		own, err := c.Match(ctx, `^core\.sshcommand$`)
+		c.ownSSH = err != nil || len(own) > 0
+	})
+	return c.ownSSH
 }

@@ -25,10 +25,14 @@ func parseConfig(data []byte, yield func(section, key, value string)) {
 		case b == '[':
 			section, plain = c.section()
 		case isKeyByte(b):
-			key := c.word()
+			start := c.pos
+			for c.pos < len(c.data) && isKeyByte(c.data[c.pos]) {
+				c.pos++
+			}
+			key := strings.ToLower(string(c.data[start:c.pos]))
 			value, ok := c.value()
 			if ok && plain && section != "" {
-				yield(section, strings.ToLower(key), value)
+				yield(section, key, value)
 			}
 		default:
 			c.skipLine()
@@ -76,14 +80,6 @@ func (c *configReader) section() (name string, plain bool) {
 	return "", false
 }
 
-func (c *configReader) word() string {
-	start := c.pos
-	for c.pos < len(c.data) && isKeyByte(c.data[c.pos]) {
-		c.pos++
-	}
-	return string(c.data[start:c.pos])
-}
-
 // value reads what follows a key to the end of its line: quotes, escapes,
 // comments and continued lines as git has them. It is false for a line that
 // git would refuse.
@@ -99,16 +95,6 @@ func (c *configReader) value() (string, bool) {
 	}
 	c.pos++
 	c.skipBlanks()
-	return c.text()
-}
-
-func (c *configReader) skipBlanks() {
-	for c.pos < len(c.data) && c.data[c.pos] != '\n' && isConfigSpace(c.data[c.pos]) {
-		c.pos++
-	}
-}
-
-func (c *configReader) text() (string, bool) {
 	var out []byte
 	keep := 0 // length of out without unquoted white space at its end
 	quoted := false
@@ -141,6 +127,12 @@ func (c *configReader) text() (string, bool) {
 		}
 	}
 	return string(out[:keep]), !quoted
+}
+
+func (c *configReader) skipBlanks() {
+	for c.pos < len(c.data) && c.data[c.pos] != '\n' && isConfigSpace(c.data[c.pos]) {
+		c.pos++
+	}
 }
 
 // escape reads what follows a backslash.

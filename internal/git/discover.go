@@ -64,13 +64,26 @@ func Discover(l Locate) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("discover from %s: %w", l.Dir, err)
 	}
-	var f found
-	if name := l.getenv("GIT_DIR"); l.Hook && name != "" {
-		f, err = l.fromEnvironment(dir, name)
-	} else {
-		f, err = l.walkUp(dir)
+	name := l.getenv("GIT_DIR")
+	if !l.Hook || name == "" {
+		f, err := l.walkUp(dir)
+		if err != nil {
+			return nil, err
+		}
+		return l.open(dir, f)
 	}
-	if err != nil {
+	f := found{gitDir: absolute(dir, name), explicit: true}
+	if info, err := os.Stat(f.gitDir); err == nil && info.Mode().IsRegular() {
+		if f.gitDir, err = readGitFile(f.gitDir); err != nil {
+			return nil, err
+		}
+	}
+	if common := l.getenv("GIT_COMMON_DIR"); common != "" {
+		f.commonDir = absolute(dir, common)
+	} else if !f.valid(l.getenv("GIT_OBJECT_DIRECTORY") != "") {
+		return nil, fmt.Errorf("GIT_DIR %s: %w", f.gitDir, ErrNotRepository)
+	}
+	if err := f.resolve(); err != nil {
 		return nil, err
 	}
 	return l.open(dir, f)
@@ -87,31 +100,22 @@ func (r *Repo) Below(dir string) (*Repo, error) {
 	return found, err
 }
 
-func (l Locate) fromEnvironment(dir, name string) (found, error) {
-	gitDir := absolute(dir, name)
-	if info, err := os.Stat(gitDir); err == nil && info.Mode().IsRegular() {
-		if gitDir, err = readGitFile(gitDir); err != nil {
-			return found{}, err
-		}
-	}
-	f := found{gitDir: gitDir, explicit: true}
-	if common := l.getenv("GIT_COMMON_DIR"); common != "" {
-		f.commonDir = absolute(dir, common)
-		return f, f.resolve()
-	}
-	if !f.valid(l.Hook && l.getenv("GIT_OBJECT_DIRECTORY") != "") {
-		return found{}, fmt.Errorf("GIT_DIR %s: %w", gitDir, ErrNotRepository)
-	}
-	return f, f.resolve()
-}
-
 // walkUp tries dir and each directory above it.
 func (l Locate) walkUp(dir string) (found, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return found{}, fmt.Errorf("discover from %s: %w", dir, err)
 	}
-	ceilings := l.ceilings()
+	ceilings := make(map[string]bool)
+	for _, end := range filepath.SplitList(l.getenv("GIT_CEILING_DIRECTORIES")) {
+		if !filepath.IsAbs(end) {
+			continue
+		}
+		ceilings[filepath.Clean(end)] = true
+		if physical, err := filepath.EvalSymlinks(end); err == nil {
+			ceilings[physical] = true
+		}
+	}
 	across := isTrue(l.getenv("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
 	for {
 		f, err := at(dir)
@@ -202,25 +206,6 @@ func readGitFile(path string) (string, error) {
 		return "", fmt.Errorf("%s is no gitdir file: %w", path, ErrNotRepository)
 	}
 	return absolute(filepath.Dir(path), name), nil
-}
-
-// ceilings are the directories at which the way up ends.
-func (l Locate) ceilings() map[string]bool {
-	value := l.getenv("GIT_CEILING_DIRECTORIES")
-	if value == "" {
-		return nil
-	}
-	set := make(map[string]bool)
-	for _, dir := range filepath.SplitList(value) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		set[filepath.Clean(dir)] = true
-		if physical, err := filepath.EvalSymlinks(dir); err == nil {
-			set[physical] = true
-		}
-	}
-	return set
 }
 
 func absolute(dir, name string) string {

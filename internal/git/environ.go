@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 )
 
 // processes starts git for a repository.
@@ -29,42 +30,35 @@ func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture
 	if cmd.Dir == "" {
 		cmd.Dir = p.gitDir
 	}
-	cmd.Env = p.commandEnviron(q)
+	if q.User {
+		// The environment that git has when the user calls it, without what would lead it to
+		// another repository or allow it to ask at a terminal.
+		env := slices.DeleteFunc(p.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
+		cmd.Env = slices.Concat(env, p.explicitEnviron(), q.Env)
+	} else {
+		cmd.Env = slices.Concat(p.environ(), q.Env)
+		if index := p.locate.getenv("GIT_INDEX_FILE"); q.HookIndex && p.locate.Hook && index != "" {
+			cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+absolute(p.dir, index))
+		}
+		switch {
+		case q.LazyFetch:
+			cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=0")
+		case !q.Network:
+			// A git older than 2.45 doesn't know GIT_NO_LAZY_FETCH; without an
+			// allowed protocol its lazy fetch fails before it connects.
+			cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=none")
+		}
+	}
 	stderr := &capture{}
 	cmd.Stdin, cmd.Stderr = q.Stdin, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = waitDelay
 	if q.NoTerminal {
-		isolate(cmd)
+		// What git started ends with it: ssh would wait on, long after git is gone.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	}
 	return cmd, stderr
-}
-
-// commandEnviron is the environment of a command.
-func (p *processes) commandEnviron(q Command) []string {
-	if q.User {
-		return slices.Concat(p.userEnviron(), q.Env)
-	}
-	env := slices.Concat(p.environ(), q.Env)
-	if index := p.locate.getenv("GIT_INDEX_FILE"); q.HookIndex && p.locate.Hook && index != "" {
-		env = append(env, "GIT_INDEX_FILE="+absolute(p.dir, index))
-	}
-	switch {
-	case q.LazyFetch:
-		env = append(env, "GIT_NO_LAZY_FETCH=0")
-	case !q.Network:
-		// A git older than 2.45 doesn't know GIT_NO_LAZY_FETCH; without an
-		// allowed protocol its lazy fetch fails before it connects.
-		env = append(env, "GIT_ALLOW_PROTOCOL=none")
-	}
-	return env
-}
-
-// userEnviron is the environment that git has when the user calls it, without what
-// would lead it to another repository or allow it to ask at a terminal.
-func (p *processes) userEnviron() []string {
-	env := slices.DeleteFunc(p.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
-	return append(env, p.explicitEnviron()...)
 }
 
 // buildEnviron is the environment of all git processes: the caller's, without
@@ -73,7 +67,19 @@ func (p *processes) buildEnviron() []string {
 	env := p.locate.inherited()
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
 	if p.locate.Hook {
-		env = append(env, p.hookEnviron()...)
+		// What git passes to its hook about the repository.
+		if p.locate.getenv("GIT_COMMON_DIR") != "" {
+			env = append(env, "GIT_COMMON_DIR="+p.commonDir)
+		}
+		if p.locate.getenv("GIT_OBJECT_DIRECTORY") != "" {
+			env = append(env, "GIT_OBJECT_DIRECTORY="+p.objects)
+		}
+		if list := p.locate.getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"); list != "" {
+			env = append(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+list)
+		}
+		if !p.explicit && p.locate.getenv("GIT_WORK_TREE") != "" {
+			env = append(env, "GIT_WORK_TREE="+p.root)
+		}
 	}
 	return append(env, p.explicitEnviron()...)
 }
@@ -86,7 +92,16 @@ func (l Locate) inherited() []string {
 	}
 	env := make([]string, 0, len(all)+12)
 	for _, e := range all {
-		if name, _, _ := strings.Cut(e, "="); !dropped(name) {
+		// These say where the repository is and how paths are to be read
+		// (git rev-parse --local-env-vars, and some more).
+		switch name, _, _ := strings.Cut(e, "="); name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_PREFIX",
+			"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_IMPLICIT_WORK_TREE",
+			"GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES",
+			"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+			"GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS", "GIT_CONFIG", "GIT_ATTR_SOURCE", "GIT_FLUSH",
+			"GIT_REFLOG_ACTION", "GIT_NO_LAZY_FETCH", "GIT_DEFAULT_HASH":
+		default:
 			env = append(env, e)
 		}
 	}
@@ -103,37 +118,4 @@ func (p *processes) explicitEnviron() []string {
 	default:
 		return []string{"GIT_DIR=" + p.gitDir, "GIT_WORK_TREE=" + p.root}
 	}
-}
-
-// hookEnviron is what git passes to its hook about the repository.
-func (p *processes) hookEnviron() []string {
-	var env []string
-	if p.locate.getenv("GIT_COMMON_DIR") != "" {
-		env = append(env, "GIT_COMMON_DIR="+p.commonDir)
-	}
-	if p.locate.getenv("GIT_OBJECT_DIRECTORY") != "" {
-		env = append(env, "GIT_OBJECT_DIRECTORY="+p.objects)
-	}
-	if list := p.locate.getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"); list != "" {
-		env = append(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+list)
-	}
-	if !p.explicit && p.locate.getenv("GIT_WORK_TREE") != "" {
-		env = append(env, "GIT_WORK_TREE="+p.root)
-	}
-	return env
-}
-
-// dropped names the variables for where the repository is and how paths
-// are to be read (git rev-parse --local-env-vars, and some more).
-func dropped(name string) bool {
-	switch name {
-	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_PREFIX",
-		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_IMPLICIT_WORK_TREE",
-		"GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES",
-		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-		"GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS", "GIT_CONFIG", "GIT_ATTR_SOURCE", "GIT_FLUSH",
-		"GIT_REFLOG_ACTION", "GIT_NO_LAZY_FETCH", "GIT_DEFAULT_HASH":
-		return true
-	}
-	return false
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/klauspost/compress/zlib"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -25,18 +27,6 @@ type LooseObjects struct {
 	pending   pendingObjects
 	deflaters sync.Pool
 	inflaters sync.Pool
-}
-
-func newLooseObjects(dir string, format Format, shared bool, alternates string) *LooseObjects {
-	l := &LooseObjects{dir: dir, format: format, shared: shared, alternates: alternates, pending: pendingObjects{dir: dir}}
-	l.deflaters.New = func() any {
-		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
-		if err != nil {
-			panic(err) // the level is a constant
-		}
-		return w
-	}
-	return l
 }
 
 // loosePath is the file of a loose object in a directory of objects.
@@ -158,29 +148,11 @@ func (l *LooseObjects) Has(oid OID) bool {
 func (l *LooseObjects) refresh(oid OID) bool {
 	path := loosePath(l.dir, oid)
 	info, err := os.Lstat(path)
-	return err == nil && info.Size() > 0 && freshen(path) == nil
+	return err == nil && info.Size() > 0 && unix.Utimes(path, nil) == nil
 }
 
 // Keep reports whether the object is there as a loose one, and makes git's prune
 // leave it alone for as long as a new one.
 func (l *LooseObjects) Keep(oid OID) bool {
 	return l.format.Valid(oid) && (l.pending.has(oid) || l.refresh(oid))
-}
-
-// remove deletes the file of an object, if it has one.
-func (l *LooseObjects) remove(oid OID) error {
-	if !l.format.Valid(oid) {
-		return fmt.Errorf("remove object: %q is no object id", oid)
-	}
-	if !l.Has(oid) {
-		return nil
-	}
-	path := loosePath(l.dir, oid)
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove object %s: %w", oid, err)
-	}
-	return nil
 }

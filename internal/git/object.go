@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Commit is a commit without the headers that nothing here needs (signature,
@@ -83,18 +87,13 @@ func ParseSignature(s string) Signature {
 	}
 	zone := time.UTC
 	if len(fields) > 1 {
-		zone = parseZone(fields[1])
+		n, err := strconv.Atoi(fields[1])
+		if err == nil && n >= -2359 && n <= 2359 && n%100 <= 59 && n%100 >= -59 && n != 0 {
+			zone = time.FixedZone("", (n/100*60+n%100)*60)
+		}
 	}
 	sig.When = time.Unix(seconds, 0).In(zone)
 	return sig
-}
-
-func parseZone(s string) *time.Location {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < -2359 || n > 2359 || n%100 > 59 || n%100 < -59 || n == 0 {
-		return time.UTC
-	}
-	return time.FixedZone("", (n/100*60+n%100)*60)
 }
 
 // String is the signature as a commit has it: "Name <email> unix +zzzz".
@@ -184,8 +183,17 @@ func (r *Repo) SyncObjects() error {
 // to them.
 func (r *Repo) RemoveLoose(oids []OID) error {
 	for _, oid := range oids {
-		if err := r.Loose.remove(oid); err != nil {
-			return err
+		if !r.Format.Valid(oid) {
+			return fmt.Errorf("remove object: %q is no object id", oid)
+		}
+		if r.Loose.Has(oid) {
+			path := loosePath(r.Loose.dir, oid)
+			if err := disk.Step("remove", path); err != nil {
+				return err
+			}
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove object %s: %w", oid, err)
+			}
 		}
 		r.trees.remove(oid)
 	}

@@ -24,14 +24,13 @@ import (
 // take most of the time. It calls write once with a function that adds a blob and
 // returns its OID; without a blob nothing is stored. When WriteBlobPack returns, the
 // blobs can be read; their names are on the disk after SyncObjects.
-func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) error) error {
-	if err := r.Loose.writePack(write); err != nil {
-		return fmt.Errorf("write pack: %w", err)
-	}
-	return nil
-}
-
-func (l *LooseObjects) writePack(write func(add func(data []byte) (OID, error)) error) (err error) {
+func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write pack: %w", err)
+		}
+	}()
+	l := r.Loose
 	dir := filepath.Join(l.dir, "pack")
 	if err := disk.Step("object", dir); err != nil {
 		return err

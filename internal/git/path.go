@@ -1,7 +1,6 @@
 package git
 
 import (
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,17 +22,6 @@ func (r *Repo) Rel(path string) (string, bool) {
 		}
 	}
 	return rel, true
-}
-
-// below returns path relative to root, if it is root or below it. Both are clean.
-func below(root, path string) (string, bool) {
-	if path == root {
-		return ".", true
-	}
-	if !strings.HasSuffix(root, string(filepath.Separator)) {
-		root += string(filepath.Separator)
-	}
-	return strings.CutPrefix(path, root)
 }
 
 // ValidPath reports whether git would take path into a tree: relative, with slashes,
@@ -71,14 +59,13 @@ func isDotGit(name string) bool {
 	if strings.EqualFold(ntfs, ".git") || strings.EqualFold(ntfs, "git~1") {
 		return true
 	}
-	return strings.EqualFold(strings.Map(dropIgnorable, name), ".git")
-}
-
-// dropIgnorable drops the characters that HFS+ ignores in a name.
-func dropIgnorable(c rune) rune {
-	switch {
-	case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
-		return -1
-	}
-	return c
+	// HFS+ ignores some characters in a name.
+	visible := strings.Map(func(c rune) rune {
+		switch {
+		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
+			return -1
+		}
+		return c
+	}, name)
+	return strings.EqualFold(visible, ".git")
 }

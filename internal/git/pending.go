@@ -124,7 +124,17 @@ func (p *pendingObjects) publishLocked() error {
 	if len(p.objects) == 0 {
 		return nil
 	}
-	if err := p.syncContents(); err != nil {
+	var err error
+	if len(p.objects) > syncEach {
+		err = disk.Sync(p.dir)
+	} else {
+		temps := make([]string, 0, len(p.objects))
+		for _, o := range p.objects {
+			temps = append(temps, o.temp)
+		}
+		err = disk.SyncFiles(temps, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
 	for oid, o := range p.objects {
@@ -141,18 +151,6 @@ func (p *pendingObjects) publishLocked() error {
 	}
 	p.bytes = 0
 	return nil
-}
-
-// syncContents waits until the contents of the pending objects are on the disk.
-func (p *pendingObjects) syncContents() error {
-	if len(p.objects) > syncEach {
-		return disk.Sync(p.dir)
-	}
-	temps := make([]string, 0, len(p.objects))
-	for _, o := range p.objects {
-		temps = append(temps, o.temp)
-	}
-	return disk.SyncFiles(temps, nil)
 }
 
 // noteDir notes a directory with new names. The caller holds the lock.

@@ -32,7 +32,13 @@ func (e *RefusedError) Hint() string {
 // git might not. Reading its files ourselves, or naming it in GIT_DIR, would pass by
 // git's own checks. It counts the process, if it took one.
 func (l Locate) permit(f found) (processes int64, err error) {
-	if f.explicit || !l.doubtful(f) {
+	if f.explicit {
+		return 0, nil
+	}
+	// Git might refuse a repository that has no .git of its own, or a file that git checks
+	// and that belongs to another user.
+	if f.base != "" && !isTrue(l.getenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")) &&
+		ownedByUser(f.base) && ownedByUser(f.gitDir) && ownedByUser(filepath.Join(f.base, ".git")) {
 		return 0, nil
 	}
 	dir := f.base
@@ -59,13 +65,4 @@ func (l Locate) permit(f found) (processes int64, err error) {
 		return 1, &RefusedError{Dir: dir, Reason: "it finds another one from there"}
 	}
 	return 1, nil
-}
-
-// doubtful reports whether git might refuse the repository: it has no .git of its
-// own, or a file that git checks belongs to another user.
-func (l Locate) doubtful(f found) bool {
-	if f.base == "" || isTrue(l.getenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")) {
-		return true
-	}
-	return !ownedByUser(f.base) || !ownedByUser(f.gitDir) || !ownedByUser(filepath.Join(f.base, ".git"))
 }

@@ -184,13 +184,6 @@ func (c *capture) String() string {
 	return c.buf.String()
 }
 
-// isolate starts the command without a terminal to ask at, and ends it together
-// with what it started: ssh would wait on, long after git is gone.
-func isolate(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-}
-
 // Plainly is a line of git's stderr without the word that git puts before it.
 func Plainly(line string) string {
 	for _, word := range []string{"fatal: ", "error: "} {

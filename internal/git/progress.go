@@ -33,13 +33,6 @@ var progressLine = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglob
 	return regexp.MustCompile(`^(?:remote: )?([A-Z][A-Za-z ]+): +(?:\d+% \((\d+)/(\d+)\)|(\d+))(?:, ([\d.]+) (bytes|KiB|MiB|GiB))?(?: *[,|]|$)`)
 })
 
-// isProgressNote reports whether a line is what git writes beside its progress.
-func isProgressNote(line string) bool {
-	line = strings.TrimPrefix(line, "remote: ")
-	rest, isTotal := strings.CutPrefix(line, "Total ")
-	return isTotal && strings.HasPrefix(strings.TrimLeft(rest, "0123456789"), " (") || strings.HasPrefix(line, "Delta compression using ")
-}
-
 // parseProgress reads a line of git's stderr.
 func parseProgress(line string) (Progress, bool) {
 	const stage, done, total, alone, amount, unit = 1, 2, 3, 4, 5, 6
@@ -75,9 +68,14 @@ func (r *progressReader) take(p []byte) (other []byte) {
 			return other
 		}
 		line := r.rest[:end+1]
+		// What git writes beside its progress is no part of it, and not kept either.
+		note := strings.TrimPrefix(string(line), "remote: ")
+		rest, isTotal := strings.CutPrefix(note, "Total ")
+		isNote := isTotal && strings.HasPrefix(strings.TrimLeft(rest, "0123456789"), " (") ||
+			strings.HasPrefix(note, "Delta compression using ")
 		if at, ok := parseProgress(string(r.rest[:end])); ok {
 			r.report(at)
-		} else if !isProgressNote(string(line)) {
+		} else if !isNote {
 			other = append(other, line...)
 		}
 		r.rest = r.rest[end+1:]

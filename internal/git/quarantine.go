@@ -19,7 +19,10 @@ func (l *LooseObjects) Quarantine(do func(env []string) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(aside)) }()
-	others := quoteAlternate(l.dir)
+	others := l.dir
+	if strings.ContainsAny(others, "\"\\\n"+string(os.PathListSeparator)) {
+		others = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(others) + `"`
+	}
 	if l.alternates != "" {
 		others += string(os.PathListSeparator) + l.alternates
 	}
@@ -27,17 +30,10 @@ func (l *LooseObjects) Quarantine(do func(env []string) error) (err error) {
 	return errors.Join(failed, l.adopt(aside))
 }
 
-// quoteAlternate writes a path as one of a list of them.
-func quoteAlternate(path string) string {
-	if !strings.ContainsAny(path, "\"\\\n"+string(os.PathListSeparator)) {
-		return path
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
-}
-
 // adopt takes the loose objects of a directory as pending ones.
 func (l *LooseObjects) adopt(aside string) error {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(aside), "[0-9a-f][0-9a-f]", "*"))
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(aside)
+	paths, err := filepath.Glob(filepath.Join(pattern, "[0-9a-f][0-9a-f]", "*"))
 	if err != nil || len(paths) == 0 {
 		return err
 	}
@@ -68,8 +64,4 @@ func (l *LooseObjects) adoptObject(oid OID, path string) error {
 		return err
 	}
 	return l.pending.add(oid, "blob", temp, nil, int(info.Size()))
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

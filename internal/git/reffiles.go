@@ -36,7 +36,20 @@ func (f refFiles) resolve(name string) (OID, error) {
 		}
 		data, err := os.ReadFile(path) //nolint:gosec // HEAD, or below refs: isSharedRef
 		if errors.Is(err, fs.ErrNotExist) && name != "HEAD" {
-			return f.packed(name)
+			// Git packs a ref before it removes the loose one.
+			data, err := f.packedRefs()
+			if err != nil {
+				return "", err
+			}
+			line := bytes.Index(data, []byte(" "+name+"\n"))
+			if line < 0 {
+				return "", ErrMissing
+			}
+			oid := OID(data[max(line-f.format.HexLen(), 0):line])
+			if !f.format.Valid(oid) {
+				return "", errAskGit
+			}
+			return oid, nil
 		}
 		if err != nil {
 			return "", errAskGit
@@ -67,24 +80,6 @@ func isSharedRef(name string) bool {
 		}
 	}
 	return !strings.ContainsAny(name, " ~^:?*[\\@\n\x7f") && !strings.Contains(name, "..")
-}
-
-// packed finds a ref in packed-refs: ErrMissing if it isn't there. The caller
-// has found that it isn't loose: git packs a ref before it removes the loose one.
-func (f refFiles) packed(name string) (OID, error) {
-	data, err := f.packedRefs()
-	if err != nil {
-		return "", err
-	}
-	line := bytes.Index(data, []byte(" "+name+"\n"))
-	if line < 0 {
-		return "", ErrMissing
-	}
-	oid := OID(data[max(line-f.format.HexLen(), 0):line])
-	if !f.format.Valid(oid) {
-		return "", errAskGit
-	}
-	return oid, nil
 }
 
 // packedRefs is the file of that name, empty if there is none.

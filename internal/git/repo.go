@@ -3,7 +3,10 @@ package git
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/zlib"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -61,8 +64,14 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{
-		GitDir: f.gitDir, CommonDir: f.commonDir, Root: root, Bare: root == "", Format: s.format(), RefStorage: s.refStorage(),
+		GitDir: f.gitDir, CommonDir: f.commonDir, Root: root, Bare: root == "", Format: SHA1, RefStorage: "files",
 		paths: disk.NewResolver(root, dir),
+	}
+	if s.objectFormat == string(SHA256) {
+		r.Format = SHA256
+	}
+	if strings.HasPrefix(s.refs, "reftable") {
+		r.RefStorage = "reftable"
 	}
 	r.Notes = &Notes{repo: r}
 	if f.gitDir != f.commonDir {
@@ -83,7 +92,16 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	}
 	r.processes.started.Store(asked)
 	r.processes.environ = sync.OnceValue(r.processes.buildEnviron)
-	r.Loose = newLooseObjects(objects, r.Format, s.shared, alternates)
+	r.Loose = &LooseObjects{
+		dir: objects, format: r.Format, shared: s.shared, alternates: alternates, pending: pendingObjects{dir: objects},
+	}
+	r.Loose.deflaters.New = func() any {
+		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
+		if err != nil {
+			panic(err) // the level is a constant
+		}
+		return w
+	}
 	r.packed.loose = r.Loose
 	r.refs = refFiles{gitDir: r.GitDir, commonDir: r.CommonDir, format: r.Format, storage: r.RefStorage}
 	r.replaces = sync.OnceValue(r.refs.haveReplacements)
@@ -107,7 +125,7 @@ func (l Locate) workTree(dir string, f found, s repoSettings) (string, error) {
 		root = absolute(f.gitDir, s.worktree)
 	case s.bare:
 		return "", nil
-	case f.explicit && isFalse(l.getenv("GIT_IMPLICIT_WORK_TREE")):
+	case f.explicit && l.getenv("GIT_IMPLICIT_WORK_TREE") != "" && !isTrue(l.getenv("GIT_IMPLICIT_WORK_TREE")):
 		return "", nil
 	case f.explicit:
 		root = dir
@@ -119,7 +137,9 @@ func (l Locate) workTree(dir string, f found, s repoSettings) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolve working tree: %w", err)
 	}
-	if _, inside := below(f.gitDir, physical); inside {
+	// Both are clean.
+	const slash = string(filepath.Separator)
+	if physical == f.gitDir || strings.HasPrefix(physical, strings.TrimSuffix(f.gitDir, slash)+slash) {
 		return "", nil
 	}
 	return physical, nil
@@ -146,5 +166,3 @@ func (r *Repo) MainRoot() string {
 	}
 	return root
 }
-
-func isFalse(value string) bool { return value != "" && !isTrue(value) }

@@ -4,8 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // sameDevice reports whether two files are on one file system.
@@ -25,6 +23,3 @@ func ownedByUser(path string) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || int(s.Uid) == os.Geteuid()
 }
-
-// freshen sets a file's times to now, so that a prune keeps it.
-func freshen(path string) error { return unix.Utimes(path, nil) }

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +53,12 @@ func (c *collector) line(raw []byte, number int) {
 		return
 	}
 	at := moment{line: number, time: e.time()}
-	c.seen(at.time)
+	if !at.time.IsZero() && (c.scan.FirstTime.IsZero() || at.time.Before(c.scan.FirstTime)) {
+		c.scan.FirstTime = at.time
+	}
+	if at.time.After(c.scan.LastTime) {
+		c.scan.LastTime = at.time
+	}
 	if len(e.uuid) > 0 && !e.sidechain {
 		c.lastUUID = append(c.lastUUID[:0], e.uuid...)
 	}
@@ -63,18 +67,6 @@ func (c *collector) line(raw []byte, number int) {
 		c.assistant(&e, at)
 	case "user", "human":
 		c.user(&e, at)
-	}
-}
-
-func (c *collector) seen(t time.Time) {
-	if t.IsZero() {
-		return
-	}
-	if c.scan.FirstTime.IsZero() || t.Before(c.scan.FirstTime) {
-		c.scan.FirstTime = t
-	}
-	if t.After(c.scan.LastTime) {
-		c.scan.LastTime = t
 	}
 }
 
@@ -87,7 +79,9 @@ func (c *collector) assistant(e *entry, at moment) {
 	genuine := string(m.model) != synthetic
 	if genuine {
 		c.count(m)
-		c.model(e, m)
+		if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
+			c.scan.Model = Unescaped(m.model)
+		}
 	}
 	for i := range m.blocks {
 		b := &m.blocks[i]
@@ -99,13 +93,6 @@ func (c *collector) assistant(e *entry, at moment) {
 		case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
 			c.lastText = append(c.lastText[:0], b.text...)
 		}
-	}
-}
-
-// model notes the model of a message of the agent's own.
-func (c *collector) model(e *entry, m *message) {
-	if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
-		c.scan.Model = Unescaped(m.model)
 	}
 }
 
@@ -207,11 +194,22 @@ func (c *collector) result(b *block, e *entry, at moment) {
 	}
 	id := Unescaped(b.of)
 	u, known := c.uses[id]
-	if !known || u.task {
-		c.answer(id, e)
+	if (!known || u.task) && len(e.uuid) > 0 && !e.sidechain {
+		if c.scan.Answers == nil {
+			c.scan.Answers = map[string]string{}
+		}
+		c.scan.Answers[id] = Unescaped(e.uuid)
 	}
 	if u.task && len(e.agent) > 0 {
-		c.subagent(id, u.input, Unescaped(e.agent))
+		var in struct {
+			Type        string `json:"subagent_type"`
+			Description string `json:"description"`
+		}
+		_ = json.Unmarshal(u.input, &in) // what can't be read is empty
+		agent := Unescaped(e.agent)
+		if IsToolID(id) && IsToolID(agent) {
+			c.scan.Subagents = append(c.scan.Subagents, Subagent{ToolUse: id, ID: agent, Type: in.Type, Description: in.Description})
+		}
 	}
 	goesOn := !b.failed && (e.detached || u.background)
 	if known && u.edit >= 0 {
@@ -236,37 +234,4 @@ func (c *collector) result(b *block, e *entry, at moment) {
 		}
 		c.failed[id] = true
 	}
-}
-
-// subagent records that a tool use was carried out by a subagent.
-func (c *collector) subagent(toolUse string, input []byte, agent string) {
-	var in struct {
-		Type        string `json:"subagent_type"`
-		Description string `json:"description"`
-	}
-	_ = json.Unmarshal(input, &in) // what can't be read is empty
-	if IsToolID(toolUse) && IsToolID(agent) {
-		c.scan.Subagents = append(c.scan.Subagents, Subagent{ToolUse: toolUse, ID: agent, Type: in.Type, Description: in.Description})
-	}
-}
-
-// answer records which line has the result of a tool use.
-func (c *collector) answer(id string, e *entry) {
-	if len(e.uuid) == 0 || e.sidechain {
-		return
-	}
-	if c.scan.Answers == nil {
-		c.scan.Answers = map[string]string{}
-	}
-	c.scan.Answers[id] = Unescaped(e.uuid)
-}
-
-// finish returns the Scan.
-func (c *collector) finish() Scan {
-	if c.failed != nil {
-		c.scan.Edits = slices.DeleteFunc(c.scan.Edits, func(e Edit) bool { return c.failed[e.ToolID] })
-	}
-	c.scan.LastAssistant = Unquoted(c.lastText)
-	c.scan.LastUUID = Unescaped(c.lastUUID)
-	return c.scan
 }

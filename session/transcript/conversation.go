@@ -72,46 +72,38 @@ func (c *Conversation) Line(raw []byte, n int) {
 	}
 	switch string(e.kind) {
 	case "assistant":
-		c.answer(&e, n)
+		m := &c.message
+		m.parse(e.message)
+		if string(m.model) == synthetic {
+			return
+		}
+		for i := range m.blocks {
+			b := &m.blocks[i]
+			switch string(b.kind) {
+			case "text":
+				c.say(Item{By: Assistant, Text: Unescaped(b.text), Line: n, Time: e.time()})
+			case "tool_use":
+				c.use(b, Item{By: Tool, Line: n, Time: e.time()})
+			case "tool_result":
+				c.ended(b)
+			}
+		}
 	case "user", "human":
-		c.question(&e, n)
-	}
-}
-
-func (c *Conversation) answer(e *entry, n int) {
-	m := &c.message
-	m.parse(e.message)
-	if string(m.model) == synthetic {
-		return
-	}
-	for i := range m.blocks {
-		b := &m.blocks[i]
-		switch string(b.kind) {
-		case "text":
-			c.say(Item{By: Assistant, Text: Unescaped(b.text), Line: n, Time: e.time()})
-		case "tool_use":
-			c.use(b, Item{By: Tool, Line: n, Time: e.time()})
-		case "tool_result":
+		m := &c.message
+		m.parse(e.message)
+		results := false
+		for i := range m.blocks {
+			b := &m.blocks[i]
+			if string(b.kind) != "tool_result" {
+				continue
+			}
+			results = true
 			c.ended(b)
+			c.say(Item{By: User, Text: reply(b), Line: n, Time: e.time()})
 		}
-	}
-}
-
-func (c *Conversation) question(e *entry, n int) {
-	m := &c.message
-	m.parse(e.message)
-	results := false
-	for i := range m.blocks {
-		b := &m.blocks[i]
-		if string(b.kind) != "tool_result" {
-			continue
+		if !results && !e.silent {
+			c.say(Item{By: User, Text: request(m, e.source), Line: n, Time: e.time()})
 		}
-		results = true
-		c.ended(b)
-		c.say(Item{By: User, Text: reply(b), Line: n, Time: e.time()})
-	}
-	if !results && !e.silent {
-		c.say(Item{By: User, Text: request(m, e.source), Line: n, Time: e.time()})
 	}
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,9 +64,16 @@ func parseDoing(raw []byte) doing {
 	for key, ok := s.key(); ok; key, ok = s.key() {
 		switch name := string(key); {
 		case name == "todos":
-			d.todos = countItems(&s)
+			d.todos = 0
+			for in := s.enter('['); in && s.item(); d.todos++ {
+				s.skip()
+			}
 		case name == "questions":
-			d.named["question"] = firstQuestion(&s)
+			first := "" // of the questions
+			for in := s.enter('['); in && s.item(); {
+				first = cmp.Or(first, parseDoing(s.raw()).named["question"])
+			}
+			d.named["question"] = first
 		case s.peek() != '"':
 			s.skip()
 		case name == "status", slices.Contains(wanted, name):
@@ -82,34 +90,6 @@ func parseDoing(raw []byte) doing {
 // plain is the text between the quotes of a JSON string, valid and trimmed.
 func plain(raw []byte) string {
 	return strings.TrimSpace(Unquoted(raw))
-}
-
-// countItems consumes a value and returns the length of it as an array.
-func countItems(s *scanner) int {
-	n := 0
-	if !s.enter('[') {
-		return 0
-	}
-	for s.item() {
-		s.skip()
-		n++
-	}
-	return n
-}
-
-// firstQuestion consumes a list of questions and returns the text of the first.
-func firstQuestion(s *scanner) string {
-	first := ""
-	if !s.enter('[') {
-		return ""
-	}
-	for s.item() {
-		asks := parseDoing(s.raw())
-		if first == "" {
-			first = asks.named["question"]
-		}
-	}
-	return first
 }
 
 // relative is a path as it is seen from the project.

@@ -155,7 +155,8 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	h := eventHead{message: &r.message, withSubagents: r.Subagents}
 	r.message = message{blocks: r.message.blocks[:0]}
 	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
-		if string(key) == "toolUseResult" && h.hasResult() {
+		first := h.message.blocks
+		if string(key) == "toolUseResult" && len(first) > 0 && string(first[0].kind) == "tool_result" {
 			break // what is behind is asked for seldom, and long
 		}
 		h.field(&s, key)
@@ -267,11 +268,6 @@ type eventHead struct {
 	nothing bool
 }
 
-func (h *eventHead) hasResult() bool {
-	b := h.message.blocks
-	return len(b) > 0 && string(b[0].kind) == "tool_result"
-}
-
 // field takes in one key of the line.
 func (h *eventHead) field(s *scanner, key []byte) {
 	switch string(key) {
@@ -316,28 +312,24 @@ func (e *Event) user(h *eventHead) bool {
 	case bytes.HasPrefix(first, []byte("[Request interrupted")):
 		e.Interrupted = true
 	default:
-		e.asked(h, first)
+		// Somebody may have asked for something.
+		plain := strings.TrimSpace(Unquoted(first))
+		switch {
+		case len(h.plan) > 0:
+			e.Plan = Unquoted(h.plan)
+		case strings.HasPrefix(plain, prompts.PlanPrefix):
+			e.Plan = strings.TrimSpace(plain[len(prompts.PlanPrefix):])
+		case strings.HasPrefix(plain, "<command-"), strings.HasPrefix(plain, "<local-command-"):
+			name, args, _ := strings.Cut(commandRequest(plain), " ")
+			e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args
+			if e.Command == "" {
+				e.PromptID = "" // that of a command that only concerns the client
+			}
+		default:
+			e.Prompt = asked(h.message, h.source)
+		}
 	}
 	return true
-}
-
-// asked takes in a line in which somebody may have asked for something.
-func (e *Event) asked(h *eventHead, first []byte) {
-	plain := strings.TrimSpace(Unquoted(first))
-	switch {
-	case len(h.plan) > 0:
-		e.Plan = Unquoted(h.plan)
-	case strings.HasPrefix(plain, prompts.PlanPrefix):
-		e.Plan = strings.TrimSpace(plain[len(prompts.PlanPrefix):])
-	case strings.HasPrefix(plain, "<command-"), strings.HasPrefix(plain, "<local-command-"):
-		name, args, _ := strings.Cut(commandRequest(plain), " ")
-		e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args
-		if e.Command == "" {
-			e.PromptID = "" // that of a command that only concerns the client
-		}
-	default:
-		e.Prompt = asked(h.message, h.source)
-	}
 }
 
 // said is the first text of the message, raw.

@@ -45,25 +45,20 @@ func (o *Origin) Line(line []byte) (settled bool) {
 		o.first = o.now
 	}
 	if o.first != "" && o.root == "" && e.message != nil {
-		o.edits(e.message)
+		o.message.parse(e.message)
+		for _, b := range o.message.blocks {
+			if string(b.kind) != "tool_use" || effectOf(toolName(Unescaped(b.name))) != effectNamed {
+				continue
+			}
+			if o.root = o.rootOf(parseInput(b.input).path); o.root != "" {
+				break
+			}
+		}
 	}
 	return o.settled()
 }
 
 func (o *Origin) settled() bool { return o.root != "" || o.first != "" && len(o.touched) == 0 }
-
-// edits takes in the files that a message's tools change.
-func (o *Origin) edits(raw []byte) {
-	o.message.parse(raw)
-	for _, b := range o.message.blocks {
-		if string(b.kind) != "tool_use" || effectOf(toolName(Unescaped(b.name))) != effectNamed {
-			continue
-		}
-		if o.root = o.rootOf(parseInput(b.input).path); o.root != "" {
-			return
-		}
-	}
-}
 
 // rootOf is the folder below which a path is one of those known, and in which,
 // or below which, the agent was started or is; empty if there is none.
@@ -90,7 +85,8 @@ func (o *Origin) Root() string {
 	switch {
 	case o.root != "":
 		return o.root
-	case !usableRoot(o.first) || isHome(o.first):
+	case !usableRoot(o.first), slices.Contains([]string{"/home", "/Users"}, filepath.Dir(o.first)):
+		// An agent may be started in a home directory, but the project lies below.
 		return ""
 	}
 	for dir := o.first; dir != "/" && o.slug != ""; dir = filepath.Dir(dir) {
@@ -100,10 +96,6 @@ func (o *Origin) Root() string {
 	}
 	return o.first
 }
-
-// isHome reports whether a folder has the place of a home directory: an agent may be
-// started there, but the project lies below.
-func isHome(dir string) bool { return slices.Contains([]string{"/home", "/Users"}, filepath.Dir(dir)) }
 
 // usableRoot reports whether a folder that a transcript names is one of a system
 // like this.

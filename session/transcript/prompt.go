@@ -29,22 +29,17 @@ func human(s string, from source) string {
 		return ""
 	}
 	s = strings.TrimSpace(strip(s, isAside))
-	if isEcho(s) || from != sourceHuman && isNotice(s) {
+	// The trace of a command or key that a person gave to the agent's terminal is their doing,
+	// but nothing they asked for.
+	if hasPrefix(s, "<command-", "<local-command-", "<bash-", "[Request interrupted") {
+		return ""
+	}
+	// These the agent writes in a person's name.
+	if from != sourceHuman && hasPrefix(s, "<task-notification>",
+		"This session is being continued ", "Base directory for this skill: ", prompts.PlanPrefix) {
 		return ""
 	}
 	return strings.TrimSpace(strip(s, isCommandTag))
-}
-
-// isEcho reports whether a text is the trace of a command or key that a person
-// gave to the agent's terminal: their doing, but nothing they asked for.
-func isEcho(s string) bool {
-	return hasPrefix(s, "<command-", "<local-command-", "<bash-", "[Request interrupted")
-}
-
-// isNotice reports whether a text is one that the agent writes in a person's name.
-func isNotice(s string) bool {
-	return hasPrefix(s, "<task-notification>",
-		"This session is being continued ", "Base directory for this skill: ", prompts.PlanPrefix)
 }
 
 func hasPrefix(s string, prefixes ...string) bool {
@@ -73,7 +68,10 @@ func isCommandTag(tag string) bool {
 // strip removes the elements of the tags wanted with all they hold. A tag that
 // is never closed is text.
 func strip(s string, wanted func(tag string) bool) string {
-	const patience = 16 // unclosed tags; each costs a search to the end
+	const (
+		patience = 16 // unclosed tags; each costs a search to the end
+		longest  = 64 // more than any tag that is searched for
+	)
 	var kept strings.Builder
 	open, misses := 0, 0
 	for misses < patience {
@@ -82,19 +80,23 @@ func strip(s string, wanted func(tag string) bool) string {
 			break
 		}
 		open += n
-		tag := tagName(s[open:])
+		tag, _, closed := strings.Cut(s[open+1:min(len(s), open+longest)], ">")
+		if !closed {
+			tag = ""
+		}
 		if !wanted(tag) {
 			open++
 			continue
 		}
-		size := element(s[open:], tag)
-		if size == 0 {
+		closing := "</" + tag + ">"
+		n = strings.Index(s[open:], closing)
+		if n < 0 {
 			misses++
 			open++
 			continue
 		}
 		kept.WriteString(s[:open])
-		s = s[open+size:]
+		s = s[open+n+len(closing):]
 		open = 0
 	}
 	if kept.Len() == 0 {
@@ -102,26 +104,4 @@ func strip(s string, wanted func(tag string) bool) string {
 	}
 	kept.WriteString(s)
 	return kept.String()
-}
-
-// tagName returns the name in the opening tag that s begins with, "" if there
-// is none.
-func tagName(s string) string {
-	const longest = 64 // longer than any that is searched for
-	tag, _, ok := strings.Cut(s[1:min(len(s), longest)], ">")
-	if !ok {
-		return ""
-	}
-	return tag
-}
-
-// element returns the length of the element that s begins with, 0 if it is
-// never closed.
-func element(s, tag string) int {
-	closing := "</" + tag + ">"
-	n := strings.Index(s, closing)
-	if n < 0 {
-		return 0
-	}
-	return n + len(closing)
 }

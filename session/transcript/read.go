@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -98,7 +99,12 @@ func read(ctx context.Context, f file, from Cursor) (Scan, error) {
 		return Scan{}, err
 	}
 	c := collector{scan: Scan{First: at.Lines, Restarted: from.Offset != 0 && at.Offset == 0}}
-	if err := c.lines(ctx, newStream(f.src, at.Offset, f.info.Size()), &at, joined); err != nil {
+	take := func(line []byte, number int) bool {
+		c.line(line, number)
+		return true
+	}
+	s := newStream(f.src, at.Offset, f.info.Size())
+	if err := wholeLines(ctx, s, &progress{at: &at, joined: joined}, take); err != nil {
 		return Scan{}, err
 	}
 	at.Tail, _, err = tail(f.src, at.Offset)
@@ -106,7 +112,12 @@ func read(ctx context.Context, f file, from Cursor) (Scan, error) {
 		return Scan{}, err
 	}
 	c.scan.Cursor = at
-	return c.finish(), nil
+	if c.failed != nil {
+		c.scan.Edits = slices.DeleteFunc(c.scan.Edits, func(e Edit) bool { return c.failed[e.ToolID] })
+	}
+	c.scan.LastAssistant = Unquoted(c.lastText)
+	c.scan.LastUUID = Unescaped(c.lastUUID)
+	return c.scan, nil
 }
 
 // resume returns where to begin: at the cursor if it fits, else at 0. joined
@@ -158,15 +169,6 @@ func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
 	}
 	sum := sha256.Sum256(buf)
 	return hex.EncodeToString(sum[:8]), buf[len(buf)-1], nil
-}
-
-// lines takes in all whole lines of a stream and moves the cursor behind the
-// last one that is not empty.
-func (c *collector) lines(ctx context.Context, s *stream, at *Cursor, joined join) error {
-	return wholeLines(ctx, s, &progress{at: at, joined: joined}, func(line []byte, number int) bool {
-		c.line(line, number)
-		return true
-	})
 }
 
 // progress is how far a range is read, and what it goes on with.

@@ -169,43 +169,35 @@ func (s *scanner) skip() {
 	case '"':
 		s.quoted()
 	case '{', '[':
-		s.nested()
+		// Move behind the bracket that closes this one.
+		depth := 0
+		for s.i < len(s.b) {
+			switch s.b[s.i] {
+			case '"':
+				s.quoted()
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			s.i++
+			if depth == 0 {
+				return
+			}
+		}
+		s.fail()
 	case 0, ',', ':', '}', ']':
 		s.fail()
 	default:
-		s.scalar()
-	}
-}
-
-// nested moves from an opening bracket behind the one that closes it.
-func (s *scanner) nested() {
-	depth := 0
-	for s.i < len(s.b) {
-		switch s.b[s.i] {
-		case '"':
-			s.quoted()
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
+		// A number, true, false or null.
+		for s.i < len(s.b) {
+			switch s.b[s.i] {
+			case ',', ':', '}', ']', ' ', '\t', '\r', '\n', '"', '{', '[':
+				return
+			}
+			s.i++
 		}
-		s.i++
-		if depth == 0 {
-			return
-		}
-	}
-	s.fail()
-}
-
-// scalar moves behind a number, true, false or null.
-func (s *scanner) scalar() {
-	for s.i < len(s.b) {
-		switch s.b[s.i] {
-		case ',', ':', '}', ']', ' ', '\t', '\r', '\n', '"', '{', '[':
-			return
-		}
-		s.i++
 	}
 }
 

@@ -139,23 +139,18 @@ func hollow(out []byte, s *scanner, wanted func(key []byte) bool) []byte {
 			out = hollow(out, s, wanted)
 			continue
 		}
-		out = append(out, little(s.raw())...)
+		// A short value stays, a long one is replaced by the empty one of its kind.
+		value := bytes.TrimSpace(s.raw())
+		switch {
+		case len(value) == 0:
+		case value[0] == '{':
+			value = []byte("{}")
+		case value[0] == '[':
+			value = []byte("[]")
+		case value[0] == '"' && len(value) > longString:
+			value = []byte(`""`)
+		}
+		out = append(out, value...)
 	}
 	return append(out, '}')
-}
-
-// little returns a value if it is short, else the empty one of its kind.
-func little(value []byte) []byte {
-	value = bytes.TrimSpace(value)
-	switch {
-	case len(value) == 0:
-		return value
-	case value[0] == '{':
-		return []byte("{}")
-	case value[0] == '[':
-		return []byte("[]")
-	case value[0] == '"' && len(value) > longString:
-		return []byte(`""`)
-	}
-	return value
 }

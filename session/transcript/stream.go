@@ -49,11 +49,16 @@ func (s *stream) next(ctx context.Context) (piece, error) {
 			line := s.buf[s.start : s.seen+n]
 			s.start = s.seen + n + 1
 			s.seen = s.start
-			return piece{line: line, end: s.offset()}, nil
+			return piece{line: line, end: s.at - int64(s.fill-s.start)}, nil
 		}
 		s.seen = s.fill
 		if s.at >= s.end {
-			return s.rest()
+			if s.start == s.fill {
+				return piece{}, io.EOF
+			}
+			line := s.buf[s.start:s.fill]
+			s.start = s.fill
+			return piece{line: line, end: s.at, cut: true}, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return piece{}, err
@@ -64,25 +69,25 @@ func (s *stream) next(ctx context.Context) (piece, error) {
 	}
 }
 
-// offset is the offset of buf[start] in the file.
-func (s *stream) offset() int64 {
-	return s.at - int64(s.fill-s.start)
-}
-
-func (s *stream) rest() (piece, error) {
-	if s.start == s.fill {
-		return piece{}, io.EOF
-	}
-	line := s.buf[s.start:s.fill]
-	s.start = s.fill
-	return piece{line: line, end: s.at, cut: true}, nil
-}
-
 // read makes room and fills it.
 func (s *stream) read() error {
-	if err := s.room(); err != nil {
-		return err
+	// Move what is left to the front of the buffer, or of a longer one.
+	held := s.fill - s.start
+	into := s.buf
+	if held == len(s.buf) {
+		size := int(min(int64(max(chunk, 2*held)), int64(held)+s.end-s.at))
+		if held >= doubling {
+			ahead, err := s.ahead()
+			if err != nil {
+				return err
+			}
+			size = held + int(ahead)
+		}
+		into = make([]byte, size)
 	}
+	copy(into, s.buf[s.start:s.fill])
+	s.buf = into
+	s.start, s.seen, s.fill = 0, held, held
 	want := min(int64(len(s.buf)-s.fill), s.end-s.at)
 	n, err := s.src.ReadAt(s.buf[s.fill:s.fill+int(want)], s.at)
 	s.fill += n
@@ -92,33 +97,6 @@ func (s *stream) read() error {
 		return nil
 	}
 	return err
-}
-
-// room moves what is left to the front of the buffer, or of a longer one.
-func (s *stream) room() error {
-	held := s.fill - s.start
-	into := s.buf
-	if held == len(s.buf) {
-		size, err := s.size(held)
-		if err != nil {
-			return err
-		}
-		into = make([]byte, size)
-	}
-	copy(into, s.buf[s.start:s.fill])
-	s.buf = into
-	s.start, s.seen, s.fill = 0, held, held
-	return nil
-}
-
-// size is the length of a buffer for a line of which held bytes are known.
-func (s *stream) size(held int) (int, error) {
-	left := s.end - s.at
-	if held < doubling {
-		return int(min(int64(max(chunk, 2*held)), int64(held)+left)), nil
-	}
-	ahead, err := s.ahead()
-	return held + int(ahead), err
 }
 
 // ahead is how many bytes there are from at up to the next newline and with

@@ -371,7 +371,8 @@ func (w *Writes) given(names []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, file := range names {
 			for _, name := range w.names[path.Base(file)] {
-				if isFile(name, file) && !yield(name) {
+				isFile := name == file || path.IsAbs(name) && strings.HasSuffix(name, "/"+file)
+				if isFile && !yield(name) {
 					return
 				}
 			}
@@ -398,12 +399,6 @@ func (w *Writes) Find(names []string, text string, matches func(Write) bool) (Wr
 		return Write{}, false
 	}
 	return w.calls[last], true
-}
-
-// isFile reports whether the path that a tool was given is that of a file, by its path from
-// the root of the project.
-func isFile(given, file string) bool {
-	return given == file || path.IsAbs(given) && strings.HasSuffix(given, "/"+file)
 }
 
 // ReadEnd takes in the lines of a transcript file from the line first on up to a cursor, but
@@ -446,8 +441,8 @@ func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int,
 // lines go.
 const firstRead = 64 << 10
 
-// readLast reads the last size bytes of a file before end, where lines lines end, or all where
-// lines is 0. It returns the place and the number of the first whole line that it has, of those
+// readLast reads the last size bytes of a file before end, which is behind as many lines as lines
+// has, or all where that is 0. It returns the place and the number of the first whole line that it has, of those
 // from the line first on.
 func readLast(f io.ReaderAt, end, size int64, lines, first int) (data []byte, begin, line int, err error) {
 	from := max(0, end-size)
