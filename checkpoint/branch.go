@@ -61,7 +61,36 @@ func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 //
 // It returns the branch's commit, empty if there is no branch.
 func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
-	return persist(ctx, repo, extra, func() (git.OID, error) { return update(ctx, repo, by, changes, extra) })
+	return persist(ctx, repo, extra, func() (git.OID, error) {
+		tip, parent, tree, err := v1(ctx, repo, by)
+		if err != nil {
+			return "", err
+		}
+		last := parent
+		for _, change := range changes {
+			next, message, err := change(ctx, tree)
+			if err != nil {
+				return "", err
+			}
+			if next == tree {
+				continue
+			}
+			commit := git.Commit{Tree: next, Parents: []git.OID{last}, Author: by, Committer: by, Message: message}
+			if last, err = repo.WriteCommit(commit); err != nil {
+				return "", err
+			}
+			tree = next
+		}
+		updates := slices.Clip(extra)
+		if last != parent {
+			updates = append(updates, gitref.Change{Name: MetadataBranch, New: last, Old: tip})
+			tip = last
+		}
+		if len(updates) == 0 {
+			return tip, nil
+		}
+		return tip, gitref.Update(ctx, repo, "entire: checkpoint", updates)
+	})
 }
 
 // persist tries again while others move the branch, but not the extra refs.
@@ -79,38 +108,6 @@ func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try fun
 			return "", fmt.Errorf("update %s: %w", MetadataBranch, err)
 		}
 	}
-}
-
-// update is one attempt.
-func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
-	tip, parent, tree, err := v1(ctx, repo, by)
-	if err != nil {
-		return "", err
-	}
-	last := parent
-	for _, change := range changes {
-		next, message, err := change(ctx, tree)
-		if err != nil {
-			return "", err
-		}
-		if next == tree {
-			continue
-		}
-		commit := git.Commit{Tree: next, Parents: []git.OID{last}, Author: by, Committer: by, Message: message}
-		if last, err = repo.WriteCommit(commit); err != nil {
-			return "", err
-		}
-		tree = next
-	}
-	updates := slices.Clip(extra)
-	if last != parent {
-		updates = append(updates, gitref.Change{Name: MetadataBranch, New: last, Old: tip})
-		tip = last
-	}
-	if len(updates) == 0 {
-		return tip, nil
-	}
-	return tip, gitref.Update(ctx, repo, "entire: checkpoint", updates)
 }
 
 // moved reports whether one of the refs is not where its update expects it.

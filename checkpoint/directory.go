@@ -106,14 +106,6 @@ func slotIndex(name string) (int, bool) {
 // name is the name of the slot's directory.
 func (s slotDir) name() string { return strconv.Itoa(s.index) }
 
-// slotOf returns the slot of a session, the next free index if it has none.
-func (d *directory) slotOf(sessionID string) slotDir {
-	if i := d.find(sessionID); i >= 0 {
-		return d.slots[i]
-	}
-	return slotDir{index: d.nextIndex()}
-}
-
 // find returns which of the slots is the session's, -1 if none.
 func (d *directory) find(sessionID string) int {
 	return slices.IndexFunc(d.slots, func(s slotDir) bool { return s.meta.SessionID == sessionID })

@@ -95,23 +95,6 @@ func IsForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, at Session
 	return f.HasCheckpoint(at.ID) || f.HasSession(at.Session), err
 }
 
-// putForgotten writes the list into v1Tree, and returns the new tree. An empty
-// list leaves the tree as it is.
-func putForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, f Forgotten) (git.OID, error) {
-	if f.Empty() {
-		return v1Tree, nil
-	}
-	data, err := encodeFields(f.With(Forgotten{}), nil)
-	if err != nil {
-		return "", err
-	}
-	oid, err := segments.WriteBlob(repo, data)
-	if err != nil {
-		return "", err
-	}
-	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: forgottenFile, Mode: git.ModeFile, OID: oid}})
-}
-
 // forgetMessage is the message of the commit that lists what was forgotten.
 const forgetMessage = "Forget sessions and checkpoints\n"
 
@@ -141,7 +124,16 @@ func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (gi
 	if err != nil || listed.Has(w.Forgotten) {
 		return tip, err
 	}
-	tree, err := putForgotten(ctx, w.Repo, commit.Tree, listed.With(w.Forgotten))
+	data, err := encodeFields(listed.With(w.Forgotten), nil)
+	if err != nil {
+		return "", err
+	}
+	oid, err := segments.WriteBlob(w.Repo, data)
+	if err != nil {
+		return "", err
+	}
+	edit := gittree.Edit{Path: forgottenFile, Mode: git.ModeFile, OID: oid}
+	tree, err := gittree.Apply(ctx, w.Repo, commit.Tree, []gittree.Edit{edit})
 	if err != nil {
 		return "", err
 	}

@@ -100,7 +100,20 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 	if summary.Forgotten && len(there) == 0 {
 		return found, nil
 	}
-	found.judge(entries, there, summary.Sessions)
+	// Metadata that lists fewer sessions than there are is no damage, as readers go through the
+	// directories.
+	for _, files := range summary.Sessions {
+		slot := path.Base(path.Dir(files.Metadata)) // some versions wrote the checkpoint's directory twice
+		if _, ok := slotIndex(slot); ok && !there[slot] {
+			found.Lost = append(found.Lost, "session "+slot+" is gone")
+		}
+	}
+	// Old versions kept a session beside the checkpoint's metadata, and a
+	// checkpoint may hold nothing but a subagent's tasks.
+	_, tasks := findEntry(entries, "tasks")
+	if beside := tasks || len(segments.In(entries)) > 0; !beside && len(there) == 0 {
+		found.Lost = append(found.Lost, "it holds no session")
+	}
 	own, _ := findEntry(entries, metadataFile)
 	switch {
 	case missing[own.OID]:
@@ -109,24 +122,6 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 		found.Summary, found.Unreadable = "its "+metadataFile+" can't be read", append(found.Unreadable, metadataFile)
 	}
 	return found, nil
-}
-
-// judge compares the sessions that are there, by the names of their directories,
-// with those that the checkpoint's metadata lists. Metadata that lists fewer is no
-// damage, as readers go through the directories.
-func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed []SessionFiles) {
-	for _, files := range listed {
-		slot := path.Base(path.Dir(files.Metadata)) // some versions wrote the checkpoint's directory twice
-		if _, ok := slotIndex(slot); ok && !there[slot] {
-			i.Lost = append(i.Lost, "session "+slot+" is gone")
-		}
-	}
-	// Old versions kept a session beside the checkpoint's metadata, and a
-	// checkpoint may hold nothing but a subagent's tasks.
-	_, tasks := findEntry(entries, "tasks")
-	if beside := tasks || len(segments.In(entries)) > 0; !beside && len(there) == 0 {
-		i.Lost = append(i.Lost, "it holds no session")
-	}
 }
 
 // slot checks one session of the checkpoint.

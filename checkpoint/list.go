@@ -62,24 +62,6 @@ func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error
 // Find returns the checkpoints in v1Tree whose ids begin with prefix, in order.
 // It reads the directories that they can be in and nothing else.
 func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
-	entries, err := find(ctx, repo, v1Tree, prefix)
-	if len(entries) == 0 {
-		return nil, err
-	}
-	ids := make([]ID, 0, len(entries))
-	for _, e := range entries {
-		ids = append(ids, e.id)
-	}
-	return ids, err
-}
-
-// found is a checkpoint and its directory.
-type found struct {
-	id  ID
-	dir git.OID
-}
-
-func find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]found, error) {
 	if len(prefix) > 2*idBytes || !isHex(prefix) {
 		return nil, nil
 	}
@@ -87,7 +69,7 @@ func find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([
 	if err != nil {
 		return nil, fmt.Errorf("find checkpoint %s: %w", prefix, err)
 	}
-	var list []found
+	var ids []ID
 	for _, shard := range shards {
 		if shard.Mode != git.ModeTree || !strings.HasPrefix(prefix, shard.Name) && !strings.HasPrefix(shard.Name, prefix) {
 			continue
@@ -102,9 +84,9 @@ func find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([
 		for _, e := range entries {
 			id, err := ParseID(shard.Name + e.Name)
 			if err == nil && len(shard.Name) == shardLen && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
-				list = append(list, found{id, e.OID})
+				ids = append(ids, id)
 			}
 		}
 	}
-	return list, nil
+	return ids, nil
 }

@@ -20,7 +20,7 @@ import (
 //     same, is taken from there. So is its removal, unless the other side has
 //     changed it.
 //   - Of one that both have changed, the sessions of both are kept: see
-//     mergeDirectories.
+//     merger.checkpoint.
 //   - Of one that both have changed and of which one side is too large to be read,
 //     the other side stays. The commit's message names it.
 //   - Other files that both have changed stay as they are on this side.
@@ -39,38 +39,35 @@ func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID
 	if err != nil {
 		return "", fmt.Errorf("merge into %s: %w", MetadataBranch, err)
 	}
-	return persist(ctx, repo, extra, func() (git.OID, error) { return merge(ctx, repo, by, their, extra) })
-}
-
-// merge is one attempt.
-func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Commit, extra []gitref.Change) (git.OID, error) {
-	ours, local, err := findTip(ctx, repo)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", err
-	}
-	old := ours.OID
-	ours, theirs, listed, err := withoutForgotten(ctx, repo, ours, theirs)
-	if err != nil {
-		return "", err
-	}
-	tip, err := join(ctx, repo, by, ours, theirs)
-	if err != nil {
-		return "", err
-	}
-	if tip, err = (&Rewriting{Repo: repo, Forgotten: listed}).list(ctx, tip, by); err != nil {
-		return "", err
-	}
-	if !local {
-		old = ""
-	}
-	updates := slices.Clip(extra)
-	if tip != old {
-		updates = append(updates, gitref.Change{Name: MetadataBranch, New: tip, Old: old})
-	}
-	if len(updates) == 0 {
-		return tip, nil
-	}
-	return tip, gitref.Update(ctx, repo, "entire: merge checkpoints", updates)
+	return persist(ctx, repo, extra, func() (git.OID, error) {
+		ours, local, err := findTip(ctx, repo)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return "", err
+		}
+		old := ours.OID
+		ours, theirs, listed, err := withoutForgotten(ctx, repo, ours, their)
+		if err != nil {
+			return "", err
+		}
+		tip, err := join(ctx, repo, by, ours, theirs)
+		if err != nil {
+			return "", err
+		}
+		if tip, err = (&Rewriting{Repo: repo, Forgotten: listed}).list(ctx, tip, by); err != nil {
+			return "", err
+		}
+		if !local {
+			old = ""
+		}
+		updates := slices.Clip(extra)
+		if tip != old {
+			updates = append(updates, gitref.Change{Name: MetadataBranch, New: tip, Old: old})
+		}
+		if len(updates) == 0 {
+			return tip, nil
+		}
+		return tip, gitref.Update(ctx, repo, "entire: merge checkpoints", updates)
+	})
 }
 
 // withoutForgotten returns both sides without what either lists as forgotten, and

@@ -16,14 +16,6 @@ import (
 // on either side. Files beside them are kept, ours where both have
 // one, and the summary is made anew.
 func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error) {
-	tree, err := m.mergeDirectories(ctx, id, t)
-	if err != nil {
-		return "", fmt.Errorf("merge checkpoint %s: %w", id, err)
-	}
-	return tree, nil
-}
-
-func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, error) {
 	ours, err := directoryAt(ctx, m.repo, t.ours.OID)
 	if err != nil {
 		return "", err
@@ -32,11 +24,24 @@ func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, 
 	if err != nil {
 		return "", err
 	}
-	base, err := m.before(ctx, t)
-	if err != nil {
-		return "", err
+	// What both sides have changed is nothing where it was no checkpoint, or where a partial
+	// clone has left it out, which makes both sides' sessions count as changed.
+	var base directory
+	if t.base.Mode == git.ModeTree {
+		base, err = directoryAt(ctx, m.repo, t.base.OID)
+		if errors.Is(err, git.ErrMissing) {
+			base, err = directory{}, nil
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	merged := directory{summary: ours.summary.over(theirs.summary), slots: ours.slots}
+	merged := directory{summary: ours.summary, slots: ours.slots}
+	s, other := &merged.summary, theirs.summary
+	s.unknown = s.unknown.over(other.unknown)
+	for to, value := range map[*string]string{&s.Branch: other.Branch, &s.CLIVersion: other.CLIVersion, &s.Strategy: other.Strategy} {
+		*to = cmp.Or(*to, value)
+	}
 	if merged.entries, err = m.beside(ctx, t); err != nil {
 		return "", err
 	}
@@ -50,20 +55,6 @@ func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, 
 	}
 	merged.summarize(id, SummaryInfo{})
 	return writeDirectory(m.repo, merged)
-}
-
-// before is what both sides have changed: nothing where it was no checkpoint, or
-// where a partial clone has left it out, which makes both sides' sessions count
-// as changed.
-func (m merger) before(ctx context.Context, t three) (directory, error) {
-	if t.base.Mode != git.ModeTree {
-		return directory{}, nil
-	}
-	d, err := directoryAt(ctx, m.repo, t.base.OID)
-	if errors.Is(err, git.ErrMissing) {
-		return directory{}, nil
-	}
-	return d, err
 }
 
 // beside merges what a checkpoint's directory has beside the slots.
@@ -91,7 +82,14 @@ func (m merger) slot(ctx context.Context, into *directory, their slotDir, base d
 		at = into.find(their.meta.SessionID)
 	}
 	if at < 0 {
-		into.add(their)
+		// It keeps its own index if that is free.
+		taken := func(s slotDir) bool { return s.index == their.index }
+		if _, file := findEntry(into.entries, their.name()); file || slices.ContainsFunc(into.slots, taken) {
+			their.index = into.nextIndex()
+		}
+		if their.index < maxSlots {
+			into.put(their)
+		}
 		return nil
 	}
 	our := into.slots[at]
@@ -113,17 +111,6 @@ func (m merger) slot(ctx context.Context, into *directory, their slotDir, base d
 	}
 	into.slots[at] = merged
 	return nil
-}
-
-// add takes a slot in, at its own index if that is free.
-func (d *directory) add(slot slotDir) {
-	taken := func(s slotDir) bool { return s.index == slot.index }
-	if _, file := findEntry(d.entries, slot.name()); file || slices.ContainsFunc(d.slots, taken) {
-		slot.index = d.nextIndex()
-	}
-	if slot.index < maxSlots {
-		d.put(slot)
-	}
 }
 
 // disagree reports whether two sides have a session in different slots, or two
@@ -173,15 +160,4 @@ func (d *directory) renumber(base directory) {
 			d.put(s)
 		}
 	}
-}
-
-// over is s with what it doesn't say taken from another one.
-func (s Summary) over(other Summary) Summary {
-	s.unknown = s.unknown.over(other.unknown)
-	for to, value := range map[*string]string{&s.Branch: other.Branch, &s.CLIVersion: other.CLIVersion, &s.Strategy: other.Strategy} {
-		if *to == "" {
-			*to = value
-		}
-	}
-	return s
 }

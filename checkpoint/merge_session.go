@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/session"
 )
 
 // session merges a session's slot that both sides have changed: the one with
@@ -28,7 +27,11 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 	}
 	kept.index = our.index
 	meta := kept.meta.over(other.meta)
-	meta.FilesTouched = union(kept.meta.FilesTouched, other.meta.FilesTouched)
+	known := func(path string) bool { return slices.Contains(kept.meta.FilesTouched, path) }
+	more := slices.DeleteFunc(slices.Clone(other.meta.FilesTouched), known)
+	if meta.FilesTouched = slices.Concat(kept.meta.FilesTouched, more); len(more) > 0 {
+		slices.Sort(meta.FilesTouched)
+	}
 	data, err := meta.encode()
 	if err != nil {
 		return slotDir{}, err
@@ -37,20 +40,17 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 	if err != nil {
 		return slotDir{}, err
 	}
-	for _, e := range slices.Concat(kept.entries, other.besides()) {
+	// Of the other's files those stay that may be beside another transcript.
+	beside := slices.DeleteFunc(slices.Clone(other.entries), func(e git.TreeEntry) bool {
+		return strings.HasPrefix(e.Name, segments.File) || e.Name == segments.LegacyFile || e.Name == segments.HashFile
+	})
+	for _, e := range slices.Concat(kept.entries, beside) {
 		if _, there := findEntry(entries, e.Name); !there && acceptable(e) {
 			entries = append(entries, e)
 		}
 	}
 	oid, err := gittree.Write(m.repo, entries)
 	return slotDir{index: kept.index, oid: oid, entries: entries, meta: meta}, err
-}
-
-// besides are the files of a slot that may stand beside another's transcript.
-func (s slotDir) besides() []git.TreeEntry {
-	return slices.DeleteFunc(slices.Clone(s.entries), func(e git.TreeEntry) bool {
-		return strings.HasPrefix(e.Name, segments.File) || e.Name == segments.LegacyFile || e.Name == segments.HashFile
-	})
 }
 
 // compare orders two slots of one session by how much of the transcript they
@@ -76,13 +76,4 @@ func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 		}
 	}
 	return cmp.Compare(sum[0], sum[1]), nil
-}
-
-// union lists the paths of both, sorted if the second adds any.
-func union(a, b session.Paths) session.Paths {
-	all := slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(p string) bool { return slices.Contains(a, p) }))
-	if len(all) > len(a) {
-		slices.Sort(all)
-	}
-	return all
 }

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,18 +25,6 @@ type three struct{ base, ours, theirs git.TreeEntry }
 // resolve decides about a name where both sides have changed something.
 type resolve func(ctx context.Context, name string, t three) (git.TreeEntry, error)
 
-// settled returns what is at the name if at most one side has changed it.
-func (t three) settled() (git.TreeEntry, bool) {
-	switch {
-	case t.ours == t.theirs, t.theirs == t.base:
-		return t.ours, true
-	case t.ours == t.base:
-		return t.theirs, true
-	default:
-		return git.TreeEntry{}, false
-	}
-}
-
 // either is ours, or theirs where there is none of ours.
 func (t three) either() git.TreeEntry {
 	if t.ours.Name != "" {
@@ -52,28 +41,7 @@ func (t three) trees() bool {
 
 // each merges the directories of the sides, name by name.
 func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, error) {
-	names, err := m.names(ctx, t)
-	if err != nil {
-		return "", err
-	}
-	var entries []git.TreeEntry
-	for name, at := range names {
-		entry, settled := at.settled()
-		if !settled {
-			if entry, err = conflict(ctx, name, *at); err != nil {
-				return "", err
-			}
-		}
-		if acceptable(entry) && entry.OID != m.repo.Format.EmptyTree() {
-			entries = append(entries, entry)
-		}
-	}
-	return gittree.Write(m.repo, entries)
-}
-
-// names returns what is at each name of the directories.
-func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
-	names := map[string]*three{}
+	names := map[string]*three{} // what is at each name of the directories
 	for _, side := range []struct {
 		dir git.TreeEntry
 		at  func(*three) *git.TreeEntry
@@ -87,7 +55,7 @@ func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
 		}
 		entries, err := m.repo.Tree(ctx, side.dir.OID)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		for _, e := range entries {
 			if names[e.Name] == nil {
@@ -96,7 +64,25 @@ func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
 			*side.at(names[e.Name]) = e
 		}
 	}
-	return names, nil
+	var entries []git.TreeEntry
+	for name, at := range names {
+		var entry git.TreeEntry
+		switch { // at most one side has changed it, but for the last case
+		case at.ours == at.theirs, at.theirs == at.base:
+			entry = at.ours
+		case at.ours == at.base:
+			entry = at.theirs
+		default:
+			var err error
+			if entry, err = conflict(ctx, name, *at); err != nil {
+				return "", err
+			}
+		}
+		if acceptable(entry) && entry.OID != m.repo.Format.EmptyTree() {
+			entries = append(entries, entry)
+		}
+	}
+	return gittree.Write(m.repo, entries)
 }
 
 // acceptable reports whether an entry may stand on the branch: what others push
@@ -131,6 +117,9 @@ func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, err
 		if errors.Is(err, git.ErrTooMuch) {
 			*m.unread = append(*m.unread, ID(digits+name))
 			return m.readable(ctx, t)
+		}
+		if err != nil {
+			err = fmt.Errorf("merge checkpoint %s: %w", digits+name, err)
 		}
 		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
 	})

@@ -124,7 +124,7 @@ func (m SessionMeta) checked() SessionMeta {
 	if _, err := ParseID(string(m.CheckpointID)); err != nil {
 		m.CheckpointID = ""
 	}
-	if !isToolID(m.ToolUseID) {
+	if m.ToolUseID != "" && !transcript.IsToolID(m.ToolUseID) {
 		m.ToolUseID = ""
 	}
 	if !filepath.IsLocal(m.TranscriptPath) || strings.ContainsRune(m.TranscriptPath, 0) {
@@ -132,9 +132,6 @@ func (m SessionMeta) checked() SessionMeta {
 	}
 	return m
 }
-
-// isToolID reports whether s can be the id of a tool use, or is none.
-func isToolID(s string) bool { return s == "" || transcript.IsToolID(s) }
 
 // RelTranscript is the value of SessionMeta.TranscriptPath for a transcript:
 // its path relative to home, empty if it doesn't lie below. Both are absolute.

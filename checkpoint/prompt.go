@@ -30,12 +30,17 @@ const (
 // points, without the words of courtesy before it.
 func Subject(prompt string) string {
 	s := OneLine(prompt)
-	for {
-		cut := withoutCourtesy(s)
-		if cut == s {
-			break
+	for cut := true; cut; {
+		cut = false
+		for _, words := range []string{
+			"Can you ", "can you ", "Please ", "please ", "Let's ", "let's ", "Could you ", "could you ",
+			"Would you ", "would you ", "I want you to ", "I'd like you to ", "I need you to ",
+		} {
+			if rest, found := strings.CutPrefix(s, words); found {
+				s, cut = rest, true
+				break
+			}
 		}
-		s = cut
 	}
 	s = strings.TrimSpace(strings.TrimSuffix(s, "?"))
 	s = strings.TrimSpace(cutRunes(s, maxSubject))
@@ -44,18 +49,6 @@ func Subject(prompt string) string {
 	}
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
-}
-
-func withoutCourtesy(s string) string {
-	for _, words := range []string{
-		"Can you ", "can you ", "Please ", "please ", "Let's ", "let's ", "Could you ", "could you ",
-		"Would you ", "would you ", "I want you to ", "I'd like you to ", "I need you to ",
-	} {
-		if rest, found := strings.CutPrefix(s, words); found {
-			return rest
-		}
-	}
-	return s
 }
 
 // FirstPrompt is what a session's state keeps of its first prompt: one line of
@@ -121,7 +114,11 @@ func committedContext(prompts []string) string {
 	for i, p := range prompts {
 		shown := p
 		if len(p) > maxShown {
-			shown = cutBytes(p, maxShown) + "..."
+			end := maxShown
+			for end > 0 && !utf8.RuneStart(p[end]) { // cut no code point
+				end--
+			}
+			shown = p[:end] + "..."
 		}
 		for _, part := range []string{"### Prompt ", strconv.Itoa(i + 1), "\n\n", shown, "\n\n"} {
 			b.WriteString(part)
@@ -147,12 +144,4 @@ func cutRunes(s string, n int) string {
 		n--
 	}
 	return s
-}
-
-// cutBytes is at most the first n bytes of s, and cuts no code point.
-func cutBytes(s string, n int) string {
-	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:min(n, len(s))]
 }

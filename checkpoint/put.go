@@ -41,15 +41,12 @@ type SummaryInfo struct {
 // and attribution unless slot has its own. The same Put again returns the same
 // tree, and so does one of a session or checkpoint that the branch lists as
 // forgotten. Only objects are written.
-func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (git.OID, error) {
-	tree, err := put(ctx, repo, v1Tree, id, slot, info)
-	if err != nil {
-		return "", fmt.Errorf("write checkpoint %s: %w", id, err)
-	}
-	return tree, nil
-}
-
-func put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (git.OID, error) {
+func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (tree git.OID, err error) {
+	defer func() {
+		if err != nil {
+			tree, err = "", fmt.Errorf("write checkpoint %s: %w", id, err)
+		}
+	}()
 	if _, err := ParseID(string(id)); err != nil {
 		return "", err
 	}
@@ -65,25 +62,14 @@ func put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	}
 	d.summary.Forgotten = false // another session of it is written
 	slot.Meta.CheckpointID = id
-	written, err := writeSlot(repo, d.slotOf(slot.Meta.SessionID), slot)
-	if err != nil {
-		return "", err
+	old := slotDir{index: d.nextIndex()}
+	if i := d.find(slot.Meta.SessionID); i >= 0 {
+		old = d.slots[i]
 	}
-	d.put(written)
-	d.summarize(id, info)
-	tree, err := writeDirectory(repo, d)
-	if err != nil {
-		return "", err
-	}
-	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: tree}})
-}
-
-// writeSlot writes the directory of a session in the place of old.
-func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 	meta := slot.Meta.over(old.meta)
 	data, err := meta.encode()
 	if err != nil {
-		return slotDir{}, err
+		return "", err
 	}
 	files := []file{{metadataFile, data}}
 	if len(slot.Written.entries) == 0 {
@@ -94,15 +80,24 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 	}
 	entries, err := writeFiles(repo, files)
 	if err != nil {
-		return slotDir{}, err
+		return "", err
 	}
 	transcript, err := slot.Transcript.Entries()
 	if err != nil {
-		return slotDir{}, err
+		return "", err
 	}
 	entries = slices.Concat(entries, slot.Written.entries, transcript)
 	oid, err := gittree.Write(repo, entries)
-	return slotDir{index: old.index, oid: oid, entries: entries, meta: meta}, err
+	if err != nil {
+		return "", err
+	}
+	d.put(slotDir{index: old.index, oid: oid, entries: entries, meta: meta})
+	d.summarize(id, info)
+	dir, err := writeDirectory(repo, d)
+	if err != nil {
+		return "", err
+	}
+	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: dir}})
 }
 
 // promptFiles are the files of a slot that hold prompts.

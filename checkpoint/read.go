@@ -82,7 +82,17 @@ func (d *directory) checkpoint(id ID) Checkpoint {
 	for _, slot := range d.slots {
 		c.Sessions = append(c.Sessions, Stored{Index: slot.index, Meta: slot.meta.checked(), Dir: slot.oid, Absent: slot.absent})
 	}
-	bySignificance(c.Sessions)
+	if len(c.Sessions) < 2 {
+		return c
+	}
+	// The session is first that wrote most of the commit, of equals the one that was added later.
+	lines := make(map[int]int, len(c.Sessions))
+	for _, s := range c.Sessions {
+		lines[s.Index] = s.Meta.Lines()
+	}
+	slices.SortFunc(c.Sessions, func(a, b Stored) int {
+		return cmp.Or(cmp.Compare(lines[b.Index], lines[a.Index]), b.Meta.CreatedAt.Compare(a.Meta.CreatedAt), cmp.Compare(b.Index, a.Index))
+	})
 	return c
 }
 
@@ -148,19 +158,4 @@ func (m SessionMeta) Lines() int {
 		return *a.Session
 	}
 	return a.Agent
-}
-
-// bySignificance puts the session first that wrote most of the commit, of equals
-// the one that was added later.
-func bySignificance(sessions []Stored) {
-	if len(sessions) < 2 {
-		return
-	}
-	lines := make(map[int]int, len(sessions))
-	for _, s := range sessions {
-		lines[s.Index] = s.Meta.Lines()
-	}
-	slices.SortFunc(sessions, func(a, b Stored) int {
-		return cmp.Or(cmp.Compare(lines[b.Index], lines[a.Index]), b.Meta.CreatedAt.Compare(a.Meta.CreatedAt), cmp.Compare(b.Index, a.Index))
-	})
 }

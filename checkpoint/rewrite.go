@@ -69,13 +69,35 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 		if w.Forgotten.HasSession(sessionOf(c.Message)) {
 			return c, false, nil
 		}
-		tree, err := w.withoutMetadata(ctx, c.Tree)
+		var edits []gittree.Edit
+		for _, id := range w.Forgotten.Sessions {
+			_, found, err := gittree.Lookup(ctx, w.Repo, c.Tree, MetadataDir(id))
+			if err != nil {
+				return c, false, err
+			}
+			if found {
+				edits = append(edits, gittree.Edit{Path: MetadataDir(id)})
+			}
+		}
+		tree, err := gittree.Apply(ctx, w.Repo, c.Tree, edits)
 		if err != nil {
 			return c, false, err
 		}
 		c.Message = string(w.mask([]byte(c.Message)))
-		if tree, err = w.withoutFiles(ctx, tree); err != nil {
-			return c, false, err
+		edits = nil
+		for _, path := range w.Files {
+			e, found, err := w.lookup(ctx, tree, path)
+			if err != nil {
+				return c, false, err
+			}
+			if found && e.Mode != git.ModeTree && e.Mode != git.ModeModule && (w.Own == nil || !w.Own(e.OID)) {
+				edits = append(edits, gittree.Edit{Path: path})
+			}
+		}
+		if len(edits) > 0 {
+			if tree, err = gittree.Apply(ctx, w.Repo, tree, edits); err != nil {
+				return c, false, err
+			}
 		}
 		c.Tree, err = w.maskShadow(ctx, tree)
 		return c, true, err
@@ -270,39 +292,6 @@ func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]g
 	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: TasksDir, OID: oid}), err
 }
 
-// withoutMetadata takes the metadata of forgotten sessions out of a shadow tree.
-func (w *Rewriting) withoutMetadata(ctx context.Context, tree git.OID) (git.OID, error) {
-	var edits []gittree.Edit
-	for _, id := range w.Forgotten.Sessions {
-		_, found, err := gittree.Lookup(ctx, w.Repo, tree, MetadataDir(id))
-		if err != nil {
-			return "", err
-		}
-		if found {
-			edits = append(edits, gittree.Edit{Path: MetadataDir(id)})
-		}
-	}
-	return gittree.Apply(ctx, w.Repo, tree, edits)
-}
-
-// withoutFiles takes the forgotten files out of a shadow tree.
-func (w *Rewriting) withoutFiles(ctx context.Context, tree git.OID) (git.OID, error) {
-	var edits []gittree.Edit
-	for _, path := range w.Files {
-		e, found, err := w.lookup(ctx, tree, path)
-		if err != nil {
-			return "", err
-		}
-		if found && e.Mode != git.ModeTree && e.Mode != git.ModeModule && (w.Own == nil || !w.Own(e.OID)) {
-			edits = append(edits, gittree.Edit{Path: path})
-		}
-	}
-	if len(edits) == 0 {
-		return tree, nil
-	}
-	return gittree.Apply(ctx, w.Repo, tree, edits)
-}
-
 func (w *Rewriting) lookup(ctx context.Context, tree git.OID, path string) (git.TreeEntry, bool, error) {
 	if tree == "" || tree == w.Repo.Format.EmptyTree() {
 		return git.TreeEntry{}, false, nil
@@ -370,7 +359,28 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 	if err != nil || next == oid {
 		return next, err
 	}
-	return w.rehash(ctx, oid, next)
+	// Where a transcript has changed, its content hash is made anew.
+	before, err := w.Repo.Tree(ctx, oid)
+	if err != nil {
+		return "", err
+	}
+	after, err := w.Repo.Tree(ctx, next)
+	if err != nil {
+		return "", err
+	}
+	parts := segments.In(after)
+	if _, hashed := findEntry(after, segments.HashFile); !hashed || slices.Equal(segments.In(before), parts) {
+		return next, nil
+	}
+	sum := sha256.New()
+	if _, err := (segments.Transcript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
+		return "", err
+	}
+	hash, err := w.Repo.WriteBlob([]byte(segments.ContentHash(sum)))
+	if err != nil {
+		return "", err
+	}
+	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: segments.HashFile, Mode: git.ModeFile, OID: hash}})
 }
 
 func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, error) {
@@ -379,31 +389,26 @@ func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, er
 		return e.OID, nil
 	case e.Mode == git.ModeTree:
 		return w.maskTree(ctx, e.OID)
-	case e.Mode == git.ModeFile || e.Mode == git.ModeExec || e.Mode == git.ModeLink:
-		return w.maskBlob(ctx, e.OID)
-	default:
+	case e.Mode != git.ModeFile && e.Mode != git.ModeExec && e.Mode != git.ModeLink:
 		return e.OID, nil
 	}
-}
-
-func (w *Rewriting) maskBlob(ctx context.Context, oid git.OID) (git.OID, error) {
-	if w.Affected != nil && !w.Affected(oid) {
-		return oid, nil
+	if w.Affected != nil && !w.Affected(e.OID) {
+		return e.OID, nil
 	}
-	if done, known := w.blobs[oid]; known {
+	if done, known := w.blobs[e.OID]; known {
 		return done, nil
 	}
-	data, err := segments.ReadBlob(ctx, w.Repo, oid)
+	data, err := segments.ReadBlob(ctx, w.Repo, e.OID)
 	if err != nil {
 		return "", err
 	}
-	next := oid
+	next := e.OID
 	if masked := w.mask(data); string(masked) != string(data) {
 		if next, err = w.Repo.WriteBlob(masked); err != nil {
 			return "", err
 		}
 	}
-	w.blobs[oid] = next
+	w.blobs[e.OID] = next
 	return next, nil
 }
 
@@ -422,29 +427,3 @@ func (w *Rewriting) mask(data []byte) []byte {
 
 // masks reports whether there is anything to mask.
 func (w *Rewriting) masks() bool { return w.Mask != nil || len(w.Forgotten.Paths) > 0 }
-
-// rehash gives the tree next, which took the place of the tree was, the content
-// hash of its transcript if that has changed and was right.
-func (w *Rewriting) rehash(ctx context.Context, was, next git.OID) (git.OID, error) {
-	before, err := w.Repo.Tree(ctx, was)
-	if err != nil {
-		return "", err
-	}
-	after, err := w.Repo.Tree(ctx, next)
-	if err != nil {
-		return "", err
-	}
-	parts := segments.In(after)
-	if _, hashed := findEntry(after, segments.HashFile); !hashed || slices.Equal(segments.In(before), parts) {
-		return next, nil
-	}
-	sum := sha256.New()
-	if _, err := (segments.Transcript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
-		return "", err
-	}
-	oid, err := w.Repo.WriteBlob([]byte(segments.ContentHash(sum)))
-	if err != nil {
-		return "", err
-	}
-	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: segments.HashFile, Mode: git.ModeFile, OID: oid}})
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
@@ -100,7 +99,11 @@ func CommitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.E
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow tree: %w", err)
 	}
-	commit := git.Commit{Tree: tree, Author: c.By, Committer: c.By, Message: c.message()}
+	message := OneLine(c.Subject) + "\n\n" +
+		c.Key + ": " + c.Dir + "\n" +
+		SessionKey + ": " + c.Session + "\n" +
+		StrategyKey + ": " + cmp.Or(c.Strategy, ManualCommit) + "\n"
+	commit := git.Commit{Tree: tree, Author: c.By, Committer: c.By, Message: message}
 	if at.Commit != "" {
 		if tree == at.Tree {
 			return "", false, nil
@@ -136,13 +139,4 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: TasksDir, OID: tasks})
 	}
 	return gittree.Write(repo, append(entries, transcript...))
-}
-
-func (c ShadowCommit) message() string {
-	var b strings.Builder
-	b.WriteString(OneLine(c.Subject) + "\n\n")
-	b.WriteString(c.Key + ": " + c.Dir + "\n")
-	b.WriteString(SessionKey + ": " + c.Session + "\n")
-	b.WriteString(StrategyKey + ": " + cmp.Or(c.Strategy, ManualCommit) + "\n")
-	return b.String()
 }

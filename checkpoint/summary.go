@@ -53,21 +53,12 @@ func ParseSummary(raw json.RawMessage) *SessionSummary {
 // SetSummary puts a summary into the session's metadata in the checkpoint id in
 // v1Tree, and returns the new tree: ErrNotFound if it isn't there. Nothing else
 // changes. Only objects are written.
-func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (git.OID, error) {
-	tree, err := setSummary(ctx, repo, v1Tree, at, s)
-	if err != nil {
-		return "", fmt.Errorf("write summary of %s: %w", at.ID, err)
-	}
-	return tree, nil
-}
-
-// SessionIn names a session in a checkpoint.
-type SessionIn struct {
-	ID      ID
-	Session string
-}
-
-func setSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (git.OID, error) {
+func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (tree git.OID, err error) {
+	defer func() {
+		if err != nil {
+			tree, err = "", fmt.Errorf("write summary of %s: %w", at.ID, err)
+		}
+	}()
 	if _, err := ParseID(string(at.ID)); err != nil {
 		return "", err
 	}
@@ -93,4 +84,10 @@ func setSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionI
 	}
 	path := at.ID.Dir() + "/" + d.slots[i].name() + "/" + metadataFile
 	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: path, Mode: git.ModeFile, OID: oid}})
+}
+
+// SessionIn names a session in a checkpoint.
+type SessionIn struct {
+	ID      ID
+	Session string
 }

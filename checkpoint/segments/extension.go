@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"math"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -44,10 +45,21 @@ type extension struct {
 
 // scan takes the lines up to the offset to, or as many as budget allows.
 func (e *extension) scan(ctx context.Context, path string, to, budget int64) error {
-	if err := e.seek(ctx, path); err != nil {
-		return err
-	}
 	from := e.st.Raw
+	e.next = from
+	if from > 0 {
+		// If the last line was stored before its newline was written, the next one begins behind
+		// the newline.
+		err := transcript.Lines(ctx, path, from-1, from, func(last []byte, _ int64) error {
+			if len(last) > 0 {
+				e.next = from + 1
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	err := transcript.Lines(ctx, path, from, to, func(line []byte, end int64) error {
 		if budget > 0 && end-from > budget {
 			return errBudget
@@ -58,22 +70,6 @@ func (e *extension) scan(ctx context.Context, path string, to, budget int64) err
 		return nil
 	}
 	return err
-}
-
-// seek finds where the next line begins: if the last one was stored before its
-// newline was written, that is behind the newline.
-func (e *extension) seek(ctx context.Context, path string) error {
-	raw := e.st.Raw
-	e.next = raw
-	if raw == 0 {
-		return nil
-	}
-	return transcript.Lines(ctx, path, raw-1, raw, func(last []byte, _ int64) error {
-		if len(last) > 0 {
-			e.next = raw + 1
-		}
-		return nil
-	})
 }
 
 // add takes one raw line, whose end is the offset behind it.
@@ -89,13 +85,40 @@ func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	if e.text.Len()+1+len(stored) > MaxBlob {
 		return fmt.Errorf("segment %d: %w", e.st.Closed, ErrTooLarge)
 	}
-	e.write(stored, begin)
+	newline := []byte{'\n'}
+	if e.st.Lines > 0 {
+		e.sum.Write(newline)
+	}
+	if e.begun {
+		e.text.Write(newline)
+	} else {
+		e.begun, e.st.OpenRaw = true, begin
+	}
+	e.sum.Write(stored)
+	e.text.Write(stored)
+	e.dirty = true
 	e.st.Raw, e.st.Lines, e.next = end, e.st.Lines+1, end
 	// The newline counts even if it is not there yet: whether it is must not
 	// move the cut.
-	if begin+int64(len(line))+1-e.st.OpenRaw >= segmentSize(e.st.Closed) {
-		return e.closeSegment()
+	size := int64(math.MaxInt64) // the raw size at which the segment ends
+	switch {
+	case e.st.Closed < smallSegments:
+		size = smallSegment
+	case e.st.Closed < maxSegments-1:
+		size = largeSegment
 	}
+	if begin+int64(len(line))+1-e.st.OpenRaw < size {
+		return nil
+	}
+	oid, err := WriteBlob(e.to.Repo, e.text.Bytes())
+	if err != nil {
+		e.broken = err
+		return err
+	}
+	e.ids = append(e.ids, oid)
+	e.text.Reset()
+	e.begun, e.dirty = false, false
+	e.st.Closed, e.st.Open, e.st.OpenRaw = e.st.Closed+1, "", 0
 	return nil
 }
 
@@ -118,52 +141,10 @@ func (e *extension) redact(ctx context.Context, line []byte) ([]byte, error) {
 	return stored, err
 }
 
-// write appends a stored line, which began at the offset begin, to the open
-// segment, and begins one if there is none.
-func (e *extension) write(stored []byte, begin int64) {
-	newline := []byte{'\n'}
-	if e.st.Lines > 0 {
-		e.sum.Write(newline)
-	}
-	if e.begun {
-		e.text.Write(newline)
-	} else {
-		e.begun, e.st.OpenRaw = true, begin
-	}
-	e.sum.Write(stored)
-	e.text.Write(stored)
-	e.dirty = true
-}
-
 // Omitted replaces a line that is too long to be stored, or took too long to be
 // redacted.
 func Omitted(size int) []byte {
 	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)
-}
-
-// segmentSize is the raw size at which the segment i ends.
-func segmentSize(i int) int64 {
-	switch {
-	case i < smallSegments:
-		return smallSegment
-	case i < maxSegments-1:
-		return largeSegment
-	default:
-		return 1<<63 - 1
-	}
-}
-
-func (e *extension) closeSegment() error {
-	oid, err := WriteBlob(e.to.Repo, e.text.Bytes())
-	if err != nil {
-		e.broken = err
-		return err
-	}
-	e.ids = append(e.ids, oid)
-	e.text.Reset()
-	e.begun, e.dirty = false, false
-	e.st.Closed, e.st.Open, e.st.OpenRaw = e.st.Closed+1, "", 0
-	return nil
 }
 
 // finish writes what is not written and returns the new state.

@@ -35,10 +35,21 @@ func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, err
 		if i > 0 {
 			sum.Write([]byte{'\n'})
 		}
-		clean, err := s.redactLines(ctx, blob)
-		if err != nil {
-			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+		lines := bytes.Split(blob, []byte{'\n'})
+		for n, line := range lines {
+			if len(line) == 0 {
+				continue
+			}
+			redacted, err := RedactLine(ctx, s.Redact, line)
+			if err != nil {
+				return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+			}
+			if len(redacted) > MaxLine {
+				redacted = Omitted(len(line))
+			}
+			lines[n] = redacted
 		}
+		clean := bytes.Join(lines, []byte{'\n'})
 		if i == len(found)-1 {
 			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // others end a transcript with a newline
 		}
@@ -79,25 +90,6 @@ func (s Writer) Verify(ctx context.Context, st session.Segments) (session.Segmen
 	return st, err
 }
 
-// redactLines redacts a text of whole lines. It ends with ctx.
-func (s Writer) redactLines(ctx context.Context, text []byte) ([]byte, error) {
-	lines := bytes.Split(text, []byte{'\n'})
-	for i, line := range lines {
-		if len(line) == 0 {
-			continue
-		}
-		clean, err := RedactLine(ctx, s.Redact, line)
-		if err != nil {
-			return nil, err
-		}
-		if len(clean) > MaxLine {
-			clean = Omitted(len(line))
-		}
-		lines[i] = clean
-	}
-	return bytes.Join(lines, []byte{'\n'}), nil
-}
-
 // pieces returns the blobs that hold the text clean, which is what became of
 // the blob oid: itself if it may stay, else new ones no longer than a chunk.
 func (s Writer) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
@@ -106,8 +98,12 @@ func (s Writer) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 	}
 	var ids []git.OID
 	for more := true; more; {
-		var piece []byte
-		piece, clean, more = cutChunk(clean)
+		// As many whole lines as fit a chunk; no line is longer than one.
+		piece := clean
+		if more = len(clean) > MaxLine; more {
+			end := bytes.LastIndexByte(clean[:MaxLine+1], '\n')
+			piece, clean = clean[:end], clean[end+1:]
+		}
 		id, err := WriteBlob(s.Repo, piece)
 		if err != nil {
 			return nil, err
@@ -115,15 +111,4 @@ func (s Writer) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 		ids = append(ids, id)
 	}
 	return ids, nil
-}
-
-// cutChunk returns as many whole lines of text as fit a chunk, and the rest
-// behind the newline that ends them, if there is any. No line is longer than a
-// chunk.
-func cutChunk(text []byte) (chunk, rest []byte, more bool) {
-	if len(text) <= MaxLine {
-		return text, nil, false
-	}
-	end := bytes.LastIndexByte(text[:MaxLine+1], '\n')
-	return text[:end], text[end+1:], true
 }

@@ -43,10 +43,16 @@ func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield fun
 			return err
 		}
 	}
-	for !r.done() {
-		text, err := r.next(ctx)
-		if err != nil {
-			return fmt.Errorf("read segment %d: %w", r.at, err)
+	for r.at < len(r.segments) && (s.To <= 0 || r.line < s.To) {
+		text, held := r.held[r.at]
+		delete(r.held, r.at)
+		if !held {
+			var err error
+			text, err = ReadBlobWithin(ctx, repo, r.segments[r.at], min(MaxBlob, maxTranscript-r.read))
+			if err != nil {
+				return fmt.Errorf("read segment %d: %w", r.at, err)
+			}
+			r.read += int64(len(text))
 		}
 		if err := r.split(text); err != nil {
 			return err
@@ -66,22 +72,6 @@ type lineReader struct {
 	line int            // number of its first line
 	read int64          // bytes read
 	held map[int][]byte // segments that are read already
-}
-
-func (r *lineReader) done() bool {
-	return r.at == len(r.segments) || r.span.To > 0 && r.line >= r.span.To
-}
-
-// next reads the segment that comes next.
-func (r *lineReader) next(ctx context.Context) ([]byte, error) {
-	text, ok := r.held[r.at]
-	delete(r.held, r.at)
-	if ok {
-		return text, nil
-	}
-	text, err := ReadBlobWithin(ctx, r.repo, r.segments[r.at], min(MaxBlob, maxTranscript-r.read))
-	r.read += int64(len(text))
-	return text, err
 }
 
 // seek goes to the segment in which the span begins, by counting lines from

@@ -76,11 +76,13 @@ func statedHash(ctx context.Context, repo *git.Repo, entries []git.TreeEntry) (s
 		return "", nil
 	}
 	data, err := ReadBlobWithin(ctx, repo, entries[i].OID, maxHashFile)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", fmt.Errorf("read %s: %w", HashFile, err)
-	case !isContentHash(string(data)):
-		return "", nil
+	}
+	digits, prefixed := strings.CutPrefix(string(data), hashPrefix)
+	sum, err := hex.DecodeString(digits)
+	if !prefixed || err != nil || len(sum) != sha256.Size || strings.ToLower(digits) != digits {
+		return "", nil //nolint:nilerr // it is no hash
 	}
 	return string(data), nil
 }
@@ -148,9 +150,3 @@ const hashPrefix = "sha256:"
 
 // ContentHash is the content hash of a text with that sum.
 func ContentHash(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }
-
-func isContentHash(s string) bool {
-	digits, found := strings.CutPrefix(s, hashPrefix)
-	sum, err := hex.DecodeString(digits)
-	return found && err == nil && len(sum) == sha256.Size && strings.ToLower(digits) == digits
-}

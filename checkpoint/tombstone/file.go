@@ -44,12 +44,9 @@ func (t *List) AddLines(random io.Reader, keys []string) error {
 // maxForgottenLines bounds the lines of all forgotten files: each hook reads them.
 const maxForgottenLines = 8192
 
-// unitSuffixes are those of the files that belong to a database.
-func unitSuffixes() []string { return []string{"-journal", "-wal", "-shm"} }
-
 // FilePaths returns the forgotten files. A database and its logs are forgotten together.
 func (t *List) FilePaths() []string {
-	suffixes := unitSuffixes()
+	suffixes := []string{"-journal", "-wal", "-shm"} // of the files that belong to a database
 	paths := make([]string, 0, len(t.Files)*(1+len(suffixes)))
 	for _, path := range t.Files {
 		for _, suffix := range suffixes {

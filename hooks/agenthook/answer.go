@@ -1,15 +1,12 @@
 package agenthook
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Answer is the output of a hook for an agent.
@@ -96,67 +93,4 @@ func guarded(do func() error) (err error) {
 		}
 	}()
 	return do()
-}
-
-// started is the answer to a session's start: a greeting, and what was before.
-func started(ctx context.Context, r *strategy.Recorder, in workspace.Input, g strategy.Greeting) (Answer, error) {
-	a := Answer{Event: "SessionStart", Message: greeting(g)}
-	err := guarded(func() error {
-		o, err := r.SavedContexts().Injector.RecallStart(ctx, in)
-		a.Say(o.Messages...)
-		if len(o.Parts) > 0 {
-			a.Context = o.Parts[0]
-		}
-		return err
-	})
-	return a, err
-}
-
-// briefed is the second part of the output at a session's start, as the agent limits
-// the output of one hook.
-func briefed(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Answer, error) {
-	o, err := r.SavedContexts().Injector.Opening(ctx, in)
-	if err != nil || len(o.Parts) < 2 {
-		return Answer{}, err
-	}
-	return Answer{Event: "SessionStart", Context: o.Parts[1]}, nil
-}
-
-// prompted returns the answer to a prompt: the brief of the work that it continues, if one
-// is due.
-func prompted(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Answer, error) {
-	a := Answer{Event: "UserPromptSubmit"}
-	if err := r.AgentEvents().Prompt(ctx, in); err != nil {
-		return a, err
-	}
-	err := guarded(func() (err error) {
-		a.Context, err = r.SavedContexts().Injector.RecallPrompt(ctx, in)
-		return err
-	})
-	return a, err
-}
-
-// stopped is the answer to the end of a turn.
-func stopped(ctx context.Context, r *strategy.Recorder, in workspace.Input) (a Answer, err error) {
-	if err := r.AgentEvents().Stop(ctx, in); err != nil {
-		return a, err
-	}
-	err = guarded(func() error {
-		notice, err := r.SavedContexts().Watcher.RecallStop(ctx, in)
-		if notice != "" {
-			a.Say("Entire: " + notice)
-		}
-		return err
-	})
-	return a, err
-}
-
-// greeting is the message that Claude Code shows when a session starts.
-func greeting(g strategy.Greeting) string {
-	text := "\n\nPowered by Entire:\n  This conversation will be linked to your next commit."
-	if g.Others > 0 {
-		text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
-			"\n  Use 'entire status' for more information.", g.Others)
-	}
-	return text
 }

@@ -114,15 +114,55 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 		if err != nil {
 			return Answer{}, err
 		}
-		return started(ctx, r, in, greeting)
+		text := "\n\nPowered by Entire:\n  This conversation will be linked to your next commit."
+		if greeting.Others > 0 {
+			text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
+				"\n  Use 'entire status' for more information.", greeting.Others)
+		}
+		a := Answer{Event: "SessionStart", Message: text}
+		err = guarded(func() error {
+			o, err := r.SavedContexts().Injector.RecallStart(ctx, in)
+			a.Say(o.Messages...)
+			if len(o.Parts) > 0 {
+				a.Context = o.Parts[0]
+			}
+			return err
+		})
+		return a, err
 	case "session-brief":
-		return briefed(ctx, r, in)
+		// The second part of the output at a session's start is the output of another hook, as the
+		// agent limits the output of one.
+		o, err := r.SavedContexts().Injector.Opening(ctx, in)
+		if err != nil || len(o.Parts) < 2 {
+			return Answer{}, err
+		}
+		return Answer{Event: "SessionStart", Context: o.Parts[1]}, nil
 	case "user-prompt-submit":
-		return prompted(ctx, r, in)
+		// The brief of the work that the prompt continues, if one is due.
+		a := Answer{Event: "UserPromptSubmit"}
+		if err := r.AgentEvents().Prompt(ctx, in); err != nil {
+			return a, err
+		}
+		err := guarded(func() (err error) {
+			a.Context, err = r.SavedContexts().Injector.RecallPrompt(ctx, in)
+			return err
+		})
+		return a, err
 	case "post-tool":
 		return Answer{}, r.AgentEvents().ToolUsed(ctx, in)
 	case "stop", "stop-failure":
-		return stopped(ctx, r, in)
+		var a Answer
+		if err := r.AgentEvents().Stop(ctx, in); err != nil {
+			return a, err
+		}
+		err := guarded(func() error {
+			notice, err := r.SavedContexts().Watcher.RecallStop(ctx, in)
+			if notice != "" {
+				a.Say("Entire: " + notice)
+			}
+			return err
+		})
+		return a, err
 	case "session-end":
 		return Answer{}, r.AgentEvents().RecordEnd(ctx, in, guarded)
 	case "pre-compact":
@@ -130,7 +170,10 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 	case "post-compact":
 		return Answer{}, r.SavedContexts().Watcher.RecallCompacted(ctx, in)
 	case "pre-task":
-		return Answer{raw: taskStarted(in)}, r.Lifecycle().Tasks.TaskStart(ctx, in)
+		lines := taskLines("PreToolUse", [][2]string{
+			{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Transcript", in.Transcript},
+		})
+		return Answer{raw: lines}, r.Lifecycle().Tasks.TaskStart(ctx, in)
 	case "post-task":
 		return Answer{raw: taskEnded(in)}, r.Lifecycle().Tasks.TaskEnd(ctx, in)
 	case "subagent-stop":

@@ -1,6 +1,7 @@
 package agenthook
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -30,8 +31,43 @@ func (s Settings) Install() (n int, changed bool, err error) {
 	if s.dialect().plugin {
 		return s.installPlugin()
 	}
-	changed, err = s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) ([]string, error) {
-		return installEntries(d, s.dialect())
+	changed, err = s.file().Put(func(doc *jsonedit.Document, _ *jsonedit.Record) (made []string, err error) {
+		in := s.dialect()
+		d := settingsDocument{doc}
+		if _, ok := d.Find("version"); in.form.version != "" && !ok {
+			if err := d.Add(d.Root(), "version", in.form.version); err != nil {
+				return nil, err
+			}
+		}
+		for _, e := range in.entries {
+			m, err := d.ensureEntry(&in, e)
+			if err != nil {
+				return nil, err
+			}
+			made = append(made, m...)
+		}
+		if in.agent.Name != agent.ClaudeCode().Name {
+			return made, nil
+		}
+		for _, q := range questions() {
+			event, _ := d.Find("hooks", q.event)
+			if !slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
+				continue
+			}
+			if _, err := d.ensureQuestion(q); err != nil {
+				return nil, err
+			}
+		}
+		m, err := d.Ensure([]string{"permissions", "deny"})
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, m...)
+		deny, _ := d.Find("permissions", "deny")
+		if deniedAt(deny) >= 0 {
+			return made, nil
+		}
+		return append(made, deniedRead), d.Add(deny, "", jsonedit.Quote(deniedRead))
 	})
 	if err != nil {
 		return 0, false, err
@@ -53,7 +89,14 @@ func (s Settings) Uninstall() (changed bool, err error) {
 // have none. It writes nothing.
 func (s Settings) Check() (installed int, missing []string, err error) {
 	if s.dialect().plugin {
-		return s.checkPlugin()
+		now, err := s.readPlugin()
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case now == nil:
+			return 0, []string{filepath.Base(s.Path)}, nil
+		}
+		return len(s.dialect().entries), nil, nil
 	}
 	d, err := s.file().Read()
 	if err != nil {
@@ -107,8 +150,14 @@ func (dl *dialect) strip(doc *jsonedit.Document, rec jsonedit.Record, mayGo func
 			return err
 		}
 	}
-	if err := d.removeDenied(mayGo); err != nil {
-		return err
+	deny, _ := d.Find("permissions", "deny")
+	if at := deniedAt(deny); at >= 0 && mayGo(deniedRead) {
+		if err := d.Remove(deny, at); err != nil {
+			return err
+		}
+		if err := d.RemoveEmpty(mayGo, "permissions", "deny"); err != nil {
+			return err
+		}
 	}
 	if err := dl.servers.strip(doc, mayGo); err != nil {
 		return err

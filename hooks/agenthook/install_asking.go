@@ -42,13 +42,10 @@ func (question) input() string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-func (q question) handler() string {
-	return `{"type":"mcp_tool","server":` + jsonedit.Quote(claude.ServerName) + `,"tool":` + jsonedit.Quote(q.tool) + `,"input":` + q.input() +
-		`,"timeout":` + strconv.Itoa(askSeconds) + `}`
-}
-
 func (q question) group() string {
-	return `{"matcher":` + jsonedit.Quote(askMatcher) + `,"hooks":[` + q.handler() + `]}`
+	handler := `{"type":"mcp_tool","server":` + jsonedit.Quote(claude.ServerName) + `,"tool":` + jsonedit.Quote(q.tool) +
+		`,"input":` + q.input() + `,"timeout":` + strconv.Itoa(askSeconds) + `}`
+	return `{"matcher":` + jsonedit.Quote(askMatcher) + `,"hooks":[` + handler + `]}`
 }
 
 // ownTool is the tool of a hook that is one of our questions, or empty.
@@ -124,33 +121,15 @@ func (d settingsDocument) ensureQuestion(q question) (made []string, err error) 
 			return nil, err
 		}
 	}
-	return made, d.renew(q, ours[0])
-}
-
-// renewAsking brings the questions that are there up to date.
-func (d settingsDocument) renewAsking() error {
-	for _, q := range questions() {
-		event, _ := d.Find("hooks", q.event)
-		if !slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
-			continue
-		}
-		if _, err := d.ensureQuestion(q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// renew gives a question the present input. Its other fields are the user's.
-func (d settingsDocument) renew(q question, h handler) error {
-	input, ok := jsonedit.Member(h.hook, "input")
+	// It gets the present input. Its other fields are the user's.
+	input, ok := jsonedit.Member(ours[0].hook, "input")
 	if !ok {
-		return d.Add(h.hook, "input", q.input())
+		return made, d.Add(ours[0].hook, "input", q.input())
 	}
 	if sameJSON(input, q.input()) {
-		return nil
+		return made, nil
 	}
-	return d.Replace(input, q.input())
+	return made, d.Replace(input, q.input())
 }
 
 // sameJSON reports whether v is what compact says, however it is written.

@@ -86,33 +86,6 @@ func flatCommand(hook hujson.Value) (hujson.Value, bool) {
 	return hujson.Value{}, false
 }
 
-// installEntries puts what is missing into the document and brings what an
-// older version wrote up to date. It returns the objects and arrays that it
-// had to make, by path.
-func installEntries(doc *jsonedit.Document, in dialect) (made []string, err error) {
-	d := settingsDocument{doc}
-	if _, ok := d.Find("version"); in.form.version != "" && !ok {
-		if err := d.Add(d.Root(), "version", in.form.version); err != nil {
-			return nil, err
-		}
-	}
-	for _, e := range in.entries {
-		m, err := d.ensureEntry(&in, e)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, m...)
-	}
-	if in.agent.Name != agent.ClaudeCode().Name {
-		return made, nil
-	}
-	if err := d.renewAsking(); err != nil {
-		return nil, err
-	}
-	m, err := d.ensureDenied()
-	return append(made, m...), err
-}
-
 // settingsDocument is a document with the agent's settings: its hooks, permissions and
 // status line.
 type settingsDocument struct{ *jsonedit.Document }
@@ -136,57 +109,35 @@ func (d settingsDocument) ensureEntry(in *dialect, e entry) (made []string, err 
 	if err := d.ReplaceString(ours[0].command, in.command(e)); err != nil {
 		return nil, err
 	}
-	if err := d.ensureTimeout(in, e); err != nil {
-		return nil, err
-	}
-	return made, d.ensureMatcher(in, e, ours[0])
-}
-
-// ensureTimeout configures the time that the entry needs, unless the user has
-// configured another.
-func (d settingsDocument) ensureTimeout(in *dialect, e entry) error {
-	if e.timeout == 0 {
-		return nil
-	}
-	event, _ := d.Find("hooks", e.event)
+	// The user may have configured another time than the entry needs.
+	event, _ = d.Find("hooks", e.event)
 	for _, h := range handlers(event) {
-		if _, said := jsonedit.Member(h.hook, in.form.timeout); h.verb == e.verb && !said {
-			return d.Add(h.hook, in.form.timeout, in.timeLimit(e))
+		_, isSet := jsonedit.Member(h.hook, in.form.timeout)
+		if e.timeout == 0 || h.verb != e.verb || isSet {
+			continue
 		}
+		if err := d.Add(h.hook, in.form.timeout, in.timeLimit(e)); err != nil {
+			return nil, err
+		}
+		break
 	}
-	return nil
-}
-
-// ensureMatcher extends the matcher of a hook that the existing tool installed to all
-// tools that it is for. Where it shares a group with another program's hook it gets its own.
-func (d settingsDocument) ensureMatcher(in *dialect, e entry, h handler) error {
-	event, _ := d.Find("hooks", e.event)
-	group := jsonedit.Elements(event)[h.group]
+	// The matcher of a hook that the existing tool installed is extended to all tools that it is
+	// for. Where it shares a group with another program's hook it gets its own.
+	event, _ = d.Find("hooks", e.event)
+	group := jsonedit.Elements(event)[ours[0].group]
 	matcher, _ := jsonedit.Member(group, "matcher")
 	literal, ok := matcher.Value.(hujson.Literal)
 	if !ok || e.former == "" || literal.String() != e.former {
-		return nil
-	}
-	if hooks, _ := jsonedit.Member(group, "hooks"); len(jsonedit.Elements(hooks)) == 1 {
-		return d.ReplaceString(matcher, e.matcher)
-	}
-	if err := d.removeHandler(e.event, h); err != nil {
-		return err
-	}
-	event, _ = d.Find("hooks", e.event)
-	return d.Add(event, "", in.hook(e))
-}
-
-func (d settingsDocument) ensureDenied() (made []string, err error) {
-	made, err = d.Ensure([]string{"permissions", "deny"})
-	if err != nil {
-		return nil, err
-	}
-	deny, _ := d.Find("permissions", "deny")
-	if deniedAt(deny) >= 0 {
 		return made, nil
 	}
-	return append(made, deniedRead), d.Add(deny, "", jsonedit.Quote(deniedRead))
+	if hooks, _ := jsonedit.Member(group, "hooks"); len(jsonedit.Elements(hooks)) == 1 {
+		return made, d.ReplaceString(matcher, e.matcher)
+	}
+	if err := d.removeHandler(e.event, ours[0]); err != nil {
+		return nil, err
+	}
+	event, _ = d.Find("hooks", e.event)
+	return made, d.Add(event, "", in.hook(e))
 }
 
 func deniedAt(deny hujson.Value) int {
@@ -203,18 +154,6 @@ func (d settingsDocument) removeHandler(event string, h handler) error {
 		return d.Remove(groups, h.group)
 	}
 	return d.Remove(hooks, h.index)
-}
-
-func (d settingsDocument) removeDenied(mayGo func(string) bool) error {
-	deny, ok := d.Find("permissions", "deny")
-	index := deniedAt(deny)
-	if !ok || index < 0 || !mayGo(deniedRead) {
-		return nil
-	}
-	if err := d.Remove(deny, index); err != nil {
-		return err
-	}
-	return d.RemoveEmpty(mayGo, "permissions", "deny")
 }
 
 // removeEvent takes those hooks of ours out of an event that which names.

@@ -87,15 +87,3 @@ func (s Settings) uninstallPlugin() (changed bool, err error) {
 	}
 	return true, disk.SyncDir(filepath.Dir(dir))
 }
-
-// checkPlugin returns how many hooks the installed plugin calls, and the missing ones.
-func (s Settings) checkPlugin() (installed int, missing []string, err error) {
-	now, err := s.readPlugin()
-	switch {
-	case err != nil:
-		return 0, nil, err
-	case now == nil:
-		return 0, []string{filepath.Base(s.Path)}, nil
-	}
-	return len(s.dialect().entries), nil, nil
-}

@@ -53,17 +53,14 @@ func readQwen(p *Payload, verb string, data []byte) bool {
 	if q.Submitted != nil && verb == "user-prompt-submit" {
 		p.Prompt = *q.Submitted
 	}
-	p.Background = slices.DeleteFunc(p.Background, hasEnded)
+	p.Background = slices.DeleteFunc(p.Background, func(task json.RawMessage) bool { // it goes on no more
+		var t struct {
+			Status string `json:"status"`
+		}
+		return json.Unmarshal(task, &t) == nil && t.Status != "" && t.Status != "running"
+	})
 	if strings.HasPrefix(q.Response.Content, "Background agent launched") {
 		p.ToolResponse = json.RawMessage(`{"isAsync":true}`)
 	}
 	return p.ofSession(verb)
-}
-
-// hasEnded reports whether a task of a payload goes on no more.
-func hasEnded(task json.RawMessage) bool {
-	var t struct {
-		Status string `json:"status"`
-	}
-	return json.Unmarshal(task, &t) == nil && t.Status != "" && t.Status != "running"
 }

@@ -50,23 +50,18 @@ func (t serverTable) install() (changed bool, err error) {
 	if len(data) > 0 {
 		text = "\n" + text // a blank line, or the end of the last one
 	}
-	if t.isInline(data) {
+	for line := range bytes.Lines(data) {
+		key, _, found := bytes.Cut(line, []byte("="))
+		if !found || string(bytes.Trim(key, " \t\"'")) != t.list {
+			continue
+		}
+		// Nothing can be added to an inline table.
 		return false, fmt.Errorf("%s: the servers are not a table that can be added to\nhint: add the server %q there, with the command `entire mcp`", t.path, claude.ServerName)
 	}
 	if err := disk.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
 		return false, err
 	}
 	return true, disk.WriteDurable(t.path, slices.Concat(data, []byte(text)), 0o644)
-}
-
-// isInline reports whether the list is an inline table, to which nothing can be added below.
-func (t serverTable) isInline(data []byte) bool {
-	for line := range bytes.Lines(data) {
-		if key, _, found := bytes.Cut(line, []byte("=")); found && string(bytes.Trim(key, " \t\"'")) == t.list {
-			return true
-		}
-	}
-	return false
 }
 
 // uninstall takes the table out as install wrote it, and a file that had nothing else.
@@ -94,15 +89,6 @@ func (t serverTable) uninstall() (changed bool, err error) {
 	}
 	_ = os.Remove(filepath.Dir(t.path)) // only if nothing else is in it
 	return true, disk.SyncDir(filepath.Dir(filepath.Dir(t.path)))
-}
-
-// server returns the server of the file that is called as ours is; false if there is none.
-func (t serverTable) server() (claude.Server, bool, error) {
-	data, err := t.read()
-	if err != nil {
-		return claude.Server{}, false, err
-	}
-	return t.find(data)
 }
 
 // find is server for the text of the file. Text that is no TOML is an error.

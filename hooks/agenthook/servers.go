@@ -109,7 +109,11 @@ func (s Servers) Uninstall() (changed bool, err error) {
 // Server is the one that is called as ours is; false if there is none.
 func (s Servers) Server() (claude.Server, bool, error) {
 	if s.list().toml {
-		return s.table().server()
+		data, err := s.table().read()
+		if err != nil {
+			return claude.Server{}, false, err
+		}
+		return s.table().find(data)
 	}
 	d, err := s.file().Read()
 	if err != nil {

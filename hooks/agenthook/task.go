@@ -44,7 +44,17 @@ func (p *Payload) Task(verb string) workspace.TaskEvent {
 		}
 		return workspace.TaskEvent{Agent: p.AgentID}
 	case "post-todo":
-		return workspace.TaskEvent{Agent: p.AgentID, Unnamed: p.AgentID == "" && p.PromptID == "", Step: p.step()}
+		// What the subagent noted of its plan.
+		var input struct {
+			Todos []tasks.Todo `json:"todos"`
+		}
+		_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
+		s := workspace.TaskStep{Tool: p.ToolName, Todos: input.Todos}
+		var line bytes.Buffer
+		if json.Compact(&line, p.ToolInput) == nil && line.Len() > 0 {
+			s.Input = line.Bytes()
+		}
+		return workspace.TaskEvent{Agent: p.AgentID, Unnamed: p.AgentID == "" && p.PromptID == "", Step: s}
 	default:
 		return workspace.TaskEvent{}
 	}
@@ -60,28 +70,7 @@ func (p *Payload) call() workspace.TaskEvent {
 	return workspace.TaskEvent{ToolUse: p.ToolUseID, Type: input.Type, Description: input.Description}
 }
 
-// step is what the subagent noted of its plan.
-func (p *Payload) step() workspace.TaskStep {
-	var input struct {
-		Todos []tasks.Todo `json:"todos"`
-	}
-	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
-	s := workspace.TaskStep{Tool: p.ToolName, Todos: input.Todos}
-	var line bytes.Buffer
-	if json.Compact(&line, p.ToolInput) == nil && line.Len() > 0 {
-		s.Input = line.Bytes()
-	}
-	return s
-}
-
-// taskStarted and taskEnded are what other versions print, for whoever reads
-// the agent's log of its hooks.
-func taskStarted(in workspace.Input) []byte {
-	return taskLines("PreToolUse", [][2]string{
-		{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Transcript", in.Transcript},
-	})
-}
-
+// taskEnded is what other versions print, for whoever reads the agent's log of its hooks.
 func taskEnded(in workspace.Input) []byte {
 	lines := [][2]string{
 		{"Session ID", in.SessionID},
