@@ -105,7 +105,8 @@ func (i Installer) settled(c pathConfig) (bool, error) {
 	}
 	for _, d := range c.dirs() {
 		for _, name := range c.names(d) {
-			if ok, err := d.settled(name); err != nil || !ok {
+			f, err := d.read(name)
+			if err != nil || f.origin != current && f.origin != edited {
 				return false, err
 			}
 		}
@@ -134,7 +135,16 @@ func (i Installer) install(ctx context.Context) (notes []string, err error) {
 		}
 	}
 	for _, l := range c.levels {
-		if err := i.configure(ctx, c, l); err != nil {
+		switch {
+		case c.settled(l):
+			continue
+		case c.needsRedirect(l):
+			err = i.redirect(ctx, c, l)
+		default:
+			// The path was set back by hand: what was before us is void.
+			err = configFile{repo: i.Repo, path: l.file}.set(ctx, formerKey)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -151,17 +161,6 @@ func (i Installer) install(ctx context.Context) (notes []string, err error) {
 	return notes, nil
 }
 
-func (i Installer) configure(ctx context.Context, c pathConfig, l level) error {
-	switch {
-	case c.settled(l):
-		return nil
-	case c.needsRedirect(l):
-		return i.redirect(ctx, c, l)
-	}
-	// The path was set back by hand: what was before us is void.
-	return configFile{repo: i.Repo, path: l.file}.set(ctx, formerKey)
-}
-
 // madeMark is the file that marks the hooks directory itself as ours.
 func (i Installer) madeMark() string {
 	return filepath.Join(i.Repo.CommonDir, "entire", "made-hooks-dir")
@@ -169,7 +168,12 @@ func (i Installer) madeMark() string {
 
 func (i Installer) makeDir(d hookDir) error {
 	if _, err := os.Stat(d.path); err == nil {
-		return writable(d.path)
+		// Find out before the first change whether the directory can be written to.
+		f, err := os.CreateTemp(d.path, ".entire-tmp-*")
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Close(), os.Remove(f.Name()))
 	}
 	if d.form == besideForm {
 		if err := disk.WriteDurable(i.madeMark(), nil, 0o600); err != nil {

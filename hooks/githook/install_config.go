@@ -58,8 +58,16 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 		return c, fmt.Errorf("read hook paths: %w", err)
 	}
 	c.settings = parseSettings(string(out), c.base)
-	if err := expand(ctx, i.Repo, c.settings); err != nil {
-		return c, err
+	// Git replaces ~ in the values. What is written back one day is read anew, verbatim.
+	for n, s := range c.settings {
+		if !strings.HasPrefix(s.value, "~") && !strings.HasPrefix(s.value, "%(prefix)") {
+			continue
+		}
+		out, err := i.Repo.Run(ctx, "config", "--type=path", "--default", s.value, "--get", "entire.noSuchKey")
+		if err != nil {
+			return c, fmt.Errorf("read hook paths: %w", err)
+		}
+		c.settings[n].value = strings.TrimSuffix(string(out), "\n")
 	}
 	c.levels = []level{{"local", filepath.Join(i.Repo.CommonDir, "config")}}
 	switch own := (level{"worktree", filepath.Join(i.Repo.GitDir, "config.worktree")}); {
@@ -107,22 +115,6 @@ func resolve(base, path string) string {
 	return path
 }
 
-// expand replaces ~ in the values as git does. What is written back one day is
-// read anew, verbatim.
-func expand(ctx context.Context, repo *git.Repo, settings []setting) error {
-	for n, s := range settings {
-		if !strings.HasPrefix(s.value, "~") && !strings.HasPrefix(s.value, "%(prefix)") {
-			continue
-		}
-		out, err := repo.Run(ctx, "config", "--type=path", "--default", s.value, "--get", "entire.noSuchKey")
-		if err != nil {
-			return fmt.Errorf("read hook paths: %w", err)
-		}
-		settings[n].value = strings.TrimSuffix(string(out), "\n")
-	}
-	return nil
-}
-
 // at returns the hook path in force at a level, and whether there is one.
 func (c pathConfig) at(l level) (setting, bool) {
 	for _, s := range slices.Backward(c.settings) {
@@ -132,9 +124,6 @@ func (c pathConfig) at(l level) (setting, bool) {
 	}
 	return setting{}, false
 }
-
-// effective is the level that decides in this worktree.
-func (c pathConfig) effective() level { return c.levels[len(c.levels)-1] }
 
 // isRedirect reports whether a value leads to scripts of ours: to those of this
 // repository, or to where they were before it was moved or copied.

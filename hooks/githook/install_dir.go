@@ -58,12 +58,6 @@ func (d hookDir) readAs(name, base string) (file, error) {
 	return f, nil
 }
 
-// settled reports whether the hook name needs nothing done.
-func (d hookDir) settled(name string) (bool, error) {
-	f, err := d.read(name)
-	return f.origin == current || f.origin == edited, err
-}
-
 // install puts our script in the place of the hook name. A foreign hook becomes
 // its backup first, so that at every moment either it is there or ours that
 // runs it.
@@ -111,7 +105,20 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	if f.info.IsDir() {
 		return note, rename(path, path+backupSuffix)
 	}
-	return note, duplicate(path, path+backupSuffix, f)
+	// The backup is a second name of the file, or a copy where the file system has no hard links.
+	if err := disk.Step("link", path+backupSuffix); err != nil {
+		return note, err
+	}
+	if os.Link(path, path+backupSuffix) == nil {
+		return note, nil
+	}
+	if f.info.Mode()&fs.ModeSymlink != 0 {
+		return note, os.Symlink(f.text, path+backupSuffix)
+	}
+	if !f.info.Mode().IsRegular() {
+		return note, os.Rename(path, path+backupSuffix)
+	}
+	return note, disk.WriteDurable(path+backupSuffix, []byte(f.text), f.info.Mode().Perm())
 }
 
 // same reports whether two files differ in their names only.
@@ -250,37 +257,9 @@ func runs(dir, name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// writable finds out before the first change whether the directory can be
-// written to.
-func writable(dir string) error {
-	f, err := os.CreateTemp(dir, ".entire-tmp-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
 func rename(from, to string) error {
 	if err := disk.Step("rename", to); err != nil {
 		return err
 	}
 	return os.Rename(from, to)
-}
-
-// duplicate makes to a second name for the file f at from, or a copy where the
-// file system has no hard links.
-func duplicate(from, to string, f file) error {
-	if err := disk.Step("link", to); err != nil {
-		return err
-	}
-	if os.Link(from, to) == nil {
-		return nil
-	}
-	if f.info.Mode()&fs.ModeSymlink != 0 {
-		return os.Symlink(f.text, to)
-	}
-	if !f.info.Mode().IsRegular() {
-		return os.Rename(from, to)
-	}
-	return disk.WriteDurable(to, []byte(f.text), f.info.Mode().Perm())
 }

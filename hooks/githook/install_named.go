@@ -65,19 +65,6 @@ func (d hookDir) isShared(name, target string) bool {
 	return false
 }
 
-// clearNames removes the links that keepName made.
-func (d hookDir) clearNames() error {
-	if d.form != besideForm {
-		return nil
-	}
-	for _, name := range recordedHooks() {
-		if err := d.clearName(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // hasName reports whether there is the link of keepName.
 func (d hookDir) hasName(name string) bool {
 	target, err := os.Readlink(filepath.Join(d.namedDir(), name))

@@ -74,17 +74,11 @@ func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
 	if err := f.set(ctx, pathKey, c.redirect); err != nil {
 		return err
 	}
-	return i.putLast(ctx, f, l)
-}
-
-// putLast makes our value the effective one: a file that is included further
-// down would win. A new section is written at the end.
-func (i Installer) putLast(ctx context.Context, f configFile, l level) error {
-	c, err := i.readConfig(ctx)
-	if err != nil {
+	// A file that is included further down would win. A new section is written at the end.
+	if c, err = i.readConfig(ctx); err != nil {
 		return err
 	}
-	if s, ok := c.at(l); ok && s.value == c.redirect {
+	if s, ok = c.at(l); ok && s.value == c.redirect {
 		return nil
 	}
 	if err := f.set(ctx, pathKey); err != nil {

@@ -18,7 +18,8 @@ func (i Installer) Uninstall(ctx context.Context) (Report, error) {
 		return Report{}, fmt.Errorf("remove git hooks: %w", err)
 	}
 	r, err := i.uninstall(ctx)
-	err = errors.Join(err, i.forgetSeen(), unlock(), i.removeLock())
+	err = errors.Join(err, i.forgetSeen(), unlock(), ignoreMissing(os.Remove(i.lockPath())))
+	_ = os.Remove(filepath.Dir(i.lockPath())) // stays if it isn't empty
 	if err != nil {
 		return r, fmt.Errorf("remove git hooks: %w", err)
 	}
@@ -33,7 +34,15 @@ func (d hookDir) uninstallAll() (notes []string, changed bool, err error) {
 		}
 		notes, changed = appendNote(notes, note), changed || did
 	}
-	return notes, changed, d.clearNames()
+	if d.form != besideForm {
+		return notes, changed, nil
+	}
+	for _, name := range recordedHooks() {
+		if err := d.clearName(name); err != nil {
+			return notes, changed, err
+		}
+	}
+	return notes, changed, nil
 }
 
 // uninstall goes the way of install backwards: git stops looking in our folder
@@ -44,7 +53,14 @@ func (i Installer) uninstall(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	var r Report
-	for _, file := range i.configFiles() {
+	common := i.Repo.CommonDir
+	files := []string{filepath.Join(common, "config"), filepath.Join(common, "config.worktree")}
+	if entries, err := os.ReadDir(filepath.Join(common, "worktrees")); err == nil {
+		for _, e := range entries {
+			files = append(files, filepath.Join(common, "worktrees", e.Name(), "config.worktree"))
+		}
+	}
+	for _, file := range files {
 		did, err := i.restore(ctx, c, file)
 		if err != nil {
 			return r, err
@@ -63,28 +79,24 @@ func (i Installer) uninstall(ctx context.Context) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := i.unmakeDir(c.own); err != nil {
+	switch _, err := os.Stat(i.madeMark()); {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
 		return r, err
+	default:
+		_ = os.Remove(c.own) // stays if it isn't empty
+		if err := disk.Step("remove", i.madeMark()); err != nil {
+			return r, err
+		}
+		if err := os.Remove(i.madeMark()); err != nil {
+			return r, err
+		}
 	}
 	if c, err = i.readConfig(ctx); err != nil {
 		return r, err
 	}
 	r.Dir = c.lookDir()
 	return r, nil
-}
-
-// configFiles are the repository's configuration and that of each worktree.
-func (i Installer) configFiles() []string {
-	common := i.Repo.CommonDir
-	files := []string{filepath.Join(common, "config"), filepath.Join(common, "config.worktree")}
-	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
-	if err != nil {
-		return files
-	}
-	for _, e := range entries {
-		files = append(files, filepath.Join(common, "worktrees", e.Name(), "config.worktree"))
-	}
-	return files
 }
 
 // clear removes our scripts from the redirect's folder, and the folder if that
@@ -116,22 +128,4 @@ func (d hookDir) clear() (notes []string, changed bool, err error) {
 		return nil, true, err
 	}
 	return nil, true, os.Remove(d.path)
-}
-
-func (i Installer) unmakeDir(own string) error {
-	if _, err := os.Stat(i.madeMark()); err != nil {
-		return ignoreMissing(err)
-	}
-	_ = os.Remove(own) // stays if it isn't empty
-	if err := disk.Step("remove", i.madeMark()); err != nil {
-		return err
-	}
-	return os.Remove(i.madeMark())
-}
-
-// removeLock takes away the last trace, and the directory if it is empty.
-func (i Installer) removeLock() error {
-	err := ignoreMissing(os.Remove(i.lockPath()))
-	_ = os.Remove(filepath.Dir(i.lockPath()))
-	return err
 }

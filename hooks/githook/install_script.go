@@ -64,7 +64,12 @@ func script(name string, f form) string {
 	if f == redirectForm {
 		b.WriteString(former)
 	}
-	stdin := keepsStdin(name, f)
+	// Whether the script must read git's stdin to give it to more than one program.
+	stdin := name == "post-rewrite"
+	switch name {
+	case "pre-push", "pre-receive", "post-receive", "reference-transaction":
+		stdin = f == redirectForm
+	}
 	if stdin {
 		b.WriteString("entire_in=$(cat; echo .)\nentire_in=${entire_in%.}\n")
 	}
@@ -77,10 +82,17 @@ func script(name string, f form) string {
 	} else {
 		b.WriteString(chain(name, f, stdin) + ours)
 	}
+	// The key is what distinguishes a hook that calls us again (a tool that moved our script
+	// aside and runs it) from a git operation inside a hook: the same place, the same arguments
+	// and, where those are empty, the same commit.
+	key := `$(pwd -P) $*`
+	if name == "post-commit" || name == "post-rewrite" {
+		key = `$(pwd -P) $(git rev-parse -q --verify HEAD 2>/dev/null </dev/null) $*`
+	}
 	body := strings.NewReplacer(
 		"HOOK", name,
 		"GUARD", "ENTIRE_HOOK_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")),
-		"KEY", key(name),
+		"KEY", key,
 		"TOOLS", toolPatterns(),
 	).Replace(b.String())
 	return beforeSum + checksum(body) + afterSum + body
@@ -103,28 +115,6 @@ func isUnchanged(text string) bool {
 // the fact the other hook comes first: entire decides on the message as that
 // hook leaves it, and does nothing if it refuses.
 func isPost(name string) bool { return strings.HasPrefix(name, "post-") }
-
-// keepsStdin reports whether the script must read git's stdin to give it to more
-// than one program.
-func keepsStdin(name string, f form) bool {
-	switch name {
-	case "post-rewrite":
-		return true
-	case "pre-push", "pre-receive", "post-receive", "reference-transaction":
-		return f == redirectForm
-	}
-	return false
-}
-
-// key is what distinguishes a hook that calls us again (a tool that moved our script
-// aside and runs it) from a git operation inside a hook: the same place, the
-// same arguments and, where those are empty, the same commit.
-func key(name string) string {
-	if name == "post-commit" || name == "post-rewrite" {
-		return `$(pwd -P) $(git rev-parse -q --verify HEAD 2>/dev/null </dev/null) $*`
-	}
-	return `$(pwd -P) $*`
-}
 
 func comment(name string, f form) string {
 	if f == redirectForm {

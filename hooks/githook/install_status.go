@@ -55,7 +55,7 @@ func (i Installer) Check(ctx context.Context) (Status, error) {
 
 // lookDir is where git looks for hooks in this worktree.
 func (c pathConfig) lookDir() string {
-	if s, ok := c.at(c.effective()); ok {
+	if s, ok := c.at(c.levels[len(c.levels)-1]); ok { // the level that decides in this worktree
 		return resolve(c.base, s.value)
 	}
 	return c.own

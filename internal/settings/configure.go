@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,21 +62,16 @@ func (c Change) Check(in Source) (Change, error) {
 	}
 	r, ok := rawOf(c.Value)
 	if !ok {
-		r = raw{kindOther, fmt.Sprint(printable(c.Value))}
+		r = raw{kindOther, fmt.Sprint(c.Value)}
+		if text, isJSON := c.Value.(json.RawMessage); isJSON {
+			r.text = string(text)
+		}
 	}
 	var trial Settings
 	if !ok || !f.set(&trial, r) {
 		return Change{}, &BadValueError{bad(f, r, in)}
 	}
 	return Change{Key: c.Key, Value: r.json()}, nil
-}
-
-// printable is a value that no setting has, as a Problem shows it.
-func printable(v any) any {
-	if text, ok := v.(json.RawMessage); ok {
-		return string(text)
-	}
-	return v
 }
 
 func fieldOf(key string) (*field, error) {
@@ -139,15 +133,6 @@ func Presets() []string { return []string{"auto", "prompt", "manual"} }
 // attempts bounds how often an edit begins anew because another process wrote the
 // file meanwhile.
 const attempts = 20
-
-// unchangedSince reports whether path still has the bytes that were read.
-func unchangedSince(path string, old []byte) bool {
-	now, err := readFile(path)
-	if err != nil {
-		return old == nil
-	}
-	return old != nil && bytes.Equal(now, old)
-}
 
 // FindKey returns the key of that name: the whole of it, or its last words where no other
 // key ends so.

@@ -37,43 +37,42 @@ func Edit(path string, changes ...Change) (bool, error) {
 // file was written meanwhile.
 func edit(path string, perm modes, changes []Change) (bool, error) {
 	for range attempts {
-		written, again, err := editOnce(path, perm, changes)
-		if err != nil || !again {
-			return written, err
+		mode := perm.file
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return false, err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return false, fmt.Errorf("%s is a symbolic link: not written", path)
+		default:
+			mode = info.Mode().Perm()
 		}
+		old, err := readFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, fmt.Errorf("read %s: %w", path, err)
+		}
+		data, err := Apply(old, changes...)
+		if err != nil {
+			return false, fmt.Errorf("edit %s: %w", path, err)
+		}
+		if info != nil && bytes.Equal(data, old) {
+			return false, nil
+		}
+		if err := disk.MkdirAll(filepath.Dir(path), perm.dir); err != nil {
+			return false, err
+		}
+		now, err := readFile(path)
+		isChanged := old != nil
+		if err == nil {
+			isChanged = old == nil || !bytes.Equal(now, old)
+		}
+		if isChanged {
+			continue
+		}
+		return true, disk.WriteDurable(path, data, mode)
 	}
 	return false, fmt.Errorf("%s is being written by another program", path)
-}
-
-func editOnce(path string, perm modes, changes []Change) (written, again bool, err error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return false, false, err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return false, false, fmt.Errorf("%s is a symbolic link: not written", path)
-	default:
-		perm.file = info.Mode().Perm()
-	}
-	old, err := readFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, false, fmt.Errorf("read %s: %w", path, err)
-	}
-	data, err := Apply(old, changes...)
-	if err != nil {
-		return false, false, fmt.Errorf("edit %s: %w", path, err)
-	}
-	if info != nil && bytes.Equal(data, old) {
-		return false, false, nil
-	}
-	if err := disk.MkdirAll(filepath.Dir(path), perm.dir); err != nil {
-		return false, false, err
-	}
-	if !unchangedSince(path, old) {
-		return false, true, nil
-	}
-	return true, false, disk.WriteDurable(path, data, perm.file)
 }
 
 // Apply is Edit on bytes.
@@ -141,7 +140,10 @@ type document struct {
 }
 
 func apply(data []byte, c Change) ([]byte, error) {
-	mark, data := cutMark(data)
+	var mark []byte
+	if rest, found := bytes.CutPrefix(data, []byte(byteOrderMark)); found {
+		mark, data = []byte(byteOrderMark), rest
+	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}\n")
 	}
@@ -156,13 +158,6 @@ func apply(data []byte, c Change) ([]byte, error) {
 	d := document{text: data, object: object, start: value.StartOffset, end: value.EndOffset}
 	text, err := d.change(strings.Split(c.Key, "."), c.Value)
 	return append(mark, text...), err
-}
-
-func cutMark(data []byte) (mark, rest []byte) {
-	if rest, found := bytes.CutPrefix(data, []byte(byteOrderMark)); found {
-		return []byte(byteOrderMark), rest
-	}
-	return nil, data
 }
 
 func (d document) change(path []string, value any) ([]byte, error) {

@@ -53,7 +53,13 @@ func Load(from Sources) Settings {
 	l.file(Contextd, ContextdFile(from))
 	l.file(User, UserFile(from))
 	l.project()
-	l.environment()
+	for i := range l.fields {
+		f := &l.fields[i]
+		for _, name := range f.variables {
+			l.variable(f, name)
+		}
+		l.variable(f, Variable(f.key))
+	}
 	// A repository in which nobody enabled recording isn't enabled by the default.
 	if l.from.CommonDir != "" {
 		_, err := os.Stat(MarkerFile(l.from.CommonDir))
@@ -91,16 +97,6 @@ func (l *loader) project() {
 		}
 	}
 	l.Root = l.from.Worktree
-}
-
-func (l *loader) environment() {
-	for i := range l.fields {
-		f := &l.fields[i]
-		for _, name := range f.variables {
-			l.variable(f, name)
-		}
-		l.variable(f, Variable(f.key))
-	}
 }
 
 func (l *loader) variable(f *field, name string) {
@@ -170,10 +166,13 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 
 // name is the key in the files of a layer, empty if they don't have it.
 func (f field) name(in Layer) string {
-	if in == Contextd {
-		return f.contextd()
+	switch {
+	case in != Contextd:
+		return f.key
+	case f.block == "":
+		return ""
 	}
-	return f.key
+	return f.block + strings.TrimPrefix(f.key, recallGroup)
 }
 
 func (l *loader) field(key string, in Layer) *field {
@@ -205,7 +204,9 @@ func (l *loader) apply(f *field, r raw, from Source) {
 	if f.set(&l.Settings, r) {
 		l.sources[f.key] = from
 		delete(l.refused, f.key)
-		l.sawEnabled(f, from)
+		if f.key == KeyEnabled && from.Layer <= Local { // what the file says of itself
+			l.Files[len(l.Files)-1].Enabled = l.Enabled
+		}
 		return
 	}
 	l.Problems = append(l.Problems, bad(f, r, from))
@@ -218,14 +219,6 @@ func (l *loader) apply(f *field, r raw, from Source) {
 		l.refused = make(map[string]Source)
 	}
 	l.refused[f.key] = from
-}
-
-// sawEnabled keeps what each file says of itself.
-func (l *loader) sawEnabled(f *field, from Source) {
-	if f.key != KeyEnabled || from.Layer > Local {
-		return
-	}
-	l.Files[len(l.Files)-1].Enabled = l.Enabled
 }
 
 func bad(f *field, r raw, from Source) Problem {

@@ -3,7 +3,6 @@ package settings
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 )
 
 // The keys of saved contexts that other packages name.
@@ -68,14 +67,6 @@ func recallFields() []field {
 func (f field) also(block string, variables ...string) field {
 	f.block, f.variables = block, variables
 	return f
-}
-
-// contextd is the key in contextd's file, empty if it has none.
-func (f field) contextd() string {
-	if f.block == "" {
-		return ""
-	}
-	return f.block + strings.TrimPrefix(f.key, recallGroup)
 }
 
 // span is what a number may be, the ends included.
@@ -182,20 +173,16 @@ func rawOf(value any) (raw, bool) {
 	case Choice:
 		return rawOf(v.Value())
 	case json.RawMessage:
-		return rawJSON(v)
+		parsed, err := parseValue(v)
+		if err != nil {
+			return raw{}, false
+		}
+		return toRaw(parsed.Value), true
 	case int, int64, []string:
 		text, err := json.Marshal(v)
 		return raw{kindOther, string(text)}, err == nil
 	}
 	return raw{}, false
-}
-
-func rawJSON(text []byte) (raw, bool) {
-	v, err := parseValue(text)
-	if err != nil {
-		return raw{}, false
-	}
-	return toRaw(v.Value), true
 }
 
 // json is the value as it is in a file.

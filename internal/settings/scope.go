@@ -114,15 +114,12 @@ func (l *loader) storeDefaults() (largest, least int64) {
 	return largest, least
 }
 
-// remoteTransports are the URL schemes of push_remote.
-func remoteTransports() []string { return []string{"https", "ssh"} }
-
-// IsRemoteURL reports whether text is a URL with one of remoteTransports, or an
-// address like git@host:path, which git takes to ssh.
+// IsRemoteURL reports whether text is a URL of https or ssh, or an address like
+// git@host:path, which git takes to ssh.
 func IsRemoteURL(text string) bool {
 	if before, _, ok := strings.Cut(text, "://"); ok && !strings.Contains(before, "/") && !strings.Contains(before, ":") {
 		u, err := url.Parse(text)
-		return err == nil && slices.Contains(remoteTransports(), strings.ToLower(u.Scheme)) && u.Host != "" && !strings.HasPrefix(u.Host, "-")
+		return err == nil && slices.Contains([]string{"https", "ssh"}, strings.ToLower(u.Scheme)) && u.Host != "" && !strings.HasPrefix(u.Host, "-")
 	}
 	host, path, ok := strings.Cut(text, ":")
 	if !ok || host == "" || strings.Contains(host, "/") || path == "" || strings.HasPrefix(path, ":") {
@@ -131,20 +128,15 @@ func IsRemoteURL(text string) bool {
 	return !strings.HasPrefix(host[strings.Index(host, "@")+1:], "-") && !strings.HasPrefix(host, "-")
 }
 
-// isRemotePath reports whether git takes text for a path, or for a URL of a
-// transport that is none of remoteTransports, rather than for a remote's name.
-func isRemotePath(text string) bool {
-	if IsRemoteURL(text) {
-		return false
-	}
-	return strings.ContainsAny(text, ":\\") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, ".") || strings.HasPrefix(text, "~")
-}
-
 // acceptableRemote reports whether a project may propose the remote: paths and
 // other transports count only from the user's own layers.
 func acceptableRemote(value any) bool {
 	text, _ := value.(string)
-	return text != "" && !isRemotePath(text)
+	if text == "" || IsRemoteURL(text) {
+		return text != ""
+	}
+	// Git takes these for a path, or for a URL of another transport, rather than for a remote's name.
+	return !strings.ContainsAny(text, ":\\") && !strings.ContainsAny(text[:1], "/.~")
 }
 
 // isForProject reports whether a value counts from the project's files.

@@ -47,9 +47,6 @@ func (l Layer) String() string {
 	return [...]string{"default", "contextd", "user", "project", "local", "environment"}[l]
 }
 
-// own reports whether the layer is the user's alone and decides anything.
-func (l Layer) own() bool { return l != Project && l != Default }
-
 // Source is where a value came from: a layer and, in it, the file or variable,
 // empty for a default.
 type Source struct {
@@ -137,7 +134,10 @@ type Proposal struct{ Key, Value, File string }
 
 // Pending are the proposals on which the user's own layers have not decided.
 func (s *Settings) Pending() []Proposal {
-	return slices.DeleteFunc(slices.Clone(s.Proposals), func(p Proposal) bool { return s.sources[p.Key].Layer.own() })
+	return slices.DeleteFunc(slices.Clone(s.Proposals), func(p Proposal) bool {
+		layer := s.sources[p.Key].Layer
+		return layer != Project && layer != Default
+	})
 }
 
 // Problem is a value, or a whole file if Key is empty, that can't be used; the
