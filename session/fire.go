@@ -26,43 +26,39 @@ type Work struct {
 func Fire(s *State, event Event, w Work) (Phase, error) {
 	step := Transition(s.Phase, event)
 	for _, action := range step.Actions {
-		if err := w.execute(s, action); err != nil {
+		// No other code executes an action.
+		var do func(*State) error
+		switch action {
+		case Touch:
+			now := w.Now()
+			s.LastInteraction = &now
+			continue
+		case MarkEnded:
+			now := w.Now()
+			s.EndedAt = &now
+			continue
+		case ClearEnded:
+			s.EndedAt = nil
+			continue
+		case BeginTurn:
+			do = w.BeginTurn
+		case SaveTurn:
+			do = w.SaveTurn
+		case Finalize:
+			do = w.Finalize
+		case Condense, CondenseIfTouched:
+			// The condition was checked by MayCondense when the share was decided:
+			// since then the commit's message names the checkpoint.
+			do = w.Condense
+		}
+		if do == nil {
+			return s.Phase, fmt.Errorf("%s: %w", action, ErrNoWork)
+		}
+		if err := do(s); err != nil {
 			return s.Phase, err
 		}
 	}
 	return step.Next, nil
-}
-
-// execute executes one action. No other code executes any.
-func (w Work) execute(s *State, action Action) error {
-	var do func(*State) error
-	switch action {
-	case Touch:
-		now := w.Now()
-		s.LastInteraction = &now
-		return nil
-	case MarkEnded:
-		now := w.Now()
-		s.EndedAt = &now
-		return nil
-	case ClearEnded:
-		s.EndedAt = nil
-		return nil
-	case BeginTurn:
-		do = w.BeginTurn
-	case SaveTurn:
-		do = w.SaveTurn
-	case Finalize:
-		do = w.Finalize
-	case Condense, CondenseIfTouched:
-		// The condition was checked by MayCondense when the share was decided:
-		// since then the commit's message names the checkpoint.
-		do = w.Condense
-	}
-	if do == nil {
-		return fmt.Errorf("%s: %w", action, ErrNoWork)
-	}
-	return do(s)
 }
 
 // MayCondense reports whether a commit can have a share of the session: an ended

@@ -193,25 +193,17 @@ func (f Side) Append(valid int64, data []byte) (int64, error) {
 	if err != nil {
 		return valid, err
 	}
-	err = writeAfter(file, valid, data)
+	info, err := file.Stat()
+	if err == nil && info.Size() < valid { // a write would put a hole in the place of lost bytes
+		err = fmt.Errorf("%d bytes of %d: %w", info.Size(), valid, ErrCorrupt)
+	}
+	if err == nil {
+		_, err = file.WriteAt(data, valid)
+	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return valid, fmt.Errorf("append to %s: %w", f.path, err)
 	}
 	return valid + int64(len(data)), nil
-}
-
-// writeAfter refuses a file that has lost valid bytes: a write would put a
-// hole in their place.
-func writeAfter(file *os.File, valid int64, data []byte) error {
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() < valid {
-		return fmt.Errorf("%d bytes of %d: %w", info.Size(), valid, ErrCorrupt)
-	}
-	_, err = file.WriteAt(data, valid)
-	return err
 }
 
 // Replace writes the whole file anew.

@@ -52,15 +52,6 @@ func (c Client) Dir() string {
 	return cmp.Or(c.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(c.Home, ".claude"))
 }
 
-// stateFile is where the client keeps the servers of a person.
-func (c Client) stateFile() string {
-	older := filepath.Join(c.Dir(), ".config.json")
-	if _, err := os.Lstat(older); err == nil {
-		return older
-	}
-	return filepath.Join(cmp.Or(c.Getenv("CLAUDE_CONFIG_DIR"), c.Home), ".claude.json")
-}
-
 // Scope is for whom a server is registered.
 type Scope string
 
@@ -82,7 +73,10 @@ func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 
 		Projects map[string]servers `json:"projects"`
 	}
-	path := c.stateFile()
+	path := filepath.Join(c.Dir(), ".config.json") // of older clients
+	if _, err := os.Lstat(path); err != nil {
+		path = filepath.Join(cmp.Or(c.Getenv("CLAUDE_CONFIG_DIR"), c.Home), ".claude.json")
+	}
 	data, err := disk.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -67,22 +67,18 @@ func Parse(text []byte) (*Document, error) {
 func (d *Document) parse() error {
 	root, err := hujson.Parse(d.text)
 	if err != nil {
-		return syntaxError(err)
+		// The parser's own words have the place.
+		where := regexp.MustCompile(`line (\d+), column (\d+): (?s:(.*))`)
+		m := where.FindStringSubmatch(err.Error())
+		if m == nil {
+			return err
+		}
+		line, _ := strconv.Atoi(m[1])
+		column, _ := strconv.Atoi(m[2])
+		return &positionError{line: line, column: column, text: m[3]}
 	}
 	d.root = root
 	return nil
-}
-
-// syntaxError takes the place out of the parser's own words.
-func syntaxError(err error) error {
-	where := regexp.MustCompile(`line (\d+), column (\d+): (?s:(.*))`)
-	m := where.FindStringSubmatch(err.Error())
-	if m == nil {
-		return err
-	}
-	line, _ := strconv.Atoi(m[1])
-	column, _ := strconv.Atoi(m[2])
-	return &positionError{line: line, column: column, text: m[3]}
 }
 
 // ErrorAt returns an error about the text at an offset.
@@ -191,7 +187,10 @@ func (d *Document) Add(v hujson.Value, name, compact string) error {
 	}
 	at := floor + len(bytes.TrimRight(d.text[floor:closing], " \t\r\n"))
 	inline := d.flat || len(l.items) > 0 && !bytes.Contains(d.text[l.open:l.end], []byte("\n"))
-	text := d.inlineItem(name, compact)
+	text := compact
+	if name != "" {
+		text = Quote(name) + ":" + compact
+	}
 	if !inline {
 		text = d.lineItem(l, last, name, compact)
 	} else if len(l.items) > 0 && !d.flat {
@@ -204,13 +203,6 @@ func (d *Document) Add(v hujson.Value, name, compact string) error {
 		text += d.eol + d.indentOf(l.open)
 	}
 	return d.apply(append(rs, replacement{at, at, text})...)
-}
-
-func (d *Document) inlineItem(name, compact string) string {
-	if name == "" {
-		return compact
-	}
-	return Quote(name) + ":" + compact
 }
 
 // lineItem renders an item on lines of its own, indented as its neighbours.
@@ -241,7 +233,8 @@ func (d *Document) Remove(v hujson.Value, i int) error {
 	if hasComma {
 		rest = it.comma + 1
 	}
-	if endsInLineComment(it.before) && !startsWithNewline(d.text[rest:]) {
+	isLineEnd := bytes.HasPrefix(bytes.TrimLeft(d.text[rest:], " \t\r"), []byte("\n"))
+	if endsInLineComment(it.before) && !isLineEnd {
 		// The line end belongs to the comment: without it the comment would
 		// swallow what comes next.
 		lead += bytes.IndexByte(d.text[lead:], '\n') + 1
@@ -274,10 +267,6 @@ func endsInLineComment(extra string) bool {
 		}
 	}
 	return line
-}
-
-func startsWithNewline(text []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r"), []byte("\n"))
 }
 
 // indentOf returns the white space that begins the line of offset.

@@ -2,11 +2,15 @@ package jsonedit
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/tailscale/hujson"
 )
@@ -99,45 +103,53 @@ func withMark(f target, text []byte) []byte {
 // Put changes the document by edit, and keeps in the record what is needed to
 // take it back. edit returns the paths of what it had to make.
 func (e File) Put(edit func(d *Document, rec *Record) (made []string, err error)) (bool, error) {
-	return e.retry(func() (bool, error) { return e.putOnce(edit) })
-}
-
-func (e File) putOnce(edit func(d *Document, rec *Record) ([]string, error)) (bool, error) {
-	f, err := readTarget(e.Path)
-	if err != nil {
-		return false, err
-	}
-	d, err := e.document(f)
-	if err != nil {
-		return false, err
-	}
-	rec, known, err := e.Record()
-	if err != nil {
-		return false, err
-	}
-	foreign := !e.Holds(d)
-	if foreign {
-		rec.Replaced = nil // of a file that is gone
-	}
-	before := string(d.text)
-	made, err := edit(d, &rec)
-	if err != nil {
-		return false, e.placed(err)
-	}
-	if string(d.text) == before {
-		return false, nil
-	}
-	text := withMark(f, d.text)
-	if !known {
-		rec.MadeDir = !f.dirExists || e.besideOurs()
-		rec.MadeParent = !f.parentExists
-	}
-	rec.note(f, text, foreign)
-	rec.Made = slices.Compact(slices.Sorted(slices.Values(append(rec.Made, made...))))
-	if err := e.writeRecord(rec); err != nil {
-		return false, err
-	}
-	return true, f.replace(text)
+	return e.retry(func() (bool, error) {
+		f, err := readTarget(e.Path)
+		if err != nil {
+			return false, err
+		}
+		d, err := e.document(f)
+		if err != nil {
+			return false, err
+		}
+		rec, known, err := e.Record()
+		if err != nil {
+			return false, err
+		}
+		foreign := !e.Holds(d)
+		if foreign {
+			rec.Replaced = nil // of a file that is gone
+		}
+		before := string(d.text)
+		made, err := edit(d, &rec)
+		if err != nil {
+			return false, e.placed(err)
+		}
+		if string(d.text) == before {
+			return false, nil
+		}
+		text := withMark(f, d.text)
+		if !known {
+			rec.MadeDir = !f.dirExists || e.besideOurs()
+			rec.MadeParent = !f.parentExists
+		}
+		rec.note(f, text, foreign)
+		rec.Made = slices.Compact(slices.Sorted(slices.Values(append(rec.Made, made...))))
+		if err := disk.Step("mkdir", e.Backup); err != nil {
+			return false, err
+		}
+		if err := disk.MkdirAll(e.Backup, 0o750); err != nil {
+			return false, err
+		}
+		data, err := json.MarshalIndent(rec, "", "  ")
+		if err != nil {
+			return false, err
+		}
+		if err := disk.WriteDurable(e.recordPath(), append(data, '\n'), 0o600); err != nil {
+			return false, err
+		}
+		return true, f.replace(text)
+	})
 }
 
 // TakeSome lets cut take a part of ours out. If that was the last of ours, the
@@ -170,33 +182,38 @@ func (e File) TakeSome(cut func(d *Document, rec Record, mayGo func(string) bool
 
 // TakeAll takes everything of ours out.
 func (e File) TakeAll() (bool, error) {
-	return e.retry(e.takeAllOnce)
-}
-
-func (e File) takeAllOnce() (bool, error) {
-	f, err := readTarget(e.Path)
-	if err != nil {
-		return false, err
-	}
-	rec, known, err := e.Record()
-	if err != nil {
-		return false, err
-	}
-	changed, err := e.takeOut(f, rec, known)
-	if err != nil {
-		return false, err
-	}
-	if rec.MadeDir {
-		if err := removeDir(f.dir); err != nil {
+	return e.retry(func() (bool, error) {
+		f, err := readTarget(e.Path)
+		if err != nil {
+			return false, err
+		}
+		rec, known, err := e.Record()
+		if err != nil {
+			return false, err
+		}
+		changed, err := e.takeOut(f, rec, known)
+		if err != nil {
+			return false, err
+		}
+		if rec.MadeDir {
+			if err := removeDir(f.dir); err != nil {
+				return changed, err
+			}
+		}
+		if rec.MadeParent {
+			if err := removeDir(filepath.Dir(f.dir)); err != nil {
+				return changed, err
+			}
+		}
+		if err := disk.Step("remove", e.recordPath()); err != nil {
 			return changed, err
 		}
-	}
-	if rec.MadeParent {
-		if err := removeDir(filepath.Dir(f.dir)); err != nil {
+		if err := ignoreMissing(os.Remove(e.recordPath())); err != nil {
 			return changed, err
 		}
-	}
-	return changed, e.removeRecord()
+		_ = os.Remove(e.Backup) // only if nothing else is in it
+		return changed, nil
+	})
 }
 
 func (e File) takeOut(f target, rec Record, known bool) (bool, error) {
@@ -217,20 +234,16 @@ func (e File) takeOut(f target, rec Record, known bool) (bool, error) {
 	if err := e.Strip(d, rec, rec.mayGo(known)); err != nil {
 		return false, e.placed(err)
 	}
-	if rec.Absent && isEmptyObject(d) {
+	// Nothing but an empty object may be left: no member and no comment.
+	root, isObject := d.root.Value.(*hujson.Object)
+	isEmpty := isObject && len(root.Members) == 0 && string(bytes.Join(bytes.Fields(d.text), nil)) == "{}"
+	if rec.Absent && isEmpty {
 		return true, f.remove()
 	}
 	if string(d.text) == before {
 		return false, nil
 	}
 	return true, f.replace(withMark(f, d.text))
-}
-
-// isEmptyObject reports whether nothing but an empty object is left: no member
-// and no comment.
-func isEmptyObject(d *Document) bool {
-	root, ok := d.root.Value.(*hujson.Object)
-	return ok && len(root.Members) == 0 && string(bytes.Join(bytes.Fields(d.text), nil)) == "{}"
 }
 
 // ignoreMissing drops the error for a file that isn't there.

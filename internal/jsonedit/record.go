@@ -112,28 +112,3 @@ func (e File) HasRecord() (bool, error) {
 	_, err := os.Lstat(e.recordPath())
 	return err == nil, ignoreMissing(err)
 }
-
-func (e File) writeRecord(rec Record) error {
-	if err := disk.Step("mkdir", e.Backup); err != nil {
-		return err
-	}
-	if err := disk.MkdirAll(e.Backup, 0o750); err != nil {
-		return err
-	}
-	data, err := json.MarshalIndent(rec, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(e.recordPath(), append(data, '\n'), 0o600)
-}
-
-func (e File) removeRecord() error {
-	if err := disk.Step("remove", e.recordPath()); err != nil {
-		return err
-	}
-	if err := ignoreMissing(os.Remove(e.recordPath())); err != nil {
-		return err
-	}
-	_ = os.Remove(e.Backup) // only if nothing else is in it
-	return nil
-}

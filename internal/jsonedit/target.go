@@ -69,8 +69,13 @@ func followLinks(path string) (string, error) {
 // replace gives the file new content in one step, unless another program has written
 // it since it was read: then the error is errChanged.
 func (f target) replace(data []byte) error {
-	if err := f.makeDir(); err != nil {
-		return err
+	if !f.dirExists {
+		if err := disk.Step("mkdir", f.dir); err != nil {
+			return err
+		}
+		if err := disk.MkdirAll(f.dir, 0o755); err != nil {
+			return err
+		}
 	}
 	return disk.WriteUnless(f.path, data, f.mode, f.unchanged)
 }
@@ -83,16 +88,6 @@ func (e File) Sweep(before time.Time) error {
 		return err
 	}
 	return disk.SweepTempOf(path, before)
-}
-
-func (f target) makeDir() error {
-	if f.dirExists {
-		return nil
-	}
-	if err := disk.Step("mkdir", f.dir); err != nil {
-		return err
-	}
-	return disk.MkdirAll(f.dir, 0o755)
 }
 
 // unchanged compares the file with what was read.

@@ -207,15 +207,11 @@ func LineCounts(ctx context.Context, r *git.Repo, from, to git.OID) ([]FileDiff,
 	if err != nil {
 		return nil, err
 	}
-	return parseNumstat(string(out))
-}
-
-// parseNumstat reads "1<tab>2<tab>path", NUL; of a file that came from elsewhere
-// the path is empty, and both paths follow.
-func parseNumstat(out string) ([]FileDiff, error) {
+	// "1<tab>2<tab>path", NUL; of a file that came from elsewhere the path is empty, and both paths
+	// follow.
 	var files []FileDiff
-	for out != "" {
-		head, rest, ok := strings.Cut(out, "\x00")
+	for text := string(out); text != ""; {
+		head, rest, ok := strings.Cut(text, "\x00")
 		fields := strings.SplitN(head, "\t", 3)
 		if !ok || len(fields) != 3 {
 			return nil, fmt.Errorf("numstat: unknown line %q", head)
@@ -235,7 +231,7 @@ func parseNumstat(out string) ([]FileDiff, error) {
 			}
 		}
 		files = append(files, f)
-		out = rest
+		text = rest
 	}
 	return files, nil
 }

@@ -42,12 +42,13 @@ func Patches(ctx context.Context, r *git.Repo, commits []git.OID, limit int, yie
 	return r.Stream(ctx, git.Command{Args: args, Stdin: strings.NewReader(in.String())}, func(out io.Reader) error {
 		p := patchReader{repo: r, in: bufio.NewReaderSize(out, 64<<10), limit: limit}
 		for {
-			commit, err := p.commit()
-			if errors.Is(err, io.EOF) {
+			name, err := p.in.ReadString(0)
+			if errors.Is(err, io.EOF) && name == "" {
 				return nil
 			}
-			if err != nil {
-				return err
+			commit := git.OID(strings.TrimSuffix(name, "\x00"))
+			if err != nil || !r.Format.Valid(commit) {
+				return fmt.Errorf("diff of commits: unknown line %.80q", name)
 			}
 			files, err := p.files()
 			if err != nil {
@@ -66,19 +67,6 @@ type patchReader struct {
 	in    *bufio.Reader
 	limit int // bytes of lines of a commit
 	room  int // what is left of it
-}
-
-// commit reads a commit's name: io.EOF at the end.
-func (p *patchReader) commit() (git.OID, error) {
-	name, err := p.in.ReadString(0)
-	if errors.Is(err, io.EOF) && name == "" {
-		return "", io.EOF
-	}
-	oid := git.OID(strings.TrimSuffix(name, "\x00"))
-	if err != nil || !p.repo.Format.Valid(oid) {
-		return "", fmt.Errorf("diff of commits: unknown line %.80q", name)
-	}
-	return oid, nil
 }
 
 // atCommit reports whether the name of a commit follows, or the end.

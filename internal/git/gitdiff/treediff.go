@@ -77,11 +77,13 @@ func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID)
 		if len(now) > 0 {
 			b = canonical(now[0])
 		}
-		switch order := compareHeads(a, b); {
-		case order < 0:
-			b = git.TreeEntry{}
-		case order > 0:
-			a = git.TreeEntry{}
+		if a.Name != "" && b.Name != "" {
+			switch order := git.CompareEntries(a, b); {
+			case order < 0:
+				b = git.TreeEntry{}
+			case order > 0:
+				a = git.TreeEntry{}
+			}
 		}
 		if a.Name != "" {
 			old = old[1:]
@@ -94,19 +96,6 @@ func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID)
 		}
 	}
 	return nil
-}
-
-// compareHeads orders the next entries of two trees, of which an empty one
-// comes after all others.
-func compareHeads(a, b git.TreeEntry) int {
-	switch {
-	case a.Name == "":
-		return 1
-	case b.Name == "":
-		return -1
-	default:
-		return git.CompareEntries(a, b)
-	}
 }
 
 // entries compares what has one name in both trees, or is in one only. A file

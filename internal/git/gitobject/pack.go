@@ -45,7 +45,8 @@ func OpenPacks(ctx context.Context, r *git.Repo) (*Packs, error) {
 	if _, err := os.Lstat(filepath.Join(p.dir, "multi-pack-index.d")); err == nil {
 		chain = "it is in a pack of a chain of indexes"
 	}
-	names, err := filepath.Glob(filepath.Join(escapeGlob(p.dir), "pack-*.idx"))
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p.dir)
+	names, err := filepath.Glob(filepath.Join(pattern, "pack-*.idx"))
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +64,6 @@ func OpenPacks(ctx context.Context, r *git.Repo) (*Packs, error) {
 		p.list = append(p.list, one)
 	}
 	return p, nil
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // fixedPacks are files beside a pack which exclude that it is replaced.

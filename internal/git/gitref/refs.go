@@ -216,22 +216,13 @@ func refError(ctx context.Context, r *git.Repo, updates []Change, err error) err
 	case strings.Contains(exit.Stderr, ".lock': File exists"):
 		return errors.Join(ErrLocked, err)
 	}
-	moved, readErr := moved(ctx, r, updates)
-	if readErr == nil && moved {
-		return errors.Join(ErrMoved, err)
-	}
-	return err
-}
-
-// moved reports whether one of the refs hasn't its old value.
-func moved(ctx context.Context, r *git.Repo, updates []Change) (bool, error) {
 	names := make([]string, len(updates))
 	for i, u := range updates {
 		names[i] = u.Name
 	}
-	refs, err := List(ctx, r, names...)
-	if err != nil {
-		return false, err
+	refs, unread := List(ctx, r, names...)
+	if unread != nil {
+		return err
 	}
 	now := make(map[string]git.OID, len(refs))
 	for _, ref := range refs {
@@ -239,10 +230,10 @@ func moved(ctx context.Context, r *git.Repo, updates []Change) (bool, error) {
 	}
 	for _, u := range updates {
 		if now[u.Name] != u.Old {
-			return true, nil
+			return errors.Join(ErrMoved, err)
 		}
 	}
-	return false, nil
+	return err
 }
 
 // List lists the refs that are or lie below one of the prefixes, which end at a

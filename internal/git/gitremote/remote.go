@@ -105,7 +105,13 @@ func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 	if err := disk.Step(q.Subcommand(), r.CommonDir); err != nil {
 		return nil, err
 	}
-	q.Env, q.Network, q.NoTerminal, q.Progress = silence(ctx, r), true, true, true
+	q.Network, q.NoTerminal, q.Progress = true, true, true
+	// Neither git nor ssh, nor a helper of theirs, asks for a password or opens a window. How the
+	// user's own ssh command behaves is the user's business.
+	q.Env = []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
+	if !r.Config.HasSSHCommand(ctx) {
+		q.Env = append(q.Env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
 	out, err := r.Do(ctx, q)
 	exit, failed := errors.AsType[*git.ExitError](err)
 	if !failed {
@@ -116,17 +122,6 @@ func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 		failure.cause = ErrNoRef
 	}
 	return out, failure
-}
-
-// silence is the environment in which neither git nor ssh, nor a helper of
-// theirs, asks for a password or opens a window. How the user's own ssh command
-// behaves is the user's business.
-func silence(ctx context.Context, r *git.Repo) []string {
-	env := []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
-	if !r.Config.HasSSHCommand(ctx) {
-		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	}
-	return env
 }
 
 // pushed reads what git push --porcelain prints of the one ref that it was

@@ -43,14 +43,18 @@ const (
 func Apply(ctx context.Context, r *git.Repo, root git.OID, edits []Edit) (git.OID, error) {
 	top := &node{}
 	for _, e := range edits {
-		if err := checkEdit(r, e); err != nil {
-			return "", err
-		}
-		if e.OID == "" {
+		switch {
+		case !git.ValidPath(e.Path):
+			return "", fmt.Errorf("edit tree: %q: %w", e.Path, git.ErrBadPath)
+		case e.OID == "":
 			top.remove(e.Path)
-		} else {
-			top.put(e)
+			continue
+		case !e.Mode.Valid():
+			return "", fmt.Errorf("edit tree: %q has mode %s", e.Path, e.Mode)
+		case !r.Format.Valid(e.OID):
+			return "", fmt.Errorf("edit tree: %q: %q is no object id", e.Path, e.OID)
 		}
+		top.put(e)
 	}
 	oid, err := rewrite(ctx, r, root, top)
 	if err != nil {
@@ -60,20 +64,6 @@ func Apply(ctx context.Context, r *git.Repo, root git.OID, edits []Edit) (git.OI
 		return r.StoreTree(nil)
 	}
 	return oid, nil
-}
-
-func checkEdit(r *git.Repo, e Edit) error {
-	switch {
-	case !git.ValidPath(e.Path):
-		return fmt.Errorf("edit tree: %q: %w", e.Path, git.ErrBadPath)
-	case e.OID == "":
-		return nil
-	case !e.Mode.Valid():
-		return fmt.Errorf("edit tree: %q has mode %s", e.Path, e.Mode)
-	case !r.Format.Valid(e.OID):
-		return fmt.Errorf("edit tree: %q: %q is no object id", e.Path, e.OID)
-	}
-	return nil
 }
 
 func (n *node) put(e Edit) {
@@ -131,9 +121,19 @@ func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, e
 			return "", err
 		}
 	}
-	if seen < len(n.below) {
-		if entries, err = addNew(ctx, r, old, n, entries); err != nil {
-			return "", err
+	if seen < len(n.below) { // the edits put something where the old tree had nothing
+		had := make(map[string]struct{}, len(old))
+		for _, e := range old {
+			had[e.Name] = struct{}{}
+		}
+		for name, c := range n.below {
+			if _, ok := had[name]; ok {
+				continue
+			}
+			empty := git.TreeEntry{Mode: git.ModeTree, Name: name}
+			if entries, err = appendEdited(ctx, r, empty, c, entries); err != nil {
+				return "", err
+			}
 		}
 	}
 	switch {
@@ -143,24 +143,6 @@ func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, e
 		return oid, nil
 	}
 	return r.StoreTree(entries)
-}
-
-// addNew appends what the edits put where the old tree had nothing.
-func addNew(ctx context.Context, r *git.Repo, old []git.TreeEntry, n *node, entries []git.TreeEntry) ([]git.TreeEntry, error) {
-	had := make(map[string]struct{}, len(old))
-	for _, e := range old {
-		had[e.Name] = struct{}{}
-	}
-	var err error
-	for name, c := range n.below {
-		if _, ok := had[name]; ok {
-			continue
-		}
-		if entries, err = appendEdited(ctx, r, git.TreeEntry{Mode: git.ModeTree, Name: name}, c, entries); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
 }
 
 // appendEdited appends to entries what becomes of the old entry e.

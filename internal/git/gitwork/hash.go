@@ -41,7 +41,19 @@ func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) 
 	if r.Root == "" {
 		return oids, nil
 	}
-	todo := hashable(r, paths)
+	// The paths that are regular files, each once.
+	seen := make(map[string]struct{}, len(paths))
+	todo := make([]string, 0, len(paths))
+	for _, p := range paths {
+		if _, twice := seen[p]; twice || !git.ValidPath(p) {
+			continue
+		}
+		seen[p] = struct{}{}
+		// Git adds nothing that lies beyond a symlink.
+		if rel, ok := r.Rel(filepath.Join(r.Root, filepath.FromSlash(p))); ok && rel == p && isReadable(r, p) {
+			todo = append(todo, p)
+		}
+	}
 	if len(todo) < packFrom {
 		rest, err := hashVerbatim(ctx, r, mode, todo, oids)
 		if err != nil || len(rest) == 0 {
@@ -72,22 +84,11 @@ func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []strin
 	}
 	mode = HashOnly
 	failed := hash(nil)
-	rest, err := packFiles(ctx, r, todo, oids)
-	if err != nil {
-		return oids, errors.Join(failed, err)
-	}
-	mode, todo = HashAndStore, rest
-	if len(todo) == 0 {
-		return oids, failed
-	}
-	return oids, errors.Join(failed, r.Loose.Quarantine(hash))
-}
-
-// packFiles stores files, whose blobs are oids, in a pack. It returns those whose blobs
-// are not their contents as they are: what git has converted, or what has changed since.
-func packFiles(ctx context.Context, r *git.Repo, paths []string, oids map[string]git.OID) (rest []string, err error) {
-	err = r.WriteBlobPack(func(add func([]byte) (git.OID, error)) error {
-		for _, p := range paths {
+	// Files whose blobs are not their contents as they are stay for git: what it has converted, or
+	// what has changed since.
+	var rest []string
+	err := r.WriteBlobPack(func(add func([]byte) (git.OID, error)) error {
+		for _, p := range todo {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -107,7 +108,14 @@ func packFiles(ctx context.Context, r *git.Repo, paths []string, oids map[string
 		}
 		return nil
 	})
-	return rest, err
+	if err != nil {
+		return oids, errors.Join(failed, err)
+	}
+	mode, todo = HashAndStore, rest
+	if len(todo) == 0 {
+		return oids, failed
+	}
+	return oids, errors.Join(failed, r.Loose.Quarantine(hash))
 }
 
 // hashing is how files are hashed: whether they are stored, and where.
@@ -138,23 +146,6 @@ func hashEach(ctx context.Context, r *git.Repo, how hashing, todo []string, oids
 		}
 	}
 	return failed, nil
-}
-
-// hashable returns the paths that are regular files, each once.
-func hashable(r *git.Repo, paths []string) []string {
-	seen := make(map[string]struct{}, len(paths))
-	todo := make([]string, 0, len(paths))
-	for _, p := range paths {
-		if _, twice := seen[p]; twice || !git.ValidPath(p) {
-			continue
-		}
-		seen[p] = struct{}{}
-		// Git adds nothing that lies beyond a symlink.
-		if rel, ok := r.Rel(filepath.Join(r.Root, filepath.FromSlash(p))); ok && rel == p && isReadable(r, p) {
-			todo = append(todo, p)
-		}
-	}
-	return todo
 }
 
 func isReadable(r *git.Repo, path string) bool {

@@ -29,39 +29,17 @@ func HasPath(ctx context.Context, r *git.Repo, root, name string) (bool, error) 
 	}
 	found, err := indexHas(r, dir, name)
 	if errors.Is(err, errIndexUnread) {
-		found, err = listedByGit(ctx, r, root, name)
+		out, failed := r.Run(ctx, "-C", root, "ls-files", "-z")
+		if failed != nil {
+			return false, failed
+		}
+		listed := strings.Split(string(out), "\x00")
+		found, err = slices.ContainsFunc(listed, func(path string) bool { return coversPath(path, name) }), nil
 	}
 	if found || err != nil {
 		return found, err
 	}
-	return headHas(ctx, r, dir, name)
-}
-
-// coversPath reports whether a path is name or one of its folders, in any case of
-// letters.
-func coversPath(path, name string) bool {
-	for !strings.EqualFold(path, name) {
-		i := strings.LastIndexByte(name, '/')
-		if i < 0 {
-			return false
-		}
-		name = name[:i]
-	}
-	return true
-}
-
-// listedByGit reports whether a file is among the paths of the index, by git.
-func listedByGit(ctx context.Context, r *git.Repo, root, name string) (bool, error) {
-	out, err := r.Run(ctx, "-C", root, "ls-files", "-z")
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(strings.Split(string(out), "\x00"), func(path string) bool { return coversPath(path, name) }), nil
-}
-
-// headHas reports whether a file is in the commit at HEAD of a git directory.
-func headHas(ctx context.Context, r *git.Repo, gitDir, name string) (bool, error) {
-	spec, err := headSpec(r, gitDir)
+	spec, err := headSpec(r, dir)
 	if err != nil {
 		return false, err
 	}
@@ -87,6 +65,19 @@ func headHas(ctx context.Context, r *git.Repo, gitDir, name string) (bool, error
 		noteWithout(r, append(read, without(string(head.OID), name)))
 	}
 	return false, nil
+}
+
+// coversPath reports whether a path is name or one of its folders, in any case of
+// letters.
+func coversPath(path, name string) bool {
+	for !strings.EqualFold(path, name) {
+		i := strings.LastIndexByte(name, '/')
+		if i < 0 {
+			return false
+		}
+		name = name[:i]
+	}
+	return true
 }
 
 // HasContent reports whether the repository has a blob of the content, or of the

@@ -32,9 +32,15 @@ func indexHas(r *git.Repo, gitDir, name string) (bool, error) {
 	if split, err := isSplit(gitDir); err != nil || split {
 		return false, errIndexUnread
 	}
-	in, err := newIndexReader(f, r.Format)
-	if err != nil {
-		return false, err
+	const statSize = 40 // times, device, inode, mode, owner, size
+	in := &indexReader{in: bufio.NewReader(f), fixed: statSize + r.Format.HexLen()/2}
+	var header [12]byte
+	if _, err := io.ReadFull(in.in, header[:]); err != nil || string(header[:4]) != "DIRC" {
+		return false, errIndexUnread
+	}
+	in.version, in.entries = binary.BigEndian.Uint32(header[4:]), binary.BigEndian.Uint32(header[8:])
+	if in.version < 2 || in.version > 4 {
+		return false, errIndexUnread
 	}
 	for range in.entries {
 		path, mode, err := in.next()
@@ -71,20 +77,6 @@ type indexReader struct {
 	entries uint32
 	fixed   int    // bytes of an entry before its flags
 	path    []byte // of the last entry
-}
-
-func newIndexReader(f io.Reader, format git.Format) (*indexReader, error) {
-	const statSize = 40 // times, device, inode, mode, owner, size
-	r := &indexReader{in: bufio.NewReader(f), fixed: statSize + format.HexLen()/2}
-	var header [12]byte
-	if _, err := io.ReadFull(r.in, header[:]); err != nil || string(header[:4]) != "DIRC" {
-		return nil, errIndexUnread
-	}
-	r.version, r.entries = binary.BigEndian.Uint32(header[4:]), binary.BigEndian.Uint32(header[8:])
-	if r.version < 2 || r.version > 4 {
-		return nil, errIndexUnread
-	}
-	return r, nil
 }
 
 // next reads an entry.

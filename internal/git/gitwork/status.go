@@ -34,10 +34,17 @@ func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, e
 		"--ignore-submodules=dirty", "--",
 	}
 	var only *pathFilter
-	if size := totalLen(paths); size <= maxPathArgs {
+	size := 0
+	for _, p := range paths {
+		size += len(p) + 1
+	}
+	if size <= maxPathArgs {
 		args = append(args, paths...)
 	} else {
-		only = newPathFilter(paths)
+		only = &pathFilter{set: make(map[string]struct{}, len(paths))}
+		for _, p := range paths {
+			only.set[strings.TrimSuffix(p, "/")] = struct{}{}
+		}
 	}
 	out, err := r.Do(ctx, git.Command{Args: args, Early: true}) // objects in HEAD and the index have names
 	if err != nil {
@@ -58,24 +65,8 @@ func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, e
 	return entries, nil
 }
 
-func totalLen(paths []string) int {
-	n := 0
-	for _, p := range paths {
-		n += len(p) + 1
-	}
-	return n
-}
-
 // pathFilter is the set of the paths at or below some.
 type pathFilter struct{ set map[string]struct{} }
-
-func newPathFilter(paths []string) *pathFilter {
-	f := &pathFilter{set: make(map[string]struct{}, len(paths))}
-	for _, p := range paths {
-		f.set[strings.TrimSuffix(p, "/")] = struct{}{}
-	}
-	return f
-}
 
 // has reports whether path is one of them or below one; a nil filter has all.
 func (f *pathFilter) has(path string) bool {

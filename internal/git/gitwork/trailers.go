@@ -27,16 +27,12 @@ func AddTrailers(ctx context.Context, r *git.Repo, message []byte, trailers []st
 	if err != nil {
 		return nil, err
 	}
-	return leaveRoom(out, trailers), nil
-}
-
-// leaveRoom puts two empty lines above trailers that nothing
-// but empty lines are above: the subject goes on the first of them.
-func leaveRoom(message []byte, trailers []string) []byte {
-	rest := bytes.TrimLeft(message, "\n")
+	// Two empty lines go above trailers that nothing but empty lines are above: the subject goes on
+	// the first of them.
+	rest := bytes.TrimLeft(out, "\n")
 	first := func(t string) bool { return bytes.HasPrefix(rest, []byte(t+"\n")) }
-	if len(message)-len(rest) >= 2 || !slices.ContainsFunc(trailers, first) {
-		return message
+	if len(out)-len(rest) >= 2 || !slices.ContainsFunc(trailers, first) {
+		return out, nil
 	}
-	return append([]byte("\n\n"), rest...)
+	return append([]byte("\n\n"), rest...), nil
 }

@@ -43,7 +43,7 @@ func hashVerbatim(ctx context.Context, r *git.Repo, mode HashMode, paths []strin
 			return nil, fmt.Errorf("hash files: %w", err)
 		}
 		data, ok := []byte(nil), false
-		if !attributes.concern(p) {
+		if !attributes.within(path.Dir(p)) {
 			data, ok = readRegular(filepath.Join(r.Root, filepath.FromSlash(p)), min(left, maxVerbatim))
 		}
 		if !ok {
@@ -103,24 +103,25 @@ func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool)
 			return nil, false
 		}
 	}
-	shared, known := sharedAttributes(r, vars)
-	if !known || slices.ContainsFunc(shared, exists) {
+	// The files with attributes that lie outside the working tree.
+	shared := []string{filepath.Join(r.CommonDir, "info", "attributes"), filepath.Join(r.GitDir, "info", "attributes")}
+	if global := vars["GIT_ATTR_GLOBAL"]; len(global) > 0 { // since git 2.41
+		shared = slices.Concat(shared, global, vars["GIT_ATTR_SYSTEM"])
+		if slices.ContainsFunc(shared, func(f string) bool { return !filepath.IsAbs(f) }) {
+			return nil, false
+		}
+	} else {
+		user, knowsUser := userAttributes(r, vars["core.attributesfile"])
+		system, knowsSystem := systemAttributes()
+		if !knowsUser || !knowsSystem {
+			return nil, false
+		}
+		shared = append(append(shared, user), system...)
+	}
+	if slices.ContainsFunc(shared, exists) {
 		return nil, false
 	}
 	return &attributeFiles{root: r.Root, dirs: map[string]bool{}}, true
-}
-
-// sharedAttributes are the files with attributes that lie outside the working tree; false
-// where not all of them are known.
-func sharedAttributes(r *git.Repo, vars map[string][]string) (files []string, known bool) {
-	files = []string{filepath.Join(r.CommonDir, "info", "attributes"), filepath.Join(r.GitDir, "info", "attributes")}
-	if global := vars["GIT_ATTR_GLOBAL"]; len(global) > 0 { // since git 2.41
-		files = slices.Concat(files, global, vars["GIT_ATTR_SYSTEM"])
-		return files, !slices.ContainsFunc(files, func(f string) bool { return !filepath.IsAbs(f) })
-	}
-	global, ok := userAttributes(r, vars["core.attributesfile"])
-	system, found := systemAttributes()
-	return append(append(files, global), system...), ok && found
 }
 
 // userAttributes is the user's file with attributes, by git's rules: named by a setting, or
@@ -159,9 +160,7 @@ func systemAttributes() (files []string, known bool) {
 	return files, true
 }
 
-// concern reports whether a file with attributes lies beside a path or above it.
-func (a *attributeFiles) concern(p string) bool { return a.within(path.Dir(p)) }
-
+// within reports whether a file with attributes is in a directory or above it.
 func (a *attributeFiles) within(dir string) bool {
 	if found, known := a.dirs[dir]; known {
 		return found

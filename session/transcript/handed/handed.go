@@ -60,16 +60,6 @@ type head struct {
 	} `json:"info"`
 }
 
-// isDone reports whether the message changes no more while its turn goes on.
-func (h *head) isDone() bool {
-	return h.Info.Role == "user" || h.Info.Time.Completed > 0 || h.Info.Error.Name != ""
-}
-
-// at returns when the message was complete, as far as that is known.
-func (h *head) at() string {
-	return time.UnixMilli(max(h.Info.Time.Created, h.Info.Time.Completed)).UTC().Format("2006-01-02T15:04:05.000Z07:00")
-}
-
 // Append adds to the transcript path the messages that it lacks, redacted, and returns the
 // id of its last message, "" if it has none. While the turn goes on it stops before the
 // first message that isn't complete. The file only grows: a message that has been written
@@ -93,14 +83,26 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 		if json.Unmarshal(raw, &h) != nil || h.Info.ID == "" || known[h.Info.ID] {
 			continue
 		}
-		if !m.Ended && !h.isDone() {
+		// Such a message changes no more while its turn goes on.
+		isDone := h.Info.Role == "user" || h.Info.Time.Completed > 0 || h.Info.Error.Name != ""
+		if !m.Ended && !isDone {
 			break
 		}
-		text, err := m.lines(raw, h)
+		// One line, and another one if a person interrupted the message.
+		at := time.UnixMilli(max(h.Info.Time.Created, h.Info.Time.Completed)).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+		l := line{Form: 1, Time: at, Session: m.Session, Subagent: m.Subagent, Dir: m.Dir, Message: raw}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(l)
+		if err == nil && h.Info.Error.Name == "MessageAbortedError" {
+			l.Aborted, l.Message = h.Info.ID, nil
+			err = enc.Encode(l)
+		}
 		if err != nil {
 			return last, fmt.Errorf("encode message: %w", err)
 		}
-		for text := range bytes.Lines(text) {
+		for text := range bytes.Lines(b.Bytes()) {
 			if text, err = r.LineContext(ctx, bytes.TrimSuffix(text, []byte("\n"))); err != nil {
 				return last, fmt.Errorf("redact message: %w", err)
 			}
@@ -120,20 +122,6 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 		return last, fmt.Errorf("remove what the agent has read: %w", err)
 	}
 	return last, nil
-}
-
-// lines are the lines of a message: one, and another one if a person interrupted it.
-func (m *Messages) lines(raw json.RawMessage, h head) ([]byte, error) {
-	l := line{Form: 1, Time: h.at(), Session: m.Session, Subagent: m.Subagent, Dir: m.Dir, Message: raw}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(l)
-	if err == nil && h.Info.Error.Name == "MessageAbortedError" {
-		l.Aborted, l.Message = h.Info.ID, nil
-		err = enc.Encode(l)
-	}
-	return b.Bytes(), err
 }
 
 // written returns the messages of a transcript, the last of them, and how many bytes its

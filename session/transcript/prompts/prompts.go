@@ -35,21 +35,25 @@ func PlanTitle(plan string) string {
 // they typed.
 func IsWrapper(prompt string) bool {
 	prompt = strings.TrimSpace(prompt)
-	return slices.ContainsFunc(wrappers(), func(begin string) bool { return strings.HasPrefix(prompt, begin) })
-}
-
-func wrappers() []string {
-	return []string{
+	wrappers := []string{
 		"This session is being continued", "Base directory for this skill", "[Request interrupted", "Caveat: The messages below",
 		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<agent-notification>", "<system-reminder>", "<bash-",
 		"Operation stopped by hook:",
 	}
+	return slices.ContainsFunc(wrappers, func(begin string) bool { return strings.HasPrefix(prompt, begin) })
 }
 
 // IsReply reports whether a prompt consists of words that only confirm, choose or go on.
 func IsReply(prompt string) bool {
 	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
-	short, empty := shortWords(), fillers()
+	// The words of replies such as "yes please", "then commit it" and "5 seems like a great one".
+	short := strings.Fields(`
+	yes yeah yep yup no nope ok okay sure fine right correct exactly agreed good great nice perfect awesome cool thanks thank you
+	please do it that this them all both go ahead on continue proceed start let's lets get going next then now and also just the an
+	commit commi comit committed push pushed hpush pr merge again try retry done quit exit stop wait option
+`)
+	// Words in such replies that make none alone: "yes, fix it" means no more than "yes".
+	empty := strings.Fields("seems like one to tackle sounds looks is i we fix apply capture implement revert use keep")
 	replies := len(words) == 0
 	for _, word := range words {
 		switch {
@@ -63,26 +67,14 @@ func IsReply(prompt string) bool {
 	return replies
 }
 
-// shortWords returns the words of replies such as "yes please", "then commit it" and
-// "5 seems like a great one".
-func shortWords() []string {
-	return strings.Fields(`
-	yes yeah yep yup no nope ok okay sure fine right correct exactly agreed good great nice perfect awesome cool thanks thank you
-	please do it that this them all both go ahead on continue proceed start let's lets get going next then now and also just the an
-	commit commi comit committed push pushed hpush pr merge again try retry done quit exit stop wait option
-`)
-}
-
-// fillers returns words that stand in such replies and make none alone: "yes, fix it" says no
-// more than "yes".
-func fillers() []string {
-	return strings.Fields("seems like one to tackle sounds looks is i we fix apply capture implement revert use keep")
-}
-
 // RepliedTo returns what a short reply to the agent's words chooses or confirms: the
 // item of a list that has its number, else the question that they end with.
 func RepliedTo(reply, said string) string {
-	if number, ok := firstNumber(reply); ok {
+	if n := strings.IndexFunc(reply, unicode.IsDigit); n >= 0 {
+		number := reply[n:]
+		if end := strings.IndexFunc(number, func(r rune) bool { return !unicode.IsDigit(r) }); end >= 0 {
+			number = number[:end]
+		}
 		if item := ListItem(number, said); item != "" {
 			return item
 		}
@@ -112,16 +104,4 @@ func ListItem(label, text string) string {
 		}
 	}
 	return ""
-}
-
-func firstNumber(s string) (string, bool) {
-	n := strings.IndexFunc(s, unicode.IsDigit)
-	if n < 0 {
-		return "", false
-	}
-	end := strings.IndexFunc(s[n:], func(r rune) bool { return !unicode.IsDigit(r) })
-	if end < 0 {
-		return s[n:], true
-	}
-	return s[n : n+end], true
 }

@@ -126,16 +126,13 @@ func (r *quoting) calls(q *Files) {
 		}
 		switch {
 		case !o.named && !o.asks:
-		case slices.Contains(inputs(), o.key):
+		case slices.Contains([]string{"input", "args", "arguments"}, o.key):
 			q.remember(r.callOf(o.in))
 		case o.asks: // the call and what it returned are one object
 			q.remember(o.id)
 		}
 	}
 }
-
-// inputs are the members of calls with what a tool was given.
-func inputs() []string { return []string{"input", "args", "arguments"} }
 
 // callOf returns the id of the call that an object is in, "" if it is in none.
 func (r *quoting) callOf(object int) string {

@@ -120,7 +120,12 @@ func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgot
 			}
 			begin := at + i
 			at = begin + len(f.path) + 1
-			if !q.beginsLine(data[from:begin]) {
+			// The path is at the beginning of a line, but for the root that it may have.
+			before := data[from:begin]
+			for _, root := range append([]string{"./"}, q.roots...) {
+				before = bytes.TrimSuffix(before, []byte(strings.TrimSuffix(root, "/")+"/"))
+			}
+			if len(before) > 0 && before[len(before)-1] != '\n' && !bytes.HasSuffix(before, []byte(`\n`)) {
 				continue
 			}
 			end := endOfLine(data, at, to)
@@ -131,15 +136,6 @@ func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgot
 		}
 	}
 	return append(spans[:n], disjoint(spans[n:])...)
-}
-
-// beginsLine reports whether what is before a path, without the root that it may have, is
-// the beginning of a line.
-func (q *Files) beginsLine(before []byte) bool {
-	for _, root := range append([]string{"./"}, q.roots...) {
-		before = bytes.TrimSuffix(before, []byte(strings.TrimSuffix(root, "/")+"/"))
-	}
-	return len(before) == 0 || before[len(before)-1] == '\n' || bytes.HasSuffix(before, []byte(`\n`))
 }
 
 // endOfLine returns where a line of a text ends: at a newline, or an escape of one.
