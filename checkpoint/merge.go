@@ -127,7 +127,15 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 		t.base = treeEntry(common.Tree)
 	}
 	var unread []ID
-	tree, err := merger{repo: repo, unread: &unread}.root(ctx, t)
+	m := merger{repo: repo, unread: &unread}
+	// The directories are named by the first two digits of ids.
+	tree, err := m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
+		if len(name) != 2 || !isHex(name) || !t.trees() {
+			return t.either(), nil
+		}
+		oid, err := m.shard(ctx, name, t)
+		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
+	})
 	if err != nil {
 		return "", err
 	}

@@ -93,18 +93,6 @@ func acceptable(e git.TreeEntry) bool {
 		git.ValidPath(e.Name) && !strings.Contains(e.Name, "/")
 }
 
-// root merges the trees of the branch, whose directories are named by the first
-// two digits of ids.
-func (m merger) root(ctx context.Context, t three) (git.OID, error) {
-	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
-		if len(name) != 2 || !isHex(name) || !t.trees() {
-			return t.either(), nil
-		}
-		oid, err := m.shard(ctx, name, t)
-		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
-	})
-}
-
 // shard merges the checkpoints whose ids begin with two digits. One that was
 // removed on one side and changed on the other stays.
 func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, error) {

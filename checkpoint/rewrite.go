@@ -56,7 +56,16 @@ type treeAt struct {
 func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) {
 	return w.history(ctx, tip, func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
 		var err error
-		c.Tree, err = w.root(ctx, c.Tree)
+		c.Tree, err = w.each(ctx, treeAt{c.Tree, "root"}, func(ctx context.Context, e git.TreeEntry) (git.OID, error) {
+			switch {
+			case e.Name == forgottenFile:
+				return e.OID, nil
+			case e.Mode == git.ModeTree && len(e.Name) == shardLen && isHex(e.Name):
+				return w.shard(ctx, e.Name, e.OID)
+			default:
+				return w.maskEntry(ctx, e)
+			}
+		})
 		return c, true, err
 	})
 }
@@ -102,6 +111,22 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 		c.Tree, err = w.maskShadow(ctx, tree)
 		return c, true, err
 	})
+}
+
+// maskShadow masks in a shadow tree.
+func (w *Rewriting) maskShadow(ctx context.Context, tree git.OID) (git.OID, error) {
+	if !w.RecordsOnly {
+		return w.maskTree(ctx, tree)
+	}
+	e, found, err := w.lookup(ctx, tree, recordsDir)
+	if err != nil || !found || e.Mode != git.ModeTree {
+		return tree, err
+	}
+	next, err := w.maskTree(ctx, e.OID)
+	if err != nil || next == e.OID {
+		return tree, err
+	}
+	return gittree.Apply(ctx, w.Repo, tree, []gittree.Edit{{Path: recordsDir, Mode: git.ModeTree, OID: next}})
 }
 
 // sessionOf returns the session that a commit of a shadow branch is of, by its
@@ -179,20 +204,6 @@ func (w *Rewriting) commit(ctx context.Context, oid git.OID, change func(context
 	return err
 }
 
-// root rewrites a tree of the metadata branch.
-func (w *Rewriting) root(ctx context.Context, oid git.OID) (git.OID, error) {
-	return w.each(ctx, treeAt{oid, "root"}, func(ctx context.Context, e git.TreeEntry) (git.OID, error) {
-		switch {
-		case e.Name == forgottenFile:
-			return e.OID, nil
-		case e.Mode == git.ModeTree && len(e.Name) == shardLen && isHex(e.Name):
-			return w.shard(ctx, e.Name, e.OID)
-		default:
-			return w.maskEntry(ctx, e)
-		}
-	})
-}
-
 // shard rewrites the checkpoints whose ids begin with two digits.
 func (w *Rewriting) shard(ctx context.Context, digits string, oid git.OID) (git.OID, error) {
 	return w.each(ctx, treeAt{oid, "shard " + digits}, func(ctx context.Context, e git.TreeEntry) (git.OID, error) {
@@ -200,25 +211,20 @@ func (w *Rewriting) shard(ctx context.Context, digits string, oid git.OID) (git.
 		if err != nil || e.Mode != git.ModeTree {
 			return w.maskEntry(ctx, e)
 		}
-		return w.checkpoint(ctx, id, e.OID)
+		at := treeAt{e.OID, "checkpoint " + string(id)}
+		if done, known := w.trees[at]; known {
+			return done, nil
+		}
+		next, err := w.dropSessions(ctx, id, e.OID)
+		if err == nil {
+			next, err = w.maskTree(ctx, next)
+		}
+		if err != nil {
+			return "", fmt.Errorf("checkpoint %s: %w", id, err)
+		}
+		w.trees[at] = next
+		return next, nil
 	})
-}
-
-// checkpoint rewrites the directory of one checkpoint.
-func (w *Rewriting) checkpoint(ctx context.Context, id ID, oid git.OID) (git.OID, error) {
-	at := treeAt{oid, "checkpoint " + string(id)}
-	if done, known := w.trees[at]; known {
-		return done, nil
-	}
-	next, err := w.dropSessions(ctx, id, oid)
-	if err == nil {
-		next, err = w.maskTree(ctx, next)
-	}
-	if err != nil {
-		return "", fmt.Errorf("checkpoint %s: %w", id, err)
-	}
-	w.trees[at] = next
-	return next, nil
 }
 
 // dropSessions takes the forgotten sessions out of a checkpoint. One that is
@@ -297,22 +303,6 @@ func (w *Rewriting) lookup(ctx context.Context, tree git.OID, path string) (git.
 		return git.TreeEntry{}, false, nil
 	}
 	return gittree.Lookup(ctx, w.Repo, tree, path)
-}
-
-// maskShadow masks in a shadow tree.
-func (w *Rewriting) maskShadow(ctx context.Context, tree git.OID) (git.OID, error) {
-	if !w.RecordsOnly {
-		return w.maskTree(ctx, tree)
-	}
-	e, found, err := w.lookup(ctx, tree, recordsDir)
-	if err != nil || !found || e.Mode != git.ModeTree {
-		return tree, err
-	}
-	next, err := w.maskTree(ctx, e.OID)
-	if err != nil || next == e.OID {
-		return tree, err
-	}
-	return gittree.Apply(ctx, w.Repo, tree, []gittree.Edit{{Path: recordsDir, Mode: git.ModeTree, OID: next}})
 }
 
 // recordsDir is the directory of a shadow tree that has the metadata of sessions.

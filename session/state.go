@@ -247,7 +247,13 @@ func decode(data []byte) (*State, error) {
 	if s.TranscriptStart == 0 {
 		s.TranscriptStart = max(number(all["condensed_transcript_lines"]), number(all["transcript_lines_at_start"]))
 	}
-	known := knownKeys()
+	known := []string{
+		"session_id", "cli_version", "base_commit", "attribution_base_commit", "worktree_path", "worktree_id",
+		"started_at", "ended_at", "phase", "turn_id", "turn_checkpoint_ids", "last_interaction_time", "checkpoint_count",
+		"checkpoint_transcript_start", "condensed_transcript_lines", "transcript_lines_at_start", "untracked_files_at_start",
+		"files_touched", "last_checkpoint_id", "agent_type", "token_usage", "transcript_identifier_at_start",
+		"transcript_path", "first_prompt", "prompt_attributions", "pending_prompt_attribution", "recorder",
+	}
 	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { // as the decoder matches names
 		return slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(k, name) })
 	})
@@ -291,14 +297,4 @@ func encode(s *State) ([]byte, error) {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
 	return append(data, '\n'), nil
-}
-
-func knownKeys() []string {
-	return []string{
-		"session_id", "cli_version", "base_commit", "attribution_base_commit", "worktree_path", "worktree_id",
-		"started_at", "ended_at", "phase", "turn_id", "turn_checkpoint_ids", "last_interaction_time", "checkpoint_count",
-		"checkpoint_transcript_start", "condensed_transcript_lines", "transcript_lines_at_start", "untracked_files_at_start",
-		"files_touched", "last_checkpoint_id", "agent_type", "token_usage", "transcript_identifier_at_start",
-		"transcript_path", "first_prompt", "prompt_attributions", "pending_prompt_attribution", "recorder",
-	}
 }

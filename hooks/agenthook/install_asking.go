@@ -42,12 +42,6 @@ func (question) input() string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-func (q question) group() string {
-	handler := `{"type":"mcp_tool","server":` + jsonedit.Quote(claude.ServerName) + `,"tool":` + jsonedit.Quote(q.tool) +
-		`,"input":` + q.input() + `,"timeout":` + strconv.Itoa(askSeconds) + `}`
-	return `{"matcher":` + jsonedit.Quote(askMatcher) + `,"hooks":[` + handler + `]}`
-}
-
 // ownTool is the tool of a hook that is one of our questions, or empty.
 func ownTool(hook hujson.Value) string {
 	text := func(name string) string {
@@ -114,7 +108,9 @@ func (d settingsDocument) ensureQuestion(q question) (made []string, err error) 
 	event, _ := d.Find("hooks", q.event)
 	ours := slices.DeleteFunc(handlers(event), func(h handler) bool { return h.tool != q.tool })
 	if len(ours) == 0 {
-		return made, d.Add(event, "", q.group())
+		handler := `{"type":"mcp_tool","server":` + jsonedit.Quote(claude.ServerName) + `,"tool":` + jsonedit.Quote(q.tool) +
+			`,"input":` + q.input() + `,"timeout":` + strconv.Itoa(askSeconds) + `}`
+		return made, d.Add(event, "", `{"matcher":`+jsonedit.Quote(askMatcher)+`,"hooks":[`+handler+`]}`)
 	}
 	for _, double := range slices.Backward(ours[1:]) {
 		if err := d.removeHandler(q.event, double); err != nil {

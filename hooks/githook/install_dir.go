@@ -204,7 +204,22 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 	case edited:
 		return name + " has lines that entire didn't write, so it stays as it is", false, nil
 	case foreign:
-		return d.uninstallBehind(name, f)
+		// Clean up behind the hook that is in the place of ours.
+		moved, err := d.moved(name)
+		if err != nil {
+			return "", false, err
+		}
+		backup, note, err := d.settleBackup(name, f)
+		if err != nil {
+			return "", false, err
+		}
+		if backup.info == nil {
+			return note, len(moved) > 0, nil
+		}
+		if os.SameFile(backup.info, f.info) || same(backup, f) {
+			return note, true, d.remove(name + backupSuffix)
+		}
+		return fmt.Sprintf("%s was replaced by another tool; the hook before it is still %s", name, name+backupSuffix), len(moved) > 0, nil
 	case nobody, current, ours:
 	}
 	path := filepath.Join(d.path, name)
@@ -222,25 +237,6 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 		return "", true, nil
 	}
 	return "", true, rename(path+backupSuffix, path)
-}
-
-// uninstallBehind cleans up behind a foreign hook that is in our place.
-func (d hookDir) uninstallBehind(name string, f file) (note string, changed bool, err error) {
-	moved, err := d.moved(name)
-	if err != nil {
-		return "", false, err
-	}
-	backup, note, err := d.settleBackup(name, f)
-	if err != nil {
-		return "", false, err
-	}
-	if backup.info == nil {
-		return note, len(moved) > 0, nil
-	}
-	if os.SameFile(backup.info, f.info) || same(backup, f) {
-		return note, true, d.remove(name + backupSuffix)
-	}
-	return fmt.Sprintf("%s was replaced by another tool; the hook before it is still %s", name, name+backupSuffix), len(moved) > 0, nil
 }
 
 func (d hookDir) remove(base string) error {

@@ -18,7 +18,13 @@ type configReader struct {
 func parseConfig(data []byte, yield func(section, key, value string)) {
 	c := configReader{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
 	section, plain := "", false
-	for c.skipSpace() {
+	for {
+		for c.pos < len(c.data) && isConfigSpace(c.data[c.pos]) {
+			c.pos++
+		}
+		if c.pos >= len(c.data) {
+			return
+		}
 		switch b := c.data[c.pos]; {
 		case b == '#' || b == ';':
 			c.skipLine()
@@ -38,14 +44,6 @@ func parseConfig(data []byte, yield func(section, key, value string)) {
 			c.skipLine()
 		}
 	}
-}
-
-// skipSpace goes to the next byte that isn't white space; false at the end.
-func (c *configReader) skipSpace() bool {
-	for c.pos < len(c.data) && isConfigSpace(c.data[c.pos]) {
-		c.pos++
-	}
-	return c.pos < len(c.data)
 }
 
 func (c *configReader) skipLine() {

@@ -47,28 +47,25 @@ func (l *LooseObjects) write(kind string, data []byte) (OID, error) {
 		l.pending.found(oid)
 		return oid, nil
 	}
-	if err := disk.Step("object", path); err != nil {
-		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
+	var packed []byte
+	err := disk.Step("object", path)
+	if err == nil {
+		packed, err = l.deflate(kind, data)
 	}
-	if err := l.store(oid, kind, data); err != nil {
+	if err == nil {
+		err = l.makeFanout(filepath.Dir(path))
+	}
+	temp := ""
+	if err == nil {
+		temp, err = l.writeTemp(packed)
+	}
+	if err == nil {
+		err = l.pending.add(oid, kind, temp, data, len(data))
+	}
+	if err != nil {
 		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
 	}
 	return oid, nil
-}
-
-func (l *LooseObjects) store(oid OID, kind string, data []byte) error {
-	packed, err := l.deflate(kind, data)
-	if err != nil {
-		return err
-	}
-	if err := l.makeFanout(filepath.Dir(loosePath(l.dir, oid))); err != nil {
-		return err
-	}
-	temp, err := l.writeTemp(packed)
-	if err != nil {
-		return err
-	}
-	return l.pending.add(oid, kind, temp, data, len(data))
 }
 
 // deflate is the content of the object's file.

@@ -42,26 +42,20 @@ func (l *LooseObjects) adopt(aside string) error {
 			continue
 		}
 		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
-		if err := l.adoptObject(oid, path); err != nil {
+		temp := filepath.Join(l.dir, "tmp_obj_"+strings.TrimPrefix(filepath.Base(aside), asidePrefix)+"_"+string(oid[:8]))
+		info, err := os.Stat(path)
+		if err == nil {
+			err = l.makeFanout(filepath.Dir(loosePath(l.dir, oid)))
+		}
+		if err == nil {
+			err = os.Rename(path, temp)
+		}
+		if err == nil {
+			err = l.pending.add(oid, "blob", temp, nil, int(info.Size()))
+		}
+		if err != nil {
 			return fmt.Errorf("write objects: %w", err)
 		}
 	}
 	return nil
-}
-
-// adoptObject makes the file at path a pending object.
-func (l *LooseObjects) adoptObject(oid OID, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if err := l.makeFanout(filepath.Dir(loosePath(l.dir, oid))); err != nil {
-		return err
-	}
-	aside := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	temp := filepath.Join(l.dir, "tmp_obj_"+strings.TrimPrefix(aside, asidePrefix)+"_"+string(oid[:8]))
-	if err := os.Rename(path, temp); err != nil {
-		return err
-	}
-	return l.pending.add(oid, "blob", temp, nil, int(info.Size()))
 }

@@ -71,7 +71,11 @@ func (c Change) Check(in Source) (Change, error) {
 	if !ok || !f.set(&trial, r) {
 		return Change{}, &BadValueError{bad(f, r, in)}
 	}
-	return Change{Key: c.Key, Value: r.json()}, nil
+	text := []byte(r.text)
+	if r.kind == kindString {
+		text, err = json.Marshal(r.text)
+	}
+	return Change{Key: c.Key, Value: json.RawMessage(text)}, err
 }
 
 func fieldOf(key string) (*field, error) {

@@ -52,7 +52,21 @@ func Load(from Sources) Settings {
 	l.sources = make(map[string]Source, len(l.fields))
 	l.file(Contextd, ContextdFile(from))
 	l.file(User, UserFile(from))
-	l.project()
+	// The worktree's files or, if it has none, the main worktree's.
+	found := false
+	for _, root := range []string{from.Worktree, from.MainWorktree} {
+		if found || root == "" || root == l.Root {
+			continue
+		}
+		before := len(l.Files)
+		l.Root, l.tracked = root, nil
+		l.file(Project, ProjectFile(root))
+		l.file(Local, LocalFile(root))
+		found = len(l.Files) > before
+	}
+	if !found {
+		l.Root = from.Worktree
+	}
 	for i := range l.fields {
 		f := &l.fields[i]
 		for _, name := range f.variables {
@@ -80,23 +94,6 @@ type loader struct {
 	fields    []field
 	tracked   *bool             // git tracks the personal file; nil: not asked yet
 	approvals map[string]string // by key; nil: not read yet
-}
-
-// project reads the worktree's files or, if it has none, the main worktree's.
-func (l *loader) project() {
-	for _, root := range []string{l.from.Worktree, l.from.MainWorktree} {
-		if root == "" || root == l.Root {
-			continue
-		}
-		before := len(l.Files)
-		l.Root, l.tracked = root, nil
-		l.file(Project, ProjectFile(root))
-		l.file(Local, LocalFile(root))
-		if len(l.Files) > before {
-			return
-		}
-	}
-	l.Root = l.from.Worktree
 }
 
 func (l *loader) variable(f *field, name string) {

@@ -184,15 +184,3 @@ func rawOf(value any) (raw, bool) {
 	}
 	return raw{}, false
 }
-
-// json is the value as it is in a file.
-func (r raw) json() json.RawMessage {
-	if r.kind == kindString {
-		text, err := json.Marshal(r.text)
-		if err != nil {
-			return nil
-		}
-		return text
-	}
-	return json.RawMessage(r.text)
-}

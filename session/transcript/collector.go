@@ -64,37 +64,53 @@ func (c *collector) line(raw []byte, number int) {
 	}
 	switch string(e.kind) {
 	case "assistant":
-		c.assistant(&e, at)
+		m := &c.message
+		m.parse(e.message)
+		genuine := string(m.model) != synthetic
+		if genuine {
+			c.count(m)
+			if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
+				c.scan.Model = Unescaped(m.model)
+			}
+		}
+		for i := range m.blocks {
+			b := &m.blocks[i]
+			switch {
+			case string(b.kind) == "tool_use", string(b.kind) == forms.Begun:
+				c.use(b, at)
+			case string(b.kind) == "tool_result", string(b.kind) == forms.Ended:
+				c.result(b, &e, at)
+			case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
+				c.lastText = append(c.lastText[:0], b.text...)
+			}
+		}
 	case "user", "human":
 		c.user(&e, at)
 	}
 }
 
-// synthetic is the model's name in messages that the agent itself wrote.
-const synthetic = "<synthetic>"
-
-func (c *collector) assistant(e *entry, at moment) {
+func (c *collector) user(e *entry, at moment) {
 	m := &c.message
 	m.parse(e.message)
-	genuine := string(m.model) != synthetic
-	if genuine {
-		c.count(m)
-		if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
-			c.scan.Model = Unescaped(m.model)
-		}
-	}
+	results := false
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		switch {
-		case string(b.kind) == "tool_use", string(b.kind) == forms.Begun:
-			c.use(b, at)
-		case string(b.kind) == "tool_result", string(b.kind) == forms.Ended:
+		if string(b.kind) == "tool_result" {
+			results = true
 			c.result(b, e, at)
-		case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
-			c.lastText = append(c.lastText[:0], b.text...)
 		}
 	}
+	if results || e.silent || e.sidechain {
+		return
+	}
+	if asked := asked(m, e.source); asked != "" {
+		c.scan.Prompts = append(c.scan.Prompts,
+			Prompt{Text: asked, Line: at.line, Time: at.time, UUID: Unescaped(e.uuid)})
+	}
 }
+
+// synthetic is the model's name in messages that the agent itself wrote.
+const synthetic = "<synthetic>"
 
 // count keeps the largest of a message's usage records.
 func (c *collector) count(m *message) {
@@ -150,26 +166,6 @@ func (c *collector) use(b *block, at moment) {
 		c.uses = map[string]use{}
 	}
 	c.uses[id] = u
-}
-
-func (c *collector) user(e *entry, at moment) {
-	m := &c.message
-	m.parse(e.message)
-	results := false
-	for i := range m.blocks {
-		b := &m.blocks[i]
-		if string(b.kind) == "tool_result" {
-			results = true
-			c.result(b, e, at)
-		}
-	}
-	if results || e.silent || e.sidechain {
-		return
-	}
-	if asked := asked(m, e.source); asked != "" {
-		c.scan.Prompts = append(c.scan.Prompts,
-			Prompt{Text: asked, Line: at.line, Time: at.time, UUID: Unescaped(e.uuid)})
-	}
 }
 
 // asked joins what a person wrote of a message.

@@ -167,20 +167,17 @@ func (c *Conversation) documentCalls(raw []byte, item Item) {
 		}
 		item.Failed = b.failed
 		c.use(&b, item)
-		c.result(len(c.Items)-1, &b, func() string { return functionOutput(b.result) })
-	}
-}
-
-// functionOutput returns what the function responses of a call say.
-func functionOutput(result Value) string {
-	var parts []string
-	for item := range result.Items() {
-		response := item.Member("functionResponse").Member("response")
-		for _, key := range []string{"output", "error"} {
-			if said := response.Member(key).Text(); said != "" {
-				parts = append(parts, said)
+		c.result(len(c.Items)-1, &b, func() string { // what the responses of the function have
+			var parts []string
+			for item := range Value(b.result).Items() {
+				response := item.Member("functionResponse").Member("response")
+				for _, key := range []string{"output", "error"} {
+					if said := response.Member(key).Text(); said != "" {
+						parts = append(parts, said)
+					}
+				}
 			}
-		}
+			return strings.Join(parts, "\n")
+		})
 	}
-	return strings.Join(parts, "\n")
 }

@@ -72,23 +72,21 @@ func Follow(ctx context.Context, path string, from Cursor, to Follower) (at Curs
 		return from, false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	at, rest, err = follow(ctx, file{src: f, info: info}, from, to)
-	if err != nil {
-		return from, false, fmt.Errorf("read transcript %s: %w", path, err)
-	}
-	return at, rest, nil
-}
-
-func follow(ctx context.Context, f file, from Cursor, to Follower) (at Cursor, rest bool, err error) {
-	at, joined, err := resume(f, from)
+	defer func() {
+		if err != nil {
+			at, rest, err = from, false, fmt.Errorf("read transcript %s: %w", path, err)
+		}
+	}()
+	var joined join
+	at, joined, err = resume(file{src: f, info: info}, from)
 	if err != nil {
 		return from, false, err
 	}
 	if from.Offset != 0 && at.Offset == 0 {
 		to.Restart()
 	}
-	start, size := at.Offset, f.info.Size()
-	err = wholeLines(ctx, newStream(f.src, start, size), &progress{at: &at, joined: joined}, func(line []byte, _ int) bool {
+	start, size := at.Offset, info.Size()
+	err = wholeLines(ctx, newStream(f, start, size), &progress{at: &at, joined: joined}, func(line []byte, _ int) bool {
 		to.Line(line)
 		rest = to.Limit > 0 && at.Offset-start >= to.Limit && at.Offset < size
 		return !rest
@@ -96,7 +94,7 @@ func follow(ctx context.Context, f file, from Cursor, to Follower) (at Cursor, r
 	if err != nil {
 		return from, false, err
 	}
-	at.Tail, _, err = tail(f.src, at.Offset)
+	at.Tail, _, err = tail(f, at.Offset)
 	return at, rest, err
 }
 

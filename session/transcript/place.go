@@ -81,7 +81,9 @@ func (p Place) File(a agent.Agent, session string, recorded time.Time) (string, 
 // The file need not exist. It wraps [ErrOutside], and [ErrNotRegular] for what
 // exists and is no file.
 func CheckPath(path, dir string) error {
-	if !plausible(path) || !filepath.IsAbs(dir) {
+	name, isUp := filepath.Base(path), slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
+	isFile := strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) || isUp || !isFile || !filepath.IsAbs(dir) {
 		return fmt.Errorf("transcript %q: %w", path, ErrOutside)
 	}
 	target, err := resolve(path)
@@ -100,21 +102,6 @@ func CheckPath(path, dir string) error {
 		return fmt.Errorf("transcript %q: %w", path, ErrNotRegular)
 	}
 	return nil
-}
-
-// plausible reports whether a path may be a transcript's, without access to the file
-// system.
-func plausible(path string) bool {
-	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return false
-	}
-	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		if part == ".." {
-			return false
-		}
-	}
-	name := filepath.Base(path)
-	return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 }
 
 // below reports whether a resolved path is below dir or the projects around it.

@@ -190,10 +190,16 @@ func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []by
 		if err != nil {
 			return err
 		}
+		// A line without a newline is complete if it is a JSON object, which is never the beginning
+		// of another.
+		if next.cut {
+			line := bytes.TrimLeft(next.line, " \t\r")
+			if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+				return nil
+			}
+		}
 		isBlank := blank(next.line)
 		switch {
-		case isBlank && next.cut, next.cut && !whole(next.line):
-			return nil
 		case isBlank && p.joined == lineEnd:
 			p.at.Offset = next.end
 		case isBlank:
@@ -208,13 +214,6 @@ func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []by
 		p.joined = lineStart
 	}
 	return nil
-}
-
-// whole reports whether a line that has no newline is complete nevertheless: a
-// JSON object is never the beginning of another.
-func whole(line []byte) bool {
-	line = bytes.TrimLeft(line, " \t\r")
-	return len(line) > 0 && line[0] == '{' && json.Valid(line)
 }
 
 // openFlags keeps an open from waiting where a pipe took the file's place.

@@ -293,15 +293,10 @@ func (w *Writes) FindWriter(names []string, text string, matches func(Write) boo
 	if !ok {
 		return found, false
 	}
-	return w.beforeMoves(found, text, matches), true
-}
-
-// beforeMoves returns the call that wrote a line before it was moved, be it within its file, to
-// where another call put it.
-func (w *Writes) beforeMoves(found Write, text string, matches func(Write) bool) Write {
+	// The line may have been moved, be it within its file, to where the call put it.
 	text = strings.TrimSpace(text)
 	if linediff.Letters(text) < linediff.LeastMoved {
-		return found
+		return found, true
 	}
 	until := w.byCall[found.Call]
 	for _, r := range slices.Backward(w.gone[text]) {
@@ -315,7 +310,7 @@ func (w *Writes) beforeMoves(found Write, text string, matches func(Write) bool)
 			}
 		}
 	}
-	return found
+	return found, true
 }
 
 func (w *Writes) findWriter(names []string, text string, matches func(Write) bool) (Write, bool) {

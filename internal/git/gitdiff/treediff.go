@@ -91,33 +91,28 @@ func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID)
 		if b.Name != "" {
 			now = now[1:]
 		}
-		if err := c.entries(ctx, prefix, a, b); err != nil {
-			return err
+		// A file and a folder don't have the same name in git's order.
+		if a == b {
+			continue
 		}
+		path := prefix + max(a.Name, b.Name) // they are the same, or one is empty
+		if a.Mode == git.ModeTree || b.Mode == git.ModeTree {
+			if err := c.trees(ctx, path+"/", a.OID, b.OID); err != nil {
+				return err
+			}
+			continue
+		}
+		status := byte('M')
+		switch {
+		case a.Name == "":
+			status = 'A'
+		case b.Name == "":
+			status = 'D'
+		case a.Mode&kindMask != b.Mode&kindMask:
+			status = 'T'
+		}
+		c.changes = append(c.changes, Change{Path: path, Status: status, OldMode: a.Mode, NewMode: b.Mode, Old: a.OID, New: b.OID})
 	}
-	return nil
-}
-
-// entries compares what has one name in both trees, or is in one only. A file
-// and a folder don't have the same name in git's order.
-func (c *comparison) entries(ctx context.Context, prefix string, a, b git.TreeEntry) error {
-	if a == b {
-		return nil
-	}
-	path := prefix + max(a.Name, b.Name) // they are the same, or one is empty
-	if a.Mode == git.ModeTree || b.Mode == git.ModeTree {
-		return c.trees(ctx, path+"/", a.OID, b.OID)
-	}
-	status := byte('M')
-	switch {
-	case a.Name == "":
-		status = 'A'
-	case b.Name == "":
-		status = 'D'
-	case a.Mode&kindMask != b.Mode&kindMask:
-		status = 'T'
-	}
-	c.changes = append(c.changes, Change{Path: path, Status: status, OldMode: a.Mode, NewMode: b.Mode, Old: a.OID, New: b.OID})
 	return nil
 }
 

@@ -136,7 +136,20 @@ func pushed(out string, err error) (PushResult, error) {
 		case "=":
 			return PushResult{}, err
 		case "!":
-			return PushResult{}, rejected(summary, err)
+			// Two pushes that meet are refused by the remote in other words than one that comes late.
+			failure, ok := errors.AsType[*Error](err)
+			if !ok {
+				return PushResult{}, err
+			}
+			behind := strings.HasPrefix(summary, "[rejected]")
+			for _, race := range []string{"cannot lock ref", "failed to update ref", "incorrect old value"} {
+				behind = behind || strings.Contains(summary, race)
+			}
+			if behind {
+				failure.cause = ErrDiverged
+			}
+			failure.Reason = summary
+			return PushResult{}, failure
 		default:
 			from, _, _ := strings.Cut(summary, "..")
 			if strings.HasPrefix(from, "[") {
@@ -146,24 +159,6 @@ func pushed(out string, err error) (PushResult, error) {
 		}
 	}
 	return PushResult{}, err
-}
-
-// rejected is the error of a ref that was not pushed. Two pushes that meet are
-// refused by the remote in other words than one that comes late.
-func rejected(summary string, err error) error {
-	failure, ok := errors.AsType[*Error](err)
-	if !ok {
-		return err
-	}
-	behind := strings.HasPrefix(summary, "[rejected]")
-	for _, race := range []string{"cannot lock ref", "failed to update ref", "incorrect old value"} {
-		behind = behind || strings.Contains(summary, race)
-	}
-	if behind {
-		failure.cause = ErrDiverged
-	}
-	failure.Reason = summary
-	return failure
 }
 
 // reason is the line of git's stderr with the cause of a failure: the first that

@@ -288,7 +288,40 @@ func (c *codexEnvelope) call() *entry {
 	c.decode(&p)
 	switch p.Type {
 	case "function_call":
-		return functionCall(p.Call, p.Name, p.Args)
+		// The arguments are in JSON.
+		switch p.Name {
+		case "exec_command", "shell", "shell_command", "local_shell":
+			var in struct {
+				Cmd     string          `json:"cmd"`
+				Command json.RawMessage `json:"command"`
+			}
+			_ = json.Unmarshal([]byte(p.Args), &in) // what can't be read is empty
+			var words []string
+			if in.Cmd == "" && json.Unmarshal(in.Command, &words) == nil {
+				in.Cmd = shellCommand(words)
+			}
+			if in.Cmd == "" {
+				_ = json.Unmarshal(in.Command, &in.Cmd)
+			}
+			return done(useBlock(p.Call, "Bash", command{Command: in.Cmd}))
+		case "update_plan":
+			var in struct {
+				Plan []struct {
+					Step   string `json:"step"`
+					Status string `json:"status"`
+				} `json:"plan"`
+			}
+			_ = json.Unmarshal([]byte(p.Args), &in) // what can't be read is empty
+			todos := make([]todo, len(in.Plan))
+			for i, step := range in.Plan {
+				todos[i] = todo{Content: step.Step, Status: step.Status}
+			}
+			return done(useBlock(p.Call, "TodoWrite", map[string]any{"todos": todos}))
+		}
+		if !json.Valid([]byte(p.Args)) {
+			p.Args = "{}"
+		}
+		return done(useBlock(p.Call, p.Name, object(json.RawMessage(p.Args))))
 	case "function_call_output":
 		var output string
 		if json.Unmarshal(p.Output, &output) != nil {
@@ -300,43 +333,6 @@ func (c *codexEnvelope) call() *entry {
 		}}
 	}
 	return nil
-}
-
-// functionCall is a call of a function with its arguments in JSON.
-func functionCall(id, name, args string) *entry {
-	switch name {
-	case "exec_command", "shell", "shell_command", "local_shell":
-		var in struct {
-			Cmd     string          `json:"cmd"`
-			Command json.RawMessage `json:"command"`
-		}
-		_ = json.Unmarshal([]byte(args), &in) // what can't be read is empty
-		var words []string
-		if in.Cmd == "" && json.Unmarshal(in.Command, &words) == nil {
-			in.Cmd = shellCommand(words)
-		}
-		if in.Cmd == "" {
-			_ = json.Unmarshal(in.Command, &in.Cmd)
-		}
-		return done(useBlock(id, "Bash", command{Command: in.Cmd}))
-	case "update_plan":
-		var in struct {
-			Plan []struct {
-				Step   string `json:"step"`
-				Status string `json:"status"`
-			} `json:"plan"`
-		}
-		_ = json.Unmarshal([]byte(args), &in) // what can't be read is empty
-		todos := make([]todo, len(in.Plan))
-		for i, p := range in.Plan {
-			todos[i] = todo{Content: p.Step, Status: p.Status}
-		}
-		return done(useBlock(id, "TodoWrite", map[string]any{"todos": todos}))
-	}
-	if !json.Valid([]byte(args)) {
-		args = "{}"
-	}
-	return done(useBlock(id, name, object(json.RawMessage(args))))
 }
 
 // todo is one item of a todo list.

@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// isCopilot reports whether a line is of Copilot CLI: {"type", "data", "id", "timestamp"}.
-func isCopilot(line []byte) bool {
-	kind, rest := firstType(line)
-	return kind != "" && kind != "progress" && bytes.HasPrefix(bytes.TrimLeft(rest, ` ,`), []byte(`"data":`))
-}
-
 // firstType returns the type that a line begins with, and what follows it.
 func firstType(line []byte) (kind string, rest []byte) {
 	const longest = 64

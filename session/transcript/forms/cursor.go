@@ -47,7 +47,29 @@ func cursorLine(line []byte) []byte {
 				h := fnv.New64a()
 				_, _ = h.Write(line) // which can't fail
 				id := "cursor-" + strconv.FormatUint(h.Sum64(), 36) + "-" + strconv.Itoa(i)
-				e.Message.Content = append(e.Message.Content, p.call(id), resultBlock(id, "", false))
+				var in struct {
+					Path     string `json:"path"`
+					Contents string `json:"contents"`
+					Old      string `json:"old_string"`
+					New      string `json:"new_string"`
+					Command  string `json:"command"`
+				}
+				_ = json.Unmarshal(p.Input, &in) // what can't be read is empty
+				use := useBlock(id, p.Name, object(p.Input))
+				// In Claude Code's form where it names a file.
+				switch p.Name {
+				case "Write":
+					use = useBlock(id, "Write", written{Path: in.Path, Content: in.Contents})
+				case "StrReplace":
+					use = useBlock(id, "MultiEdit", patched{Path: in.Path, Edits: []edit{{Old: in.Old, New: in.New}}})
+				case "Delete":
+					use = useBlock(id, "Delete", patched{Path: in.Path})
+				case "Read":
+					use = useBlock(id, "Read", patched{Path: in.Path})
+				case "Shell":
+					use = useBlock(id, "Bash", command{Command: in.Command})
+				}
+				e.Message.Content = append(e.Message.Content, use, resultBlock(id, "", false))
 			}
 		}
 		return encode(e)
@@ -61,29 +83,4 @@ type cursorPart struct {
 	Text  string          `json:"text"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
-}
-
-// call is the call of a tool, in Claude Code's form where it names a file.
-func (p *cursorPart) call(id string) block {
-	var in struct {
-		Path     string `json:"path"`
-		Contents string `json:"contents"`
-		Old      string `json:"old_string"`
-		New      string `json:"new_string"`
-		Command  string `json:"command"`
-	}
-	_ = json.Unmarshal(p.Input, &in) // what can't be read is empty
-	switch p.Name {
-	case "Write":
-		return useBlock(id, "Write", written{Path: in.Path, Content: in.Contents})
-	case "StrReplace":
-		return useBlock(id, "MultiEdit", patched{Path: in.Path, Edits: []edit{{Old: in.Old, New: in.New}}})
-	case "Delete":
-		return useBlock(id, "Delete", patched{Path: in.Path})
-	case "Read":
-		return useBlock(id, "Read", patched{Path: in.Path})
-	case "Shell":
-		return useBlock(id, "Bash", command{Command: in.Command})
-	}
-	return useBlock(id, p.Name, object(p.Input))
 }

@@ -31,19 +31,27 @@ const far = 256
 // nil for a line of another form.
 func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 	begin := line[:min(len(line), far)]
+	has := func(member string) bool { return bytes.Contains(begin, []byte(member)) }
+	kind, rest := firstType(line)
+	next := func(member string) bool { return bytes.HasPrefix(bytes.TrimLeft(rest, ` ,`), []byte(member)) }
 	switch {
 	// {"timestamp", "ordinal", "type", "payload"}
-	case startsWith(line, `"timestamp":`) && bytes.Contains(begin, []byte(`"payload":`)):
+	case startsWith(line, `"timestamp":`) && has(`"payload":`):
 		return Codex, codexLine
 	// The envelope of Claude Code with the messages of Gemini's interface.
 	case startsWith(line, `"uuid":`) &&
 		(bytes.Contains(line, []byte(`"parts":`)) || bytes.Contains(line, []byte(`"systemPayload":`))):
 		return QwenCode, qwenLine
-	case isCopilot(line):
+	// {"type", "data", "id", "timestamp"}
+	case kind != "" && kind != "progress" && next(`"data":`):
 		return CopilotCLI, copilotLine
-	case isGemini(line):
+	// A change of what was written before, the header of a file, or a message.
+	case startsWith(line, `"$set":`),
+		startsWith(line, `"sessionId":`) && has(`"projectHash":`),
+		startsWith(line, `"id":`) && has(`"timestamp":`) && has(`"type":`):
 		return GeminiCLI, geminiLine
-	case isPi(line):
+	// {"type", "id", "parentId", "timestamp"}, after a first one with a version
+	case kind == "session" && next(`"version":`), isPiKind(kind) && next(`"id":`):
 		return PiAgent, piLine
 	// {"role", "message": {"content"}}
 	case startsWith(line, `"role":`):

@@ -1,26 +1,10 @@
 package forms
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 )
-
-// isGemini reports whether a line is of Gemini CLI: the header of a file, a message, or a
-// change of what was written before.
-func isGemini(line []byte) bool {
-	begin := line[:min(len(line), far)]
-	switch {
-	case startsWith(line, `"$set":`):
-		return true
-	case startsWith(line, `"sessionId":`):
-		return bytes.Contains(begin, []byte(`"projectHash":`))
-	case startsWith(line, `"id":`):
-		return bytes.Contains(begin, []byte(`"timestamp":`)) && bytes.Contains(begin, []byte(`"type":`))
-	}
-	return false
-}
 
 // geminiEnvelope is a line of Gemini CLI. A message of the model is written twice under one
 // id: with its text, and once more with the calls of tools and their results.

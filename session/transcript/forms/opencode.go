@@ -69,7 +69,13 @@ func openCodeLine(line []byte) []byte {
 	var e *entry
 	switch l.Message.Info.Role {
 	case "user":
-		e = l.Message.prompt()
+		isCompaction := func(p openCodePart) bool { return p.Type == "compaction" }
+		if slices.ContainsFunc(l.Message.Parts, isCompaction) { // it has no text
+			e = &entry{Type: "system", Subtype: "compact_boundary"}
+		} else if text := l.Message.text(); text != "" {
+			e = person(OpenCodePrompt(text))
+			e.PromptID = l.Message.Info.ID
+		}
 	case "assistant":
 		e = l.Message.answer()
 	}
@@ -81,20 +87,6 @@ func openCodeLine(line []byte) []byte {
 	}
 	e.UUID, e.SessionID, e.Time, e.Dir, e.Sidechain = l.Message.Info.ID, l.Session, l.Time, l.Dir, l.Subagent != ""
 	return encode(e)
-}
-
-// prompt is what a person asked. A compaction begins with one that has no text.
-func (m *openCodeMessage) prompt() *entry {
-	if slices.ContainsFunc(m.Parts, func(p openCodePart) bool { return p.Type == "compaction" }) {
-		return &entry{Type: "system", Subtype: "compact_boundary"}
-	}
-	text := m.text()
-	if text == "" {
-		return nil
-	}
-	e := person(OpenCodePrompt(text))
-	e.PromptID = m.Info.ID
-	return e
 }
 
 // OpenCodePrompt returns a prompt without the quotation marks that `opencode run` puts

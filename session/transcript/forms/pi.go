@@ -1,23 +1,17 @@
 package forms
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// isPi reports whether a line is of Pi: {"type", "id", "parentId", "timestamp"}, after a
-// first one with a version.
-func isPi(line []byte) bool {
-	kind, rest := firstType(line)
-	rest = bytes.TrimLeft(rest, ` ,`)
+// isPiKind reports whether a type is one of Pi's lines after the first.
+func isPiKind(kind string) bool {
 	switch kind {
-	case "session":
-		return bytes.HasPrefix(rest, []byte(`"version":`))
 	case "message", "compaction", "branch_summary", "custom", "custom_message", "label", "model_change", "session_info", "thinking_level_change":
-		return bytes.HasPrefix(rest, []byte(`"id":`))
+		return true
 	}
 	return false
 }

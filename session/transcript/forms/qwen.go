@@ -75,7 +75,30 @@ func qwenLine(line []byte) []byte {
 		}
 		e.Message.Content = texts(q.Message)
 	case "assistant":
-		q.answer(e)
+		m := e.Message
+		m.Role, m.Model, m.Content = "assistant", q.Model, texts(q.Message)
+		if q.Usage != nil {
+			m.ID = q.UUID
+			m.Usage = &usage{
+				Input: max(0, q.Usage.Prompt-q.Usage.Cached), CacheRead: q.Usage.Cached, Output: max(q.Usage.Output, q.Usage.Total-q.Usage.Prompt),
+			}
+		}
+		for _, p := range q.Message.Parts {
+			if p.Call == nil {
+				continue
+			}
+			name, args := qwenTool(p.Call.Name), object(p.Call.Args)
+			var input any = args
+			if name == "Bash" {
+				var in struct {
+					Command    string `json:"command"`
+					Background bool   `json:"is_background"`
+				}
+				_ = json.Unmarshal(args, &in) // what can't be read is empty
+				input = command(in)
+			}
+			m.Content = append(m.Content, useBlock(p.Call.ID, name, input))
+		}
 	case "tool_result":
 		q.results(e)
 	case "system":
@@ -107,34 +130,6 @@ func texts(c content) []block {
 		}
 	}
 	return blocks
-}
-
-// answer is a response of the model.
-func (q *qwenEnvelope) answer(e *entry) {
-	m := e.Message
-	m.Role, m.Model, m.Content = "assistant", q.Model, texts(q.Message)
-	if q.Usage != nil {
-		m.ID = q.UUID
-		m.Usage = &usage{
-			Input: max(0, q.Usage.Prompt-q.Usage.Cached), CacheRead: q.Usage.Cached, Output: max(q.Usage.Output, q.Usage.Total-q.Usage.Prompt),
-		}
-	}
-	for _, p := range q.Message.Parts {
-		if p.Call == nil {
-			continue
-		}
-		name, args := qwenTool(p.Call.Name), object(p.Call.Args)
-		var input any = args
-		if name == "Bash" {
-			var in struct {
-				Command    string `json:"command"`
-				Background bool   `json:"is_background"`
-			}
-			_ = json.Unmarshal(args, &in) // what can't be read is empty
-			input = command(in)
-		}
-		m.Content = append(m.Content, useBlock(p.Call.ID, name, input))
-	}
 }
 
 // qwenTool returns the name of a tool in Claude Code.
