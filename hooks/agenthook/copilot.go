@@ -35,7 +35,7 @@ func copilot() dialect {
 		},
 		read:  readCopilot,
 		await: awaitCopilot, runsShared: true,
-		trust: func(t trusting) Trust { return copilotTrust(filepath.Join(t.home, "config.json"), t.root) },
+		trust: copilotTrust,
 	}
 }
 
@@ -100,16 +100,16 @@ func endsWith(path string, text []byte) bool {
 }
 
 // copilotTrust reports whether a worktree is in a folder that the user trusts.
-func copilotTrust(config, root string) Trust {
+func copilotTrust(t trusting) Trust {
 	var c struct {
 		Folders []string `json:"trusted_folders"`
 	}
-	data, err := os.ReadFile(config)
+	data, err := os.ReadFile(filepath.Join(t.home, "config.json"))
 	if err != nil || json.Unmarshal(data, &c) != nil {
 		return Untrusted
 	}
 	for _, dir := range c.Folders {
-		if isWithin(dir, root) {
+		if isWithin(dir, t.root) {
 			return Trusted
 		}
 	}

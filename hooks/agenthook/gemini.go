@@ -36,7 +36,7 @@ func gemini() dialect {
 			"before-tool": "", "before-model": "", "after-model": "", "before-tool-selection": "", "notification": "",
 		},
 		read:      readGemini,
-		trust:     func(t trusting) Trust { return geminiTrust(filepath.Join(t.home, "trustedFolders.json"), t.root) },
+		trust:     geminiTrust,
 		trustNote: "Gemini CLI runs the hooks of a project only in a folder that you trust: it asks at its next start, and the hooks run from the one after.",
 	}
 }
@@ -69,9 +69,9 @@ func readGemini(p *Payload, verb string, data []byte) bool {
 }
 
 // geminiTrust reads which folders the user trusts.
-func geminiTrust(file, root string) Trust {
+func geminiTrust(t trusting) Trust {
 	var folders map[string]string
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(filepath.Join(t.home, "trustedFolders.json"))
 	if err != nil || json.Unmarshal(data, &folders) != nil {
 		return Untrusted
 	}
@@ -81,7 +81,7 @@ func geminiTrust(file, root string) Trust {
 			dir = filepath.Dir(dir)
 		}
 		switch {
-		case !isWithin(dir, root):
+		case !isWithin(dir, t.root):
 		case level == "DO_NOT_TRUST":
 			return Untrusted
 		case level == "TRUST_FOLDER", level == "TRUST_PARENT":

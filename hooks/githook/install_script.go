@@ -113,13 +113,6 @@ func checksum(body string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// isUnchanged reports whether text is a script as some version of ours wrote it.
-func isUnchanged(text string) bool {
-	rest, ok := strings.CutPrefix(text, beforeSum)
-	sum, body, found := strings.Cut(rest, afterSum)
-	return ok && found && sum == checksum(body)
-}
-
 // isPost: git ignores the status of such a hook, so entire comes first and gets
 // the commit even if the other hook amends it, takes long or is stopped. Before
 // the fact the other hook comes first: entire decides on the message as that
@@ -242,12 +235,16 @@ const (
 
 // originOf returns whose text a file for the hook name has.
 func originOf(name string, f form, text string) origin {
+	rest, begins := strings.CutPrefix(text, beforeSum)
+	sum, body, found := strings.Cut(rest, afterSum)
 	switch {
 	case text == script(name, f):
 		return current
 	case !strings.Contains(text, marker):
 		return foreign
-	case isUnchanged(text), isExisting(name, text):
+	case begins && found && sum == checksum(body): // as some version of ours wrote it
+		return ours
+	case isExisting(name, text):
 		return ours
 	case strings.Contains(text, " hooks git "+name):
 		return edited

@@ -52,7 +52,18 @@ func (c *catFile) read(ctx context.Context, spec string, limit int64) (Object, e
 	// The process is gone or out of step: the next read starts another.
 	b := c.batch
 	c.batch = nil
-	return Object{}, fmt.Errorf("read %s: %w", spec, b.fail(ctx, err))
+	b.kill()
+	exit, failed := errors.AsType[*exec.ExitError](b.cmd.Wait())
+	switch failed = failed && b.stderr.buf.Len() > 0; {
+	case errors.Is(err, ErrTooMuch):
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case failed && strings.Contains(b.stderr.String(), "promisor"):
+		err = ErrMissing // not here, and not to be fetched
+	case failed:
+		err = &ExitError{Args: b.cmd.Args[1:], Code: exit.ExitCode(), Stderr: b.stderr.String()}
+	}
+	return Object{}, fmt.Errorf("read %s: %w", spec, err)
 }
 
 // running reports whether the process has been started.
@@ -153,25 +164,6 @@ func replyError(line string) error {
 		return errReply
 	}
 	return fmt.Errorf("unknown reply %q", line)
-}
-
-// fail ends a process that can't go on and returns why.
-func (b *batch) fail(ctx context.Context, err error) error {
-	b.kill()
-	waitErr := b.cmd.Wait()
-	if errors.Is(err, ErrTooMuch) {
-		return err
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if exit, ok := errors.AsType[*exec.ExitError](waitErr); ok && b.stderr.buf.Len() > 0 {
-		if strings.Contains(b.stderr.String(), "promisor") {
-			return ErrMissing // not here, and not to be fetched
-		}
-		return &ExitError{Args: b.cmd.Args[1:], Code: exit.ExitCode(), Stderr: b.stderr.String()}
-	}
-	return err
 }
 
 func startBatch(ctx context.Context, p *processes, lazy bool) (*batch, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // ErrNotRepository means that no repository contains the directory.
@@ -135,6 +136,13 @@ func (l Locate) walkUp(dir string) (found, error) {
 		}
 		dir, info = parent, above
 	}
+}
+
+// sameDevice reports whether two files are on one file system.
+func sameDevice(a, b fs.FileInfo) bool {
+	x, okX := a.Sys().(*syscall.Stat_t)
+	y, okY := b.Sys().(*syscall.Stat_t)
+	return !okX || !okY || x.Dev == y.Dev
 }
 
 // at finds a repository in dir itself: its .git, or dir being a git

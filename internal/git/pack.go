@@ -55,8 +55,25 @@ func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) erro
 	if len(p.entries) == 0 {
 		return nil
 	}
-	sum, err := p.finish(f)
-	if err != nil {
+	// The number of objects goes into the header, and the checksum behind all.
+	if err := p.out.Flush(); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := errors.Join(p.header(len(p.entries)), p.out.Flush()); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	h := p.format.newHash()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	sum := h.Sum(nil)
+	if _, err := f.Write(sum); err != nil {
 		return err
 	}
 	if err := errors.Join(os.WriteFile(index, p.index(sum), 0o444), f.Chmod(0o444)); err != nil {
@@ -143,29 +160,6 @@ func packedSize(n int) []byte {
 		b = append(b, byte(n&0x7f))
 	}
 	return b
-}
-
-// finish writes the number of objects and the checksum, and returns that.
-func (p *packWriter) finish(f *os.File) ([]byte, error) {
-	if err := p.out.Flush(); err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(p.header(len(p.entries)), p.out.Flush()); err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	h := p.format.newHash()
-	if _, err := io.Copy(h, f); err != nil {
-		return nil, err
-	}
-	sum := h.Sum(nil)
-	_, err := f.Write(sum)
-	return sum, err
 }
 
 // index is the pack's index, version 2: a table of first bytes, the names in order,

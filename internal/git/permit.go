@@ -2,9 +2,11 @@ package git
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -65,4 +67,15 @@ func (l Locate) permit(f found) (processes int64, err error) {
 		return 1, &RefusedError{Dir: dir, Reason: "it finds another one from there"}
 	}
 	return 1, nil
+}
+
+// ownedByUser reports whether the file, or the link itself, belongs to the user of
+// this process.
+func ownedByUser(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(s.Uid) == os.Geteuid()
 }

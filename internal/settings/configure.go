@@ -17,7 +17,7 @@ type BadValueError struct{ Problem }
 func (e *BadValueError) Error() string { return e.String() }
 
 // ParseChange is the change that gives key the value text, as a variable or a
-// command line says it.
+// command line has it.
 func ParseChange(key, text string) (Change, error) {
 	f, err := fieldOf(key)
 	if err != nil {

@@ -79,7 +79,18 @@ func fields() []field {
 		},
 		{
 			key: "log_level", allowed: `"debug", "info", "warn" or "error"`,
-			set: func(s *Settings, r raw) bool { return setLevel(&s.LogLevel, r) },
+			set: func(s *Settings, r raw) bool {
+				levels := map[string]slog.Level{
+					"debug": slog.LevelDebug, "info": slog.LevelInfo,
+					"warn": slog.LevelWarn, "warning": slog.LevelWarn, "error": slog.LevelError,
+				}
+				level, known := levels[strings.ToLower(r.text)]
+				if r.kind > kindString || !known {
+					return false
+				}
+				s.LogLevel = level
+				return true
+			},
 			get: func(s *Settings) any { return strings.ToLower(s.LogLevel.String()) },
 		},
 		boolean("local_dev", func(s *Settings) *bool { return &s.LocalDev }),
@@ -87,7 +98,14 @@ func fields() []field {
 		boolean("strategy_options.push_sessions", func(s *Settings) *bool { return &s.PushSessions }),
 		{
 			key: KeyPushRemote, allowed: "the name or the URL of a remote",
-			set: func(s *Settings, r raw) bool { return setRemote(&s.PushRemote, r) },
+			set: func(s *Settings, r raw) bool {
+				// It must not be read as an option of git's; an empty one names no remote.
+				if r.kind > kindString || strings.HasPrefix(r.text, "-") || strings.ContainsFunc(r.text, unicode.IsControl) {
+					return false
+				}
+				s.PushRemote = r.text
+				return true
+			},
 			get: func(s *Settings) any { return s.PushRemote },
 		},
 		boolean(KeySummarize, func(s *Settings) *bool { return &s.Summarize }),
@@ -153,7 +171,7 @@ func timeout(key string, at func(*Settings) *time.Duration) field {
 	}
 }
 
-// size is a number of bytes; 0 stands for a default that depends on the file
+// size is a number of bytes; 0 is a default that depends on the file
 // system.
 func size(key string, at func(*Settings) *int64) field {
 	return field{
@@ -244,30 +262,5 @@ func choose[T ~string](to *T, r raw, allowed ...T) bool {
 		return false
 	}
 	*to = T(r.text)
-	return true
-}
-
-func setLevel(to *slog.Level, r raw) bool {
-	if r.kind > kindString {
-		return false
-	}
-	levels := map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo,
-		"warn": slog.LevelWarn, "warning": slog.LevelWarn, "error": slog.LevelError,
-	}
-	level, ok := levels[strings.ToLower(r.text)]
-	if ok {
-		*to = level
-	}
-	return ok
-}
-
-// setRemote takes a name or URL that can't be read as an option of git's; an
-// empty one names no remote.
-func setRemote(to *string, r raw) bool {
-	if r.kind > kindString || strings.HasPrefix(r.text, "-") || strings.ContainsFunc(r.text, unicode.IsControl) {
-		return false
-	}
-	*to = r.text
 	return true
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -112,6 +113,34 @@ func (l *loader) variable(f *field, name string) {
 	l.apply(f, raw{kindText, v}, Source{Env, name})
 }
 
+// clientFile returns the file of the worktree in which the agent's client is configured
+// to set a variable for all that it runs, or "". Such a variable is the
+// repository's word, although it arrives in the environment.
+func (l *loader) clientFile(variable string) string {
+	for _, root := range []string{l.from.Worktree, l.from.MainWorktree, l.from.Getenv("CLAUDE_PROJECT_DIR")} {
+		if !filepath.IsAbs(root) {
+			continue
+		}
+		for _, name := range []string{"settings.json", "settings.local.json"} {
+			path := filepath.Join(root, ".claude", name)
+			data, err := readFile(path)
+			if err != nil {
+				continue
+			}
+			var file struct {
+				Env map[string]any `json:"env"`
+			}
+			if err := json.Unmarshal(data, &file); err != nil {
+				continue // the client doesn't take such a file either
+			}
+			if _, ok := file.Env[variable]; ok {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
 // file reads one file, if it exists.
 func (l *loader) file(layer Layer, path string) {
 	if path == "" {
@@ -201,7 +230,7 @@ func (l *loader) apply(f *field, r raw, from Source) {
 	if f.set(&l.Settings, r) {
 		l.sources[f.key] = from
 		delete(l.refused, f.key)
-		if f.key == KeyEnabled && from.Layer <= Local { // what the file says of itself
+		if f.key == KeyEnabled && from.Layer <= Local { // the file's own value
 			l.Files[len(l.Files)-1].Enabled = l.Enabled
 		}
 		return

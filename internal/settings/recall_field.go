@@ -62,7 +62,7 @@ func recallFields() []field {
 	}
 }
 
-// also says in which block of contextd's file the key is, and which other
+// also sets in which block of contextd's file the key is, and which other
 // variables set it.
 func (f field) also(block string, variables ...string) field {
 	f.block, f.variables = block, variables

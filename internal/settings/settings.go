@@ -113,8 +113,8 @@ type Bands struct {
 	Cap, FreeFloor int64
 }
 
-// File is a settings file that exists. Enabled is what it says of itself, true
-// if it says nothing.
+// File is a settings file that exists. Enabled is its own value of that key, true
+// if it has none.
 type File struct {
 	Layer   Layer
 	Path    string

@@ -145,7 +145,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 		return e, false
 	}
 	if kind := sniff(line); kind != nil && !isChain(kind) {
-		return e, e.title(kind, line) || e.queue(kind, line)
+		return e, e.aside(kind, line)
 	}
 	s := scanner{b: line}
 	if s.peek() != '{' {
@@ -215,9 +215,24 @@ func (e *Event) Detail() Value {
 	return s.raw()
 }
 
-// title takes in a line that names the session or a pull request.
-func (e *Event) title(kind, line []byte) bool {
+// aside takes in a line beside the conversation, which names the session or a pull request, or is
+// about the client's queue of prompts.
+func (e *Event) aside(kind, line []byte) bool {
 	switch string(kind) {
+	case "queue-operation":
+		for key, value := range Value(line).Members() {
+			switch key {
+			case "operation":
+				e.Queue = value.Text()
+			case "content":
+				e.Prompt = human(value.Text(), sourceUnknown)
+			}
+		}
+		if strings.HasPrefix(e.Prompt, "{") { // a task of the client
+			e.Prompt = ""
+		}
+		e.Kind = QueueEvent
+		return e.Queue != ""
 	case "ai-title", "custom-title":
 		e.Kind = TitleEvent
 	case "pr-link":
@@ -233,26 +248,6 @@ func (e *Event) title(kind, line []byte) bool {
 		}
 	}
 	return len(e.text) > 0
-}
-
-// queue adds a line about the client's queue of prompts.
-func (e *Event) queue(kind, line []byte) bool {
-	if string(kind) != "queue-operation" {
-		return false
-	}
-	for key, value := range Value(line).Members() {
-		switch key {
-		case "operation":
-			e.Queue = value.Text()
-		case "content":
-			e.Prompt = human(value.Text(), sourceUnknown)
-		}
-	}
-	if strings.HasPrefix(e.Prompt, "{") { // a task of the client
-		e.Prompt = ""
-	}
-	e.Kind = QueueEvent
-	return e.Queue != ""
 }
 
 // eventHead is what is read of a line before it is known what it is. Its message is read

@@ -75,11 +75,6 @@ type removal struct {
 	at   int // the place in calls
 }
 
-// isIn reports whether a line, without white space around it, has the part.
-func (p part) isIn(line string) bool {
-	return strings.Contains(line, p.text) && (!p.begins || strings.HasPrefix(line, p.text)) && (!p.ends || strings.HasSuffix(line, p.text))
-}
-
 // Line takes in the line n of a transcript.
 func (w *Writes) Line(raw []byte, n int) {
 	w.events.Subagents = true
@@ -339,7 +334,9 @@ func (w *Writes) FindPart(names []string, text string, matches func(Write) bool)
 	last := -1
 	for name := range w.given(names) {
 		for _, p := range slices.Backward(w.parts[name]) {
-			if p.at > last && p.isIn(text) && !w.calls[p.at].failed && matches(w.calls[p.at]) {
+			isIn := p.at > last && strings.Contains(text, p.text) &&
+				(!p.begins || strings.HasPrefix(text, p.text)) && (!p.ends || strings.HasSuffix(text, p.text))
+			if isIn && !w.calls[p.at].failed && matches(w.calls[p.at]) {
 				last = p.at
 				break
 			}

@@ -88,8 +88,19 @@ func UpdateUnsynced(ctx context.Context, r *git.Repo, reason string, updates []C
 		return nil
 	}
 	err = try()
-	if errors.Is(err, ErrLocked) && breakLocks(r, updates) {
-		err = try()
+	if errors.Is(err, ErrLocked) {
+		// A killed git process may have left locks on refs of ours, or on packed-refs, which git
+		// needs to delete a ref. Locks of other refs are left to the user.
+		broken := false
+		for _, u := range updates {
+			lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
+			ours := strings.HasPrefix(u.Name, "refs/heads/entire/") || strings.HasPrefix(u.Name, "refs/entire/")
+			broken = ours && breakLock(r, lock, abandoned) || broken
+		}
+		broken = breakLock(r, filepath.Join(r.CommonDir, "packed-refs.lock"), abandonedPacked) || broken
+		if broken {
+			err = try()
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("update ref %s: %w", updates[0].Name, err)
@@ -140,19 +151,6 @@ const (
 	// write all refs anew.
 	abandonedPacked = 10 * time.Minute
 )
-
-// breakLocks removes the locks that a killed git process left on refs of ours or
-// on packed-refs, which git needs to delete a ref, and reports whether there were
-// any. Locks of other refs are left to the user.
-func breakLocks(r *git.Repo, updates []Change) bool {
-	broken := false
-	for _, u := range updates {
-		lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
-		ours := strings.HasPrefix(u.Name, "refs/heads/entire/") || strings.HasPrefix(u.Name, "refs/entire/")
-		broken = ours && breakLock(r, lock, abandoned) || broken
-	}
-	return breakLock(r, filepath.Join(r.CommonDir, "packed-refs.lock"), abandonedPacked) || broken
-}
 
 // breakLock removes an abandoned lock, and reports whether it did. Another process
 // may find it abandoned at the same time, remove it, and take the lock anew: so

@@ -121,7 +121,17 @@ func (g *geminiEnvelope) answer(e *entry) {
 	for _, c := range g.Calls {
 		e.Time = max(e.Time, c.Time)   // both as Gemini CLI writes them, in UTC
 		if c.Name == "complete_task" { // the last words of a subagent
-			m.Content = append(m.Content, textBlock(c.report()))
+			var in struct {
+				Result any `json:"result"`
+			}
+			_ = json.Unmarshal(c.Args, &in) // what can't be read is empty
+			said := in.Result
+			if all, ok := in.Result.(map[string]any); ok && len(all) == 1 {
+				for _, only := range all {
+					said = only
+				}
+			}
+			m.Content = append(m.Content, textBlock(text(said)))
 			continue
 		}
 		blocks := c.blocks()
@@ -146,15 +156,7 @@ func (c *geminiCall) blocks() []block {
 	case "google_web_search":
 		name = "WebSearch"
 	}
-	var input any = args
-	if name == "Bash" {
-		var in struct {
-			Command    string `json:"command"`
-			Background bool   `json:"is_background"`
-		}
-		_ = json.Unmarshal(args, &in) // what can't be read is empty
-		input = command(in)
-	}
+	input := qwenInput(name, args)
 	if name == "Task" {
 		var in struct {
 			Name   string `json:"agent_name"`
@@ -180,20 +182,6 @@ func (c *geminiCall) blocks() []block {
 	}
 	id := strings.ReplaceAll(c.ID, "#", "-") // of a subagent's, which is no id for a tool elsewhere
 	return []block{useBlock(id, name, input), resultBlock(id, output, failed)}
-}
-
-// report returns what a subagent returns to its caller.
-func (c *geminiCall) report() string {
-	var in struct {
-		Result any `json:"result"`
-	}
-	_ = json.Unmarshal(c.Args, &in) // what can't be read is empty
-	if all, ok := in.Result.(map[string]any); ok && len(all) == 1 {
-		for _, only := range all {
-			return text(only)
-		}
-	}
-	return text(in.Result)
 }
 
 // geminiShell returns the exit status in the result of the shell, and what the command wrote.

@@ -88,16 +88,7 @@ func qwenLine(line []byte) []byte {
 				continue
 			}
 			name, args := qwenTool(p.Call.Name), object(p.Call.Args)
-			var input any = args
-			if name == "Bash" {
-				var in struct {
-					Command    string `json:"command"`
-					Background bool   `json:"is_background"`
-				}
-				_ = json.Unmarshal(args, &in) // what can't be read is empty
-				input = command(in)
-			}
-			m.Content = append(m.Content, useBlock(p.Call.ID, name, input))
+			m.Content = append(m.Content, useBlock(p.Call.ID, name, qwenInput(name, args)))
 		}
 	case "tool_result":
 		q.results(e)
@@ -130,6 +121,19 @@ func texts(c content) []block {
 		}
 	}
 	return blocks
+}
+
+// qwenInput returns the input of a tool's call, in Claude Code's form for the shell.
+func qwenInput(name string, args json.RawMessage) any {
+	if name != "Bash" {
+		return args
+	}
+	var in struct {
+		Command    string `json:"command"`
+		Background bool   `json:"is_background"`
+	}
+	_ = json.Unmarshal(args, &in) // what can't be read is empty
+	return command(in)
 }
 
 // qwenTool returns the name of a tool in Claude Code.

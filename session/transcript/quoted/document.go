@@ -2,6 +2,7 @@ package quoted
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -115,7 +116,10 @@ func (r *quoting) calls(q *Files) {
 			o.answers = o.answers || string(r.doc[s.from:s.to]) == "toolResult"
 		case "command":
 			if command := transcript.Unescaped(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
-				o.asks, o.writes = true, o.writes || isWriting(command)
+				// Such a command may have the content of a file that it names.
+				writers := []string{"tee ", "sed ", "printf ", "echo ", "perl ", "python", "<", ">"}
+				isWriting := slices.ContainsFunc(writers, func(word string) bool { return strings.Contains(command, word) })
+				o.asks, o.writes = true, o.writes || isWriting
 			}
 		}
 	}

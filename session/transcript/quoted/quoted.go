@@ -250,12 +250,6 @@ func (q *Files) namedIn(command, cwd string) bool {
 // isNoPath reports whether a character separates the words of a command.
 func isNoPath(c rune) bool { return strings.ContainsRune(" \t\n\r\"'`()<>|;&=,{}$:", c) }
 
-// isWriting reports whether a command may have the content of a file that it names.
-func isWriting(command string) bool {
-	return strings.ContainsAny(command, "<>") ||
-		slices.ContainsFunc([]string{"tee ", "sed ", "printf ", "echo ", "perl ", "python"}, func(word string) bool { return strings.Contains(command, word) })
-}
-
 // remember adds a call.
 func (q *Files) remember(id string) {
 	q.mu.Lock()
