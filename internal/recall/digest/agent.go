@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -17,16 +18,29 @@ func (r *reader) agent(e *transcript.Event) {
 		return
 	}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedTurn })
-	r.usage(e)
+	// A message has several lines, of which the first may give less than was used: the largest counts.
+	if e.Model != "" {
+		r.Model = plain.Head(plain.Clean(e.Model), maxName)
+	}
+	id := plain.Head(e.MessageID, maxName)
+	switch {
+	case e.Context <= 0:
+	case id != "" && id == r.MessageID:
+		r.Tokens = max(r.Tokens, e.Context)
+	default:
+		r.Tokens, r.MessageID = e.Context, id
+	}
 	r.Acted, r.Plan.Begun = true, r.Plan.Accepted
 	if len(e.Raw()) > 0 {
 		r.PlanOffered, r.Ended = false, true
 		r.SaidAt, r.Worked, r.Doing = r.Prompts, false, ""
 		r.text.set(e.Raw())
-		if mayDecide(e.Raw()) {
+		// Most texts have none of the words that decides needs.
+		words := []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"}
+		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(e.Raw(), []byte(word)) }) {
 			for sentence := range decisions(e.Said()) {
 				if kept := item(sentence, r.redact); kept != "" {
-					r.Chosen = plain.Append(r.Chosen, "agent: "+kept, chosenBound())
+					r.Chosen = plain.Append(r.Chosen, "agent: "+kept, plain.Bound{Items: 5, Bytes: 2 << 10})
 				}
 			}
 		}
@@ -35,22 +49,6 @@ func (r *reader) agent(e *transcript.Event) {
 		r.PlanOffered, r.Ended = false, false
 		r.call = lastCall{use.Tool, firstOf(use.Input, "file_path", "command", "notebook_path", "description", "pattern", "url", "query", "subject", "skill")}
 		r.use(use)
-	}
-}
-
-// usage records the size of the context. A message has several lines, of which the
-// first may give less than was used: the largest counts.
-func (d *Digest) usage(e *transcript.Event) {
-	if e.Model != "" {
-		d.Model = plain.Head(plain.Clean(e.Model), maxName)
-	}
-	id := plain.Head(e.MessageID, maxName)
-	switch {
-	case e.Context <= 0:
-	case id != "" && id == d.MessageID:
-		d.Tokens = max(d.Tokens, e.Context)
-	default:
-		d.Tokens, d.MessageID = e.Context, id
 	}
 }
 
@@ -73,7 +71,10 @@ func (r *reader) use(use transcript.ToolUse) {
 		call.Text = item(use.Input.Member("subject").Text(), r.redact)
 	case "TodoWrite":
 		before := r.Tasks
-		r.Tasks.set(use.Input.Member("todos"), r.redact)
+		r.Tasks = nil
+		for todo := range use.Input.Member("todos").Items() {
+			r.Tasks.add(Task{Text: item(todo.Member("content").Text(), r.redact), State: taskState(todo.Member("status").Text())})
+		}
 		r.begin(before)
 		return
 	case "TaskUpdate":
@@ -101,7 +102,7 @@ func (d *Digest) open(call Call) {
 		return
 	}
 	d.Open = slices.DeleteFunc(d.Open, func(c Call) bool { return c.ID == call.ID })
-	d.Open = plain.Last(append(d.Open, call), openBound(), Call.weight)
+	d.Open = plain.Last(append(d.Open, call), plain.Bound{Items: 64, Bytes: 16 << 10}, Call.weight)
 }
 
 // begin records the task that is in progress and was not before, unless what the agent said
@@ -154,7 +155,7 @@ func (r *reader) path(path string) string {
 	return r.redact.Path(path)
 }
 
-// command adds a shell command to its call.
+// command adds a shell command to its call: of its text the first line, redacted.
 func (r *reader) command(call *Call, input transcript.Value) {
 	text := strings.TrimSpace(input.Member("command").Text())
 	line := shellcmd.Split(text)
@@ -173,11 +174,29 @@ func (r *reader) command(call *Call, input transcript.Value) {
 		}
 	}
 	if !call.Trivial {
-		call.Text = r.commandText(text)
+		first, more, _ := strings.Cut(text, "\n")
+		if more = strings.TrimSpace(more); more != "" && strings.Contains(first, "git commit ") {
+			subject, _, _ := strings.Cut(more, "\n") // the message is usually a here-document
+			first += " " + strings.TrimSpace(subject)
+		}
+		if more != "" {
+			first = strings.TrimRight(first, " \\") + " " + plain.Ellipsis
+		}
+		if slices.ContainsFunc(r.Commands, func(c recall.Command) bool { return c.Text == first }) {
+			call.Text = first
+		} else {
+			call.Text = item(first, r.redact)
+		}
 	}
 	call.Pull = line.Pull()
 	call.Git, call.UsesGit = line.GitCommands(r.Cwd), line.Runs("git")
-	call.Git = slices.DeleteFunc(call.Git, func(g shellcmd.Git) bool { return r.isElsewhere(g.Dir) })
+	// A folder is certainly not of the session's repository, as one that a test made below /tmp, if
+	// it neither contains the session's directory or a file that it edited nor is contained in the former.
+	contains := func(dir, path string) bool { return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/") }
+	call.Git = slices.DeleteFunc(call.Git, func(g shellcmd.Git) bool {
+		return g.Dir != "" && r.Cwd != "" && !contains(g.Dir, r.Cwd) && !contains(r.Cwd, g.Dir) &&
+			!slices.ContainsFunc(r.Edited, func(path string) bool { return contains(g.Dir, path) })
+	})
 	for i := range call.Git {
 		g := &call.Git[i]
 		g.Subject = item(g.Subject, r.redact)
@@ -185,31 +204,4 @@ func (r *reader) command(call *Call, input transcript.Value) {
 			g.Arguments[k] = plain.Head(r.redact.Path(path), maxPath)
 		}
 	}
-}
-
-// isElsewhere reports whether a folder is certainly not of the session's repository, as one
-// that a test made below /tmp: it neither contains the session's directory or a file that it
-// edited nor is contained in the former.
-func (r *reader) isElsewhere(dir string) bool {
-	contains := func(dir, path string) bool { return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/") }
-	if dir == "" || r.Cwd == "" || contains(dir, r.Cwd) || contains(r.Cwd, dir) {
-		return false
-	}
-	return !slices.ContainsFunc(r.Edited, func(path string) bool { return contains(dir, path) })
-}
-
-// commandText returns the first line of a command, redacted.
-func (r *reader) commandText(text string) string {
-	first, more, _ := strings.Cut(text, "\n")
-	if more = strings.TrimSpace(more); more != "" && strings.Contains(first, "git commit ") {
-		subject, _, _ := strings.Cut(more, "\n") // the message is usually a here-document
-		first += " " + strings.TrimSpace(subject)
-	}
-	if more != "" {
-		first = strings.TrimRight(first, " \\") + " " + plain.Ellipsis
-	}
-	if slices.ContainsFunc(r.Commands, func(c recall.Command) bool { return c.Text == first }) {
-		return first
-	}
-	return item(first, r.redact)
 }

@@ -47,13 +47,58 @@ type report struct {
 // "agent: ", "plan accepted: ", "plan: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) recall.Analysis {
 	r := report{d, src}
+	// What is left to do: the pending tasks, else the steps of an accepted plan that is not
+	// begun; then what the agent announced in its last text.
+	var steps []string
+	for _, t := range d.Tasks {
+		if t.State == "pending" {
+			steps = append(steps, t.Text)
+		}
+	}
+	if len(steps) == 0 && d.Plan.Accepted && !d.Plan.Begun {
+		steps = slices.Clone(d.Plan.Steps)
+	}
+	for _, step := range announced(r.lastSaid()) {
+		if !slices.Contains(steps, step) {
+			steps = append(steps, step)
+		}
+	}
+	var blockers []string
+	for _, t := range d.Troubles {
+		text, why := src.short(t.Text), ""
+		if t.Why != "" {
+			why = ": " + t.Why
+		}
+		switch t.Kind {
+		case FailedCommand:
+			blockers = append(blockers, "failed and did not pass since: "+text+why)
+		case Denied:
+			blockers = append(blockers, "not allowed: "+text)
+		case FailedTurn:
+			blockers = append(blockers, "the last turn ended with an error: "+text)
+		case Interrupted: // that is no failure
+		}
+	}
+	var docs []string
+	for _, list := range [][]string{d.Docs, d.Edited, d.Read} {
+		for _, name := range slices.Backward(list) {
+			isDoc := slices.Contains([]string{".md", ".mdx", ".rst", ".adoc"}, strings.ToLower(filepath.Ext(name)))
+			if strings.Contains(name, "://") || isDoc && !ownFile(name) {
+				if name = src.relative(name); len(docs) < maxDocs && !slices.Contains(docs, name) {
+					docs = append(docs, name)
+				}
+			}
+		}
+	}
 	a := recall.Analysis{
-		CurrentTask:  r.task(),
-		NextSteps:    notNil(firstOnes(r.steps(), maxSteps)),
-		Decisions:    notNil(r.decisions()),
-		Blockers:     notNil(r.blockers()),
-		RelevantDocs: notNil(r.docs()),
-		Requests:     slices.Clone(r.Requests),
+		CurrentTask: r.task(),
+		NextSteps:   notNil(firstOnes(steps, maxSteps)),
+		// Those of the user, then those of the agent. The last prompt may be one; a brief, which
+		// has it as the task, leaves it out there.
+		Decisions:    notNil(slices.Concat(d.Answers, d.Chosen)),
+		Blockers:     notNil(blockers),
+		RelevantDocs: notNil(docs),
+		Requests:     slices.Clone(d.Requests),
 		Progress:     r.progress(),
 		Todo:         r.todo(),
 	}
@@ -64,7 +109,18 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 // task returns the current task: the task in progress, else the plan, each with what
 // was asked after it, else what was asked last.
 func (r report) task() string {
-	text, at := r.aim()
+	text, at := "", 0 // the number of prompts when it was set
+	switch i := slices.IndexFunc(r.Tasks, func(t Task) bool { return t.State == "in_progress" }); {
+	case i >= 0 && r.Plan.Accepted:
+		text, at = r.Tasks[i].Text+"; plan: "+r.Plan.Title, r.Plan.At
+	case i >= 0:
+		text = r.Tasks[i].Text
+	case r.Plan.Title == "":
+	case r.Plan.Accepted:
+		text, at = r.Plan.Title, r.Plan.At
+	case r.PlanOffered:
+		text, at = "plan offered: "+r.Plan.Title, r.Plan.At
+	}
 	last := Asked{}
 	if n := len(r.Asked); n > 0 {
 		last = r.Asked[n-1]
@@ -85,52 +141,6 @@ func (r report) task() string {
 		return "work on branch " + r.src.Branch
 	}
 	return ""
-}
-
-// aim returns the task in progress or the plan, and the number of prompts when it was
-// set.
-func (r report) aim() (text string, at int) {
-	for _, t := range r.Tasks {
-		switch {
-		case t.State != "in_progress":
-		case r.Plan.Accepted:
-			return t.Text + "; plan: " + r.Plan.Title, r.Plan.At
-		default:
-			return t.Text, 0
-		}
-	}
-	switch {
-	case r.Plan.Title == "":
-	case r.Plan.Accepted:
-		return r.Plan.Title, r.Plan.At
-	case r.PlanOffered:
-		return "plan offered: " + r.Plan.Title, r.Plan.At
-	}
-	return "", 0
-}
-
-// steps returns what is left to do: the pending tasks, else the steps of an accepted
-// plan that is not begun; then what the agent announced in its last text.
-func (r report) steps() []string {
-	var steps []string
-	for _, t := range r.Tasks {
-		if t.State == "pending" {
-			steps = append(steps, t.Text)
-		}
-	}
-	if len(steps) == 0 && r.Plan.Accepted && !r.Plan.Begun {
-		steps = slices.Clone(r.Plan.Steps)
-	}
-	said := r.lastSaid()
-	if said == "" {
-		return steps
-	}
-	for _, step := range announced(said) {
-		if !slices.Contains(steps, step) {
-			steps = append(steps, step)
-		}
-	}
-	return steps
 }
 
 // lastSaid returns the agent's last text, if no prompt came after it.
@@ -204,45 +214,6 @@ func lastQuestion(said string) string {
 	return oneLine(strings.Trim(last, "*_ "), maxItem)
 }
 
-// decisions returns the decisions of the user, then those of the agent. The last prompt may
-// be one; a brief, which has it as the task, leaves it out there.
-func (r report) decisions() []string { return append(slices.Clone(r.Answers), r.Chosen...) }
-
-// blockers returns what went wrong and has not succeeded since.
-func (r report) blockers() []string {
-	var all []string
-	for _, t := range r.Troubles {
-		text, why := r.src.short(t.Text), ""
-		if t.Why != "" {
-			why = ": " + t.Why
-		}
-		switch t.Kind {
-		case FailedCommand:
-			all = append(all, "failed and did not pass since: "+text+why)
-		case Denied:
-			all = append(all, "not allowed: "+text)
-		case FailedTurn:
-			all = append(all, "the last turn ended with an error: "+text)
-		case Interrupted: // that is no failure
-		}
-	}
-	return all
-}
-
-// docs returns the documents that were read or written, the most recent first.
-func (r report) docs() []string {
-	var all []string
-	for _, list := range [][]string{r.Docs, r.Edited, r.Read} {
-		for _, name := range slices.Backward(list) {
-			isURL := strings.Contains(name, "://")
-			if isURL || isDoc(name) && !ownFile(name) {
-				all = append(all, r.src.relative(name))
-			}
-		}
-	}
-	return firstOnes(distinct(all), maxDocs)
-}
-
 // relative returns a path below the root relative to it, others unchanged.
 func (src Sources) relative(name string) string {
 	if rest, ok := strings.CutPrefix(name, src.Root+"/"); ok && src.Root != "" {
@@ -287,15 +258,6 @@ func notNil(list []string) []string {
 
 func firstOnes(list []string, n int) []string { return list[:min(n, len(list))] }
 
-func distinct(list []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(list, func(s string) bool {
-		was := seen[s]
-		seen[s] = true
-		return was
-	})
-}
-
 // oneLine returns a text as one line, cut.
 func oneLine(text string, limit int) string {
 	return plain.Shorten(strings.Join(strings.Fields(text), " "), limit)
@@ -305,13 +267,4 @@ func oneLine(text string, limit int) string {
 func ownFile(path string) bool {
 	return containsAny(path, "/.claude/plans/", "/.claude/projects/", "/tool-results/") ||
 		strings.Contains(path, "/tasks/") && strings.HasSuffix(path, ".output")
-}
-
-// isDoc reports whether a file is documentation.
-func isDoc(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".md", ".mdx", ".rst", ".adoc":
-		return true
-	}
-	return false
 }

@@ -22,7 +22,10 @@ func bareSummary(s string) string {
 	}
 	s, _, _ = strings.Cut(s, "\nIf you need specific details from before compaction")
 	for _, tag := range []string{"system-reminder", "analysis"} {
-		s = withoutElement(s, tag)
+		before, rest, ok := strings.Cut(s, "<"+tag+">")
+		if _, after, closed := strings.Cut(rest, "</"+tag+">"); ok && closed {
+			s = before + after
+		}
 	}
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "Analysis:") {
@@ -32,14 +35,4 @@ func bareSummary(s string) string {
 	}
 	s = strings.TrimPrefix(strings.TrimSpace(s), "<summary>")
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "</summary>"))
-}
-
-// withoutElement returns a text without the first element of a tag.
-func withoutElement(s, tag string) string {
-	before, rest, ok := strings.Cut(s, "<"+tag+">")
-	_, after, closed := strings.Cut(rest, "</"+tag+">")
-	if !ok || !closed {
-		return s
-	}
-	return before + after
 }

@@ -8,28 +8,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 )
 
-// commandsThatMatter returns the commands that are worth repeating, the most recent first:
-// checks, and some others; each once.
-func (d *Digest) commandsThatMatter(src Sources) []recall.Command {
-	const mostOthers = 4
-	var list []recall.Command
-	seen := map[string]bool{}
-	others := 0
-	for _, command := range slices.Backward(d.Commands) {
-		key, checks, ok := shellcmd.Split(command.Text).Matters()
-		if !ok || seen[key] || len(list) == maxShown || !checks && others == mostOthers {
-			continue
-		}
-		seen[key] = true
-		if !checks {
-			others++
-		}
-		command.Text = src.withoutCd(command.Text)
-		list = append(list, command)
-	}
-	return list
-}
-
 // Context returns where the work was done; the caller sets the git fields.
 func (d *Digest) Context(src Sources) recall.Context {
 	c := recall.Context{WorkingDirectory: d.Cwd, GitBranch: src.Branch, RelevantPackages: []string{}, RecentCommands: []string{}}
@@ -41,11 +19,40 @@ func (d *Digest) Context(src Sources) recall.Context {
 	}
 	slices.Sort(c.RelevantPackages)
 	c.RelevantPackages = firstOnes(slices.Compact(c.RelevantPackages), maxPackages)
-	c.Commands = d.commandsThatMatter(src)
+	// The commands that are worth repeating, the most recent first: checks, and some others; each once.
+	const mostOthers = 4
+	seen := map[string]bool{}
+	others := 0
+	for _, command := range slices.Backward(d.Commands) {
+		key, checks, ok := shellcmd.Split(command.Text).Matters()
+		if !ok || seen[key] || len(c.Commands) == maxShown || !checks && others == mostOthers {
+			continue
+		}
+		seen[key] = true
+		if !checks {
+			others++
+		}
+		command.Text = src.withoutCd(command.Text)
+		c.Commands = append(c.Commands, command)
+	}
 	for _, command := range c.Commands {
 		c.RecentCommands = append(c.RecentCommands, command.Text)
 	}
-	c.FileNotes, c.FileUses = report{d, src}.notes(), report{d, src}.uses()
+	for _, n := range slices.Backward(d.Notes) {
+		f := recall.FileNote{Path: src.relative(n.Path), Why: n.Why, Request: n.Request}
+		if n.Committed {
+			f.Tracked = recall.Committed
+		}
+		c.FileNotes = append(c.FileNotes, f)
+	}
+	const lately = 100 // lines: about fifty calls with their results
+	c.FileUses = make([]recall.FileUse, 0, len(d.Uses))
+	for _, u := range slices.Backward(d.Uses) {
+		c.FileUses = append(c.FileUses, recall.FileUse{
+			Path: src.relative(u.Path), Edits: u.Edits, Reads: u.Reads,
+			RequestsSince: d.Asks - u.Request, Lately: d.Lines-u.Line < lately,
+		})
+	}
 	changed := map[string]bool{}
 	for _, file := range src.Files {
 		changed[file] = true

@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -28,16 +27,6 @@ func decisions(said string) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// mayDecide reports whether a raw text contains one of the words that decides needs.
-func mayDecide(raw []byte) bool {
-	for _, word := range []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"} {
-		if bytes.Contains(raw, []byte(word)) {
-			return true
-		}
-	}
-	return false
 }
 
 // sentences returns the sentences of a line, without its bullet.
@@ -85,10 +74,14 @@ func decides(sentence string) bool {
 	return containsAny(low, " rather than ", " instead of ") && !strings.Contains(low, " should ") && acts(low)
 }
 
-// acts reports whether a sentence in small letters says what the agent did or does: "I put",
+// acts reports whether a sentence in small letters is about what the agent did or does: "I put",
 // "we've kept", at its beginning or after a comma or a conjunction. A relative clause, as in
 // "the tests I wrote are", does not.
 func acts(low string) bool {
+	verbs := strings.Fields(`added adding built building changed changing created creating did doing dropped dropping extracted extracting implemented
+	implementing kept keep keeping left leaving made making merged merging moved moving picked picking put putting read reading renamed renaming
+	replaced replacing returned returning reused reusing set setting split splitting stored storing switched switching took taking use used using
+	went wrote writing`)
 	words := strings.Fields(low)
 	for i, word := range words {
 		if !slices.Contains([]string{"i", "we", "i've", "we've", "i'm", "we're"}, word) || i+1 == len(words) {
@@ -96,17 +89,9 @@ func acts(low string) bool {
 		}
 		begins := i == 0 || strings.ContainsAny(words[i-1][len(words[i-1])-1:], ",;:-\u2014") ||
 			slices.Contains([]string{"so", "and", "but", "then", "here", "now", "therefore", "instead"}, words[i-1])
-		if begins && slices.Contains(deeds(), words[i+1]) {
+		if begins && slices.Contains(verbs, words[i+1]) {
 			return true
 		}
 	}
 	return false
-}
-
-// deeds are the verbs of what a decision is carried out with.
-func deeds() []string {
-	return strings.Fields(`added adding built building changed changing created creating did doing dropped dropping extracted extracting implemented
-	implementing kept keep keeping left leaving made making merged merging moved moving picked picking put putting read reading renamed renaming
-	replaced replacing returned returning reused reusing set setting split splitting stored storing switched switching took taking use used using
-	went wrote writing`)
 }

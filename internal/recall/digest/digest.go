@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Digest is what a transcript says about a session's work so far. Hooks store it as
+// Digest is what a transcript has of a session's work so far. Hooks store it as
 // JSON; its size is bounded, whatever the transcript contains. The zero Digest is that
 // of an empty transcript. Its texts are redacted.
 //
@@ -79,7 +79,7 @@ type Digest struct {
 	Opened  string          `json:"opened,omitempty"`
 	Staged  []string        `json:"staged,omitempty"`
 	// Notes are about edited files, the most recently edited last.
-	Notes Notes `json:"notes,omitempty"`
+	Notes []Note `json:"notes,omitempty"`
 	// Said is the agent's last text, SaidAt the number of prompts before it.
 	Said   string `json:"said,omitempty"`
 	SaidAt int    `json:"said_at,omitempty"`
@@ -137,7 +137,15 @@ const format = 3
 // replaced, the digest restarts. A missing transcript is no error. After an error the
 // digest is unchanged.
 func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, limit int64) (rest bool, err error) {
-	next := d.clone()
+	// A copy whose lists can be changed independently.
+	next := *d
+	next.Edited, next.Read, next.Docs = slices.Clone(d.Edited), slices.Clone(d.Read), slices.Clone(d.Docs)
+	next.Uses = slices.Clone(d.Uses)
+	next.Asked, next.Tasks, next.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
+	next.Answers, next.Chosen = slices.Clone(d.Answers), slices.Clone(d.Chosen)
+	next.Troubles, next.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)
+	next.Requests, next.Queue, next.Commits = slices.Clone(d.Requests), slices.Clone(d.Queue), slices.Clone(d.Commits)
+	next.Pulls, next.Staged, next.Notes = slices.Clone(d.Pulls), slices.Clone(d.Staged), slices.Clone(d.Notes)
 	if next.Format != format {
 		next = Digest{Format: format}
 	}
@@ -159,19 +167,6 @@ func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, 
 	return rest, nil
 }
 
-// clone returns a copy whose lists can be changed independently.
-func (d *Digest) clone() Digest {
-	c := *d
-	c.Edited, c.Read, c.Docs = slices.Clone(d.Edited), slices.Clone(d.Read), slices.Clone(d.Docs)
-	c.Uses = slices.Clone(d.Uses)
-	c.Asked, c.Tasks, c.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
-	c.Answers, c.Chosen = slices.Clone(d.Answers), slices.Clone(d.Chosen)
-	c.Troubles, c.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)
-	c.Requests, c.Queue, c.Commits = slices.Clone(d.Requests), slices.Clone(d.Queue), slices.Clone(d.Commits)
-	c.Pulls, c.Staged, c.Notes = slices.Clone(d.Pulls), slices.Clone(d.Staged), slices.Clone(d.Notes)
-	return c
-}
-
 // The limits of texts in a digest, in bytes of JSON.
 const (
 	maxCompaction = 16 << 10
@@ -184,15 +179,4 @@ const (
 	maxPath       = 1 << 10
 )
 
-// The limits of lists: items, and bytes of JSON.
-func editedBound() plain.Bound  { return plain.Bound{Items: 300, Bytes: 24 << 10} }
-func readBound() plain.Bound    { return plain.Bound{Items: 120, Bytes: 12 << 10} }
-func askedBound() plain.Bound   { return plain.Bound{Items: 3, Bytes: 3 * maxAsked} }
-func tasksBound() plain.Bound   { return plain.Bound{Items: 40, Bytes: 12 << 10} }
-func stepsBound() plain.Bound   { return plain.Bound{Items: 12, Bytes: 4 << 10} }
-func answersBound() plain.Bound { return plain.Bound{Items: 12, Bytes: 4 << 10} }
-func chosenBound() plain.Bound  { return plain.Bound{Items: 5, Bytes: 2 << 10} }
-func runBound() plain.Bound     { return plain.Bound{Items: 20, Bytes: 8 << 10} }
-func troubleBound() plain.Bound { return plain.Bound{Items: 10, Bytes: 6 << 10} }
-func docsBound() plain.Bound    { return plain.Bound{Items: 15, Bytes: 4 << 10} }
-func openBound() plain.Bound    { return plain.Bound{Items: 64, Bytes: 16 << 10} }
+func tasksBound() plain.Bound { return plain.Bound{Items: 40, Bytes: 12 << 10} }

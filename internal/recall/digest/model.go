@@ -30,8 +30,7 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	d *Digest, said string, redact plain.Redactor,
 ) (recall.Analysis, error) {
 	src := Sources{Said: plain.Text(said, maxSaid, redact)}
-	prompt := modelPrompt(modelText(d, src))
-	answer, err := ask(ctx, prompt)
+	answer, err := ask(ctx, modelPrompt(d, src))
 	if err != nil {
 		return recall.Analysis{}, fmt.Errorf("improve an analysis: %w", err)
 	}
@@ -46,8 +45,9 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	return a, nil
 }
 
-// modelText returns the digest as text for a model, the most important first.
-func modelText(d *Digest, src Sources) string {
+// modelPrompt returns the prompt for a model, which has the digest as text, the most important
+// first. The text is between two marks that it cannot contain, as they are its hash.
+func modelPrompt(d *Digest, src Sources) string {
 	a := d.Analysis(src)
 	var b strings.Builder
 	section := func(title string, lines ...string) {
@@ -81,12 +81,7 @@ func modelText(d *Digest, src Sources) string {
 	section("commands", commands...)
 	section("files that were edited", firstOnes(d.Edited, maxSteps)...)
 	section("the agent's summary of what was before", d.Compaction)
-	return plain.Head(b.String(), maxModelText)
-}
-
-// modelPrompt returns the prompt for a model. The text is between two marks that it
-// cannot contain, as they are its hash.
-func modelPrompt(text string) string {
+	text := plain.Head(b.String(), maxModelText)
 	const size = 12
 	sum := sha256.Sum256([]byte(text))
 	mark := "record-" + hex.EncodeToString(sum[:size])

@@ -42,9 +42,14 @@ func planOf(plan string, redact plain.Redactor) Plan {
 		switch {
 		case fenced, text == "":
 		case p.Title == "":
-			p.Title = plain.Shorten(planTitle(heading), maxItem)
+			title := strings.Trim(heading, "*_ ")
+			if rest, ok := strings.CutPrefix(title, "Plan:"); ok {
+				title = strings.TrimSpace(rest)
+			}
+			p.Title = plain.Shorten(title, maxItem)
 		case strings.HasPrefix(text, "#"):
-			inSteps = isStepsHeading(heading)
+			heading = strings.ToLower(heading)
+			inSteps = containsAny(heading, "step", "implementation", "changes", "tasks", "todo", "approach") && !containsAny(heading, "out of scope")
 		case inSteps && !indented:
 			if item, ok := listItem(text); ok && item != "" {
 				p.Steps = append(p.Steps, plain.Shorten(item, maxItem))
@@ -52,23 +57,9 @@ func planOf(plan string, redact plain.Redactor) Plan {
 		}
 	}
 	slices.Reverse(p.Steps) // keep the first ones
-	p.Steps = stepsBound().Last(p.Steps)
+	p.Steps = plain.Bound{Items: 12, Bytes: 4 << 10}.Last(p.Steps)
 	slices.Reverse(p.Steps)
 	return p
-}
-
-// planTitle returns a plan's first line without "Plan:".
-func planTitle(s string) string {
-	s = strings.Trim(s, "*_ ")
-	if rest, ok := strings.CutPrefix(s, "Plan:"); ok {
-		return strings.TrimSpace(rest)
-	}
-	return s
-}
-
-func isStepsHeading(heading string) bool {
-	heading = strings.ToLower(heading)
-	return containsAny(heading, "step", "implementation", "changes", "tasks", "todo", "approach") && !containsAny(heading, "out of scope")
 }
 
 // listItem returns the text of a list item without its bullet and check box, empty if

@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,28 +24,8 @@ type Note struct {
 	Committed bool `json:"committed,omitempty"`
 }
 
-func commitBound() plain.Bound { return plain.Bound{Items: 20, Bytes: 6 << 10} }
-func pullBound() plain.Bound   { return plain.Bound{Items: 5, Bytes: 1 << 10} }
-func noteBound() plain.Bound   { return plain.Bound{Items: 120, Bytes: 12 << 10} }
-func stagedBound() plain.Bound { return plain.Bound{Items: 60, Bytes: 4 << 10} }
-
 // maxWhy is the limit of the words about an edit, in bytes of JSON.
 const maxWhy = 160
-
-// Notes are about edited files, the most recently edited last.
-type Notes []Note
-
-// add appends a note. Of an earlier one of the same file it keeps the words, if it has none
-// itself, and whether the session created the file.
-func (l *Notes) add(n Note) {
-	if i := slices.IndexFunc(*l, func(old Note) bool { return old.Path == n.Path }); i >= 0 {
-		old := (*l)[i]
-		n.Created, n.Why = n.Created || old.Created, cmp.Or(n.Why, old.Why)
-		*l = slices.Delete(*l, i, i+1)
-	}
-	const fields = 80 // their names, and the numbers
-	*l = plain.Last(append(*l, n), noteBound(), func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
-}
 
 // lastText is the agent's last text as it is in its line. It is redacted when that is
 // needed: a transcript has many texts, and redacting each costs more than reading all lines.
@@ -86,7 +65,17 @@ func lastSentence(text string) string {
 		last = sentence
 	}
 	last = strings.TrimRight(strings.Trim(strings.ReplaceAll(last, "**", ""), "*_# "), " .:")
-	last = withoutAnnouncement(last)
+	for again := true; again; {
+		again = false
+		for _, begin := range []string{
+			"Now, ", "Now ", "now ", "Next, ", "Then ", "First, ", "First ", "first ", "Also ", "also ", "Actually, ", "So ", "just ",
+			"let me ", "Let me ", "let's ", "Let's ", "I'll ", "I will ", "I need to ", "I should ", "I just need to ", "Need to ", "need to ",
+		} {
+			if rest, found := strings.CutPrefix(last, begin); found {
+				last, again = rest, true
+			}
+		}
+	}
 	const fewest = 4
 	first, _, _ := strings.Cut(strings.ToLower(last), " ")
 	if slices.Contains([]string{
@@ -101,39 +90,41 @@ func lastSentence(text string) string {
 	return last
 }
 
-// withoutAnnouncement returns a sentence without the words that announce an act: "Now let me ".
-func withoutAnnouncement(sentence string) string {
-	for again := true; again; {
-		again = false
-		for _, begin := range []string{
-			"Now, ", "Now ", "now ", "Next, ", "Then ", "First, ", "First ", "first ", "Also ", "also ", "Actually, ", "So ", "just ",
-			"let me ", "Let me ", "let's ", "Let's ", "I'll ", "I will ", "I need to ", "I should ", "I just need to ", "Need to ", "need to ",
-		} {
-			if rest, found := strings.CutPrefix(sentence, begin); found {
-				sentence, again = rest, true
-			}
-		}
+// effects adds what a command changed in git, what is staged, commits, pushes, and the pull
+// requests that it worked on.
+func (r results) effects(res transcript.ToolResult, call Call) {
+	if len(call.Git) == 0 && call.Pull == "" {
+		return
 	}
-	return sentence
-}
-
-// gitRan adds what git commands changed: what is staged, commits, pushes.
-func (r results) gitRan(call Call, output string, failed bool) {
+	output := res.Content.Said()
 	for _, git := range call.Git {
 		switch git.Command {
 		case "add", "rm", "mv":
-			if !failed || len(call.Git) > 1 {
-				r.Staged = plain.Last(append(r.Staged, git.Arguments...), stagedBound(), plain.JSONSize)
+			if !res.Failed || len(call.Git) > 1 {
+				r.Staged = plain.Last(append(r.Staged, git.Arguments...), plain.Bound{Items: 60, Bytes: 4 << 10}, plain.JSONSize)
 			}
 		case "commit":
-			r.committed(git, output, failed)
+			r.committed(git, output, res.Failed)
 		case "push":
-			if !failed && (call.Judge == shellcmd.ByStatus || pushedLine().MatchString(output)) && !refusedLine().MatchString(output) {
+			if !res.Failed && (call.Judge == shellcmd.ByStatus || pushedLine().MatchString(output)) && !refusedLine().MatchString(output) {
 				r.Pushed = true
 			}
 		case "reset", "restore", "checkout", "switch", "stash":
 			r.Staged = nil
 		}
+	}
+	switch call.Pull {
+	case "":
+	case shellcmd.NewPull, shellcmd.ThisPull:
+		const most = 8 << 10
+		if found := pullURL().FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
+			r.Pulls.add(found[len(found)-1], r.redact)
+			if call.Pull == shellcmd.NewPull && !res.Failed {
+				r.Opened = item(found[len(found)-1], r.redact)
+			}
+		}
+	default:
+		r.Pulls.add(call.Pull, r.redact)
 	}
 }
 
@@ -166,45 +157,18 @@ func (r results) committed(git shellcmd.Git, output string, failed bool) {
 		r.Commits = r.Commits[:len(r.Commits)-1]
 	}
 	const fields = 50 // their names, and the number
-	r.Commits = plain.Last(append(r.Commits, c), commitBound(), func(c recall.Commit) int { return plain.JSONSize(c.Hash) + plain.JSONSize(c.Subject) + fields })
+	r.Commits = plain.Last(append(r.Commits, c), plain.Bound{Items: 20, Bytes: 6 << 10}, func(c recall.Commit) int { return plain.JSONSize(c.Hash) + plain.JSONSize(c.Subject) + fields })
 	r.Pushed = false
+	arguments := slices.Concat(r.Staged, git.Arguments)
 	for i := range r.Notes {
 		n := &r.Notes[i]
-		n.Committed = n.Committed || git.All && !n.Created || staged(append(r.Staged, git.Arguments...), n.Path)
+		n.Committed = n.Committed || git.All && !n.Created || slices.ContainsFunc(arguments, func(arg string) bool {
+			arg = strings.TrimSuffix(strings.TrimPrefix(arg, "./"), "/")
+			return slices.Contains([]string{"", ".", "-A", "--all", ":/", n.Path}, arg) ||
+				strings.HasSuffix(n.Path, "/"+arg) || strings.Contains(n.Path+"/", "/"+arg+"/")
+		})
 	}
 	r.Staged = nil
-}
-
-// staged reports whether arguments of git add have a file.
-func staged(arguments []string, path string) bool {
-	for _, arg := range arguments {
-		arg = strings.TrimSuffix(strings.TrimPrefix(arg, "./"), "/")
-		switch {
-		case arg == "." || arg == "-A" || arg == "--all" || arg == ":/" || arg == "":
-			return true
-		case path == arg || strings.HasSuffix(path, "/"+arg) || strings.Contains(path+"/", "/"+arg+"/"):
-			return true
-		}
-	}
-	return false
-}
-
-// pulls adds the pull requests that a command worked on.
-func (r results) pulls(call Call, output string, failed bool) {
-	if call.Pull == "" {
-		return
-	}
-	if call.Pull != shellcmd.NewPull && call.Pull != shellcmd.ThisPull {
-		r.Pulls.add(call.Pull, r.redact)
-		return
-	}
-	const most = 8 << 10
-	if found := pullURL().FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
-		r.Pulls.add(found[len(found)-1], r.redact)
-		if call.Pull == shellcmd.NewPull && !failed {
-			r.Opened = item(found[len(found)-1], r.redact)
-		}
-	}
 }
 
 // Pulls are pull requests, by their numbers or URLs, the most recent last.
@@ -220,18 +184,7 @@ func (l *Pulls) add(name string, redact plain.Redactor) {
 	if old >= 0 {
 		*l = slices.Delete(*l, old, old+1)
 	}
-	*l = plain.Append(*l, item(name, redact), pullBound())
-}
-
-// addNamed adds the pull requests that a prompt names.
-func (l *Pulls) addNamed(prompt string, redact plain.Redactor) {
-	prompt = prompt[:min(len(prompt), maxAsked)]
-	for _, url := range pullURL().FindAllString(prompt, -1) {
-		l.add(url, redact)
-	}
-	for _, found := range pullWord().FindAllStringSubmatch(prompt, -1) {
-		l.add(found[1], redact)
-	}
+	*l = plain.Append(*l, item(name, redact), plain.Bound{Items: 5, Bytes: 1 << 10})
 }
 
 // progress returns how far the last request is.
@@ -240,7 +193,21 @@ func (r report) progress() recall.Progress {
 	slices.Reverse(p.Commits)
 	slices.Reverse(p.PullRequests)
 	p.PastCompaction = r.Compaction != "" && (r.Asks > r.CompactedAt || r.Ended || r.src.Said != "")
-	p.Stopped = r.stopped()
+	has := func(kind TroubleKind) bool {
+		return slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == kind })
+	}
+	switch {
+	case r.Asks == 0, r.PlanOffered: // the last turn ended, or that is unknown
+	case has(Interrupted):
+		p.Stopped = recall.ByPerson
+	case has(FailedTurn):
+		p.Stopped = recall.ByError
+	case r.src.Said != "" || r.Ended:
+	case !r.Acted:
+		p.Stopped = recall.Unstarted
+	default:
+		p.Stopped = recall.Midway
+	}
 	switch p.Stopped {
 	case "":
 		if said := r.lastSaid(); r.Asks > 0 && !r.PlanOffered && !isAnnouncement(said) {
@@ -280,26 +247,6 @@ func isAnnouncement(said string) bool {
 // maxReported is the limit of what the agent wrote at the end of its turn, in bytes.
 const maxReported = 900
 
-// stopped returns why the last turn did not end, empty if it did or that is unknown.
-func (r report) stopped() recall.Stop {
-	has := func(kind TroubleKind) bool {
-		return slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == kind })
-	}
-	switch {
-	case r.Asks == 0, r.PlanOffered:
-		return ""
-	case has(Interrupted):
-		return recall.ByPerson
-	case has(FailedTurn):
-		return recall.ByError
-	case r.src.Said != "" || r.Ended:
-		return ""
-	case !r.Acted:
-		return recall.Unstarted
-	}
-	return recall.Midway
-}
-
 // todo returns the unfinished items of the agent's list, those in progress first.
 func (r report) todo() []recall.Todo {
 	var list []recall.Todo
@@ -311,17 +258,4 @@ func (r report) todo() []recall.Todo {
 		}
 	}
 	return list[:min(len(list), maxSteps)]
-}
-
-// notes returns what is known of the edited files, the most recently edited first.
-func (r report) notes() []recall.FileNote {
-	var list []recall.FileNote
-	for _, n := range slices.Backward(r.Notes) {
-		f := recall.FileNote{Path: r.src.relative(n.Path), Why: n.Why, Request: n.Request}
-		if n.Committed {
-			f.Tracked = recall.Committed
-		}
-		list = append(list, f)
-	}
-	return list
 }

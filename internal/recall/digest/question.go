@@ -43,16 +43,13 @@ func (r report) openQuestion() (question string, options []string) {
 	if question = lastQuestion(said); question == "" {
 		return "", nil
 	}
-	if options = alternatives(said, question); options == nil && refersBack(question) {
+	options = alternatives(said, question)
+	const few = 8 // words: a longer one names what it asks about
+	if options == nil && len(strings.Fields(question)) <= few &&
+		containsAny(" "+strings.ToLower(question), " which ", " either ", " of them", " approach", " prefer") {
 		question = withContext(said, question)
 	}
 	return question, options
-}
-
-// refersBack reports whether a question asks to choose among what was said before it.
-func refersBack(question string) bool {
-	const few = 8 // words: a longer one names what it asks about
-	return len(strings.Fields(question)) <= few && containsAny(" "+strings.ToLower(question), " which ", " either ", " of them", " approach", " prefer")
 }
 
 // withContext returns a question after the text before it, as far as there is room, or up to
@@ -79,32 +76,25 @@ func withContext(said, question string) string {
 	return oneLine(strings.TrimSpace(text), maxItem)
 }
 
-// headedOptions returns the alternatives that have a line of their own which begins with
-// "Option" and a number or a letter; nil if there are not several.
-func headedOptions(said string) []string {
-	var list []string
-	for line := range strings.SplitSeq(said, "\n") {
-		bare := strings.Trim(strings.TrimSpace(line), "#* ")
-		label, isOption := strings.CutPrefix(bare, "Option ")
-		if isOption && strings.IndexByte(label, ':') > 0 && strings.IndexByte(label, ':') <= 2 {
-			list = append(list, oneLine(bare, maxItem))
-		}
-	}
-	if len(list) < 2 || len(list) > maxOptions { //nolint:mnd // several
-		return nil
-	}
-	return list
-}
-
 // alternatives returns the items of the last list of a text, if the question that the text
 // ends with asks to choose among them: it has a word for that, and the items are numbered
-// or stand below a line that has one.
+// or are below a line that has one.
 func alternatives(said, question string) []string {
 	low := " " + strings.ToLower(question)
 	if !containsAny(low, " which ", " option", " approach", " alternative", " prefer", " either ", " or ", " these ", " of them") {
 		return nil
 	}
-	if options := headedOptions(said); options != nil {
+	const least = 2
+	// Alternatives that have a line of their own which begins with "Option" and a number or a letter.
+	var options []string
+	for line := range strings.SplitSeq(said, "\n") {
+		bare := strings.Trim(strings.TrimSpace(line), "#* ")
+		label, isOption := strings.CutPrefix(bare, "Option ")
+		if isOption && strings.IndexByte(label, ':') > 0 && strings.IndexByte(label, ':') <= 2 {
+			options = append(options, oneLine(bare, maxItem))
+		}
+	}
+	if len(options) >= least && len(options) <= maxOptions {
 		return options
 	}
 	var items []string
@@ -134,7 +124,6 @@ func alternatives(said, question string) []string {
 			above = line
 		}
 	}
-	const least = 2
 	if !chooses || len(items) < least || len(items) > maxOptions {
 		return nil
 	}

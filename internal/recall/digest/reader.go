@@ -90,14 +90,37 @@ func (r *reader) user(e *transcript.Event) {
 	case e.Compaction:
 		r.SetCompaction(e.Said(), r.redact)
 	case e.Interrupted:
-		r.interrupted()
+		// The answer to an offered plan has the same text in the transcript.
+		if !r.PlanOffered && !slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == Interrupted }) {
+			r.Troubles.add(Trouble{Kind: Interrupted})
+		}
 	case e.Plan != "":
 		r.beginTurn()
 		r.request("Implement the following plan: " + e.Plan)
 		r.Plan = planOf(e.Plan, r.redact)
 		r.acceptPlan(r.redact)
-	case e.Prompt != "", e.Command != "":
-		r.asked(e)
+	case (e.Prompt != "" || e.Command != "") && !prompts.IsWrapper(e.Prompt):
+		r.beginTurn()
+		r.Prompts++
+		text := e.Prompt
+		if e.Command != "" {
+			text = strings.TrimSpace("/" + e.Command + " " + text)
+		}
+		r.request(text)
+		head := text[:min(len(text), maxAsked)]
+		for _, url := range pullURL().FindAllString(head, -1) {
+			r.Pulls.add(url, r.redact)
+		}
+		for _, found := range pullWord().FindAllStringSubmatch(head, -1) {
+			r.Pulls.add(found[1], r.redact)
+		}
+		r.Short = plain.Text(text, maxAsked, r.redact)
+		if enough(e.Prompt) {
+			r.Asked = plain.Last(append(r.Asked, Asked{Text: r.Short, At: r.Prompts}), plain.Bound{Items: 3, Bytes: 3 * maxAsked},
+				func(a Asked) int { return plain.JSONSize(a.Text) })
+			r.correct(r.Short, r.redact)
+			r.Short = ""
+		}
 	}
 }
 
@@ -106,30 +129,6 @@ func (r *reader) beginTurn() {
 	r.PlanOffered, r.Acted, r.Ended = false, false, false
 	r.LastCall, r.call, r.Question = "", lastCall{}, Question{}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind != FailedCommand })
-}
-
-// asked adds a prompt.
-func (r *reader) asked(e *transcript.Event) {
-	if prompts.IsWrapper(e.Prompt) {
-		return
-	}
-	r.beginTurn()
-	r.Prompts++
-	text := e.Prompt
-	if e.Command != "" {
-		text = strings.TrimSpace("/" + e.Command + " " + text)
-	}
-	r.request(text)
-	r.Pulls.addNamed(text, r.redact)
-	text = plain.Text(text, maxAsked, r.redact)
-	if !enough(e.Prompt) {
-		r.Short = text
-		return
-	}
-	r.Short = ""
-	r.Asked = plain.Last(append(r.Asked, Asked{Text: text, At: r.Prompts}), askedBound(),
-		func(a Asked) int { return plain.JSONSize(a.Text) })
-	r.correct(text, r.redact)
 }
 
 // enough reports whether a prompt has at least four words, and so describes a task.
@@ -156,14 +155,5 @@ func enough(prompt string) bool {
 
 // decided adds a decision of the user.
 func (d *Digest) decided(text string) {
-	d.Answers = plain.Append(d.Answers, text, answersBound())
-}
-
-// interrupted adds that the user interrupted the agent. The answer to an offered plan
-// has the same text in the transcript.
-func (r *reader) interrupted() {
-	if r.PlanOffered || slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == Interrupted }) {
-		return
-	}
-	r.Troubles.add(Trouble{Kind: Interrupted})
+	d.Answers = plain.Append(d.Answers, text, plain.Bound{Items: 12, Bytes: 4 << 10})
 }

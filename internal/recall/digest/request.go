@@ -14,9 +14,6 @@ import (
 // maxRequest is the limit of a request, in bytes of JSON.
 const maxRequest = 1500
 
-func requestBound() plain.Bound { return plain.Bound{Items: 100, Bytes: 18 << 10} }
-func queueBound() plain.Bound   { return plain.Bound{Items: 16, Bytes: 4 << 10} }
-
 // request adds a request. One that repeats the last is the last, sent again.
 func (r *reader) request(text string) {
 	text = plain.Text(text, maxRequest, r.redact)
@@ -32,18 +29,13 @@ func (d *Digest) ask(text, repliesTo string) {
 		return
 	}
 	d.Asks++
-	d.Requests = bounded(append(d.Requests, recall.Request{Number: d.Asks, Text: text, RepliesTo: repliesTo}))
-}
-
-// bounded returns the requests within their bound: the first is kept, as it often is the
-// task, and the last ones.
-func bounded(list []recall.Request) []recall.Request {
+	d.Requests = append(d.Requests, recall.Request{Number: d.Asks, Text: text, RepliesTo: repliesTo})
+	// The first is kept, as it often is the task, and the last ones.
 	const fields = 60 // their names, and the number
 	size := func(q recall.Request) int { return plain.JSONSize(q.Text) + plain.JSONSize(q.RepliesTo) + fields }
-	for len(list) > 1 && !plain.Within(list, requestBound(), size) {
-		list = slices.Delete(list, 1, 2)
+	for len(d.Requests) > 1 && !plain.Within(d.Requests, plain.Bound{Items: 100, Bytes: 18 << 10}, size) {
+		d.Requests = slices.Delete(d.Requests, 1, 2)
 	}
-	return list
 }
 
 // repliedTo returns what a short text replies to: items of a list in the agent's last
@@ -56,8 +48,17 @@ func (r *reader) repliedTo(text string) string {
 		return ""
 	}
 	r.finish()
-	var items []string
-	for _, label := range labels(text) {
+	// The numbers in the text, and the letters that are alone or after "option".
+	const mostLabels = 4
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	var labels, items []string
+	for i, label := range words {
+		isNumber := strings.Trim(label, "0123456789") == "" && len(label) < 3
+		isLetter := len(label) == 1 && (len(words) == 1 || i > 0 && strings.EqualFold(words[i-1], "option"))
+		if !isNumber && !isLetter || len(labels) == mostLabels || slices.Contains(labels, label) {
+			continue
+		}
+		labels = append(labels, label)
 		if item := prompts.ListItem(label, r.Said); item != "" {
 			items = append(items, label+". "+plain.Shorten(item, maxItem))
 		}
@@ -79,28 +80,12 @@ func (r *reader) repliedTo(text string) string {
 	return ""
 }
 
-// labels returns the numbers in a text, and the letters that stand alone or after
-// "option".
-func labels(text string) []string {
-	const most = 4
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	var list []string
-	for i, word := range words {
-		isNumber := strings.Trim(word, "0123456789") == "" && len(word) < 3
-		isLetter := len(word) == 1 && (len(words) == 1 || i > 0 && strings.EqualFold(words[i-1], "option"))
-		if (isNumber || isLetter) && len(list) < most && !slices.Contains(list, word) {
-			list = append(list, word)
-		}
-	}
-	return list
-}
-
 // queued adds a change of the client's queue: a prompt counts when the agent gets it
 // within its turn; one that begins a turn has a line of its own.
 func (r *reader) queued(e *transcript.Event) {
 	switch e.Queue {
 	case "enqueue":
-		r.Queue = plain.Last(append(r.Queue, plain.Text(e.Prompt, maxRequest, r.redact)), queueBound(), plain.JSONSize)
+		r.Queue = plain.Last(append(r.Queue, plain.Text(e.Prompt, maxRequest, r.redact)), plain.Bound{Items: 16, Bytes: 4 << 10}, plain.JSONSize)
 	case "popAll":
 		r.Queue = nil
 	case "dequeue", "remove":

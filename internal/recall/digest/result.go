@@ -42,32 +42,26 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 	}
 	switch {
 	case call.Tool == "Bash":
-		r.ran(e, res, ended{call: call, said: said})
+		r.ran(e, res, call, said)
 	case transcript.IsEdit(call.Tool):
 		r.edited(e, call, said)
 	case call.Tool == "AskUserQuestion":
 		for _, reply := range replies(e.Detail(), res) {
 			r.decided(plain.Line(reply.question, maxQuestion, r.redact) + " -> " + item(reply.text, r.redact))
 		}
-	default:
-		if !res.Failed {
-			r.succeeded(e, res, call)
-		}
-	}
-}
-
-// succeeded adds what a tool did whose failure is not recorded.
-func (r results) succeeded(e *transcript.Event, res transcript.ToolResult, call Call) {
-	switch call.Tool {
-	case "Read", "NotebookRead":
+	case res.Failed: // not recorded of the other tools
+	case call.Tool == "Read", call.Tool == "NotebookRead":
 		r.readFile(call.Text)
-	case "WebFetch":
-		if call.Text != "" {
-			r.Docs = plain.Append(r.Docs, call.Text, docsBound())
+	case call.Tool == "WebFetch" && call.Text != "":
+		r.Docs = plain.Append(r.Docs, call.Text, plain.Bound{Items: 15, Bytes: 4 << 10})
+	case call.Tool == "TaskCreate":
+		id := e.Detail().Member("task").Member("id").Text()
+		if id == "" {
+			_, rest, _ := strings.Cut(res.Content.Said(), "Task #")
+			id, _, _ = strings.Cut(rest, " ")
 		}
-	case "TaskCreate":
-		r.Tasks.create(call.Text, e.Detail(), res.Content, r.redact)
-	case "ExitPlanMode":
+		r.Tasks.add(Task{ID: plain.Line(id, maxName, r.redact), Text: call.Text, State: "pending"})
+	case call.Tool == "ExitPlanMode":
 		if plan := e.Detail().Member("plan").Text(); plan != "" { // the user may have edited it
 			r.Plan = planOf(plan, r.redact)
 		}
@@ -99,17 +93,10 @@ func (r results) denied(res transcript.ToolResult, call Call, said string) bool 
 	return true
 }
 
-// ended is a command that ended, with its error message.
-type ended struct {
-	call Call
-	said string
-}
-
-// ran adds the result of a command.
-func (r results) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
-	call := of.call
+// ran adds the result of a command; said is its error message.
+func (r results) ran(e *transcript.Event, res transcript.ToolResult, call Call, said string) {
 	result := recall.Failed
-	if res.Failed && shellcmd.CountedSuccess(of.said) { // the runner's own count decides
+	if res.Failed && shellcmd.CountedSuccess(said) { // the runner's own count decides
 		r.Troubles.passed(call.Checks.Tests())
 		if call.Checks &^= call.Checks.Tests(); call.Checks == 0 {
 			result = recall.Unknown
@@ -128,7 +115,7 @@ func (r results) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	if !call.Trivial && call.Text != "" {
 		const fields = 40 // the names of the fields
 		r.Commands = slices.DeleteFunc(r.Commands, func(c recall.Command) bool { return c.Text == call.Text })
-		r.Commands = plain.Last(append(r.Commands, recall.Command{Text: call.Text, Result: result}), runBound(),
+		r.Commands = plain.Last(append(r.Commands, recall.Command{Text: call.Text, Result: result}), plain.Bound{Items: 20, Bytes: 8 << 10},
 			func(c recall.Command) int { return plain.JSONSize(c.Text) + fields })
 	}
 	switch {
@@ -138,25 +125,15 @@ func (r results) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	case result == recall.Passed, result == recall.Unknown: // may have passed
 		r.Troubles.passed(call.Checks)
 	case result == recall.Failed:
-		if of.said == "" {
-			of.said = res.Content.Said()
+		if said == "" {
+			said = res.Content.Said()
 		}
 		r.Troubles.passed(call.Checks) // this failure replaces earlier ones
-		if shellcmd.NothingToDo(of.said) {
+		if shellcmd.NothingToDo(said) {
 			return
 		}
-		r.Troubles.add(Trouble{Kind: FailedCommand, Text: call.Text, Why: reason(of.said, r.redact), Checks: call.Checks})
+		r.Troubles.add(Trouble{Kind: FailedCommand, Text: call.Text, Why: reason(said, r.redact), Checks: call.Checks})
 	}
-}
-
-// effects adds what the command changed in git and which pull request it worked on.
-func (r results) effects(res transcript.ToolResult, call Call) {
-	if len(call.Git) == 0 && call.Pull == "" {
-		return
-	}
-	output := res.Content.Said()
-	r.gitRan(call, output, res.Failed)
-	r.pulls(call, output, res.Failed)
 }
 
 // outcome returns how a command ended whose result is no error.
@@ -221,8 +198,16 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 			}
 		}
 		r.Worked = true
-		r.Notes.add(n)
-		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
+		// Of an earlier note of the file it keeps the words, if it has none itself, and whether the
+		// session created the file.
+		if i := slices.IndexFunc(r.Notes, func(old Note) bool { return old.Path == n.Path }); i >= 0 {
+			n.Created, n.Why = n.Created || r.Notes[i].Created, cmp.Or(n.Why, r.Notes[i].Why)
+			r.Notes = slices.Delete(r.Notes, i, i+1)
+		}
+		const fields = 80 // their names, and the numbers
+		r.Notes = plain.Last(append(r.Notes, n), plain.Bound{Items: 120, Bytes: 12 << 10},
+			func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
+		r.Edited = plain.Append(r.Edited, call.Text, plain.Bound{Items: 300, Bytes: 24 << 10})
 		r.useFile(call.Text, 1, 0)
 		r.Plan.Begun = r.Plan.Accepted
 	}

@@ -1,16 +1,34 @@
 package digest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Summary returns the work in one line: at most 80 characters and the counts of files
-// and lines.
+// Summary returns the work in one line, at most 80 characters and the counts of files and
+// lines: the subject of the last commit, else the plan or the last prompt, else the task.
 func (d *Digest) Summary(src Sources) string {
-	text := report{d, src}.headline()
+	const longest, room = 80, 60
+	var text string
+	switch n := len(src.Subjects); {
+	case n > 1:
+		more := fmt.Sprintf(" and %d more commits", n-1)
+		if n == 2 { //nolint:mnd // two
+			more = " and another commit"
+		}
+		text = cutWords(src.Subjects[0], room) + more
+	case n == 1:
+		text = cutWords(src.Subjects[0], longest)
+	case d.Plan.Title != "" && (d.Plan.Accepted || d.PlanOffered):
+		text = cutWords(d.Plan.Title, longest)
+	case len(d.Asked) > 0:
+		text = cutWords(d.Asked[len(d.Asked)-1].Text, longest)
+	default:
+		text = cmp.Or(cutWords(report{d, src}.task(), longest), "a session in which nothing was asked")
+	}
 	if n := len(src.Files); n > 0 {
 		files := "files"
 		if n == 1 {
@@ -19,30 +37,6 @@ func (d *Digest) Summary(src Sources) string {
 		text += fmt.Sprintf(" (%d %s, +%d -%d)", n, files, src.Added, src.Removed)
 	}
 	return text
-}
-
-// headline returns the subject of the last commit, else the plan or the last prompt,
-// else the task.
-func (r report) headline() string {
-	const longest, room = 80, 60
-	switch n := len(r.src.Subjects); {
-	case n > 1:
-		more := fmt.Sprintf(" and %d more commits", n-1)
-		if n == 2 { //nolint:mnd // two
-			more = " and another commit"
-		}
-		return cutWords(r.src.Subjects[0], room) + more
-	case n == 1:
-		return cutWords(r.src.Subjects[0], longest)
-	case r.Plan.Title != "" && (r.Plan.Accepted || r.PlanOffered):
-		return cutWords(r.Plan.Title, longest)
-	case len(r.Asked) > 0:
-		return cutWords(r.Asked[len(r.Asked)-1].Text, longest)
-	}
-	if text := cutWords(r.task(), longest); text != "" {
-		return text
-	}
-	return "a session in which nothing was asked"
 }
 
 // cutWords returns a text as one line of at most limit characters, cut at a word.

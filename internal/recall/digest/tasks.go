@@ -2,7 +2,6 @@ package digest
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -30,24 +29,6 @@ func (l *Tasks) add(t Task) {
 		*l = slices.DeleteFunc(*l, func(t Task) bool { return t.State == "completed" })
 	}
 	*l = plain.Last(*l, tasksBound(), size)
-}
-
-// set replaces the list with that of a TodoWrite call.
-func (l *Tasks) set(list transcript.Value, redact plain.Redactor) {
-	*l = nil
-	for todo := range list.Items() {
-		l.add(Task{Text: item(todo.Member("content").Text(), redact), State: taskState(todo.Member("status").Text())})
-	}
-}
-
-// create adds the task of a TaskCreate call, whose id is in its result.
-func (l *Tasks) create(subject string, detail, content transcript.Value, redact plain.Redactor) {
-	id := detail.Member("task").Member("id").Text()
-	if id == "" {
-		_, rest, _ := strings.Cut(content.Said(), "Task #")
-		id, _, _ = strings.Cut(rest, " ")
-	}
-	l.add(Task{ID: plain.Line(id, maxName, redact), Text: subject, State: "pending"})
 }
 
 // update changes the task of a TaskUpdate call.

@@ -35,7 +35,7 @@ type Troubles []Trouble
 func (l *Troubles) add(t Trouble) {
 	l.drop(func(old Trouble) bool { return old.Kind == t.Kind && old.Text == t.Text })
 	const fields = 40 // the names of the fields
-	*l = plain.Last(append(*l, t), troubleBound(),
+	*l = plain.Last(append(*l, t), plain.Bound{Items: 10, Bytes: 6 << 10},
 		func(t Trouble) int { return plain.JSONSize(t.Text) + plain.JSONSize(t.Why) + fields })
 }
 

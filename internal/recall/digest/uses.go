@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
@@ -20,8 +19,6 @@ type Use struct {
 	Line    int `json:"line,omitempty"`
 }
 
-func useBound() plain.Bound { return plain.Bound{Items: 80, Bytes: 8 << 10} }
-
 // useFile records that the session edited or read a file.
 func (d *Digest) useFile(path string, edits, reads int) {
 	u := Use{Path: path}
@@ -31,13 +28,13 @@ func (d *Digest) useFile(path string, edits, reads int) {
 	}
 	u.Edits, u.Reads, u.Request, u.Line = u.Edits+edits, u.Reads+reads, d.Asks, d.Lines
 	const fields = 80 // their names, and the numbers
-	d.Uses = plain.Last(append(d.Uses, u), useBound(), func(u Use) int { return plain.JSONSize(u.Path) + fields })
+	d.Uses = plain.Last(append(d.Uses, u), plain.Bound{Items: 80, Bytes: 8 << 10}, func(u Use) int { return plain.JSONSize(u.Path) + fields })
 }
 
 // readFile records that the session read a file.
 func (d *Digest) readFile(path string) {
 	if path != "" && !ownFile(path) {
-		d.Read = plain.Append(d.Read, path, readBound())
+		d.Read = plain.Append(d.Read, path, plain.Bound{Items: 120, Bytes: 12 << 10})
 		d.useFile(path, 0, 1)
 	}
 }
@@ -77,17 +74,4 @@ func (d *Digest) named(line []byte) {
 
 func isNameByte(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
-}
-
-// uses returns how often the session used its files, the most recently used first.
-func (r report) uses() []recall.FileUse {
-	const lately = 100 // lines: about fifty calls with their results
-	list := make([]recall.FileUse, 0, len(r.Uses))
-	for _, u := range slices.Backward(r.Uses) {
-		list = append(list, recall.FileUse{
-			Path: r.src.relative(u.Path), Edits: u.Edits, Reads: u.Reads,
-			RequestsSince: r.Asks - u.Request, Lately: r.Lines-u.Line < lately,
-		})
-	}
-	return list
 }
