@@ -118,7 +118,8 @@ func Write(m Material) Brief {
 	var b Brief
 	switch m.Kind {
 	case Notice:
-		b = notice(m)
+		b.Message = noticed(m, pathWidth)
+		b.Parts = []string{b.Message + "\nNot loaded; if the request goes on with that work: `entire recall resume " + shownID(m) + "` prints it."}
 	case Drift:
 		b = drift(m)
 	case Opening:
@@ -151,13 +152,6 @@ func noticed(m Material, width int) string {
 	return line
 }
 
-// notice returns a brief of two lines.
-func notice(m Material) Brief {
-	b := Brief{Message: noticed(m, pathWidth)}
-	b.Parts = []string{b.Message + "\nNot loaded; if the request goes on with that work: `entire recall resume " + shownID(m) + "` prints it."}
-	return b
-}
-
 // drift returns what differs from the saved context; an empty brief if nothing does.
 func drift(m Material) Brief {
 	c := m.Checkpoint.State.Context
@@ -178,7 +172,7 @@ func drift(m Material) Brief {
 	return b
 }
 
-// resumed returns a full brief or a short one.
+// resumed returns a full brief or a short one, with the sections in their order.
 func resumed(m Material) Brief {
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
 	w := writing{material: m, head: b.Message + "\n" + recorded(m) + "\n\n", cost: tokens(MaxTokens), contents: tokens(MaxTokens)}
@@ -187,13 +181,6 @@ func resumed(m Material) Brief {
 	}
 	choice := choiceOf(m)
 	files := slices.DeleteFunc(views(m), func(v view) bool { return !choice.edited(v) })
-	w.write(&b, sections(m, files, choice), files)
-	return b
-}
-
-// sections returns the sections in the order in which a brief has them, with the chosen
-// files.
-func sections(m Material, files []view, choice choice) []section {
 	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
 	changed := fileLines(m, files).limited(900)
 	changed.over = len(m.Checkpoint.State.Files) - len(files)
@@ -210,7 +197,9 @@ func sections(m Material, files []view, choice choice) []section {
 		list = append(list, readFiles(c, choice.read).limited(350),
 			rows("**Docs**:\n", unnamedDocs(m)).limited(100), compaction(m.Checkpoint).limited(700).atMost(1100))
 	}
-	return append(list, where(m).limited(200), commands(c.Commands).limited(250))
+	list = append(list, where(m).limited(200), commands(c.Commands).limited(250))
+	w.write(&b, list, files)
+	return b
 }
 
 // recorded returns the line that describes the context, and that it may not concern the
@@ -220,25 +209,14 @@ func recorded(m Material) string {
 	if list := m.Checkpoint.Sessions; len(list) > 0 && list[0] != "" {
 		line += " session " + shortID(list[0])
 	}
-	return line + why(m.Checkpoint.Cause) + "; ignore it if the new request is about something else."
-}
-
-func why(c recall.Cause) string {
-	switch c {
-	case recall.Clear:
-		return " before its context was cleared"
-	case recall.Plan:
-		return " before its context was cleared for the accepted plan"
-	case recall.Compact:
-		return " before it was compacted"
-	case recall.Exit:
-		return " at its end"
-	case recall.Threshold:
-		return " when its context was nearly full"
-	case recall.Lost:
-		return " after it ended without a word"
-	case recall.Requested:
-		return " on request"
-	}
-	return ""
+	line += map[recall.Cause]string{
+		recall.Clear:     " before its context was cleared",
+		recall.Plan:      " before its context was cleared for the accepted plan",
+		recall.Compact:   " before it was compacted",
+		recall.Exit:      " at its end",
+		recall.Threshold: " when its context was nearly full",
+		recall.Lost:      " after it ended without a word",
+		recall.Requested: " on request",
+	}[m.Checkpoint.Cause]
+	return line + "; ignore it if the new request is about something else."
 }

@@ -83,11 +83,4 @@ func (c choice) read(name string) bool {
 	return u.Lately || u.RequestsSince <= recent || u.Reads >= often
 }
 
-// readLast reports whether a file that the session only read is named in an Opening: it was
-// read for the last request.
-func (c choice) readLast(name string) bool {
-	u, known := c.uses[name]
-	return known && u.RequestsSince == 0
-}
-
 func (c choice) isSaid(name string) bool { return strings.Contains(c.said, path.Base(name)) }

@@ -37,7 +37,16 @@ func compaction(c recall.Checkpoint) section {
 // others from the last; without the list of the user's messages.
 func summaryParts(text string, past bool) []string {
 	var first, last []string
-	parts := divided(text)
+	var parts []string
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if isSummaryHeading(line) && b.Len() > 0 {
+			parts = append(parts, b.String())
+			b.Reset()
+		}
+		b.WriteString(line)
+	}
+	parts = append(parts, b.String())
 	for _, part := range slices.Backward(parts) {
 		heading, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "\n")
 		switch {
@@ -51,20 +60,6 @@ func summaryParts(text string, past bool) []string {
 		}
 	}
 	return append(first, last...)
-}
-
-// divided returns the sections of a summary.
-func divided(text string) []string {
-	var parts []string
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if isSummaryHeading(line) && b.Len() > 0 {
-			parts = append(parts, b.String())
-			b.Reset()
-		}
-		b.WriteString(line)
-	}
-	return append(parts, b.String())
 }
 
 // isSummaryHeading reports whether a line begins a section of a summary: "7. Pending

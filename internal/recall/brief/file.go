@@ -50,7 +50,11 @@ func views(m Material) []view {
 	for i := range list {
 		v := &list[i]
 		if looked += len(v.content) + len(v.before); i < maxViews && looked <= maxLooked {
-			v.clean()
+			// A brief must not have invisible characters and the agent's own marks.
+			var old bool
+			v.content, v.altered = cleaned(v.content)
+			v.before, old = cleaned(v.before)
+			v.altered = v.altered || old
 		} else {
 			v.known = false
 		}
@@ -76,7 +80,9 @@ func ranked(m Material) []view {
 	slices.SortFunc(paths, func(a, b string) int {
 		return cmp.Or(cmp.Compare(edited[b], edited[a]), lastChange(m, b).Compare(lastChange(m, a)), cmp.Compare(a, b))
 	})
-	mentions := mentionsOf(m)
+	analysis := m.Checkpoint.State.Analysis
+	mentions := strings.Join(slices.Concat([]string{analysis.CurrentTask}, analysis.NextSteps, analysis.Blockers), "\n")
+	mentions = mentions[:min(len(mentions), maxMentions)]
 	views := make([]view, 0, len(paths))
 	for rank, name := range paths {
 		v := view{path: name, file: m.Checkpoint.State.Files[name], why: notes[name].Why, request: notes[name].Request}
@@ -88,7 +94,14 @@ func ranked(m Material) []view {
 		if v.moved || v.tracked == recall.Uncommitted && m.Subject != "" && m.Commit != m.Checkpoint.State.Context.GitCommit {
 			v.tracked = "" // the later commit may have it
 		}
-		v.weight = weigh(name, rank, mentions)
+		// Less the longer ago the file was changed, more if it is mentioned, little if it is generated.
+		v.weight = 1 / (1 + float64(rank)/6)
+		if strings.Contains(mentions, path.Base(name)) {
+			v.weight *= 1.6
+		}
+		if isMade(name) {
+			v.weight /= 8
+		}
 		views = append(views, v)
 	}
 	slices.SortStableFunc(views, func(a, b view) int { return cmp.Compare(b.weight, a.weight) })
@@ -97,26 +110,6 @@ func ranked(m Material) []view {
 
 func lastChange(m Material, name string) time.Time {
 	return m.Checkpoint.State.Files[name].LastModified
-}
-
-// mentionsOf returns the texts in which the name of a file adds to its weight.
-func mentionsOf(m Material) string {
-	a := m.Checkpoint.State.Analysis
-	text := strings.Join(slices.Concat([]string{a.CurrentTask}, a.NextSteps, a.Blockers), "\n")
-	return text[:min(len(text), maxMentions)]
-}
-
-// weigh returns the weight of a file: less the longer ago it was changed, more if it is
-// mentioned, little if it is generated.
-func weigh(name string, rank int, mentions string) float64 {
-	weight := 1 / (1 + float64(rank)/6)
-	if strings.Contains(mentions, path.Base(name)) {
-		weight *= 1.6
-	}
-	if isMade(name) {
-		weight /= 8
-	}
-	return weight
 }
 
 // isMade reports whether a file is probably generated.
@@ -137,7 +130,8 @@ func isMade(name string) bool {
 // if its state says so.
 func (v *view) compare(m Material) {
 	now, checked := m.Present[v.path]
-	saved := isSaved(v.file)
+	// Whether the context has the file's content, even an empty one.
+	saved := v.file.Omitted == "" && (v.file.Content != "" || v.file.Size == 0 && v.file.Hash != "")
 	switch {
 	case v.file.Change == recall.Deleted && (!checked || !now.Exists):
 		v.state = "deleted by the session"
@@ -145,54 +139,29 @@ func (v *view) compare(m Material) {
 		v.state, v.moved = "deleted by the session, exists again", true
 	case checked && !now.Exists:
 		v.state, v.moved = "deleted since", true
+	case checked && now.Hash == v.file.Hash && now.Hash != "":
+		v.content, v.known = v.file.Content, saved
+		if !saved && now.Content != "" {
+			v.content, v.known = now.Content, true
+		}
 	case checked && now.Hash != "" && v.file.Hash != "":
-		v.beside(now, saved)
+		v.state, v.moved = "changed since", true
+		v.content, v.known = now.Content, now.Content != ""
+		if saved {
+			v.before, v.since = v.file.Content, "changes since the checkpoint"
+		}
 	case saved:
 		v.state, v.content, v.known = "as saved, not checked", v.file.Content, true
 	default:
 		v.state = "not checked"
 	}
-	v.against(m.Base)
+	// A file that has not changed since is compared with its content at the start of the session.
+	if text, ok := m.Base[v.path]; ok && !v.moved {
+		v.before, v.since = text, "changes of the session"
+	}
 	if o := v.file.Omitted; !slices.Contains([]recall.Omitted{"", recall.Gone, recall.NotWanted}, o) {
 		v.state = strings.TrimPrefix(v.state+", "+shownLine(string(o), itemWidth), ", ")
 	}
-}
-
-// against compares a file that has not changed since with its content at the start of
-// the session.
-func (v *view) against(base map[string]string) {
-	if text, ok := base[v.path]; ok && !v.moved {
-		v.before, v.since = text, "changes of the session"
-	}
-}
-
-// beside compares the file with what is on disk.
-func (v *view) beside(now Present, saved bool) {
-	if now.Hash == v.file.Hash {
-		v.content, v.known = v.file.Content, saved
-		if !saved && now.Content != "" {
-			v.content, v.known = now.Content, true
-		}
-		return
-	}
-	v.state, v.moved = "changed since", true
-	v.content, v.known = now.Content, now.Content != ""
-	if saved {
-		v.before, v.since = v.file.Content, "changes since the checkpoint"
-	}
-}
-
-// isSaved reports whether the context has the file's content, even an empty one.
-func isSaved(f recall.File) bool {
-	return f.Omitted == "" && (f.Content != "" || f.Size == 0 && f.Hash != "")
-}
-
-// clean removes from the contents what a brief must not have.
-func (v *view) clean() {
-	var old bool
-	v.content, v.altered = cleaned(v.content)
-	v.before, old = cleaned(v.before)
-	v.altered = v.altered || old
 }
 
 // title returns the file's name with its change and state.
@@ -223,18 +192,6 @@ func (v *view) title() string {
 	return shownPath(v.path) + " (" + strings.Join(about, ", ") + ")"
 }
 
-// line returns the file's line in the list of files.
-func (v *view) line() string {
-	line := "- " + v.title()
-	switch why := shownLine(v.why, reasonWidth); {
-	case why != "":
-		line += ": " + why
-	case v.request > 0:
-		line += fmt.Sprintf(": for request %d", v.request)
-	}
-	return line + "\n"
-}
-
 // fileLines returns the section of the files.
 func fileLines(m Material, files []view) section {
 	s := section{title: "**Files** (changed by the session)", more: "- … %d more files\n"}
@@ -243,7 +200,15 @@ func fileLines(m Material, files []view) section {
 	}
 	s.title += ":\n"
 	for i := range files {
-		s.lines = append(s.lines, files[i].line())
+		v := &files[i]
+		line := "- " + v.title()
+		switch why := shownLine(v.why, reasonWidth); {
+		case why != "":
+			line += ": " + why
+		case v.request > 0:
+			line += fmt.Sprintf(": for request %d", v.request)
+		}
+		s.lines = append(s.lines, line+"\n")
 	}
 	return s
 }
@@ -258,14 +223,6 @@ func unnamedDocs(m Material) []string {
 		}
 	}
 	return list
-}
-
-// asOfNow marks a description of contents that are not the saved ones.
-func (v *view) asOfNow(of string) string {
-	if !v.moved {
-		return of
-	}
-	return strings.TrimSpace(of + " as it is now")
 }
 
 // heading returns the first line of a file's block; of is what the block has of it, all
@@ -283,7 +240,15 @@ func (v *view) heading(of string) string {
 
 // whole returns the block of the file's content.
 func (v *view) whole() string {
-	return v.heading(v.asOfNow("")) + fenced(fenceLanguage(v.path), v.content)
+	of := ""
+	if v.moved { // not the saved one
+		of = "as it is now"
+	}
+	language := strings.TrimPrefix(strings.ToLower(path.Ext(v.path)), ".")
+	if len(language) > 8 || strings.Trim(language, "abcdefghijklmnopqrstuvwxyz0123456789_$#-") != "" {
+		language = ""
+	}
+	return v.heading(of) + fenced(language, v.content)
 }
 
 // changes returns the block of the hunks of the file's changes, as many as cost at most

@@ -18,7 +18,13 @@ const (
 // opening returns a brief within MaxOpeningTokens: the last requests, how far the last one
 // is, and the names of files.
 func opening(m Material) Brief {
-	m.Checkpoint.Summary = summaryShort(m.Checkpoint.Summary)
+	// Short enough for an Opening whatever it is made of.
+	const most = 70
+	summary := shownLine(m.Checkpoint.Summary, summaryWidth)
+	for width := summaryWidth / 2; tokenCost(summary) > tokens(most); width /= 2 {
+		summary = shownLine(m.Checkpoint.Summary, width)
+	}
+	m.Checkpoint.Summary = summary
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
 	if m.Branch != m.Checkpoint.State.Context.GitBranch {
 		b.Message = noticed(m, openingBranch)
@@ -36,11 +42,23 @@ func opening(m Material) Brief {
 	// Room that is left is for the requests, not for more names.
 	choice := choiceOf(m)
 	files = slices.DeleteFunc(files, func(v view) bool { return !choice.edited(v) })
+	readLast := func(name string) bool { // for the last request
+		u, known := choice.uses[name]
+		return known && u.RequestsSince == 0
+	}
 	reported := a.Progress.Reported
 	m.Checkpoint.State.Analysis.Progress.Reported = "" // it gets what room is left
-	state := progress(m).shortened(openingState)
+	state := progress(m)
+	for i, line := range state.lines {
+		state.lines[i] = cutText(strings.TrimSuffix(line, "\n"), openingState) + "\n"
+	}
 	state.more = ""
-	list := []section{fileRows(files).limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, choice.readLast).limited(60)}
+	names := make([]string, 0, len(files))
+	for i := range files {
+		names = append(names, shownPath(files[i].path))
+	}
+	changed := rows("**Files** (changed by the session):\n", names)
+	list := []section{changed.limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, readLast).limited(60)}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
@@ -78,16 +96,6 @@ func reportWithin(reported string, room size, first bool) string {
 	return ""
 }
 
-// summaryShort returns the summary, short enough for an Opening whatever it is made of.
-func summaryShort(summary string) string {
-	const most = 70
-	for width := summaryWidth; ; width /= 2 {
-		if line := shownLine(summary, width); tokenCost(line) <= tokens(most) {
-			return line
-		}
-	}
-}
-
 // askedShort returns the requests, the last one short enough for an Opening whatever it is
 // made of: a table or a list of ids takes a token for each character.
 func askedShort(a recall.Analysis) section {
@@ -98,22 +106,4 @@ func askedShort(a recall.Analysis) section {
 			return s
 		}
 	}
-}
-
-// shortened returns the section with its lines cut to a width in bytes.
-func (s section) shortened(width int) section {
-	s.lines = slices.Clone(s.lines)
-	for i, line := range s.lines {
-		s.lines[i] = cutText(strings.TrimSuffix(line, "\n"), width) + "\n"
-	}
-	return s
-}
-
-// fileRows returns the names of files, several on a line.
-func fileRows(files []view) section {
-	names := make([]string, 0, len(files))
-	for i := range files {
-		names = append(names, shownPath(files[i].path))
-	}
-	return rows("**Files** (changed by the session):\n", names)
 }

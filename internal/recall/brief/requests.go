@@ -66,7 +66,9 @@ func progress(m Material) section {
 	}
 	for _, c := range commits(m) {
 		of := ""
-		if c.Request > 0 && len(a.Requests) > 0 && !onlyConfirms(a, c.Request) {
+		// What a request like "commit" is about is in those before it.
+		i := slices.IndexFunc(a.Requests, func(r recall.Request) bool { return r.Number == c.Request })
+		if c.Request > 0 && len(a.Requests) > 0 && (i < 0 || !prompts.IsReply(a.Requests[i].Text)) {
 			of = ", for request " + strconv.Itoa(c.Request)
 		}
 		as := ""
@@ -89,7 +91,12 @@ func progress(m Material) section {
 		add("pull request opened: %s", url)
 	}
 	const most = 6
-	left := uncommitted(m)
+	var left []string
+	for _, v := range ranked(m) {
+		if v.tracked == recall.Uncommitted {
+			left = append(left, shownPath(v.path))
+		}
+	}
 	switch names := left[:min(len(left), most)]; {
 	case len(left) == 0:
 	case m.Kind == Short && len(left) > 1: // the names have a section of their own
@@ -103,13 +110,6 @@ func progress(m Material) section {
 		add("%s", reportedAtEnd+text)
 	}
 	return s
-}
-
-// onlyConfirms reports whether a request is one like "commit": what it is about is in those
-// before it.
-func onlyConfirms(a recall.Analysis, number int) bool {
-	i := slices.IndexFunc(a.Requests, func(r recall.Request) bool { return r.Number == number })
-	return i >= 0 && prompts.IsReply(a.Requests[i].Text)
 }
 
 // commits returns the commits of the session, the most recent first: those of its
@@ -140,15 +140,4 @@ func after(call string) string {
 		return ""
 	}
 	return "; last call: " + call
-}
-
-// uncommitted returns the files that are known not to be committed.
-func uncommitted(m Material) []string {
-	var names []string
-	for _, v := range ranked(m) {
-		if v.tracked == recall.Uncommitted {
-			names = append(names, shownPath(v.path))
-		}
-	}
-	return names
 }

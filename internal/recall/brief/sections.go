@@ -50,14 +50,6 @@ func bullets(title string, items []string) section {
 	return s
 }
 
-func numbered(title string, items []string) section {
-	s := bullets(title, items)
-	for i, line := range s.lines {
-		s.lines[i] = fmt.Sprintf("%d. %s", i+1, strings.TrimPrefix(line, "- "))
-	}
-	return s
-}
-
 // rows returns a section of names, several on a line.
 func rows(title string, names []string) section {
 	s := section{title: title, more: "- … and more\n"}
@@ -93,12 +85,14 @@ func (s section) atMost(most int) section {
 	return s
 }
 
-// decided returns the decisions: those of the person first.
+// decided returns the decisions that do not repeat the task: those of the person first.
 func decided(a recall.Analysis) section {
-	list := slices.Clone(besides(a.Decisions, a.CurrentTask))
-	list = slices.DeleteFunc(list, func(s string) bool { // a plan that is a request
-		plan, ok := strings.CutPrefix(s, "plan accepted: ")
-		return ok && slices.ContainsFunc(a.Requests, func(r recall.Request) bool { return strings.Contains(r.Text, strings.TrimRight(plan, ".…")) })
+	list := slices.Clone(a.Decisions[:min(len(a.Decisions), listWidth)])
+	list = slices.DeleteFunc(list, func(s string) bool {
+		_, said, _ := strings.Cut(s, ": ")
+		plan, ok := strings.CutPrefix(s, "plan accepted: ") // it may be a request
+		return said != "" && strings.HasPrefix(a.CurrentTask, strings.TrimRight(said, ".…")) ||
+			ok && slices.ContainsFunc(a.Requests, func(r recall.Request) bool { return strings.Contains(r.Text, strings.TrimRight(plan, ".…")) })
 	})
 	return bullets("**Decisions**:\n", list)
 }
@@ -129,7 +123,11 @@ func steps(a recall.Analysis) section {
 			items = append(items, step)
 		}
 	}
-	return numbered("**Next Steps**:\n", items)
+	s := bullets("**Next Steps**:\n", items)
+	for i, line := range s.lines {
+		s.lines[i] = fmt.Sprintf("%d. %s", i+1, strings.TrimPrefix(line, "- "))
+	}
+	return s
 }
 
 // question returns the question that nobody replied to.
@@ -154,22 +152,15 @@ func told(c recall.Checkpoint) []section {
 	s := section{title: "**Description**:\n", more: "- … %d more lines\n"}
 	for line := range strings.Lines(c.Description[:min(len(c.Description), maxLooked)]) {
 		text := shownLine(line, taskWidth)
-		if text == "" || len(a.Requests) > 0 && derived(text) || repeatsTask(text, a.CurrentTask) {
+		asked, ok := strings.CutPrefix(text, "Asked: ")
+		derived := ok || strings.HasPrefix(text, "Then: ") || strings.HasPrefix(text, "The agent said last: ") // from the transcript
+		if text == "" || len(a.Requests) > 0 && derived ||
+			ok && strings.HasPrefix(shownLine(a.CurrentTask, taskWidth), strings.TrimRight(asked, ".…")) {
 			continue
 		}
 		s.lines = append(s.lines, "- "+strings.TrimPrefix(text, "- ")+"\n")
 	}
 	return append(list, s)
-}
-
-// derived reports whether a line of a description was made from the transcript.
-func derived(line string) bool {
-	for _, begin := range []string{"Asked: ", "Then: ", "The agent said last: "} {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	return false
 }
 
 // repeated reports whether a task is one of the requests or of the list, or a plan that
@@ -189,23 +180,6 @@ func repeated(task string, a recall.Analysis) bool {
 		}
 	}
 	return false
-}
-
-func repeatsTask(line, task string) bool {
-	asked, ok := strings.CutPrefix(line, "Asked: ")
-	return ok && strings.HasPrefix(shownLine(task, taskWidth), strings.TrimRight(asked, ".…"))
-}
-
-// besides returns the items that do not repeat the task.
-func besides(items []string, task string) []string {
-	var list []string
-	for _, item := range items[:min(len(items), listWidth)] {
-		_, said, _ := strings.Cut(item, ": ")
-		if said == "" || !strings.HasPrefix(task, strings.TrimRight(said, ".…")) {
-			list = append(list, item)
-		}
-	}
-	return list
 }
 
 func commands(list []recall.Command) section {
@@ -256,7 +230,15 @@ func where(m Material) section {
 		}
 	}
 	add("branch", branchLine(m))
-	add("pull request", strings.Join(shownAll(m.Checkpoint.State.Analysis.Progress.PullRequests), ", "))
+	const most = 4
+	pulls := m.Checkpoint.State.Analysis.Progress.PullRequests
+	var shown []string
+	for _, name := range pulls[:min(len(pulls), most)] {
+		if name = shownLine(name, pathWidth); name != "" {
+			shown = append(shown, name)
+		}
+	}
+	add("pull request", strings.Join(shown, ", "))
 	add("worktree", shownLine(c.WorkingDirectory, pathWidth))
 	return s
 }
@@ -280,18 +262,6 @@ func branchLine(m Material) string {
 		line += "; committed checkpoints " + strings.TrimSpace(strings.TrimPrefix(ids[0], "- "))
 	}
 	return line
-}
-
-// shownAll returns the first few of a list of names.
-func shownAll(names []string) []string {
-	const most = 4
-	var list []string
-	for _, name := range names[:min(len(names), most)] {
-		if name = shownLine(name, pathWidth); name != "" {
-			list = append(list, name)
-		}
-	}
-	return list
 }
 
 func checkedOut(branch, commit string) string {

@@ -2,7 +2,6 @@ package brief
 
 import (
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -151,15 +150,6 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + linediff.WholeLines(text) + fence + "\n"
 }
 
-// fenceLanguage returns the language of a file for its code block.
-func fenceLanguage(name string) string {
-	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
-	if len(ext) > 8 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789_$#-") != "" {
-		return ""
-	}
-	return ext
-}
-
 // utf16Len returns the length of a text in UTF-16 code units.
 func utf16Len(text string) int {
 	n := 0
@@ -179,7 +169,6 @@ func sizeOf(text string) size {
 	return size{units: utf16Len(text), cost: tokenCost(text)}
 }
 
-func (s size) plus(o size) size   { return size{s.units + o.units, s.cost + o.cost} }
 func (s size) minus(o size) size  { return size{s.units - o.units, s.cost - o.cost} }
 func (s size) within(o size) bool { return s.units <= o.units && s.cost <= o.cost }
 func tokens(n int) int            { return n * unit }

@@ -46,14 +46,32 @@ func piece(s string) (n, cost int) {
 	case c == '\n' || c == '\r':
 		n = runOf(s, func(c byte) bool { return c == '\n' || c == '\r' })
 		return n, unit + (n-1)*12
-	case c > ' ' && c < 0x7f:
-		n = runOf(s, isPunct)
-		return n, punct(s[:n])
+	case c > ' ' && c < 0x7f: // signs
+		n = runOf(s, func(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) })
+		switch {
+		case n == 1:
+			return n, unit
+		case n == 2:
+			return n, unit * 13 / 10
+		case strings.Count(s[:n], s[:1]) == n:
+			return n, unit + n*unit/4
+		}
+		return n, n * unit * 4 / 5
 	case c < utf8.RuneSelf:
 		return 1, unit
 	}
 	r, n := utf8.DecodeRuneInString(s)
-	return n, letter(r, n)
+	switch { // by how usual the script is
+	case r >= 0x400 && r < 0x460: // Cyrillic
+		return n, unit * 7 / 5
+	case r >= 0x3040 && r < 0x3100: // kana
+		return n, unit * 8 / 5
+	case r >= 0x4e00 && r < 0xa000: // Han
+		return n, unit * 12 / 5
+	case r >= 0xac00 && r < 0xd7a4: // Hangul
+		return n, unit * 27 / 10
+	}
+	return n, unit * n
 }
 
 func runOf(s string, is func(byte) bool) int {
@@ -69,22 +87,6 @@ func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isAlnum(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
-
-// letter is the cost of one outside ASCII, by how usual its script is.
-func letter(r rune, size int) int {
-	switch {
-	case r >= 0x400 && r < 0x460: // Cyrillic
-		return unit * 7 / 5
-	case r >= 0x3040 && r < 0x3100: // kana
-		return unit * 8 / 5
-	case r >= 0x4e00 && r < 0xa000: // Han
-		return unit * 12 / 5
-	case r >= 0xac00 && r < 0xd7a4: // Hangul
-		return unit * 27 / 10
-	}
-	return unit * size
-}
 
 // blank is the cost of spaces and tabs within a line: one space goes with the
 // word behind it, as many of a kind are few, and each change is a token.
@@ -104,19 +106,6 @@ func blank(s string) int {
 		}
 	}
 	return cost + 8*min(1, strings.Count(s, " "))
-}
-
-// punct is the cost of a run of signs.
-func punct(s string) int {
-	switch {
-	case len(s) == 1:
-		return unit
-	case len(s) == 2:
-		return unit * 13 / 10
-	case strings.Count(s, s[:1]) == len(s):
-		return unit + len(s)*unit/4
-	}
-	return len(s) * unit * 4 / 5
 }
 
 // alnum is the cost of a run of letters and digits: that of its words, or, if
@@ -171,23 +160,7 @@ func word(s string, inside, digits bool) int {
 	if n > 4 {
 		cost += (n - 4) * unit / 5
 	}
-	vowels, longest, rare := sounds(s)
-	cost += rare * 12
-	switch {
-	case longest >= 5, n >= 3 && vowels == 0, n >= 5 && vowels*5 < n:
-		cost = max(cost, n*unit*2/3)
-	case longest == 4, n > 16, digits, inside && n < 3:
-		cost = max(cost, n*unit*11/20)
-	case longest == 3:
-		cost += unit * 3 / 10
-	}
-	return cost
-}
-
-// sounds counts a word's vowels, its longest run of consonants, and the letters
-// that are rare.
-func sounds(s string) (vowels, longest, rare int) {
-	run := 0
+	vowels, longest, rare, run := 0, 0, 0, 0 // longest: run of consonants
 	for i := range len(s) {
 		switch s[i] | 0x20 {
 		case 'a', 'e', 'i', 'o', 'u', 'y':
@@ -199,5 +172,14 @@ func sounds(s string) (vowels, longest, rare int) {
 		run++
 		longest = max(longest, run)
 	}
-	return vowels, longest, rare
+	cost += rare * 12
+	switch {
+	case longest >= 5, n >= 3 && vowels == 0, n >= 5 && vowels*5 < n:
+		cost = max(cost, n*unit*2/3)
+	case longest == 4, n > 16, digits, inside && n < 3:
+		cost = max(cost, n*unit*11/20)
+	case longest == 3:
+		cost += unit * 3 / 10
+	}
+	return cost
 }

@@ -31,7 +31,8 @@ func (w *writing) write(b *Brief, list []section, files []view) {
 	two := w.material.Parts > 1 && w.material.Kind != Short
 	room := size{units: MaxUnits, cost: w.cost - 2*unit}.minus(sizeOf(w.head))
 	if two {
-		room = room.plus(size{units: MaxUnits - newestWidth - maxTitle}).minus(sizeOf(second)).minus(size{cost: maxTitle / 2 * unit})
+		room.units += MaxUnits - newestWidth - maxTitle
+		room = room.minus(sizeOf(second)).minus(size{cost: maxTitle / 2 * unit})
 	}
 	parts := []string{w.head}
 	if two {
@@ -44,22 +45,16 @@ func (w *writing) write(b *Brief, list []section, files []view) {
 		parts = parts[:1]
 	}
 	b.Parts = parts
+	listed := 0
+	if at := slices.IndexFunc(picked, func(c chosen) bool { return strings.HasPrefix(c.title, "**Files** ") }); at >= 0 {
+		listed = picked[at].taken
+	}
 	for i := range files {
 		name := files[i].path
-		if !slices.Contains(b.Whole, name) && !slices.Contains(b.Hunks, name) && i < filesTaken(picked) {
+		if !slices.Contains(b.Whole, name) && !slices.Contains(b.Hunks, name) && i < listed {
 			b.Named = append(b.Named, name)
 		}
 	}
-}
-
-// filesTaken returns the number of files that are listed.
-func filesTaken(picked []chosen) int {
-	for _, c := range picked {
-		if strings.HasPrefix(c.title, "**Files** ") {
-			return c.taken
-		}
-	}
-	return 0
 }
 
 // choose returns as many lines of the sections as fit: first each up to its own limit,
