@@ -91,8 +91,18 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 		base: baseTree{repo: c.Repo, commit: c.Base},
 		head: headTree{repo: c.Repo, oid: c.Head},
 	}
-	err = w.run(ctx, paths, known)
-	if err = errors.Join(err, root.Close(), c.Repo.SyncObjects()); err != nil {
+	todo := w.look(paths, known)
+	var failed []error
+	switch err := w.place(ctx, todo); {
+	case ctx.Err() != nil: // in Unfinished
+		w.leave(todo)
+	case err != nil:
+		failed = append(failed, err)
+	default:
+		failed = w.readAll(ctx, todo)
+		w.warn(paths)
+	}
+	if err = errors.Join(append(failed, root.Close(), c.Repo.SyncObjects())...); err != nil {
 		return taken, fmt.Errorf("capture files: %w", err)
 	}
 	return taken, nil
@@ -111,17 +121,8 @@ type capturing struct {
 	head headTree
 }
 
-func (w *capturing) run(ctx context.Context, paths []string, known map[string]Captured) error {
-	todo := w.look(paths, known)
-	err := w.place(ctx, todo)
-	switch {
-	case ctx.Err() != nil:
-		w.leave(todo)
-		return nil //nolint:nilerr // that the time is over is in Unfinished
-	case err != nil:
-		return err
-	}
-	var failed []error
+// readAll takes the files, and compares all with HEAD's tree.
+func (w *capturing) readAll(ctx context.Context, todo []*observation) (failed []error) {
 	for i, s := range todo {
 		if ctx.Err() != nil {
 			w.leave(todo[i:])
@@ -134,9 +135,14 @@ func (w *capturing) run(ctx context.Context, paths []string, known map[string]Ca
 			failed = append(failed, err)
 		}
 	}
-	w.track(ctx)
-	w.warn(paths)
-	return errors.Join(failed...)
+	for path, f := range w.taken.Files {
+		// A file that was compared with the same tree is not looked up again.
+		if ctx.Err() == nil && (f.Head != string(w.Head) || f.Head == "") {
+			f.Head, f.Tracked = string(w.Head), w.head.compare(ctx, path, f)
+			w.taken.Files[path] = f
+		}
+	}
+	return failed
 }
 
 // look observes the paths, takes what is known, and returns the rest.
@@ -154,8 +160,14 @@ func (w *capturing) look(paths []string, known map[string]Captured) []*observati
 		}
 		s := w.tree.see(path)
 		s.known, s.had = known[path]
-		if s.kind != missing {
-			s.omitted = w.byName(path)
+		switch { // not kept because of the path
+		case s.kind == missing:
+		case slices.Contains(w.Limits.Forgotten, path):
+			s.omitted = recall.Forgotten
+		case isSecretFile(path):
+			s.omitted = recall.Secret
+		case w.exclude.File(path):
+			s.omitted = recall.Excluded
 		}
 		if w.reuses(s) {
 			w.take(s, s.known)
@@ -182,12 +194,7 @@ func (w *capturing) reuses(s *observation) bool {
 	if !w.Limits.Contents {
 		return true
 	}
-	return w.holds(k)
-}
-
-// holds reports whether the limits would have the same result for an unchanged file.
-func (w *capturing) holds(k *Captured) bool {
-	switch k.Omitted {
+	switch k.Omitted { // whether the limits would have the same result
 	case "":
 		return k.Size <= w.Limits.File && k.Size <= w.room && w.Repo.Loose.Keep(git.OID(k.Blob))
 	case recall.TooLarge:

@@ -50,8 +50,8 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 		if err := w.base.place(ctx, s); err != nil {
 			return err
 		}
-		if !w.isFresh(s) {
-			continue
+		if !w.Limits.Contents || s.kind != regular || s.omitted != "" || s.inBase || s.nested == "" && w.base.unknown {
+			continue // in the base, or its content is not kept
 		}
 		if s.nested != "" {
 			nested[s.nested] = append(nested[s.nested], s.path)
@@ -67,39 +67,16 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 			fresh = append(fresh, s.path)
 		}
 	}
-	ignored := w.ignored(ctx, fresh)
-	w.ignoredBelow(ctx, nested, ignored)
-	for _, s := range todo {
-		s.placed = s.kind != missing
-		if ignored[s.path] {
-			s.omitted = recall.Ignored
-		}
-	}
-	return nil
-}
-
-// isFresh reports whether a file whose content may be kept is not in the base.
-func (w *capturing) isFresh(s *observation) bool {
-	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && (s.nested != "" || !w.base.unknown)
-}
-
-// ignored returns which of the paths git ignores: all, if git fails.
-func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool {
-	list, err := gitwork.Ignored(ctx, w.Repo, paths)
+	// Where git fails, all are ignored.
+	ignored := map[string]bool{}
+	list, err := gitwork.Ignored(ctx, w.Repo, fresh)
 	if err != nil {
 		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
-		list = paths
+		list = fresh
 	}
-	ignored := make(map[string]bool, len(list))
 	for _, path := range list {
 		ignored[path] = true
 	}
-	return ignored
-}
-
-// ignoredBelow adds the paths that nested repositories ignore, by the root of each: all,
-// if git fails.
-func (w *capturing) ignoredBelow(ctx context.Context, nested map[string][]string, ignored map[string]bool) {
 	for root, paths := range nested {
 		list, err := ignoredIn(ctx, w.Repo, root, paths)
 		if err != nil {
@@ -110,6 +87,13 @@ func (w *capturing) ignoredBelow(ctx context.Context, nested map[string][]string
 			ignored[path] = true
 		}
 	}
+	for _, s := range todo {
+		s.placed = s.kind != missing
+		if ignored[s.path] {
+			s.omitted = recall.Ignored
+		}
+	}
+	return nil
 }
 
 // ignoredIn returns which of the paths, from the root of outer, the repository at root ignores.

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/outline"
@@ -26,13 +27,25 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 	f := Captured{Stat: s.mark, File: recall.File{
 		Change: w.change(s), Omitted: s.omitted, Size: s.stat.Size, LastModified: time.Unix(0, s.stat.Mtime).UTC(),
 	}}
+	// An unchanged file that had no room has none again.
+	noRoom := s.had && s.known.Omitted == recall.NoRoom && s.known.Stat == s.mark && s.mark != "" &&
+		w.Limits.Contents && s.stat.Size > w.room && s.stat.Size <= w.Limits.File
 	switch {
 	case s.kind == missing:
 		f.Size, f.LastModified, f.Omitted = 0, time.Time{}, recall.Gone
 		f.Removed = linediff.Count(string(w.base.content(ctx, s, w.Limits.File)))
 	case s.omitted != "":
 	case s.kind == link:
-		w.tree.readLink(s, &f)
+		target := "" // whose hash is that of the link
+		err := w.tree.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
+			target, err = dir.Readlink(name)
+			return err
+		})
+		if f.Omitted = recall.Link; err != nil {
+			f.Stat, f.Omitted = "", recall.Unreadable
+		} else {
+			f.Hash, f.Size = hashOf([]byte(target)), int64(len(target))
+		}
 	case s.kind == odd:
 		f.Omitted = recall.Unreadable
 	case s.stat.Size > maxHashedSize:
@@ -40,7 +53,7 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 	case w.Limits.Work > 0 && s.stat.Size > w.work:
 		w.leave([]*observation{s})
 		return nil
-	case w.stillNoRoom(s):
+	case noRoom:
 		f = s.known
 	default:
 		w.work -= s.stat.Size
@@ -50,12 +63,6 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 	}
 	w.take(s, f)
 	return nil
-}
-
-// stillNoRoom reports whether an unchanged file that had no room still has none.
-func (w *capturing) stillNoRoom(s *observation) bool {
-	same := s.had && s.known.Omitted == recall.NoRoom && s.known.Stat == s.mark && s.mark != ""
-	return same && w.Limits.Contents && s.stat.Size > w.room && s.stat.Size <= w.Limits.File
 }
 
 func (w *capturing) change(s *observation) recall.Change {
@@ -93,7 +100,14 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 		f.Omitted = recall.Binary
 		return nil
 	}
-	w.count(ctx, s, f, data)
+	switch {
+	case !s.inBase && f.Change == recall.Added:
+		f.Added = linediff.Count(string(data))
+	case s.inBase && w.Repo.Format.HashBlob(data) != s.base.OID:
+		if old := w.base.content(ctx, s, w.Limits.File); old != nil {
+			f.Added, f.Removed = CountChanged(string(old), string(data))
+		}
+	}
 	switch {
 	case !w.Limits.Contents:
 		f.Omitted = recall.NotWanted
@@ -112,32 +126,16 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 		f.Stat, f.Omitted = "", recall.Unreadable
 		return err
 	}
-	f.Blob, f.Outline = string(oid), bounded(outline.Outline(s.path, text))
+	f.Blob, f.Outline = string(oid), outline.Outline(s.path, text)
+	size := 0
+	for i, d := range f.Outline {
+		if size += len(d.Text); i == keptDeclarations || size > keptDeclared {
+			f.Outline = f.Outline[:i]
+			break
+		}
+	}
 	return nil
 }
 
 // isBinary reports whether a content is not text.
 func isBinary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) }
-
-// count sets the numbers of lines changed since the base.
-func (w *capturing) count(ctx context.Context, s *observation, f *Captured, data []byte) {
-	switch {
-	case !s.inBase && f.Change == recall.Added:
-		f.Added = linediff.Count(string(data))
-	case s.inBase && w.Repo.Format.HashBlob(data) != s.base.OID:
-		if old := w.base.content(ctx, s, w.Limits.File); old != nil {
-			f.Added, f.Removed = CountChanged(string(old), string(data))
-		}
-	}
-}
-
-// bounded returns the beginning of an outline.
-func bounded(outline []recall.Declaration) []recall.Declaration {
-	size := 0
-	for i, d := range outline {
-		if size += len(d.Text); i == keptDeclarations || size > keptDeclared {
-			return outline[:i]
-		}
-	}
-	return outline
-}

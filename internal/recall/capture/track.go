@@ -9,21 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// track compares the files with HEAD's tree. A file that was compared with the same tree
-// is not looked up again.
-func (w *capturing) track(ctx context.Context) {
-	for path, f := range w.taken.Files {
-		if ctx.Err() != nil {
-			return
-		}
-		if f.Head == string(w.Head) && f.Head != "" {
-			continue
-		}
-		f.Head, f.Tracked = string(w.Head), w.head.compare(ctx, path, f)
-		w.taken.Files[path] = f
-	}
-}
-
 // headTree is HEAD's tree.
 type headTree struct {
 	repo *git.Repo
@@ -51,14 +36,12 @@ func (h headTree) compare(ctx context.Context, path string, f Captured) recall.T
 		return ""
 	case f.Omitted == recall.Gone && !found, found && string(e.OID) == f.Own:
 		return recall.Committed
-	case found && f.Own != "" && h.filtered(ctx, e):
-		return ""
+	case found && f.Own != "":
+		// Git may store the file in another form: as a pointer of a filter.
+		object, err := h.repo.Read(ctx, string(e.OID))
+		if err != nil || bytes.HasPrefix(object.Data, []byte("version https://git-lfs")) {
+			return ""
+		}
 	}
 	return recall.Uncommitted
-}
-
-// filtered reports whether git stores a file in another form: as a pointer of a filter.
-func (h headTree) filtered(ctx context.Context, e git.TreeEntry) bool {
-	object, err := h.repo.Read(ctx, string(e.OID))
-	return err != nil || bytes.HasPrefix(object.Data, []byte("version https://git-lfs"))
 }

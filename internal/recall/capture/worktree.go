@@ -91,20 +91,6 @@ func (t worktree) markOf(s *dirfd.Stat) string {
 	return fmt.Sprintf("%d.%d.%d.%d.%d", s.Size, s.Mtime, s.Ctime, s.Ino, s.Mode)
 }
 
-// readLink sets the hash of a symbolic link, which is that of its target.
-func (t worktree) readLink(s *observation, f *Captured) {
-	var target string
-	err := t.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
-		target, err = dir.Readlink(name)
-		return err
-	})
-	if f.Omitted = recall.Link; err != nil {
-		f.Stat, f.Omitted = "", recall.Unreadable
-		return
-	}
-	f.Hash, f.Size = hashOf([]byte(target)), int64(len(target))
-}
-
 // content reads a file within the limit. If it changes all the while, the last content
 // counts, and the file is read again the next time.
 func (t worktree) content(s *observation, f *Captured, limit int64) ([]byte, bool) {
