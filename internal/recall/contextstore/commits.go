@@ -42,7 +42,16 @@ func (c commits) load(ctx context.Context, id string) (*stored, error) {
 	}
 	commit, err := c.repo.Commit(ctx, Refs+id)
 	if err != nil {
-		return nil, c.whyNot(ctx, id, err)
+		refs, failed := gitref.List(ctx, c.repo, Refs+id)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case failed != nil:
+			return nil, errors.Join(err, failed)
+		case len(refs) == 0:
+			return nil, recall.ErrNotFound
+		}
+		return nil, damage(ctx, err)
 	}
 	d, err := c.loadAt(ctx, id, commit.Tree)
 	if err != nil {
@@ -50,20 +59,6 @@ func (c commits) load(ctx context.Context, id string) (*stored, error) {
 	}
 	d.oid, d.tree = commit.OID, commit.Tree
 	return d, nil
-}
-
-// whyNot returns ErrNotFound if there is no ref of the id, else why it can't be read.
-func (c commits) whyNot(ctx context.Context, id string, err error) error {
-	refs, failed := gitref.List(ctx, c.repo, Refs+id)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case failed != nil:
-		return errors.Join(err, failed)
-	case len(refs) == 0:
-		return recall.ErrNotFound
-	}
-	return damage(ctx, err)
 }
 
 // loadAt reads a context from the commit of its ref, or from the commit's tree.
@@ -116,9 +111,17 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same name without what can't be shown of it")
 			continue
 		}
-		blob, err := c.storeContent(f)
-		if err != nil {
-			return err
+		blob := ""
+		switch {
+		case f.Omitted != "":
+		case c.repo.Format.Valid(git.OID(f.Blob)):
+			blob = f.Blob
+		default:
+			oid, err := c.repo.WriteBlob([]byte(f.Content))
+			if err != nil {
+				return err
+			}
+			blob = string(oid)
 		}
 		if blob != "" && !c.repo.Loose.Keep(git.OID(blob)) {
 			loose = append(loose, git.OID(blob))
@@ -140,18 +143,6 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 		}
 	}
 	return nil
-}
-
-// storeContent returns the object of a file's content, "" for none.
-func (c commits) storeContent(f recall.File) (string, error) {
-	if f.Omitted != "" {
-		return "", nil
-	}
-	if c.repo.Format.Valid(git.OID(f.Blob)) {
-		return f.Blob, nil
-	}
-	oid, err := c.repo.WriteBlob([]byte(f.Content))
-	return string(oid), err
 }
 
 // damage returns the error of something that exists and can't be read.

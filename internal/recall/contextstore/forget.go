@@ -44,7 +44,21 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 	}
 	data := object.Data
 	var edits []gittree.Edit
-	if before := maps.Clone(d.State.Files); d.withoutFiles(what.Paths) {
+	before := maps.Clone(d.State.Files)
+	some := false // of the files had contents
+	for _, path := range what.Paths {
+		f, found := d.State.Files[path]
+		if !found || f.Blob == "" && f.Hash == "" && len(f.Outline) == 0 {
+			continue
+		}
+		if f.Blob != "" {
+			d.State.TotalSize -= f.Size
+		}
+		some = true
+		f.Blob, f.Hash, f.Outline, f.Omitted = "", "", nil, recall.Forgotten
+		d.State.Files[path] = f
+	}
+	if some {
 		if data, err = d.encode(); err != nil {
 			return "", err
 		}
@@ -75,22 +89,4 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 		return "", err
 	}
 	return repo.WriteCommit(git.Commit{Tree: tree, Parents: c.Parents, Author: c.Author, Committer: c.Committer, Message: message})
-}
-
-// withoutFiles takes the contents of files out, and reports whether there were any.
-func (d *stored) withoutFiles(paths []string) bool {
-	some := false
-	for _, path := range paths {
-		f, found := d.State.Files[path]
-		if !found || f.Blob == "" && f.Hash == "" && len(f.Outline) == 0 {
-			continue
-		}
-		if f.Blob != "" {
-			d.State.TotalSize -= f.Size
-		}
-		some = true
-		f.Blob, f.Hash, f.Outline, f.Omitted = "", "", nil, recall.Forgotten
-		d.State.Files[path] = f
-	}
-	return some
 }

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -56,27 +55,6 @@ type storedFile struct {
 	Blob    string  `json:"blob,omitempty"`
 }
 
-// draft converts a context to what is stored. All objects that it names exist: a ref to
-// a tree without one of its objects makes git gc fail.
-func (s Store) draft(ctx context.Context, c recall.Checkpoint) (*stored, error) {
-	c.Summary = singleLine(c.Summary)
-	now := s.Now()
-	if c.CreatedAt.IsZero() {
-		c.CreatedAt = now
-	}
-	c.CreatedAt = c.CreatedAt.UTC().Truncate(time.Second)
-	c.Status, c.Mode = cmp.Or(c.Status, recall.Kept), cmp.Or(c.Mode, recall.StatefulMode)
-	c.Worktree = cmp.Or(c.Worktree, s.Repo.Root)
-	d := &stored{Format: storedFormat, Order: c.CreatedAt.UnixNano(), Checkpoint: c}
-	if now.Unix() == c.CreatedAt.Unix() {
-		d.Order = now.UnixNano()
-	}
-	d.State = storedState{Analysis: c.State.Analysis, Context: c.State.Context}
-	err := s.commits().storeFiles(ctx, d, c.State.Files)
-	d.Checkpoint.State = recall.State{}
-	return d, err
-}
-
 // write writes the objects of d and returns its commit. Unchanged parts of the tree are
 // those of old.
 func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
@@ -94,7 +72,7 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 	}
 	var root git.OID
 	edits := []gittree.Edit{{Path: metadataName, Mode: git.ModeFile, OID: meta}}
-	if old != nil && maps.EqualFunc(d.State.Files, old.State.Files, sameBlob) {
+	if old != nil && maps.EqualFunc(d.State.Files, old.State.Files, func(a, b storedFile) bool { return a.Blob == b.Blob }) {
 		root = old.tree
 	} else {
 		edits = append(edits, d.contentEdits()...)
@@ -106,8 +84,6 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 	d.tree = tree
 	return s.Repo.WriteCommit(git.Commit{Tree: tree, Author: by, Committer: by, Message: d.Summary + "\n"})
 }
-
-func sameBlob(a, b storedFile) bool { return a.Blob == b.Blob }
 
 // contentEdits adds the contents to the tree, each at its placeOf.
 func (d *stored) contentEdits() []gittree.Edit {
@@ -124,7 +100,11 @@ func (d *stored) contentEdits() []gittree.Edit {
 // placeOf returns the path in the tree of the content of a file: below files/, or, if
 // that is not valid or in conflict with those taken, the hash of its path.
 func placeOf(path string, taken map[string]bool) string {
-	if git.ValidPath(path) && !taken[path+"/"] && !underFile(path, taken) {
+	conflict := !git.ValidPath(path) || taken[path+"/"]
+	for i, c := range path {
+		conflict = conflict || c == '/' && taken[path[:i]] // a directory of the path is a file
+	}
+	if !conflict {
 		taken[path] = true
 		for i, c := range path {
 			if c == '/' {
@@ -135,16 +115,6 @@ func placeOf(path string, taken map[string]bool) string {
 	}
 	sum := sha256.Sum256([]byte(path))
 	return othersDir + "/" + hex.EncodeToString(sum[:])
-}
-
-// underFile reports whether a directory of the path is a file in taken.
-func underFile(path string, taken map[string]bool) bool {
-	for i, c := range path {
-		if c == '/' && taken[path[:i]] {
-			return true
-		}
-	}
-	return false
 }
 
 func (d *stored) encode() ([]byte, error) {

@@ -63,11 +63,23 @@ func (s Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 
 // rowOf returns the row of a stored context.
 func rowOf(d *stored) catalog.Context {
+	a := d.State.Analysis
+	parts := []string{d.ID, d.Summary, d.Description, a.CurrentTask, d.State.Context.GitBranch}
+	for _, list := range [][]string{d.Tags, a.NextSteps, a.Decisions, a.Blockers, slices.Sorted(maps.Keys(d.State.Files))} {
+		parts = append(parts, list...)
+	}
+	text := strings.ToLower(strings.Join(parts, "\n"))
+	if len(text) > maxSearched {
+		text = text[:maxSearched]
+		for !utf8.ValidString(text) && text != "" {
+			text = text[:len(text)-1]
+		}
+	}
 	r := catalog.Context{
 		ID: d.ID, OID: string(d.oid), Summary: d.Summary, Created: d.CreatedAt.UTC(), Order: d.Order,
 		Status: string(d.Status), Cause: string(d.Cause), Mode: string(d.Mode),
 		Worktree: d.Worktree, Branch: d.State.Context.GitBranch, Commit: d.State.Context.GitCommit,
-		Files: int64(len(d.State.Files)), Bytes: d.State.TotalSize, Text: searched(d),
+		Files: int64(len(d.State.Files)), Bytes: d.State.TotalSize, Text: text,
 	}
 	if len(d.Sessions) > 0 {
 		r.Session = d.Sessions[0]
@@ -82,21 +94,4 @@ func entryOf(r catalog.Context) Entry {
 		Worktree: r.Worktree, Branch: r.Branch, Commit: r.Commit, Session: r.Session,
 		Files: int(r.Files), Size: r.Bytes, Text: r.Text,
 	}
-}
-
-// searched returns the searched text of a context.
-func searched(d *stored) string {
-	a := d.State.Analysis
-	parts := []string{d.ID, d.Summary, d.Description, a.CurrentTask, d.State.Context.GitBranch}
-	for _, list := range [][]string{d.Tags, a.NextSteps, a.Decisions, a.Blockers, slices.Sorted(maps.Keys(d.State.Files))} {
-		parts = append(parts, list...)
-	}
-	text := strings.ToLower(strings.Join(parts, "\n"))
-	if len(text) > maxSearched {
-		text = text[:maxSearched]
-		for !utf8.ValidString(text) && text != "" {
-			text = text[:len(text)-1]
-		}
-	}
-	return text
 }

@@ -24,9 +24,6 @@ type stamp struct {
 
 func (s stamp) String() string { return fmt.Sprintf("%s %s %x", s.folder, s.packed, s.names) }
 
-// none reports whether the repository certainly never had a saved context.
-func (s stamp) none() bool { return s.has != nil && s.folder == "-" && s.packed == "-" }
-
 // stampOf returns the stamp of the refs of a repository.
 func stampOf(repo *git.Repo) stamp {
 	if repo.RefStorage != "files" {

@@ -4,6 +4,7 @@
 package contextstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -42,15 +43,41 @@ type Store struct {
 // kept context does not become pending again. The content of each file is in the object
 // Blob or in Content; of a file with neither only the name is stored.
 func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
-	d, err := s.draft(ctx, c)
-	if err != nil {
+	// All objects that it names exist: a ref to a tree without one of its objects makes git gc fail.
+	c.Summary = singleLine(c.Summary)
+	now := s.Now()
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = now
+	}
+	c.CreatedAt = c.CreatedAt.UTC().Truncate(time.Second)
+	c.Status, c.Mode = cmp.Or(c.Status, recall.Kept), cmp.Or(c.Mode, recall.StatefulMode)
+	c.Worktree = cmp.Or(c.Worktree, s.Repo.Root)
+	d := &stored{Format: storedFormat, Order: c.CreatedAt.UnixNano(), Checkpoint: c}
+	if now.Unix() == c.CreatedAt.Unix() {
+		d.Order = now.UnixNano()
+	}
+	d.State = storedState{Analysis: c.State.Analysis, Context: c.State.Context}
+	if err := s.commits().storeFiles(ctx, d, c.State.Files); err != nil {
 		return "", fmt.Errorf("store context checkpoint: %w", err)
 	}
-	before, put := stampOf(s.Repo), s.create
-	if c.ID != "" {
-		put = s.replace
+	d.Checkpoint.State = recall.State{}
+	before := stampOf(s.Repo)
+	var made *stored
+	var err error
+	if c.ID == "" {
+		made, err = s.create(ctx, d)
+	} else {
+		asked := d.Status
+		made, err = s.revise(ctx, d.ID, func(old *stored) (*stored, error) {
+			if d.Status = asked; old.Status == recall.Kept {
+				d.Status = recall.Kept
+			}
+			if old.Order/int64(time.Second) == d.CreatedAt.Unix() {
+				d.Order = old.Order
+			}
+			return d, nil
+		})
 	}
-	made, err := put(ctx, d)
 	if err != nil {
 		return "", fmt.Errorf("store context checkpoint: %w", err)
 	}
@@ -58,13 +85,17 @@ func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
 	return made.ID, nil
 }
 
-// create stores a new one, with an unused id.
+// create stores a new one, with an unused id: six hex digits, a dash and six more, which no id
+// of a committed checkpoint has.
 func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 	var err error
 	for range tries {
-		if d.ID, err = newID(s.Random); err != nil {
-			return nil, err
+		var b [6]byte
+		if _, err := io.ReadFull(s.Random, b[:]); err != nil {
+			return nil, fmt.Errorf("make an id: %w", err)
 		}
+		text := hex.EncodeToString(b[:])
+		d.ID = text[:6] + "-" + text[6:]
 		var oid git.OID
 		if oid, err = s.write(ctx, d, nil); err != nil {
 			return nil, err
@@ -79,20 +110,6 @@ func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 		}
 	}
 	return nil, err
-}
-
-// replace stores d in place of the one with its id.
-func (s Store) replace(ctx context.Context, d *stored) (*stored, error) {
-	asked := d.Status
-	return s.revise(ctx, d.ID, func(old *stored) (*stored, error) {
-		if d.Status = asked; old.Status == recall.Kept {
-			d.Status = recall.Kept
-		}
-		if old.Order/int64(time.Second) == d.CreatedAt.Unix() {
-			d.Order = old.Order
-		}
-		return d, nil
-	})
 }
 
 // revise replaces the context id by what change returns, unless that is nil, and calls
@@ -220,17 +237,6 @@ func surplus(all []catalog.Context, keep int, before time.Time) []catalog.Contex
 		}
 	}
 	return list
-}
-
-// newID returns six hex digits, a dash and six more, which no id of a committed checkpoint
-// has.
-func newID(random io.Reader) (string, error) {
-	var b [6]byte
-	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", fmt.Errorf("make an id: %w", err)
-	}
-	text := hex.EncodeToString(b[:])
-	return text[:6] + "-" + text[6:], nil
 }
 
 // IsID reports whether text is a whole id.

@@ -82,8 +82,8 @@ func (s Store) note(ctx context.Context, before stamp, change catalog.ContextCha
 // those in the catalog that differ from the refs.
 func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
 	at := stampOf(s.Repo)
-	if at.none() {
-		return nil, nil // without opening the catalog
+	if at.has != nil && at.folder == "-" && at.packed == "-" {
+		return nil, nil // there was never a context: without opening the catalog
 	}
 	now := at.String()
 	var list []catalog.Context
@@ -98,7 +98,8 @@ func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 				return err
 			}
 			change.Stamp = now
-			if err := i.mend(ctx, change); err != nil {
+			// A failure to write only the stamp is no error: it is compared again the next time.
+			if err := i.set(ctx, change); err != nil && len(change.Put)+len(change.Drop) > 0 {
 				list, err = i.without(ctx, change, f)
 				return err
 			}
@@ -112,7 +113,23 @@ func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 	if err == nil {
 		return list, nil
 	}
-	return s.readRows(ctx, f)
+	// From the refs, without the catalog.
+	refs, err := s.commits().all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list = nil
+	for _, id := range slices.Sorted(maps.Keys(refs)) {
+		d, err := s.commits().loadAt(ctx, id, refs[id])
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			continue // damaged
+		}
+		list = append(list, rowOf(d))
+	}
+	return selected(list, f), nil
 }
 
 // compare returns the change that makes the rows agree with the refs.
@@ -148,15 +165,6 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 	return change, nil
 }
 
-// mend writes the change. A failure to write only the stamp is no error.
-func (i index) mend(ctx context.Context, change catalog.ContextChange) error {
-	err := i.set(ctx, change)
-	if len(change.Put)+len(change.Drop) == 0 {
-		return nil // it is compared again the next time
-	}
-	return err
-}
-
 // without returns the rows after a change that can't be written.
 func (i index) without(ctx context.Context, change catalog.ContextChange, f catalog.ContextFilter) ([]catalog.Context, error) {
 	all, err := i.list(ctx, catalog.ContextFilter{Words: f.Words})
@@ -184,40 +192,18 @@ func (i index) dropGone(ctx context.Context) {
 	}
 }
 
-// readRows returns rows from the refs, without the catalog.
-func (s Store) readRows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
-	refs, err := s.commits().all(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []catalog.Context
-	for _, id := range slices.Sorted(maps.Keys(refs)) {
-		d, err := s.commits().loadAt(ctx, id, refs[id])
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			continue // damaged
-		}
-		list = append(list, rowOf(d))
-	}
-	return selected(list, f), nil
-}
-
-// selected returns the rows that the filter selects.
+// selected returns the rows that the filter selects, the newest first.
 func selected(list []catalog.Context, f catalog.ContextFilter) []catalog.Context {
 	is := func(want, has string) bool { return want == "" || want == has }
 	list = slices.DeleteFunc(list, func(r catalog.Context) bool {
 		return !is(f.Worktree, r.Worktree) || !is(f.Branch, r.Branch) || !is(f.Session, r.Session) || !is(f.Status, r.Status) ||
 			slices.ContainsFunc(f.Words, func(w string) bool { return !strings.Contains(r.Text, w) })
 	})
-	slices.SortFunc(list, newestFirst)
+	slices.SortFunc(list, func(a, b catalog.Context) int {
+		return cmp.Or(cmp.Compare(b.Order, a.Order), strings.Compare(b.ID, a.ID))
+	})
 	if f.Limit > 0 && len(list) > f.Limit {
 		list = list[:f.Limit]
 	}
 	return list
-}
-
-func newestFirst(a, b catalog.Context) int {
-	return cmp.Or(cmp.Compare(b.Order, a.Order), strings.Compare(b.ID, a.ID))
 }

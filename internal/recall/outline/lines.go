@@ -24,80 +24,74 @@ type language struct {
 func languageOf(ext, name string) *language {
 	switch ext {
 	case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte":
-		return script()
+		return &language{
+			keys:      strings.Fields("function function* class interface type enum namespace const let var"),
+			modifiers: strings.Fields("export default declare abstract async"), comment: strings.Fields("// * /*"),
+			shape: func(line string, indent int) bool {
+				return indent > 0 && indent <= 4 && strings.HasSuffix(line, "{") &&
+					isCall(line, "async", "static", "private", "public", "protected", "get", "set", "readonly", "override")
+			},
+		}
 	case ".py", ".pyi":
-		return &language{keys: words("def class"), modifiers: words("async"), deep: 8, comment: words("#")}
+		return &language{keys: strings.Fields("def class"), modifiers: strings.Fields("async"), deep: 8, comment: strings.Fields("#")}
 	case ".rb", ".rake":
-		return &language{keys: words("def class module"), deep: 8, comment: words("#")}
+		return &language{keys: strings.Fields("def class module"), deep: 8, comment: strings.Fields("#")}
 	case ".rs":
 		return &language{
-			keys: words("fn struct enum trait impl impl< mod type static const union macro_rules!"), deep: 4,
-			modifiers: words(`pub pub(crate) pub(super) async unsafe const extern "C" default`), comment: words("// *"),
+			keys: strings.Fields("fn struct enum trait impl impl< mod type static const union macro_rules!"), deep: 4,
+			modifiers: strings.Fields(`pub pub(crate) pub(super) async unsafe const extern "C" default`), comment: strings.Fields("// *"),
 		}
 	case ".java", ".kt", ".kts", ".cs", ".scala", ".swift", ".dart", ".groovy":
-		return typed()
+		// Members begin with modifiers or a type.
+		modifiers := strings.Fields("public private protected internal static final abstract override open sealed data suspend inline async virtual partial readonly default synchronized fileprivate mutating case")
+		return &language{
+			keys:      strings.Fields("class interface enum record struct protocol extension object trait fun func def init namespace typealias"),
+			modifiers: modifiers, deep: 8, comment: strings.Fields("// * /* @"),
+			shape: func(line string, indent int) bool {
+				first, _, _ := strings.Cut(line, " ")
+				return indent <= 8 && slices.Contains(modifiers, first) && first != "case" && first != "default" && strings.Contains(line, "(")
+			},
+		}
 	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".m", ".mm":
 		return &language{
-			keys:    words("struct class enum union typedef namespace template #define"),
-			comment: words("// * /*"), shape: isCFunction,
+			keys:    strings.Fields("struct class enum union typedef namespace template #define"),
+			comment: strings.Fields("// * /*"), shape: isCFunction,
 		}
 	case ".php":
 		return &language{
-			keys: words("function class interface trait enum namespace"), deep: 8, comment: words("// # *"),
-			modifiers: words("public private protected static abstract final readonly"),
+			keys: strings.Fields("function class interface trait enum namespace"), deep: 8, comment: strings.Fields("// # *"),
+			modifiers: strings.Fields("public private protected static abstract final readonly"),
 		}
 	case ".sh", ".bash", ".zsh", ".ksh":
-		return &language{keys: words("function"), deep: 4, comment: words("#"), shape: isShellFunction}
-	}
-	return languageOther(ext, name)
-}
-
-func languageOther(ext, name string) *language {
-	switch ext {
+		return &language{
+			keys: strings.Fields("function"), deep: 4, comment: strings.Fields("#"),
+			shape: func(line string, indent int) bool {
+				name, _, ok := strings.Cut(line, "()")
+				return ok && indent <= 4 && isName(strings.TrimSpace(name))
+			},
+		}
 	case ".lua":
-		return &language{keys: words("function"), modifiers: words("local"), deep: 4, comment: words("--")}
+		return &language{keys: strings.Fields("function"), modifiers: strings.Fields("local"), deep: 4, comment: strings.Fields("--")}
 	case ".ex", ".exs":
-		return &language{keys: words("def defp defmodule defmacro"), deep: 8, comment: words("#")}
+		return &language{keys: strings.Fields("def defp defmodule defmacro"), deep: 8, comment: strings.Fields("#")}
 	case ".proto":
-		return &language{keys: words("message service rpc enum"), deep: 4, comment: words("//")}
+		return &language{keys: strings.Fields("message service rpc enum"), deep: 4, comment: strings.Fields("//")}
 	case ".sql":
-		return &language{keys: words("CREATE ALTER create alter"), comment: words("--")}
+		return &language{keys: strings.Fields("CREATE ALTER create alter"), comment: strings.Fields("--")}
 	case ".md", ".markdown":
-		return &language{shape: isHeading}
+		return &language{shape: func(line string, _ int) bool {
+			level := len(line) - len(strings.TrimLeft(line, "#"))
+			return level > 0 && level <= 6 && level < len(line) && line[level] == ' '
+		}}
 	case ".toml", ".ini", ".cfg":
 		return &language{shape: func(line string, indent int) bool { return indent == 0 && line[0] == '[' }}
 	case ".mk":
-		return &language{shape: isTarget, comment: words("#")}
+		return &language{shape: isTarget, comment: strings.Fields("#")}
 	}
 	if name == "Makefile" || name == "GNUmakefile" {
-		return &language{shape: isTarget, comment: words("#")}
+		return &language{shape: isTarget, comment: strings.Fields("#")}
 	}
 	return nil
-}
-
-func words(list string) []string { return strings.Fields(list) }
-
-func script() *language {
-	return &language{
-		keys:      words("function function* class interface type enum namespace const let var"),
-		modifiers: words("export default declare abstract async"), comment: words("// * /*"),
-		shape: func(line string, indent int) bool {
-			return indent > 0 && indent <= 4 && strings.HasSuffix(line, "{") && isCall(line, "async", "static", "private", "public", "protected", "get", "set", "readonly", "override")
-		},
-	}
-}
-
-// typed is for languages whose members begin with modifiers or a type.
-func typed() *language {
-	modifiers := words("public private protected internal static final abstract override open sealed data suspend inline async virtual partial readonly default synchronized fileprivate mutating case")
-	return &language{
-		keys:      words("class interface enum record struct protocol extension object trait fun func def init namespace typealias"),
-		modifiers: modifiers, deep: 8, comment: words("// * /* @"),
-		shape: func(line string, indent int) bool {
-			first, _, _ := strings.Cut(line, " ")
-			return indent <= 8 && slices.Contains(modifiers, first) && first != "case" && first != "default" && strings.Contains(line, "(")
-		},
-	}
 }
 
 // outlineLines returns the lines that are declarations of the language.
@@ -109,43 +103,24 @@ func outlineLines(l *language, content string) []recall.Declaration {
 	fence := ""
 	for i, line := range o.lines {
 		text := strings.TrimSpace(line)
-		if mark := fenceOf(text); mark != "" && (fence == "" || strings.HasPrefix(mark, fence)) {
+		mark := "" // of a Markdown fence
+		if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
+			mark = text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
+		}
+		if mark != "" && (fence == "" || strings.HasPrefix(mark, fence)) {
 			if fence == "" {
 				fence = mark
 			} else {
 				fence = ""
 			}
 		}
-		if fence == "" && text != "" && l.declares(text, indentOf(line)) && !o.add(i+1) {
+		space := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		indent := len(space) + 3*strings.Count(space, "\t")
+		if fence == "" && text != "" && l.declares(text, indent) && !o.add(i+1) {
 			break
 		}
 	}
 	return o.list
-}
-
-// fenceOf returns the mark of a Markdown fence, "" for any other line.
-func fenceOf(text string) string {
-	for _, mark := range []string{"```", "~~~"} {
-		if strings.HasPrefix(text, mark) {
-			return text[:len(text)-len(strings.TrimLeft(text, mark))]
-		}
-	}
-	return ""
-}
-
-func indentOf(line string) int {
-	n := 0
-	for i := range len(line) {
-		switch line[i] {
-		case ' ':
-			n++
-		case '\t':
-			n += 4
-		default:
-			return n
-		}
-	}
-	return n
 }
 
 func (l *language) declares(text string, indent int) bool {
@@ -185,7 +160,7 @@ func isCall(line string, before ...string) bool {
 	parts := strings.Fields(head)
 	for i, part := range parts {
 		if i == len(parts)-1 {
-			return isName(part) && !slices.Contains(words("if for while switch catch return function with else do"), part)
+			return isName(part) && !slices.Contains(strings.Fields("if for while switch catch return function with else do"), part)
 		}
 		if !slices.Contains(before, part) {
 			return false
@@ -214,17 +189,7 @@ func isCFunction(line string, indent int) bool {
 		return false
 	}
 	first, rest, _ := strings.Cut(head, " ")
-	return rest != "" && !slices.Contains(words("if for while switch return else do case"), first)
-}
-
-func isShellFunction(line string, indent int) bool {
-	name, _, ok := strings.Cut(line, "()")
-	return ok && indent <= 4 && isName(strings.TrimSpace(name))
-}
-
-func isHeading(line string, _ int) bool {
-	level := len(line) - len(strings.TrimLeft(line, "#"))
-	return level > 0 && level <= 6 && level < len(line) && line[level] == ' '
+	return rest != "" && !slices.Contains(strings.Fields("if for while switch return else do case"), first)
 }
 
 // isTarget reports whether a line of a makefile is a rule.

@@ -30,19 +30,13 @@ func Outline(name, content string) []recall.Declaration {
 		return nil
 	}
 	ext := strings.ToLower(path.Ext(name))
-	if ext == ".go" {
-		return outlineGo(content)
+	if ext != ".go" {
+		return outlineLines(languageOf(ext, path.Base(name)), content)
 	}
-	return outlineLines(languageOf(ext, path.Base(name)), content)
-}
-
-// outlineGo parses a Go file. If it has a syntax error, outlineLines finds its
-// declarations.
-func outlineGo(content string) []recall.Declaration {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution)
-	if err != nil {
-		return outlineLines(&language{keys: words("func type const var")}, content)
+	if err != nil { // a syntax error
+		return outlineLines(&language{keys: strings.Fields("func type const var")}, content)
 	}
 	o := outliner{lines: strings.Split(content, "\n")}
 	for _, decl := range file.Decls {
@@ -55,21 +49,16 @@ func outlineGo(content string) []recall.Declaration {
 			}
 			for i, spec := range d.Specs {
 				if i < maxSpecs || d.Tok == token.TYPE {
-					o.add(specLine(set, d, spec))
+					pos := spec.Pos()
+					if !d.Lparen.IsValid() { // the line of the keyword
+						pos = d.Pos()
+					}
+					o.add(set.PositionFor(pos, false).Line)
 				}
 			}
 		}
 	}
 	return o.list
-}
-
-// specLine returns the line of a spec: that of the keyword if the spec is not in
-// parentheses.
-func specLine(set *token.FileSet, d *ast.GenDecl, spec ast.Spec) int {
-	if !d.Lparen.IsValid() {
-		return set.PositionFor(d.Pos(), false).Line
-	}
-	return set.PositionFor(spec.Pos(), false).Line
 }
 
 // outliner collects declarations, each line once.
@@ -86,21 +75,16 @@ func (o *outliner) add(line int) bool {
 	if line < 1 || line > len(o.lines) || len(o.list) > 0 && o.list[len(o.list)-1].Line >= line {
 		return true
 	}
-	if text := declared(o.lines[line-1]); text != "" {
+	text := strings.TrimRight(strings.TrimSpace(strings.ToValidUTF8(o.lines[line-1], "")), " \t{")
+	if len(text) > maxDeclaration {
+		cut := maxDeclaration - len("…")
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	if text != "" {
 		o.list = append(o.list, recall.Declaration{Line: line, Text: text})
 	}
 	return true
-}
-
-// declared returns the text of a declaration for an outline.
-func declared(line string) string {
-	text := strings.TrimRight(strings.TrimSpace(strings.ToValidUTF8(line, "")), " \t{")
-	if len(text) <= maxDeclaration {
-		return text
-	}
-	cut := maxDeclaration - len("…")
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
 }

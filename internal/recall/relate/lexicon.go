@@ -84,9 +84,6 @@ func (l *lexicon) continuing(t *text, sameBranch bool) bool {
 	return false
 }
 
-// aboutPresentBranch reports whether a prompt is about the branch that is checked out.
-func (l *lexicon) aboutPresentBranch(t *text) bool { return hasPhrase(t.all, l.present) }
-
 func hasPhrase(words, phrases []string) bool {
 	line := " " + strings.Join(words, " ") + " "
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(line, " "+p+" ") })

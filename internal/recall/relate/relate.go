@@ -102,7 +102,7 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	switch {
 	case sameBranch && !IsPlan(p.Text):
 		least = typedThreshold
-	case !sameBranch && l.aboutPresentBranch(t):
+	case !sameBranch && hasPhrase(t.all, l.present):
 		least = pathScore
 	}
 	if branch != "" && (branch == p.Branch && !isTrunk(branch) || !sameBranch && l.sameTopic(branch, p.Branch)) {
@@ -111,7 +111,7 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	switch {
 	case score >= least:
 		return Verdict{Related: true, Reason: Scored, Score: score}
-	case sameBranch && !sameLanguage(t, k):
+	case sameBranch && t.language != "" && len(k.languages) > 0 && !k.languages[t.language]:
 		return Verdict{Related: true, Reason: Incomparable, Score: score}
 	default:
 		return Verdict{Reason: TooLittle, Score: score}
@@ -154,18 +154,21 @@ func (v Verdict) Exceeds(best Verdict) bool {
 	}
 }
 
-// sameLanguage reports whether the prompt and the requests of the context are in one
-// language, as far as that is known.
-func sameLanguage(t *text, k *vocabulary) bool {
-	return t.language == "" || len(k.languages) == 0 || k.languages[t.language]
-}
-
 // score adds up what the prompt and the context have in common. Words count in relation
 // to the length of the prompt, as a long one has some of any context.
 func (k *vocabulary) score(t *text, l *lexicon, branch string) float64 {
 	score := 0.0
 	for _, path := range t.paths {
-		score += k.pathScore(path)
+		// The end of a path in the context, or a folder of it.
+		base := path[strings.LastIndexByte(path, '/')+1:]
+		switch {
+		case k.paths[path] && !isGeneric(base), strings.Contains(path, "/") && k.paths[path]:
+			score += pathScore
+		case k.named[path] && !isGeneric(base):
+			score += namedScore
+		case k.paths[base]:
+			score += genericScore
+		}
 	}
 	for _, name := range t.identifiers {
 		if k.identifiers[name] {
@@ -188,50 +191,19 @@ func (k *vocabulary) score(t *text, l *lexicon, branch string) float64 {
 		}
 	}
 	for _, item := range k.todo {
-		if share(item, t) >= todoShare {
+		const least = 2
+		found := 0
+		for _, w := range item {
+			if t.has(w) {
+				found++
+			}
+		}
+		if len(item) >= least && float64(found)/float64(len(item)) >= todoShare {
 			score += threshold
 		}
 	}
-	return score + words*lengthFactor(total)
-}
-
-// lengthFactor weighs the words in common by the weight of all words of the prompt: 1 for
-// up to enough, then less.
-func lengthFactor(total float64) float64 {
-	const enough = 5
-	return enough / max(total, enough)
-}
-
-// share returns the share of an item's words that the prompt has; 0 for an item of fewer
-// than two words.
-func share(item []string, t *text) float64 {
-	const least = 2
-	found := 0
-	for _, w := range item {
-		if t.has(w) {
-			found++
-		}
-	}
-	if len(item) < least {
-		return 0
-	}
-	return float64(found) / float64(len(item))
-}
-
-// pathScore returns the score of a path or name in the prompt: of one that is the end of
-// a path in the context, or a folder of it.
-func (k *vocabulary) pathScore(path string) float64 {
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	switch {
-	case k.paths[path] && !isGeneric(base), strings.Contains(path, "/") && k.paths[path]:
-		return pathScore
-	case k.named[path] && !isGeneric(base):
-		return namedScore
-	case k.paths[base]:
-		return genericScore
-	default:
-		return 0
-	}
+	const enough = 5 // what all words of the prompt weigh; of more, those in common count less
+	return score + words*(enough/max(total, enough))
 }
 
 // branchWords returns the words of a branch's name; none of a branch that most
@@ -340,10 +312,16 @@ func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 	return k
 }
 
-// addPath adds a path, all its ends, and its base name without extension as an
-// identifier if it has the form of one.
+// addPath adds a path, all its ends, the words of which its base name is composed (those of
+// InvoiceList.tsx are invoice and list), and that name without extension as an identifier if it
+// has the form of one.
 func (k *vocabulary) addPath(path string) {
-	k.addWordsOf(path[strings.LastIndexByte(path, '/')+1:])
+	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
+	for _, part := range parts(name) {
+		if part = strings.ToLower(part); len(part) >= leastOfName && !isGeneric(part) {
+			k.words[stemmed(part)] = true
+		}
+	}
 	path = strings.ToLower(path)
 	for rest, more := path, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
 		k.paths[rest] = true
@@ -367,17 +345,6 @@ func (k *vocabulary) addPath(path string) {
 
 // leastOfName is the least length of a word of a file's name that is compared, in bytes.
 const leastOfName = 4
-
-// addWordsOf adds the words of which a file's name is composed: those of InvoiceList.tsx are
-// invoice and list.
-func (k *vocabulary) addWordsOf(base string) {
-	stem, _, _ := strings.Cut(base, ".")
-	for _, part := range parts(stem) {
-		if part = strings.ToLower(part); len(part) >= leastOfName && !isGeneric(part) {
-			k.words[stemmed(part)] = true
-		}
-	}
-}
 
 // isGeneric reports whether a file's name is one that most projects have.
 func isGeneric(base string) bool {

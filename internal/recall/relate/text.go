@@ -63,7 +63,12 @@ func (l *lexicon) parse(s string) *text {
 	t := &text{lexicon: l, present: map[string]bool{}, scripts: map[script]int{}}
 	for word := range strings.FieldsSeq(strings.ReplaceAll(s, "’", "'")) {
 		if strings.Contains(word, "://") {
-			t.url(strings.ToLower(word))
+			for _, mark := range []string{"/pull/", "/pulls/", "/merge_requests/"} {
+				if _, rest, found := strings.Cut(strings.ToLower(word), mark); found {
+					n, _, _ := strings.Cut(rest, "/")
+					t.number(n)
+				}
+			}
 			continue
 		}
 		for field := range strings.FieldsFuncSeq(word, isSeparator) {
@@ -108,16 +113,6 @@ func (t *text) field(f string) {
 	}
 	for _, part := range parts(f) {
 		t.word(strings.ToLower(part))
-	}
-}
-
-// url adds the number of a pull request.
-func (t *text) url(s string) {
-	for _, mark := range []string{"/pull/", "/pulls/", "/merge_requests/"} {
-		if _, rest, found := strings.Cut(s, mark); found {
-			n, _, _ := strings.Cut(rest, "/")
-			t.number(n)
-		}
 	}
 }
 
@@ -190,12 +185,9 @@ func isPath(f string) bool {
 		return false
 	}
 	ext := f[strings.LastIndexByte(f, '.')+1:]
-	named := ext != f && len(ext) >= shortest && len(ext) <= longest && isWordlike(ext) && !isNumber(ext) && len(f) >= least
+	isWord := !strings.ContainsFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	named := ext != f && len(ext) >= shortest && len(ext) <= longest && isWord && !isNumber(ext) && len(f) >= least
 	return named || strings.Count(f, "/") >= 2 || strings.HasPrefix(f, "./") || strings.HasSuffix(f, "/") && len(f) > 1
-}
-
-func isWordlike(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 func isNumber(s string) bool {

@@ -41,7 +41,6 @@ func (l Line) Checks() Checks {
 }
 
 func (c command) checks() Checks {
-	first := c.argument(0)
 	switch c.program() {
 	case "pytest", "py.test", "jest", "vitest", "mocha", "rspec", "ctest", "phpunit", "tox", "nox", "nextest", "ava":
 		return tests
@@ -51,36 +50,25 @@ func (c command) checks() Checks {
 	case "tsc", "gcc", "g++", "clang", "javac", "webpack", "ninja", "rustc":
 		return builds
 	case "go", "cargo", "dotnet", "swift", "deno", "mix", "zig", "dart", "flutter", "stack", "cabal", "bazel", "sbt", "lein":
-		return toolchain(first)
+		switch c.argument(0) {
+		case "test", "nextest":
+			return tests
+		case "build", "install", "check", "compile":
+			return builds
+		case "vet", "clippy", "lint", "credo", "dialyzer", "analyze":
+			return lints
+		}
 	case "make", "gmake", "just", "task", "mise", "rake", "gradle", "gradlew", "mvn", "mvnw", "npm", "yarn", "pnpm", "bun",
 		"nx", "turbo", "poetry", "uv", "bundle", "hatch", "invoke", "composer", "python", "python3", "vite", "next", "cmake",
 		"playwright", "cypress", "ng":
 		return c.targets()
 	case "git":
-		return gitChecks(first)
-	}
-	return 0
-}
-
-// toolchain returns what a command of a language's toolchain checks.
-func toolchain(command string) Checks {
-	switch command {
-	case "test", "nextest":
-		return tests
-	case "build", "install", "check", "compile":
-		return builds
-	case "vet", "clippy", "lint", "credo", "dialyzer", "analyze":
-		return lints
-	}
-	return 0
-}
-
-func gitChecks(command string) Checks {
-	switch command {
-	case "commit", "merge", "rebase", "cherry-pick", "pull":
-		return commits
-	case "push":
-		return pushes
+		switch c.argument(0) {
+		case "commit", "merge", "rebase", "cherry-pick", "pull":
+			return commits
+		case "push":
+			return pushes
+		}
 	}
 	return 0
 }
@@ -140,7 +128,16 @@ func (c command) trivial() bool {
 		"done", "fi", "for", "while", "else", "strings", "xxd", "hexdump", "id", "history", "wait", "set", "unset", "return", "exit":
 		return true
 	case "git":
-		return isGitQuery(c)
+		command := c.argument(0)
+		if slices.Contains(c.words, "-C") {
+			command = c.argument(1)
+		}
+		switch command {
+		case "status", "diff", "log", "show", "branch", "remote", "rev-parse", "rev-list", "ls-files", "ls-tree", "blame", "describe",
+			"config", "reflog", "cat-file", "grep", "shortlog", "merge-base", "for-each-ref", "check-ignore", "":
+			return true
+		}
+		return false
 	case "gh":
 		return slices.Contains([]string{"view", "list", "diff", "status"}, c.argument(1)) ||
 			c.argument(0) == "api" && !slices.Contains(c.words, "-f") && !slices.Contains(c.words, "-X")
@@ -148,18 +145,4 @@ func (c command) trivial() bool {
 		return slices.Contains([]string{"doc", "list", "env", "version"}, c.argument(0))
 	}
 	return slices.Equal(c.words[1:], []string{"--version"}) || slices.Equal(c.words[1:], []string{"--help"})
-}
-
-// isGitQuery reports whether a git command only shows something.
-func isGitQuery(c command) bool {
-	command := c.argument(0)
-	if slices.Contains(c.words, "-C") {
-		command = c.argument(1)
-	}
-	switch command {
-	case "status", "diff", "log", "show", "branch", "remote", "rev-parse", "rev-list", "ls-files", "ls-tree", "blame", "describe",
-		"config", "reflog", "cat-file", "grep", "shortlog", "merge-base", "for-each-ref", "check-ignore", "":
-		return true
-	}
-	return false
 }

@@ -10,34 +10,28 @@ import (
 func (l Line) Files(cwd string) []string {
 	var paths []string
 	for _, c := range l.commands {
-		if c.program() == "cd" {
+		var args []string
+		switch c.program() {
+		case "cd":
 			cwd = ResolvePath(c.argument(0), cwd)
-			continue
+		case "cat", "head", "tail", "less", "more", "nl", "bat":
+			args = c.arguments()
+		case "sed":
+			if !strings.Contains(" "+strings.Join(c.words, " "), " -i") {
+				args = c.arguments()
+				args = args[min(1, len(args)):]
+			}
+		case "rg", "grep", "egrep", "ag":
+			args = c.arguments()
+			args = args[min(1, len(args)):]
 		}
-		for _, arg := range c.shown() {
+		for _, arg := range args {
 			if path := ResolvePath(arg, cwd); path != "" && looksLikeFile(arg) {
 				paths = append(paths, path)
 			}
 		}
 	}
 	return paths
-}
-
-// shown returns the arguments that may be files whose contents the command shows.
-func (c command) shown() []string {
-	args := c.arguments()
-	switch c.program() {
-	case "cat", "head", "tail", "less", "more", "nl", "bat":
-		return args
-	case "sed":
-		if strings.Contains(" "+strings.Join(c.words, " "), " -i") {
-			return nil
-		}
-		return args[min(1, len(args)):]
-	case "rg", "grep", "egrep", "ag":
-		return args[min(1, len(args)):]
-	}
-	return nil
 }
 
 // looksLikeFile reports whether an argument is very probably a file name.

@@ -22,7 +22,7 @@ type Git struct {
 // GitCommands returns the git commands that change the index, the history or a remote, of
 // the line run in cwd.
 func (l Line) GitCommands(cwd string) []Git {
-	const most = 8
+	const most, mostArguments = 8, 40
 	var all []Git
 	for _, c := range l.commands {
 		if c.program() == "cd" {
@@ -45,7 +45,11 @@ func (l Line) GitCommands(cwd string) []Git {
 		g.Command = words[0]
 		switch g.Command {
 		case "add", "rm", "mv":
-			g.Arguments = addArguments(words[1:])
+			for _, word := range words[1:] {
+				if (!strings.HasPrefix(word, "-") || word == "-A" || word == "--all") && len(g.Arguments) < mostArguments {
+					g.Arguments = append(g.Arguments, word)
+				}
+			}
 		case "commit":
 			g.commit(words[1:])
 		case "push", "reset", "restore", "checkout", "switch", "stash":
@@ -55,18 +59,6 @@ func (l Line) GitCommands(cwd string) []Git {
 		all = append(all, g)
 	}
 	return all
-}
-
-// addArguments returns the paths of git add, and its flags that mean all.
-func addArguments(words []string) []string {
-	const most = 40
-	var list []string
-	for _, word := range words {
-		if (!strings.HasPrefix(word, "-") || word == "-A" || word == "--all") && len(list) < most {
-			list = append(list, word)
-		}
-	}
-	return list
 }
 
 // commit reads the arguments of git commit.
@@ -122,8 +114,8 @@ func (l Line) Pull() string {
 		args := c.arguments()
 		for _, arg := range args {
 			if _, rest, ok := strings.Cut(arg, "/pulls/"); ok && args[0] == "api" {
-				if n := leadingDigits(rest); n != "" {
-					return n
+				if n := len(rest) - len(strings.TrimLeft(rest, "0123456789")); n > 0 {
+					return rest[:n]
 				}
 			}
 		}
@@ -141,8 +133,4 @@ func (l Line) Pull() string {
 		}
 	}
 	return ""
-}
-
-func leadingDigits(s string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

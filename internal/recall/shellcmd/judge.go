@@ -1,6 +1,7 @@
 package shellcmd
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -21,26 +22,22 @@ const (
 
 // Judge returns how the success of the line is judged.
 func (l Line) Judge() Judge {
-	switch {
-	case l.masked && l.checkCommands() > 1:
-		return byPartOutput
-	case l.masked && l.cuts:
-		return byFewOutput
-	case l.masked:
-		return byOutput
+	if !l.masked {
+		return ByStatus
 	}
-	return ByStatus
-}
-
-// checkCommands returns the number of commands that check something.
-func (l Line) checkCommands() int {
-	n := 0
+	checks := 0
 	for _, c := range l.commands {
 		if c.checks() != 0 {
-			n++
+			checks++
 		}
 	}
-	return n
+	switch {
+	case checks > 1:
+		return byPartOutput
+	case l.cuts:
+		return byFewOutput
+	}
+	return byOutput
 }
 
 // Outcome returns how a command ended that gave no error, by the end of what it
@@ -57,7 +54,25 @@ func (by Judge) Outcome(output string) recall.Outcome {
 	if len(output) > most {
 		output = output[len(output)-most:]
 	}
-	outcome := judged(output, by == byFewOutput)
+	outcome := recall.Unknown
+	// The last count of failures decides, before lines that only failures print.
+	for text := range strings.SplitSeq(output, "\n") {
+		text = strings.TrimSpace(text)
+		failures, counts := countOf(text)
+		switch {
+		case counts && failures == 0:
+			outcome = recall.Passed
+		case counts, IsFailure(text):
+			outcome = recall.Failed
+		case outcome == recall.Failed:
+		case contains(text, "found no issues", "no issues found", "All checks passed"):
+			outcome = recall.Passed
+		case by == byFewOutput: // a success may not be that of everything that ran
+		case strings.HasPrefix(text, "ok  \t"), strings.HasPrefix(text, "ok \t"), text == "PASS",
+			strings.HasPrefix(text, "test result: ok"), strings.Contains(text, "BUILD SUCCESS"), strings.Contains(text, " passed"):
+			outcome = recall.Passed
+		}
+	}
 	if by == byPartOutput && outcome == recall.Passed {
 		return recall.Unknown // another check of the line may have failed
 	}
@@ -72,25 +87,6 @@ func PrintsFailure(output string) bool {
 		}
 	}
 	return false
-}
-
-// judged returns how a command ended by what it printed; strictly: success of everything
-// that ran. The last count of failures decides, before lines that only failures print.
-func judged(output string, strictly bool) recall.Outcome {
-	seen := recall.Unknown
-	for text := range strings.SplitSeq(output, "\n") {
-		text = strings.TrimSpace(text)
-		failures, counts := countOf(text)
-		switch {
-		case counts && failures == 0:
-			seen = recall.Passed
-		case counts, IsFailure(text):
-			seen = recall.Failed
-		case seen != recall.Failed && isSuccess(text, strictly):
-			seen = recall.Passed
-		}
-	}
-	return seen
 }
 
 // CountedSuccess reports whether the last count of failures in an output is 0.
@@ -123,30 +119,21 @@ func IsFailure(text string) bool {
 	return counts && failures > 0
 }
 
-// isSuccess reports whether only success prints a line of output; strictly: success of
-// everything that ran.
-func isSuccess(text string, strictly bool) bool {
-	if contains(text, "found no issues", "no issues found", "All checks passed") {
-		return true
-	}
-	return !strictly && (strings.HasPrefix(text, "ok  \t") || strings.HasPrefix(text, "ok \t") || text == "PASS" ||
-		strings.HasPrefix(text, "test result: ok") || strings.Contains(text, "BUILD SUCCESS") || strings.Contains(text, " passed"))
-}
-
 // countOf returns the largest number of failures that a line counts, as "3 failed" or
 // "Failed: 3"; false if it counts none.
 func countOf(text string) (failures int, ok bool) {
-	const longest = 200
+	const longest, digits = 200, 6
 	if len(text) > longest {
 		return 0, false
 	}
 	separator := func(c rune) bool { return strings.ContainsRune(" ,.;()[]|\t", c) }
 	words := strings.FieldsFunc(strings.ReplaceAll(text, ":", ": "), separator)
 	number := func(i int) (int, bool) {
-		if i < 0 || i >= len(words) {
+		if i < 0 || i >= len(words) || !isNumber(words[i]) || len(words[i]) > digits {
 			return 0, false
 		}
-		return smallNumber(words[i])
+		n, err := strconv.Atoi(words[i])
+		return n, err == nil
 	}
 	for i := range words {
 		word, label := strings.CutSuffix(strings.ToLower(words[i]), ":")
@@ -177,15 +164,4 @@ func beforeCount(word string) bool {
 		return true
 	}
 	return !strings.ContainsFunc(word, unicode.IsLetter) && !strings.Contains(word, ":")
-}
-
-func smallNumber(s string) (n int, ok bool) {
-	const digits = 6
-	if !isNumber(s) || len(s) > digits {
-		return 0, false
-	}
-	for _, c := range s {
-		n = n*10 + int(c-'0') //nolint:mnd // decimal
-	}
-	return n, true
 }

@@ -70,16 +70,45 @@ func (p *parser) step() {
 	case c == '\'', c == '"', c == '`':
 		p.quoted(c)
 	case c == '$' && strings.HasPrefix(p.text[p.at:], "$("):
-		p.substitution()
+		// with those nested in it
+		begin, depth := p.at, 0
+		for p.at < len(p.text) {
+			switch p.text[p.at] {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			p.at++
+			if depth == 0 && p.at > begin+1 {
+				break
+			}
+		}
+		p.letters(p.text[begin:p.at])
 	case c == ' ', c == '\t':
 		p.endWord()
 		p.at++
 	case c == '<' && strings.HasPrefix(p.text[p.at:], "<<"):
 		p.done = true
 	case c == '<', c == '>':
-		p.redirection()
+		if isNumber(p.word.String()) { // the number of the stream
+			p.word.Reset()
+			p.begun = false
+		}
+		p.endWord()
+		for p.at < len(p.text) && strings.IndexByte("<>&|", p.text[p.at]) >= 0 {
+			p.at++
+		}
+		for p.at < len(p.text) && p.text[p.at] == ' ' {
+			p.at++
+		}
+		p.dropped = true
 	case c == '#' && !p.begun:
-		p.skipTo("\n")
+		if n := strings.IndexByte(p.text[p.at:], '\n'); n >= 0 {
+			p.at += n
+		} else {
+			p.at = len(p.text)
+		}
 	case strings.IndexByte("|&;\n(){}", c) >= 0:
 		p.operator(c)
 	default:
@@ -91,15 +120,6 @@ func (p *parser) step() {
 func (p *parser) letters(s string) {
 	p.begun = true
 	p.word.WriteString(s)
-}
-
-// skipTo moves to the next occurrence of a text, or to the end.
-func (p *parser) skipTo(s string) {
-	if n := strings.Index(p.text[p.at:], s); n >= 0 {
-		p.at += n
-	} else {
-		p.at = len(p.text)
-	}
 }
 
 // quoted adds the text between quotes to the word.
@@ -115,40 +135,6 @@ func (p *parser) quoted(quote byte) {
 	p.at = min(p.at, len(p.text))
 	p.letters(p.text[begin:p.at])
 	p.at = min(p.at+1, len(p.text))
-}
-
-// substitution adds a $( ), with those nested in it, to the word.
-func (p *parser) substitution() {
-	begin, depth := p.at, 0
-	for p.at < len(p.text) {
-		switch p.text[p.at] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		p.at++
-		if depth == 0 && p.at > begin+1 {
-			break
-		}
-	}
-	p.letters(p.text[begin:p.at])
-}
-
-// redirection skips a redirection.
-func (p *parser) redirection() {
-	if isNumber(p.word.String()) { // the number of the stream
-		p.word.Reset()
-		p.begun = false
-	}
-	p.endWord()
-	for p.at < len(p.text) && strings.IndexByte("<>&|", p.text[p.at]) >= 0 {
-		p.at++
-	}
-	for p.at < len(p.text) && p.text[p.at] == ' ' {
-		p.at++
-	}
-	p.dropped = true
 }
 
 // operator ends a command at an operator.
@@ -202,7 +188,11 @@ func (c command) bare() command {
 	for len(c.words) > 0 {
 		word := c.words[0]
 		valued, runs := runner(word)
-		if !runs && !isAssignment(word) {
+		name, _, assigns := strings.Cut(word, "=")
+		assigns = assigns && name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+			return c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9')
+		})
+		if !runs && !assigns {
 			break
 		}
 		c.words = c.words[1:]
@@ -216,7 +206,7 @@ func (c command) bare() command {
 		if word == "rtk" && len(c.words) > 1 && slices.Contains([]string{"test", "err", "proxy", "summary"}, c.words[0]) {
 			c.words = c.words[1:]
 		}
-		if word == "timeout" && len(c.words) > 0 && startsWithDigit(c.words[0]) {
+		if word == "timeout" && len(c.words) > 0 && c.words[0] != "" && '0' <= c.words[0][0] && c.words[0][0] <= '9' {
 			c.words = c.words[1:]
 		}
 	}
@@ -245,21 +235,9 @@ func runner(word string) (valued string, ok bool) {
 	return "", false
 }
 
-func isAssignment(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	if !ok || name == "" {
-		return false
-	}
-	return strings.IndexFunc(name, func(c rune) bool {
-		return c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9')
-	}) < 0
-}
-
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
-
-func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
 // program returns the base name of the program, empty if there is none.
 func (c command) program() string {
