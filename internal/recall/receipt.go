@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,40 +17,24 @@ const receiptFiles = 5
 // Receipt returns the lines that report to the user what was saved, the summary with the
 // id last.
 func (c Checkpoint) Receipt() []string {
-	lines := []string{
-		"Captured:",
-		"- " + c.filesText(),
-		"- Analysis: " + c.State.Analysis.text(),
-		"- Size: " + FormatSize(c.State.TotalSize),
+	files := "no files"
+	if names := slices.Sorted(maps.Keys(c.State.Files)); len(names) > 0 {
+		files = receiptCount(len(names), "file")
+		more := len(names) - receiptFiles
+		names = names[:min(len(names), receiptFiles)]
+		for i, name := range names {
+			if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				names[i] = strconv.Quote(name)
+			}
+		}
+		files += " (" + strings.Join(names, ", ")
+		if more > 0 {
+			files += fmt.Sprintf(", %d more", more)
+		}
+		files += ")"
 	}
-	for _, w := range c.Warnings {
-		lines = append(lines, "- Warning: "+receiptLine(w))
-	}
-	return append(lines, fmt.Sprintf("Checkpoint saved: \"%s\" (id %s)", receiptLine(c.Summary), c.ID))
-}
-
-// filesText counts the files and names the first of them.
-func (c Checkpoint) filesText() string {
-	names := slices.Sorted(maps.Keys(c.State.Files))
-	if len(names) == 0 {
-		return "no files"
-	}
-	text := receiptCount(len(names), "file")
-	more := len(names) - receiptFiles
-	names = names[:min(len(names), receiptFiles)]
-	for i, name := range names {
-		names[i] = receiptPath(name)
-	}
-	text += " (" + strings.Join(names, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(", %d more", more)
-	}
-	return text + ")"
-}
-
-// text counts what an analysis has.
-func (a Analysis) text() string {
 	var parts []string
+	a := c.State.Analysis
 	if a.CurrentTask != "" {
 		parts = append(parts, "current task")
 	}
@@ -61,10 +46,16 @@ func (a Analysis) text() string {
 			parts = append(parts, receiptCount(len(list.items), list.noun))
 		}
 	}
-	if len(parts) == 0 {
-		return "nothing found"
+	lines := []string{
+		"Captured:",
+		"- " + files,
+		"- Analysis: " + cmp.Or(strings.Join(parts, ", "), "nothing found"),
+		"- Size: " + FormatSize(c.State.TotalSize),
 	}
-	return strings.Join(parts, ", ")
+	for _, w := range c.Warnings {
+		lines = append(lines, "- Warning: "+receiptLine(w))
+	}
+	return append(lines, fmt.Sprintf("Checkpoint saved: \"%s\" (id %s)", receiptLine(c.Summary), c.ID))
 }
 
 func receiptCount(n int, noun string) string {
@@ -96,12 +87,4 @@ func receiptLine(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// receiptPath returns a path, quoted if it has control characters.
-func receiptPath(path string) string {
-	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return path
-	}
-	return strconv.Quote(path)
 }

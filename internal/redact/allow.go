@@ -22,25 +22,19 @@ func (r *finder) isAllowed(i int, c *candidate, l *lines) bool {
 		return false
 	}
 	switch list.target {
-	case targetLine:
-		return r.lineAllowed(i, c, l)
+	case targetSecret:
+		return len(c.secret) > 0 && r.allowed[i].get(list.expr).Match(c.secret)
 	case targetMatch:
 		return len(c.match) > 0 && r.allowed[i].get(list.expr).Match(c.match)
-	default:
-		return len(c.secret) > 0 && r.allowed[i].get(list.expr).Match(c.secret)
+	case targetLine:
 	}
-}
-
-// lineAllowed checks a line, or returns the result of the last time: a
-// long line may hold many candidates.
-func (r *finder) lineAllowed(i int, c *candidate, l *lines) bool {
+	// A long line may hold many candidates: the result of the last time is returned.
 	if c.where.last {
 		return r.textAllowed(i, c, l)
 	}
 	if l.asked == c.where.span && l.list == i {
 		return l.answer
 	}
-	list := &allowlists[i]
 	l.asked, l.list, l.answer = c.where.span, i, false
 	possible := len(list.needs) == 0 || slices.ContainsFunc(list.needs, func(s string) bool {
 		return bytes.Contains(c.line, []byte(s))
@@ -51,7 +45,7 @@ func (r *finder) lineAllowed(i int, c *candidate, l *lines) bool {
 	return l.answer
 }
 
-// textAllowed is lineAllowed for the last line, which begins where the text does and
+// textAllowed is isAllowed for the last line, which begins where the text does and
 // may end somewhere else for each candidate. The text is searched once.
 func (r *finder) textAllowed(i int, c *candidate, l *lines) bool {
 	first, known := l.whole[i]

@@ -36,7 +36,7 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 		return nil
 	}
 	parts, own := baseParts(text)
-	if percent := percentParts(text, nil); len(percent) > 0 {
+	if percent := percentParts(text); len(percent) > 0 {
 		parts = append(apart(parts, percent), percent...)
 	}
 	if len(parts) == 0 {
@@ -160,8 +160,8 @@ func (d *decodedText) decodedNear(begin, end int) bool {
 	return false
 }
 
-// percentParts adds the percent-encoded bytes of text to parts.
-func percentParts(text []byte, parts []encodedPart) []encodedPart {
+// percentParts lists the percent-encoded bytes of text.
+func percentParts(text []byte) (parts []encodedPart) {
 	for i := 0; ; {
 		n := bytes.IndexByte(text[i:], '%')
 		if n < 0 || i+n+2 >= len(text) {

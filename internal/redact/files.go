@@ -1,9 +1,12 @@
 package redact
 
 import (
+	"crypto/rand"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -103,7 +106,10 @@ func (s *secretFiles) list(dir string) (dirs []string) {
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
-			if !isBulk(e.Name()) {
+			// These hold what others wrote or a program made.
+			if !slices.Contains([]string{
+				".git", "node_modules", "vendor", "target", "dist", "build", ".venv", "venv", "__pycache__", ".entire", ".cache",
+			}, e.Name()) {
 				dirs = append(dirs, filepath.Join(dir, e.Name()))
 			}
 		case secretFile(e.Name()) != fileOther:
@@ -111,15 +117,6 @@ func (s *secretFiles) list(dir string) (dirs []string) {
 		}
 	}
 	return dirs
-}
-
-// isBulk reports whether a folder holds what others wrote or a program made.
-func isBulk(name string) bool {
-	switch name {
-	case ".git", "node_modules", "vendor", "target", "dist", "build", ".venv", "venv", "__pycache__", ".entire", ".cache":
-		return true
-	}
-	return false
 }
 
 // read adds the secrets in a file. What is no ordinary file is left alone.
@@ -144,7 +141,11 @@ func (s *secretFiles) read(name string) {
 		return
 	}
 	if s.known == nil {
-		s.known = newKnownValues()
+		s.known = &knownValues{seed: maphash.MakeSeed(), byPrefix: make(map[uint64][]knownForm)}
+		_, _ = rand.Read(s.known.salt[:]) // never fails
+		for i := range s.known.shift {
+			s.known.shift[i] = prefixLen - 1
+		}
 	}
 	s.known.addFile(filepath.Base(name), data)
 }

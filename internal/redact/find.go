@@ -76,14 +76,39 @@ func (r *finder) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 			}
 			if lines.text == nil {
 				lines.text = text
-				lines.index()
+				lines.breaks = lineBreaks(nil, text)
 			}
 			if h, ok := r.judge(i, m, &lines, sc.odd); ok {
 				hits = append(hits, h)
 			}
 		}
 	}
-	return chosen(hits)
+	if len(hits) == 0 {
+		return nil
+	}
+	// A finding of a generic rule that another rule has on the same line is dropped.
+	specific := make(map[int]*secretIndex) // by line
+	for _, h := range hits {
+		if rules[h.rule].generic {
+			continue
+		}
+		if specific[h.line] == nil {
+			specific[h.line] = new(secretIndex)
+		}
+		index := specific[h.line]
+		index.joined = append(append(index.joined, h.Secret...), secretEnd)
+	}
+	found := make([]Finding, 0, len(hits))
+	for _, h := range hits {
+		if rules[h.rule].generic && specific[h.line].contains(h.Secret) {
+			continue
+		}
+		found = append(found, h.Finding)
+	}
+	slices.SortStableFunc(found, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
+	})
+	return found
 }
 
 // activeIn scans text and returns the rules that have a keyword in it.
@@ -143,35 +168,6 @@ func (r *finder) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
 	}, true
 }
 
-// chosen drops the findings of generic rules that another rule has on the same
-// line, and sorts the rest.
-func chosen(hits []hit) []Finding {
-	if len(hits) == 0 {
-		return nil
-	}
-	specific := make(map[int]*secretIndex) // by line
-	for _, h := range hits {
-		if rules[h.rule].generic {
-			continue
-		}
-		if specific[h.line] == nil {
-			specific[h.line] = new(secretIndex)
-		}
-		specific[h.line].add(h.Secret)
-	}
-	found := make([]Finding, 0, len(hits))
-	for _, h := range hits {
-		if rules[h.rule].generic && specific[h.line].contains(h.Secret) {
-			continue
-		}
-		found = append(found, h.Finding)
-	}
-	slices.SortStableFunc(found, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
-	})
-	return found
-}
-
 // secretIndex finds out whether a string is part of one of many secrets, in time
 // that hardly depends on how many they are.
 type secretIndex struct {
@@ -181,10 +177,6 @@ type secretIndex struct {
 
 // secretEnd ends each secret in an index. It is not part of valid UTF-8.
 const secretEnd = 0xff
-
-func (x *secretIndex) add(secret string) {
-	x.joined = append(append(x.joined, secret...), secretEnd)
-}
 
 // contains reports whether s is part of one secret. x may be nil.
 func (x *secretIndex) contains(s string) bool {
@@ -222,10 +214,4 @@ func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
 		}
 	}
 	return found
-}
-
-// isShared reports whether what a rule found is a secret wherever it is: an
-// ordinary word is one only behind the name of a password.
-func (f *Finding) isShared() bool {
-	return f.Rule != ownrules.Rules[ownrules.RuleName].ID && f.Rule != ownrules.Rules[ownrules.RuleURL].ID || ownrules.HasMixture([]byte(f.Secret))
 }

@@ -83,17 +83,37 @@ func (p *parser) run() bool {
 		case ' ', '\t', '\r', '\n':
 			p.at++
 		case '{', '[':
-			if !p.open(c) {
+			if !p.wantsValue() {
 				return false
 			}
+			f := frame{bracket: c}
+			p.want = wantValueOrEnd
+			if c == '{' {
+				p.want = wantNameOrEnd
+			} else if top := p.top(); top != nil {
+				f.name = top.name
+			}
+			p.stack = append(p.stack, f)
+			p.at++
 		case '}', ']':
 			if !p.closes(c) {
 				return false
 			}
-		case ',', ':':
-			if !p.separates(c) {
+		case ':':
+			if p.want != wantColon {
 				return false
 			}
+			p.want = wantValue
+			p.at++
+		case ',':
+			if p.want != wantCommaOrEnd {
+				return false
+			}
+			p.want = wantValue
+			if p.top().bracket == '{' {
+				p.want = wantName
+			}
+			p.at++
 		default:
 			if !p.scalar(c) {
 				return false
@@ -104,22 +124,6 @@ func (p *parser) run() bool {
 }
 
 func (p *parser) wantsValue() bool { return p.want == wantValue || p.want == wantValueOrEnd }
-
-func (p *parser) open(c byte) bool {
-	if !p.wantsValue() {
-		return false
-	}
-	f := frame{bracket: c}
-	p.want = wantValueOrEnd
-	if c == '{' {
-		p.want = wantNameOrEnd
-	} else if top := p.top(); top != nil {
-		f.name = top.name
-	}
-	p.stack = append(p.stack, f)
-	p.at++
-	return true
-}
 
 func (p *parser) closes(c byte) bool {
 	if len(p.stack) == 0 {
@@ -151,22 +155,6 @@ func (p *parser) valueDone() {
 	if len(p.stack) == 0 {
 		p.want = wantNothing
 	}
-}
-
-func (p *parser) separates(c byte) bool {
-	p.at++
-	switch {
-	case c == ':' && p.want == wantColon:
-		p.want = wantValue
-	case c == ',' && p.want == wantCommaOrEnd:
-		p.want = wantValue
-		if p.top().bracket == '{' {
-			p.want = wantName
-		}
-	default:
-		return false
-	}
-	return true
 }
 
 func (p *parser) scalar(c byte) bool {

@@ -20,10 +20,6 @@ type lines struct {
 	whole map[int]span // the first match of an allowlist in the whole text
 }
 
-func (l *lines) index() {
-	l.breaks = lineBreaks(nil, l.text)
-}
-
 // lineBreaks adds the places of the line breaks of text to breaks.
 func lineBreaks(breaks []int, text []byte) []int {
 	for i := 0; ; {

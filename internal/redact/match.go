@@ -118,30 +118,21 @@ func (u *rule) window(text []byte) ([]byte, bool) {
 	return text[:min(len(text), i+slack)], true
 }
 
-// endings lists the places where the end of a pattern matches.
-func (t *then) endings(l *lazyRegexp, text []byte, sc *scratch) []int {
-	sc.ends = sc.ends[:0]
-	tries := attempts{lazy: l, expr: t.expr, budget: len(text) + minBudget}
-	for _, at := range places(t.starts, sc, func(at int, s *start) bool { return s.fits(text, at) }) {
-		if tries.budget < 0 || tries.read(text[at:]) > 0 {
-			sc.ends = append(sc.ends, at)
-		}
-	}
-	return sc.ends
-}
-
 // follows reports whether one of the endings can belong to a match at the place at.
 func (t *then) follows(at int, ends []int, text []byte, sc *scratch) bool {
 	k, _ := slices.BinarySearch(ends, at)
 	if k == len(ends) {
 		return false
 	}
-	return t.breaks < 0 || sc.breaksBetween(text, at, ends[k]) <= t.breaks
-}
-
-// candidates lists the places in text where a start of the rule fits, in order.
-func (u *rule) candidates(text []byte, sc *scratch) []int {
-	return places(u.starts, sc, func(at int, s *start) bool { return u.fits(text, at, s) })
+	if t.breaks < 0 {
+		return true
+	}
+	if !sc.counted {
+		sc.breaks, sc.counted = lineBreaks(sc.breaks[:0], text), true
+	}
+	first, _ := slices.BinarySearch(sc.breaks, at)
+	last, _ := slices.BinarySearch(sc.breaks, ends[k])
+	return last-first <= t.breaks
 }
 
 // places lists, in order, where one of the starts fits. The list holds until
@@ -187,14 +178,6 @@ func (s *start) fits(text []byte, at int) bool {
 		}
 	}
 	return true
-}
-
-// extend moves at back over the run before an identifier, not beyond limit.
-func (u *rule) extend(text []byte, at, limit int) int {
-	for n := 0; n < u.lead && at > limit && isRun(text[at-1]); n++ {
-		at--
-	}
-	return at
 }
 
 // fits reports whether what an identifier at the beginning of text needs can follow.
@@ -260,5 +243,3 @@ func (r *finder) submatch(i int, m []byte, odd bool) []int {
 	}
 	return nil
 }
-
-func isRun(b byte) bool { return chars.IsWord(b) || b == '.' || b == '-' }

@@ -52,7 +52,26 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 		return nil
 	}
 	if option[0] != '-' {
-		return w.pair(r, option, value)
+		// The name of a header or a variable, as in [["Cookie", "..."], ["X-Api-Key", "..."]]. Behind
+		// most names only a value that looks random counts: lists of names are more common than
+		// lists of pairs.
+		// Each name of an Authorization or Cookie header has one of these rare letters.
+		header := bytes.ContainsAny(option, "zZkK")
+		random := bytes.ContainsAny(option, "_-") && ownrules.IsRandom(value, 12)
+		if !header && !random {
+			return nil
+		}
+		switch k := w.kindOf(r, option); k.kind {
+		case ownrules.KindNone:
+			return nil
+		case ownrules.KindHeader, ownrules.KindCookie:
+			return r.findNamed(option, value, k)
+		default:
+			if random {
+				return r.findNamed(option, value, k)
+			}
+			return nil
+		}
 	}
 	if value[0] == '-' {
 		return nil // another option
@@ -60,7 +79,9 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 	switch string(option) {
 	case "-u", "--user", "--proxy-user":
 		user, password, ok := bytes.Cut(value, []byte(":"))
-		if !ok || len(password) < ownrules.MinValue || !bytes.ContainsFunc(user, isLetterRune) || bytes.ContainsAny(value, " /") || ownrules.IsPlaceholder(password) {
+		if !ok || len(password) < ownrules.MinValue ||
+			!bytes.ContainsFunc(user, func(c rune) bool { return c < 128 && chars.IsAlpha(byte(c)) }) ||
+			bytes.ContainsAny(value, " /") || ownrules.IsPlaceholder(password) {
 			return nil
 		}
 		return []Finding{ownFinding(ownrules.RuleCommand, value, span{len(user) + 1, len(value)})}
@@ -76,41 +97,6 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 	}
 	return r.findNamed(bytes.TrimLeft(option, "-"), value, k)
 }
-
-// pair lists the secrets in a value behind the name of a header or a variable, as in
-// [["Cookie", "..."], ["X-Api-Key", "..."]]. Behind most names only a value that
-// looks random counts: lists of names are more common than lists of pairs.
-func (w *writer) pair(r *Redactor, name, value []byte) []Finding {
-	header := mayNameHeader(name)
-	random := bytes.ContainsAny(name, "_-") && ownrules.IsRandom(value, 12)
-	if !header && !random {
-		return nil
-	}
-	switch k := w.kindOf(r, name); k.kind {
-	case ownrules.KindNone:
-		return nil
-	case ownrules.KindHeader, ownrules.KindCookie:
-		return r.findNamed(name, value, k)
-	default:
-		if random {
-			return r.findNamed(name, value, k)
-		}
-		return nil
-	}
-}
-
-// mayNameHeader reports whether name has the rare letter that each name of an
-// Authorization or Cookie header has.
-func mayNameHeader(name []byte) bool {
-	for _, b := range name {
-		if b = chars.Lower(b); b == 'z' || b == 'k' {
-			return true
-		}
-	}
-	return false
-}
-
-func isLetterRune(c rune) bool { return c < 128 && chars.IsAlpha(byte(c)) }
 
 func ownFinding(rule int, text []byte, s span) Finding {
 	return Finding{Rule: ownrules.Rules[rule].ID, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end}
@@ -134,28 +120,17 @@ func (w *writer) kindOf(r *Redactor, name []byte) nameKind {
 	if *slot == nil || (*slot).name != string(name) {
 		seen := w.kinds[string(name)]
 		if seen == nil {
-			seen = w.learn(r, name)
+			if w.kinds == nil || len(w.kinds) >= maxKinds {
+				w.kinds = make(map[string]*seenName)
+			}
+			// Whether one of gitleaks' rules has a keyword in it.
+			listed := r.rulesIn(name) != ruleSet{}
+			seen = &seenName{string(name), nameKind{ownrules.Classify(name), listed}}
+			w.kinds[seen.name] = seen
 		}
 		*slot = seen
 	}
 	return (*slot).kind
-}
-
-// learn finds out what a name reveals, and remembers it.
-func (w *writer) learn(r *Redactor, name []byte) *seenName {
-	if w.kinds == nil || len(w.kinds) >= maxKinds {
-		w.kinds = make(map[string]*seenName)
-	}
-	seen := &seenName{string(name), nameKind{ownrules.Classify(name), r.startsRule(name)}}
-	w.kinds[seen.name] = seen
-	return seen
-}
-
-// startsRule reports whether name has a keyword of one of gitleaks' rules.
-func (r *finder) startsRule(name []byte) bool {
-	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
-	defer r.release(sc)
-	return r.activeIn(name, sc) != ruleSet{}
 }
 
 // findNamed lists the secrets in a value that belongs to a name.

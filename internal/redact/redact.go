@@ -119,7 +119,11 @@ func (r *finder) isStopped() bool { return r.stopped != nil && r.stopped.Load() 
 // path is also looked at by itself and without what follows its first dot. What is
 // too long to be a path is treated as text.
 func (r *Redactor) Path(p string) string {
-	if len(p) < shortestText || !r.startsIn(p) {
+	if len(p) < shortestText {
+		return p
+	}
+	active := r.rulesIn([]byte(p))
+	if active.and(r.known()); active == (ruleSet{}) {
 		return p
 	}
 	if len(p) > longestPath {
@@ -146,17 +150,19 @@ func (r *Redactor) Path(p string) string {
 	return p
 }
 
-// startsIn reports whether s has a keyword of a rule that Path uses.
-func (r *finder) startsIn(s string) bool {
+// rulesIn returns the rules that have a keyword in text.
+func (r *finder) rulesIn(text []byte) ruleSet {
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
-	active := r.activeIn([]byte(s), sc)
-	active.and(r.known())
-	return active != ruleSet{}
+	return r.activeIn(text, sc)
 }
 
 func (r *finder) release(sc *scratch) {
-	sc.reset()
+	for _, id := range sc.touched {
+		sc.places[id] = sc.places[id][:0]
+	}
+	sc.touched = sc.touched[:0]
+	sc.odd, sc.lower, sc.counted = false, false, false
 	r.scratch.Put(sc)
 }
 

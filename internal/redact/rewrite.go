@@ -94,8 +94,10 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 			found, secrets = make(map[int][]span), new(needles)
 		}
 		found[i] = append(found[i], span{f.Start, f.End})
-		if f.isShared() {
-			secrets.addSecret(f.Secret)
+		// An ordinary word is a secret only behind the name of a password.
+		named := f.Rule == ownrules.Rules[ownrules.RuleName].ID || f.Rule == ownrules.Rules[ownrules.RuleURL].ID
+		if !named || ownrules.HasMixture([]byte(f.Secret)) {
+			secrets.add(f.Secret)
 		}
 		w.label(w.segs[i], text, f)
 	}
@@ -131,6 +133,19 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	return merge(spans)
 }
 
+// label notes which rule found a secret of a segment, where that is asked for.
+func (w *writer) label(g segment, text []byte, f *Finding) {
+	if w.rules == nil {
+		return
+	}
+	w.rules[f.Secret] = f.Rule
+	at := f.Start
+	if g.escaped {
+		at = escapedSpans(text[g.begin:g.end], []span{{f.Start, f.End}})[0].begin
+	}
+	w.labels = append(w.labels, label{g.begin + at, f.Rule})
+}
+
 // findOnce lists the secrets in a text, encoded ones included, unless it remembers that
 // there are none.
 func (w *writer) findOnce(r *Redactor, said []byte) []Finding {
@@ -143,19 +158,6 @@ func (w *writer) findOnce(r *Redactor, said []byte) []Finding {
 		slot.set(said)
 	}
 	return found
-}
-
-// label notes which rule found a secret of a segment, where that is asked for.
-func (w *writer) label(g segment, text []byte, f *Finding) {
-	if w.rules == nil {
-		return
-	}
-	w.rules[f.Secret] = f.Rule
-	at := f.Start
-	if g.escaped {
-		at = escapedSpans(text[g.begin:g.end], []span{{f.Start, f.End}})[0].begin
-	}
-	w.labels = append(w.labels, label{g.begin + at, f.Rule})
 }
 
 func (w *writer) read(g segment, text []byte) []byte {
@@ -210,19 +212,7 @@ type group struct {
 	shorter []int
 }
 
-// addSecret adds a secret and, if it has many lines, each line.
-func (n *needles) addSecret(s string) {
-	n.add(s)
-	if !strings.Contains(s, "\n") {
-		return
-	}
-	for line := range strings.SplitSeq(s, "\n") {
-		if line = strings.TrimSpace(line); len(line) >= minKeyLine {
-			n.add(line)
-		}
-	}
-}
-
+// add adds a secret and, if it has many lines, each line.
 func (n *needles) add(s string) {
 	if len(s) < minShared || n.known[s] {
 		return
@@ -239,6 +229,14 @@ func (n *needles) add(s string) {
 		n.byPrefix[s[:prefixLen]] = g
 	}
 	g.list, g.shorter = append(g.list, s), nil
+	if !strings.Contains(s, "\n") {
+		return
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= minKeyLine {
+			n.add(line)
+		}
+	}
 }
 
 // in adds the places of the needles in text to spans. Of several needles in one
@@ -258,24 +256,19 @@ func (n *needles) in(text []byte, spans []span) []span {
 	return spans
 }
 
-// sort makes the group ready to be searched.
-func (g *group) sort() {
-	slices.Sort(g.list)
-	g.shorter = make([]int, len(g.list))
-	for i, s := range g.list {
-		k := i - 1
-		for k >= 0 && !strings.HasPrefix(s, g.list[k]) {
-			k = g.shorter[k]
-		}
-		g.shorter[i] = k
-	}
-}
-
 // longest is the length of the longest needle that text begins with, 0 if there is
 // none.
 func (g *group) longest(text []byte) int {
 	if g.shorter == nil {
-		g.sort()
+		slices.Sort(g.list)
+		g.shorter = make([]int, len(g.list))
+		for i, s := range g.list {
+			k := i - 1
+			for k >= 0 && !strings.HasPrefix(s, g.list[k]) {
+				k = g.shorter[k]
+			}
+			g.shorter[i] = k
+		}
 	}
 	// Needles that text begins with are not greater than text, and of those that
 	// are not greater the last one is such a needle or begins with it.
@@ -286,7 +279,10 @@ func (g *group) longest(text []byte) int {
 	if k < 0 {
 		return 0
 	}
-	shared := sharedPrefix(g.list[k], text)
+	shared := 0
+	for shared < min(len(g.list[k]), len(text)) && g.list[k][shared] == text[shared] {
+		shared++
+	}
 	for k >= 0 && len(g.list[k]) > shared {
 		k = g.shorter[k]
 	}
@@ -306,15 +302,4 @@ func compareNeedle(s string, text []byte) int {
 		return 1
 	}
 	return 0
-}
-
-// sharedPrefix is the length of what s and text begin with alike.
-func sharedPrefix(s string, text []byte) int {
-	n := min(len(s), len(text))
-	for i := range n {
-		if s[i] != text[i] {
-			return i
-		}
-	}
-	return n
 }

@@ -88,7 +88,12 @@ func newAutomaton() *automaton {
 	insert(foldID, longS)
 	insert(dotID, dottedI)
 	a.link()
-	a.index()
+	for i := range rules {
+		for _, k := range rules[i].keywords {
+			a.rules[k].add(i)
+		}
+		a.mark(&rules[i])
+	}
 	return a
 }
 
@@ -129,15 +134,6 @@ func (a *automaton) link() {
 		if len(a.out[state]) > 0 {
 			a.next[slot] |= flagOut
 		}
-	}
-}
-
-func (a *automaton) index() {
-	for i := range rules {
-		for _, k := range rules[i].keywords {
-			a.rules[k].add(i)
-		}
-		a.mark(&rules[i])
 	}
 }
 
@@ -266,7 +262,9 @@ func (a *automaton) active(sc *scratch) ruleSet {
 	var set ruleSet
 	for _, id := range sc.touched {
 		if int(id) < len(literals) {
-			set.or(&a.rules[id])
+			for i := range set {
+				set[i] |= a.rules[id][i]
+			}
 		}
 	}
 	return set
@@ -286,24 +284,6 @@ type scratch struct {
 	hits [3][]literalHit // see scanSplit
 }
 
-func (sc *scratch) reset() {
-	for _, id := range sc.touched {
-		sc.places[id] = sc.places[id][:0]
-	}
-	sc.touched = sc.touched[:0]
-	sc.odd, sc.lower, sc.counted = false, false, false
-}
-
-// breaksBetween counts the line breaks of text from begin to end.
-func (sc *scratch) breaksBetween(text []byte, begin, end int) int {
-	if !sc.counted {
-		sc.breaks, sc.counted = lineBreaks(sc.breaks[:0], text), true
-	}
-	first, _ := slices.BinarySearch(sc.breaks, begin)
-	last, _ := slices.BinarySearch(sc.breaks, end)
-	return last - first
-}
-
 // ruleSet is a set of indexes of rules.
 type ruleSet [(len(rules) + 63) / 64]uint64
 
@@ -317,12 +297,6 @@ func (s *ruleSet) all(yield func(int) bool) {
 				return
 			}
 		}
-	}
-}
-
-func (s *ruleSet) or(o *ruleSet) {
-	for i := range s {
-		s[i] |= o[i]
 	}
 }
 

@@ -3,6 +3,8 @@ package redact
 import (
 	"io"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
 // seeker finds the matches of one expression with a plan, one after another.
@@ -22,9 +24,17 @@ func (s *seeker) init(u *rule, p *pattern, text []byte, sc *scratch) {
 	s.rule, s.text, s.sc = u, text, sc
 	s.tries = attempts{expr: u.planned(), budget: len(text) + minBudget}
 	if u.then != nil {
-		s.ends = u.then.endings(&p.then, text, sc)
+		// The places where the end of the pattern matches.
+		sc.ends = sc.ends[:0]
+		tries := attempts{lazy: &p.then, expr: u.then.expr, budget: len(text) + minBudget}
+		for _, at := range places(u.then.starts, sc, func(at int, s *start) bool { return s.fits(text, at) }) {
+			if tries.budget < 0 || tries.read(text[at:]) > 0 {
+				sc.ends = append(sc.ends, at)
+			}
+		}
+		s.ends = sc.ends
 	}
-	s.left = u.candidates(text, sc)
+	s.left = places(u.starts, sc, func(at int, s *start) bool { return u.fits(text, at, s) })
 }
 
 // seek finds the first match that begins at from or behind it.
@@ -43,7 +53,14 @@ func (s *seeker) seek(from int) {
 			return
 		}
 		if length > 0 {
-			s.found, s.some = span{s.rule.extend(s.text, at, from), at + length}, true
+			begin := at // back over the run before an identifier
+			for n := 0; n < s.rule.lead && begin > from; n++ {
+				if b := s.text[begin-1]; !chars.IsWord(b) && b != '.' && b != '-' {
+					break
+				}
+				begin--
+			}
+			s.found, s.some = span{begin, at + length}, true
 			return
 		}
 	}

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/maphash"
@@ -38,15 +37,6 @@ type knownForm struct {
 	quick  uint64
 	sum    [sha256.Size]byte
 	run    bool // it is the inside of a run of base64
-}
-
-func newKnownValues() *knownValues {
-	k := &knownValues{seed: maphash.MakeSeed(), byPrefix: make(map[uint64][]knownForm)}
-	_, _ = rand.Read(k.salt[:]) // never fails
-	for i := range k.shift {
-		k.shift[i] = prefixLen - 1
-	}
-	return k
 }
 
 // add adds a value in all its forms.
@@ -127,21 +117,16 @@ func (k *knownValues) at(text []byte, begin int) span {
 		}
 		best = span{begin, begin + f.length}
 		if f.run {
-			best = runAround(text, best)
+			// The digits of base64 around it that belong to it.
+			for n := 0; n < 3 && best.begin > 0 && chars.IsBase64(text[best.begin-1]); n++ {
+				best.begin--
+			}
+			for n := 0; n < 4 && best.end < len(text) && (chars.IsBase64(text[best.end]) || text[best.end] == '='); n++ {
+				best.end++
+			}
 		}
 	}
 	return best
-}
-
-// runAround widens a span to the digits of base64 around it that belong to it.
-func runAround(text []byte, s span) span {
-	for n := 0; n < 3 && s.begin > 0 && chars.IsBase64(text[s.begin-1]); n++ {
-		s.begin--
-	}
-	for n := 0; n < 4 && s.end < len(text) && (chars.IsBase64(text[s.end]) || text[s.end] == '='); n++ {
-		s.end++
-	}
-	return s
 }
 
 // addFile adds the secrets in a file with that name.
@@ -150,7 +135,12 @@ func (k *knownValues) addFile(name string, data []byte) {
 	case fileKey:
 		k.addKey(data)
 	case fileNetrc:
-		k.addNetrc(data)
+		fields := bytes.Fields(data)
+		for i := 1; i < len(fields); i++ {
+			if string(fields[i-1]) == "password" {
+				k.addNamed([]byte("password"), fields[i])
+			}
+		}
 	case filePgpass:
 		for line := range bytes.Lines(data) {
 			fields := bytes.SplitN(bytes.TrimSpace(line), []byte(":"), 5)
@@ -196,13 +186,12 @@ func (k *knownValues) addNamed(name, value []byte) {
 	if len(value) < minKnown || ownrules.IsPlaceholder(value) || ownrules.IsPath(value) || isOneWord(value) {
 		return
 	}
-	if c := ownrules.Classify(name); c == ownrules.KindNone && (ownrules.IsWordy(value) || !ownrules.HasMixture(value) || ownrules.HasSpace(value) || digitsOnly(value)) {
+	if ownrules.Classify(name) == ownrules.KindNone && (ownrules.IsWordy(value) || !ownrules.HasMixture(value) ||
+		ownrules.HasSpace(value) || len(bytes.Trim(value, "0123456789.,:-")) == 0) {
 		return
 	}
 	k.add(string(value))
 }
-
-func digitsOnly(v []byte) bool { return len(bytes.Trim(v, "0123456789.,:-")) == 0 }
 
 // isOneWord reports whether v is letters only, in a case that words have, and
 // too short to be more than one or two words.
@@ -230,16 +219,6 @@ func (k *knownValues) addKey(data []byte) {
 			public = false
 		case !public && len(line) >= minKeyLine && chars.RunEnd(line, 0, len(line), func(b byte) bool { return chars.IsBase64(b) || b == '=' }) == len(line):
 			k.add(string(line))
-		}
-	}
-}
-
-// addNetrc adds the passwords of a netrc file.
-func (k *knownValues) addNetrc(data []byte) {
-	fields := bytes.Fields(data)
-	for i := 1; i < len(fields); i++ {
-		if string(fields[i-1]) == "password" {
-			k.addNamed([]byte("password"), fields[i])
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -100,7 +101,7 @@ func (l *Lines) Spans(data []byte, from, to int, spans []Span) []Span {
 			}
 		}
 		word := func(from, to int) {
-			for to > from && isPunctuation(data[to-1]) {
+			for to > from && strings.IndexByte(".,;:!?)]", data[to-1]) >= 0 {
 				to--
 			}
 			found(from, to)
@@ -117,10 +118,6 @@ func (l *Lines) Spans(data []byte, from, to int, spans []Span) []Span {
 		})
 	})
 	return spans
-}
-
-func isPunctuation(c byte) bool {
-	return c == '.' || c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == ')' || c == ']'
 }
 
 // eachPiece finds the pieces of data[from:to] between separators that are long enough to

@@ -166,7 +166,7 @@ func namedSecret(text []byte, at, end int) Span {
 	}
 	val = skip(text, val, " \t")
 	st := StyleBare
-	sure := tight && val == gap+1 && (!bytes.ContainsFunc(name, isLowerRune) || dashes == 2)
+	sure := tight && val == gap+1 && (!bytes.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") || dashes == 2)
 	if sure || inConnection(text, begin, val) {
 		st = StyleSure
 	}
@@ -239,8 +239,6 @@ func afterOperator(text []byte, gap int) (int, bool) {
 	}
 	return val, true
 }
-
-func isLowerRune(c rune) bool { return 'a' <= c && c <= 'z' }
 
 // inConnection reports whether an assignment is part of a connection string:
 // another one is before it or behind the value, as in "host=h password=p".

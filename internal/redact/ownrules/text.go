@@ -3,6 +3,7 @@ package ownrules
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
@@ -21,7 +22,11 @@ func URLPassword(text []byte, at, end int) Span {
 		return isValueByte(b) && b != '/' && b != '?' && b != '#'
 	})
 	user := bytes.LastIndexByte(text[end:stop], '@')
-	if user < 0 && isDatabase(text[:at]) {
+	database := []string{ // schemes of databases and message brokers
+		"postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "rediss", "amqp", "amqps", "mariadb", "mssql",
+		"sqlserver", "clickhouse",
+	}
+	if user < 0 && slices.ContainsFunc(database, func(s string) bool { return chars.HasFoldSuffix(text[:at], s) }) {
 		// A password with a slash that should have been written %2F.
 		stop = chars.RunEnd(text, end, maxAuthority, isValueByte)
 		user = bytes.LastIndexByte(text[end:stop], '@')
@@ -42,17 +47,6 @@ func URLPassword(text []byte, at, end int) Span {
 		return Span{end, end + user}
 	}
 	return Span{}
-}
-
-// isDatabase reports whether a URL's scheme, at the end of text, is one of a
-// database or a message broker.
-func isDatabase(text []byte) bool {
-	for _, s := range []string{"postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "rediss", "amqp", "amqps", "mariadb", "mssql", "sqlserver", "clickhouse"} {
-		if chars.HasFoldSuffix(text, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // dsnPassword finds the password in user:password@tcp(host).

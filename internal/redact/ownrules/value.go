@@ -214,7 +214,7 @@ func looksLikeCall(v []byte) bool {
 // IsPlaceholder reports whether v is there in place of a secret.
 func IsPlaceholder(v []byte) bool {
 	v = bytes.Trim(v, " \t\"'`")
-	if len(v) == 0 || IsTrivial(string(v)) || isOneByte(v) {
+	if len(v) == 0 || IsTrivial(string(v)) || len(bytes.Trim(v, string(v[:1]))) == 0 {
 		return true
 	}
 	switch v[0] {
@@ -245,21 +245,13 @@ func IsPlaceholder(v []byte) bool {
 	if slices.ContainsFunc(placeholderParts, func(p string) bool { return strings.Contains(low, p) }) {
 		return true
 	}
-	return namesSecret(v, low)
-}
-
-// namesSecret reports whether v is the name of a secret, like DB_PASSWORD.
-func namesSecret(v []byte, low string) bool {
+	// The name of a secret, like DB_PASSWORD.
 	if bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsAlpha(byte(c)) && !strings.ContainsRune("_-. :/", c) }) {
 		return false
 	}
 	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "cred"}, func(p string) bool {
 		return strings.Contains(low, p)
 	})
-}
-
-func isOneByte(v []byte) bool {
-	return len(bytes.Trim(v, string(v[:1]))) == 0
 }
 
 // isReference reports whether v is a variable: $NAME, ${...}, $(...), $1.
