@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -112,29 +111,19 @@ func (s *Server) in(ctx context.Context, c call, at Place, do func(call) (result
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v", p)
 		}
-		s.log(ctx, c, at, outcome{began, err})
+		level, attrs := slog.LevelInfo, []slog.Attr{
+			slog.String("component", "mcp"), slog.String("tool", c.tool),
+			slog.Float64("duration_ms", float64(s.Now().Sub(began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
+		}
+		if at.SessionID != "" {
+			attrs = append(attrs, slog.String("session_id", at.SessionID))
+		}
+		if err != nil {
+			level = slog.LevelWarn
+			attrs = append(attrs, slog.String("error", redact.New().Text(err.Error())))
+		}
+		c.project.Log.LogAttrs(ctx, level, "mcp", attrs...)
 		err = errors.Join(err, c.project.Close())
 	}()
 	return do(c)
-}
-
-// outcome is how a call that began then ended.
-type outcome struct {
-	began time.Time
-	err   error
-}
-
-func (s *Server) log(ctx context.Context, c call, at Place, o outcome) {
-	level, attrs := slog.LevelInfo, []slog.Attr{
-		slog.String("component", "mcp"), slog.String("tool", c.tool),
-		slog.Float64("duration_ms", float64(s.Now().Sub(o.began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
-	}
-	if at.SessionID != "" {
-		attrs = append(attrs, slog.String("session_id", at.SessionID))
-	}
-	if o.err != nil {
-		level = slog.LevelWarn
-		attrs = append(attrs, slog.String("error", redact.New().Text(o.err.Error())))
-	}
-	c.project.Log.LogAttrs(ctx, level, "mcp", attrs...)
 }

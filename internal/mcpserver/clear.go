@@ -27,24 +27,6 @@ type hookInput struct {
 	Dir        string `json:"cwd"`
 }
 
-// replaced empties what the client has left as it was.
-func (in hookInput) replaced() hookInput {
-	for _, v := range []*string{&in.SessionID, &in.PromptID, &in.Transcript, &in.Dir} {
-		if strings.HasPrefix(*v, "${") {
-			*v = ""
-		}
-	}
-	return in
-}
-
-// check returns why the input can't be used.
-func (in hookInput) check() error {
-	if err := session.CheckID(in.SessionID); err != nil {
-		return fmt.Errorf("session_id: %w", err)
-	}
-	return nil
-}
-
 // addHook adds a tool that a hook calls. What goes wrong is logged; the result
 // doesn't have it, as the client would show it to the person as a failure of
 // the clear, which goes on in any case.
@@ -61,7 +43,12 @@ func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookIn
 		if json.NewDecoder(bytes.NewReader(req.Params.Arguments)).Decode(&in) != nil {
 			return said(""), nil
 		}
-		res, err := run(ctx, call{tool: t.Name, request: req}, in.replaced())
+		for _, v := range []*string{&in.SessionID, &in.PromptID, &in.Transcript, &in.Dir} {
+			if strings.HasPrefix(*v, "${") { // the client has left it as it was
+				*v = ""
+			}
+		}
+		res, err := run(ctx, call{tool: t.Name, request: req}, in)
 		if err != nil {
 			return said(""), nil // it is in the log
 		}
@@ -75,13 +62,13 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 	if at.Dir == "" {
 		at.Dir = s.Dir
 	}
-	bad := in.check()
+	bad := session.CheckID(in.SessionID)
 	if bad != nil {
 		at.SessionID = ""
 	}
 	return s.in(ctx, c, at, func(c call) (result, error) {
 		if bad != nil {
-			return nil, bad
+			return nil, fmt.Errorf("session_id: %w", bad)
 		}
 		of := savedcontext.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript, Above: s.Above()}
 		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
@@ -176,28 +163,24 @@ func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, 
 		case err != nil:
 			return nil, err
 		case answered:
-			return greeting(r.Brief)
+			if len(r.Brief.Parts) == 0 {
+				return said(""), nil
+			}
+			// What a SessionStart hook prints to add a brief.
+			text, err := encode(map[string]any{
+				"systemMessage":      r.Brief.Message,
+				"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": r.Brief.Parts[0]},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return said(string(text)), nil
 		case !wanted || !canAsk(c.request):
 			return said(""), nil
 		}
 		age := brief.Ago(s.Now(), r.Checkpoint.CreatedAt)
 		return ask(fmt.Sprintf("Resume from checkpoint: %s (saved %s)?", r.Checkpoint.Summary, age)), nil
 	})
-}
-
-// greeting is what a SessionStart hook prints to add a brief.
-func greeting(b brief.Brief) (result, error) {
-	if len(b.Parts) == 0 {
-		return said(""), nil
-	}
-	text, err := encode(map[string]any{
-		"systemMessage":      b.Message,
-		"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": b.Parts[0]},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return said(string(text)), nil
 }
 
 // questionID names the question in a tool's answer.

@@ -19,25 +19,6 @@ type configureInput struct {
 	Verify    any `json:"verify_before_clear"`
 }
 
-// changes are the settings that the input changes.
-func (in configureInput) changes() []settings.Change {
-	all := []settings.Change{
-		{Key: settings.KeyOnClear, Value: in.OnClear},
-		{Key: settings.KeyOnStart, Value: in.OnStart},
-		{Key: settings.KeyThreshold, Value: whole(in.Threshold)},
-		{Key: settings.KeyVerify, Value: in.Verify},
-	}
-	return slices.DeleteFunc(all, func(c settings.Change) bool { return c.Value == nil })
-}
-
-// whole makes JSON's number an int if it is one.
-func whole(v any) any {
-	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < math.MaxInt32 {
-		return int(f)
-	}
-	return v
-}
-
 // configured is the result of checkpoint_configure.
 type configured struct {
 	Success bool            `json:"success"`
@@ -57,7 +38,15 @@ type effectiveConfig struct {
 
 // configure is checkpoint_configure.
 func (s *Server) configure(_ context.Context, _ call, in configureInput) (result, error) {
-	changes := in.changes()
+	if f, ok := in.Threshold.(float64); ok && f == math.Trunc(f) && math.Abs(f) < math.MaxInt32 {
+		in.Threshold = int(f)
+	}
+	changes := slices.DeleteFunc([]settings.Change{
+		{Key: settings.KeyOnClear, Value: in.OnClear},
+		{Key: settings.KeyOnStart, Value: in.OnStart},
+		{Key: settings.KeyThreshold, Value: in.Threshold},
+		{Key: settings.KeyVerify, Value: in.Verify},
+	}, func(c settings.Change) bool { return c.Value == nil })
 	now, err := s.Configure(s.Dir, changes)
 	if err != nil {
 		return nil, err
@@ -66,25 +55,20 @@ func (s *Server) configure(_ context.Context, _ call, in configureInput) (result
 	for _, c := range changes {
 		keys = append(keys, c.Key)
 	}
-	return data(configured{
-		Success: true,
-		Config: effectiveConfig{
-			OnClear: now.Recall.OnClear.Value(), OnStart: now.Recall.OnStart.Value(),
-			Threshold: now.Recall.Threshold, Verify: now.Recall.VerifyBeforeClear,
-		},
-		Note: note(now.Overrides(settings.User, keys...)),
-	})
-}
-
-// note names the layers that decide in the user's stead.
-func note(overrides []settings.Override) string {
-	parts := make([]string, 0, len(overrides))
-	for _, o := range overrides {
+	var parts []string // the layers that decide in the user's stead
+	for _, o := range now.Overrides(settings.User, keys...) {
 		by := o.Source.Layer.String()
 		if o.Source.Name != "" {
 			by += " (" + o.Source.Name + ")"
 		}
 		parts = append(parts, fmt.Sprintf("%s is decided by the %s, which overrides the user's settings", strings.TrimPrefix(o.Key, "recall."), by))
 	}
-	return strings.Join(parts, "; ")
+	return data(configured{
+		Success: true,
+		Config: effectiveConfig{
+			OnClear: now.Recall.OnClear.Value(), OnStart: now.Recall.OnStart.Value(),
+			Threshold: now.Recall.Threshold, Verify: now.Recall.VerifyBeforeClear,
+		},
+		Note: strings.Join(parts, "; "),
+	})
 }

@@ -77,19 +77,14 @@ func fit(c recall.Checkpoint, message string, limit int) fitted {
 			}
 		}
 	}
-	out.fill(c.State.Files, limit)
-	return out
-}
-
-// fill puts in the contents that there is room for, and names the others.
-func (out *fitted) fill(files map[string]recall.File, limit int) {
+	// The contents that there is room for, and the names of the others.
 	paths := slices.SortedFunc(maps.Keys(out.State.Files), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(files[a].Content), len(files[b].Content)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(len(c.State.Files[a].Content), len(c.State.Files[b].Content)), cmp.Compare(a, b))
 	})
 	var left []string
 	room := limit - tokens(out) - (maxNamed+1)*len(out.ID) // the names need some
 	for _, path := range paths {
-		f := files[path]
+		f := c.State.Files[path]
 		if f.Content == "" {
 			continue
 		}
@@ -111,6 +106,7 @@ func (out *fitted) fill(files map[string]recall.File, limit int) {
 		}
 		out.LeftOut = append(out.LeftOut, fmt.Sprintf("content of %.200s: `entire recall show %s --file <path>`", path, out.ID))
 	}
+	return out
 }
 
 // The steps of shortening. Each returns what it left out, nothing if there is

@@ -50,53 +50,44 @@ func (in resumeInput) check(limit int) error {
 }
 
 // resumePart returns the requested parts of a checkpoint, within the tokens of the input, of
-// which limit are the most.
+// which limit are the most: sections of the brief with an empty line between them, the decisions
+// that have all of the words, whole, or a file.
 func resumePart(ctx context.Context, p *Project, id string, in resumeInput, limit int) (result, error) {
 	limit = min(cmp.Or(in.MaxTokens, partTokens), limit)
 	if len(in.Sections) > 0 {
-		return resumeSections(ctx, p, id, in.Sections, limit)
+		const notes = 20 // tokens of the line about an empty section
+		list, err := p.Work.Sections(ctx, id, in.Sections, limit-notes*len(in.Sections))
+		if err != nil {
+			return nil, err
+		}
+		texts := make([]string, 0, len(list))
+		for _, section := range list {
+			if section.Text == "" {
+				section.Text = "Nothing was recorded of: " + section.Name
+			}
+			texts = append(texts, section.Text)
+		}
+		return said(strings.Join(texts, "\n\n")), nil
 	}
 	c, err := p.Store.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if in.Decision != "" {
-		return resumeDecision(c, in.Decision, limit)
+		words := strings.Fields(strings.ToLower(in.Decision))
+		var found []string
+		for _, d := range c.State.Analysis.Decisions {
+			lower := strings.ToLower(d)
+			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
+				found = append(found, "- "+d)
+			}
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("none of the %d decisions of checkpoint %s has all of these words: section \"decisions\" lists them", len(c.State.Analysis.Decisions), c.ID)
+		}
+		return said(firstLines(strings.Join(found, "\n"), limit, "`entire recall show "+c.ID+"` prints all")), nil
 	}
 	return resumeFile(ctx, p, c, in.File, limit)
-}
-
-// resumeSections returns sections of the brief, an empty line between them.
-func resumeSections(ctx context.Context, p *Project, id string, names []string, limit int) (result, error) {
-	const notes = 20 // tokens of the line about an empty section
-	list, err := p.Work.Sections(ctx, id, names, limit-notes*len(names))
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, 0, len(list))
-	for _, section := range list {
-		if section.Text == "" {
-			section.Text = "Nothing was recorded of: " + section.Name
-		}
-		texts = append(texts, section.Text)
-	}
-	return said(strings.Join(texts, "\n\n")), nil
-}
-
-// resumeDecision returns the decisions that have all of the words, whole.
-func resumeDecision(c recall.Checkpoint, query string, limit int) (result, error) {
-	words := strings.Fields(strings.ToLower(query))
-	var found []string
-	for _, d := range c.State.Analysis.Decisions {
-		lower := strings.ToLower(d)
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
-			found = append(found, "- "+d)
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("none of the %d decisions of checkpoint %s has all of these words: section \"decisions\" lists them", len(c.State.Analysis.Decisions), c.ID)
-	}
-	return said(firstLines(strings.Join(found, "\n"), limit, "`entire recall show "+c.ID+"` prints all")), nil
 }
 
 // resumeFile returns the content of a file as it is stored.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // The levels of checkpoint_resume.
@@ -35,53 +36,36 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 	if err := in.check(s.limit()); err != nil {
 		return nil, err
 	}
-	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
-		id, err := find(ctx, c.project, in.ID)
-		if err == nil {
-			var res result
-			if res, err = s.resumeOf(ctx, c.project, id, in); err == nil {
-				return res, nil
-			}
+	return s.here(ctx, c, "", func(c call, _ string) (res result, err error) {
+		p, id := c.project, strings.TrimSpace(in.ID)
+		if id != "" {
+			id, err = p.Store.Find(ctx, id)
+		} else { // the checkpoint with which a new session would begin
+			var r savedcontext.Recalled
+			r, err = p.Work.Recall(ctx, "", brief.Notice)
+			id = r.Checkpoint.ID
 		}
-		return nil, advised(err)
+		switch {
+		case err != nil:
+		case in.isPart():
+			res, err = resumePart(ctx, p, id, in, s.limit())
+		case in.Level == levelSummary:
+			res, err = resumeSummary(ctx, p, id, s.Now())
+		case in.Level == levelFull:
+			res, err = resumeFull(ctx, p, id, s.limit())
+		default:
+			res, err = resumeContext(ctx, p, id)
+		}
+		switch { // what can be done about an error
+		case errors.Is(err, recall.ErrNotFound):
+			err = fmt.Errorf("%w: checkpoint_list shows those that there are, checkpoint_save makes one", err)
+		case errors.Is(err, recall.ErrAmbiguous):
+			err = fmt.Errorf("%w: give more of it, checkpoint_list shows those that there are", err)
+		case errors.Is(err, recall.ErrDamaged):
+			err = fmt.Errorf("%w: `entire doctor` says more", err)
+		}
+		return res, err
 	})
-}
-
-// resumeOf returns what the input asks for of a checkpoint.
-func (s *Server) resumeOf(ctx context.Context, p *Project, id string, in resumeInput) (result, error) {
-	switch {
-	case in.isPart():
-		return resumePart(ctx, p, id, in, s.limit())
-	case in.Level == levelSummary:
-		return resumeSummary(ctx, p, id, s.Now())
-	case in.Level == levelFull:
-		return resumeFull(ctx, p, id, s.limit())
-	}
-	return resumeContext(ctx, p, id)
-}
-
-// find returns the id that is meant, that of the checkpoint with which a new
-// session would begin if none is named.
-func find(ctx context.Context, p *Project, prefix string) (string, error) {
-	if prefix = strings.TrimSpace(prefix); prefix != "" {
-		return p.Store.Find(ctx, prefix)
-	}
-	r, err := p.Work.Recall(ctx, "", brief.Notice)
-	return r.Checkpoint.ID, err
-}
-
-// advised describes what can be done about an error.
-func advised(err error) error {
-	switch {
-	case errors.Is(err, recall.ErrNotFound):
-		return fmt.Errorf("%w: checkpoint_list shows those that there are, checkpoint_save makes one", err)
-	case errors.Is(err, recall.ErrAmbiguous):
-		return fmt.Errorf("%w: give more of it, checkpoint_list shows those that there are", err)
-	case errors.Is(err, recall.ErrDamaged):
-		return fmt.Errorf("%w: `entire doctor` says more", err)
-	default:
-		return err
-	}
 }
 
 // resumeSummary returns the task and the steps.

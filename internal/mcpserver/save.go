@@ -26,33 +26,26 @@ type saveInput struct {
 	SessionID   string      `json:"session_id"`
 }
 
-func (in saveInput) check() error {
-	switch in.Mode {
-	case "", recall.StatefulMode, recall.SummaryMode:
-	default:
-		return fmt.Errorf("mode is %.40q, allowed: %q or %q", in.Mode, recall.StatefulMode, recall.SummaryMode)
-	}
-	switch {
-	case len(in.Summary) > maxSummary:
-		return fmt.Errorf("summary has %d bytes, allowed: one line of at most %d", len(in.Summary), maxSummary)
-	case len(in.Description) > maxDescription:
-		return fmt.Errorf("description has %d bytes, allowed: at most %d", len(in.Description), maxDescription)
-	case len(in.Tags) > maxTags:
-		return fmt.Errorf("%d tags, allowed: at most %d", len(in.Tags), maxTags)
-	}
-	for _, tag := range in.Tags {
-		if len(tag) > maxTag || tag == "" {
-			return fmt.Errorf("tag %.40q has %d bytes, allowed: 1 to %d", tag, len(tag), maxTag)
-		}
-	}
-	return nil
-}
-
 // save is checkpoint_save. It returns what was captured in words, and the
 // checkpoint without the contents of files.
 func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error) {
-	if err := in.check(); err != nil {
-		return nil, err
+	switch in.Mode {
+	case "", recall.StatefulMode, recall.SummaryMode:
+	default:
+		return nil, fmt.Errorf("mode is %.40q, allowed: %q or %q", in.Mode, recall.StatefulMode, recall.SummaryMode)
+	}
+	switch {
+	case len(in.Summary) > maxSummary:
+		return nil, fmt.Errorf("summary has %d bytes, allowed: one line of at most %d", len(in.Summary), maxSummary)
+	case len(in.Description) > maxDescription:
+		return nil, fmt.Errorf("description has %d bytes, allowed: at most %d", len(in.Description), maxDescription)
+	case len(in.Tags) > maxTags:
+		return nil, fmt.Errorf("%d tags, allowed: at most %d", len(in.Tags), maxTags)
+	}
+	for _, tag := range in.Tags {
+		if len(tag) > maxTag || tag == "" {
+			return nil, fmt.Errorf("tag %.40q has %d bytes, allowed: 1 to %d", tag, len(tag), maxTag)
+		}
 	}
 	return s.here(ctx, c, in.SessionID, func(c call, sessionID string) (result, error) {
 		saved, err := c.project.Work.SaveContext(ctx, savedcontext.Saving{

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
@@ -147,17 +145,4 @@ func watch(ctx context.Context, current func() int, gone context.CancelFunc) {
 			return
 		}
 	}
-}
-
-// build makes the server with its tools.
-func (s *Server) build() *mcp.Server {
-	server := mcp.NewServer(
-		&mcp.Implementation{Name: "entire", Title: "Entire context checkpoints", Version: s.Version},
-		&mcp.ServerOptions{
-			Instructions: instructions, Logger: slog.New(slog.DiscardHandler),
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-		},
-	)
-	s.offer(server)
-	return server
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -34,31 +35,23 @@ func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 		return at, err
 	}
 	states, _ := p.Sessions.Pending() // a state that can't be read is the hooks' to report
-	if of := s.callers(states); of != nil {
-		at.SessionID = of.ID
-		if of.WorktreePath != "" {
-			at.Dir = of.WorktreePath
-		}
-	}
-	return at, p.Close()
-}
-
-// callers is the session among states that calls, nil if none does.
-func (s *Server) callers(states []*session.State) *session.State {
-	var last, named *session.State
+	var last, given *session.State
 	for _, of := range states {
 		switch {
 		case of.Phase == session.Ended:
 		case of.Recorder.Agent.PID == s.Parent() && (last == nil || activity(of).After(activity(last))):
 			last = of
 		case of.ID == s.Session:
-			named = of
+			given = of
 		}
 	}
-	if last == nil {
-		return named
+	if of := cmp.Or(last, given); of != nil {
+		at.SessionID = of.ID
+		if of.WorktreePath != "" {
+			at.Dir = of.WorktreePath
+		}
 	}
-	return last
+	return at, p.Close()
 }
 
 // activity is when something last happened in a session.

@@ -70,7 +70,15 @@ func (c *connection) take(line []byte, problem error) bool {
 		err = errLong
 	}
 	if err != nil {
-		return c.refuse(err) == nil
+		answer, isError := errors.AsType[*jsonrpc.Error](err)
+		if !isError {
+			answer = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: err.Error()}
+		}
+		data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": answer})
+		if err != nil {
+			return false
+		}
+		return c.put(data) == nil
 	}
 	for _, m := range messages {
 		if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() {
@@ -134,19 +142,6 @@ func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	return messages, nil
 }
 
-// refuse returns what is no message.
-func (c *connection) refuse(problem error) error {
-	answer, ok := errors.AsType[*jsonrpc.Error](problem)
-	if !ok {
-		answer = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: problem.Error()}
-	}
-	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": answer})
-	if err != nil {
-		return err
-	}
-	return c.put(data)
-}
-
 // put writes a line.
 func (c *connection) put(data []byte) error {
 	c.mu.Lock()
@@ -168,12 +163,8 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) { //noli
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return nil, c.settle(ctx)
-}
-
-// settle waits until every call has its response: a client that closes its end may still
-// read. If the client is gone, ctx ends.
-func (c *connection) settle(ctx context.Context) error {
+	// A client that closes its end may still read: every call gets its response. If the client is
+	// gone, ctx ends.
 	wait, cancel := context.WithTimeout(ctx, callTime) // each call ends by then
 	defer cancel()
 	for {
@@ -181,14 +172,14 @@ func (c *connection) settle(ctx context.Context) error {
 		left := len(c.open)
 		c.mu.Unlock()
 		if left == 0 {
-			return io.EOF
+			return nil, io.EOF
 		}
 		select {
 		case <-c.answered:
 		case <-c.closed:
-			return io.EOF
+			return nil, io.EOF
 		case <-wait.Done():
-			return io.EOF
+			return nil, io.EOF
 		}
 	}
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -66,34 +67,42 @@ const (
 // forHooks is what the descriptions of the hooks' tools begin with.
 const forHooks = "Called by Claude Code's own hooks; there is no use in calling it from a conversation. "
 
-// offer adds all tools.
-func (s *Server) offer(to *mcp.Server) {
+// build makes the server with its tools.
+func (s *Server) build() *mcp.Server {
+	server := mcp.NewServer(
+		&mcp.Implementation{Name: "entire", Title: "Entire context checkpoints", Version: s.Version},
+		&mcp.ServerOptions{
+			Instructions: instructions, Logger: slog.New(slog.DiscardHandler),
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		},
+	)
 	read, write := hints{ReadOnlyHint: true, IdempotentHint: true}, hints{}
 	again := hints{IdempotentHint: true}
-	add(to, tool("checkpoint_save", "Save a context checkpoint", `Saves the state of the work before the context is cleared: task, next steps, decisions, `+
+	add(server, tool("checkpoint_save", "Save a context checkpoint", `Saves the state of the work before the context is cleared: task, next steps, decisions, `+
 		`blockers, recent commands and the contents of the files that this session changed. Secrets are redacted. Call it when the user asks to save, keep or `+
 		`hand over the work, or before /clear or compaction; a summary in your own words helps the one who continues.`, saveSchema, write), s.save)
-	add(to, tool("checkpoint_list", "List context checkpoints", `Lists the context checkpoints of this worktree, the newest first: `+
+	add(server, tool("checkpoint_list", "List context checkpoints", `Lists the context checkpoints of this worktree, the newest first: `+
 		`id, summary, when and why it was saved, branch, number of files.`, listSchema, read), s.list)
-	add(to, tool("checkpoint_search", "Search context checkpoints", `Finds context checkpoints of this repository, in all its worktrees, by words: `+
+	add(server, tool("checkpoint_search", "Search context checkpoints", `Finds context checkpoints of this repository, in all its worktrees, by words: `+
 		`what earlier sessions worked on, decided or left open.`, searchSchema, read), s.search)
-	add(to, tool("checkpoint_resume", "Read a context checkpoint", `Returns what a context checkpoint recorded, so that the work can go on where it was left: `+
+	add(server, tool("checkpoint_resume", "Read a context checkpoint", `Returns what a context checkpoint recorded, so that the work can go on where it was left: `+
 		`after /clear, in a new session, or when the user refers to earlier work.`, resumeSchema, read), s.resume)
-	add(to, tool("checkpoint_configure", "Configure context checkpoints", `Changes when context checkpoints are saved and resumed by themselves, in the user's own settings, `+
+	add(server, tool("checkpoint_configure", "Configure context checkpoints", `Changes when context checkpoints are saved and resumed by themselves, in the user's own settings, `+
 		`and returns the values in force. Without input it only returns them. Change them only if the user asks for it.`, configureSchema, again), s.configure)
-	add(to, tool("history_search", "Search what was said and done", `Finds turns of all sessions in this repository by words of prompts, answers, commands, outputs and paths: `+
+	add(server, tool("history_search", "Search what was said and done", `Finds turns of all sessions in this repository by words of prompts, answers, commands, outputs and paths: `+
 		`why something was done, whether an error was seen before, how a command was used. At most 1,500 tokens; entire explain -c CHECKPOINT has the conversation.`,
 		historySearchSchema, read), s.historySearch)
-	add(to, tool("history_log", "List what was done", `Lists turns of all sessions in this repository, the newest first: when, what was asked, what changed, the commit. `+
+	add(server, tool("history_log", "List what was done", `Lists turns of all sessions in this repository, the newest first: when, what was asked, what changed, the commit. `+
 		`With file: every turn that changed it, also what was reverted or never committed. Call it before you change code whose history matters. At most 1,500 tokens.`,
 		historyLogSchema, read), s.historyLog)
-	add(to, tool("history_blame", "Show who wrote lines", `Returns who wrote the lines of a file, committed or not: agent, subagent or person, what was asked in the turn, the commit. `+
+	add(server, tool("history_blame", "Show who wrote lines", `Returns who wrote the lines of a file, committed or not: agent, subagent or person, what was asked in the turn, the commit. `+
 		`At most 1,500 tokens; history_why has what led to a line.`, historyBlameSchema, read), s.historyBlame)
-	add(to, tool("history_why", "Show what led to a line", `Returns what led to a line, a commit or a text: what was asked, what the agent said before the edit, `+
+	add(server, tool("history_why", "Show what led to a line", `Returns what led to a line, a commit or a text: what was asked, what the agent said before the edit, `+
 		`the edit, the commands after it and whether they failed, the commit, and how to take the session up. Call it before you change code whose reason isn't clear. At most 1,500 tokens.`,
 		historyWhySchema, read), s.historyWhy)
-	addHook(to, tool("checkpoint_before_clear", "Before /clear", forHooks+`Saves what /clear would lose, and asks the user whether to keep it.`, hookSchema, again), s.beforeClear)
-	addHook(to, tool("checkpoint_after_clear", "After /clear", forHooks+`Asks the user whether the new session goes on from the last checkpoint.`, hookSchema, read), s.afterClear)
+	addHook(server, tool("checkpoint_before_clear", "Before /clear", forHooks+`Saves what /clear would lose, and asks the user whether to keep it.`, hookSchema, again), s.beforeClear)
+	addHook(server, tool("checkpoint_after_clear", "After /clear", forHooks+`Asks the user whether the new session goes on from the last checkpoint.`, hookSchema, read), s.afterClear)
+	return server
 }
 
 type hints = mcp.ToolAnnotations
