@@ -2,10 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -31,15 +28,6 @@ func agentForms() []agentForm {
 	return []agentForm{codexForm(), copilotForm(), geminiForm(), piForm(), qwenForm()}
 }
 
-func agentRows() []*row {
-	const each = 3 // rows of an agent
-	rows := make([]*row, 0, each*len(agentForms()))
-	for _, f := range agentForms() {
-		rows = append(rows, compared("of "+f.agent.Label+" instead of Claude Code", "user-prompt-submit", "stop", "post-commit")...)
-	}
-	return rows
-}
-
 // agents plays the same turns with Claude Code and with each other agent.
 func agents(b *bench, rows []*row) {
 	for i, f := range agentForms() {
@@ -53,32 +41,6 @@ func agents(b *bench, rows []*row) {
 		const each = 3 // rows of an agent
 		b.compare(b.newPlay(b.enabled(smallRepo(), "claude-beside-"+f.agent.Name), shortTalk), other, rows[i*each:(i+1)*each])
 	}
-}
-
-// beginAs begins a transcript of size bytes where the agent keeps its own.
-func (p *play) beginAs(f *agentForm, size int64) {
-	p.transcript = f.agent.File(f.agent.Project(func(string) string { return "" }, p.b.home, p.dir), p.id, time.Now())
-	p.writer.form = f
-	p.b.Must(os.MkdirAll(filepath.Dir(p.transcript), 0o700))
-	var text strings.Builder
-	text.WriteString(f.first(p.id, p.dir) + "\n")
-	for int64(text.Len()) < size {
-		text.WriteString(p.writer.step())
-	}
-	p.b.Must(os.WriteFile(p.transcript, []byte(text.String()), 0o600))
-}
-
-// hookAs runs a hook of another agent.
-func (p *play) hookAs(f *agentForm, name string, payload testkit.Object) {
-	if f.payload != nil {
-		payload = append(payload, f.payload(p)...)
-	}
-	verb := name
-	if own := f.verbs[name]; own != "" {
-		verb = own
-	}
-	env := p.b.env.With(p.env...)
-	p.hook(testkit.Call{Dir: p.dir, Env: env, Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", f.agent.Name, verb}}, name)
 }
 
 func (w *writer) stamp() string { return w.now().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -23,16 +23,6 @@ const (
 	recordedFile, plainFile = "recorded.go", "plain.go"
 )
 
-func lineRows() []*row {
-	in := fmt.Sprintf(", %d lines, %d commits", longFile, longHistory)
-	return []*row{
-		{Name: "blame" + in, Unit: perBlame, Budget: 1.3, Command: true},
-		{Name: "blame" + in + ", no line recorded", Unit: perBlame, Budget: 1.3, Command: true},
-		{Name: "blame -L of 20 lines" + in, Unit: perBlame, Budget: 1.3, Command: true},
-		{Name: "why, a line" + in, Unit: perBlame, Budget: 1.3, Command: true},
-	}
-}
-
 // lines measures blame beside git's own.
 func lines(b *bench, rows []*row) {
 	from := b.template("lines", func(path string) { b.imported(path, (*importer).longFiles) })
@@ -113,13 +103,6 @@ func (im *importer) statement() string {
 	return fmt.Sprintf("x%d = f(y%d, %d)\n", im.rng.IntN(1<<24), im.rng.IntN(1<<16), im.rng.IntN(1<<10))
 }
 
-func turnRows() []*row {
-	return []*row{
-		{Name: "log, one more turn to index, 2,000 checkpoints", Unit: perVersion, Budget: 40, Command: true},
-		{Name: "log, nothing new to index, 2,000 checkpoints", Unit: perVersion, Budget: 40, Command: true},
-	}
-}
-
 // oneTurn measures the question that takes a turn into the index, and the same one again.
 func oneTurn(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(recordRepo(), "one-turn"), shortTalk)
@@ -149,14 +132,6 @@ func oneTurn(b *bench, rows []*row) {
 }
 
 const manyMoments = 300
-
-func momentRows() []*row {
-	list := make([]*row, 0, len(momentCommands()))
-	for _, c := range momentCommands() {
-		list = append(list, &row{Name: c.name + fmt.Sprintf(", %d checkpoints, 2,000 files", manyMoments), Unit: perVersion, Budget: c.budget, Command: true})
-	}
-	return list
-}
 
 // momentCommands are questions to a store without git.
 func momentCommands() []command {

@@ -16,10 +16,6 @@ const (
 	bisectedEach = 20
 )
 
-func bisectRows() []*row {
-	return []*row{{Name: "bisect, between two runs, 36,001 files", Unit: perVersion, Budget: 230, Command: true}}
-}
-
 // bisect measures what a search for the first bad snapshot takes from the end of one run of
 // its command to the beginning of the next. The budget is 300 ms.
 func bisect(b *bench, rows []*row) {

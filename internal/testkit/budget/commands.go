@@ -40,50 +40,31 @@ func readings() []command {
 	}
 }
 
-const (
-	fullRecord = ", 2,000 checkpoints, 36,001 files"
-	fatRecord  = ", 700 MB of transcripts instead of 40"
-)
-
 func recordRepo() history {
 	return history{name: "record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 20_000}
-}
-
-func fatRepo() history {
-	return history{name: "fat-record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 350_000}
-}
-
-func readingRows() []*row {
-	rows := make([]*row, 0, 2*len(readings()))
-	for _, c := range readings() {
-		rows = append(rows, &row{Name: c.name + fullRecord, Unit: perVersion, Budget: c.budget, Command: true})
-	}
-	for _, c := range readings() {
-		rows = append(rows, &row{Name: c.name + fatRecord, Unit: perOne, Budget: 2, Command: true})
-	}
-	return rows
 }
 
 // reading measures each command in a repository with a long record, beside the
 // same in one with as many checkpoints and longer transcripts.
 func reading(b *bench, rows []*row) {
-	full, fat := b.enabled(recordRepo(), "record"), b.enabled(fatRepo(), "fat-record")
+	fat := history{name: "fat-record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 350_000}
+	little, much := b.enabled(recordRepo(), "record"), b.enabled(fat, "fat-record")
 	b.slim()
 	for i, c := range readings() {
 		for n := range b.runs + 1 {
 			v := b.version()
-			little, much := b.reads(full, c), b.reads(fat, c)
+			few, many := b.reads(little, c), b.reads(much, c)
 			if n == 0 {
 				continue
 			}
-			rows[i].add(little, v)
+			rows[i].add(few, v)
 			r := rows[len(readings())+i]
-			r.add(much, 0)
-			r.base, r.baseCPU = append(r.base, little.ms), append(r.baseCPU, little.cpu)
+			r.add(many, 0)
+			r.base, r.baseCPU = append(r.base, few.ms), append(r.baseCPU, few.cpu)
 		}
 	}
-	b.Must(os.RemoveAll(full))
-	b.Must(os.RemoveAll(fat))
+	b.Must(os.RemoveAll(little))
+	b.Must(os.RemoveAll(much))
 }
 
 // reads measures a command once, on a machine where no session is yet.

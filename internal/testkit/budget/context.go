@@ -16,18 +16,6 @@ import (
 // manyContexts is how many context checkpoints a start must not mind.
 const manyContexts = 2000
 
-func contextRows() []*row {
-	return []*row{
-		{Name: "stop, 20 files, 20 MB transcript, what context checkpoints add", Unit: perVersion, Budget: 12},
-		{Name: "session-end, clear, 36,001 files, 20 MB transcript", Unit: perVersion, Budget: 77},
-		{Name: "session-start after it, 2,000 context checkpoints", Unit: perVersion, Budget: 115},
-		{Name: "statusline", Unit: perVersion, Budget: 12},
-		{Name: "mcp, from its start to its end, initialize and a list answered", Unit: perVersion, Budget: 16, Command: true},
-		{Name: "recall, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
-		{Name: "recall list, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
-	}
-}
-
 // contextCheckpoints measures what context checkpoints cost: the hooks that keep
 // them up, and the programs that the agent runs beside them.
 func contextCheckpoints(b *bench, rows []*row) {

@@ -6,13 +6,6 @@ import (
 	"path/filepath"
 )
 
-func dueRows() []*row {
-	return []*row{
-		{Name: "session-start after a clear, short form of a session with commits", Unit: perVersion, Budget: 20},
-		{Name: "user-prompt-submit, its whole brief", Unit: perVersion, Budget: 12},
-	}
-}
-
 // due measures the two hooks that give the brief of a session that committed: its short
 // form at the start of the next one, and the whole with the prompt. No remote-tracking
 // branch has the commits, which is what takes git longest to find out.

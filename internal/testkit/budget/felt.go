@@ -8,17 +8,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// subagentRows are hooks that come many times in a turn, or before its first
-// prompt.
-func subagentRows() []*row {
-	const in = " in a task, 36,001 files"
-	return []*row{
-		{Name: "session-start, 36,001 files", Unit: perVersion, Budget: 40},
-		{Name: "post-todo" + in, Unit: perVersion, Budget: 40},
-		{Name: "post-task" + in, Unit: perVersion, Budget: 40},
-	}
-}
-
 // subagents plays turns whose work a subagent does.
 func subagents(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(bigRepo(), "subagents"), shortTalk)
@@ -42,14 +31,6 @@ func subagents(b *bench, rows []*row) {
 		p.stop()
 	}
 	b.Must(os.RemoveAll(p.dir))
-}
-
-// commitRows are what the hooks add to a whole git commit.
-func commitRows() []*row {
-	return []*row{
-		{Name: "what hooks add to git commit, 20 files, no session", Unit: perVersion, Budget: 19},
-		{Name: "what hooks add to git commit, 20 files, linked", Unit: perVersion, Budget: 46},
-	}
 }
 
 // commits measures whole commits with the installed hooks, each beside one

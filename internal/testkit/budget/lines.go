@@ -34,14 +34,10 @@ func since(start time.Time) func() time.Time {
 	}
 }
 
-func words() []string {
-	return strings.Fields(`alpha beta gamma delta parse token buffer stream index commit branch merge rebase hook
-		session state shadow tree blob object ref path file line hunk diff patch apply check verify load save`)
-}
-
-// text is words of about n bytes, as they stand in a JSON string.
+// text is words of about n bytes, as they are in a JSON string.
 func (w *writer) text(n int) string {
-	list := words()
+	list := strings.Fields(`alpha beta gamma delta parse token buffer stream index commit branch merge rebase hook
+		session state shadow tree blob object ref path file line hunk diff patch apply check verify load save`)
 	var b strings.Builder
 	for b.Len() < n {
 		b.WriteString(list[w.rng.IntN(len(list))])
@@ -107,28 +103,18 @@ func (w *writer) step() string {
 	}
 }
 
-func (w *writer) edit(path string) string {
-	return w.call("Edit", `"file_path":"`+path+`","old_string":"`+w.text(200)+`","new_string":"`+w.text(300)+`"`, 600)
-}
-
 // conversation makes a transcript of size bytes that ended a while ago.
 func conversation(path string, size int64) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(converse(file, size), file.Close())
-}
-
-func converse(file *os.File, size int64) error {
 	out := bufio.NewWriter(file)
 	w := newWriter(uint64(size), "past", "/repo", since(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-	for n := int64(0); n < size; {
+	for n := int64(0); n < size && err == nil; {
 		text := w.step()
 		n += int64(len(text))
-		if _, err := out.WriteString(text); err != nil {
-			return err
-		}
+		_, err = out.WriteString(text)
 	}
-	return out.Flush()
+	return errors.Join(err, out.Flush(), file.Close())
 }

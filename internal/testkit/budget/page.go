@@ -20,14 +20,6 @@ func pages() []command {
 	}
 }
 
-func pageRows() []*row {
-	rows := make([]*row, 0, len(pages()))
-	for _, c := range pages() {
-		rows = append(rows, &row{Name: c.name + " of 2,000", Unit: perVersion, Budget: c.budget, Command: true})
-	}
-	return append(rows, &row{Name: "browse, first screen, 2,000 checkpoints", Unit: perVersion, Budget: 77, Command: true})
-}
-
 // page measures reports, checks and the browser; the first run makes the index, and doesn't
 // count. The budget of the browser is 100 ms.
 func page(b *bench, rows []*row) {

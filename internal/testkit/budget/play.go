@@ -52,7 +52,16 @@ func (p *play) begin(size int64) {
 	p.transcript = filepath.Join(p.b.claude, p.id+".jsonl")
 	p.writer = newWriter(uint64(p.sessions), p.id, p.dir, time.Now)
 	if p.as != nil {
-		p.beginAs(p.as, size)
+		// Its transcript is where the agent keeps its own.
+		p.transcript = p.as.agent.File(p.as.agent.Project(func(string) string { return "" }, p.b.home, p.dir), p.id, time.Now())
+		p.writer.form = p.as
+		p.b.Must(os.MkdirAll(filepath.Dir(p.transcript), 0o700))
+		var text strings.Builder
+		text.WriteString(p.as.first(p.id, p.dir) + "\n")
+		for int64(text.Len()) < size {
+			text.WriteString(p.writer.step())
+		}
+		p.b.Must(os.WriteFile(p.transcript, []byte(text.String()), 0o600))
 		return
 	}
 	past := p.b.template(fmt.Sprintf("transcript-%d.jsonl", size), func(path string) { p.b.Must(conversation(path, size)) })
@@ -74,7 +83,15 @@ func (p *play) agent(name, event string, more ...any) {
 		"session_id", p.id, "transcript_path", p.transcript, "cwd", p.dir, "permission_mode", "default", "hook_event_name", event,
 	}, more...)
 	if p.as != nil {
-		p.hookAs(p.as, name, payload)
+		if p.as.payload != nil {
+			payload = append(payload, p.as.payload(p)...)
+		}
+		verb := name
+		if own := p.as.verbs[name]; own != "" {
+			verb = own
+		}
+		env := p.b.env.With(p.env...)
+		p.hook(testkit.Call{Dir: p.dir, Env: env, Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", p.as.agent.Name, verb}}, name)
 		return
 	}
 	p.hook(testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
@@ -183,7 +200,8 @@ func (p *play) work() {
 		p.b.Must(err)
 		fmt.Fprintf(file, "// edit %d\n", p.writer.rng.IntN(1<<30))
 		p.b.Must(file.Close())
-		say(p.writer.edit(path))
+		w := p.writer
+		say(w.call("Edit", `"file_path":"`+path+`","old_string":"`+w.text(200)+`","new_string":"`+w.text(300)+`"`, 600))
 	}
 	for told < bytesPerTurn {
 		say(p.writer.step())

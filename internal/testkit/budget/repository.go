@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -46,7 +47,7 @@ func (b *bench) git(dir string, args ...string) string {
 // repository returns a fresh copy of a generated repository, whose index is up
 // to date.
 func (b *bench) repository(h history, as string) string {
-	from := b.template(h.name, func(path string) { b.generate(h, path) })
+	from := b.template(h.name, func(path string) { b.imported(path, func(im *importer) { im.history(h) }) })
 	dir := filepath.Join(b.work, as)
 	testkit.Call{Dir: b.work, Env: b.env, Name: "cp", Args: []string{"-a", from, dir}}.Must(b)
 	b.git(dir, "status", "--porcelain")
@@ -76,10 +77,6 @@ type importer struct {
 	rng  *rand.Rand
 	mark int
 	at   int64
-}
-
-func (b *bench) generate(h history, dir string) {
-	b.imported(dir, func(im *importer) { im.history(h) })
 }
 
 // imported makes a repository of what fill imports.
@@ -217,10 +214,14 @@ func (b *bench) gitSize(dir string) int64 {
 		if err != nil {
 			return err
 		}
-		if inode := inodeOf(info); inode == 0 || !seen[inode] {
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			inode := uint64(stat.Ino) //nolint:unconvert // 32 bits on some systems
+			if seen[inode] {
+				return nil
+			}
 			seen[inode] = true
-			total += info.Size()
 		}
+		total += info.Size()
 		return nil
 	}))
 	return total

@@ -39,17 +39,6 @@ func (r *row) add(s sample, base float64) {
 	}
 }
 
-// pick is the row whose numbers are shown.
-func (r *row) pick() *row {
-	worst := r
-	for i, other := range r.slowest {
-		if i == 0 || other.ratio() > worst.ratio() {
-			worst = other
-		}
-	}
-	return worst
-}
-
 // times is what it took each time in ms.
 func (r *row) times() []float64 {
 	times := make([]float64, len(r.samples))
@@ -69,23 +58,6 @@ func (r *row) cpu() float64 {
 	return median(times)
 }
 
-// best is the ratio of the fastest of both sides: what is left of the ratio
-// where the machine has nothing else to do.
-func (r *row) best() float64 {
-	if len(r.samples) == 0 || len(r.base) == 0 {
-		return 0
-	}
-	return slices.Min(r.times()) / slices.Min(r.base)
-}
-
-// cpuRatio is 0 where the unit's CPU time isn't known.
-func (r *row) cpuRatio() float64 {
-	if base := median(r.baseCPU); base > 0 {
-		return r.cpu() / base
-	}
-	return 0
-}
-
 func (r *row) ratio() float64 {
 	if base := median(r.base); base > 0 {
 		return r.ms() / base
@@ -100,15 +72,6 @@ func (r *row) peak() int64 {
 		most = max(most, s.kib)
 	}
 	return most
-}
-
-// gits is the largest number of git processes, false if none of its processes
-// logged it.
-func (r *row) gits() (most int, logged bool) {
-	for _, s := range r.samples {
-		most, logged = max(most, s.git), logged || s.logged
-	}
-	return most, logged
 }
 
 func median(values []float64) float64 {

@@ -13,34 +13,101 @@ import (
 // scenario measures some rows of the table.
 type scenario struct {
 	name string
-	rows func() []*row
+	rows []*row
 	run  func(b *bench, rows []*row)
 }
 
 func scenarios() []scenario {
-	return []scenario{
-		{"start", startRows, start},
-		{"off", offRows, off},
-		{"small", smallRows, small},
-		{"small with a long conversation", longRows, long},
-		{"big", bigRows, big},
-		{"agents", agentRows, agents},
-		{"subagents", subagentRows, subagents},
-		{"commits", commitRows, commits},
-		{"first stop", firstRows, first},
-		{"old sessions", sessionRows, sessions},
-		{"checkpoints", checkpointRows, checkpoints},
-		{"huge transcript", hugeRows, huge},
-		{"reading", readingRows, reading},
-		{"damaged", damagedRows, damaged},
-		{"lines", lineRows, lines},
-		{"one more turn", turnRows, oneTurn},
-		{"pages", pageRows, page},
-		{"bisect", bisectRows, bisect},
-		{"moments", momentRows, moments},
-		{"context checkpoints", contextRows, contextCheckpoints},
-		{"due brief", dueRows, due},
+	var small, beside []*row
+	for _, hook := range hookNames() {
+		small = append(small, &row{Name: hook + ", 20 files", Unit: perVersion, Budget: 20})
 	}
+	small[1].Budget = 12 // of user-prompt-submit
+	for _, f := range agentForms() {
+		beside = append(beside, compared("of "+f.agent.Label+" instead of Claude Code", "user-prompt-submit", "stop", "post-commit")...)
+	}
+	fat := commandRows(readings(), ", 700 MB of transcripts instead of 40")
+	for _, r := range fat {
+		r.Unit, r.Budget = perOne, 2
+	}
+	const ofBig, ofTask = ", 36,001 files, 20 MB transcript", " in a task, 36,001 files"
+	ofLong := fmt.Sprintf(", %d lines, %d commits", longFile, longHistory)
+	return []scenario{
+		{"start", []*row{{Name: "version", Unit: perVersion, Budget: 4}}, start},
+		{"off", []*row{
+			{Name: "disabled, slowest hook", Unit: perVersion, Budget: 5},
+			{Name: "never enabled, slowest hook", Unit: perVersion, Budget: 5},
+		}, off},
+		{"small", small, smallTurns},
+		{"small with a long conversation", []*row{{Name: "user-prompt-submit, 20 files, 20 MB transcript", Unit: perVersion, Budget: 12}}, long},
+		{"big", []*row{
+			{Name: "user-prompt-submit" + ofBig, Unit: perVersion, Budget: 12},
+			{Name: "prepare-commit-msg" + ofBig, Unit: perVersion, Budget: 20},
+			{Name: "post-commit" + ofBig, Unit: perVersion, Budget: 40},
+			{Name: "stop" + ofBig, Unit: perStatus, Budget: 2},
+			{Name: "growth of .git at a stop, 20 MB transcript", Unit: perByte, Budget: 100},
+		}, big},
+		{"agents", beside, agents},
+		{"subagents", []*row{ // hooks that come many times in a turn, or before its first prompt
+			{Name: "session-start, 36,001 files", Unit: perVersion, Budget: 40},
+			{Name: "post-todo" + ofTask, Unit: perVersion, Budget: 40},
+			{Name: "post-task" + ofTask, Unit: perVersion, Budget: 40},
+		}, subagents},
+		{"commits", []*row{ // what the hooks add to a whole git commit
+			{Name: "what hooks add to git commit, 20 files, no session", Unit: perVersion, Budget: 19},
+			{Name: "what hooks add to git commit, 20 files, linked", Unit: perVersion, Budget: 46},
+		}, commits},
+		{"first stop", []*row{{Name: "first stop, 36,001 files, 20 MB transcript not seen before", Unit: perStatus, Budget: 3}}, first},
+		{
+			"old sessions",
+			compared("500 ended sessions instead of 1", "user-prompt-submit", "stop", "prepare-commit-msg", "post-commit"), sessions,
+		},
+		{"checkpoints", compared("2,000 checkpoints instead of 1", "post-commit", "prepare-commit-msg", "stop"), checkpoints},
+		{
+			"huge transcript",
+			compared("500 MB transcript instead of 0.1 MB", "user-prompt-submit", "stop", "prepare-commit-msg", "post-commit"), huge,
+		},
+		{"reading", append(commandRows(readings(), ", 2,000 checkpoints, 36,001 files"), fat...), reading},
+		{"damaged", []*row{ // 500 ms where v is 1.3 ms
+			{Name: "doctor, 600 checkpoints, 130 of them damaged", Unit: perVersion, Budget: 385, Command: true},
+		}, damaged},
+		{"lines", []*row{
+			{Name: "blame" + ofLong, Unit: perBlame, Budget: 1.3, Command: true},
+			{Name: "blame" + ofLong + ", no line recorded", Unit: perBlame, Budget: 1.3, Command: true},
+			{Name: "blame -L of 20 lines" + ofLong, Unit: perBlame, Budget: 1.3, Command: true},
+			{Name: "why, a line" + ofLong, Unit: perBlame, Budget: 1.3, Command: true},
+		}, lines},
+		{"one more turn", []*row{
+			{Name: "log, one more turn to index, 2,000 checkpoints", Unit: perVersion, Budget: 40, Command: true},
+			{Name: "log, nothing new to index, 2,000 checkpoints", Unit: perVersion, Budget: 40, Command: true},
+		}, oneTurn},
+		{"pages", append(commandRows(pages(), " of 2,000"),
+			&row{Name: "browse, first screen, 2,000 checkpoints", Unit: perVersion, Budget: 77, Command: true}), page},
+		{"bisect", []*row{{Name: "bisect, between two runs, 36,001 files", Unit: perVersion, Budget: 230, Command: true}}, bisect},
+		{"moments", commandRows(momentCommands(), fmt.Sprintf(", %d checkpoints, 2,000 files", manyMoments)), moments},
+		{"context checkpoints", []*row{
+			{Name: "stop, 20 files, 20 MB transcript, what context checkpoints add", Unit: perVersion, Budget: 12},
+			{Name: "session-end, clear, 36,001 files, 20 MB transcript", Unit: perVersion, Budget: 77},
+			{Name: "session-start after it, 2,000 context checkpoints", Unit: perVersion, Budget: 115},
+			{Name: "statusline", Unit: perVersion, Budget: 12},
+			{Name: "mcp, from its start to its end, initialize and a list answered", Unit: perVersion, Budget: 16, Command: true},
+			{Name: "recall, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
+			{Name: "recall list, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
+		}, contextCheckpoints},
+		{"due brief", []*row{
+			{Name: "session-start after a clear, short form of a session with commits", Unit: perVersion, Budget: 20},
+			{Name: "user-prompt-submit, its whole brief", Unit: perVersion, Budget: 12},
+		}, due},
+	}
+}
+
+// commandRows returns a row for each command, with what it is run on behind its name.
+func commandRows(commands []command, on string) []*row {
+	rows := make([]*row, 0, len(commands))
+	for _, c := range commands {
+		rows = append(rows, &row{Name: c.name + on, Unit: perVersion, Budget: c.budget, Command: true})
+	}
+	return rows
 }
 
 func smallRepo() history { return history{name: "small", files: 20, commits: 20} }
@@ -57,8 +124,6 @@ func hookNames() []string {
 	return []string{"session-start", "user-prompt-submit", "stop", "session-end", "prepare-commit-msg", "commit-msg", "post-commit"}
 }
 
-func startRows() []*row { return []*row{{Name: "version", Unit: perVersion, Budget: 4}} }
-
 func start(b *bench, rows []*row) {
 	b.slim()
 	for n := range b.runs + 1 {
@@ -67,13 +132,6 @@ func start(b *bench, rows []*row) {
 		if n > 0 {
 			rows[0].add(s, v)
 		}
-	}
-}
-
-func offRows() []*row {
-	return []*row{
-		{Name: "disabled, slowest hook", Unit: perVersion, Budget: 5},
-		{Name: "never enabled, slowest hook", Unit: perVersion, Budget: 5},
 	}
 }
 
@@ -103,19 +161,7 @@ func off(b *bench, rows []*row) {
 	}
 }
 
-func smallRows() []*row {
-	rows := make([]*row, 0, len(hookNames()))
-	for _, hook := range hookNames() {
-		r := &row{Name: hook + ", 20 files", Unit: perVersion, Budget: 20}
-		if hook == "user-prompt-submit" {
-			r.Budget = 12
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-func small(b *bench, rows []*row) {
+func smallTurns(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(smallRepo(), "small"), shortTalk)
 	p.resumes = true
 	for i, hook := range hookNames() {
@@ -124,25 +170,10 @@ func small(b *bench, rows []*row) {
 	b.laps(p)
 }
 
-func longRows() []*row {
-	return []*row{{Name: "user-prompt-submit, 20 files, 20 MB transcript", Unit: perVersion, Budget: 12}}
-}
-
 func long(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(smallRepo(), "long"), longTalk)
 	p.rows["user-prompt-submit"] = rows[0]
 	b.laps(p)
-}
-
-func bigRows() []*row {
-	const in = ", 36,001 files, 20 MB transcript"
-	return []*row{
-		{Name: "user-prompt-submit" + in, Unit: perVersion, Budget: 12},
-		{Name: "prepare-commit-msg" + in, Unit: perVersion, Budget: 20},
-		{Name: "post-commit" + in, Unit: perVersion, Budget: 40},
-		{Name: "stop" + in, Unit: perStatus, Budget: 2},
-		{Name: "growth of .git at a stop, 20 MB transcript", Unit: perByte, Budget: 100},
-	}
 }
 
 func big(b *bench, rows []*row) {
@@ -156,10 +187,6 @@ func big(b *bench, rows []*row) {
 	b.laps(p)
 	b.Must(os.RemoveAll(p.dir))
 	growth.value, growth.slack = p.grows.ms()/1000, median(p.grows.base)/1000
-}
-
-func firstRows() []*row {
-	return []*row{{Name: "first stop, 36,001 files, 20 MB transcript not seen before", Unit: perStatus, Budget: 3}}
 }
 
 // first plays a session of one turn each time, as often as a third of the runs:
@@ -197,10 +224,6 @@ func (b *bench) compare(little, much *play, rows []*row) {
 	b.laps(little, much)
 }
 
-func sessionRows() []*row {
-	return compared("500 ended sessions instead of 1", "user-prompt-submit", "stop", "prepare-commit-msg", "post-commit")
-}
-
 func sessions(b *bench, rows []*row) {
 	const old = 500
 	plays := make([]*play, 2)
@@ -235,10 +258,6 @@ func (p *play) multiply(n int) {
 	}
 }
 
-func checkpointRows() []*row {
-	return compared("2,000 checkpoints instead of 1", "post-commit", "prepare-commit-msg", "stop")
-}
-
 func checkpoints(b *bench, rows []*row) {
 	plays := make([]*play, 2)
 	for i, n := range []int{1, 2000} {
@@ -246,10 +265,6 @@ func checkpoints(b *bench, rows []*row) {
 		plays[i] = b.newPlay(b.enabled(history{name: name, files: 200, commits: 2001, checkpoints: n, talk: 20_000}, name), shortTalk)
 	}
 	b.compare(plays[0], plays[1], rows)
-}
-
-func hugeRows() []*row {
-	return compared("500 MB transcript instead of 0.1 MB", "user-prompt-submit", "stop", "prepare-commit-msg", "post-commit")
 }
 
 func huge(b *bench, rows []*row) {

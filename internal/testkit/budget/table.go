@@ -1,9 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,36 +37,37 @@ func (r *row) result() result {
 		if limit > 0 {
 			limit += r.slack
 		}
-		return result{Name: r.Name, Slowest: r.only(), Median: r.value, In: string(r.Unit), Budget: limit, Over: limit > 0 && r.value > limit, absolute: true}
+		out := result{Name: r.Name, Median: r.value, In: string(r.Unit), Budget: limit, Over: limit > 0 && r.value > limit, absolute: true}
+		if len(r.slowest) == 1 { // the row that a row of memory is about
+			out.Slowest = r.slowest[0].Name
+		}
+		return out
 	}
-	p := r.pick()
+	p := r // the row whose numbers are shown
+	for i, other := range r.slowest {
+		if i == 0 || other.ratio() > p.ratio() {
+			p = other
+		}
+	}
 	out := result{
-		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", Best: p.best(), CPU: p.cpu(), CPURatio: p.cpuRatio(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
+		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", CPU: p.cpu(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
 		Budget: r.Budget, Over: r.Budget > 0 && p.ratio() > r.Budget, PeakMB: float64(p.peak()) / mib,
 	}
-	out.Git, out.HasGit = p.gits()
+	// The ratio of the fastest of both sides: what is left of the ratio where the machine has
+	// nothing else to do.
+	if len(p.samples) > 0 && len(p.base) > 0 {
+		out.Best = slices.Min(p.times()) / slices.Min(p.base)
+	}
+	if base := median(p.baseCPU); base > 0 {
+		out.CPURatio = p.cpu() / base
+	}
+	for _, s := range p.samples {
+		out.Git, out.HasGit = max(out.Git, s.git), out.HasGit || s.logged
+	}
 	if p != r {
 		out.Slowest = p.Name
 	}
 	return out
-}
-
-// only names the row that a row of memory is about.
-func (r *row) only() string {
-	if len(r.slowest) == 1 {
-		return r.slowest[0].Name
-	}
-	return ""
-}
-
-func (b *bench) printJSON(out io.Writer) error {
-	results := make([]result, len(b.table))
-	for i, r := range b.table {
-		results[i] = r.result()
-	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(results)
 }
 
 func (b *bench) printTable(out io.Writer) {
