@@ -56,6 +56,8 @@ func (c *call) outcome() outcome {
 		return passed
 	}
 	bad, good := counts(c.output)
+	isRunner := slices.ContainsFunc(strings.Fields("test check lint build tsc vet pytest jest vitest"),
+		func(s string) bool { return strings.Contains(c.input.Command, s) })
 	m := exitCode.FindStringSubmatch(c.output)
 	status := c.failed && (m == nil || m[1] != "0")
 	switch {
@@ -63,7 +65,7 @@ func (c *call) outcome() outcome {
 		return failed
 	case bad == 0 && good > 0 && !goFailed.MatchString(c.output) && !status:
 		return passed
-	case status, goFailed.MatchString(c.output), bad > 0 && isRunner(c.input.Command) && (good >= 0 || strings.ContainsAny(c.input.Command, "|;")):
+	case status, goFailed.MatchString(c.output), bad > 0 && isRunner && (good >= 0 || strings.ContainsAny(c.input.Command, "|;")):
 		return failed
 	case bad > 0 && good < 0:
 		return unclear // lines with errors, of a program that ended with 0
@@ -73,10 +75,6 @@ func (c *call) outcome() outcome {
 		return passed
 	}
 	return unclear
-}
-
-func isRunner(command string) bool {
-	return slices.ContainsFunc([]string{"test", "check", "lint", "build", "tsc", "vet", "pytest", "jest", "vitest"}, func(s string) bool { return strings.Contains(command, s) })
 }
 
 var (
@@ -98,13 +96,6 @@ func simple(line string) []string {
 		}
 	}
 	return list
-}
-
-// same reports whether two command lines have a command in common, arguments that only
-// limit the output left out.
-func same(a, b string) bool {
-	of := simple(b)
-	return slices.ContainsFunc(simple(a), func(s string) bool { return slices.Contains(of, s) })
 }
 
 var (

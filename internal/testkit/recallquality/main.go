@@ -103,8 +103,18 @@ type column struct {
 	rare  []func(string) bool
 }
 
+// add adds the pairs of a sample. A word distinguishes its sessions that is in the requests of
+// at most a tenth of them.
 func (c *column) add(list []pair, s sample) {
-	c.pairs, c.rare = append(c.pairs, list), append(c.rare, rareWords(s.sessions))
+	counts := map[string]int{}
+	for _, t := range s.sessions {
+		for w := range topics(strings.Join(t.requests(), "\n"), func(string) bool { return true }) {
+			counts[w]++
+		}
+	}
+	const share, least = 10, 2
+	rare := func(w string) bool { return counts[w] <= max(len(s.sessions)/share, least) }
+	c.pairs, c.rare = append(c.pairs, list), append(c.rare, rare)
 }
 
 // readColumns returns the columns that the options name.
@@ -137,7 +147,13 @@ func readColumns(ctx context.Context, o options) ([]column, error) {
 			return nil, err
 		}
 		c := column{name: "fresh"}
-		c.add(s.fresh(used), s)
+		// Also those of which the second session begins on another branch.
+		list := append(s.pairs(), s.following(func(_, _ *transcript) bool { return true })...)
+		c.add(slices.DeleteFunc(list, func(p pair) bool {
+			was := used[p.name]
+			used[p.name] = true
+			return was
+		}), s)
 		columns = append(columns, c)
 	}
 	return columns, nil
@@ -159,7 +175,23 @@ func measureAll(ctx context.Context, w io.Writer, c column, o options) ([]score,
 			}
 			continue
 		}
-		done := measurePairs(ctx, list, c.rare[i], o)
+		// Several at a time.
+		done := make([]score, len(list))
+		const atOnce = 3
+		var group sync.WaitGroup
+		next := make(chan int)
+		for range atOnce {
+			group.Go(func() {
+				for k := range next {
+					done[k] = measure(ctx, list[k], c.rare[i], o)
+				}
+			})
+		}
+		for k := range list {
+			next <- k
+		}
+		close(next)
+		group.Wait()
 		for _, s := range done {
 			if s.err != nil {
 				return nil, fmt.Errorf("%s: %w", s.pair.name, s.err)
@@ -171,25 +203,4 @@ func measureAll(ctx context.Context, w io.Writer, c column, o options) ([]score,
 		return nil, fmt.Errorf("no pairs of sessions: %s", c.name)
 	}
 	return scores, nil
-}
-
-// measurePairs measures several pairs at a time.
-func measurePairs(ctx context.Context, pairs []pair, rare func(string) bool, o options) []score {
-	scores := make([]score, len(pairs))
-	const atOnce = 3
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range atOnce {
-		group.Go(func() {
-			for i := range next {
-				scores[i] = measure(ctx, pairs[i], rare, o)
-			}
-		})
-	}
-	for i := range pairs {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-	return scores
 }

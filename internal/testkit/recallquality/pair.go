@@ -49,36 +49,19 @@ func (s sample) following(may func(before, after *transcript) bool) []pair {
 				before = t
 			}
 		}
-		if before != nil {
-			list = append(list, pair{short(before.id) + "→" + short(after.id), kindOf(after), before, after})
+		if before == nil {
+			continue
 		}
+		kind := newPair
+		switch first := after.requests()[0]; {
+		case strings.HasPrefix(first, "Implement the following plan") && (after.source == "clear" || after.source == ""):
+			kind = planPair
+		case after.source == "clear" || after.cleared:
+			kind = clearPair
+		}
+		list = append(list, pair{short(before.id) + "→" + short(after.id), kind, before, after})
 	}
 	return list
-}
-
-// fresh returns the pairs of a sample that are not among the used ones: also those of which
-// the second session begins on another branch.
-func (s sample) fresh(used map[string]bool) []pair {
-	list := append(s.pairs(), s.following(func(_, _ *transcript) bool { return true })...)
-	var unused []pair
-	for _, p := range list {
-		if !used[p.name] {
-			used[p.name] = true
-			unused = append(unused, p)
-		}
-	}
-	return unused
-}
-
-func kindOf(after *transcript) string {
-	first := after.requests()[0]
-	switch {
-	case strings.HasPrefix(first, "Implement the following plan") && (after.source == "clear" || after.source == ""):
-		return planPair
-	case after.source == "clear" || after.cleared:
-		return clearPair
-	}
-	return newPair
 }
 
 // cut returns the pairs of one session that was compacted.

@@ -132,19 +132,15 @@ func (f fileResult) apply() (string, bool) {
 		}
 		return strings.Replace(*f.Original, *f.Old, f.New, times), true
 	}
-	return patched(strings.SplitAfter(*f.Original, "\n"), f.Patch)
-}
-
-// patched returns lines with the changes of a patch.
-func patched(old []string, patches []patch) (string, bool) {
+	lines := strings.SplitAfter(*f.Original, "\n")
 	var out []string
 	at := 0
-	for _, p := range patches {
+	for _, p := range f.Patch {
 		from := max(p.Start-1, 0)
-		if from < at || from > len(old) {
+		if from < at || from > len(lines) {
 			return "", false
 		}
-		out, at = append(out, old[at:from]...), from
+		out, at = append(out, lines[at:from]...), from
 		for _, line := range p.Lines {
 			if line == "" || line[0] == '\\' {
 				continue
@@ -153,14 +149,14 @@ func patched(old []string, patches []patch) (string, bool) {
 				out = append(out, line[1:]+"\n")
 				continue
 			}
-			if at >= len(old) || strings.TrimSuffix(old[at], "\n") != line[1:] {
+			if at >= len(lines) || strings.TrimSuffix(lines[at], "\n") != line[1:] {
 				return "", false
 			}
 			if line[0] == ' ' {
-				out = append(out, old[at])
+				out = append(out, lines[at])
 			}
 			at++
 		}
 	}
-	return strings.Join(append(out, old[min(at, len(old)):]...), ""), true
+	return strings.Join(append(out, lines[min(at, len(lines)):]...), ""), true
 }

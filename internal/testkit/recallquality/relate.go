@@ -34,19 +34,6 @@ func topics(text string, rare func(string) bool) map[string]bool {
 	return found
 }
 
-// rareWords returns a function that reports whether a word is in the requests of at most
-// a tenth of the sessions, so that it distinguishes them.
-func rareWords(sessions []*transcript) func(string) bool {
-	counts := map[string]int{}
-	for _, t := range sessions {
-		for w := range topics(strings.Join(t.requests(), "\n"), func(string) bool { return true }) {
-			counts[w]++
-		}
-	}
-	const share, least = 10, 2
-	return func(w string) bool { return counts[w] <= max(len(sessions)/share, least) }
-}
-
 // goesOn are first words of requests that continue whatever went before.
 var goesOn = regexp.MustCompile(`(?i)^\W*(?:continue|go on|keep going|resume|commit|push|then|and|also|now|same|again|still)\b`)
 

@@ -108,8 +108,12 @@ func (t *transcript) base() map[string]string {
 // before repeats the first session: its edits and commits, then its end.
 func (r *replay) before() error {
 	t := r.pair.before
-	path, err := r.transcript(t)
-	if err != nil {
+	if err := os.MkdirAll(r.projects(), 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(r.projects(), t.id+".jsonl")
+	text := r.moved(string(bytes.Join(t.lines, []byte("\n")))) + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return err
 	}
 	begin := map[string]any{"source": "startup"}
@@ -272,16 +276,6 @@ var notInName = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 func (r *replay) projects() string {
 	return filepath.Join(r.home, ".claude", "projects", notInName.ReplaceAllString(r.root, "-"))
-}
-
-// transcript writes a session's transcript, its root replaced by the scratch repository.
-func (r *replay) transcript(t *transcript) (string, error) {
-	if err := os.MkdirAll(r.projects(), 0o700); err != nil {
-		return "", err
-	}
-	path := filepath.Join(r.projects(), t.id+".jsonl")
-	text := r.moved(string(bytes.Join(t.lines, []byte("\n")))) + "\n"
-	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
 // moved returns a text with the sessions' root replaced.

@@ -30,7 +30,15 @@ func (j *judge) state(text string) string {
 			return "a push succeeded after the last commit"
 		}
 	case is("not committed: "):
-		return j.uncommitted(strings.TrimPrefix(text, "not committed: "))
+		for name := range strings.SplitSeq(strings.TrimPrefix(text, "not committed: "), ", ") {
+			name = strings.Trim(name, "` ")
+			if moreFiles.MatchString(name) || strings.Contains(name, "…") {
+				continue
+			}
+			if j.t.covered(name) == inCommit {
+				return name + " is committed"
+			}
+		}
 	case is("pull request"), is("PR "):
 		return j.pull(text)
 	case is("the person interrupted"):
@@ -119,27 +127,17 @@ func (j *judge) asked(number string) int {
 	})
 }
 
-// uncommitted checks files that are said not to be committed.
-func (j *judge) uncommitted(names string) string {
-	for name := range strings.SplitSeq(names, ", ") {
-		name = strings.Trim(name, "` ")
-		if moreFiles.MatchString(name) || strings.Contains(name, "…") {
-			continue
-		}
-		if j.t.covered(name) == inCommit {
-			return name + " is committed"
-		}
-	}
-	return ""
-}
-
 // pull checks that the session mentions the pull requests.
 func (j *judge) pull(text string) string {
 	numbers := statedPull.FindAllStringSubmatch(text, -1)
 	if len(numbers) == 0 {
 		return "no number"
 	}
-	raw := j.sources.raw()
+	var b strings.Builder
+	for _, line := range j.t.lines {
+		collectLine(&b, line)
+	}
+	raw := b.String()
 	for _, m := range numbers {
 		if !regexp.MustCompile(`(?i)(?:/pulls?/|#|\bPR #?|\bpr (?:\w+ )?)`+m[1]+`\b`).MatchString(raw) && !strings.Contains(raw, "number\\\":"+m[1]) {
 			return "pull request " + m[1] + " is not in the transcript"

@@ -121,7 +121,8 @@ func (j *judge) failure(text string) int {
 // same file, or the same tool with the same input.
 func (j *judge) repeats(a, b *call) bool {
 	if a.name == "Bash" && b.name == "Bash" {
-		return same(a.input.Command, b.input.Command)
+		of := simple(b.input.Command)
+		return slices.ContainsFunc(simple(a.input.Command), func(s string) bool { return slices.Contains(of, s) })
 	}
 	if p := j.t.path(a); p != "" {
 		return p == j.t.path(b) && (a.name == b.name || b.edits())
@@ -162,18 +163,6 @@ func isQuote(line, text string) bool {
 	return of != "" && (of == quoted || of == letters(text) || of == letters(strings.Join(simple(whole), "")) || cutOff && strings.HasPrefix(of, quoted))
 }
 
-// runs returns the last run of a command that a text quotes, nil if there is none.
-func (j *judge) runs(text string) *call {
-	for _, form := range forms {
-		for _, e := range slices.Backward(j.t.events) {
-			if e.kind == toolCall && e.call.name == "Bash" && form(e.call.input.Command, text) {
-				return e.call
-			}
-		}
-	}
-	return nil
-}
-
 var changedTo = regexp.MustCompile(`^\s*cd\s+\S+\s*(?:&&|;)\s*`)
 
 var result = regexp.MustCompile("^`?(.*?)`?: (passed|failed|result unknown|[^:]*)$")
@@ -184,7 +173,15 @@ func (j *judge) command(text string) string {
 	if m == nil {
 		return "no result"
 	}
-	c := j.runs(m[1])
+	var c *call // the last run
+	for i := 0; i < len(forms) && c == nil; i++ {
+		for _, e := range slices.Backward(j.t.events) {
+			if e.kind == toolCall && e.call.name == "Bash" && forms[i](e.call.input.Command, m[1]) {
+				c = e.call
+				break
+			}
+		}
+	}
 	if c == nil {
 		return "not run"
 	}

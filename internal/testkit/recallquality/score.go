@@ -45,7 +45,16 @@ func measure(ctx context.Context, p pair, rare func(word string) bool, o options
 	if s.err != nil {
 		return s
 	}
-	s.statements()
+	// The whole brief is checked, and what was given where that differs.
+	seen := map[statement]bool{}
+	for _, text := range []string{s.given.whole, s.given.start, s.given.prompt} {
+		for _, v := range check(text, s.pair.before) {
+			if !seen[v.statement] {
+				seen[v.statement] = true
+				s.verdicts = append(s.verdicts, v)
+			}
+		}
+	}
 	s.files()
 	s.related, s.why = related(p, rare)
 
@@ -94,19 +103,6 @@ func storedBrief(o options, p pair) (given, error) {
 		return given{}, err
 	}
 	return given{parts[0], parts[1], parts[2]}, nil
-}
-
-// statements checks the whole brief, and what was given where that differs.
-func (s *score) statements() {
-	seen := map[statement]bool{}
-	for _, text := range []string{s.given.whole, s.given.start, s.given.prompt} {
-		for _, v := range check(text, s.pair.before) {
-			if !seen[v.statement] {
-				seen[v.statement] = true
-				s.verdicts = append(s.verdicts, v)
-			}
-		}
-	}
 }
 
 // files compares the files that the brief names with those that the second session used.

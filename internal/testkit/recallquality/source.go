@@ -36,7 +36,13 @@ func load(ctx context.Context, dirs ...string) (sample, error) {
 	}
 	longest := map[string]*transcript{}
 	for _, raw := range raws {
-		t := read(lines(raw))
+		var lines [][]byte
+		for line := range bytes.Lines(raw) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				lines = append(lines, line)
+			}
+		}
+		t := read(lines)
 		if t.id == "" || t.root == "" || len(t.requests()) == 0 {
 			continue
 		}
@@ -106,14 +112,4 @@ func stored(ctx context.Context, dir string) ([][]byte, error) {
 		raws = append(raws, whole)
 	}
 	return raws, nil
-}
-
-func lines(raw []byte) [][]byte {
-	var list [][]byte
-	for line := range bytes.Lines(raw) {
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			list = append(list, line)
-		}
-	}
-	return list
 }

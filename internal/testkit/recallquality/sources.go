@@ -2,8 +2,7 @@ package main
 
 import "strings"
 
-// sources returns the texts of a session that a statement may be quoted from, normalized
-// except raw.
+// sources returns the texts of a session that a statement may be quoted from, normalized.
 type sources struct{ t *transcript }
 
 // person returns what was typed, picked or accepted.
@@ -49,15 +48,6 @@ func (s sources) denied() string {
 		if e.kind == denial {
 			b.WriteString(letters(e.call.name + " " + e.call.inputs + " " + e.text))
 		}
-	}
-	return b.String()
-}
-
-// raw returns the texts of all lines.
-func (s sources) raw() string {
-	var b strings.Builder
-	for _, line := range s.t.lines {
-		collectLine(&b, line)
 	}
 	return b.String()
 }

@@ -36,7 +36,8 @@ func statements(text string) (list []statement, code string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		trimmed := strings.TrimSpace(line)
-		if mark := fenceOf(trimmed); mark != "" && (fence == "" || trimmed == fence) {
+		mark := trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`"))]
+		if len(mark) >= len("```") && (fence == "" || trimmed == fence) {
 			if fence == "" {
 				fence = mark
 			} else {
@@ -75,15 +76,6 @@ func statements(text string) (list []statement, code string) {
 	return list, block.String()
 }
 
-// fenceOf returns the mark that a line begins a block of code with, "" if it doesn't.
-func fenceOf(line string) string {
-	n := len(line) - len(strings.TrimLeft(line, "`"))
-	if n < 3 {
-		return ""
-	}
-	return line[:n]
-}
-
 // letters returns the letters and digits of a text in lower case, which two forms of the
 // same text have in common.
 func letters(s string) string {
@@ -95,24 +87,11 @@ func letters(s string) string {
 	}, s)
 }
 
-// pieces returns the parts of a text that was cut at "…" or "...", normalized; short ones
-// prove nothing and are left out, unless the text is nothing else.
-func pieces(text string) []string {
-	text = strings.ReplaceAll(text, "...", "…")
-	var list []string
-	for part := range strings.SplitSeq(text, "…") {
-		if p := letters(part); p != "" {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-// has reports whether a normalized text has all pieces of another.
+// has reports whether a normalized text has all pieces of another, which may have been cut at
+// "…" or "...".
 func has(in, text string) bool {
-	list := pieces(text)
-	for _, p := range list {
-		if !strings.Contains(in, p) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, "...", "…"), "…") {
+		if !strings.Contains(in, letters(part)) {
 			return false
 		}
 	}

@@ -47,7 +47,18 @@ func table(w io.Writer, halves []half) {
 	})
 	for _, class := range classes {
 		row("false: "+class, func(h half) string {
-			wrong, all := h.class(class)
+			wrong, all := 0, 0
+			for _, s := range h.scores {
+				for _, v := range s.verdicts {
+					if v.class != class {
+						continue
+					}
+					all++
+					if v.false != "" {
+						wrong++
+					}
+				}
+			}
 			return fmt.Sprintf("%d of %d", wrong, all)
 		})
 	}
@@ -113,21 +124,6 @@ func (h half) largest(of func(score) int) int {
 		n = max(n, of(s))
 	}
 	return n
-}
-
-func (h half) class(class string) (wrong, all int) {
-	for _, s := range h.scores {
-		for _, v := range s.verdicts {
-			if v.class != class {
-				continue
-			}
-			all++
-			if v.false != "" {
-				wrong++
-			}
-		}
-	}
-	return wrong, all
 }
 
 // list writes the statements, or only those that are false.

@@ -127,7 +127,22 @@ func (t *transcript) line(r record, calls map[string]*call) {
 		t.add(event{kind: modelErr, text: flat(r.Message.Content)})
 	case r.Type == "assistant":
 		for _, b := range r.blocks() {
-			t.fromAgent(b, calls)
+			switch b.Type {
+			case "text":
+				if strings.TrimSpace(b.Text) != "" {
+					t.add(event{kind: reply, text: b.Text})
+				}
+			case "tool_use":
+				c := &call{name: b.Name}
+				if json.Unmarshal(b.Input, &c.input) != nil {
+					c.input = toolInput{}
+				}
+				var texts strings.Builder
+				collectLine(&texts, b.Input)
+				c.inputs = texts.String()
+				calls[b.ID] = c
+				t.add(event{kind: toolCall, call: c})
+			}
 		}
 	case r.Type == "user":
 		for _, b := range r.blocks() {
@@ -141,25 +156,6 @@ func (t *transcript) line(r record, calls map[string]*call) {
 }
 
 func (t *transcript) add(e event) { t.events = append(t.events, e) }
-
-func (t *transcript) fromAgent(b block, calls map[string]*call) {
-	switch b.Type {
-	case "text":
-		if strings.TrimSpace(b.Text) != "" {
-			t.add(event{kind: reply, text: b.Text})
-		}
-	case "tool_use":
-		c := &call{name: b.Name}
-		if json.Unmarshal(b.Input, &c.input) != nil {
-			c.input = toolInput{}
-		}
-		var texts strings.Builder
-		collectLine(&texts, b.Input)
-		c.inputs = texts.String()
-		calls[b.ID] = c
-		t.add(event{kind: toolCall, call: c})
-	}
-}
 
 // ofClient are commands of the client that ask for nothing.
 var ofClient = strings.Fields("clear exit quit model plan compact config context cost mcp hooks resume login status usage permissions agents rename") //nolint:gochecknoglobals // a read-only table
