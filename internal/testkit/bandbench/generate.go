@@ -29,8 +29,23 @@ func template(o options, progress io.Writer) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", fmt.Errorf("generate: %w", err)
 	}
-	g := newGrower(o)
-	g.sources(filepath.Join(dir, "src"))
+	g := &grower{
+		r: rand.New(rand.NewPCG(1, 2)), left: o.files, bytes: int64(o.megabytes) << 20, //nolint:gosec // to be repeated, not secret
+		old: time.Unix(1700000000, 123456789),
+	}
+	letters := "etaoinshrdlucmfwypvbgkjqxz"
+	for range 4000 { // as many as a language's common words
+		word := make([]byte, 2+g.r.IntN(9))
+		for i := range word {
+			word[i] = letters[int(float64(len(letters))*math.Pow(g.r.Float64(), 1.7))]
+		}
+		g.words = append(g.words, string(word))
+	}
+	const perDir = 20
+	for i := range sources {
+		path := filepath.Join(dir, "src", fmt.Sprintf("part%02d", i/perDir), fmt.Sprintf("file%03d.ts", i))
+		g.file(path, 3000+g.r.IntN(6000), true)
+	}
 	g.modules(filepath.Join(dir, "node_modules"))
 	if g.err != nil {
 		return "", fmt.Errorf("generate: %w", g.err)
@@ -52,34 +67,14 @@ type grower struct {
 	err   error
 }
 
-func newGrower(o options) *grower {
-	g := &grower{
-		r: rand.New(rand.NewPCG(1, 2)), left: o.files, bytes: int64(o.megabytes) << 20, //nolint:gosec // to be repeated, not secret
-		old: time.Unix(1700000000, 123456789),
-	}
-	letters := "etaoinshrdlucmfwypvbgkjqxz"
-	for range 4000 { // as many as a language's common words
-		word := make([]byte, 2+g.r.IntN(9))
-		for i := range word {
-			word[i] = letters[int(float64(len(letters))*math.Pow(g.r.Float64(), 1.7))]
-		}
-		g.words = append(g.words, string(word))
-	}
-	return g
-}
-
-func (g *grower) sources(dir string) {
-	const perDir = 20
-	for i := range sources {
-		g.file(filepath.Join(dir, fmt.Sprintf("part%02d", i/perDir), fmt.Sprintf("file%03d.ts", i)), 3000+g.r.IntN(6000), true)
-	}
-}
-
 // modules makes packages of seven to eight files a directory, until none is left.
 func (g *grower) modules(dir string) {
 	licence := slices.Clone(g.text(1100))
 	for n := 0; g.left > 0 && g.err == nil; n++ {
-		pkg := filepath.Join(dir, g.name(n))
+		pkg := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", g.words[n%len(g.words)], g.words[n*7%len(g.words)], n))
+		if n%5 == 0 {
+			pkg = filepath.Join(dir, "@scope"+g.words[n%40], filepath.Base(pkg))
+		}
 		g.write(filepath.Join(pkg, "LICENSE"), licence) // the same in many
 		g.file(filepath.Join(pkg, "package.json"), 900+g.r.IntN(1500), true)
 		for _, sub := range []string{"", "lib", "dist", "dist/esm", "lib/internal", "types"}[:1+g.r.IntN(6)] {
@@ -88,14 +83,6 @@ func (g *grower) modules(dir string) {
 			}
 		}
 	}
-}
-
-func (g *grower) name(n int) string {
-	name := fmt.Sprintf("%s-%s-%d", g.words[n%len(g.words)], g.words[n*7%len(g.words)], n)
-	if n%5 == 0 {
-		return filepath.Join("@scope"+g.words[n%40], name)
-	}
-	return name
 }
 
 // size is a file's length: most are small, a few hold most bytes, and in the

@@ -18,9 +18,6 @@ type peer struct {
 	extract  func(b *bench) command // node_modules of the last snapshot into the empty folder back
 }
 
-// dir is the end of the name of its store's folder.
-func (p peer) dir() string { return p.tool }
-
 func (b *bench) peers() []peer {
 	list := []peer{{
 		tool:     ours,
@@ -50,7 +47,12 @@ func (b *bench) peers() []peer {
 			prepare:  func(b *bench) { b.do(command{b.work, b.peerEnv(), borg, []string{"init", "-e", "none"}}) },
 			snapshot: create, again: create,
 			extract: func(b *bench) command {
-				return command{filepath.Join(b.work, "back"), b.peerEnv(), borg, []string{"extract", "::" + b.lastArchive(), "tree/node_modules"}}
+				b.Helper()
+				last := testkit.Call{Dir: b.work, Env: b.peerEnv(), Name: borg, Args: []string{"list", "--last", "1", "--short"}}.Must(b)
+				return command{
+					filepath.Join(b.work, "back"), b.peerEnv(), borg,
+					[]string{"extract", "::" + strings.TrimSpace(last), "tree/node_modules"},
+				}
 			},
 		})
 	}
@@ -65,12 +67,6 @@ func (b *bench) peerEnv() testkit.Env {
 		"BORG_REPO="+filepath.Join(b.work, "store-borg"), "BORG_BASE_DIR="+filepath.Join(b.work, "store-borg.base"),
 		"BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK=yes", "BORG_RELOCATED_REPO_ACCESS_IS_OK=yes",
 	)
-}
-
-func (b *bench) lastArchive() string {
-	b.Helper()
-	name := testkit.Call{Dir: b.work, Env: b.peerEnv(), Name: borg, Args: []string{"list", "--last", "1", "--short"}}.Must(b)
-	return strings.TrimSpace(name)
 }
 
 // agentfs is a call of ours about the tree.

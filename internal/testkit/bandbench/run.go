@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,9 @@ func measure(o options, out, progress io.Writer) error {
 		return err
 	}
 	if o.json {
-		return b.table.printJSON(out)
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(b.table.results())
 	}
 	b.table.printTable(out)
 	return nil

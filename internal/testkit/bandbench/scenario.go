@@ -75,17 +75,13 @@ func (b *bench) walks(row string) {
 func (b *bench) first() {
 	for range b.runs {
 		for _, p := range b.peers() {
-			b.shell("rm -rf store-" + p.dir() + " && rm -f tree/.agentfs")
+			b.shell("rm -rf store-" + p.tool + " && rm -f tree/.agentfs")
 			p.prepare(b)
 			b.settle()
 			b.time(rowFirst, p.tool, p.snapshot(b))
 		}
 	}
-	b.copies()
-}
-
-// copies measures copies as first snapshots.
-func (b *bench) copies() {
+	// Copies as first snapshots.
 	for _, tool := range []string{cpA, cpAL} {
 		if !b.has(tool) {
 			continue
@@ -102,7 +98,7 @@ func (b *bench) copies() {
 func (b *bench) stored() []peer {
 	peers := b.peers()
 	for _, p := range peers {
-		if _, err := os.Stat(filepath.Join(b.work, "store-"+p.dir())); err == nil {
+		if _, err := os.Stat(filepath.Join(b.work, "store-"+p.tool)); err == nil {
 			continue
 		}
 		p.prepare(b)
@@ -127,7 +123,7 @@ func (b *bench) incremental() {
 	}
 	for _, p := range peers {
 		at := b.table.cell(rowSize, p.tool)
-		at.size, at.ms = true, []float64{b.allocated("store-" + p.dir())}
+		at.size, at.ms = true, []float64{b.allocated("store-" + p.tool)}
 	}
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -41,16 +41,6 @@ type budget struct {
 	text      string
 }
 
-func budgets() map[string]budget {
-	return map[string]budget{
-		rowFirst:   {tool: restic, times: 0.4, text: "0.4 restic"},
-		rowChanged: {tool: walk, times: 1.4, text: "1.4 walks"},
-		rowRestore: {tool: walk, times: 1, more: 200, text: "a walk + 200 ms"},
-		rowModules: {tool: cpA, times: 1.2, text: "1.2 cp -a"},
-		rowLate:    {row: rowEarly, tool: ours, times: 1.2, text: "1.2 of the first"}, //nolint:mnd // as fast, give or take
-	}
-}
-
 // result is a row as it is printed.
 type result struct {
 	Name   string             `json:"name"`
@@ -65,6 +55,13 @@ type result struct {
 }
 
 func (t *table) results() []result {
+	budgets := map[string]budget{
+		rowFirst:   {tool: restic, times: 0.4, text: "0.4 restic"},
+		rowChanged: {tool: walk, times: 1.4, text: "1.4 walks"},
+		rowRestore: {tool: walk, times: 1, more: 200, text: "a walk + 200 ms"},
+		rowModules: {tool: cpA, times: 1.2, text: "1.2 cp -a"},
+		rowLate:    {row: rowEarly, tool: ours, times: 1.2, text: "1.2 of the first"}, //nolint:mnd // as fast, give or take
+	}
 	list := make([]result, 0, len(t.order))
 	for _, row := range t.order {
 		r := result{Name: row, In: "ms", Median: map[string]float64{}, PeakMB: map[string]float64{}}
@@ -77,27 +74,17 @@ func (t *table) results() []result {
 				r.In = "MB"
 			}
 		}
-		if limit, ok := budgets()[row]; ok {
-			t.compare(&r, limit)
+		limit, ok := budgets[row]
+		r.Budget = limit.text
+		c := t.cells[cmp.Or(limit.row, row)][limit.tool]
+		if ok && c != nil && len(c.ms) > 0 && t.cells[row][ours] != nil {
+			base := median(c.ms)
+			r.Ratio, r.Limit = r.Median[ours]/base, base*limit.times+limit.more
+			r.Over = r.Median[ours] > r.Limit
 		}
 		list = append(list, r)
 	}
 	return list
-}
-
-func (t *table) compare(r *result, limit budget) {
-	other := limit.row
-	if other == "" {
-		other = r.Name
-	}
-	r.Budget = limit.text
-	c := t.cells[other][limit.tool]
-	if c == nil || len(c.ms) == 0 || t.cells[r.Name][ours] == nil {
-		return
-	}
-	base := median(c.ms)
-	r.Ratio, r.Limit = r.Median[ours]/base, base*limit.times+limit.more
-	r.Over = r.Median[ours] > r.Limit
 }
 
 func median(values []float64) float64 {
@@ -110,12 +97,6 @@ func median(values []float64) float64 {
 		return sorted[middle]
 	}
 	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
-}
-
-func (t *table) printJSON(out io.Writer) error {
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(t.results())
 }
 
 func (t *table) printTable(out io.Writer) {
@@ -131,7 +112,15 @@ func (t *table) printTable(out io.Writer) {
 		for i, tool := range tools {
 			medians[i] = number(r.Median[tool], 0, " "+r.In)
 		}
-		rest := []string{number(r.Ratio, 2, ""), r.Budget, r.verdict(), number(r.PeakMB[ours], 0, "")} //nolint:mnd // digits
+		verdict := ""
+		switch {
+		case r.Limit == 0:
+		case r.Over:
+			verdict = "over"
+		default:
+			verdict = "ok"
+		}
+		rest := []string{number(r.Ratio, 2, ""), r.Budget, verdict, number(r.PeakMB[ours], 0, "")} //nolint:mnd // digits
 		lines = append(lines, slices.Concat([]string{r.Name}, medians, rest))
 	}
 	widths := make([]int, len(lines[0]))
@@ -149,17 +138,6 @@ func (t *table) printTable(out io.Writer) {
 			fmt.Fprintf(out, "| %s%s ", text, pad)
 		}
 		fmt.Fprintln(out, "|")
-	}
-}
-
-func (r result) verdict() string {
-	switch {
-	case r.Limit == 0:
-		return ""
-	case r.Over:
-		return "over"
-	default:
-		return "ok"
 	}
 }
 

@@ -115,16 +115,6 @@ func (c committer) amend() {
 	c.markCommits("HEAD~1..HEAD", Amended)
 }
 
-// reword gives the last commit another message.
-func (c committer) reword() {
-	if !c.all() {
-		return
-	}
-	c.w.note("reword")
-	c.w.Git("commit", "-q", "--amend", "-m", fmt.Sprintf("In other words %d", len(c.w.log)))
-	c.markCommits("HEAD~1..HEAD", Reworded)
-}
-
 // topic makes a branch with so many commits, and leaves the worktree on it.
 func (c committer) topic(commits int) (name string) {
 	c.all()
@@ -205,15 +195,6 @@ func (c committer) rebase() {
 		if count := c.w.Git("rev-list", "--count", "ORIG_HEAD..main"); count != "0" {
 			c.markCommits("ORIG_HEAD..main", Rebased)
 		}
-	}
-}
-
-// cherryPick takes the last commit of a branch.
-func (c committer) cherryPick() {
-	name := c.topic(1)
-	c.meanwhile()
-	if c.w.Git("rev-list", "--count", "main.."+name) == "1" && c.try("cherry-pick", name) {
-		c.markCommits("HEAD~1..HEAD", Picked)
 	}
 }
 

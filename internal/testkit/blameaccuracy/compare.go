@@ -36,14 +36,6 @@ const (
 	Uncommitted      Kind = "not committed"
 )
 
-// kinds lists them.
-func kinds() []Kind {
-	return []Kind{
-		ByTool, ByShell, BySubagent, Formatted, ByPerson, AtOnceApart, AtOnceTogether, MovedWithin, MovedBetween, Renamed, Indented,
-		CommittedInPart, CommittedByAgent, Amended, Reworded, SquashedByMerge, SquashedByRebase, Rebased, Picked, BroughtBack, Uncommitted,
-	}
-}
-
 // Count counts lines by what the program prints of them.
 type Count struct {
 	// Right are those with the right session, turn and subagent, or the person; Unknown those

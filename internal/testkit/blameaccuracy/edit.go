@@ -59,7 +59,7 @@ func (h hand) replace(path string, from, to int, lines []string) {
 	case len(h.w.counted(old)) == 0 || h.w.chance(15):
 		h.tools.Write(path, join(text))
 	default:
-		// What is replaced has to stand once in the file.
+		// What is replaced has to be once in the file.
 		first, last := from, to
 		for len(h.w.counted(old[first:last])) == 0 && last < len(old) {
 			last++

@@ -49,7 +49,12 @@ func (w *world) episode() {
 	case what < 12:
 		c.amend()
 	case what < 13:
-		c.reword()
+		if !c.all() {
+			return
+		}
+		w.note("reword")
+		w.Git("commit", "-q", "--amend", "-m", fmt.Sprintf("In other words %d", len(w.log)))
+		c.markCommits("HEAD~1..HEAD", Reworded)
 	case what < 15:
 		c.squash()
 	case what < 16:
@@ -57,13 +62,17 @@ func (w *world) episode() {
 	case what < 17:
 		c.rebase()
 	case what < 18:
-		c.cherryPick()
+		name := c.topic(1)
+		c.meanwhile()
+		if w.Git("rev-list", "--count", "main.."+name) == "1" && c.try("cherry-pick", name) {
+			c.markCommits("HEAD~1..HEAD", Picked)
+		}
 	default:
 		c.revert()
 	}
 }
 
-// work is a turn, two at once, or what the person does.
+// work is a turn, two at once, or what the person does between turns.
 func (w *world) work() {
 	switch what := w.random.IntN(10); {
 	case what < 5:
@@ -71,7 +80,12 @@ func (w *world) work() {
 	case what < 7:
 		w.atOnce()
 	default:
-		w.byPerson()
+		w.pass()
+		w.note("the person:")
+		for range 1 + w.random.IntN(2) {
+			w.person().step(w.file())
+		}
+		w.pass()
 	}
 }
 
@@ -82,7 +96,19 @@ func (w *world) begin(a *agent) {
 	a.open = true
 	w.note("prompt: %s", a.prompt)
 	a.Prompt(a.prompt)
-	w.settle()
+	// The child of the prompt takes the snapshot that was asked for.
+	const tries = 100
+	for range tries {
+		asked, err := filepath.Glob(w.Path(".git/entire/*/requests-*/*.json"))
+		if err != nil {
+			w.TB.Fatalf("list requests: %v", err)
+		}
+		if len(asked) == 0 {
+			break
+		}
+		w.Entire("hooks", "snapshot")
+		w.pass()
+	}
 }
 
 func (w *world) stop(a *agent) {
@@ -95,12 +121,18 @@ func (w *world) stop(a *agent) {
 func (w *world) turn(a *agent) {
 	w.begin(a)
 	for range 1 + w.random.IntN(3) {
-		switch {
-		case w.chance(20):
-			w.subagent(a)
-		default:
+		if !w.chance(20) {
 			w.hand(a, w.chance(40)).step(w.file())
+			continue
 		}
+		helper := a.Subagent(fmt.Sprintf("helper %d %d", w.turns, len(w.log)), "Help with it", "")
+		h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt, subagent: helper.ID}, kind: BySubagent, tools: helper.Session}
+		h.edit(w.file())
+		if w.chance(50) {
+			h.create()
+		}
+		helper.Stop()
+		helper.Done()
 	}
 	if w.chance(12) {
 		w.note("the agent commits")
@@ -109,18 +141,6 @@ func (w *world) turn(a *agent) {
 		clear(w.moved)
 	}
 	w.stop(a)
-}
-
-// subagent lets a subagent edit.
-func (w *world) subagent(a *agent) {
-	helper := a.Subagent(fmt.Sprintf("helper %d %d", w.turns, len(w.log)), "Help with it", "")
-	h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt, subagent: helper.ID}, kind: BySubagent, tools: helper.Session}
-	h.edit(w.file())
-	if w.chance(50) {
-		h.create()
-	}
-	helper.Stop()
-	helper.Done()
 }
 
 // atOnce is turns of two agents that overlap: in one file, or each in its own.
@@ -157,14 +177,4 @@ func (w *world) atOnce() {
 			w.stop(a)
 		}
 	}
-}
-
-// byPerson is what the person does between turns.
-func (w *world) byPerson() {
-	w.pass()
-	w.note("the person:")
-	for range 1 + w.random.IntN(2) {
-		w.person().step(w.file())
-	}
-	w.pass()
 }

@@ -40,7 +40,7 @@ func (f Failure) kinds() string {
 	return strings.Join(names, ", ")
 }
 
-// method is what the page says before the figures.
+// method is what the page has before the figures.
 const method = "# The accuracy of blame\n\n" +
 	"How often `entire blame` names the right author of a line. Random histories are played\n" +
 	"in real repositories with the program's own hooks. Which session, turn and subagent\n" +
@@ -77,10 +77,18 @@ func (r *Result) Markdown(histories, seed uint64) string {
 	fmt.Fprintf(&b, "## Figures\n\n%d histories, seeds from %d. A line counts in each row that holds of it.\n\n", histories, seed)
 	b.WriteString("| lines | all | right | unknown | wrong | right |\n|---|---|---|---|---|---|\n")
 	row := func(name string, c Count) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", name, c.All(), c.Right, c.Unknown, c.Wrong, c.percent())
+		percent := "" // of the lines that are right, cut and not rounded
+		if c.All() > 0 {
+			share := 1000 * c.Right / c.All()
+			percent = fmt.Sprintf("%d.%d %%", share/10, share%10)
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", name, c.All(), c.Right, c.Unknown, c.Wrong, percent)
 	}
 	row("**all**", r.Total)
-	for _, kind := range kinds() {
+	for _, kind := range []Kind{
+		ByTool, ByShell, BySubagent, Formatted, ByPerson, AtOnceApart, AtOnceTogether, MovedWithin, MovedBetween, Renamed, Indented,
+		CommittedInPart, CommittedByAgent, Amended, Reworded, SquashedByMerge, SquashedByRebase, Rebased, Picked, BroughtBack, Uncommitted,
+	} {
 		if c := r.ByKind[kind]; c.All() > 0 {
 			row(string(kind), c)
 		}
@@ -103,16 +111,6 @@ func (r *Result) Markdown(histories, seed uint64) string {
 		fmt.Fprintf(&b, "| %d | %s | %s |\n", groups[g], g.how, g.kinds)
 	}
 	return b.String()
-}
-
-// percent is the share of lines that are right, cut and not rounded.
-func (c Count) percent() string {
-	const whole, tenths = 1000, 10
-	if c.All() == 0 {
-		return ""
-	}
-	share := whole * c.Right / c.All()
-	return fmt.Sprintf("%d.%d %%", share/tenths, share%tenths)
 }
 
 // Enough reports whether at least 99 % of the lines are right and none is wrong.

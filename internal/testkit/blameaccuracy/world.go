@@ -148,19 +148,3 @@ func (w *world) pass() {
 	const slack = 60 * time.Millisecond
 	testkit.Pass(w.TB, w.Env.Get("TMPDIR"), slack)
 }
-
-// settle lets the child of a prompt take the snapshot that was asked for.
-func (w *world) settle() {
-	const tries = 100
-	for range tries {
-		asked, err := filepath.Glob(w.Path(".git/entire/*/requests-*/*.json"))
-		if err != nil {
-			w.TB.Fatalf("list requests: %v", err)
-		}
-		if len(asked) == 0 {
-			return
-		}
-		w.Entire("hooks", "snapshot")
-		w.pass()
-	}
-}

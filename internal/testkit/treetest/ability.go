@@ -48,7 +48,10 @@ func Probe(tb testkit.TB, dir string) Abilities {
 		info, err := os.Lstat(name("file"))
 		can.Modes = err == nil && info.Mode()&(os.ModePerm|os.ModeSetuid) == 0o701|os.ModeSetuid
 	}
-	can.Holes = makesHoles(name("file"))
+	if err := os.Truncate(name("file"), 1<<20); err == nil {
+		data, err := dataOf(name("file"), 1<<20)
+		can.Holes = err == nil && data != ""
+	}
 	if err := os.RemoveAll(at); err != nil {
 		tb.Fatalf("probe: %v", err)
 	}
@@ -58,14 +61,6 @@ func Probe(tb testkit.TB, dir string) Abilities {
 func keeps(path string, when time.Time) bool {
 	var st unix.Stat_t
 	return setTime(path, when.UnixNano()) == nil && unix.Lstat(path, &st) == nil && mtime(&st) == when.UnixNano()
-}
-
-func makesHoles(path string) bool {
-	if err := os.Truncate(path, 1<<20); err != nil {
-		return false
-	}
-	data, err := dataOf(path, 1<<20)
-	return err == nil && data != ""
 }
 
 // setTime sets the mtime of the path itself.

@@ -13,7 +13,7 @@ import (
 // the system sets by itself. It is nil where there are none.
 func xattrs(full string) (map[string]string, error) {
 	size, err := unix.Llistxattr(full, nil)
-	if size == 0 || noXattrs(err) {
+	if size == 0 || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
 		return nil, nil //nolint:nilnil // none is no error
 	}
 	if err != nil {
@@ -50,10 +50,6 @@ func xattr(full, name string) (string, error) {
 		return "", err
 	}
 	return string(value[:size]), nil
-}
-
-func noXattrs(err error) bool {
-	return errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM)
 }
 
 // block is what a file system allocates at least.

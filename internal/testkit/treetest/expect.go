@@ -21,7 +21,23 @@ func Restored(target, present Model) (want Model, loose []string) {
 			stay(want, present, path, open)
 		}
 	}
-	regroup(want)
+	// Names were removed: which ones are one file is computed again.
+	groups := map[string][]string{}
+	for _, path := range want.Paths() {
+		if link := want[path].Link; link != "" {
+			groups[link] = append(groups[link], path)
+		}
+	}
+	for _, paths := range groups {
+		for _, path := range paths {
+			node := want[path]
+			node.Link = paths[0]
+			if len(paths) == 1 {
+				node.Link = ""
+			}
+			want[path] = node
+		}
+	}
 	for path, is := range open {
 		if is {
 			loose = append(loose, path)
@@ -60,26 +76,6 @@ func stay(want, present Model, path string, open map[string]bool) {
 			want[up], open[up] = present[up], true
 		case node.Kind != Dir:
 			keep(want, present, up, open)
-		}
-	}
-}
-
-// regroup computes again which names are one file, after names were removed.
-func regroup(m Model) {
-	groups := map[string][]string{}
-	for _, path := range m.Paths() {
-		if link := m[path].Link; link != "" {
-			groups[link] = append(groups[link], path)
-		}
-	}
-	for _, paths := range groups {
-		for _, path := range paths {
-			node := m[path]
-			node.Link = paths[0]
-			if len(paths) == 1 {
-				node.Link = ""
-			}
-			m[path] = node
 		}
 	}
 }
