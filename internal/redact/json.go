@@ -21,27 +21,21 @@ func stringsOfLine(line []byte, segs []segment) []segment {
 			break
 		}
 		begin := i + n + 1
-		end, escaped := looseEnd(line, begin)
+		end, escaped := begin, false
+		for end < len(line) && line[end] != '"' {
+			if line[end] == '\\' {
+				escaped = true
+				end++
+			}
+			end++
+		}
+		end = min(end, len(line))
 		if escaped {
 			segs = append(segs, segment{span: span{begin, end}, escaped: true})
 		}
 		i = end + 1
 	}
 	return segs
-}
-
-// looseEnd finds the quote that ends a string, or the end of the line.
-func looseEnd(line []byte, i int) (end int, escaped bool) {
-	for ; i < len(line); i++ {
-		switch line[i] {
-		case '"':
-			return i, escaped
-		case '\\':
-			escaped = true
-			i++
-		}
-	}
-	return len(line), escaped
 }
 
 // parser checks that src is one JSON value and notes its strings, and of each the

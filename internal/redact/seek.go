@@ -48,7 +48,12 @@ func (s *seeker) seek(from int) {
 		if at < from || s.rule.then != nil && !s.rule.then.follows(at, s.ends, s.text, s.sc) {
 			continue
 		}
-		length := s.tries.at(s.rule, s.text[at:])
+		length := 0 // of the match at this place
+		if w, ok := s.rule.window(s.text[at:]); !ok {
+			length = s.tries.read(s.text[at:])
+		} else if loc := s.tries.lazy.anchored(s.tries.expr).FindIndex(w); loc != nil {
+			length = loc[1]
+		}
 		if s.spent = s.tries.budget < 0; s.spent {
 			return
 		}
@@ -73,17 +78,6 @@ type attempts struct {
 	lazy   *lazyRegexp
 	expr   string
 	budget int
-}
-
-// at is the length of the rule's match at the beginning of text, 0 if there is none.
-func (a *attempts) at(u *rule, text []byte) int {
-	if w, ok := u.window(text); ok {
-		if loc := a.lazy.anchored(a.expr).FindIndex(w); loc != nil {
-			return loc[1]
-		}
-		return 0
-	}
-	return a.read(text)
 }
 
 func (a *attempts) read(text []byte) int {

@@ -99,8 +99,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 	case err != nil:
 		failed = append(failed, err)
 	default:
-		failed = w.readAll(ctx, todo)
-		w.warn(paths)
+		failed = w.readAll(ctx, paths, todo)
 	}
 	if err = errors.Join(append(failed, root.Close(), c.Repo.SyncObjects())...); err != nil {
 		return taken, fmt.Errorf("capture files: %w", err)
@@ -121,8 +120,8 @@ type capturing struct {
 	head headTree
 }
 
-// readAll takes the files, and compares all with HEAD's tree.
-func (w *capturing) readAll(ctx context.Context, todo []*observation) (failed []error) {
+// readAll takes the files, and compares all of the paths with HEAD's tree.
+func (w *capturing) readAll(ctx context.Context, paths []string, todo []*observation) (failed []error) {
 	for i, s := range todo {
 		if ctx.Err() != nil {
 			w.leave(todo[i:])
@@ -141,6 +140,27 @@ func (w *capturing) readAll(ctx context.Context, todo []*observation) (failed []
 			f.Head, f.Tracked = string(w.Head), w.head.compare(ctx, path, f)
 			w.taken.Files[path] = f
 		}
+	}
+	// Files whose content is not kept because of its size.
+	const most = 10
+	var large, crowded []string
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		f := w.taken.Files[path]
+		if f.Omitted == recall.TooLarge {
+			large = append(large, fmt.Sprintf("%s: only its hash is kept, as its %s are more than max_file_size, %s",
+				path, recall.FormatSize(f.Size), recall.FormatSize(w.Limits.File)))
+		}
+		if f.Omitted == recall.NoRoom {
+			crowded = append(crowded, path)
+		}
+	}
+	if len(large) > most {
+		large = append(large[:most], fmt.Sprintf("%d more files are larger than max_file_size", len(large)-most))
+	}
+	w.taken.Warnings = append(w.taken.Warnings, large...)
+	if len(crowded) > 0 {
+		w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf(
+			"only the hashes of %d files are kept, as all contents are more than max_checkpoint_size, %s", len(crowded), recall.FormatSize(w.Limits.Total)))
 	}
 	return failed
 }
@@ -232,29 +252,5 @@ func (w *capturing) leave(todo []*observation) {
 		if s.had || s.placed {
 			w.take(s, f)
 		}
-	}
-}
-
-// warn adds warnings about files whose content is not kept because of its size.
-func (w *capturing) warn(paths []string) {
-	const most = 10
-	var large, crowded []string
-	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
-		f := w.taken.Files[path]
-		if f.Omitted == recall.TooLarge {
-			large = append(large, fmt.Sprintf("%s: only its hash is kept, as its %s are more than max_file_size, %s",
-				path, recall.FormatSize(f.Size), recall.FormatSize(w.Limits.File)))
-		}
-		if f.Omitted == recall.NoRoom {
-			crowded = append(crowded, path)
-		}
-	}
-	if len(large) > most {
-		large = append(large[:most], fmt.Sprintf("%d more files are larger than max_file_size", len(large)-most))
-	}
-	w.taken.Warnings = append(w.taken.Warnings, large...)
-	if len(crowded) > 0 {
-		w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf(
-			"only the hashes of %d files are kept, as all contents are more than max_checkpoint_size, %s", len(crowded), recall.FormatSize(w.Limits.Total)))
 	}
 }

@@ -23,29 +23,25 @@ func namedValue(text []byte, at, end int) Span {
 		begin++
 	}
 	begin = skip(text, begin, " \t")
-	k := Classify(pairName(text[max(0, at-maxPair):at]))
+	// The value of the last member that is called name or key, if the object has one.
+	near := text[max(0, at-maxPair):at]
+	last := -1
+	for _, member := range []string{"name:", "key:", `name"`, `key"`, "Name:", "Key:", `Name"`, `Key"`} {
+		if i := bytes.LastIndex(near, []byte(member)); i >= 0 && (i == 0 || !isNameByte(near[i-1])) {
+			last = max(last, i+len(member))
+		}
+	}
+	if last < 0 {
+		return Span{}
+	}
+	from := skip(near, last, "\"': \t")
+	stop := chars.RunEnd(near, from, MaxName+1, isNameByte)
+	if from == last || bytes.ContainsAny(near[stop:], "{}") || bytes.Contains(near[stop:], []byte("- ")) {
+		return Span{}
+	}
+	k := Classify(near[from:stop])
 	if begin >= len(text) || k == KindNone || k == KindHeader || k == KindCookie {
 		return Span{}
 	}
 	return valueAt(text, begin, k, StyleBare)
-}
-
-// pairName returns the value of the last member that is called name or key, if the
-// object that text ends in has one.
-func pairName(text []byte) []byte {
-	at := -1
-	for _, member := range []string{"name:", "key:", `name"`, `key"`, "Name:", "Key:", `Name"`, `Key"`} {
-		if i := bytes.LastIndex(text, []byte(member)); i >= 0 && (i == 0 || !isNameByte(text[i-1])) {
-			at = max(at, i+len(member))
-		}
-	}
-	if at < 0 {
-		return nil
-	}
-	begin := skip(text, at, "\"': \t")
-	end := chars.RunEnd(text, begin, MaxName+1, isNameByte)
-	if begin == at || bytes.ContainsAny(text[end:], "{}") || bytes.Contains(text[end:], []byte("- ")) {
-		return nil
-	}
-	return text[begin:end]
 }

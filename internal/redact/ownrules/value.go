@@ -18,7 +18,20 @@ func IsSecretValue(value []byte, k Kind, st Style) bool {
 	}
 	switch k {
 	case KindPassword:
-		return isPasswordValue(value, st)
+		if IsPath(value) {
+			return false
+		}
+		switch st {
+		case StyleSure:
+			return !looksLikeCall(value)
+		case StyleQuoted:
+			if HasSpace(value) {
+				return !isProse(value)
+			}
+			return len(value) >= 6 || HasMixture(value)
+		default:
+			return len(value) >= 6 && HasMixture(value) || len(value) >= 12 && isRandomCase(value)
+		}
 	case KindSecret:
 		switch st {
 		case StyleSure:
@@ -42,23 +55,6 @@ func IsSecretValue(value []byte, k Kind, st Style) bool {
 		return ok && len(name) > 0 && !HasSpace(name)
 	default:
 		return false
-	}
-}
-
-func isPasswordValue(value []byte, st Style) bool {
-	if IsPath(value) {
-		return false
-	}
-	switch st {
-	case StyleSure:
-		return !looksLikeCall(value)
-	case StyleQuoted:
-		if HasSpace(value) {
-			return !isProse(value)
-		}
-		return len(value) >= 6 || HasMixture(value)
-	default:
-		return len(value) >= 6 && HasMixture(value) || len(value) >= 12 && isRandomCase(value)
 	}
 }
 

@@ -64,7 +64,15 @@ func (b *bench) all() {
 	b.Must(err)
 	b.work = work
 	defer func() {
-		b.endChildren()
+		// Nothing is left running.
+		for _, pid := range b.children() {
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill() // it may have ended by itself
+			}
+		}
+		for deadline := time.Now().Add(time.Second); len(b.children()) > 0 && time.Now().Before(deadline); {
+			time.Sleep(poll)
+		}
 		b.Must(os.RemoveAll(b.work))
 	}()
 	b.prepare()
@@ -78,7 +86,20 @@ func (b *bench) all() {
 		b.Logf("%s: %.0f s", s.name, time.Since(began).Seconds())
 		b.table = append(b.table, wanted...)
 	}
-	b.table = append(b.table, b.memory()...)
+	// The rows about memory: the largest of all hooks, and of what they left to detached children.
+	hooks := &row{Name: "peak memory of a hook", Unit: perMega, Budget: 60}
+	for _, r := range b.table {
+		if r.Command {
+			continue // the mapped packs of its git processes count there, too
+		}
+		for _, each := range append([]*row{r}, r.slowest...) {
+			if mb := float64(each.peak()) / mib; mb > hooks.value {
+				hooks.value, hooks.slowest = mb, []*row{r}
+			}
+		}
+	}
+	child := &row{Name: "peak memory of a detached child", Unit: perMega, value: float64(b.child) / mib}
+	b.table = append(b.table, hooks, child)
 }
 
 // prepare makes a HOME and a copy of the program, which nobody builds anew

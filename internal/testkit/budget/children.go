@@ -69,18 +69,6 @@ func highWater(pid int) int64 {
 	return kib
 }
 
-// endChildren leaves nothing running.
-func (b *bench) endChildren() {
-	for _, pid := range b.children() {
-		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Kill() // it may have ended by itself
-		}
-	}
-	for deadline := time.Now().Add(time.Second); len(b.children()) > 0 && time.Now().Before(deadline); {
-		time.Sleep(poll)
-	}
-}
-
 // progress is how far a session's transcript is stored.
 type progress struct {
 	Recorder struct {

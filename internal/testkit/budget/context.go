@@ -33,7 +33,13 @@ func contextCheckpoints(b *bench, rows []*row) {
 		p.agent("session-start", "SessionStart", "source", "clear")
 		clear(p.rows)
 		p.unmeasuredTurn()
-		for i, c := range []testkit.Call{p.statusline(n), p.mcp(), p.recall(), p.recall("list")} {
+		const talk = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+		// A client that asks for its tools and leaves.
+		mcp := testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: talk, Name: "entire", Args: []string{"mcp"}}
+		for i, c := range []testkit.Call{p.statusline(n), mcp, p.recall(), p.recall("list")} {
 			v := b.version()
 			p.takeOf(rows[3+i], b.time(c), v)
 		}
@@ -113,15 +119,6 @@ func (p *play) statusline(n int) testkit.Call {
 		"context_window", window,
 	}
 	return testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: line.JSON(), Name: "entire", Args: []string{"statusline"}}
-}
-
-// mcp is the server as a client starts it, which asks for its tools and leaves.
-func (p *play) mcp() testkit.Call {
-	const talk = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`
-	return testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: talk, Name: "entire", Args: []string{"mcp"}}
 }
 
 func (p *play) recall(args ...string) testkit.Call {

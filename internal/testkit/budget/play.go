@@ -131,7 +131,19 @@ func (p *play) hook(c testkit.Call, name string) {
 			p.b.Fatalf("%s: %s", name, line)
 		}
 	}
-	p.take(name, s, v)
+	if p.idle {
+		return
+	}
+	if r := p.rows[name]; r != nil {
+		base := v
+		if r.Unit == perStatus {
+			base = p.status
+		}
+		r.add(s, base)
+	}
+	if r := p.bases[name]; r != nil {
+		r.base, r.baseCPU = append(r.base, s.ms), append(r.baseCPU, s.cpu)
+	}
 }
 
 // lap plays a turn in each play, step by step, so that a hook is measured
@@ -213,7 +225,15 @@ func (p *play) work() {
 func (p *play) stop() {
 	before, told := int64(0), int64(0)
 	if p.grows != nil && !p.idle {
-		before, told = p.b.gitSize(p.dir), p.behind()
+		before = p.b.gitSize(p.dir)
+		// How much of the transcript no hook has seen yet.
+		var at progress
+		data, err := os.ReadFile(filepath.Join(p.dir, ".git", "entire-sessions", p.id+".json"))
+		p.b.Must(err)
+		p.b.Must(json.Unmarshal(data, &at))
+		info, err := os.Stat(p.transcript)
+		p.b.Must(err)
+		told = info.Size() - at.Recorder.Cursor.Offset
 	}
 	p.agent("stop", "Stop", "stop_hook_active", false, "last_assistant_message", p.last)
 	p.stored()
@@ -246,15 +266,4 @@ func (p *play) end() {
 	if p.resumes {
 		p.agent("session-end", "SessionEnd", "reason", "other")
 	}
-}
-
-// behind is how much of the transcript no hook has seen yet.
-func (p *play) behind() int64 {
-	var at progress
-	data, err := os.ReadFile(filepath.Join(p.dir, ".git", "entire-sessions", p.id+".json"))
-	p.b.Must(err)
-	p.b.Must(json.Unmarshal(data, &at))
-	info, err := os.Stat(p.transcript)
-	p.b.Must(err)
-	return info.Size() - at.Recorder.Cursor.Offset
 }

@@ -95,23 +95,6 @@ type measured struct {
 	status      float64 // the unit s, measured in this turn
 }
 
-// take records what was measured.
-func (m *measured) take(name string, s sample, v float64) {
-	if m.idle {
-		return
-	}
-	if r := m.rows[name]; r != nil {
-		base := v
-		if r.Unit == perStatus {
-			base = m.status
-		}
-		r.add(s, base)
-	}
-	if r := m.bases[name]; r != nil {
-		r.base, r.baseCPU = append(r.base, s.ms), append(r.baseCPU, s.cpu)
-	}
-}
-
 // takeOf records a process that is no hook.
 func (m *measured) takeOf(r *row, s sample, v float64) {
 	if !m.idle {

@@ -130,21 +130,3 @@ func (r result) cells() []string {
 		budget, verdict, number(r.Best, 2, ""), number(r.CPU, 1, " ms"), number(r.CPURatio, 2, ""), number(r.PeakMB, 0, ""), git,
 	}
 }
-
-// memory is the rows about memory: the largest of all hooks, and of what they
-// left to detached children.
-func (b *bench) memory() []*row {
-	hooks := &row{Name: "peak memory of a hook", Unit: perMega, Budget: 60}
-	for _, r := range b.table {
-		if r.Command {
-			continue // the mapped packs of its git processes count there, too
-		}
-		for _, each := range append([]*row{r}, r.slowest...) {
-			if mb := float64(each.peak()) / mib; mb > hooks.value {
-				hooks.value, hooks.slowest = mb, []*row{r}
-			}
-		}
-	}
-	child := &row{Name: "peak memory of a detached child", Unit: perMega, value: float64(b.child) / mib}
-	return []*row{hooks, child}
-}

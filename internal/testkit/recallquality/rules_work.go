@@ -104,7 +104,12 @@ func (j *judge) failure(text string) int {
 			continue
 		}
 		for what := text; what != ""; {
-			if e.call.isAbout(what) {
+			// The text is the command, or is in the input of another tool.
+			is := has(letters(e.call.name+" "+e.call.inputs), what)
+			if e.call.name == "Bash" && !strings.HasPrefix(what, "Bash ") {
+				is = slices.ContainsFunc(forms, func(form func(line, text string) bool) bool { return form(e.call.input.Command, what) })
+			}
+			if is && letters(what) != "" {
 				return i
 			}
 			cut := strings.LastIndex(what, ": ")
@@ -128,18 +133,6 @@ func (j *judge) repeats(a, b *call) bool {
 		return p == j.t.path(b) && (a.name == b.name || b.edits())
 	}
 	return a.name == b.name && a.inputs == b.inputs
-}
-
-// isAbout reports whether a text is the call's command, or is in its input if it is of
-// another tool.
-func (c *call) isAbout(text string) bool {
-	if letters(text) == "" {
-		return false
-	}
-	if c.name == "Bash" && !strings.HasPrefix(text, "Bash ") {
-		return slices.ContainsFunc(forms, func(form func(line, text string) bool) bool { return form(c.input.Command, text) })
-	}
-	return has(letters(c.name+" "+c.inputs), text)
 }
 
 // forms are how a text may quote a command line, whole or cut at its end: the line as it

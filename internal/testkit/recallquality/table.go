@@ -63,7 +63,11 @@ func table(w io.Writer, halves []half) {
 		})
 	}
 	row("tokens of the whole brief, mean (largest)", func(h half) string {
-		return fmt.Sprintf("%d (%d)", h.mean(func(s score) int { return s.tokens }), h.largest(func(s score) int { return s.tokens }))
+		largest := 0
+		for _, s := range h.scores {
+			largest = max(largest, s.tokens)
+		}
+		return fmt.Sprintf("%d (%d)", h.mean(func(s score) int { return s.tokens }), largest)
 	})
 	row("of these, code", func(h half) string {
 		return share(h.sum(func(s score) int { return s.code }), h.sum(func(s score) int { return s.tokens }))
@@ -117,14 +121,6 @@ func (h half) sum(of func(score) int) int {
 }
 
 func (h half) mean(of func(score) int) int { return h.sum(of) / max(len(h.scores), 1) }
-
-func (h half) largest(of func(score) int) int {
-	n := 0
-	for _, s := range h.scores {
-		n = max(n, of(s))
-	}
-	return n
-}
 
 // list writes the statements, or only those that are false.
 func list(w io.Writer, s score, all bool) {
