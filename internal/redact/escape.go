@@ -93,7 +93,7 @@ func hex4(src []byte) (c rune, ok bool) {
 	return c, true
 }
 
-// escapedSpans turns spans of what src, the inside of a JSON string, says into
+// escapedSpans turns spans of what src, the inside of a JSON string, is without escapes into
 // spans of src. They are in order and disjoint. An escape is taken whole.
 func escapedSpans(src []byte, spans []span) []span {
 	out := make([]span, 0, len(spans))

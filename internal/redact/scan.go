@@ -41,7 +41,7 @@ type automaton struct {
 // allLiterals counts the literals of gitleaks' rules and, behind them, ours.
 const allLiterals = len(literals) + len(ownrules.Literals)
 
-// The numbers that stand for odd runes.
+// The numbers of odd runes.
 const (
 	foldID = uint16(allLiterals + iota)
 	dotID
@@ -277,7 +277,7 @@ type scratch struct {
 	odd     bool               // there is a rune that folds to ASCII
 	lower   bool               // keywords are to be looked for in lower case
 	starts  []int              // see places
-	ends    []int              // see endings
+	ends    []int              // see seeker.init
 	breaks  []int              // line breaks of the text
 	counted bool
 

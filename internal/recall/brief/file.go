@@ -127,7 +127,7 @@ func isMade(name string) bool {
 }
 
 // compare sets the file's state, and the contents that may be shown: an outdated one only
-// if its state says so.
+// if its state reports that.
 func (v *view) compare(m Material) {
 	now, checked := m.Present[v.path]
 	// Whether the context has the file's content, even an empty one.

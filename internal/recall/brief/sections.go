@@ -192,7 +192,7 @@ func commands(list []recall.Command) section {
 		}
 		checks := shellcmd.Split(c.Text).Checks()
 		if isUnknown := c.Result == recall.Unknown || c.Result == ""; isUnknown && checks != 0 && checks&^later == 0 {
-			continue // the later one says more
+			continue // the later one is more recent
 		}
 		later |= checks
 		result := string(c.Result)

@@ -16,7 +16,7 @@ const unit = 20
 // more: a word of usual letters is a token for its first four and another for
 // each five after; one that nobody learnt, as consonants only, rare letters, or
 // letters mixed with digits and cases in base64, is about 1.3 to 2 bytes a
-// token; a digit is nearly one; a sign of punctuation that stands alone is one,
+// token; a digit is nearly one; a sign of punctuation that is alone is one,
 // and less in company; white space is cheap; other scripts count 1 to 4 for a
 // letter, as bytes where they are rare. That makes 2.4 to 3 bytes a token for
 // code and prose. Lines add up: a text has no more than its lines together.
@@ -142,7 +142,7 @@ func wordLen(s string) int {
 	return n
 }
 
-// word is the cost of a word; inside says that it doesn't begin the run, digits
+// word is the cost of a word; inside reports that it doesn't begin the run, digits
 // that there are some behind it.
 func word(s string, inside, digits bool) int {
 	n := len(s)

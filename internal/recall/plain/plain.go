@@ -114,7 +114,7 @@ func runeWeight(c rune) int {
 		return worst // \u003c
 	case c == '"', c == '\\', c == '\n', c == '\t', c == '\r':
 		return 2
-	case c < ' ', c == utf8.RuneError: // the error may stand for an invalid byte
+	case c < ' ', c == utf8.RuneError: // the error may be an invalid byte
 		return worst
 	}
 	return utf8.RuneLen(c)

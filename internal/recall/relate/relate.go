@@ -56,7 +56,7 @@ const (
 
 	threshold = 2.0
 	// typedThreshold is that of a prompt that a person typed on the branch of the context: it
-	// is short, and says much less of what it is about than a plan.
+	// is short, and has much less of what it is about than a plan.
 	typedThreshold = 1.0
 	// maxPrompt and maxContext bound the bytes that are read of a prompt and of a context.
 	maxPrompt  = 8 << 10

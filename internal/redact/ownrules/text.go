@@ -13,7 +13,7 @@ import (
 const maxAuthority = 512
 
 // URLPassword finds the password in scheme://user:password@host, and a token
-// that stands for the user.
+// in place of the user.
 func URLPassword(text []byte, at, end int) Span {
 	if at == 0 || !chars.IsAlnum(text[at-1]) {
 		return Span{}

@@ -110,7 +110,7 @@ func (g *grower) file(path string, size int, text bool) {
 	g.write(path+".bin", data)
 }
 
-// text is like source code: a file says much of what it says several times.
+// text is like source code: a file has most of its phrases several times.
 func (g *grower) text(size int) []byte {
 	const own = 24 // phrases of a file
 	marks := []string{" ", "(", ")", ".", ", ", ";\n", " = ", "\n  ", "{\n    ", "}\n", "'", " => "}

@@ -39,7 +39,7 @@ const (
 // Count counts lines by what the program prints of them.
 type Count struct {
 	// Right are those with the right session, turn and subagent, or the person; Unknown those
-	// of which the program says that it doesn't know one of these.
+	// of which the program reports that it doesn't know one of these.
 	Right, Unknown, Wrong int
 }
 

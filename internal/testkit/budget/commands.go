@@ -18,7 +18,7 @@ type command struct {
 // middle is a commit in the middle of the history.
 const middle = "main~1000"
 
-// readings are the commands on the record of a repository. "ID" stands for the
+// readings are the commands on the record of a repository. "ID" is replaced by the
 // checkpoint of a commit in the middle of its history, "FILE" for a file that it changed.
 func readings() []command {
 	return []command{

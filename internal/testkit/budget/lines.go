@@ -88,7 +88,7 @@ func (w *writer) call(name, input string, size int) string {
 		w.line("user", `{"role":"user","content":[{"tool_use_id":"`+id+`","type":"tool_result","content":"`+w.text(size)+`"}]}`)
 }
 
-// step is what happens next. A person says something about twice in a megabyte,
+// step is what happens next. A person writes something about twice in a megabyte,
 // as in recorded sessions.
 func (w *writer) step() string {
 	switch r := w.rng.IntN(1000); {

@@ -29,7 +29,7 @@ type row struct {
 	baseCPU []float64 // its CPU time, where the unit is the same hook or git's own command
 	value   float64   // of a row that is no time
 	slack   float64   // what its budget is more by
-	slowest []*row    // a row that stands for the slowest of several
+	slowest []*row    // of a row that has the slowest of several
 }
 
 func (r *row) add(s sample, base float64) {

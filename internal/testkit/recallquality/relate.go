@@ -13,16 +13,16 @@ import (
 const (
 	topicWords  = 3
 	ofLong      = 8
-	firstAsked  = 2 // requests that say what a session is about
+	firstAsked  = 2 // requests that a session is about
 	wordLetters = 4
 )
 
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]{3,}`)
 
-// usual are words that say nothing about a topic.
+// usual are words that distinguish no topic.
 var usual = strings.Fields(`about above added adding after again agent agents all also analyze another anything appears back because been before being below best both branch branches but call called calls can changed changes change check checks claude clear code commit commits context could create created current currently did different does doing done down each entire ensure even every existing fails failed feature file files find first fix fixes fixed following from function functions further general get gets getting give going good has have here how idea implement implementation implemented implementing into issue issues its just keep know last latest let lets like line lines list local look looking looks main make makes making master maybe merge method more most move much must name need needed needs never new next nothing now okay once one only open other otherwise our out over part parts path plan please point problem project pull push put question read ready really related remove removed review right root run running same section see seems session sessions should show simple since some someone something start started still such sure take task tasks test tests testing text than thank thanks that the their them then there these they thing things think this those through time too try two type types under understand until update updated updates use used user users uses using verify version very want wants was way ways well went were what when where whether which while who why will with without work working works would write yes you your`) //nolint:gochecknoglobals // a read-only table
 
-// topics returns the words of a text that may say what it is about.
+// topics returns the words of a text that may name what it is about.
 func topics(text string, rare func(string) bool) map[string]bool {
 	found := map[string]bool{}
 	for _, w := range word.FindAllString(text, -1) {

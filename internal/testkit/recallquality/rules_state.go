@@ -15,7 +15,7 @@ var (
 	moreFiles    = regexp.MustCompile(`^and \d+ more$`)
 )
 
-// state checks how far the last request is said to be.
+// state checks how far the last request is, as the brief has it.
 func (j *judge) state(text string) string {
 	is := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 	switch {

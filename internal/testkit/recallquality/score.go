@@ -89,7 +89,7 @@ func (p pair) file(o options) string {
 	return filepath.Join(o.briefs, name+".txt")
 }
 
-// storedBrief returns what a brief that was made before says.
+// storedBrief returns a brief that was made before.
 func storedBrief(o options, p pair) (given, error) {
 	if !o.reuse {
 		return given{}, fs.ErrNotExist

@@ -84,7 +84,7 @@ func (p planter) sparse(path string) {
 	p.dress(path)
 }
 
-// database makes what looks like a database to who reads its first bytes, and
+// database makes what is a database by its first bytes, and
 // may be no good one.
 func (p planter) database(path string) {
 	const page = 4096

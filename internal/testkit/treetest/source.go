@@ -10,7 +10,7 @@ import (
 // is named. 0 is the plainest.
 type Source func(n int, what string) int
 
-// Seeded is the source that a number stands for.
+// Seeded is the source of a seed.
 func Seeded(seed uint64) Source {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // to be repeated, not secret
 	return func(n int, _ string) int { return r.IntN(n) }
