@@ -146,14 +146,14 @@ func (g *grower) write(path string, data []byte) {
 	}
 	g.left--
 	g.bytes -= int64(len(data))
-	if g.err = os.MkdirAll(filepath.Dir(path), 0o755); g.err != nil { //nolint:gosec // in the cache
+	if g.err = os.MkdirAll(filepath.Dir(path), 0o755); g.err != nil {
 		return
 	}
 	mode := os.FileMode(0o644)
 	if strings.HasSuffix(path, "-0.js") {
 		mode = 0o755
 	}
-	if g.err = os.WriteFile(path, data, mode); g.err == nil { //nolint:gosec // in the cache
+	if g.err = os.WriteFile(path, data, mode); g.err == nil {
 		when := g.old.Add(time.Duration(g.left) * time.Second)
 		g.err = os.Chtimes(path, when, when)
 	}

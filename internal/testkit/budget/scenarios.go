@@ -18,12 +18,14 @@ type scenario struct {
 }
 
 func scenarios() []scenario {
-	var small, beside []*row
+	small := make([]*row, 0, len(hookNames()))
 	for _, hook := range hookNames() {
 		small = append(small, &row{Name: hook + ", 20 files", Unit: perVersion, Budget: 20})
 	}
 	small[1].Budget = 12 // of user-prompt-submit
-	for _, f := range agentForms() {
+	forms := agentForms()
+	beside := make([]*row, 0, 3*len(forms))
+	for _, f := range forms {
 		beside = append(beside, compared("of "+f.agent.Label+" instead of Claude Code", "user-prompt-submit", "stop", "post-commit")...)
 	}
 	fat := commandRows(readings(), ", 700 MB of transcripts instead of 40")
