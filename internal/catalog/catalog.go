@@ -165,8 +165,8 @@ func isCode(err error, code int) bool {
 }
 
 // each calls scan for each row of a query.
-func (c *Catalog) each(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
-	rows, err := c.db.QueryContext(ctx, query, args...)
+func each(ctx context.Context, db *sql.DB, query string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

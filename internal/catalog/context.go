@@ -96,7 +96,7 @@ func (c *Catalog) ContextOIDs(ctx context.Context, repository string) (map[strin
 	oids := map[string]string{}
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
 		clear(oids)
-		return c.each(ctx, "SELECT id, ref_oid FROM contexts WHERE repository = ?", []any{repository}, func(rows *sql.Rows) error {
+		return each(ctx, c.db, "SELECT id, ref_oid FROM contexts WHERE repository = ?", []any{repository}, func(rows *sql.Rows) error {
 			var id, oid string
 			if err := rows.Scan(&id, &oid); err != nil {
 				return err
@@ -144,7 +144,7 @@ func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilt
 	var list []Context
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
 		list = nil
-		return c.each(ctx, query.String(), args, func(rows *sql.Rows) error {
+		return each(ctx, c.db, query.String(), args, func(rows *sql.Rows) error {
 			var r Context
 			var created int64
 			if err := rows.Scan(&r.ID, &r.OID, &r.Summary, &created, &r.Order, &r.Status, &r.Cause, &r.Mode, &r.Worktree,
@@ -237,7 +237,7 @@ func (c *Catalog) ContextRepositories(ctx context.Context) ([]string, error) {
 	err := c.readContexts(ctx, "list repositories", func(ctx context.Context) error {
 		list = nil
 		const query = "SELECT DISTINCT repository FROM contexts UNION SELECT repository FROM context_stamps ORDER BY 1"
-		return c.each(ctx, query, nil, func(rows *sql.Rows) error {
+		return each(ctx, c.db, query, nil, func(rows *sql.Rows) error {
 			var one string
 			if err := rows.Scan(&one); err != nil {
 				return err

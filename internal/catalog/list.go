@@ -31,7 +31,7 @@ func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, li
 	var list []Checkpoint
 	err := c.retry(ctx, "list checkpoints", func(ctx context.Context) error {
 		list = nil
-		err := c.each(ctx, selectCheckpoints, []any{storeID, low, high, limit}, func(rows *sql.Rows) error {
+		err := each(ctx, c.db, selectCheckpoints, []any{storeID, low, high, limit}, func(rows *sql.Rows) error {
 			var p Checkpoint
 			var created int64
 			err := rows.Scan(&p.Version, &p.Message, &created, &p.Kind, &p.Parent, &p.Lineage, &p.Root, &p.Agent, &p.Session, &p.Turn,
@@ -49,7 +49,7 @@ func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, li
 		const query = `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
 WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC, created_at, checkpoint_id`
 		i := 0 // both lists descend
-		return c.each(ctx, query, []any{storeID, list[len(list)-1].Version, list[0].Version}, func(rows *sql.Rows) error {
+		return each(ctx, c.db, query, []any{storeID, list[len(list)-1].Version, list[0].Version}, func(rows *sql.Rows) error {
 			var p Pair
 			var version int
 			var created int64

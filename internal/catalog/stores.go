@@ -57,7 +57,7 @@ func (c *Catalog) stores(ctx context.Context, what, query string, args ...any) (
 	var list []Store
 	err := c.retry(ctx, what, func(ctx context.Context) error {
 		list = nil
-		return c.each(ctx, query, args, func(rows *sql.Rows) error {
+		return each(ctx, c.db, query, args, func(rows *sql.Rows) error {
 			var s Store
 			var created int64
 			var mounted sql.NullInt64

@@ -45,7 +45,7 @@ func (r *rewinding) printCode(steps []plan.Step, skipped []string) {
 			}
 		}
 	}
-	r.noteKept("it leads through a link or a file, or is a folder now", skipped)
+	r.reporter().noteKept("it leads through a link or a file, or is a folder now", skipped)
 }
 
 // goToCode goes to a point without a snapshot: it restores the files that turns changed.
@@ -76,8 +76,8 @@ func (r *rewinding) goToCode(ctx context.Context, p points.Point) error {
 		return errors.Join(r.Streams.JSON(j), r.incomplete(err, done.Rewound))
 	}
 	r.printCode(steps, done.Skipped)
-	r.noteLeft(done.Plan)
-	r.reportConversation(conv)
+	r.reporter().noteLeft(done.Plan)
+	r.reporter().reportConversation(conv)
 	if done.Before != "" {
 		r.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Before.Short())
 	}

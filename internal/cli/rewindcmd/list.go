@@ -38,30 +38,33 @@ type pointJSON struct {
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
+// picker lists the points of a rewind and lets a person choose one.
+type picker struct{ *rewinding }
+
 // points returns the newest points, those of an agent if one is wanted.
-func (r *rewinding) points(ctx context.Context, most int) ([]points.Point, error) {
-	if r.opts.agent == "" {
-		return r.rec.Points().Points.Points(ctx, most)
+func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) {
+	if pi.opts.agent == "" {
+		return pi.rec.Points().Points.Points(ctx, most)
 	}
-	list, err := r.rec.Points().Points.Points(ctx, points.AllPoints)
-	list = slices.DeleteFunc(list, func(p points.Point) bool { return !app.MatchesAgent(r.opts.agent, p.Agent) })
+	list, err := pi.rec.Points().Points.Points(ctx, points.AllPoints)
+	list = slices.DeleteFunc(list, func(p points.Point) bool { return !app.MatchesAgent(pi.opts.agent, p.Agent) })
 	return list[:min(len(list), most)], err
 }
 
 // list prints the points and nothing else: callers read both streams. On a terminal it
 // prints a table, else JSON, in which < and > are escaped, as in the existing tool's.
-func (r *rewinding) list(ctx context.Context) error {
+func (pi *picker) list(ctx context.Context) error {
 	most := points.MaxPoints
-	if r.opts.all {
+	if pi.opts.all {
 		most = points.AllPoints
 	}
-	list, err := r.points(ctx, most)
+	list, err := pi.points(ctx, most)
 	if err != nil {
 		return err
 	}
-	if r.Streams.Terminal.Out && !r.opts.json {
+	if pi.Streams.Terminal.Out && !pi.opts.json {
 		if len(list) == 0 {
-			r.Streams.Notef("%s", noPoints)
+			pi.Streams.Notef("%s", noPoints)
 			return nil
 		}
 		table := ui.Table{Spare: []string{"SESSION"}}
@@ -71,16 +74,16 @@ func (r *rewinding) list(ctx context.Context) error {
 			if p.Session != "" {
 				session = format.Session(p.Session)
 			}
-			table.Row(nameOf(p), ui.Ago(r.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
+			table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
 		}
-		text := r.Streams.Table(&table)
-		if !r.opts.all && len(list) == most {
+		text := pi.Streams.Table(&table)
+		if !pi.opts.all && len(list) == most {
 			text += "\nThere may be more: `entire rewind --list --all` lists them.\n"
 		}
-		r.Page(text)
+		pi.Page(text)
 		return nil
 	}
-	return r.Streams.JSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
+	return pi.Streams.JSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
 		for i, p := range list {
 			j := pointJSON{
 				ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
@@ -92,7 +95,7 @@ func (r *rewinding) list(ctx context.Context) error {
 				j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
 			}
 			if i == 0 { // the newest is the rescue of what was interrupted
-				j.Interrupted, _ = app.InterruptedRewind(r.repo)
+				j.Interrupted, _ = app.InterruptedRewind(pi.repo)
 			}
 			text, err := json.Marshal(j)
 			if !yield(json.RawMessage(text), err) {

@@ -16,112 +16,104 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// restoreLogs restores the transcripts of a commit's checkpoint, and with --reset the
+// logsRestore restores the stored transcripts of a checkpoint, and no files.
+type logsRestore struct{ *rewinding }
+
+// logs restores the transcripts of a commit's checkpoint, and with --reset the
 // branch.
-func (r *rewinding) restoreLogs(ctx context.Context, p points.Point) error {
+func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
 	}
-	if r.opts.reset {
-		if err := r.clean(ctx); err != nil {
+	if l.opts.reset {
+		if err := l.clean(ctx); err != nil {
 			return err
 		}
 	}
-	convs, skipped, err := r.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
+	convs, skipped, err := l.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
 	if err != nil {
 		return absentError(err, p)
 	}
-	r.noteSkipped(skipped, p)
-	if len(convs) == 0 && !r.opts.reset {
+	l.skipped(skipped, p)
+	if len(convs) == 0 && !l.opts.reset {
 		return fmt.Errorf("checkpoint %s has no transcript that can be restored", p.Checkpoint)
 	}
 	for _, t := range convs {
-		r.NoteConversation(t)
+		l.NoteConversation(t)
 	}
-	if r.opts.reset {
-		// How to undo it is printed, too; with --json on standard error.
-		old, err := r.repo.Commit(ctx, "HEAD")
-		if err != nil {
+	if l.opts.reset {
+		if err := l.resetTo(ctx, p); err != nil {
 			return err
 		}
-		if _, err := r.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
-			return err
-		}
-		text := fmt.Sprintf("Reset branch to %s.\nTo undo this reset: git reset --hard %s", p.Commit.Short(), old.OID.Short())
-		if r.opts.json {
-			r.Streams.Notef("%s", text)
-		} else {
-			r.Streams.Printf("%s\n", text)
-		}
 	}
-	if r.opts.json {
+	if l.opts.json {
 		j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
-		if r.opts.reset {
+		if l.opts.reset {
 			j.Reset = string(p.Commit)
 		}
 		for _, t := range convs {
 			j.Transcripts = append(j.Transcripts, logJSON{t.Session, t.Path, t.Changed, t.Copy})
 		}
-		return r.Streams.JSON(j)
+		return l.Streams.JSON(j)
 	}
 	written := func(t conversation.Conversation) bool { return t.Changed || len(t.Subagents) > 0 }
 	switch {
-	case r.opts.reset:
+	case l.opts.reset:
 	case slices.ContainsFunc(convs, written):
-		r.Streams.Printf("Restored the transcripts of checkpoint %s. Your files are unchanged.\n", p.Checkpoint)
+		l.Streams.Printf("Restored the transcripts of checkpoint %s. Your files are unchanged.\n", p.Checkpoint)
 	default:
-		r.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored. Your files are unchanged.\n", p.Checkpoint)
+		l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored. Your files are unchanged.\n", p.Checkpoint)
 	}
 	for _, t := range convs {
-		r.Streams.Printf("Continue the session: %s\n", t.Agent.Resume(t.Session))
+		l.Streams.Printf("Continue the session: %s\n", t.Agent.Resume(t.Session))
 	}
 	return nil
 }
 
-// previewLogs prints which transcripts would be written, and where a reset would go.
-func (r *rewinding) previewLogs(ctx context.Context, p points.Point) error {
+// preview prints which transcripts would be written, and where a reset would go.
+func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
 	}
-	logs, skipped, err := r.rec.Conversation().Logs.PreviewLogs(ctx, p.Checkpoint)
+	logs, skipped, err := l.rec.Conversation().Logs.PreviewLogs(ctx, p.Checkpoint)
 	if err != nil {
 		return absentError(err, p)
 	}
-	r.noteSkipped(skipped, p)
-	if r.opts.json {
+	l.skipped(skipped, p)
+	if l.opts.json {
 		j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
-		if r.opts.reset {
+		if l.opts.reset {
 			j.Reset = string(p.Commit)
 		}
 		for _, log := range logs {
 			j.Transcripts = append(j.Transcripts, logJSON{Session: log.Session, Path: log.Path, Changed: log.Status != conversation.LogSame})
 		}
-		return r.Streams.JSON(j)
+		return l.Streams.JSON(j)
 	}
-	if r.opts.reset {
-		r.Streams.Printf("Would reset the branch to %s.\n", p.Commit.Short())
+	if l.opts.reset {
+		l.Streams.Printf("Would reset the branch to %s.\n", p.Commit.Short())
 	} else {
-		r.Streams.Printf("No file would change: only transcripts are restored.\n")
+		l.Streams.Printf("No file would change: only transcripts are restored.\n")
 	}
 	for _, log := range logs {
 		what := "write"
 		if log.Status == conversation.LogSame {
 			what = "keep"
 		}
-		r.Streams.Printf("%-11s %s\n", what, format.Path(log.Path))
+		l.Streams.Printf("%-11s %s\n", what, format.Path(log.Path))
 	}
 	return nil
 }
 
-// noteSkipped names the sessions whose transcripts are not restored.
-func (r *rewinding) noteSkipped(sessions []conversation.Skipped, p points.Point) {
+// skipped names the sessions whose transcripts are not restored.
+func (l *logsRestore) skipped(sessions []conversation.Skipped, p points.Point) {
 	absent := false
 	for _, s := range sessions {
 		absent = absent || s.Absent
-		r.Streams.Notef("Session %s: no transcript is restored, %s", cmp.Or(format.Session(s.Session), "without an id"), ui.Line(s.Why, format.LineWidth))
+		l.Streams.Notef("Session %s: no transcript is restored, %s", cmp.Or(format.Session(s.Session), "without an id"), ui.Line(s.Why, format.LineWidth))
 	}
 	if absent {
-		r.Streams.Hint(format.AbsentHint(string(p.Checkpoint)))
+		l.Streams.Hint(format.AbsentHint(string(p.Checkpoint)))
 	}
 }
 
@@ -149,12 +141,12 @@ type logJSON struct {
 
 // clean refuses a reset that would lose what is not committed, unless a
 // snapshot can hold it or the user insists.
-func (r *rewinding) clean(ctx context.Context) error {
-	err := r.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
-	if err == nil || r.opts.force {
+func (l *logsRestore) clean(ctx context.Context) error {
+	err := l.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
+	if err == nil || l.opts.force {
 		return nil
 	}
-	entries, statusErr := gitwork.Status(ctx, r.repo)
+	entries, statusErr := gitwork.Status(ctx, l.repo)
 	if statusErr != nil {
 		return statusErr
 	}
@@ -163,6 +155,24 @@ func (r *rewinding) clean(ctx context.Context) error {
 			return app.WithHint(fmt.Errorf("you have uncommitted changes, which a reset loses, and no snapshot can keep them: %w", err),
 				"commit or stash them first, or use --force")
 		}
+	}
+	return nil
+}
+
+// resetTo moves the branch, and prints how to undo that; with --json on standard error.
+func (l *logsRestore) resetTo(ctx context.Context, p points.Point) error {
+	old, err := l.repo.Commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	if _, err := l.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("Reset branch to %s.\nTo undo this reset: git reset --hard %s", p.Commit.Short(), old.OID.Short())
+	if l.opts.json {
+		l.Streams.Notef("%s", text)
+	} else {
+		l.Streams.Printf("%s\n", text)
 	}
 	return nil
 }

@@ -22,23 +22,23 @@ const (
 )
 
 // choose lets a person pick a point and what of it comes back, and goes there.
-func (r *rewinding) choose(ctx context.Context) error {
-	list, err := r.points(ctx, pickedPoints)
+func (pi *picker) choose(ctx context.Context) error {
+	list, err := pi.points(ctx, pickedPoints)
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		r.Streams.Printf("%s\n", noPoints)
+		pi.Streams.Printf("%s\n", noPoints)
 		return nil
 	}
 	var chosen browse.Result
 	switch {
-	case !r.Prompter.Interactive():
+	case !pi.Prompter.Interactive():
 		return &ui.NoTerminalError{Title: pickTitle, Flag: "--to"}
-	case r.Streams.Terminal.Accessible:
-		chosen, err = r.chooseInLines(ctx, list)
+	case pi.Streams.Terminal.Accessible:
+		chosen, err = pi.chooseInLines(ctx, list)
 	default:
-		chosen, err = browse.Run(ctx, r.Streams, r.page(&list))
+		chosen, err = browse.Run(ctx, pi.Streams, pi.page(&list))
 	}
 	if err != nil {
 		return err
@@ -47,41 +47,41 @@ func (r *rewinding) choose(ctx context.Context) error {
 	if !ok {
 		return ui.ErrAborted
 	}
-	if err := r.take(chosen.Answer); err != nil {
+	if err := pi.take(chosen.Answer); err != nil {
 		return err
 	}
-	r.chooseScope(chosen.Choice)
-	r.confirmed = true
-	return r.goTo(ctx, p)
+	pi.chooseScope(chosen.Choice)
+	pi.confirmed = true
+	return pi.goTo(ctx, p)
 }
 
 const pickTitle = "Go back to"
 
 // page is the picker on a whole screen. list gets the points that are loaded later.
-func (r *rewinding) page(list *[]points.Point) browse.Page {
+func (pi *picker) page(list *[]points.Point) browse.Page {
 	find := func(id string) points.Point {
 		p, _ := pointWith(*list, id)
 		return p
 	}
 	page := browse.Page{
-		Title: pickTitle, Items: r.items(*list),
-		Preview: func(ctx context.Context, id string) string { return r.glance(ctx, find(id)) },
+		Title: pickTitle, Items: pi.items(*list),
+		Preview: func(ctx context.Context, id string) string { return pi.glance(ctx, find(id)) },
 		Words: func(ctx context.Context, id string) []string {
-			paths, _ := r.rec.Points().Points.Changed(ctx, find(id), pickedPaths) // of a damaged one: none
+			paths, _ := pi.rec.Points().Points.Changed(ctx, find(id), pickedPaths) // of a damaged one: none
 			return paths
 		},
 		Confirm: func(ctx context.Context, id, scope string) ui.Question {
-			return r.questionBefore(ctx, find(id), scope)
+			return pi.questionBefore(ctx, find(id), scope)
 		},
 	}
 	if len(*list) == pickedPoints {
 		page.More = func(ctx context.Context) ([]browse.Item, error) {
-			all, err := r.points(ctx, points.AllPoints)
+			all, err := pi.points(ctx, points.AllPoints)
 			if err != nil {
 				return nil, err
 			}
 			*list = all
-			return r.items(all), nil
+			return pi.items(all), nil
 		}
 	}
 	return page
@@ -89,7 +89,7 @@ func (r *rewinding) page(list *[]points.Point) browse.Page {
 
 // items are the points below the prompts of their turns, and these below their
 // sessions. The moments before rewinds are behind one line.
-func (r *rewinding) items(list []points.Point) []browse.Item {
+func (pi *picker) items(list []points.Point) []browse.Item {
 	rescues := 0
 	for _, p := range list {
 		if p.Cause == bands.Rescue {
@@ -100,7 +100,7 @@ func (r *rewinding) items(list []points.Point) []browse.Item {
 	for i, p := range list {
 		item := browse.Item{
 			ID:      p.ID,
-			Label:   fmt.Sprintf("%-6s %-9s %s", nameOf(p), ui.Ago(r.Now(), p.Date), whatOf(p)),
+			Label:   fmt.Sprintf("%-6s %-9s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p)),
 			Words:   []string{p.Message, p.Date.Local().Format("2006-01-02 15:04 Monday January")},
 			Choices: scopesOf(p),
 		}
@@ -124,14 +124,14 @@ func (r *rewinding) items(list []points.Point) []browse.Item {
 }
 
 // chooseInLines asks on a terminal that only shows lines.
-func (r *rewinding) chooseInLines(ctx context.Context, list []points.Point) (browse.Result, error) {
+func (pi *picker) chooseInLines(ctx context.Context, list []points.Point) (browse.Result, error) {
 	options := make([]ui.Option, 0, len(list)+1)
 	for _, p := range list {
-		label := fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(r.Now(), p.Date), whatOf(p), ui.Line(titleOf(p), format.ListedWidth))
+		label := fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), ui.Line(titleOf(p), format.ListedWidth))
 		options = append(options, ui.Option{Label: strings.TrimRight(label, " "), Value: p.ID})
 	}
 	cancel := ui.Option{Label: "Cancel"}
-	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: pickTitle, Flag: "--to", Options: append(options, cancel)}, ui.Question{
+	answers, err := pi.Prompter.Ask(ctx, ui.Question{Title: pickTitle, Flag: "--to", Options: append(options, cancel)}, ui.Question{
 		Title: "What should come back?", Flag: "--to",
 		Then: func(earlier []string) (string, []ui.Option) {
 			p, ok := pointWith(list, earlier[0])
@@ -142,7 +142,7 @@ func (r *rewinding) chooseInLines(ctx context.Context, list []points.Point) (bro
 			for _, c := range scopesOf(p) {
 				scopes = append(scopes, ui.Option(c))
 			}
-			return r.glance(ctx, p), append(scopes, cancel)
+			return pi.glance(ctx, p), append(scopes, cancel)
 		},
 	}, ui.Question{
 		Title: "Go on?", Flag: "--force",
@@ -151,7 +151,7 @@ func (r *rewinding) chooseInLines(ctx context.Context, list []points.Point) (bro
 			if !ok || earlier[1] == "" {
 				return "", nil
 			}
-			q := r.questionBefore(ctx, p, earlier[1])
+			q := pi.questionBefore(ctx, p, earlier[1])
 			return q.Help, q.Options
 		},
 	})
@@ -166,11 +166,11 @@ func (r *rewinding) chooseInLines(ctx context.Context, list []points.Point) (bro
 
 // questionBefore is what has to be asked before going to a point, in the scope that was
 // chosen.
-func (r *rewinding) questionBefore(ctx context.Context, p points.Point, scope string) ui.Question {
-	if r.opts.force {
+func (pi *picker) questionBefore(ctx context.Context, p points.Point, scope string) ui.Question {
+	if pi.opts.force {
 		return ui.Question{}
 	}
-	quiet, _ := r.quiet()
+	quiet, _ := pi.quiet()
 	quiet.chooseScope(scope)
 	q, err := quiet.questionAbout(ctx, p)
 	if err != nil { // the rewind fails with the same error
@@ -180,10 +180,10 @@ func (r *rewinding) questionBefore(ctx context.Context, p points.Point, scope st
 }
 
 // quiet is the same run with nothing on the terminal, and what it would print.
-func (r *rewinding) quiet() (*rewinding, *bytes.Buffer) {
+func (pi *picker) quiet() (*rewinding, *bytes.Buffer) {
 	var out bytes.Buffer
-	quiet := *r
-	silent := *r.App
+	quiet := *pi.rewinding
+	silent := *pi.App
 	silent.Streams.Out, silent.Streams.Err, silent.Streams.Terminal = &out, &out, ui.Terminal{}
 	quiet.App = &silent
 	return &quiet, &out
@@ -200,12 +200,12 @@ func pointWith(list []points.Point, id string) (points.Point, bool) {
 
 // glance is what a point is, and what going there would change: the totals, then what is
 // deleted, then the rest.
-func (r *rewinding) glance(ctx context.Context, p points.Point) string {
+func (pi *picker) glance(ctx context.Context, p points.Point) string {
 	lines := []string{
-		r.Streams.Paint(ui.Bold, nameOf(p)) + ", " + whatOf(p) + ", " + p.Date.Local().Format("Mon 2 Jan 15:04"),
+		pi.Streams.Paint(ui.Bold, nameOf(p)) + ", " + whatOf(p) + ", " + p.Date.Local().Format("Mon 2 Jan 15:04"),
 		ui.Line(titleOf(p), format.LineWidth), "",
 	}
-	quiet, out := r.quiet()
+	quiet, out := pi.quiet()
 	switch {
 	case p.LogsOnly():
 		lines = append(lines, "There is no snapshot of this commit. Its transcripts can be restored, or the branch reset to it.")
@@ -224,13 +224,13 @@ func (r *rewinding) glance(ctx context.Context, p points.Point) string {
 			lines = append(lines, summary(planned.Plan), "")
 			for _, kind := range append([]plan.StepKind{plan.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
 				for step := range planned.Steps(kind) {
-					lines = append(lines, format.StepLine(r.Streams, kind, step.Path))
+					lines = append(lines, format.StepLine(pi.Streams, kind, step.Path))
 				}
 			}
 			lines = append(lines, "")
 		}
-		quiet.noteBoth(planned, 0)
-		quiet.noteLeft(planned)
+		quiet.reporter().noteBoth(planned, 0)
+		quiet.reporter().noteLeft(planned)
 	}
 	return strings.Join(lines, "\n") + "\n" + out.String()
 }

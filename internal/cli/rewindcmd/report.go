@@ -51,8 +51,11 @@ type rewoundJSON struct {
 	Sessions []string             `json:"sessions"`
 }
 
+// reporter prints what a rewind does, did and left alone.
+type reporter struct{ *rewinding }
+
 // noteLeft names what a rewind leaves alone, and why.
-func (r *rewinding) noteLeft(p rewind.Plan) {
+func (r *reporter) noteLeft(p rewind.Plan) {
 	kept := map[string][]string{}
 	var order []string
 	for _, k := range p.KeptPaths {
@@ -101,7 +104,7 @@ func keptBecause(k rewind.KeptPath) string {
 }
 
 // noteBoth names what a rewind changes though a person changed it too.
-func (r *rewinding) noteBoth(p rewind.Plan, rescue bands.Version) {
+func (r *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 	paths := make([]string, 0, len(p.Both))
 	for _, path := range p.Both {
 		if !r.keepBoth {
@@ -119,11 +122,11 @@ func (r *rewinding) noteBoth(p rewind.Plan, rescue bands.Version) {
 }
 
 // noteKept names the first of the paths that stay, and counts the others.
-func (r *rewinding) noteKept(why string, paths []string) {
+func (r *reporter) noteKept(why string, paths []string) {
 	r.noteSome(paths, func(path string) string { return "kept " + path + ": " + why })
 }
 
-func (r *rewinding) noteSome(paths []string, line func(path string) string) {
+func (r *reporter) noteSome(paths []string, line func(path string) string) {
 	const shown = 10
 	for i, p := range paths {
 		if i == shown {

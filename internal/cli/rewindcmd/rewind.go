@@ -136,6 +136,9 @@ type rewinding struct {
 	plans            map[string]rewind.Plan
 }
 
+// reporter returns what prints the outcome of the run.
+func (r *rewinding) reporter() *reporter { return &reporter{r} }
+
 func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) {
 	if opts.to == "" && !opts.list && !opts.undo && !opts.redo && (opts.preview || opts.reset || opts.logsOnly) {
 		return app.Usagef("which point? Type entire rewind <point>")
@@ -163,13 +166,13 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	}
 	switch {
 	case opts.list:
-		return w.list(ctx)
+		return (&picker{w}).list(ctx)
 	case opts.undo:
 		return w.noPaths(w.undo(ctx, history.OpUndo))
 	case opts.redo:
 		return w.noPaths(w.undo(ctx, history.OpRedo))
 	case opts.to == "":
-		return w.choose(ctx)
+		return (&picker{w}).choose(ctx)
 	}
 	p, err := w.rec.Points().Points.FindPoint(ctx, opts.to)
 	if err != nil {
@@ -231,11 +234,11 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	}
 	switch {
 	case r.opts.preview && r.onlyLogs(p):
-		return r.previewLogs(ctx, p)
+		return (&logsRestore{r}).preview(ctx, p)
 	case r.opts.preview:
 		return r.preview(ctx, p)
 	case r.onlyLogs(p):
-		err := r.restoreLogs(ctx, p)
+		err := (&logsRestore{r}).logs(ctx, p)
 		if errors.Is(err, git.ErrTooMuch) {
 			return app.WithHint(err, format.TooLargeHint)
 		}
@@ -270,8 +273,8 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	if conv.Fork != "" { // its conversation goes on in another one
 		continued = ""
 	}
-	r.report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued)
-	r.reportConversation(conv)
+	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued)
+	r.reporter().reportConversation(conv)
 	return r.incomplete(err, done)
 }
 

@@ -83,7 +83,7 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 		line = "%s: what %s changed, and nobody since, is as in %s again (%s)."
 	}
 	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack, done.Name, format.Took(r.Now().Sub(began)))
-	r.report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "")
 	for _, t := range done.Conversations {
 		if t.Changed {
 			r.Streams.Notef("Conversation put back: %s", t.Path)
@@ -109,7 +109,7 @@ func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, 
 	if r.opts.json {
 		return r.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
 	}
-	r.printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
+	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
 	convs, err := r.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
 	for _, t := range convs {
 		if t.Changed {
@@ -153,7 +153,7 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 }
 
 // report prints what a restore did and left alone.
-func (r *rewinding) report(done rewind.Rewound, line, back, session string) {
+func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 	if r.opts.json {
 		_ = r.Streams.JSON(rewoundJSON{
 			rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
@@ -187,7 +187,7 @@ func (r *rewinding) report(done rewind.Rewound, line, back, session string) {
 	}
 }
 
-func (r *rewinding) reportConversation(conv conversation.Conversation) {
+func (r *reporter) reportConversation(conv conversation.Conversation) {
 	switch {
 	case conv.Session == "":
 	case !conv.Changed:
@@ -251,7 +251,7 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	if r.opts.json {
 		return r.Streams.JSON(newRewindPlanJSON(planned, planned.Target))
 	}
-	r.printPlan(p.Snapshot.String(), planned)
+	r.reporter().printPlan(p.Snapshot.String(), planned)
 	if r.opts.conversation {
 		conv, err := r.rec.Conversation().Conversations.PreviewConversation(ctx, p)
 		if err != nil {
@@ -268,7 +268,7 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	return nil
 }
 
-func (r *rewinding) printPlan(name string, plan rewind.Plan) {
+func (r *reporter) printPlan(name string, plan rewind.Plan) {
 	r.PageText(func(s ui.Streams) {
 		if plan.Empty() {
 			s.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))

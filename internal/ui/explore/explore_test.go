@@ -188,7 +188,7 @@ func (u *user) press(keys ...string) *user {
 
 func (u *user) sees(texts ...string) *user {
 	u.Helper()
-	shown := u.m.render()
+	shown := screen{u.m}.render()
 	for _, text := range texts {
 		if !strings.Contains(shown, text) {
 			u.Errorf("%q isn't on the screen:\n%s", text, shown)
@@ -299,7 +299,7 @@ func TestHostileTexts(t *testing.T) {
 	u.run(u.m.load(First))
 	check := func() {
 		t.Helper()
-		shown := strings.NewReplacer("\x1b[32m", "", "\x1b[0m", "").Replace(u.m.render())
+		shown := strings.NewReplacer("\x1b[32m", "", "\x1b[0m", "").Replace(screen{u.m}.render())
 		if strings.ContainsAny(shown, "\x1b\x07\u202e") || !strings.Contains(shown, "turn") {
 			t.Errorf("%q", shown)
 		}
@@ -317,7 +317,7 @@ func TestFailuresAreShown(t *testing.T) {
 	u := open(t, s, 100, 30)
 	s.fails = errors.New("the index is in use\x1b[31m")
 	u.press("/", "1").sees("the index is in use")
-	if strings.Contains(u.m.render(), "\x1b") {
+	if strings.Contains(screen{u.m}.render(), "\x1b") {
 		t.Error("an error reaches the terminal as it is")
 	}
 	s.fails = nil

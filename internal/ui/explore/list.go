@@ -28,3 +28,28 @@ func (l *list) row() *Row {
 	}
 	return &l.Rows[l.At]
 }
+
+// move moves the cursor by n rows, as far as they are loaded, and reports whether more have
+// to be loaded.
+func (l *list) move(n int) (load bool) {
+	l.At = max(min(l.At+n, len(l.Rows)-1), 0)
+	atStart, atEnd := l.Before == 0, l.Before+len(l.Rows) >= l.Total
+	return !atStart && l.At < nearEnd || !atEnd && l.At >= len(l.Rows)-nearEnd
+}
+
+// set takes a window over. Around an end the cursor goes there; else it stays on its row,
+// which may have moved on since the window was asked for.
+func (l *list) set(w Window, around string) {
+	id := l.id()
+	moved := l.known && around != First && around != Last
+	l.Window, l.known = w, true
+	if !moved {
+		return
+	}
+	for i := range w.Rows {
+		if w.Rows[i].ID == id {
+			l.At = i
+			return
+		}
+	}
+}

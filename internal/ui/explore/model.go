@@ -387,13 +387,9 @@ func (m *model) narrow(q Query) tea.Cmd {
 	return m.load(First)
 }
 
-// move moves the cursor by n rows, as far as they are loaded, and loads more near an end of them.
 func (m *model) move(n int) tea.Cmd {
 	m.scroll = 0
-	l := &m.list
-	l.At = max(min(l.At+n, len(l.Rows)-1), 0)
-	atStart, atEnd := l.Before == 0, l.Before+len(l.Rows) >= l.Total
-	if !atStart && l.At < nearEnd || !atEnd && l.At >= len(l.Rows)-nearEnd {
+	if m.list.move(n) {
 		return tea.Batch(m.load(m.list.id()), m.rest())
 	}
 	return m.rest()

@@ -42,13 +42,16 @@ func (m *model) pageRows() int { return max(m.height-2, 1) }
 
 // View is part of tea's model.
 func (m *model) View() tea.View {
-	v := tea.NewView(m.render())
+	v := tea.NewView(screen{m}.render())
 	v.AltScreen = true
 	return v
 }
 
+// screen draws a model.
+type screen struct{ *model }
+
 // render returns the screen: at most height lines of at most width columns.
-func (m *model) render() string {
+func (m screen) render() string {
 	var lines []string
 	if len(m.pages) > 0 {
 		lines = m.pageLines()
@@ -65,7 +68,7 @@ func (m *model) render() string {
 	return strings.Join(lines, "\n")
 }
 
-func (m *model) paint(style ui.Style, text string) string {
+func (m screen) paint(style ui.Style, text string) string {
 	if m.plain || text == "" {
 		return text
 	}
@@ -73,7 +76,7 @@ func (m *model) paint(style ui.Style, text string) string {
 }
 
 // listScreen is the title, the list and what is known of the row under the cursor.
-func (m *model) listScreen() []string {
+func (m screen) listScreen() []string {
 	f := m.frame()
 	lines := []string{m.titleLine()}
 	list, glance := m.listLines(f), m.glanceLines(f)
@@ -100,7 +103,7 @@ func at(lines []string, i int) string {
 }
 
 // titleLine is what is shown, what selects it, and how much there is.
-func (m *model) titleLine() string {
+func (m screen) titleLine() string {
 	parts := []string{m.paint(ui.Bold, m.title)}
 	q := m.list.query
 	for _, part := range []struct {
@@ -126,7 +129,7 @@ func (m *model) titleLine() string {
 }
 
 // listLines are the rows around the cursor.
-func (m *model) listLines(f frame) []string {
+func (m screen) listLines(f frame) []string {
 	const whenWidth = 9
 	rows := m.list.Rows
 	if len(rows) == 0 && m.list.known {
@@ -159,7 +162,7 @@ func (m *model) listLines(f frame) []string {
 
 // glanceLines are what the row under the cursor changed, from where it is scrolled to, and
 // what was said below it.
-func (m *model) glanceLines(f frame) []string {
+func (m screen) glanceLines(f frame) []string {
 	id := m.list.id()
 	glance, known := m.glances[id]
 	switch {
@@ -186,7 +189,7 @@ func (m *model) glanceLines(f frame) []string {
 }
 
 // cutLines are the first lines of a text; the last one counts the others.
-func (m *model) cutLines(text []Line, rows, width int, hint string) []string {
+func (m screen) cutLines(text []Line, rows, width int, hint string) []string {
 	if rows <= 0 {
 		return nil
 	}
@@ -204,7 +207,7 @@ func (m *model) cutLines(text []Line, rows, width int, hint string) []string {
 func shown(l Line) string { return ui.EscapePainted(strings.ReplaceAll(l.Text, "\t", "    ")) }
 
 // pageLines are the title and the lines of the text on top.
-func (m *model) pageLines() []string {
+func (m screen) pageLines() []string {
 	p, rows := m.pages[len(m.pages)-1], m.pageRows()
 	p.move(0, rows)
 	where := fmt.Sprintf("%d of %d", p.at+1, len(p.Lines))
@@ -224,7 +227,7 @@ func (m *model) pageLines() []string {
 }
 
 // lastLine is the note, what is asked, or the keys.
-func (m *model) lastLine() string {
+func (m screen) lastLine() string {
 	switch {
 	case m.moments != nil:
 		choices := make([]string, 0, len(m.moments))
@@ -249,7 +252,7 @@ func (m *model) lastLine() string {
 }
 
 // keys are as many as there is room for, and the last ones.
-func (m *model) keys(last string, keys ...string) string {
+func (m screen) keys(last string, keys ...string) string {
 	const between = " · "
 	line := ""
 	for _, key := range keys {
