@@ -38,10 +38,10 @@ func (l *LooseObjects) adopt(aside string) error {
 		return err
 	}
 	for _, path := range paths {
-		if strings.HasPrefix(filepath.Base(path), "tmp_obj") {
+		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
+		if !l.format.Valid(oid) { // a tmp_obj_* of a git that was killed
 			continue
 		}
-		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
 		temp := filepath.Join(l.dir, "tmp_obj_"+strings.TrimPrefix(filepath.Base(aside), asidePrefix)+"_"+string(oid[:8]))
 		info, err := os.Stat(path)
 		if err == nil {

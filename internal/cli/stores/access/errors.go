@@ -58,7 +58,11 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, registry.ErrNoContext):
 		// How a repository that has no store of its own gets one.
 		repo, err := c.Repository()
-		if !c.OwnFirst || err != nil {
+		if err != nil {
+			return app.ExitNoStore, ""
+		}
+		defer func() { _ = repo.Close() }()
+		if !c.OwnFirst {
 			return app.ExitNoStore, ""
 		}
 		switch is := c.Settings(repo); {
