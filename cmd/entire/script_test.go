@@ -41,7 +41,7 @@ func agentfs() {
 }
 
 // TestScript runs testdata/script: one behaviour each, with real git. Under -short
-// these are every sixteenth, some of each area, and with the race detector those of
+// these are every 32nd, some of each area, and with the race detector those of
 // several sessions.
 func TestScript(t *testing.T) {
 	t.Parallel()
