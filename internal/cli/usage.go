@@ -62,7 +62,7 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 		return "an argument is missing", fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	case cmd.HasAvailableSubCommands():
 		// The command that the word is another name of, else the one whose name is most like it.
-		name := ""
+		var name string
 		other := func(sub *cobra.Command) bool { return slices.Contains(sub.SuggestFor, args[0]) }
 		if i := slices.IndexFunc(cmd.Commands(), other); i >= 0 {
 			name = cmd.Commands()[i].Name()

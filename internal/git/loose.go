@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/klauspost/compress/zlib"
+	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )

@@ -65,13 +65,17 @@ func parseDoing(raw []byte) doing {
 		switch name := string(key); {
 		case name == "todos":
 			d.todos = 0
-			for in := s.enter('['); in && s.item(); d.todos++ {
-				s.skip()
+			if s.enter('[') {
+				for ; s.item(); d.todos++ {
+					s.skip()
+				}
 			}
 		case name == "questions":
 			first := "" // of the questions
-			for in := s.enter('['); in && s.item(); {
-				first = cmp.Or(first, parseDoing(s.raw()).named["question"])
+			if s.enter('[') {
+				for s.item() {
+					first = cmp.Or(first, parseDoing(s.raw()).named["question"])
+				}
 			}
 			d.named["question"] = first
 		case s.peek() != '"':

@@ -129,7 +129,8 @@ func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error
 	ids = ids[:min(len(ids), MaxPoints)]
 	var commits []git.Commit
 	if len(ids) > 0 {
-		args := []string{"--fixed-strings"}
+		args := make([]string, 0, 1+len(ids))
+		args = append(args, "--fixed-strings")
 		for _, id := range ids {
 			args = append(args, "--grep="+string(id))
 		}

@@ -82,7 +82,7 @@ func (sa *Saver) finishSession(ctx context.Context, id string) error {
 	return sa.recollect(ctx, id, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.m.Improved = ask
 		if failed != nil {
-			return nil // it is not asked again
+			return nil //nolint:nilerr // it is logged, and the model is not asked again
 		}
 		c, err := sa.Contexts().Get(ctx, ask)
 		if errors.Is(err, recall.ErrNotFound) {

@@ -101,10 +101,12 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 	}
 	lead := slices.MinFunc(list, func(a, b Request) int { return cmp.Compare(rank(a), rank(b)) })
 	message := cmp.Or(lead.Message, workspace.AutoMessage)
-	if lead.Cause == bands.Prompt {
+	switch lead.Cause {
+	case bands.Prompt:
 		message = "prompt"
-	} else if lead.Cause == bands.Commit {
+	case bands.Commit:
 		message = "commit " + git.OID(lead.Commit).Short()
+	default:
 	}
 	taken, err := sv.snapshots.Take(ctx, held, capture.TakeOptions{
 		Cause: lead.Cause, Message: message, Causality: lead.Causality, SkipUnchanged: true,
