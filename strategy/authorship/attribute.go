@@ -85,22 +85,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	a.followMoves(ctx)
 	for _, l := range a.found {
 		a.splitOverlaps(ctx, l)
-		for _, line := range l.lines.Added {
-			a.addLine(line)
-		}
-		for _, line := range l.lines.Removed {
-			a.total.removeLine(line.By, line.Modified)
-		}
-		for i, c := range a.sessions {
-			f := a.writers.record(ctx, c, l, i == 0)
-			if f.Blob == "" && f.RemovedRanges == "" {
-				continue
-			}
-			f.Path = session.Path(l.diff.Path)
-			own := a.own[c.State.ID]
-			own.files = append(own.files, f)
-			a.own[c.State.ID] = own
-		}
+		a.lines(ctx, l)
 	}
 	for i := range todo {
 		raw, err := a.result(d, todo[i].State.ID)
@@ -108,16 +93,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
 			return
 		}
-		id := todo[i].State.ID
-		// The title is what was asked in the turn that wrote most of the session's lines; of equals in
-		// the last.
-		most, title := 1, ""
-		for _, turn := range a.writers.turns {
-			if lines := a.own[id].turns[turn.id]; turn.session == id && turn.prompt != "" && lines >= most {
-				most, title = lines, turn.prompt
-			}
-		}
-		todo[i].Attribution, todo[i].Title = raw, title
+		todo[i].Attribution, todo[i].Title = raw, a.title(todo[i].State.ID)
 	}
 }
 

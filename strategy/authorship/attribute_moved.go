@@ -52,10 +52,7 @@ func (a *attributing) followMoves(ctx context.Context) {
 			if !attribution.Significant(text) {
 				continue
 			}
-			g, ok := trace(gone[string(text)], line)
-			if !ok {
-				g, ok = ambiguous(gone[string(text)], line, l.diff.Path)
-			}
+			g, ok := origin(gone[string(text)], line, l.diff.Path)
 			ok = ok && added[string(text)] == 1 && g.path != l.diff.Path && line.Call == ""
 			if n := len(block); n > 0 && (!ok || g.path != from[n-1].path) {
 				a.moveBlock(l, block, from)
@@ -124,6 +121,14 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 		by, turn = first.By, first.Turn
 	}
 	return first, found
+}
+
+// origin returns the line of another file that a line was; false if it was none.
+func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
+	if from, ok := trace(gone, line); ok {
+		return from, true
+	}
+	return ambiguous(gone, line, path)
 }
 
 // ambiguous returns a line that another file lost, though it isn't known that whoever added it

@@ -1,11 +1,13 @@
 package authorship
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
@@ -27,6 +29,26 @@ type tally struct {
 type tallies struct {
 	total tally
 	own   map[string]tally
+}
+
+// lines adds up those of a file.
+func (a *attributing) lines(ctx context.Context, l authoredLines) {
+	for _, line := range l.lines.Added {
+		a.addLine(line)
+	}
+	for _, line := range l.lines.Removed {
+		a.total.removeLine(line.By, line.Modified)
+	}
+	for i, c := range a.sessions {
+		f := a.writers.record(ctx, c, l, i == 0)
+		if f.Blob == "" && f.RemovedRanges == "" {
+			continue
+		}
+		f.Path = session.Path(l.diff.Path)
+		own := a.own[c.State.ID]
+		own.files = append(own.files, f)
+		a.own[c.State.ID] = own
+	}
 }
 
 // addLine counts an added line.

@@ -37,3 +37,15 @@ func (sh *shares) turnOf(by attribution.Author) string {
 	}
 	return ""
 }
+
+// title returns what was asked in the turn that wrote most of the session's lines; of equals in
+// the last.
+func (a *attributing) title(id string) string {
+	most, title := 1, ""
+	for _, turn := range a.writers.turns {
+		if lines := a.own[id].turns[turn.id]; turn.session == id && turn.prompt != "" && lines >= most {
+			most, title = lines, turn.prompt
+		}
+	}
+	return title
+}

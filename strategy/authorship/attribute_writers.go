@@ -46,46 +46,46 @@ type writerIndex struct {
 // of returns the writers of a session, with what its edit tools and those of its subagents wrote
 // lately.
 func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
-	w := x.slots[s.ID]
-	if w == nil {
-		w = &slotWriters{turnAt: map[string]int{}, writerAt: map[checkpoint.Writer]int{}}
-		first := s.TranscriptStart
-		for _, turn := range x.turns {
-			if turn.session != s.ID {
+	if w := x.slots[s.ID]; w != nil {
+		return w
+	}
+	w := &slotWriters{turnAt: map[string]int{}, writerAt: map[checkpoint.Writer]int{}}
+	first := s.TranscriptStart
+	for _, turn := range x.turns {
+		if turn.session != s.ID {
+			continue
+		}
+		if turn.line > 0 {
+			w.starts = append(w.starts, turn.line)
+		}
+		if !turn.from.IsZero() { // of a step: a commit may have taken up a part of the turn
+			first = min(first, turn.line)
+		}
+	}
+	slices.Sort(w.starts)
+	w.writes = &transcript.Writes{Root: x.r.Repo.Root}
+	note := func(err error) { // those lines have no call
+		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
+			x.r.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
+		}
+	}
+	if s.TranscriptPath != "" {
+		note(w.writes.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
+		room := int64(mostOfAgents)
+		for _, task := range s.Recorder.Tasks {
+			f, found := subagents.Find(s.TranscriptPath, task.Agent)
+			if !found || f.Size > room {
 				continue
 			}
-			if turn.line > 0 {
-				w.starts = append(w.starts, turn.line)
-			}
-			if !turn.from.IsZero() { // of a step: a commit may have taken up a part of the turn
-				first = min(first, turn.line)
-			}
+			room -= f.Size
+			w.writes.Subagent = task.Agent
+			note(w.writes.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
 		}
-		slices.Sort(w.starts)
-		w.writes = &transcript.Writes{Root: x.r.Repo.Root}
-		note := func(err error) { // those lines have no call
-			if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
-				x.r.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
-			}
-		}
-		if s.TranscriptPath != "" {
-			note(w.writes.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
-			room := int64(mostOfAgents)
-			for _, task := range s.Recorder.Tasks {
-				f, found := subagents.Find(s.TranscriptPath, task.Agent)
-				if !found || f.Size > room {
-					continue
-				}
-				room -= f.Size
-				w.writes.Subagent = task.Agent
-				note(w.writes.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
-			}
-		}
-		if x.slots == nil {
-			x.slots = map[string]*slotWriters{}
-		}
-		x.slots[s.ID] = w
 	}
+	if x.slots == nil {
+		x.slots = map[string]*slotWriters{}
+	}
+	x.slots[s.ID] = w
 	return w
 }
 

@@ -93,7 +93,7 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 	// A tracked file that a snapshot lacks may only have been outside the cone of a sparse checkout.
 	a.Sparse = map[string]bool{}
 	if _, err := os.Lstat(filepath.Join(au.Repo.GitDir, "info", "sparse-checkout")); err != nil {
-		return a, nil //nolint:nilerr // it isn't sparse
+		return a, nil // it isn't sparse
 	}
 	tracked, err := gitwork.Tracked(ctx, au.Repo)
 	for _, p := range tracked {

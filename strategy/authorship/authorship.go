@@ -127,11 +127,7 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 		}
 	}
 	if len(c.Agents) == 0 && (!known || gone) {
-		for _, act := range a.Records { // of which a command names the path
-			if !st.Between && act.Mentions(name, st) {
-				c.Agents = append(c.Agents, act.Session)
-			}
-		}
+		c.Agents = a.mentioned(name, st)
 	}
 	switch {
 	case len(c.Agents) == 0:
@@ -146,6 +142,17 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
 	})
 	return c
+}
+
+// mentioned lists the sessions of which a command in the interval names a path.
+func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []string {
+	var found []string
+	for _, act := range a.Records {
+		if !st.Between && act.Mentions(name, st) {
+			found = append(found, act.Session)
+		}
+	}
+	return found
 }
 
 // Named reports whether any tool call since names a path.

@@ -266,8 +266,20 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	if err := at.readRecords(ctx, groups); err != nil {
 		return err
 	}
-	// Contents have to be compared with those of records where a commit has a file otherwise than
-	// the one that the record was made for.
+	if err := at.readBlobs(ctx, groups); err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := at.group(ctx, g); err != nil {
+			return err
+		}
+	}
+	return at.followMoves(ctx)
+}
+
+// readBlobs reads the contents that records have to be compared with: those of files that a
+// commit has otherwise than the one that the record was made for.
+func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
 	var wanted []git.OID
 	for _, g := range groups {
 		for _, id := range g.ids {
@@ -283,15 +295,7 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 			}
 		}
 	}
-	if err := at.readContents(ctx, wanted); err != nil {
-		return err
-	}
-	for _, g := range groups {
-		if err := at.group(ctx, g); err != nil {
-			return err
-		}
-	}
-	return at.followMoves(ctx)
+	return at.readContents(ctx, wanted)
 }
 
 // person is the author of a commit as a person.

@@ -37,26 +37,9 @@ func (s source) line(number int) int {
 
 // group finds the authors of the lines of one file of a commit.
 func (at *attributing) group(ctx context.Context, g *group) error {
-	// The records that apply to the file exactly, those of the newest checkpoint first, and whether
-	// all that list it do.
-	var sources []source
-	all := true
-	for _, id := range g.ids {
-		rec := at.records[id]
-		for i := range rec.slots {
-			s := &rec.slots[i]
-			f, ok := s.bound(g.path, g.blob)
-			if !ok {
-				continue
-			}
-			lines, applies, err := at.apply(ctx, g, f)
-			if err != nil {
-				return err
-			}
-			if all = all && applies; applies {
-				sources = append(sources, source{id: id, slot: s, file: f, lines: lines})
-			}
-		}
+	sources, all, err := at.sources(ctx, g)
+	if err != nil {
+		return err
 	}
 	// Lines that the note has as unsure count as far as they can be followed to the content that the
 	// commit has.
@@ -152,6 +135,30 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 	}
 	*author = at.person(author.Commit)
 	return true
+}
+
+// sources returns the records of a commit's file that apply to it exactly, those of the newest
+// checkpoint first, and whether all that list it do.
+func (at *attributing) sources(ctx context.Context, g *group) (found []source, all bool, err error) {
+	all = true
+	for _, id := range g.ids {
+		rec := at.records[id]
+		for i := range rec.slots {
+			s := &rec.slots[i]
+			f, ok := s.bound(g.path, g.blob)
+			if !ok {
+				continue
+			}
+			lines, applies, err := at.apply(ctx, g, f)
+			if err != nil {
+				return nil, false, err
+			}
+			if all = all && applies; applies {
+				found = append(found, source{id: id, slot: s, file: f, lines: lines})
+			}
+		}
+	}
+	return found, all, nil
 }
 
 // apply finds which lines of a record the lines of the commit's file are.

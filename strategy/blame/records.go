@@ -41,16 +41,7 @@ const mostSlots = 3
 
 // readRecords reads the records of all checkpoints that the groups' commits name.
 func (at *attributing) readRecords(ctx context.Context, groups []*group) (err error) {
-	at.records = map[checkpoint.ID]*record{}
-	var ids []checkpoint.ID
-	for _, g := range groups {
-		for _, id := range g.ids {
-			if at.records[id] == nil {
-				at.records[id] = &record{}
-				ids = append(ids, id)
-			}
-		}
-	}
+	ids := at.emptyRecords(groups)
 	if at.trees, err = checkpoint.Trees(ctx, at.Repo); err != nil {
 		return err
 	}
@@ -92,6 +83,21 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 		}
 	}
 	return nil
+}
+
+// emptyRecords makes an empty record for each checkpoint that the groups' commits name, and
+// returns their ids.
+func (at *attributing) emptyRecords(groups []*group) (ids []checkpoint.ID) {
+	at.records = map[checkpoint.ID]*record{}
+	for _, g := range groups {
+		for _, id := range g.ids {
+			if at.records[id] == nil {
+				at.records[id] = &record{}
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // readSlots reads the slots of checkpoints from a tree; the objects are mostSlots for each
