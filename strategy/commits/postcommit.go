@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
@@ -127,32 +126,7 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 	if _, err := c.repairer.finishAll(ctx, elsewhere, journal.RecentCommits); err != nil {
 		return err
 	}
-	// The files that the commit contains are pending no more for sessions without a share in it.
-	var waiting []*session.State
-	for _, s := range c.PendingSessions(ctx) {
-		if len(s.FilesTouched) > 0 && !linked[s.ID] {
-			waiting = append(waiting, s)
-		}
-	}
-	if len(waiting) == 0 {
-		return nil
-	}
-	changes, err := c.condenser.ChangesOf(ctx, head)
-	if err != nil {
-		return err
-	}
-	if err := c.noteUnsure(ctx, head, changes, waiting); err != nil && ctx.Err() == nil {
-		c.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
-	}
-	for _, s := range waiting {
-		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
-			continue
-		}
-		if err := c.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.settle(ctx, head, linked)
 }
 
 // PostRewrite follows commits that git has rewritten, old id to new.

@@ -3,6 +3,7 @@ package commits
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -14,6 +15,36 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
+
+// settle removes the files that a commit contains from the pending ones of the
+// sessions without a share in it; linked are those that have one.
+func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[string]bool) error {
+	var waiting []*session.State
+	for _, s := range c.PendingSessions(ctx) {
+		if len(s.FilesTouched) > 0 && !linked[s.ID] {
+			waiting = append(waiting, s)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	changes, err := c.condenser.ChangesOf(ctx, head)
+	if err != nil {
+		return err
+	}
+	if err := c.noteUnsure(ctx, head, changes, waiting); err != nil && ctx.Err() == nil {
+		c.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
+	}
+	for _, s := range waiting {
+		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
+			continue
+		}
+		if err := c.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // noteUnsure notes the lines that sessions wrote of a commit without a checkpoint: those of files
 // that it creates and that are no share of a session. Without the note they would be a person's.

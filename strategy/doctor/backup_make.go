@@ -23,29 +23,9 @@ import (
 // back makes a backup of all that the repairs may change: copies of files, and a
 // ref for every commit, so that git's gc leaves it. The manifest comes last.
 func (d *Doctor) back(ctx context.Context, code string, subjects []string, repairs []*Repair) (*Backup, error) {
-	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
+	b, err := d.newBackup(code, subjects)
+	if err != nil {
 		return nil, fmt.Errorf("back up: %w", err)
-	}
-	now := d.Recorder.Env.Now().UTC()
-	b := &Backup{
-		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
-		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
-	}
-	for n := 1; ; n++ { // two repairs within a second get different names
-		b.Name = now.Format("20060102T150405") + "-" + code
-		if n > 1 {
-			b.Name += "-" + strconv.Itoa(n)
-		}
-		err := disk.Step("mkdir", d.folder(b))
-		if err == nil {
-			err = os.Mkdir(d.folder(b), 0o700)
-		}
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("back up: %w", err)
-		}
 	}
 	for _, rep := range repairs {
 		for _, path := range rep.Files {
@@ -92,6 +72,34 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 		return nil, fmt.Errorf("back up refs: %w", err)
 	}
 	return b, d.writeBackup(b)
+}
+
+// newBackup makes the folder. Two repairs within a second get different names.
+func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
+	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
+		return nil, err
+	}
+	now := d.Recorder.Env.Now().UTC()
+	b := &Backup{
+		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
+		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
+	}
+	for n := 1; ; n++ {
+		b.Name = now.Format("20060102T150405") + "-" + code
+		if n > 1 {
+			b.Name += "-" + strconv.Itoa(n)
+		}
+		err := disk.Step("mkdir", d.folder(b))
+		if err == nil {
+			err = os.Mkdir(d.folder(b), 0o700)
+		}
+		if err == nil {
+			return b, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
 }
 
 func (d *Doctor) saveFile(b *Backup, path string) error {

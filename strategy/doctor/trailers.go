@@ -57,7 +57,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	if tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
-		return nil, nil // that the branch can't be read is reported by another check
+		return nil, nil //nolint:nilerr // that the branch can't be read is reported by another check
 	}
 	slices.SortFunc(found, func(a, b named) int { return strings.Compare(string(a.id), string(b.id)) })
 	found = slices.CompactFunc(found, func(a, b named) bool { return a.id == b.id })

@@ -68,32 +68,11 @@ func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err er
 		if err != nil {
 			return err
 		}
-		if len(undone.Checkpoints) > 0 {
-			err := commit(ctx, d.Recorder, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-				var err error
-				for _, c := range undone.Checkpoints {
-					if tree, err = checkpoint.Graft(ctx, d.Recorder.Repo, tree, c.ID, c.Before); err != nil {
-						return "", "", err
-					}
-				}
-				return tree, "Undo repair " + undone.Name + "\n", nil
-			})
-			if err != nil {
-				return fmt.Errorf("put checkpoints back: %w", err)
-			}
+		if err := d.putCheckpoints(ctx, &undone); err != nil {
+			return fmt.Errorf("put checkpoints back: %w", err)
 		}
 		// Refs go before files: a broken ref, which git can't write, is a file.
-		var updates []gitref.Change
-		for i, ref := range undone.Refs {
-			is, to := now.Refs[i].Before, ref.Before
-			if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
-				to = "" // it was broken: its file is put back
-			}
-			if is != to {
-				updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
-			}
-		}
-		if err := gitref.Update(ctx, d.Recorder.Repo, "entire: undo repair", updates); err != nil {
+		if err := d.putRefs(ctx, &undone, now); err != nil {
 			return fmt.Errorf("put refs back: %w", err)
 		}
 		for _, f := range undone.Files {
@@ -161,6 +140,37 @@ func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 		return &ChangedError{b.Name, items}
 	}
 	return nil
+}
+
+// putCheckpoints puts the backup's checkpoints back by a commit on their branch.
+func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
+	if len(b.Checkpoints) == 0 {
+		return nil
+	}
+	return commit(ctx, d.Recorder, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+		var err error
+		for _, c := range b.Checkpoints {
+			if tree, err = checkpoint.Graft(ctx, d.Recorder.Repo, tree, c.ID, c.Before); err != nil {
+				return "", "", err
+			}
+		}
+		return tree, "Undo repair " + b.Name + "\n", nil
+	})
+}
+
+// putRefs puts the backup's refs back; now is the backup of what is there.
+func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
+	var updates []gitref.Change
+	for i, ref := range b.Refs {
+		is, to := now.Refs[i].Before, ref.Before
+		if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
+			to = "" // it was broken: its file is put back
+		}
+		if is != to {
+			updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
+		}
+	}
+	return gitref.Update(ctx, d.Recorder.Repo, "entire: undo repair", updates)
 }
 
 func (d *Doctor) putFile(b *Backup, f savedFile) error {

@@ -56,24 +56,7 @@ func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.
 func (e *exam) loadVersions(ctx context.Context) *versions {
 	past := &versions{dirs: map[checkpoint.ID][]git.OID{}}
 	if out, err := e.repo.Run(ctx, "-c", "log.showRoot=true", "log", "-m", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "--format=", checkpoint.MetadataBranch, "--"); err == nil {
-		var fields []string
-		for record := range strings.SplitSeq(string(out), "\x00") {
-			if record = strings.TrimLeft(record, "\n"); strings.HasPrefix(record, ":") {
-				fields = strings.Fields(record)
-				continue
-			}
-			id, err := checkpoint.ParseID(strings.Replace(record, "/", "", 1))
-			if err != nil || id.Dir() != record || len(fields) < 5 {
-				continue
-			}
-			const tree = "040000"
-			if fields[1] == tree {
-				past.dirs[id] = append(past.dirs[id], git.OID(fields[3]))
-			}
-			if fields[0] == ":"+tree {
-				past.dirs[id] = append(past.dirs[id], git.OID(fields[2]))
-			}
-		}
+		past.add(string(out))
 	}
 	const most = 200
 	known := map[git.OID]bool{}
@@ -118,6 +101,29 @@ func (e *exam) loadVersions(ctx context.Context) *versions {
 		past.missing = missing
 	}
 	return past
+}
+
+// add takes in the output of git log --raw -z: ":<modes> <old> <new> <status>", and
+// after a zero byte the path.
+func (v *versions) add(raw string) {
+	var fields []string
+	for record := range strings.SplitSeq(raw, "\x00") {
+		if record = strings.TrimLeft(record, "\n"); strings.HasPrefix(record, ":") {
+			fields = strings.Fields(record)
+			continue
+		}
+		id, err := checkpoint.ParseID(strings.Replace(record, "/", "", 1))
+		if err != nil || id.Dir() != record || len(fields) < 5 {
+			continue
+		}
+		const tree = "040000"
+		if fields[1] == tree {
+			v.dirs[id] = append(v.dirs[id], git.OID(fields[3]))
+		}
+		if fields[0] == ":"+tree {
+			v.dirs[id] = append(v.dirs[id], git.OID(fields[2]))
+		}
+	}
 }
 
 // whole reports whether all of a checkpoint's directory is here and can be read.

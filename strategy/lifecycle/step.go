@@ -82,22 +82,7 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 			return err
 		}
 	}
-	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error {
-		for _, c := range n.ShadowCommits {
-			dirs, err := m.shadows.Commit(ctx, s, c)
-			if err != nil {
-				return err
-			}
-			n.CountOn(dirs...)
-		}
-		if n.Annotation != nil {
-			m.shadows.Annotate(ctx, s, *n.Annotation)
-		}
-		if n.Completion != nil {
-			return m.finalizer.Complete(ctx, s, n)
-		}
-		return nil
-	})
+	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error { return m.moveRefs(ctx, s, n) })
 	if err == nil && n.Snapshot != nil {
 		m.server.RequestLater(ctx, s.ID, *n.Snapshot)
 	}
@@ -108,4 +93,23 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 		m.children.RequestCompletion(ctx, s.ID)
 	}
 	return err
+}
+
+// moveRefs makes the shadow commits that are pending, annotates the snapshot and
+// completes the checkpoints. The caller holds the lock.
+func (m *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
+	for _, c := range n.ShadowCommits {
+		dirs, err := m.shadows.Commit(ctx, s, c)
+		if err != nil {
+			return err
+		}
+		n.CountOn(dirs...)
+	}
+	if n.Annotation != nil {
+		m.shadows.Annotate(ctx, s, *n.Annotation)
+	}
+	if n.Completion != nil {
+		return m.finalizer.Complete(ctx, s, n)
+	}
+	return nil
 }
