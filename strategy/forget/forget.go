@@ -254,41 +254,12 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 				return err
 			}
 		}
-		interrupted, found, err := f.journal.read()
-		if err == nil && found {
-			f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
-			if err = f.refs.move(ctx, &interrupted); err == nil || errors.Is(err, gitref.ErrMoved) {
-				err = f.finish(ctx, &interrupted)
-			}
-		}
-		if err != nil {
+		if err := f.resume(ctx); err != nil {
 			return fmt.Errorf("finish an interrupted run: %w", err)
 		}
 		for range rounds {
-			if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
-				return err
-			}
-			plan, err := f.refs.plan(ctx)
+			found, err := f.once(ctx)
 			if err != nil {
-				return err
-			}
-			found, err := f.places(ctx, plan)
-			if err != nil {
-				return err
-			}
-			found = slices.DeleteFunc(found, func(p Place) bool { return p.Stays })
-			// Everything is noted in the journal before a ref moves.
-			j := &journal{Version: journalVersion, Refs: plan.refs, Moved: plan.moved, Session: f.what.Session}
-			if err := f.rec.Repo.SyncObjects(); err != nil {
-				return err
-			}
-			if err := f.journal.write(j); err != nil {
-				return err
-			}
-			if err := f.refs.move(ctx, j); err != nil {
-				return err
-			}
-			if err := f.finish(ctx, j); err != nil {
 				return err
 			}
 			r.Done = append(r.Done, found...)
@@ -304,6 +275,46 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 		return ErrMoved
 	})
 	return r, err
+}
+
+// once cleans every place. Everything is noted in the journal before a ref moves.
+func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
+	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
+		return nil, err
+	}
+	plan, err := f.refs.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places, err := f.places(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	places = slices.DeleteFunc(places, func(p Place) bool { return p.Stays })
+	j := &journal{Version: journalVersion, Refs: plan.refs, Moved: plan.moved, Session: f.what.Session}
+	if err := f.rec.Repo.SyncObjects(); err != nil {
+		return nil, err
+	}
+	if err := f.journal.write(j); err != nil {
+		return nil, err
+	}
+	if err := f.refs.move(ctx, j); err != nil {
+		return nil, err
+	}
+	return places, f.finish(ctx, j)
+}
+
+// resume finishes what the journal has of a run that was killed.
+func (f *Forgetting) resume(ctx context.Context) error {
+	j, found, err := f.journal.read()
+	if err != nil || !found {
+		return err
+	}
+	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
+	if err := f.refs.move(ctx, &j); err != nil && !errors.Is(err, gitref.ErrMoved) {
+		return err
+	}
+	return f.finish(ctx, &j)
 }
 
 // finish does what comes after the refs have moved.

@@ -43,14 +43,16 @@ type records struct {
 // who is stopped before finds the session again.
 func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	repo := r.rec.Repo
-	dirs := []string{}
-	for _, w := range gitwork.Worktrees(repo) {
-		for _, name := range []string{"logs", "tmp", "metadata"} {
+	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
+	dirs := make([]string, 0, len(worktrees)*len(names)+2)
+	for _, w := range worktrees {
+		for _, name := range names {
 			dirs = append(dirs, filepath.Join(w.Root, ".entire", name))
 		}
 	}
+	dirs = append(dirs, r.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
 	var paths, states []string
-	for _, dir := range append(dirs, r.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire")) {
+	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			// Files of bands are left out, and those by which things are forgotten: also their temporary
 			// files, which a killed run leaves and which name objects.
