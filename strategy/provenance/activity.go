@@ -129,36 +129,8 @@ func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*A
 		}
 		act := NewActivity(s.ID)
 		act.Active = active
-		// Transcripts that can't be read are left out: the snapshots know the most.
-		offset := int64(0)
-		if target.Causality.Session == s.ID && target.Causality.TranscriptPath == s.TranscriptPath {
-			offset = target.Causality.TranscriptBytes
-		}
-		files := []string{s.TranscriptPath}
-		agents, err := s.Recorder.SubagentFiles(s.TranscriptPath)
-		if err != nil {
-			sp.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
-		}
-		for _, f := range agents {
-			if !f.Changed.Before(target.Created.Add(-settle)) {
-				files = append(files, f.Path)
-			}
-		}
-		act.subagents = len(agents) > 0
-		for i, file := range files {
-			if i > 0 {
-				offset = 0
-			}
-			scan, err := transcript.ReadFrom(ctx, file, offset)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				sp.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
-				continue
-			}
-			act.Timed = act.Timed || !scan.LastTime.IsZero()
-			act.AddScan(sp.Repo, scan, target.Created.Add(-settle))
+		if err := sp.readActivity(ctx, act, s, target); err != nil {
+			return nil, err
 		}
 		for _, st := range sp.ReadSteps(ctx, s, new(tracking.Pending)) {
 			into := act.steps
@@ -172,6 +144,42 @@ func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*A
 		all = append(all, act)
 	}
 	return all, nil
+}
+
+// readActivity reads the transcripts of a session and of its subagents. Those
+// that can't be read are left out: the snapshots know the most.
+func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.State, target bands.Snapshot) error {
+	offset := int64(0)
+	if target.Causality.Session == s.ID && target.Causality.TranscriptPath == s.TranscriptPath {
+		offset = target.Causality.TranscriptBytes
+	}
+	files := []string{s.TranscriptPath}
+	agents, err := s.Recorder.SubagentFiles(s.TranscriptPath)
+	if err != nil {
+		sp.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+	}
+	for _, f := range agents {
+		if !f.Changed.Before(target.Created.Add(-settle)) {
+			files = append(files, f.Path)
+		}
+	}
+	act.subagents = len(agents) > 0
+	for i, file := range files {
+		if i > 0 {
+			offset = 0
+		}
+		scan, err := transcript.ReadFrom(ctx, file, offset)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			sp.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
+			continue
+		}
+		act.Timed = act.Timed || !scan.LastTime.IsZero()
+		act.AddScan(sp.Repo, scan, target.Created.Add(-settle))
+	}
+	return nil
 }
 
 // AddScan adds the edits and calls of a scan that didn't end before since.
