@@ -23,25 +23,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 	}
 	if v.unread == 0 {
 		dirs = append(dirs, remains{c.rec.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
-		// Transcripts that were written of what agents hand over, and of the subagents in them.
-		const why = "its session's state is gone, 30 days ago or more"
-		for _, a := range agent.All() {
-			if !a.HandsOver() {
-				continue
-			}
-			dir := filepath.Join(c.rec.RecordsDir(), a.Name)
-			isGone := func(name string) bool {
-				id, _, _ := strings.Cut(name, ".")
-				return v.stateless(id + ".jsonl")
-			}
-			dirs = append(dirs, remains{dir, copyAge, Leftover, why, func(name string) bool { return name != "lock" && isGone(name) }})
-			entries, _ := os.ReadDir(dir) // without it there are none
-			for _, e := range entries {
-				if e.IsDir() && isGone(e.Name()) {
-					dirs = append(dirs, remains{filepath.Join(dir, e.Name(), "subagents"), copyAge, Leftover, why, func(string) bool { return true }})
-				}
-			}
-		}
+		dirs = append(dirs, c.handedOver(v)...)
 	}
 	var items []Item
 	for _, d := range dirs {
@@ -66,6 +48,31 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		items = append(items, Item{Kind: Leftover, Name: path, Why: "temporary, its writer was stopped"})
 	}
 	return items, nil
+}
+
+// handedOver are the folders of transcripts that were written of what agents hand over, and
+// of the subagents in them.
+func (c Cleaner) handedOver(v *view) []remains {
+	const why = "its session's state is gone, 30 days ago or more"
+	var dirs []remains
+	for _, a := range agent.All() {
+		if !a.HandsOver() {
+			continue
+		}
+		dir := filepath.Join(c.rec.RecordsDir(), a.Name)
+		isGone := func(name string) bool {
+			id, _, _ := strings.Cut(name, ".")
+			return v.stateless(id + ".jsonl")
+		}
+		dirs = append(dirs, remains{dir, copyAge, Leftover, why, func(name string) bool { return name != "lock" && isGone(name) }})
+		entries, _ := os.ReadDir(dir) // without it there are none
+		for _, e := range entries {
+			if e.IsDir() && isGone(e.Name()) {
+				dirs = append(dirs, remains{filepath.Join(dir, e.Name(), "subagents"), copyAge, Leftover, why, func(string) bool { return true }})
+			}
+		}
+	}
+	return dirs
 }
 
 // remains are the files of one folder that may go, by name and age.

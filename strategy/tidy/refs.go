@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -12,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // shadows lists the shadow branches that no session has anything on, that hang
@@ -135,4 +138,40 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
+}
+
+// rescues lists the refs of rewinds and resets whose snapshot has gone, or that
+// never had one and are old.
+func (v *view) rescues(ctx context.Context) ([]Item, error) {
+	_, versions, err := v.store()
+	known := err == nil
+	var items []Item
+	for _, ref := range v.refs {
+		name, held := strings.CutPrefix(ref.Name, rewindstate.HeldRefs)
+		if !held {
+			continue
+		}
+		_, of, _ := strings.Cut(name, "-")
+		if version, err := bands.ParseVersion(of); err == nil && strings.HasPrefix(of, "v") {
+			if known && !slices.Contains(versions, version) {
+				items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " is gone", oid: ref.OID})
+			}
+			continue
+		}
+		const least = 16    // digits of nanoseconds, more than an abbreviated id has
+		var since time.Time // by its name or, if that is a commit's id, at the earliest
+		if n, err := strconv.ParseInt(of, 10, 64); err == nil && len(of) >= least {
+			since = time.Unix(0, n)
+		} else {
+			c, err := v.rec.Repo.Commit(ctx, string(ref.OID))
+			if ignoreMissing(err) != nil {
+				return nil, err
+			}
+			since = c.Committer.When
+		}
+		if !since.IsZero() && v.now.Sub(since) > copyAge {
+			items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "older than 30 days", oid: ref.OID})
+		}
+	}
+	return items, nil
 }

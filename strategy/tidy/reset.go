@@ -54,32 +54,9 @@ var (
 func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	states, failed := c.rec.Sessions.All()
 	plan := Reset{spec: id}
-	var ref string
-	if id != "" {
-		mine := slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool {
-			if c.rec.OwnsSession(s) {
-				return false
-			}
-			_, err := os.Lstat(s.WorktreePath)
-			return s.WorktreePath == "" || !errors.Is(err, fs.ErrNotExist)
-		})
-		s, err := named(mine, id)
-		if err != nil {
-			return Reset{}, err
-		}
-		plan.Sessions = []*session.State{s}
-		ref = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
-	} else {
-		at, err := c.rec.Repo.Commit(ctx, "HEAD")
-		if ignoreMissing(err) != nil {
-			return Reset{}, fmt.Errorf("read HEAD: %w", err)
-		}
-		for _, s := range states {
-			if c.rec.OwnsSession(s) && s.BaseCommit == string(at.OID) {
-				plan.Sessions = append(plan.Sessions, s)
-			}
-		}
-		ref = checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID)
+	ref, err := c.choose(ctx, &plan, states)
+	if err != nil {
+		return Reset{}, err
 	}
 	for _, s := range plan.Sessions {
 		if c.rec.IsActive(s) {
@@ -98,6 +75,35 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 		return !goes && has(s, base, worktree)
 	})
 	return plan, nil
+}
+
+// choose finds the sessions that go, and returns their shadow branch.
+func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
+	if plan.spec != "" {
+		mine := slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool {
+			if c.rec.OwnsSession(s) {
+				return false
+			}
+			_, err := os.Lstat(s.WorktreePath)
+			return s.WorktreePath == "" || !errors.Is(err, fs.ErrNotExist)
+		})
+		s, err := named(mine, plan.spec)
+		if err != nil {
+			return "", err
+		}
+		plan.Sessions = []*session.State{s}
+		return checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), nil
+	}
+	at, err := c.rec.Repo.Commit(ctx, "HEAD")
+	if ignoreMissing(err) != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	for _, s := range states {
+		if c.rec.OwnsSession(s) && s.BaseCommit == string(at.OID) {
+			plan.Sessions = append(plan.Sessions, s)
+		}
+	}
+	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
 }
 
 // named finds the session that an id, or the beginning of one, names.

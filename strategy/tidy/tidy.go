@@ -13,13 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -117,35 +115,9 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, versions, err := v.store()
-	known := err == nil
-	var rescues []Item
-	for _, ref := range v.refs {
-		name, held := strings.CutPrefix(ref.Name, rewindstate.HeldRefs)
-		if !held {
-			continue
-		}
-		_, of, _ := strings.Cut(name, "-")
-		if version, err := bands.ParseVersion(of); err == nil && strings.HasPrefix(of, "v") {
-			if known && !slices.Contains(versions, version) {
-				rescues = append(rescues, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " is gone", oid: ref.OID})
-			}
-			continue
-		}
-		const least = 16    // digits of nanoseconds, more than an abbreviated id has
-		var since time.Time // by its name or, if that is a commit's id, at the earliest
-		if n, err := strconv.ParseInt(of, 10, 64); err == nil && len(of) >= least {
-			since = time.Unix(0, n)
-		} else {
-			c, err := v.rec.Repo.Commit(ctx, string(ref.OID))
-			if ignoreMissing(err) != nil {
-				return nil, err
-			}
-			since = c.Committer.When
-		}
-		if !since.IsZero() && v.now.Sub(since) > copyAge {
-			rescues = append(rescues, Item{Kind: Rescue, Name: ref.Name, Why: "older than 30 days", oid: ref.OID})
-		}
+	rescues, err := v.rescues(ctx)
+	if err != nil {
+		return nil, err
 	}
 	items = append(items, rescues...)
 	// The last session of each worktree is kept, to be resumed.
