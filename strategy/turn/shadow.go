@@ -27,27 +27,7 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 		return nil, err
 	}
 	if moved != "" {
-		tree, err := sh.files.ShadowTree(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		var carried []gittree.Edit
-		for _, p := range s.FilesTouched {
-			if workspace.ContainsPath(c.Touched, p) {
-				continue
-			}
-			e, found, err := sh.Lookup(ctx, tree, p)
-			if err != nil {
-				return nil, err
-			}
-			if found {
-				carried = append(carried, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
-			}
-		}
-		dirs, err := sh.taskDirs(ctx, s)
-		for _, e := range dirs {
-			carried = append(carried, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
-		}
+		carried, err := sh.pendingEdits(ctx, s, c.Touched)
 		if err != nil {
 			return nil, err
 		}
@@ -91,4 +71,31 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	s.BaseCommit = string(c.Head.OID)
 	s.CheckpointCount++
 	return dirs, nil
+}
+
+// pendingEdits returns the session's pending files as its shadow branch has
+// them, less those that are written anew, and its tasks.
+func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
+	tree, err := sh.files.ShadowTree(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var edits []gittree.Edit
+	for _, p := range s.FilesTouched {
+		if workspace.ContainsPath(anew, p) {
+			continue
+		}
+		e, found, err := sh.Lookup(ctx, tree, p)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
+		}
+	}
+	dirs, err := sh.taskDirs(ctx, s)
+	for _, e := range dirs {
+		edits = append(edits, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+	}
+	return edits, err
 }
