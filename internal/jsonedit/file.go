@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // File is another program's file that something of ours is put into, and taken

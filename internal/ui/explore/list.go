@@ -36,20 +36,3 @@ func (l *list) move(n int) (load bool) {
 	atStart, atEnd := l.Before == 0, l.Before+len(l.Rows) >= l.Total
 	return !atStart && l.At < nearEnd || !atEnd && l.At >= len(l.Rows)-nearEnd
 }
-
-// set takes a window over. Around an end the cursor goes there; else it stays on its row,
-// which may have moved on since the window was asked for.
-func (l *list) set(w Window, around string) {
-	id := l.id()
-	moved := l.known && around != First && around != Last
-	l.Window, l.known = w, true
-	if !moved {
-		return
-	}
-	for i := range w.Rows {
-		if w.Rows[i].ID == id {
-			l.At = i
-			return
-		}
-	}
-}
