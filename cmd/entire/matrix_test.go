@@ -66,7 +66,7 @@ func TestRewriting(t *testing.T) {
 	}
 	table := &table{rows: map[string]int{}}
 	t.Cleanup(func() { table.write(t, runs) })
-	for _, operation := range testkit.ShortOf(rewrites(), 4) {
+	for _, operation := range testkit.ShortOf(rewrites(), 2) {
 		t.Run(operation.name, func(t *testing.T) {
 			t.Parallel()
 			repo := matrixRepo(t)

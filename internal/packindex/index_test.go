@@ -20,15 +20,17 @@ func TestIndex(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2", "2,0x40"} {
 		gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
-			var list strings.Builder
+			var paths strings.Builder
 			for i := range 300 {
-				list.WriteString(s.StoreBlob(dir, fmt.Sprintf("blob %d", i)) + "\n")
+				s.Write(dir, fmt.Sprintf("blob%d", i), fmt.Sprintf("blob %d", i))
+				fmt.Fprintf(&paths, "blob%d\n", i)
 			}
+			list := gittest.Must[string](t)(s.Try(dir, paths.String(), "hash-object", "-w", "--stdin-paths"))
 			base := filepath.Join(dir, "all")
-			packed := base + "-" + strings.TrimSpace(gittest.Must[string](t)(s.Try(dir, list.String(), "pack-objects", "-q", base)))
+			packed := base + "-" + strings.TrimSpace(gittest.Must[string](t)(s.Try(dir, list, "pack-objects", "-q", base)))
 			path := packed + ".other"
 			s.Git(dir, "index-pack", "--index-version="+version, "-o", path, packed+".pack")
-			width := len(strings.Fields(list.String())[0]) / 2
+			width := len(strings.Fields(list)[0]) / 2
 			x := gittest.Must[*packindex.Index](t)(packindex.Open(path, width))
 			index := gittest.Must[[]byte](t)(os.ReadFile(path))
 			shown := strings.Split(strings.TrimSpace(gittest.Must[string](t)(s.Try(dir, string(index), "show-index"))), "\n")
