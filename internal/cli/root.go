@@ -113,7 +113,7 @@ links it to the commits that came out of it.`,
 			return guard(a, cmd)
 		},
 	}
-	dress(a, root)
+	configureRoot(a, root)
 	for _, g := range groups {
 		if g.title != "" {
 			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -135,8 +135,8 @@ func newAgents(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// dress gives a root command what both programs have in common.
-func dress(a *app.App, root *cobra.Command) {
+// configureRoot gives a root command what both programs have in common.
+func configureRoot(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true // ours is another
 	root.SetHelpCommand(newHelpCmd(a))
@@ -239,7 +239,7 @@ func wantsJSON(cmd *cobra.Command) bool {
 func newAgentFSCmd(a *app.App) *cobra.Command {
 	root := stores.NewTree(&access.Command{App: a, Program: "agentfs"}, "agentfs")
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.Parsed = true }
-	dress(a, root)
+	configureRoot(a, root)
 	root.AddCommand(newCompletionCmd(a), newVersionCmd(a))
 	return root
 }

@@ -46,7 +46,7 @@ func (h *hook) agent(ctx context.Context) error {
 	switch {
 	case !h.open(repo), bad == nil && payload.Ignored:
 		return nil
-	case h.twice():
+	case h.isDuplicate():
 		h.repo = nil // nothing to log
 		return nil
 	case bad != nil && inTime && len(kept.data) > 0:
@@ -71,7 +71,7 @@ func (h *hook) agent(ctx context.Context) error {
 	if h.name == "stop" {
 		payload.AwaitTranscript(ctx, h.by)
 	}
-	h.mend(ctx)
+	h.repairHooks(ctx)
 	answer, err := agenthook.Handle(ctx, rec, h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
@@ -194,10 +194,10 @@ func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
 	return there, nil
 }
 
-// mend records at the start of a session or a turn that the repository is enabled on this
+// repairHooks records at the start of a session or a turn that the repository is enabled on this
 // machine, and puts right what other tools have done to the hooks since. At the start of a turn
 // it starts no git process where nothing has touched git's hooks.
-func (h *hook) mend(ctx context.Context) {
+func (h *hook) repairHooks(ctx context.Context) {
 	start := h.name == "session-start"
 	if !start && h.name != "user-prompt-submit" {
 		return
@@ -271,9 +271,9 @@ func globalGitConfigs(a *app.App) []string {
 	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
 }
 
-// twice reports whether the agent runs the hook of another file for the same event, which acts
+// isDuplicate reports whether the agent runs the hook of another file for the same event, which acts
 // for both: the project's files come before the user's, and these before the plugin.
-func (h *hook) twice() bool {
+func (h *hook) isDuplicate() bool {
 	isUser, isPlugin := slices.Contains(h.args, agenthook.UserArgument), h.app.Getenv("CLAUDE_PLUGIN_ROOT") != ""
 	if !isUser && !isPlugin {
 		return false
