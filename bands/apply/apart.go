@@ -12,10 +12,10 @@ import (
 const manyFiles = 2000
 
 // many reports whether many files come into the directory and those below.
-func (n *Spot) many() bool {
+func (n *DirNode) many() bool {
 	count := 0
-	var visit func(n *Spot) bool
-	visit = func(n *Spot) bool {
+	var visit func(n *DirNode) bool
+	visit = func(n *DirNode) bool {
 		if count += n.Count; count >= manyFiles || n.Files >= manyFiles {
 			return true
 		}
@@ -30,7 +30,7 @@ func (n *Spot) many() bool {
 // uses none of them: after a node_modules was deleted, each file of its restore
 // would take ten times as long as elsewhere. A directory made in one with the
 // flag for top directories gets a neighbourhood by the hash of its name.
-func (a *Applier) mkdirApart(n *Spot, mode uint32) (err error) {
+func (a *Applier) mkdirApart(n *DirNode, mode uint32) (err error) {
 	parent, temp := n.Parent.fd, a.tempName()
 	if dirfd.AppendOnly(parent) {
 		return parent.Mkdir(n.Name, mode)

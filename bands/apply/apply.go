@@ -83,10 +83,10 @@ func (a *Applier) carryOut(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// withSteps returns enter for spots of a plan, whose steps are read before and
+// withSteps returns enter for nodes of a plan, whose steps are read before and
 // forgotten afterwards.
-func (a *Applier) withSteps(enter func(*Spot, *contents.Scratch)) func(*Spot, *contents.Scratch) {
-	return func(n *Spot, s *contents.Scratch) {
+func (a *Applier) withSteps(enter func(*DirNode, *contents.Scratch)) func(*DirNode, *contents.Scratch) {
+	return func(n *DirNode, s *contents.Scratch) {
 		if n.Err == nil {
 			n.Err = a.read(n)
 		}
@@ -95,9 +95,9 @@ func (a *Applier) withSteps(enter func(*Spot, *contents.Scratch)) func(*Spot, *c
 	}
 }
 
-// read reads what a spot's steps need, and the attributes of a directory that
+// read reads what a node's steps need, and the attributes of a directory that
 // is to be made.
-func (a *Applier) read(n *Spot) (err error) {
+func (a *Applier) read(n *DirNode) (err error) {
 	if n.Count > 0 {
 		if n.Steps, err = a.Source.Actions(n.from, n.wanted); err != nil {
 			n.Steps = n.from.Bare(n.wanted) // they fail
@@ -119,11 +119,11 @@ func (a *Applier) read(n *Spot) (err error) {
 	return nil
 }
 
-// Spot is a directory in which something is to be done.
-type Spot struct {
+// DirNode is a directory in which something is to be done.
+type DirNode struct {
 	Path, Name string
-	Parent     *Spot
-	Kids       []*Spot
+	Parent     *DirNode
+	Kids       []*DirNode
 	// from are the plan's steps of which those wanted, count of them, are carried
 	// out here; steps are these while they are. Steps of directories are not
 	// among them.
@@ -150,16 +150,16 @@ type Spot struct {
 	pending atomic.Int32
 }
 
-// Spots finds and makes the spots of a plan.
-type Spots map[string]*Spot
+// DirNodes finds and makes the nodes of a plan.
+type DirNodes map[string]*DirNode
 
-// Get returns the spot of a directory, and makes it and those above it if need be.
-func (all Spots) Get(path string) *Spot {
+// Get returns the node of a directory, and makes it and those above it if need be.
+func (all DirNodes) Get(path string) *DirNode {
 	n := all[path]
 	if n != nil {
 		return n
 	}
-	n = &Spot{Path: path, Name: tree.BasePath(path)}
+	n = &DirNode{Path: path, Name: tree.BasePath(path)}
 	all[path] = n
 	if path != "" {
 		n.Parent = all.Get(tree.ParentPath(path))
@@ -168,8 +168,8 @@ func (all Spots) Get(path string) *Spot {
 	return n
 }
 
-// take gives the spot of a directory the wanted ones of its steps.
-func (all Spots) take(d *plan.DirSteps, p *plan.Plan, wanted func(*plan.DirSteps, *plan.NamedStep) bool) *Spot {
+// take gives the node of a directory the wanted ones of its steps.
+func (all DirNodes) take(d *plan.DirSteps, p *plan.Plan, wanted func(*plan.DirSteps, *plan.NamedStep) bool) *DirNode {
 	count := d.Count(wanted)
 	if count == 0 {
 		return nil
@@ -180,8 +180,8 @@ func (all Spots) take(d *plan.DirSteps, p *plan.Plan, wanted func(*plan.DirSteps
 }
 
 // deletions are the directories in which something goes; nil if nothing does.
-func deletions(p *plan.Plan) *Spot {
-	all := Spots{}
+func deletions(p *plan.Plan) *DirNode {
+	all := DirNodes{}
 	wanted := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
 		return s.Was != tree.Dir && (s.Kind == plan.StepDelete && !inUnit(p, s) || s.Kind == plan.StepReplace && s.Want == tree.Dir)
 	}
@@ -202,8 +202,8 @@ func inUnit(p *plan.Plan, s *plan.NamedStep) bool { return s.Unit != 0 && !p.Uni
 
 // changes are the directories in which something comes or changes, but for
 // names of files that have others; nil if nothing does.
-func changes(p *plan.Plan) *Spot {
-	all := Spots{}
+func changes(p *plan.Plan) *DirNode {
+	all := DirNodes{}
 	wanted := func(d *plan.DirSteps, s *plan.NamedStep) bool {
 		return !d.Linked(s) && (s.Kind == plan.StepDelete && inUnit(p, s) || s.Kind != plan.StepDelete && s.Want != tree.Dir)
 	}
@@ -227,8 +227,8 @@ func changes(p *plan.Plan) *Spot {
 }
 
 // linkings are the directories in which files get one more name; nil if none do.
-func linkings(p *plan.Plan) *Spot {
-	all := Spots{}
+func linkings(p *plan.Plan) *DirNode {
+	all := DirNodes{}
 	for d := range p.Root.Dirs() {
 		n := all.take(d, p, (*plan.DirSteps).Linked)
 		if n == nil {
@@ -247,8 +247,8 @@ func linkings(p *plan.Plan) *Spot {
 
 // Walk enters each directory after the one it is in, and leaves it after those
 // in it, in parallel. Few are open at once: the last found is entered first.
-func (a *Applier) Walk(ctx context.Context, root *Spot, enter, leave func(*Spot, *contents.Scratch)) error {
-	w := &spotWalk{stack: []*Spot{root}, open: 1}
+func (a *Applier) Walk(ctx context.Context, root *DirNode, enter, leave func(*DirNode, *contents.Scratch)) error {
+	w := &spotWalk{stack: []*DirNode{root}, open: 1}
 	w.cond.L = &w.mu
 	var group sync.WaitGroup
 	for range a.workers {
@@ -277,11 +277,11 @@ func (a *Applier) Walk(ctx context.Context, root *Spot, enter, leave func(*Spot,
 type spotWalk struct {
 	mu    sync.Mutex
 	cond  sync.Cond
-	stack []*Spot
-	open  int // spots that were pushed and not left
+	stack []*DirNode
+	open  int // nodes that were pushed and not left
 }
 
-func (w *spotWalk) push(list []*Spot) {
+func (w *spotWalk) push(list []*DirNode) {
 	if len(list) == 0 {
 		return
 	}
@@ -302,7 +302,7 @@ func (w *spotWalk) left() {
 }
 
 // next waits for a node; nil when all were left.
-func (w *spotWalk) next() *Spot {
+func (w *spotWalk) next() *DirNode {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.stack) == 0 && w.open > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // enterDeletion removes the files of a directory that go.
-func (a *Applier) enterDeletion(n *Spot, _ *contents.Scratch) {
+func (a *Applier) enterDeletion(n *DirNode, _ *contents.Scratch) {
 	a.open(n)
 	deletes := 0
 	for _, s := range n.Steps {
@@ -51,7 +51,7 @@ func UnlinkIfThere(dir *dirfd.Dir, name string) error {
 }
 
 // leaveDeletion removes the directory itself, if it goes.
-func (a *Applier) leaveDeletion(n *Spot, _ *contents.Scratch) {
+func (a *Applier) leaveDeletion(n *DirNode, _ *contents.Scratch) {
 	if n.fd != nil && n.remove == 0 && n.opened&ownerMay != ownerMay && n.Err == nil {
 		_ = n.chmod(a.root, n.opened) // what comes next opens it again
 	}

@@ -19,7 +19,7 @@ import (
 const ownerMay = 0o700
 
 // open opens the node's directory, which must be there.
-func (a *Applier) open(n *Spot) {
+func (a *Applier) open(n *DirNode) {
 	if n.Err != nil {
 		return
 	}
@@ -44,7 +44,7 @@ func (a *Applier) open(n *Spot) {
 }
 
 // admit opens a directory that its owner has closed to himself.
-func (a *Applier) admit(n *Spot) error {
+func (a *Applier) admit(n *DirNode) error {
 	var st dirfd.Stat
 	if err := n.Parent.fd.Stat(n.Name, &st); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (a *Applier) admit(n *Spot) error {
 }
 
 // chmod sets the directory's own permissions.
-func (n *Spot) chmod(root string, mode uint32) error {
+func (n *DirNode) chmod(root string, mode uint32) error {
 	if n.Parent != nil {
 		return n.Parent.fd.Entry(n.Name).Chmod(mode)
 	}
@@ -77,7 +77,7 @@ func (n *Spot) chmod(root string, mode uint32) error {
 }
 
 // makeDir makes the node's directory and opens it.
-func (a *Applier) makeDir(n *Spot) {
+func (a *Applier) makeDir(n *DirNode) {
 	if n.Err != nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (a *Applier) makeDir(n *Spot) {
 }
 
 // settle gives the directory the attributes that it is to have.
-func (a *Applier) settle(n *Spot) error {
+func (a *Applier) settle(n *DirNode) error {
 	var st dirfd.Stat
 	if err := n.fd.Self(&st); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (a *Applier) settle(n *Spot) error {
 	return a.noteTime(tree.ShownPath(n.Path), want.Mtime, n.fd.Self)
 }
 
-func (n *Spot) close() {
+func (n *DirNode) close() {
 	if n.fd != nil {
 		_ = n.fd.Close()
 		n.fd = nil
@@ -146,7 +146,7 @@ func (n *Spot) close() {
 }
 
 // EnterChange makes the directory if it has to be made, and its files.
-func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
+func (a *Applier) EnterChange(n *DirNode, s *contents.Scratch) {
 	if n.Make != nil {
 		if a.makeDir(n); n.Err != nil {
 			a.Fail(n.Path, n.Err)
@@ -197,7 +197,7 @@ func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
 }
 
 // LeaveChange gives the directory its attributes when all in it is done.
-func (a *Applier) LeaveChange(n *Spot, _ *contents.Scratch) {
+func (a *Applier) LeaveChange(n *DirNode, _ *contents.Scratch) {
 	if n.fd == nil {
 		return
 	}
@@ -206,7 +206,7 @@ func (a *Applier) LeaveChange(n *Spot, _ *contents.Scratch) {
 			a.Fail(tree.ShownPath(n.Path), fmt.Errorf("attributes: %w", err))
 		}
 	}
-	makes := slices.ContainsFunc(n.Kids, func(kid *Spot) bool { return kid.Make != nil })
+	makes := slices.ContainsFunc(n.Kids, func(kid *DirNode) bool { return kid.Make != nil })
 	if makes || n.Count > 0 || n.Make != nil || n.Change != nil { // it or one of its names may have changed
 		a.Flush.addDir(n.fd)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // EnterLink gives files of a directory one more name.
-func (a *Applier) EnterLink(n *Spot, buf *contents.Scratch) {
+func (a *Applier) EnterLink(n *DirNode, buf *contents.Scratch) {
 	a.open(n)
 	for _, s := range n.Steps {
 		if a.stopped() {
@@ -35,12 +35,12 @@ func (a *Applier) EnterLink(n *Spot, buf *contents.Scratch) {
 }
 
 // LeaveLink gives the directory its attributes, as leaveChange has not.
-func (a *Applier) LeaveLink(n *Spot, buf *contents.Scratch) {
+func (a *Applier) LeaveLink(n *DirNode, buf *contents.Scratch) {
 	n.Late = false
 	a.LeaveChange(n, buf)
 }
 
-func (a *Applier) link(n *Spot, s *plan.Action, buf *contents.Scratch) (err error) {
+func (a *Applier) link(n *DirNode, s *plan.Action, buf *contents.Scratch) (err error) {
 	if a.hasFailed(s.Link) {
 		return fmt.Errorf("%s, of which it is one more name, could not be restored", s.Link)
 	}

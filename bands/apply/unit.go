@@ -12,7 +12,7 @@ import (
 )
 
 // unitSteps carries out the steps of a directory's databases.
-func (a *Applier) unitSteps(n *Spot, steps []*plan.Action, buf *contents.Scratch) {
+func (a *Applier) unitSteps(n *DirNode, steps []*plan.Action, buf *contents.Scratch) {
 	slices.SortStableFunc(steps, func(x, y *plan.Action) int { return cmp.Compare(x.Unit, y.Unit) })
 	for len(steps) > 0 && !a.stopped() {
 		end := 1

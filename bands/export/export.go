@@ -96,7 +96,7 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 			Scope: plan.Scope{Nested: true, Keep: keep},
 			Named: map[string]bool{"": true}, Over: map[string]bool{plan.AgentDir: true}, Hidden: map[string]bool{},
 		},
-		first: map[uint64]string{}, links: apply.Spots{},
+		first: map[uint64]string{}, links: apply.DirNodes{},
 	}
 	x.apply.Unsynced, x.apply.Progress = true, o.Progress
 	root, _ := v.Tree.Ref()

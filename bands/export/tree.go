@@ -25,7 +25,7 @@ type exporter struct {
 	files int                 // steps, failed ones included
 	found plan.Plan           // what can't be written
 	first map[uint64]string   // by link number the path that gets the content
-	links apply.Spots         // of the other names, which come after all files
+	links apply.DirNodes      // of the other names, which come after all files
 }
 
 // run writes the tree.
@@ -37,8 +37,8 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 		return err
 	}
 	a.Total, a.Size = int(d.Totals.Files+d.Totals.Dirs), d.Totals.Bytes
-	top := &apply.Spot{}
-	enter := func(n *apply.Spot, s *contents.Scratch) {
+	top := &apply.DirNode{}
+	enter := func(n *apply.DirNode, s *contents.Scratch) {
 		if n == top {
 			x.fill(ctx, n, d, s)
 			return
@@ -61,7 +61,7 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 			x.fill(ctx, n, d, s)
 		}
 	}
-	leave := func(n *apply.Spot, s *contents.Scratch) {
+	leave := func(n *apply.DirNode, s *contents.Scratch) {
 		a.LeaveChange(n, s)
 		n.Kids, n.Make, n.Change = nil, nil, nil
 	}
@@ -77,7 +77,7 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 
 // fill plans what is in a directory and writes its files. The directories in it
 // become its kids.
-func (x *exporter) fill(ctx context.Context, n *apply.Spot, d *tree.Directory, s *contents.Scratch) {
+func (x *exporter) fill(ctx context.Context, n *apply.DirNode, d *tree.Directory, s *contents.Scratch) {
 	part := (&plan.DirSteps{Path: n.Path}).Part()
 	p := &plan.Planner{
 		Comparison: plan.Comparison{Content: x.apply.Content, Want: x.apply.Content.Records, Scope: x.scope},
@@ -85,7 +85,7 @@ func (x *exporter) fill(ctx context.Context, n *apply.Spot, d *tree.Directory, s
 	}
 	p.Later = func(path string, want *tree.Entry) {
 		e := *want
-		n.Kids = append(n.Kids, &apply.Spot{
+		n.Kids = append(n.Kids, &apply.DirNode{
 			Path: path, Name: e.Name, Parent: n, Make: &e,
 		})
 	}
@@ -146,9 +146,9 @@ func (x *exporter) same(path string, d *tree.Directory) map[string]*tree.Entry {
 	return same
 }
 
-// take gives the spot the steps of its files. Of a file with several names the
+// take gives the node the steps of its files. Of a file with several names the
 // first that is met gets the content, the others are links to it.
-func (x *exporter) take(n *apply.Spot, part *plan.Plan, steps []*plan.Action, attr tree.Attr) {
+func (x *exporter) take(n *apply.DirNode, part *plan.Plan, steps []*plan.Action, attr tree.Attr) {
 	n.Steps = make([]*plan.Action, 0, len(steps))
 	x.mu.Lock()
 	defer x.mu.Unlock()
