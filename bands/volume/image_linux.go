@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -234,6 +235,12 @@ func (d Image) Close(root string, lazy bool) error {
 		return err
 	}
 	err = loopfs.Unmount(root, lazy)
+	// The guard of a snapshot that was just taken has the volume open for some milliseconds more.
+	const longest = 128 * time.Millisecond
+	for pause := time.Millisecond; errors.Is(err, unix.EBUSY) && pause <= longest; pause *= 2 {
+		time.Sleep(pause)
+		err = loopfs.Unmount(root, lazy)
+	}
 	if errors.Is(err, unix.EBUSY) {
 		return inUse(root, "is in use")
 	}
