@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -87,7 +88,7 @@ func (r *rig) spoilRecord(v bands.Version, ref band.Ref, at int64) {
 // repaired from the tree, so that former snapshots have it again, too.
 func TestDamageIsRepairedFromTheTree(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
+	for name, test := range testkit.ShortTable(map[string]struct {
 		path string
 		at   int64
 		// between is what happens to the file before the restore.
@@ -106,7 +107,7 @@ func TestDamageIsRepairedFromTheTree(t *testing.T) {
 			now := time.Now()
 			r.must(os.Chtimes(r.path("large"), now, now))
 		}},
-	} {
+	}, 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := rigWithFiles(t)
@@ -173,7 +174,7 @@ func TestADamagedPageIsRepairedFromTheTree(t *testing.T) {
 	t.Parallel()
 	whole := func(r *rig) { r.must(os.RemoveAll(r.path("many"))) }
 	one := func(r *rig) { r.remove("many/0500") }
-	for name, test := range map[string]struct {
+	for name, test := range testkit.ShortTable(map[string]struct {
 		at int64
 		// before is how the first snapshot differs from the second, between what
 		// happens before that is restored.
@@ -188,7 +189,7 @@ func TestADamagedPageIsRepairedFromTheTree(t *testing.T) {
 		"an entry of it changed":   {60, whole, func(r *rig) { r.write("many/0001", "changed") }, true},
 		"a name of it went":        {60, one, func(r *rig) { r.remove("many/0000") }, true},
 		"it is of another content": {60, whole, func(r *rig) { r.remove("many"); r.write("many/0000", "new") }, true},
-	} {
+	}, 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := rigWithFiles(t)

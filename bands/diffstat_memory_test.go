@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestDiffReadsTheHeadOfLargeFiles is not parallel: it counts what is allocated.
 func TestDiffReadsTheHeadOfLargeFiles(t *testing.T) {
+	testkit.Long(t, "files of gigabytes")
 	const huge = 4 << 30
 	r := newRig(t)
 	sparse := func(name string) {

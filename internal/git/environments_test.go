@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // environments are the kinds of repositories that exist. Each gives a directory
@@ -119,7 +120,7 @@ func movedObjects(s *gittest.Sandbox) string {
 // for status and differences.
 func TestEveryEnvironment(t *testing.T) {
 	t.Parallel()
-	for name, setup := range environments() {
+	for name, setup := range testkit.ShortTable(environments(), 5) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)

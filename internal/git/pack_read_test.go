@@ -46,10 +46,10 @@ func packed(t *testing.T, s *gittest.Sandbox, dir string, args ...string) []stri
 // for both kinds of deltas and of offsets.
 func TestPackedObjectsAreReadWithoutAProcess(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{
+	for name, args := range testkit.ShortTable(map[string][]string{
 		"offsets": {"--delta-base-offset"}, "names": nil, "no deltas": {"--depth=0"},
 		"long offsets": {"--delta-base-offset", "--index-version=2,0x40"},
-	} {
+	}, 1) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {

@@ -41,7 +41,7 @@ func TestCheckFindsBrokenRules(t *testing.T) {
 		"a lock":               {func(u *testkit.Upstream) { u.Write(".git/refs/heads/main.lock", "") }, "left over"},
 		"a broken object":      {damage, "git fsck"},
 	}
-	for name, c := range table {
+	for name, c := range testkit.ShortTable(table, 4) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := upstream(t)

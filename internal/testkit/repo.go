@@ -93,6 +93,19 @@ func (r *Repo) Commit(message string) string {
 	r.TB.Helper()
 	r.Git("add", "-A")
 	r.Git("commit", "-q", "-m", message)
+	return r.head()
+}
+
+// head is the commit that HEAD names, read without a process where it is that of a branch
+// in a file of this folder's own .git.
+func (r *Repo) head() string {
+	r.TB.Helper()
+	head, _ := os.ReadFile(r.Path(".git/HEAD"))
+	if name, ok := strings.CutPrefix(string(head), "ref: "); ok {
+		if oid, err := os.ReadFile(r.Path(filepath.Join(".git", strings.TrimSpace(name)))); err == nil {
+			return strings.TrimSpace(string(oid))
+		}
+	}
 	return r.Git("rev-parse", "HEAD")
 }
 

@@ -1,6 +1,10 @@
 package testkit
 
-import "testing"
+import (
+	"maps"
+	"slices"
+	"testing"
+)
 
 // Long skips a test under -short; why names what takes long.
 func Long(tb testing.TB, why string) {
@@ -18,6 +22,16 @@ func ShortOf[T any](list []T, n int) []T {
 	some := make([]T, n)
 	for i := range some {
 		some[i] = list[i*len(list)/n]
+	}
+	return some
+}
+
+// ShortTable returns all of a table of cases, under -short only n of them, evenly spread
+// over their sorted names.
+func ShortTable[T any](table map[string]T, n int) map[string]T {
+	some := make(map[string]T, len(table))
+	for _, name := range ShortOf(slices.Sorted(maps.Keys(table)), n) {
+		some[name] = table[name]
 	}
 	return some
 }

@@ -161,7 +161,7 @@ func storedIn(r *Repo, rev string, files Result) map[string]*Stored {
 		}
 		names, objects = append(names, path), append(objects, strings.Fields(info)[2])
 	}
-	for i, content := range readObjects(r, objects) {
+	for i, content := range r.Objects(objects) {
 		part := pattern.FindStringSubmatch(names[i])
 		id := part[1] + part[2]
 		if found[id] == nil {
@@ -177,8 +177,8 @@ func storedIn(r *Repo, rev string, files Result) map[string]*Stored {
 	return found
 }
 
-// readObjects reads blobs through one process.
-func readObjects(r *Repo, ids []string) [][]byte {
+// Objects reads objects through one process.
+func (r *Repo) Objects(ids []string) [][]byte {
 	r.TB.Helper()
 	if len(ids) == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestOutsideAndLog(t *testing.T) {
@@ -96,7 +97,7 @@ func TestIdentityIsGits(t *testing.T) {
 		"EMAIL":               {env: []string{"EMAIL=e@f"}, config: []string{"user.name", "N"}},
 		"wrong author's date": {env: []string{"GIT_AUTHOR_DATE=never"}, config: []string{"user.name", "A", "user.email", "a@b"}},
 	}
-	for name, tt := range tests {
+	for name, tt := range testkit.ShortTable(tests, 4) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)

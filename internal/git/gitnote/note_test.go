@@ -6,13 +6,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // Two copies of the notes become one, which git itself reads. Beside one commit each has changed
 // the note of, beside another only one has.
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
+	for name, test := range testkit.ShortTable(map[string]struct {
 		base, ours, theirs, want string // "" is no note
 	}{
 		"the same":            {"a\n", "a\n", "a\n", "a\n"},
@@ -26,7 +27,7 @@ func TestMerge(t *testing.T) {
 		"changed and removed": {"a\n", "b\n", "", "b\n"},
 		"both new":            {"", "a\n", "b\n", "a\nb\n"},
 		"no line at the end":  {"", "a", "b", "a\nb\n"},
-	} {
+	}, 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {

@@ -25,11 +25,11 @@ func packed(t *testing.T, s *gittest.Sandbox, dir string) (blobs []git.OID, unre
 		for j := range 30 {
 			text.WriteString("line " + strconv.Itoa(100*i+j) + "\n")
 		}
-		s.Write(dir, "f", text.String())
-		s.Git(dir, "add", "f")
-		s.Git(dir, "commit", "-q", "-m", strconv.Itoa(i))
+		s.Write(dir, strconv.Itoa(i), text.String())
 		blobs = append(blobs, r.Format.HashBlob([]byte(text.String())))
 	}
+	s.Git(dir, "add", "-A")
+	s.Git(dir, "commit", "-q", "-m", "all")
 	unreferenced = git.OID(s.StoreBlob(dir, "nothing refers to it"))
 	pack(t, s, dir, s.Git(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
 	return blobs, unreferenced

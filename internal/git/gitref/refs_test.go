@@ -176,7 +176,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 	s := gittest.New(t)
 	dir := s.Init("r")
 	const name = "refs/heads/chain"
-	each := testkit.Rounds(50, 200)
+	each := testkit.Rounds(20, 200)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done, raced := 0, 0

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestHashFilesTakesAnyName(t *testing.T) {
@@ -88,7 +89,7 @@ func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 		"auto eol lf":        {attributes: "* text=auto eol=lf\n"},
 		"auto with encoding": {attributes: "* text=auto\n*.shout text=auto filter=shout\n"},
 	}
-	for name, tt := range tests {
+	for name, tt := range testkit.ShortTable(tests, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)
@@ -275,7 +276,7 @@ func TestHashFilesStartsGitOnlyToConvert(t *testing.T) {
 		}, git: true},
 		"named, absent": {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.attributesFile", "~/mine") }},
 	}
-	for name, tt := range tests {
+	for name, tt := range testkit.ShortTable(tests, 4) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)

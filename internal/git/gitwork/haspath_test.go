@@ -20,7 +20,7 @@ const personal = ".entire/settings.local.json"
 
 func TestAttackBroughtSettings(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range testkit.ShortTable(map[string]struct {
 		commands string
 		want     bool
 	}{
@@ -49,7 +49,7 @@ func TestAttackBroughtSettings(t *testing.T) {
 		"a damaged index":          {"printf DIRCxxxxxxxxxxxxxxx > .git/index", true},
 		"nested folders":           {"mkdir -p .entire/.entire; touch .entire/$P; git add -f .entire; git commit -qm x", false},
 		"long paths first":         {"d=.aaa/$(printf '%0250d/%0250d/%0250d/' 1 2 3); mkdir -p $d .entire; touch $d/x $P; git add -f .", true},
-	} {
+	}, 6) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // spoil are ways in which the catalog can be of no use.
@@ -83,7 +84,7 @@ func (b *bench) hold() {
 
 func TestAllWorksWithoutTheCatalog(t *testing.T) {
 	t.Parallel()
-	for name, damage := range spoil() {
+	for name, damage := range testkit.ShortTable(spoil(), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
