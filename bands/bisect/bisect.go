@@ -114,7 +114,10 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 		return "", err
 	}
 	if _, err := os.Lstat(s.Base); s.Base == "" || err != nil || s.Boot != proc.Boot() {
-		if err := errors.Join(s.removeBase(), s.makeBase(s.Dir)); err != nil {
+		if err := s.removeBase(); err != nil {
+			return "", err
+		}
+		if err := s.makeBase(s.Dir); err != nil {
 			return "", err
 		}
 		if err := s.Record.Write(s.State); err != nil {

@@ -3,7 +3,6 @@ package savedcontext
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -38,7 +37,7 @@ func (e *Ender) FinishRecall(ctx context.Context, id string) error {
 	o := e.Options.Recall
 	gone, err := e.saver.Contexts().Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
 	if err != nil {
-		failed = append(failed, fmt.Errorf("prune context checkpoints: %w", err))
+		failed = append(failed, err)
 	} else if len(gone) > 0 {
 		e.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
 	}

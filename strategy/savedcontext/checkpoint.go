@@ -89,7 +89,7 @@ func (cc *contextComparer) settleSaving(ctx context.Context) error {
 	}
 	list, err := cc.saver.Contexts().List(ctx, contextstore.Filter{Session: cc.s.ID, Limit: 1})
 	if err != nil {
-		return fmt.Errorf("list context checkpoints: %w", err)
+		return err
 	}
 	cc.m.Saving = nil
 	if len(list) == 0 || list[0].CreatedAt.Before(half.At) || half.ID != "" && list[0].ID != half.ID {

@@ -2,7 +2,6 @@ package savedcontext
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -37,7 +36,7 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, e
 	const enough = 20
 	list, err := br.saver.Contexts().List(ctx, contextstore.Filter{Worktree: br.Repo.Root, Limit: enough})
 	if err != nil {
-		return o, fmt.Errorf("list context checkpoints: %w", err)
+		return o, err
 	}
 	branch, err := br.saver.branchShown(ctx)
 	if err != nil {

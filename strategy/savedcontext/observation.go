@@ -94,7 +94,7 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	}
 	taken, err := capture.Files(ctx, paths, m.Files)
 	if err != nil {
-		return fmt.Errorf("capture files: %w", err)
+		return err
 	}
 	m.Files = taken.Files
 	cr.obs.rest = cr.obs.rest || taken.Unfinished

@@ -3,7 +3,6 @@ package snapshots
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,7 +47,7 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 	}
 	taken, err := capture.Take(ctx, held, o)
 	if err != nil {
-		return taken, fmt.Errorf("take snapshot: %w", err)
+		return taken, err
 	}
 	if err := disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, walkTime(taken).Microseconds(), 10), 0o600); err != nil {
 		sn.Log.DebugContext(ctx, "duration of the walk not recorded", "error", err.Error())

@@ -225,8 +225,12 @@ func stepKinds() []plan.StepKind {
 // nothingChanges is the line for a plan without steps; same is that of a tree
 // that is as the target has it.
 func nothingChanges(p plan.Plan, same string) string {
-	if len(p.ChangedSince)+len(p.Untouched) > 0 {
+	kept := len(p.Kept) + len(p.Unknown) + len(p.Nested) + len(p.Unnamed) + len(p.Busy) + len(p.Blocked) + len(p.Damaged)
+	switch {
+	case len(p.ChangedSince)+len(p.Untouched) > 0:
 		return "Nothing to change: what differs was not changed by the rewind, or was changed since."
+	case kept > 0:
+		return "Nothing to change: what differs is kept."
 	}
 	return same
 }

@@ -124,16 +124,17 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int,
 		h := hit{snapshot: now}
 		left := h.match(words)
 		if len(left) > 0 {
-			h.paths, err = r.Changed(ctx, old, now, maxHitPaths, func(path string) bool {
+			paths, err := r.Changed(ctx, old, now, maxHitPaths, func(path string) bool {
 				path = strings.ToLower(path)
 				return !slices.ContainsFunc(left, func(word string) bool { return !strings.Contains(path, word) })
 			})
 			if err != nil && ctx.Err() == nil {
 				s.Command.Streams.Notef("the paths of %s can't be searched: %v", now.Version, err)
 			}
-			if len(h.paths) == 0 {
+			if len(paths) == 0 {
 				return ctx.Err() == nil
 			}
+			h.paths = paths
 			h.matched = append(h.matched, field{"path", ""})
 		}
 		count++
