@@ -180,7 +180,7 @@ cover-all:
 	@rm -rf "$(COVERDIR)" && mkdir -p "$(COVERDIR)/data"
 	go test -c -cover -coverpkg=$(COVERPKG) -o "$(COVERDIR)/entire.test" ./cmd/entire
 	cd cmd/entire && GOCOVERDIR="$(COVERDIR)/data" "$(COVERDIR)/entire.test" -test.run '^TestScript$$' -test.timeout 30m -test.gocoverdir "$(COVERDIR)/data"
-	go test -short -timeout 20m -coverpkg=$(COVERPKG) $(COVERALL) -args -test.gocoverdir="$(COVERDIR)/data"
+	go test -timeout 40m -coverpkg=$(COVERPKG) $(COVERALL) -args -test.gocoverdir="$(COVERDIR)/data"
 	@go tool covdata textfmt -i="$(COVERDIR)/data" -o "$(COVERDIR)/profile"
 	@module=$$(go list -m) && awk -v least=$(COVER) -v groups='$(COVERGROUPS)' -v module="$$module/" ' \
 		NR > 1 { size[$$1] = $$2; if ($$3 > 0) run[$$1] = 1 } \

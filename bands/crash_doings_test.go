@@ -52,7 +52,7 @@ func large(w *world) {
 	changed(w)
 }
 
-// restored stands after a restore.
+// restored checks a tree after a restore.
 func restored(w *world) {
 	changed(w)
 	w.restore(1)
@@ -201,7 +201,7 @@ func afterUndo(t *testing.T, w *world, n int, present treetest.Model) {
 	w.goesOn()
 }
 
-// stoppedRestore stands after a restore that was killed when it had begun.
+// stoppedRestore checks a tree after a restore that was killed when it had begun.
 func stoppedRestore(w *world) {
 	t, ok := w.tb.(*testing.T)
 	if !ok {

@@ -44,7 +44,7 @@ func TestFSChangedStories(t *testing.T) {
 	}
 }
 
-// changedWorld is a tree on Btrfs in which each snapshot is held against a walk that looks at all.
+// changedWorld is a tree on Btrfs in which each snapshot is held against a walk of everything.
 type changedWorld struct {
 	*world
 

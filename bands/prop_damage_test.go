@@ -20,7 +20,7 @@ import (
 )
 
 // TestPropDamage breaks a file of a store. What is not what it was is never
-// taken for it: an export is right or fails, and what fails Verify tells of.
+// taken for it: an export is right or fails, and Verify reports what fails.
 // What only makes snapshots fast may be anything. The tree can always be
 // snapshotted again, once the caches are dropped.
 func TestPropDamage(t *testing.T) {
@@ -113,7 +113,7 @@ func damage(r *rapid.T, path string) {
 	}
 }
 
-// rightOrTold reports that each version is what it was, or that Verify tells that
+// rightOrTold checks that each version is what it was, or that Verify reports that
 // it isn't.
 func (w *world) rightOrTold(name string) {
 	w.tb.Helper()

@@ -36,7 +36,7 @@ func (r *rig) model() treetest.Model {
 	return treetest.Read(r.t, r.root, ".git", ".entire")
 }
 
-// holds reports that the version has what the model tells.
+// holds checks that the version has what the model has.
 func (r *rig) holds(v bands.Version, want treetest.Model) {
 	r.t.Helper()
 	snapshot, err := r.store.Snapshot(v)

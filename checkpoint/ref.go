@@ -27,7 +27,7 @@ func ShadowBranch(base git.OID, worktreeID string) string {
 	return branchPrefix + shadowPrefix + string(base[:min(len(base), shortLen)]) + "-" + WorktreeHash(worktreeID)
 }
 
-// WorktreeHash stands for a worktree in names: e3b0c4 for the main one.
+// WorktreeHash represents a worktree in names: e3b0c4 for the main one.
 func WorktreeHash(worktreeID string) string {
 	sum := sha256.Sum256([]byte(worktreeID))
 	return hex.EncodeToString(sum[:])[:hashLen]

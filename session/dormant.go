@@ -39,7 +39,7 @@ func (s *Store) PendingBut(id string) ([]*State, []error) {
 func (s *Store) Glance() ([]*State, []error) {
 	if !s.scanned {
 		found := s.scan(true)
-		s.scanned = false // who looks closer does it all
+		s.scanned = false // a closer look does it all
 		return s.read(found, "")
 	}
 	return s.read(nil, "")

@@ -165,7 +165,7 @@ func TestDeprecatedFieldsMigrate(t *testing.T) {
 		"condensed lines":           {`"condensed_transcript_lines": 12`, 12},
 		"lines at start":            {`"transcript_lines_at_start": 9`, 9},
 		"both":                      {`"condensed_transcript_lines": 9, "transcript_lines_at_start": 12`, 12},
-		"the new field stands":      {`"checkpoint_transcript_start": 3, "condensed_transcript_lines": 12`, 3},
+		"the new field counts":      {`"checkpoint_transcript_start": 3, "condensed_transcript_lines": 12`, 3},
 		"none":                      {`"checkpoint_count": 1`, 0},
 		"of another type":           {`"condensed_transcript_lines": "12"`, 0},
 		"null":                      {`"condensed_transcript_lines": null`, 0},

@@ -120,7 +120,7 @@ func begin(t *testing.T, by capture, j job) *load {
 	return l
 }
 
-// capture captures the database once, if it can be, and looks at it: a capture
+// capture captures the database once, if it can be, and checks it: a capture
 // holds the commits that were there when it began, and a later one not fewer.
 func (l *load) capture(t *testing.T) {
 	t.Helper()

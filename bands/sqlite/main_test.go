@@ -64,7 +64,7 @@ func open(path string, pragmas ...string) (*sql.DB, error) {
 	return db, err
 }
 
-// write is the writer's process: it tells "ready", the number of each commit,
+// write is the writer's process: it prints "ready", the number of each commit,
 // and at the end how long the slowest took.
 func write(encoded string) error {
 	var j job
@@ -232,7 +232,7 @@ func (w *writer) wait(t testing.TB, commits int64) {
 		case line := <-w.lines:
 			t.Fatalf("the writer: %s", line)
 		case <-deadline:
-			t.Fatal("the writer stands still")
+			t.Fatal("the writer has stopped")
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (w *writer) stop(t testing.TB) string {
 	return line
 }
 
-// crash ends the writer as it stands.
+// crash kills the writer.
 func (w *writer) crash(t testing.TB) {
 	t.Helper()
 	check(t, w.cmd.Process.Kill())

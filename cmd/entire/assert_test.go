@@ -137,7 +137,7 @@ func cmdSays(s *story, args []string) {
 	}
 }
 
-// standsFor tells whether the stored line may stand for the live one.
+// standsFor reports whether the stored line may represent the live one.
 func (s *story) standsFor(got, live string) bool {
 	redacted := strings.NewReplacer(s.ts.Getenv("SECRET"), "REDACTED", s.ts.Getenv("AWS_SECRET"), "REDACTED").Replace(live)
 	if got == redacted {
@@ -256,7 +256,7 @@ func cmdLogged(s *story, args []string) {
 }
 
 // cmdCleanOf asserts that nothing of ours holds a text, but contents of the
-// user's own files: clean-of TEXT. It looks at the stored checkpoints, the
+// user's own files: clean-of TEXT. It reads the stored checkpoints, the
 // shadow branches' messages and metadata, the states, and .entire.
 func cmdCleanOf(s *story, args []string) {
 	repo, text := s.repo(), args[0]

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// clientScript stands for the agent's program: it keeps a person's servers.
+// clientScript replaces the agent's program: it keeps a person's servers.
 const clientScript = `#!/bin/sh
 case "$1 $2" in
 "mcp add") echo '{"projects": {"'"$PWD"'": {"mcpServers": {"entire": {"command": "entire", "args": ["mcp"]}}}}}' > "$HOME/.claude.json" ;;
@@ -101,7 +101,7 @@ func (c installCase) run(t *testing.T, bin string) {
 	}
 }
 
-// check looks at what a stop leaves.
+// check examines what a stop leaves.
 func (c installCase) check(t *testing.T, p *play, step int) {
 	t.Helper()
 	registered := len(readAt(filepath.Join(p.root, "home", ".claude.json"))) > len("{}\n")

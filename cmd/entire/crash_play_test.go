@@ -109,7 +109,7 @@ func numbered(lines int) string {
 	return b.String()
 }
 
-// copyFor is the play as it stands, in the same repository, for one run.
+// copyFor is the play as it is, in the same repository, for one run.
 func (p *play) copyFor(tb testkit.TB) *play {
 	q := *p
 	q.Repo = p.For(tb)

@@ -195,7 +195,7 @@ func (p *play) failing(hook string, do func()) {
 	_ = os.Remove(filepath.Join(p.root, "mark"))
 }
 
-// caller is how a hook stands in the arguments of its process.
+// caller is how a hook is named in the arguments of its process.
 func caller(hook string) string {
 	switch hook {
 	case "complete":

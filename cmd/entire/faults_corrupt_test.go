@@ -221,7 +221,7 @@ func TestLockHeldForAWhile(t *testing.T) {
 }
 
 // childless waits until no process works in the repository, where the system
-// tells that.
+// reports that.
 func (p *play) childless() {
 	p.TB.Helper()
 	for range 400 {

@@ -115,7 +115,7 @@ const freeScript = `rm -f ../fill*; sync .`
 func (p *play) fill() { p.Sh(fillScript) }
 func (p *play) free() { p.Sh(freeScript) }
 
-// full is a volume on which a play stands right before a hook.
+// full is a volume that holds a play as it is right before a hook.
 func full(t *testing.T, v volume) *play {
 	t.Helper()
 	root := t.TempDir()

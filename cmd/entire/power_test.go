@@ -20,7 +20,7 @@ import (
 const powerStates = 5
 
 // TestPower replays what a hook and its children do to files, as strace sees it,
-// cuts the power after each call, and looks at each of the trees that a file
+// cuts the power after each call, and examines each of the trees that a file
 // system may then have: without any change of a name, or content of a file, that
 // wasn't synced, with some of them, or with all names and no contents. On each
 // the next hooks run, and the records are checked.

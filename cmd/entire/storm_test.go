@@ -421,7 +421,7 @@ func settleChildren(t *testing.T, repo *testkit.Repo) {
 }
 
 // childrenIn reports whether a process works in a folder below dir, as far as the
-// system tells.
+// system reports.
 func childrenIn(dir string) bool {
 	paths, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {

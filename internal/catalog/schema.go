@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS checkpoints (
 );
 CREATE INDEX IF NOT EXISTS idx_checkpoints_store ON checkpoints(store_id, version DESC);`,
 		// What made a snapshot happen, and the checkpoints of commits that it
-		// stands for.
+		// is linked to.
 		`ALTER TABLE stores ADD COLUMN kind TEXT NOT NULL DEFAULT 'tree';
 ALTER TABLE stores ADD COLUMN last_version INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN kind TEXT NOT NULL DEFAULT 'named';

@@ -43,7 +43,7 @@ func TestExplainOnATerminal(t *testing.T) {
 }
 
 // explained is a repository with a commit and its checkpoint, in which the
-// prompt was asked; it stands in JSON.
+// prompt was asked; it is in JSON.
 func explained(t testing.TB, prompt string) *desk {
 	t.Helper()
 	d := repoDesk(t)

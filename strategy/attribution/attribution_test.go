@@ -159,7 +159,7 @@ func TestAttribute(t *testing.T) {
 			hunks:  hunks(gitdiff.Hunk{Old: 1, New: 2, NewLines: 1}), want: figures{Agent: 1},
 		},
 		{
-			name: "a replaced commit tells of its lines", base: "k", final: "k a p q",
+			name: "a replaced commit has its lines", base: "k", final: "k a p q",
 			states: []attribution.State{{
 				Content: text("k a p"), Known: &attribution.Known{Written: map[int]attribution.Author{1: agent}},
 			}},

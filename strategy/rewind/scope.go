@@ -33,7 +33,7 @@ const (
 	KeptAtWork KeepReason = "at-work"
 )
 
-// KeptPath is a path that a rewind leaves as it is. A directory stands for all
+// KeptPath is a path that a rewind leaves as it is. A directory represents all
 // below it.
 type KeptPath struct {
 	Path    string
@@ -211,7 +211,7 @@ func (c *rewindChoice) plan(p plan.Plan) Plan {
 	for step := range p.Steps() {
 		note(step.Path)
 	}
-	for _, k := range reasons { // and not KeptPaths, where a directory stands for its files
+	for _, k := range reasons { // and not KeptPaths, where a directory represents its files
 		if k.Why == KeptBoth || k.Why == KeptAtWork {
 			note(k.Path)
 		}

@@ -57,7 +57,7 @@ With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
 whether a checkpoint of the context is kept. It is registered for you alone, by
 claude mcp add; with --project for everybody, in .mcp.json. Other agents get the
 server in the project's own file, and are asked nothing. --no-mcp takes both
-away. With --statusline Claude Code tells entire statusline how full the context
+away. With --statusline Claude Code reports to entire statusline how full the context
 is, so that a checkpoint is saved in time; a status line of yours goes on
 running. --no-statusline puts yours back.
 

@@ -21,8 +21,8 @@ func newFSInfoCmd(f *access.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "info <version>",
 		Short: "Show a checkpoint's details",
-		Long: `Shows a checkpoint: its message and time, the agent and the commits it stands
-for, and what it doesn't hold.
+		Long: `Shows a checkpoint: its message and time, the agent and the commits it is
+linked to, and what it doesn't hold.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
 		Example:           "  " + f.Program + " checkpoint info v4",

@@ -20,9 +20,9 @@ func newFSManageCmd(f *access.Command) *cobra.Command {
 		Short: "Make a store of an existing folder, in place",
 		Long: `Makes a store for a folder that is there. Nothing in it is moved or changed; a
 file .agentfs names the store. Its name is that of the folder, unless --name is
-given. For a folder that was moved, together with its .agentfs, it tells the
-store the new place; for one that took the place of a store's folder, that it is
-the store's from now on.` + access.ExitStatus,
+given. For a folder that was moved, together with its .agentfs, it records
+the new place; one that took the place of a store's folder is the store's from
+now on.` + access.ExitStatus,
 		Example: "  " + f.Program + " manage ~/projects/myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// hold fails if a brief breaks a limit or tells something false of a file.
+// hold fails if a brief breaks a limit or states something false about a file.
 func hold(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief) {
 	tokens := 0
 	for _, part := range b.Parts {

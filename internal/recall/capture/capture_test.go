@@ -239,7 +239,7 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 	if diff := cmp.Diff(first.Files["one.txt"], again.Files["one.txt"]); diff != "" {
 		t.Error(diff)
 	}
-	// One that was just written is read again though nothing tells of a change.
+	// One that was just written is read again though nothing shows a change.
 	b.write("two.txt", "3wo\n")
 	if got := b.files(b.capture(), again.Files, "two.txt").Files["two.txt"]; got.Hash != sha("3wo\n") {
 		t.Errorf("%+v", got)

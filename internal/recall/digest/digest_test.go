@@ -156,7 +156,7 @@ func TestAnalysis(t *testing.T) {
 			lines: all(`{"parentUuid":"x","isSidechain":false,"type":"user","message":{"role":"user","content":"Implement the following plan: x"},"planContent":"# Plan: add tokens\n\n## Steps\n1. write a.go","origin":{"kind":"auto-continuation"}}`),
 			want:  recall.Analysis{CurrentTask: "add tokens", NextSteps: []string{"write a.go"}, Decisions: []string{"plan accepted: add tokens"}},
 		},
-		"steps that the agent tells": {
+		"steps that the agent lists": {
 			lines: all(first, said("Done. Next steps:\n1. add tests\n2. update docs\n\nAnything else I can do here?")),
 			want:  recall.Analysis{CurrentTask: "please add a token refresh", NextSteps: []string{"add tests", "update docs"}},
 		},

@@ -131,7 +131,7 @@ func plannedExpr(expr string) entry {
 	return e
 }
 
-// longLiterals reports whether the pattern itself tells a secret, so that it
+// longLiterals reports whether the pattern itself identifies a secret, so that it
 // may be looked for in paths too.
 func (e entry) longLiterals() bool {
 	for _, s := range e.starts {
