@@ -38,6 +38,7 @@ const (
 type KeptPath struct {
 	Path    string
 	Why     KeepReason
+	Removed bool   // of KeptChanged: it is not there now
 	Session string // of KeptAtWork
 }
 
@@ -141,7 +142,7 @@ func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
 	case c.opts.Exact || c.named[name]:
 		return false
 	case w.ByPerson() && want != nil:
-		c.why[name] = KeptPath{Path: name, Why: KeptChanged}
+		c.why[name] = KeptPath{Path: name, Why: KeptChanged, Removed: now == nil}
 	case w.ByBoth() && c.opts.KeepBoth:
 		c.why[name] = KeptPath{Path: name, Why: KeptBoth}
 	default:

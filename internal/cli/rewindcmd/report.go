@@ -89,6 +89,9 @@ func (r *reporter) noteLeft(p rewind.Plan) {
 func keptBecause(k rewind.KeptPath) string {
 	switch k.Why {
 	case rewind.KeptChanged:
+		if k.Removed {
+			return "deleted since, but not by an agent (--exact restores it)"
+		}
 		return "changed since, but not by an agent (--exact restores it)"
 	case rewind.KeptCreatedBoth:
 		return "created later by a person, and changed by an agent (--exact removes it)"
