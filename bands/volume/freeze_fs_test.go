@@ -107,6 +107,53 @@ func TestFSVolumeSuspended(t *testing.T) {
 	w.whole()
 }
 
+// TestFSVolumeGuardOfAnother checks that the guard of a snapshot whose process was killed leaves
+// a later snapshot frozen.
+func TestFSVolumeGuardOfAnother(t *testing.T) {
+	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 4)
+	n := w.stepOf("take", "clone")
+	w.holds[1] = w.tree.Read()
+	w.holds[2] = w.holds[1]
+	frozen := func(name string) *exec.Cmd {
+		mark := filepath.Join(w.dir, name)
+		cmd := w.child("take", "ENTIRE_FAULT=stop:"+n, "ENTIRE_FAULT_MARK="+mark)
+		w.must(cmd.Start())
+		for _, err := os.Stat(mark); err != nil; _, err = os.Stat(mark) {
+			time.Sleep(time.Millisecond)
+		}
+		return cmd
+	}
+	killed := frozen("killed")
+	guard, err := strconv.Atoi(strings.TrimSpace(string(w.output("pgrep", "-P", strconv.Itoa(killed.Process.Pid)))))
+	w.must(err, syscall.Kill(guard, syscall.SIGSTOP), killed.Process.Kill())
+	_ = killed.Wait()
+	w.hold(func(h *bands.Held) error {
+		_, err := w.driver.Thaw(filepath.Join(w.dir, "tree"))
+		return errors.Join(err, h.Sweep())
+	})
+
+	later := frozen("later")
+	w.must(syscall.Kill(guard, syscall.SIGCONT))
+	for { // until the guard has ended
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(guard) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	w.must(later.Process.Signal(syscall.SIGCONT), later.Wait())
+	w.whole()
+	w.clean()
+}
+
+// output runs a program and returns what it prints.
+func (w *world) output(name string, args ...string) []byte {
+	w.t.Helper()
+	out, err := exec.Command(name, args...).Output()
+	w.must(err)
+	return out
+}
+
 // TestFSVolumeImageManyFiles checks that a restore of a volume with many files leaves nothing mounted,
 // although its former volume goes later, and that the snapshot of before has all files.
 func TestFSVolumeImageManyFiles(t *testing.T) {

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,8 +16,8 @@ import (
 // killed too by the next command, which finds the file that records it. A process that was
 // stopped meanwhile fails.
 func (d Image) frozen(dir string, clone func() error) (err error) {
-	mark := filepath.Join(d.Store, frozenFile)
-	release, err := guard(dir, mark)
+	mark, owner := filepath.Join(d.Store, frozenFile), rand.Text()
+	release, err := guard(dir, mark, owner)
 	if err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (d Image) frozen(dir string, clone func() error) (err error) {
 	if err := loopfs.Sync(dir); err != nil { // most of it, while others can still write
 		return err
 	}
-	if err := os.WriteFile(mark, []byte(dir), 0o600); err != nil {
+	if err := os.WriteFile(mark, []byte(owner+"\n"), 0o600); err != nil {
 		return err
 	}
 	if err = loopfs.Freeze(dir); err == nil {
@@ -37,8 +38,9 @@ func (d Image) frozen(dir string, clone func() error) (err error) {
 const guardSeconds = 20
 
 // guard starts a process that thaws the file system at dir when this one has ended, or after
-// guardSeconds, if the file mark is there then.
-func guard(dir, mark string) (release func(), err error) {
+// guardSeconds, if the file mark has the line owner then: it may end when the next snapshot
+// has frozen the file system.
+func guard(dir, mark, owner string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, err
@@ -48,9 +50,9 @@ func guard(dir, mark string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	const script = `timeout "$1" cat >/dev/null; [ -e "$2" ] && exec "$3" --unfreeze /proc/self/fd/3`
+	const script = `timeout "$1" cat >/dev/null; read -r owner <"$2" && [ "$owner" = "$4" ] && exec "$3" --unfreeze /proc/self/fd/3`
 	return proc.Guard{
-		Path: "/bin/sh", Args: []string{"-c", script, "sh", strconv.Itoa(guardSeconds), mark, program},
+		Path: "/bin/sh", Args: []string{"-c", script, "sh", strconv.Itoa(guardSeconds), mark, program, owner},
 		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Open: []*os.File{f},
 	}.Start()
 }
