@@ -102,7 +102,7 @@ func (r *Repo) head() string {
 	r.TB.Helper()
 	head, _ := os.ReadFile(r.Path(".git/HEAD"))
 	if name, ok := strings.CutPrefix(string(head), "ref: "); ok {
-		if oid, err := os.ReadFile(r.Path(filepath.Join(".git", strings.TrimSpace(name)))); err == nil {
+		if oid, err := os.ReadFile(r.Path(filepath.Join(".git", strings.TrimSpace(name)))); err == nil { //nolint:gosec // a ref of a repository that the test made
 			return strings.TrimSpace(string(oid))
 		}
 	}

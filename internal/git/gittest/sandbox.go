@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // Sandbox runs real git with an environment of its own.
@@ -167,7 +166,11 @@ func (s *Sandbox) StoreBlob(dir, content string) string {
 // Formats runs a test in a repository of each hash function, under -short in one of SHA-1.
 func Formats(t *testing.T, test func(t *testing.T, s *Sandbox, dir string)) {
 	t.Helper()
-	for _, f := range testkit.ShortOf([]git.Format{git.SHA1, git.SHA256}, 1) {
+	formats := []git.Format{git.SHA1, git.SHA256}
+	if testing.Short() {
+		formats = formats[:1]
+	}
+	for _, f := range formats {
 		t.Run(string(f), func(t *testing.T) {
 			t.Parallel()
 			s := New(t)
