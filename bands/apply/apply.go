@@ -248,7 +248,7 @@ func linkings(p *plan.Plan) *DirNode {
 // Walk enters each directory after the one it is in, and leaves it after those
 // in it, in parallel. Few are open at once: the last found is entered first.
 func (a *Applier) Walk(ctx context.Context, root *DirNode, enter, leave func(*DirNode, *contents.Scratch)) error {
-	w := &spotWalk{stack: []*DirNode{root}, open: 1}
+	w := &nodeWalk{stack: []*DirNode{root}, open: 1}
 	w.cond.L = &w.mu
 	var group sync.WaitGroup
 	for range a.workers {
@@ -273,15 +273,15 @@ func (a *Applier) Walk(ctx context.Context, root *DirNode, enter, leave func(*Di
 	return a.fatal
 }
 
-// spotWalk is the stack that the workers of a walk share.
-type spotWalk struct {
+// nodeWalk is the stack that the workers of a walk share.
+type nodeWalk struct {
 	mu    sync.Mutex
 	cond  sync.Cond
 	stack []*DirNode
 	open  int // nodes that were pushed and not left
 }
 
-func (w *spotWalk) push(list []*DirNode) {
+func (w *nodeWalk) push(list []*DirNode) {
 	if len(list) == 0 {
 		return
 	}
@@ -292,7 +292,7 @@ func (w *spotWalk) push(list []*DirNode) {
 	w.cond.Broadcast()
 }
 
-func (w *spotWalk) left() {
+func (w *nodeWalk) left() {
 	w.mu.Lock()
 	w.open--
 	if w.open == 0 {
@@ -302,7 +302,7 @@ func (w *spotWalk) left() {
 }
 
 // next waits for a node; nil when all were left.
-func (w *spotWalk) next() *DirNode {
+func (w *nodeWalk) next() *DirNode {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.stack) == 0 && w.open > 0 {

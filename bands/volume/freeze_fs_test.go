@@ -124,8 +124,19 @@ func TestFSVolumeGuardOfAnother(t *testing.T) {
 		return cmd
 	}
 	killed := frozen("killed")
-	guard, err := strconv.Atoi(strings.TrimSpace(string(w.output("pgrep", "-P", strconv.Itoa(killed.Process.Pid)))))
-	w.must(err, syscall.Kill(guard, syscall.SIGSTOP), killed.Process.Kill())
+	var guard int // the only child
+	threads, err := filepath.Glob("/proc/" + strconv.Itoa(killed.Process.Pid) + "/task/*/children")
+	w.must(err)
+	for _, file := range threads {
+		if children, err := os.ReadFile(file); err == nil && len(children) > 0 {
+			guard, err = strconv.Atoi(strings.TrimSpace(string(children)))
+			w.must(err)
+		}
+	}
+	if guard == 0 {
+		t.Fatal("there is no guard")
+	}
+	w.must(syscall.Kill(guard, syscall.SIGSTOP), killed.Process.Kill())
 	_ = killed.Wait()
 	w.hold(func(h *bands.Held) error {
 		_, err := w.driver.Thaw(filepath.Join(w.dir, "tree"))
@@ -144,14 +155,6 @@ func TestFSVolumeGuardOfAnother(t *testing.T) {
 	w.must(later.Process.Signal(syscall.SIGCONT), later.Wait())
 	w.whole()
 	w.clean()
-}
-
-// output runs a program and returns what it prints.
-func (w *world) output(name string, args ...string) []byte {
-	w.t.Helper()
-	out, err := exec.Command(name, args...).Output()
-	w.must(err)
-	return out
 }
 
 // TestFSVolumeImageManyFiles checks that a restore of a volume with many files leaves nothing mounted,
