@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
@@ -145,9 +146,7 @@ func TestReadFile(t *testing.T) {
 
 func TestSparseFilesAreRestoredSparse(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "a file of 64 MB")
 	r := newRig(t)
 	f, err := os.Create(r.path("sparse"))
 	r.must(err)

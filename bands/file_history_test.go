@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/filehistory"
 	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // put writes a file of so many lines, and takes a snapshot.
@@ -159,9 +160,7 @@ func TestBlameRefuses(t *testing.T) {
 // text says which.
 func TestBlameNamesTheVersionThatWroteEachLine(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "ten histories of twelve versions")
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := newShelf(t)

@@ -10,13 +10,12 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestAPlanIsSmall is not parallel: it counts what is held.
 func TestAPlanIsSmall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "10,000 files")
 	const files, most = 10_000, 100 // bytes a path
 	r := newRig(t)
 	for i := range files {

@@ -371,9 +371,7 @@ func TestTheLatestOfEachLineage(t *testing.T) {
 
 func TestDeletingGivesTheBandsBack(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "a file of 40 MB")
 	r := rigWithFiles(t)
 	big := noise(40 << 20)
 	r.write("big", big[:20<<20])

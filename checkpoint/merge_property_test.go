@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // clone is a copy of the branch and what must be in it: the lines of each
@@ -23,9 +24,7 @@ type clone struct {
 // other at random: in the end both hold all, each session at its longest.
 func TestMergeProperty(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "random merges")
 	f := newMergeFixture(t)
 	ids := []checkpoint.ID{idOne, idTwo, idThree}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -145,9 +145,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 // A prompt of megabytes of secrets is recorded in the time that a hook has.
 func TestAttackLongPrompt(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "a prompt of 8 MB")
 	d := newDesk(t)
 	d.repo.Write("README.md", "text\n")
 	d.repo.Commit("first")

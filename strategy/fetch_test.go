@@ -176,9 +176,7 @@ func TestAFetchSaysThatThereIsNothing(t *testing.T) {
 // TestAPushGivesUpInTime: a remote that doesn't answer costs the user no more.
 func TestAPushGivesUpInTime(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "waits for the end of the push")
 	s := newShared(t)
 	ssh := filepath.Join(filepath.Dir(s.Dir), "ssh")
 	if err := testkit.WriteProgram(ssh, "#!/bin/sh\nexec sleep 1000\n"); err != nil {

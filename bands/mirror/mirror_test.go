@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/bands/mirror"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -32,9 +33,7 @@ func held(m treetest.Model) treetest.Model {
 // TestUpdate mirrors random trees, also onto others and after edits.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "random trees")
 	all, n := t.TempDir(), 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++

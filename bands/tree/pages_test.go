@@ -115,9 +115,7 @@ func editDirectory(random *rand.Rand, m map[string]tree.Entry, edits int) []tree
 
 func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "folders of 6,000 files")
 	for seed := range uint64(testkit.Rounds(1, 3)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		model := map[string]tree.Entry{}

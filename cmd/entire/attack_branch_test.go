@@ -71,9 +71,7 @@ func hostileBranches() map[string]string {
 // runs nothing, ends no command otherwise than by exit code, and no terminal.
 func TestAttackBranches(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "all commands on each branch")
 	commands := [][]string{
 		{"explain", "--no-pager"},
 		{"explain", "-c", "a1b2c3d4e5f6", "--no-pager"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // nobody is a user without files, for tests that root can't make: root may write
@@ -18,9 +20,7 @@ const nobody = 65534
 // own user may not write.
 func TestAttackReadOnlyParts(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "a repository for each part")
 	if os.Geteuid() == 0 {
 		asNobody(t)
 		return

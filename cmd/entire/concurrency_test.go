@@ -17,9 +17,7 @@ import (
 // at the same time: 36 trailers, 36 checkpoints.
 func TestWorktreesAtOnce(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "six worktrees")
 	repo := matrixRepo(t)
 	trees := testkit.Rounds(3, 6)
 	var group sync.WaitGroup
@@ -94,9 +92,7 @@ func commitSixTimes(session *testkit.Session) {
 // leave because the lock was taken for too long, the commit's hooks make good.
 func TestSessionsAtOnce(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "20 sessions")
 	repo := matrixRepo(t)
 	// The race detector makes hooks many times slower, and no child completes them here.
 	repo.Env = repo.Env.With("ENTIRE_HOOKS_TIMEOUT=1m", "ENTIRE_HOOKS_LOCK_TIMEOUT=1m")

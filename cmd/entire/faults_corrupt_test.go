@@ -243,9 +243,7 @@ func (p *play) childless() {
 // that is a file, keep no commit from being made.
 func TestRefLockLeft(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "two turns and commits")
 	p := newPlay(t, t.TempDir(), programDir(t), "plain")
 	p.turn("main", "a.txt", "b.txt")
 	p.git("add", "a.txt")

@@ -14,9 +14,7 @@ import (
 // and commits its work in parts, as the demo does.
 func TestRecordedSession(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "a whole session")
 	repo := matrixRepo(t)
 	repo.Write("words.txt", "rose\nlily\nRose\n")
 	repo.Write("README.md", "# tally\n\nCounts words.\n")

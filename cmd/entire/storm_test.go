@@ -308,9 +308,7 @@ type crowd struct{ sessions, worktrees, commits int }
 // every commit is linked to its session, whoever had to wait for whom.
 func TestStormOfSessions(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "six sessions")
 	size := crowd{sessions: 6, worktrees: 3, commits: 2}
 	if os.Getenv("ENTIRE_TEST_STORM") != "" {
 		size = crowd{sessions: 20, worktrees: 6, commits: 6}

@@ -8,15 +8,14 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // An object of which little is in a pack and much outside is not read to its end, and
 // those behind it are.
 func TestAttackLargeObjectsAreNotRead(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "an object of 64 MB")
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)

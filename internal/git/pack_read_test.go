@@ -113,9 +113,7 @@ func TestPacksThatAreLeftToGit(t *testing.T) {
 // is still the object.
 func TestDamagedPacks(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "a read for each damage")
 	s := gittest.New(t)
 	dir := s.Init("r")
 	names := packed(t, s, dir, "--delta-base-offset")

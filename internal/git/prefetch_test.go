@@ -9,13 +9,12 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestReadManyGivesWhatIsThereInOrder(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("over half a second")
-	}
+	testkit.Long(t, "10,000 objects")
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)

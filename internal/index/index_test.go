@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func fine(t testing.TB, err error) {
@@ -275,9 +276,7 @@ func TestSimilarWordsAreFound(t *testing.T) {
 // returns what it did.
 func TestAnyByteMayBeLost(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "an index for each loss")
 	f, dir, want := made(t)
 	database, stamp := filepath.Join(dir, "index.db"), filepath.Join(dir, "index.stamp")
 	size := func() int64 {

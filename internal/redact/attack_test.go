@@ -94,9 +94,7 @@ func least(t *testing.T, r *redact.Redactor, text string) time.Duration {
 // although the whole of it would take seconds.
 func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "texts of 4 MB")
 	const size, patience = 4 << 20, time.Second
 	r := redact.New()
 	texts := maps.Clone(secretTexts)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -177,9 +178,7 @@ func TestCursorIsStoredUnderTheseNames(t *testing.T) {
 
 func TestReadInAnyTwoStepsFindsTheSame(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "a read for each byte")
 	text := lines(asked("ä one"), "", used("t1", "Write", `{"file_path":"a"}`), "no json", answered("t1", "", ""), asked("two"), "  ", asked("three"))
 	for cut := range len(text) {
 		path := write(t, text[:cut])

@@ -99,9 +99,7 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 // TestLockOfPackedRefsThatAKilledGitLeft: git takes it to delete a ref.
 func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "git waits for the lock")
 	s := gittest.New(t)
 	dir := s.Init("r")
 	r := s.Open(dir)

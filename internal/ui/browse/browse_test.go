@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -143,9 +144,7 @@ up/down · enter choose · / filter · J/K…
 
 func TestNoLineIsLongerThanTheScreen(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
+	testkit.Long(t, "all sizes of a screen")
 	page := sample()
 	page.Items[0].Label = strings.Repeat("w\u00ef\u4e16", 80)
 	page.Preview = func(context.Context, string) string { return strings.Repeat("\u4e16", 300) }
