@@ -410,12 +410,13 @@ func (d Image) Seal(path string) error {
 	if err != nil {
 		return err
 	}
-	devices, err := loopfs.Find(file)
-	if err != nil {
+	used, err := loopfs.Reopen(file, imageKind)
+	switch {
+	case errors.Is(err, loopfs.ErrNotAttached):
+	case err != nil:
 		return err
-	}
-	if len(devices) > 0 {
-		if err := d.copySealed(devices[0], path); err != nil {
+	default:
+		if err := d.copySealed(used, path); err != nil {
 			return err
 		}
 	}
@@ -425,18 +426,12 @@ func (d Image) Seal(path string) error {
 	return os.Chmod(path, 0o400)
 }
 
-// copySealed replaces an image that is in use by a copy of it.
-func (d Image) copySealed(device, path string) error {
+// copySealed replaces an image that is in use, and mounted as used, by a copy of it. It
+// closes used.
+func (d Image) copySealed(used *loopfs.Detached, path string) error {
 	id, err := d.ID(path)
 	if err != nil {
-		return err
-	}
-	used, err := loopfs.Reopen(device, imageKind)
-	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.EINVAL) {
-		return nil // nobody uses it any more
-	}
-	if err != nil {
-		return err
+		return errors.Join(err, used.Close())
 	}
 	sealed := path + bands.TempSuffix
 	err = cloneWhile(path, sealed, id, func(clone func() error) error { return d.frozen(used.Dir(), clone) })

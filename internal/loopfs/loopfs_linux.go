@@ -171,10 +171,15 @@ func (d *Detached) Replace(root string) error {
 	if !errors.Is(err, unix.EINVAL) {
 		return named("mount", root, err)
 	}
+	// Kept open, the former device keeps its file without a mount.
+	device, unknown := openDevice(at.Device, at.File)
+	if unknown == nil {
+		defer func() { _ = device.Close() }()
+	}
 	if err := unmount(root); err != nil {
 		return named("unmount", root, err)
 	}
-	if err = move(0); err != nil && d.kind != "" {
+	if err = move(0); err != nil && unknown == nil && d.kind != "" {
 		if former, bad := mountDevice(at.Device, d.kind, ReadWrite); bad == nil {
 			err = errors.Join(err, former.Replace(root), former.Close())
 		}
@@ -249,14 +254,41 @@ func backing(device string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info, err := unix.IoctlLoopGetStatus64(int(f.Fd()))
-	if err = errors.Join(err, f.Close()); errors.Is(err, unix.ENXIO) {
+	file, err := fileOf(f)
+	return file, errors.Join(err, f.Close())
+}
+
+// fileOf is backing for an open device.
+func fileOf(device *os.File) (string, error) {
+	info, err := unix.IoctlLoopGetStatus64(int(device.Fd()))
+	if errors.Is(err, unix.ENXIO) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read %s: %w", device, err)
+		return "", fmt.Errorf("read %s: %w", device.Name(), err)
 	}
 	return fileID(info.Device, info.Inode), nil
+}
+
+// ErrNotAttached means that a loop device, or every one, has another file or none.
+var ErrNotAttached = errors.New("not attached to a loop device")
+
+// openDevice opens a loop device that has the file; ErrNotAttached otherwise. The device
+// keeps the file until it is closed. One that is neither open nor mounted loses its file, and
+// another process can attach another one.
+func openDevice(device, file string) (*os.File, error) {
+	f, err := os.Open(device)
+	if err != nil {
+		return nil, err
+	}
+	now, err := fileOf(f)
+	if err == nil && now != file {
+		err = fmt.Errorf("%w: %s", ErrNotAttached, device)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Find returns the loop devices of the file.
@@ -275,8 +307,29 @@ func Find(file string) ([]string, error) {
 	return found, nil
 }
 
-// Reopen mounts the file system of a loop device that is in use, at no place.
-func Reopen(device, kind string) (*Detached, error) { return mountDevice(device, kind, ReadWrite) }
+// Reopen mounts the file system in the file another time, at no place. ErrNotAttached if no
+// loop device has the file.
+func Reopen(file, kind string) (*Detached, error) {
+	devices, err := Find(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range devices {
+		device, err := openDevice(name, file)
+		if errors.Is(err, ErrNotAttached) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		d, err := mountDevice(name, kind, ReadWrite)
+		if err = errors.Join(err, device.Close()); err != nil {
+			return nil, fmt.Errorf("mount %s: %w", name, err)
+		}
+		return d, nil
+	}
+	return nil, ErrNotAttached
+}
 
 // Freeze brings the file system at dir to the disk and lets nobody write to it until Thaw:
 // whoever tries waits.
