@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Changes visits what differs between two snapshots, by path.
+// Changes visits the differences between two snapshots, by path.
 func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(tree.Change) error) error {
 	before, ok := from.Tree.Ref()
 	after, too := to.Tree.Ref()
@@ -25,10 +25,10 @@ func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(tree.
 	return errors.Join(err, r1.Close(), r2.Close())
 }
 
-// lateName marks a snapshot that came too late for what it represents.
+// lateName marks a snapshot that may not represent its moment: Snapshot.Late.
 const lateName = "late"
 
-// MarkLate makes Late true in a snapshot that is there already.
+// MarkLate sets Late in an existing snapshot.
 func (h *Held) MarkLate(v Version) error {
 	return disk.WriteCache(filepath.Join(h.SnapshotDir(v), lateName), nil, 0o600)
 }

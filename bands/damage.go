@@ -14,7 +14,7 @@ import (
 // damageFile lists the records that are known to be damaged: docs/formats/bands.md.
 const damageFile = "damage.json"
 
-// damageFormat is the format of that file.
+// damageFormat is the format of damageFile.
 const damageFormat = 1
 
 type damageList struct {
@@ -29,8 +29,7 @@ type damagedRecord struct {
 	Offset uint32    `json:"offset"`
 }
 
-// Damaged are the records that were found damaged, and that no snapshot has
-// repaired since.
+// Damaged returns the records that were found damaged and that no snapshot has repaired since.
 func (s *Store) Damaged() ([]band.Damaged, error) {
 	data, err := disk.ReadFile(s.Path(damageFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,9 +51,9 @@ func (s *Store) Damaged() ([]band.Damaged, error) {
 	return all, nil
 }
 
-// NoteDamage remembers damaged records, and forgets by what the next snapshots
-// would take them over unread: these read the whole tree, and repair or store
-// anew what is still in it.
+// NoteDamage records damaged records, and drops the caches with which the next snapshots would
+// reuse them unread: these snapshots read the whole tree, and repair or store again the contents
+// that are still in it.
 func (h *Held) NoteDamage(found []band.Damaged) error {
 	if len(found) == 0 {
 		return nil
@@ -74,10 +73,10 @@ func (h *Held) NoteDamage(found []band.Damaged) error {
 	return h.dropStatCaches()
 }
 
-// ClearDamage forgets the damage: everything was read and found to be right.
+// ClearDamage empties the list after a complete verification without errors.
 func (h *Held) ClearDamage() error { return h.writeDamage(nil) }
 
-// NoteRepaired takes what a snapshot has repaired off the list.
+// NoteRepaired removes the records that a snapshot has repaired from the list.
 func (h *Held) NoteRepaired(repaired []band.Damaged) error {
 	if len(repaired) == 0 {
 		return nil

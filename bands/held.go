@@ -15,16 +15,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// Held is a store whose lock this process has.
+// Held is a store that this process has locked.
 type Held struct {
 	*Store
 
 	lock *filelock.Lock
 }
 
-// Hold takes the store's lock, and waits for it until ctx ends: then the error
-// is filelock.ErrLocked. A store that was removed meanwhile is ErrNoStore, and is not made
-// again.
+// Hold takes the store's lock. It waits until ctx ends; the error is then filelock.ErrLocked. If
+// the store was removed meanwhile the error is ErrNoStore, and the store is not created again.
 func (s *Store) Hold(ctx context.Context) (*Held, error) {
 	if _, err := os.Stat(s.Path(InfoFile)); err != nil {
 		return nil, fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore)
@@ -39,10 +38,10 @@ func (s *Store) Hold(ctx context.Context) (*Held, error) {
 	return &Held{Store: s, lock: lock}, nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (h *Held) Release() error { return h.lock.Unlock() }
 
-// SetInfo writes store.json; format and linking stay as they are.
+// SetInfo writes store.json. Linking is kept; Driver determines the format.
 func (h *Held) SetInfo(info Info) error {
 	if err := h.writeInfo(info); err != nil {
 		return fmt.Errorf("describe store: %w", err)
@@ -50,7 +49,7 @@ func (h *Held) SetInfo(info Info) error {
 	return nil
 }
 
-// Sweep removes what killed processes left.
+// Sweep removes the leftovers of killed processes.
 func (h *Held) Sweep() error {
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
@@ -67,8 +66,8 @@ func (h *Held) Sweep() error {
 	return errors.Join(failed...)
 }
 
-// DropCaches removes what only makes snapshots fast. The next one reads
-// everything, and stores anew what the store doesn't have whole.
+// DropCaches removes the files that only speed up snapshots. The next snapshot reads everything,
+// and stores again what is missing or damaged in the store.
 func (h *Held) DropCaches() error {
 	if err := band.ResetDedupe(h.Path(DedupeFile)); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (h *Held) DropCaches() error {
 	return h.dropStatCaches()
 }
 
-// dropStatCaches lets the next snapshot of each lineage read everything.
+// dropStatCaches makes the next snapshot of each lineage read everything.
 func (h *Held) dropStatCaches() error {
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
@@ -93,11 +92,11 @@ func (h *Held) dropStatCaches() error {
 	return nil
 }
 
-// RemoveAll removes a path with all below it, as a step that a test can stop at. The
-// folder of a snapshot may have a subvolume in it.
+// RemoveAll removes a path and everything below it, in a step at which a test can stop. The
+// folder of a snapshot may contain a subvolume.
 func RemoveAll(path string) error {
 	tree := filepath.Join(path, VolumeTree)
-	// A link to a snapshot, which Link was making, must not lead there.
+	// path may be a link to a snapshot that Link was creating; it must not be followed.
 	if info, err := os.Lstat(path); err == nil && info.IsDir() && btrfs.IsSubvolume(tree) {
 		if err := btrfs.Remove(tree); err != nil {
 			return err
@@ -109,16 +108,16 @@ func RemoveAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// RemoveFile removes a file if it is there.
+// RemoveFile removes a file; a missing file is not an error.
 func RemoveFile(path string) error { return disk.Remove(path) }
 
-// EscapeGlob makes a path a pattern that matches it.
+// EscapeGlob returns a pattern that matches exactly the path.
 func EscapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Hardlink gives the band one more name. A file can't have any number of them:
-// when there are too many, a copy takes the band's place and goes on from there.
+// Hardlink adds a name to a band. The number of links to a file is limited: at the limit, a copy
+// replaces the band and gets the new name.
 func (h *Held) Hardlink(from, to string) error {
 	if err := disk.Step("link", to); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (h *Held) Hardlink(from, to string) error {
 // TempPrefix begins the names of files that a restore is writing; 16 hex digits follow.
 const TempPrefix = ".entire-tmp-"
 
-// IsTemp reports whether the name is one of those.
+// IsTemp reports whether the name is one of these.
 func IsTemp(name string) bool {
 	digits, ok := strings.CutPrefix(name, TempPrefix)
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""

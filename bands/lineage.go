@@ -9,19 +9,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Lineage is the snapshots of one worktree among those of a store.
+// Lineage gives access to the snapshots of one worktree in a store.
 type Lineage struct {
 	store *Store
 	name  string
 }
 
-// Lineage returns the lineage of that name, which may have no snapshots.
+// Lineage returns the lineage with the name; it may have no snapshots.
 func (s *Store) Lineage(name string) Lineage { return Lineage{store: s, name: name} }
 
-// Latest is the lineage's last snapshot that can be read; false if it has none.
+// Latest returns the lineage's last readable snapshot; false if it has none.
 func (l Lineage) Latest() (Snapshot, bool, error) {
-	// A process that was killed after it made a snapshot and before it linked it is the last
-	// that reserved a version.
+	// A process that was killed between making a snapshot and linking it is the last one that
+	// reserved a version.
 	last := l.store.Reserved()
 	v := last.Version
 	var err error
@@ -46,12 +46,12 @@ func (l Lineage) Latest() (Snapshot, bool, error) {
 	return snap, true, nil
 }
 
-// Linked is the version that the lineage's link names, 0 if there is no link.
+// Linked returns the version that the lineage's link names, 0 if there is no link.
 func (l Lineage) Linked() Version {
 	link := l.store.Path(latestPrefix + l.name)
 	target, err := os.Readlink(link)
 	if err != nil {
-		data, err := disk.ReadFile(link) // where there are no symlinks
+		data, err := disk.ReadFile(link) // on systems without symlinks
 		if err != nil {
 			return 0
 		}
@@ -64,13 +64,12 @@ func (l Lineage) Linked() Version {
 	return v
 }
 
-// highest finds the lineage's last version among all snapshots.
+// highest returns the lineage's last version among all snapshots.
 func (l Lineage) highest() (Version, error) {
 	return l.last(func(Version) bool { return true })
 }
 
-// Paired is the newest snapshot of the lineage that represents a checkpoint, 0
-// if none does.
+// Paired returns the lineage's newest snapshot that represents the checkpoint, 0 if none does.
 func (l Lineage) Paired(checkpoint string) (Version, error) {
 	return l.last(func(v Version) bool {
 		_, err := os.Lstat(pairPath(l.store.SnapshotDir(v), checkpoint))
@@ -78,8 +77,7 @@ func (l Lineage) Paired(checkpoint string) (Version, error) {
 	})
 }
 
-// last finds the last version that matches and whose snapshot is the lineage's, 0
-// if there is none.
+// last returns the lineage's last version for which matches returns true, 0 if there is none.
 func (l Lineage) last(matches func(Version) bool) (Version, error) {
 	versions, err := l.store.Versions()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// A description is a JSON object whose first member is the SHA-256 of the whole
-// text, with zeros in its own place.
+// A description is a JSON object whose first member is the SHA-256 of the whole text, computed
+// with zeros in place of the hash.
 const (
 	sealBefore = "{\n  \"sha256\": \""
 	sealAfter  = "\",\n"
@@ -35,7 +35,7 @@ func Seal(v any) ([]byte, error) {
 	return Reseal(slices.Concat([]byte(head), bytes.TrimPrefix(data, []byte("{\n")), []byte("\n"))), nil
 }
 
-// unseal decodes a description into v; false if it isn't what was written.
+// unseal decodes a description into v; it returns false if the hash doesn't match.
 func unseal(data []byte, v any) bool {
 	head := len(sealBefore) + sealLength + len(sealAfter)
 	if len(data) < head || !bytes.HasPrefix(data, []byte(sealBefore)) {
@@ -51,21 +51,21 @@ func unseal(data []byte, v any) bool {
 	return sha256.Sum256(copied) == want && json.Unmarshal(data, v) == nil
 }
 
-// Described is snapshot.json.
+// Described is the content of snapshot.json.
 type Described struct {
 	Format int `json:"format"`
 	Snapshot
 }
 
-// SnapshotFormat is the format of snapshot.json. From 2 on large directories
-// have pages, which older programs can't read. That of a volume's is one more.
+// SnapshotFormat is the format of snapshot.json. Since 2 large directories have pages, which
+// older programs can't read. VolumeFormat is that of the snapshots of volumes.
 const (
 	SnapshotFormat = 2
 	VolumeFormat   = 3
 )
 
-// Snapshots are all that can be read, ascending. Those that can't are named by
-// the error, which joins one for each.
+// Snapshots returns all readable snapshots, ascending. The error joins one error for each
+// unreadable snapshot.
 func (s *Store) Snapshots() ([]Snapshot, error) {
 	versions, err := s.Versions()
 	if err != nil {
@@ -85,8 +85,8 @@ func (s *Store) Snapshots() ([]Snapshot, error) {
 	return list, errors.Join(failed...)
 }
 
-// Snapshot reads what a version is: ErrNoSnapshot if there is none, ErrDamaged
-// if its description is not what was written.
+// Snapshot reads the description of a version: ErrNoSnapshot if there is none, ErrDamaged if the
+// description doesn't match its hash or has no tree.
 func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	dir := s.SnapshotDir(v)
 	data, err := disk.ReadFile(filepath.Join(dir, SnapshotFile))
@@ -124,8 +124,8 @@ func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	return snap, nil
 }
 
-// readPairs reads the pairs in a snapshot's folder, oldest first. One that is damaged
-// is left out: git has the checkpoint.
+// readPairs reads the pairs in a snapshot's folder, oldest first. Damaged pairs are skipped: git
+// has the checkpoints.
 func readPairs(dir string) ([]Pair, error) {
 	opened, err := os.Open(dir)
 	if err != nil {
@@ -156,13 +156,13 @@ func readPairs(dir string) ([]Pair, error) {
 	return list, nil
 }
 
-// pairPath is the path of the pair with a checkpoint in a snapshot's folder.
+// pairPath returns the path of the pair with a checkpoint in a snapshot's folder.
 func pairPath(dir, checkpoint string) string {
 	return filepath.Join(dir, pairPrefix+checkpoint+".json")
 }
 
-// AddPair records that the version represents a checkpoint. A pair that is there
-// already is replaced.
+// AddPair records that the version represents a checkpoint. An existing pair with the checkpoint
+// is replaced.
 func (h *Held) AddPair(v Version, p Pair) error {
 	if p.Checkpoint == "" || strings.ContainsAny(p.Checkpoint, "/\\\x00") {
 		return fmt.Errorf("pair snapshot %s: %q is no checkpoint", v, p.Checkpoint)
@@ -180,8 +180,8 @@ func (h *Held) AddPair(v Version, p Pair) error {
 	return nil
 }
 
-// Reseal gives a description whose text was changed the hash of what it is now.
-// What is no sealed description is returned as it is.
+// Reseal updates the hash of a description whose text was changed. Other data is returned
+// unchanged.
 func Reseal(data []byte) []byte {
 	head := len(sealBefore) + sealLength + len(sealAfter)
 	if len(data) < head || !bytes.HasPrefix(data, []byte(sealBefore)) || string(data[head-len(sealAfter):head]) != sealAfter {

@@ -5,59 +5,58 @@ import (
 	"time"
 )
 
-// PlainLineage is the lineage of a store that has one tree only: the first six
-// digits of the SHA-256 of nothing.
+// PlainLineage is the lineage of a store with a single tree: the first six digits of the SHA-256
+// of empty input.
 const PlainLineage = "e3b0c4"
 
-// DefaultAskFrom is the number of files from which on asking costs less than a walk.
+// DefaultAskFrom is the number of files from which asking the file system costs less than a walk.
 const DefaultAskFrom = 10_000
 
-// Options determine which tree is captured, and how.
+// Options determine the captured tree and how it is captured.
 type Options struct {
 	// Root is the tree's absolute path, Lineage its six hex digits.
 	Root, Lineage string
-	// Cap is how many bytes the store may have, Floor how many must stay free on
-	// its file system; 0 is the default, see DefaultCap and DefaultFloor.
+	// Cap is the maximum size of the store in bytes, Floor the minimum free space of its file
+	// system; 0 is the default, see DefaultCap and DefaultFloor.
 	Cap, Floor int64
-	// Exclude are patterns of paths that are left out. A pattern without a slash
-	// is about names at any depth, any other about paths from the root; one that
-	// ends in a slash only about directories; ** is any number of directories.
+	// Exclude are patterns of paths that are left out. A pattern without a slash matches names at
+	// any depth, any other matches paths from the root. One that ends in a slash matches only
+	// directories; ** matches any number of directories.
 	Exclude []string
-	// Only are the paths from the root that are captured, with the directories above
-	// them; whatever else is there is left out. None: the whole tree.
+	// Only are the paths from the root that are captured, with the directories above them; all
+	// others are left out. If it is empty the whole tree is captured.
 	Only Paths
-	// Forgotten are paths from the root, of files that were forgotten. They are left out
-	// with a reason of their own.
+	// Forgotten are paths from the root of forgotten files. They are left out with a reason of
+	// their own.
 	Forgotten []string
-	// Refuse is why no snapshot may be taken; nil: one may.
+	// Refuse is the reason why no snapshot may be taken; nil permits snapshots.
 	Refuse error
-	// Hidden are paths from the root that are neither captured nor unknown. The
-	// store itself is always hidden.
+	// Hidden are paths from the root that are neither captured nor unknown. The store itself is
+	// always hidden.
 	Hidden []string
-	// Worktrees are absolute paths of linked worktrees, which aren't entered.
+	// Worktrees are the absolute paths of linked worktrees, which aren't entered.
 	Worktrees []string
-	// Ignored returns which of the directories, paths from the root, git ignores.
-	// It is asked when the tree doesn't fit the cap; nil: none are.
+	// Ignored returns those of the directories, paths from the root, that git ignores. It is
+	// called if the tree exceeds the cap; nil means that git ignores none.
 	Ignored func(ctx context.Context, dirs []string) ([]string, error)
-	// AskFrom is how many files and directories a tree has at least for the file system to be asked
-	// what has changed, where it knows; 0: DefaultAskFrom. Asking has a cost of its own.
+	// AskFrom is the minimum number of files and directories for which the file system is asked
+	// what has changed, if it records that; 0: DefaultAskFrom. Asking has a cost of its own.
 	AskFrom int64
-	// Now is the clock, Home the user's home directory ("" if there is none).
+	// Now returns the time; Home is the user's home directory ("" if there is none).
 	Now  func() time.Time
 	Home string
-	// Workers is how many directories are read at once; 0: as many as processors,
-	// at least 2.
+	// Workers is the number of directories read at once; 0: the number of processors, at least 2.
 	Workers int
 }
 
-// Progress is how far a snapshot, a restore or an export is.
+// Progress is the progress of a snapshot, a restore or an export.
 type Progress struct {
-	// Stage is "capture" while a tree is read, "restore" while one is written, and what a
-	// caller adds to these.
+	// Stage is "capture" while a tree is read, "restore" while one is written, or a value that
+	// the caller adds.
 	Stage string
-	// Done and Total count entries; Total is 0 where it isn't known.
+	// Done and Total count entries; Total is 0 if it isn't known.
 	Done, Total int64
-	// Bytes and Size are the lengths of files that were read or written, and of all that
-	// will be; Size is about right, and 0 where it isn't known.
+	// Bytes is the length of the files read or written so far, Size that of all files; Size is an
+	// estimate, and 0 if it isn't known.
 	Bytes, Size int64
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// DefaultCap is the cap of a store on a file system of that many bytes.
+// DefaultCap returns the default cap of a store on a file system of total bytes.
 func DefaultCap(total int64) int64 { return min(20<<30, total/10) }
 
-// CapAt is the cap that was set, or if that is 0 the default for the file system
-// of dir; 0 if that isn't known.
+// CapAt returns the cap that is set, or if that is 0 the default for the file system of dir; 0 if
+// its size isn't known.
 func CapAt(dir string, set int64) int64 {
 	if set > 0 {
 		return set
@@ -27,15 +27,15 @@ func CapAt(dir string, set int64) int64 {
 	return DefaultCap(space.Total)
 }
 
-// DefaultFloor is how much of a file system of that many bytes stays free.
+// DefaultFloor returns the default free space of a file system of total bytes.
 func DefaultFloor(total int64) int64 { return min(5<<30, total/20) }
 
-// openFolder leads to folders that this process has open, as a snapshot that is mounted at no
-// place: what such a path is linked to has no meaning.
+// openFolder is the prefix of paths of directories that this process has open, such as a snapshot
+// that isn't mounted: the targets of these links have no meaning.
 const openFolder = "/proc/self/fd/"
 
-// checkRoot refuses trees that hold too much: the file system's root, the home
-// directory and what it is in.
+// checkRoot refuses trees that contain too much: the file system's root, the home directory and
+// the directories above it.
 func checkRoot(o Options) error {
 	if !filepath.IsAbs(o.Root) {
 		return fmt.Errorf("%s: %w: not an absolute path", o.Root, ErrRefusedRoot)
@@ -56,17 +56,17 @@ func checkRoot(o Options) error {
 	return nil
 }
 
-// CheckRoot reports whether a directory may be the tree of a store: ErrRefusedRoot.
+// CheckRoot returns ErrRefusedRoot, wrapped, if a directory may not be the tree of a store.
 func CheckRoot(root, home string) error { return checkRoot(Options{Root: root, Home: home}) }
 
-// Settings are Options with their defaults, and what the file systems report.
+// Settings are Options with the defaults filled in, and the state of the file system.
 type Settings struct {
 	Options
 
 	Space disk.Space // of the store
 }
 
-// Settle fills in the defaults.
+// Settle fills in the defaults of o.
 func (s *Store) Settle(o Options) (Settings, error) {
 	if err := checkRoot(o); err != nil {
 		return Settings{}, err

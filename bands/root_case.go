@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// IgnoresCase reports whether the file system of a directory takes names that
-// differ only in case for one: whether an entry is there under another case,
-// and is no entry of its own. Without an entry that shows it, the directory's
-// own name is tried, then it is assumed of systems where that is usual.
+// IgnoresCase reports whether the file system of a directory ignores the case of names. It looks
+// for an entry that can be found under another case without being a separate entry. If no entry
+// is suitable, the directory's own name is tried. If that has no letters either, the usual
+// behavior of the operating system is assumed.
 func IgnoresCase(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err == nil {
@@ -42,7 +42,7 @@ func sameEntry(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// otherCase is the name with the case of its ASCII letters changed.
+// otherCase returns the name with the case of its ASCII letters inverted.
 func otherCase(name string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

@@ -12,9 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Size is how many bytes of the disk the store takes. A file counts once, by
-// however many names it is linked; a reflink of a band counts nothing, as it
-// shares its room with it.
+// Size returns the disk space that the store uses, in bytes. A file with several links counts
+// once; a reflink of a band counts nothing, as it shares the band's blocks.
 func (s *Store) Size() (int64, error) {
 	own, err := band.Files(s.BandsDir())
 	if err != nil {
@@ -32,8 +31,7 @@ func (s *Store) Size() (int64, error) {
 	return z.sum, nil
 }
 
-// QuickSize is Size without reading every snapshot: most of what a store
-// takes is in its bands.
+// QuickSize returns Size without reading every snapshot: most of a store's data is in its bands.
 func (s *Store) QuickSize() (int64, error) {
 	if s.Linking() == disk.Copy {
 		return s.Size()
@@ -52,17 +50,17 @@ func (s *Store) QuickSize() (int64, error) {
 	return z.sum + int64(len(versions))*SnapshotRoom, err
 }
 
-// SnapshotRoom is about what a snapshot takes beside the bands: a folder and a
-// small file.
+// SnapshotRoom is the approximate size of a snapshot without its bands: a folder and a small
+// file.
 const SnapshotRoom = 8 << 10
 
 // inode identifies a file.
 type inode struct{ dev, ino uint64 }
 
-// sizer adds up files.
+// sizer adds up the sizes of files.
 type sizer struct {
-	seen   map[inode]bool // of files with several names
-	clones []string       // names that count nothing in a snapshot's folder
+	seen   map[inode]bool // of files with several links
+	clones []string       // names that aren't counted in a snapshot's folder
 	sum    int64
 }
 
@@ -85,7 +83,7 @@ func (z *sizer) dir(above, name string) error {
 	})
 }
 
-// EachFile visits what is in a folder. What goes away meanwhile is passed over.
+// EachFile visits the entries of a folder. Entries removed meanwhile are skipped.
 func EachFile(path string, visit func(name string, st dirfd.Stat) error) (err error) {
 	dir, err := dirfd.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +115,7 @@ func EachFile(path string, visit func(name string, st dirfd.Stat) error) (err er
 	return nil
 }
 
-// LinkCount is how many names the file has.
+// LinkCount returns the number of links to the file.
 func LinkCount(info fs.FileInfo) uint64 {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

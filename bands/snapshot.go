@@ -33,13 +33,13 @@ var (
 	ErrNoRoom = errors.New("no room for a snapshot")
 )
 
-// Version numbers the snapshots of a store. Versions only grow.
+// Version is the number of a snapshot in a store. Versions only grow.
 type Version int
 
-// String is the version as people write it: v3.
+// String returns the version as people write it: v3.
 func (v Version) String() string { return "v" + strconv.Itoa(int(v)) }
 
-// ParseVersion reads v3 or 3.
+// ParseVersion parses v3 or 3.
 func ParseVersion(s string) (Version, error) {
 	n, err := strconv.ParseUint(strings.TrimPrefix(s, "v"), 10, 31)
 	if err != nil || n == 0 {
@@ -48,7 +48,7 @@ func ParseVersion(s string) (Version, error) {
 	return Version(n), nil
 }
 
-// Cause is why a snapshot was taken; retention goes by it.
+// Cause is the reason for a snapshot; retention depends on it.
 type Cause string
 
 // The causes.
@@ -65,7 +65,7 @@ const (
 	Rescue Cause = "rescue"
 )
 
-// Causality records who made a snapshot happen. Every field may be empty.
+// Causality records the origin of a snapshot. Every field may be empty.
 type Causality struct {
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
@@ -76,16 +76,15 @@ type Causality struct {
 	// Commit is HEAD when the snapshot was taken.
 	Commit string `json:"commit,omitempty"`
 	Branch string `json:"branch,omitempty"`
-	// Metadata is what the caller added: see CheckMetadata. It is redacted.
+	// Metadata is data added by the caller: see CheckMetadata. It is redacted.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// Shadow is the session's shadow commit of the same stop.
 	Shadow string `json:"shadow,omitempty"`
-	// TranscriptPath, TranscriptBytes and TranscriptLines are how far the transcript went.
+	// TranscriptPath, TranscriptBytes and TranscriptLines are the transcript and its length.
 	TranscriptPath  string `json:"transcript_path,omitempty"`
 	TranscriptBytes int64  `json:"transcript_bytes,omitempty"`
 	TranscriptLines int    `json:"transcript_lines,omitempty"`
-	// Restores is the version that a restore made the tree, of the rescue that it
-	// took before.
+	// Restores is set in a rescue snapshot: the version that was restored after it.
 	Restores Version `json:"restores,omitempty"`
 }
 
@@ -96,9 +95,9 @@ const (
 	maxMetadataValue = 1024 // bytes
 )
 
-// CheckMetadata returns what is wrong with metadata: it has at most 32 entries; a key
-// has 1 to 64 letters of ASCII, digits, ".", "_" and "-"; a value is UTF-8 of at most
-// 1,024 bytes without control characters.
+// CheckMetadata returns an error if metadata is invalid. It has at most 32 entries; a key has 1
+// to 64 ASCII letters, digits, ".", "_" and "-"; a value is UTF-8 of at most 1,024 bytes without
+// control characters.
 func CheckMetadata(m map[string]string) error {
 	if len(m) > maxMetadata {
 		return fmt.Errorf("%d entries of metadata; at most %d are kept", len(m), maxMetadata)
@@ -119,36 +118,36 @@ func CheckMetadata(m map[string]string) error {
 	return nil
 }
 
-// Snapshot is what snapshot.json records of one version.
+// Snapshot is the description of one version, as recorded in snapshot.json.
 type Snapshot struct {
 	Version Version   `json:"version"`
 	Message string    `json:"message,omitempty"`
 	Cause   Cause     `json:"cause"`
 	Created time.Time `json:"created_at"`
-	// Parent is the lineage's snapshot before this one, 0 for the first.
+	// Parent is the lineage's previous snapshot, 0 for the first.
 	Parent Version `json:"parent,omitempty"`
-	// Root is the absolute path of the tree, Lineage six hex digits for it: the
-	// worktrees of a repository share a store and have a lineage each.
+	// Root is the absolute path of the tree, Lineage six hex digits for it: the worktrees of a
+	// repository share a store and have a lineage each.
 	Root    string `json:"root"`
 	Lineage string `json:"lineage"`
-	// Volume is the driver that made the snapshot; "" for one of a tree. The files of a
-	// volume's are in a folder of their own, VolumeDir; it has neither Tree nor Bands,
-	// and nothing of it is counted.
+	// Volume is the driver that made the snapshot; "" for a snapshot of a tree. The files of a
+	// volume's snapshot are in VolumeDir; it has neither Tree nor Bands, and its entries aren't
+	// counted.
 	Volume string `json:"volume,omitempty"`
 	// Tree is the root directory's record.
 	Tree TreeRef `json:"tree"`
-	// Bands are the bands that the snapshot refers to, with the length each had.
+	// Bands are the bands that the snapshot refers to, with their lengths at that time.
 	Bands  []BandLength `json:"bands"`
 	Totals tree.Totals  `json:"totals"`
-	// Added is how many bytes this snapshot added to the bands.
+	// Added is the number of bytes that this snapshot added to the bands.
 	Added int64 `json:"added"`
-	// Late reports whether what the snapshot represents may have been changed before
-	// it was taken.
+	// Late reports whether the tree may have changed between the moment that the snapshot
+	// represents and the snapshot.
 	Late bool `json:"late,omitempty"`
-	// Only are the paths that a partial snapshot is of; none: it is of the whole
-	// tree. One that isn't in the tree was not there.
+	// Only are the paths of a partial snapshot; empty for the whole tree. A path that isn't in
+	// the tree did not exist.
 	Only Paths `json:"only,omitempty"`
-	// LeftOut are directories that the cap left no room for.
+	// LeftOut are directories left out because of the cap.
 	LeftOut   []string  `json:"left_out,omitempty"`
 	Causality Causality `json:"causality,omitzero"`
 	// Pairs are the checkpoints that the snapshot represents, read from files
@@ -156,8 +155,8 @@ type Snapshot struct {
 	Pairs []Pair `json:"-"`
 }
 
-// Paths are paths from the root of a tree. In JSON one that isn't UTF-8, or that
-// begins with a quote, is quoted as git does.
+// Paths are paths from the root of a tree. In JSON a path that isn't UTF-8, or that begins with a
+// quote, is quoted as git does.
 type Paths []string
 
 // MarshalJSON encodes the paths.
@@ -171,7 +170,7 @@ func (p Paths) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON decodes them.
+// UnmarshalJSON decodes the paths.
 func (p *Paths) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*[]string)(p)); err != nil {
 		return err
@@ -194,19 +193,19 @@ type TreeRef struct {
 	Offset uint32 `json:"offset"`
 }
 
-// Ref is the reference; false if the hash is no hash.
+// Ref returns the reference; false if Hash isn't a valid hash.
 func (t TreeRef) Ref() (band.Ref, bool) {
 	h, ok := band.ParseHash(t.Hash)
 	return band.Ref{Hash: h, Band: t.Band, Offset: t.Offset}, ok
 }
 
-// BandLength is how long a band was when a snapshot was taken.
+// BandLength is the length of a band when a snapshot was taken.
 type BandLength struct {
 	Number uint32 `json:"number"`
 	Length int64  `json:"length"`
 }
 
-// Pair joins a snapshot and a checkpoint of a commit.
+// Pair links a snapshot with a checkpoint of a commit.
 type Pair struct {
 	Checkpoint string    `json:"checkpoint_id"`
 	Commit     string    `json:"commit"`
@@ -215,7 +214,7 @@ type Pair struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// BandLengths returns the length that each band had, by its number.
+// BandLengths returns the recorded length of each band, by its number.
 func (s *Snapshot) BandLengths() map[uint32]int64 {
 	lengths := make(map[uint32]int64, len(s.Bands))
 	for _, b := range s.Bands {

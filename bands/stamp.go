@@ -9,28 +9,27 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Stamp is the moment from which on a file's data may not show a change.
+// Stamp is the time from which on a change of a file may not show in its times.
 type Stamp struct {
 	At     int64
-	Coarse bool // the file system keeps no time of the last change
+	Coarse bool // the file system records no change times
 }
 
 const (
-	// otherClock is how far apart the times of two file systems may be, or the
-	// steps in which one of them counts.
+	// otherClock is the maximum difference between the times of two file systems, and the maximum
+	// granularity of a file system's times.
 	otherClock = 2 * time.Second
-	// otherMachine is the same where another machine has the clock.
+	// otherMachine is the maximum difference if another machine keeps the clock.
 	otherMachine = time.Minute
 )
 
-// Stamp asks the file system for the time, by writing a file: its clock isn't
-// the process's.
+// Stamp gets the time from the file system, by writing a file: its clock isn't the process's.
 func (s *Store) Stamp(set Settings) (Stamp, error) {
 	return StampOf(s.Path(stampFile), set.Root, set.Space.Network)
 }
 
-// StampOf is the present time of the file system of the directory root, by way of the file
-// path, which it writes; network reports that another machine may have that file.
+// StampOf returns the present time of the file system of the directory root. It writes the file
+// path to get it; network reports whether that file may be on another machine.
 func StampOf(path, root string, network bool) (Stamp, error) {
 	if err := disk.Step("write", path); err != nil {
 		return Stamp{}, err

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The names in a store's folder: docs/formats/bands.md.
+// Names in a store's folder: docs/formats/bands.md.
 const (
 	InfoFile        = "store.json"
 	lockFile        = "lock"
@@ -38,8 +38,8 @@ const (
 	TempSuffix      = ".tmp"
 )
 
-// The formats of stores that this package writes. A volume's is one of its own, so that
-// older programs don't take snapshots of another kind in it.
+// The formats of stores that this package writes. Stores of volumes have their own, so that older
+// programs don't add snapshots of trees to them.
 const (
 	storeFormat  = 1
 	volumeFormat = 2
@@ -49,14 +49,14 @@ const (
 const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55\n" +
 	"# This folder holds snapshots made by entire; it is no use to a backup.\n"
 
-// Store is a folder of bands and snapshots. It is safe for concurrent use, by
-// many processes too: what writes needs Hold.
+// Store is a folder of bands and snapshots. It is safe for concurrent use, also by several
+// processes: writers need Hold.
 type Store struct {
 	dir     string
 	linking disk.Linking
 }
 
-// Info is what store.json records of a store.
+// Info is the content of store.json.
 type Info struct {
 	Format  int          `json:"format"`
 	Name    string       `json:"name,omitempty"`
@@ -66,14 +66,14 @@ type Info struct {
 	Created time.Time    `json:"created_at,omitzero"`
 	Mounted *time.Time   `json:"mounted_at,omitempty"`
 	Linking disk.Linking `json:"linking"`
-	// Driver makes the snapshots; "" for this package's own, of trees.
+	// Driver makes the snapshots; "" if this package does, of trees.
 	Driver string `json:"driver,omitempty"`
-	// Former is the folder that was at Root until it was converted, and is still kept.
+	// Former is the former folder at Root, still kept after a conversion.
 	Former string `json:"former,omitempty"`
 }
 
-// Create makes a store in dir, with the folders that lead there, or completes
-// one that has lost its store.json. The error is fs.ErrExist if a store is there.
+// Create creates a store in dir, with missing parent folders, or completes one that has lost its
+// store.json. The error is fs.ErrExist if there is a store.
 func Create(dir string) (*Store, error) {
 	switch _, err := Open(dir); {
 	case err == nil:
@@ -108,8 +108,8 @@ func (s *Store) create() error {
 	return s.writeInfo(Info{})
 }
 
-// Open opens the store in dir: ErrNoStore if there is none, ErrDamaged if it
-// can't be determined what it is.
+// Open opens the store in dir: ErrNoStore if there is none, ErrDamaged if its store.json can't be
+// interpreted.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}
 	info, err := s.Info()
@@ -120,11 +120,11 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// At returns the store in dir unopened: its snapshots can be read even where its
+// At returns the store in dir without opening it: its snapshots can be read even if its
 // store.json is lost.
 func At(dir string) *Store { return &Store{dir: dir} }
 
-// Info is the content of store.json now.
+// Info reads store.json.
 func (s *Store) Info() (Info, error) {
 	data, err := disk.ReadFile(s.Path(InfoFile))
 	switch {
@@ -144,27 +144,27 @@ func (s *Store) Info() (Info, error) {
 	return info, nil
 }
 
-// Dir is the store's folder.
+// Dir returns the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
-// BandsDir is the folder of the bands.
+// BandsDir returns the folder of the bands.
 func (s *Store) BandsDir() string { return s.Path(BandsFolder) }
 
-// SnapshotDir is the folder of a version.
+// SnapshotDir returns the folder of a version.
 func (s *Store) SnapshotDir(v Version) string {
 	return filepath.Join(s.dir, SnapshotsFolder, v.String())
 }
 
-// VolumeDir is the folder that has the files of a version of a volume.
+// VolumeDir returns the folder with the files of a version of a volume.
 func (s *Store) VolumeDir(v Version) string { return filepath.Join(s.SnapshotDir(v), VolumeTree) }
 
 // Path returns the path of a name in the store's folder.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
-// Linking is how bands get into the folders of snapshots.
+// Linking returns how bands are linked into snapshots' folders.
 func (s *Store) Linking() disk.Linking { return s.linking }
 
-// Loader reads what a snapshot holds. The caller closes the reader.
+// Loader returns a reader of a snapshot's records. The caller closes the band.Reader.
 func (s *Store) Loader(v Snapshot) (*tree.Records, *band.Reader) {
 	r := band.NewReader(s.SnapshotDir(v.Version), s.BandsDir())
 	return tree.NewRecords(r), r
@@ -178,8 +178,8 @@ func (s *Store) writeInfo(info Info) error {
 	return disk.WriteJSON(s.Path(InfoFile), info)
 }
 
-// HasBand reports whether the snapshot's folder, or else the store's, has the
-// band in its whole length.
+// HasBand reports whether the band exists in its whole length, in the snapshot's folder or the
+// store's.
 func (s *Store) HasBand(snap Snapshot, b BandLength) bool {
 	for _, dir := range []string{s.SnapshotDir(snap.Version), s.BandsDir()} {
 		if f, err := band.StatFile(dir, b.Number); err == nil && f.Length >= b.Length {
@@ -189,7 +189,7 @@ func (s *Store) HasBand(snap Snapshot, b BandLength) bool {
 	return false
 }
 
-// StoreID is the same however the folder is reached.
+// StoreID returns a store's id, which is the same for all paths to its folder.
 func StoreID(dir string) string {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = target

@@ -11,16 +11,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Reservation is what the file version holds: the highest version that was ever
-// given out, to which lineage, and the least number that a new band gets.
-// Neither numbers come again, whatever was deleted.
+// Reservation is the content of the file version: the highest version ever reserved, its lineage,
+// and the least number of a new band. Neither number is used again after a deletion.
 type Reservation struct {
 	Version Version
 	Lineage string
 	Band    uint32
 }
 
-// Reserved reads the file; the zero reservation if there is none that is good.
+// Reserved reads the file; it returns the zero reservation if the file is missing or invalid.
 func (s *Store) Reserved() Reservation {
 	data, err := disk.ReadFile(s.Path(VersionFile))
 	if err != nil {
@@ -42,7 +41,7 @@ func (r Reservation) Encode() []byte {
 func (h *Held) Next(lineage string, band uint32) (Reservation, error) {
 	last := h.Reserved()
 	if last.Version == 0 {
-		// The first version, or the file is lost.
+		// This is the first version, or the file is lost.
 		versions, err := h.Versions()
 		if err != nil {
 			return Reservation{}, err
@@ -65,7 +64,7 @@ func (h *Held) Next(lineage string, band uint32) (Reservation, error) {
 	return next, nil
 }
 
-// Versions are those of the snapshots that are there, ascending.
+// Versions returns the versions of the existing snapshots, ascending.
 func (s *Store) Versions() ([]Version, error) {
 	dir, err := os.Open(s.Path(SnapshotsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +93,7 @@ func (s *Store) Has(v Version) bool {
 	return err == nil
 }
 
-// Link makes the lineage's link name v; 0 removes it.
+// Link points the lineage's link to v; 0 removes the link.
 func (h *Held) Link(lineage string, v Version) error {
 	link := h.Path(latestPrefix + lineage)
 	if v == 0 {
@@ -114,8 +113,8 @@ func (h *Held) Link(lineage string, v Version) error {
 	return os.Rename(temp, link)
 }
 
-// Raise makes v the least version that was ever given out. It writes only if the
-// store's own note of that is lost, or older, as a power cut can leave it.
+// Raise raises the highest reserved version to at least v. It writes only if the recorded version
+// is lost, or lower, as after a power failure.
 func (h *Held) Raise(v Version) error {
 	last := h.Reserved()
 	if last.Version == 0 {

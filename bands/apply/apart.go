@@ -8,10 +8,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
-// manyFiles is from how many files on a new directory is put apart.
+// manyFiles is the least number of files for which mkdirApart is used.
 const manyFiles = 2000
 
-// many reports whether many files come into the directory and those below.
+// many reports whether many files are created in the directory and below it.
 func (n *DirNode) many() bool {
 	count := 0
 	var visit func(n *DirNode) bool
@@ -24,12 +24,11 @@ func (n *DirNode) many() bool {
 	return visit(n)
 }
 
-// mkdirApart makes the node's directory where, on ext4, nothing was deleted
-// lately. There a file that is made in a directory first looks at every inode
-// that was given back in the directory's neighbourhood in the last minutes, and
-// uses none of them: after a node_modules was deleted, each file of its restore
-// would take ten times as long as elsewhere. A directory made in one with the
-// flag for top directories gets a neighbourhood by the hash of its name.
+// mkdirApart creates the node's directory where, on ext4, nothing was deleted recently. To create
+// a file, ext4 first examines every inode of the directory's block group that was freed in the
+// last minutes, and uses none of them: after the deletion of a node_modules, each file of its
+// restore would take ten times as long as elsewhere. The group of a directory whose parent has
+// the flag for top directories depends on the hash of its name.
 func (a *Applier) mkdirApart(n *DirNode, mode uint32) (err error) {
 	parent, temp := n.Parent.fd, a.tempName()
 	if dirfd.AppendOnly(parent) {
@@ -51,7 +50,7 @@ func (a *Applier) mkdirApart(n *DirNode, mode uint32) (err error) {
 	if err := apart.Mkdir(name, mode); err != nil {
 		return err
 	}
-	// A directory that appears after this is only replaced if it is empty.
+	// A directory that appears after this check is replaced only if it is empty.
 	var st dirfd.Stat
 	if parent.Stat(n.Name, &st) == nil {
 		return errors.Join(swap.ErrChanged, apart.Rmdir(name))

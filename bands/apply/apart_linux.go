@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// topDirectory is ext4's flag of directories whose directories are spread.
+// topDirectory is ext4's flag for directories whose subdirectories are spread.
 const topDirectory = 0x20000
 
-// spreads lets the directories that are made in the directory be spread over
-// the disk, if its file system is one that otherwise keeps them together.
+// spreads makes ext4 spread the subdirectories of a directory over the disk. It returns false on
+// other file systems, and if the flag can't be set.
 func spreads(path string) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

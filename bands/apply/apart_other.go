@@ -2,5 +2,5 @@
 
 package apply
 
-// spreads reports that no file system here has the flag for it.
+// spreads returns false: no file system here has the flag.
 func spreads(string) bool { return false }

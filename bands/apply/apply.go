@@ -1,7 +1,7 @@
-// Package apply carries out the steps of a plan (package plan) below a directory:
-// it deletes, writes, links and sets attributes, replaces a file only if it is
-// what the rescue captured, and syncs all of it in the end. It neither decides
-// what changes nor writes to the store. Packages restore and export call it.
+// Package apply executes the steps of a plan (package plan) below a directory: it deletes,
+// writes, links and sets attributes, replaces only files that are unchanged since the rescue
+// captured them, and finally syncs everything. It neither decides about changes nor writes to the
+// store. Packages restore and export call it.
 package apply
 
 import (
@@ -21,20 +21,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Applier carries out plans below a directory. Those who only write directories and
-// files, without a plan, call Walk with EnterChange and LeaveChange.
+// Applier executes plans below a directory. Callers without a plan, which only write directories
+// and files, call Walk with EnterChange and LeaveChange.
 type Applier struct {
 	fileWriter
 
-	Source   *plan.Comparison // reads again what the plan's steps need; nil of an export
-	Unsynced bool             // nobody relies on it after a crash
+	Source   *plan.Comparison // reads the entries for the plan's steps; nil for an export
+	Unsynced bool             // no sync: the result isn't needed after a crash
 
 	root    string
 	workers int
 }
 
-// New returns an applier for the directory root, which reads what it writes from
-// content; was has what it replaces, nil if it replaces nothing.
+// New returns an applier for the directory root. It writes contents read from content; was has
+// the contents of replaced files, nil if there are none.
 func New(root string, content, was *contents.Reader) *Applier {
 	a := &Applier{root: root, workers: min(max(runtime.NumCPU(), 2), 8)}
 	a.Outcome = &Outcome{failedPaths: map[string]bool{}}
@@ -45,9 +45,9 @@ func New(root string, content, was *contents.Reader) *Applier {
 	return a
 }
 
-// Run carries the plan out: what goes, then what comes and changes, then what
-// has several names. Directories get their attributes when they are done. In
-// the end all of it is on the disk. It returns an error if it had to stop.
+// Run executes the plan: deletions, then creations and changes, then hard links. Directories get
+// their attributes when they are complete. Finally everything is synced, unless Unsynced is set.
+// It returns an error if it had to stop.
 func (a *Applier) Run(ctx context.Context, p *plan.Plan) error {
 	a.Total, a.Size = p.Total(), p.Size
 	if a.Unsynced {
@@ -83,8 +83,8 @@ func (a *Applier) carryOut(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// withSteps returns enter for nodes of a plan, whose steps are read before and
-// forgotten afterwards.
+// withSteps returns enter for nodes of a plan, whose steps are read before and dropped
+// afterwards.
 func (a *Applier) withSteps(enter func(*DirNode, *contents.Scratch)) func(*DirNode, *contents.Scratch) {
 	return func(n *DirNode, s *contents.Scratch) {
 		if n.Err == nil {
@@ -95,12 +95,12 @@ func (a *Applier) withSteps(enter func(*DirNode, *contents.Scratch)) func(*DirNo
 	}
 }
 
-// read reads what a node's steps need, and the attributes of a directory that
-// is to be made.
+// read reads the entries for a node's steps, and the attributes of a directory that is to be
+// created.
 func (a *Applier) read(n *DirNode) (err error) {
 	if n.Count > 0 {
 		if n.Steps, err = a.Source.Actions(n.from, n.wanted); err != nil {
-			n.Steps = n.from.Bare(n.wanted) // they fail
+			n.Steps = n.from.Bare(n.wanted) // they will fail
 			return err
 		}
 	}
@@ -119,41 +119,41 @@ func (a *Applier) read(n *DirNode) (err error) {
 	return nil
 }
 
-// DirNode is a directory in which something is to be done.
+// DirNode is a directory that is changed or contains changes.
 type DirNode struct {
 	Path, Name string
 	Parent     *DirNode
 	Kids       []*DirNode
-	// from are the plan's steps of which those wanted, count of them, are carried
-	// out here; steps are these while they are. Steps of directories are not
-	// among them.
+	// from has the plan's steps for the directory. Those for which wanted returns true, Count of
+	// them, are executed here, and are in Steps meanwhile. Steps for subdirectories are not among
+	// them.
 	from   *plan.DirSteps
 	wanted func(*plan.DirSteps, *plan.NamedStep) bool
 	Count  int
 	Steps  []*plan.Action
 
-	Make   *tree.Entry   // the directory, if it is to be made
+	Make   *tree.Entry   // the directory, if it is to be created
 	made   band.Ref      // its record
 	remove plan.StepKind // the step that removes it; 0: it stays
 	Change *plan.DirChange
 	Units  []plan.UnitPlan
-	Files  int64 // at least so many come below, besides those of the steps
-	Late   bool  // gets its attributes when its links were made
-	// Same are the entries of the clone source in this directory that have the content of
-	// the steps' files of the same names.
+	Files  int64 // at least this many are created below, besides those of the steps
+	Late   bool  // gets its attributes after its links are created
+	// Same are the entries of the clone source in this directory that have the same content as
+	// the steps' files of these names.
 	Same map[string]*tree.Entry
 
 	fd      *dirfd.Dir
-	bare    bool  // what is made in the directory gets no extended attributes from it
+	bare    bool  // entries inherit no extended attributes from the directory
 	Err     error // the directory can't be entered
 	opened  uint32
 	pending atomic.Int32
 }
 
-// DirNodes finds and makes the nodes of a plan.
+// DirNodes are the nodes of a plan, by path.
 type DirNodes map[string]*DirNode
 
-// Get returns the node of a directory, and makes it and those above it if need be.
+// Get returns the node of a directory, creating it and its parents if needed.
 func (all DirNodes) Get(path string) *DirNode {
 	n := all[path]
 	if n != nil {
@@ -168,7 +168,7 @@ func (all DirNodes) Get(path string) *DirNode {
 	return n
 }
 
-// take gives the node of a directory the wanted ones of its steps.
+// take assigns the wanted steps of a directory to its node.
 func (all DirNodes) take(d *plan.DirSteps, p *plan.Plan, wanted func(*plan.DirSteps, *plan.NamedStep) bool) *DirNode {
 	count := d.Count(wanted)
 	if count == 0 {
@@ -179,7 +179,7 @@ func (all DirNodes) take(d *plan.DirSteps, p *plan.Plan, wanted func(*plan.DirSt
 	return n
 }
 
-// deletions are the directories in which something goes; nil if nothing does.
+// deletions returns the root of the directories with deletions; nil if there are none.
 func deletions(p *plan.Plan) *DirNode {
 	all := DirNodes{}
 	wanted := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
@@ -196,12 +196,12 @@ func deletions(p *plan.Plan) *DirNode {
 	return all[""]
 }
 
-// inUnit reports whether the step is done together with others of a database
-// whose main file stays.
+// inUnit reports whether the step belongs to a database whose main file stays, and is executed
+// with the database's other steps.
 func inUnit(p *plan.Plan, s *plan.NamedStep) bool { return s.Unit != 0 && !p.Units[s.Unit-1].Goes }
 
-// changes are the directories in which something comes or changes, but for
-// names of files that have others; nil if nothing does.
+// changes returns the root of the directories with creations or changes, except for hard links;
+// nil if there are none.
 func changes(p *plan.Plan) *DirNode {
 	all := DirNodes{}
 	wanted := func(d *plan.DirSteps, s *plan.NamedStep) bool {
@@ -213,7 +213,7 @@ func changes(p *plan.Plan) *DirNode {
 			all.Get(d.Path).Late = true
 		}
 		for i := range d.List {
-			if s := &d.List[i]; s.Want == tree.Dir && s.Kind != plan.StepAttributes { // those are in dirs
+			if s := &d.List[i]; s.Want == tree.Dir && s.Kind != plan.StepAttributes { // in p.Dirs
 				n := all.Get(d.PathOf(s))
 				n.made = d.Kid(s.Name).Want
 				n.Make = &tree.Entry{Name: s.Name, Kind: tree.Dir, Content: n.made}
@@ -226,7 +226,7 @@ func changes(p *plan.Plan) *DirNode {
 	return all[""]
 }
 
-// linkings are the directories in which files get one more name; nil if none do.
+// linkings returns the root of the directories with new hard links; nil if none.
 func linkings(p *plan.Plan) *DirNode {
 	all := DirNodes{}
 	for d := range p.Root.Dirs() {
@@ -245,8 +245,8 @@ func linkings(p *plan.Plan) *DirNode {
 	return all[""]
 }
 
-// Walk enters each directory after the one it is in, and leaves it after those
-// in it, in parallel. Few are open at once: the last found is entered first.
+// Walk enters each directory after its parent, and leaves it after its subdirectories, in
+// parallel. The last found is entered first, to limit the number of open directories.
 func (a *Applier) Walk(ctx context.Context, root *DirNode, enter, leave func(*DirNode, *contents.Scratch)) error {
 	w := &nodeWalk{stack: []*DirNode{root}, open: 1}
 	w.cond.L = &w.mu
@@ -278,7 +278,7 @@ type nodeWalk struct {
 	mu    sync.Mutex
 	cond  sync.Cond
 	stack []*DirNode
-	open  int // nodes that were pushed and not left
+	open  int // pushed nodes that were not left yet
 }
 
 func (w *nodeWalk) push(list []*DirNode) {
@@ -301,7 +301,7 @@ func (w *nodeWalk) left() {
 	w.mu.Unlock()
 }
 
-// next waits for a node; nil when all were left.
+// next waits for a node; it returns nil when all were left.
 func (w *nodeWalk) next() *DirNode {
 	w.mu.Lock()
 	defer w.mu.Unlock()

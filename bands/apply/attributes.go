@@ -22,7 +22,7 @@ const (
 	setgid = 0o2000
 )
 
-// settleFile sets what differs of a new file's owner, mode and extended attributes.
+// settleFile sets the owner, mode and extended attributes of a new file if they differ.
 func (at attributes) settleFile(dir place, name, path string, f *os.File, e *tree.Entry) error {
 	var st dirfd.Stat
 	if err := dirfd.StatFile(f, &st); err != nil {
@@ -40,8 +40,8 @@ func (at attributes) settleFile(dir place, name, path string, f *os.File, e *tre
 	return at.setXattrs(path, e.Attr.Xattrs, dirfd.FileXattrs(f))
 }
 
-// settleFileOwner sets owner and mode where they differ. An owner that this user
-// may not set stays, and is noted.
+// settleFileOwner sets owner and mode if they differ. An owner that this user may not set is left
+// unchanged, and recorded.
 func (at attributes) settleFileOwner(dir *dirfd.Dir, name, path string, st *dirfd.Stat, want *tree.Attr) error {
 	mode, chowned, err := at.chown(path, st, want, func(uid, gid int) error { return dir.Entry(name).Chown(uid, gid) })
 	if err != nil {
@@ -54,9 +54,8 @@ func (at attributes) settleFileOwner(dir *dirfd.Dir, name, path string, st *dirf
 	return nil
 }
 
-// chown sets owner and group where they differ, and returns the mode that goes
-// with them: setuid of another owner, or setgid of another group, would give
-// away what it doesn't in the target.
+// chown sets owner and group if they differ, and returns the mode to set with them: setuid with
+// another owner, or setgid with another group, would grant rights that the target doesn't.
 func (at attributes) chown(path string, st *dirfd.Stat, want *tree.Attr, set func(uid, gid int) error) (mode uint32, changed bool, err error) {
 	mode = want.Mode & dirfd.ModePerm
 	if st.UID == want.UID && st.GID == want.GID {
@@ -81,7 +80,7 @@ func (at attributes) chown(path string, st *dirfd.Stat, want *tree.Attr, set fun
 	return mode, changed, nil
 }
 
-// attributesOf is attributes for an entry that may have another name.
+// attributesOf sets the attributes of the entry name; path is for messages.
 func (at attributes) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
 	var st dirfd.Stat
 	if err := dir.Stat(name, &st); err != nil {
@@ -107,7 +106,7 @@ func (at attributes) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Ent
 	return at.setTime(dir, name, path, e.Attr.Mtime)
 }
 
-// setTime sets when a file or symlink was last modified.
+// setTime sets the modification time of a file or symlink.
 func (at attributes) setTime(dir *dirfd.Dir, name, path string, mtime time.Time) error {
 	if err := dir.Entry(name).SetTime(mtime); err != nil {
 		return err
@@ -115,8 +114,8 @@ func (at attributes) setTime(dir *dirfd.Dir, name, path string, mtime time.Time)
 	return at.noteTime(path, mtime, func(st *dirfd.Stat) error { return dir.Stat(name, st) })
 }
 
-// noteTime notes a modification time that the file system has not stored: many end
-// in 2038, 2446 or 2486, and begin in 1901.
+// noteTime records a modification time that the file system could not store: many end in 2038,
+// 2446 or 2486, and begin in 1901.
 func (at attributes) noteTime(path string, mtime time.Time, stat func(*dirfd.Stat) error) error {
 	if sec := mtime.Unix(); sec >= 0 && sec <= math.MaxInt32 {
 		return nil
@@ -132,8 +131,8 @@ func (at attributes) noteTime(path string, mtime time.Time, stat func(*dirfd.Sta
 	return nil
 }
 
-// setXattrs makes to, the extended attributes of the file at path, those wanted. What the system doesn't
-// allow, or doesn't have there, is left and noted.
+// setXattrs sets the extended attributes of the file at path to want, by means of to. Those that
+// the system doesn't permit or support are left unchanged, and recorded.
 func (at attributes) setXattrs(path string, want []tree.Xattr, to dirfd.Xattrs) error {
 	have, err := to.List()
 	if err != nil {

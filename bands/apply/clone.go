@@ -10,23 +10,23 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// CloneSource is a tree from which files are cloned in the place of writing what the
-// store has, where the file system shares blocks.
+// CloneSource is a tree from which files are cloned instead of written from the store, if the
+// file system shares blocks.
 type CloneSource struct {
 	root   string
 	before int64 // the file system's time before the tree was read
 	off    atomic.Bool
 }
 
-// NewCloneSource returns the tree at root, which was read after the file system's time
-// before, in nanoseconds.
+// NewCloneSource returns the source at root. before is a time of its file system, in nanoseconds,
+// before the tree was read.
 func NewCloneSource(root string, before int64) *CloneSource {
 	return &CloneSource{root: root, before: before}
 }
 
-// clone makes the new file f a clone of the file of that name in the source, and reports
-// whether f has the entry's content then. A file of the source that may have changed since
-// the tree was read is not cloned.
+// clone makes the new file f a clone of the source's file with the name, and reports whether f
+// has the entry's content. A file of the source that may have changed since the tree was read is
+// not cloned.
 func (c *CloneSource) clone(f *os.File, from *dirfd.Dir, name string, same *tree.Entry) bool {
 	src, err := from.OpenFile(name)
 	if err != nil {
@@ -46,11 +46,11 @@ func (c *CloneSource) clone(f *os.File, from *dirfd.Dir, name string, same *tree
 	if dirfd.StatFile(src, &after) == nil && after.Ctime == before.Ctime && c.holds(&after, same) {
 		return true
 	}
-	_ = f.Truncate(0) // what the store has is written instead
+	_ = f.Truncate(0) // the caller writes the content from the store
 	return false
 }
 
-// holds reports whether a file of the source is still what it was when the tree was read.
+// holds reports whether a file of the source is unchanged since the tree was read.
 func (c *CloneSource) holds(st *dirfd.Stat, same *tree.Entry) bool {
 	return st.IsRegular() && st.Size == same.Size && st.ModTime().Equal(same.Attr.Mtime) && st.Ctime < c.before
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// enterDeletion removes the files of a directory that go.
+// enterDeletion removes the files of a directory that the plan deletes.
 func (a *Applier) enterDeletion(n *DirNode, _ *contents.Scratch) {
 	a.open(n)
 	deletes := 0
@@ -38,7 +38,7 @@ func (a *Applier) enterDeletion(n *DirNode, _ *contents.Scratch) {
 	a.advance(deletes)
 }
 
-// UnlinkIfThere removes the name from a directory; that it isn't there is no error.
+// UnlinkIfThere removes the name from a directory; a missing file is not an error.
 func UnlinkIfThere(dir *dirfd.Dir, name string) error {
 	var st dirfd.Stat
 	if err := dir.Stat(name, &st); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
@@ -50,10 +50,10 @@ func UnlinkIfThere(dir *dirfd.Dir, name string) error {
 	return nil
 }
 
-// leaveDeletion removes the directory itself, if it goes.
+// leaveDeletion removes the directory itself if the plan deletes it.
 func (a *Applier) leaveDeletion(n *DirNode, _ *contents.Scratch) {
 	if n.fd != nil && n.remove == 0 && n.opened&ownerMay != ownerMay && n.Err == nil {
-		_ = n.chmod(a.root, n.opened) // what comes next opens it again
+		_ = n.chmod(a.root, n.opened) // the next walk opens it again
 	}
 	if n.fd != nil && n.remove == 0 {
 		a.Flush.addDir(n.fd)

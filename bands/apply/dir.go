@@ -14,11 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ownerMay are the permissions without which an owner can't change what is in
-// a directory.
+// ownerMay are the permissions that an owner needs to change the entries of a directory.
 const ownerMay = 0o700
 
-// open opens the node's directory, which must be there.
+// open opens the node's directory, which must exist.
 func (a *Applier) open(n *DirNode) {
 	if n.Err != nil {
 		return
@@ -43,7 +42,7 @@ func (a *Applier) open(n *DirNode) {
 	}
 }
 
-// admit opens a directory that its owner has closed to himself.
+// admit opens a directory whose permissions exclude its owner.
 func (a *Applier) admit(n *DirNode) error {
 	var st dirfd.Stat
 	if err := n.Parent.fd.Stat(n.Name, &st); err != nil {
@@ -76,7 +75,7 @@ func (n *DirNode) chmod(root string, mode uint32) error {
 	return os.Chmod(root, m)
 }
 
-// makeDir makes the node's directory and opens it.
+// makeDir creates the node's directory and opens it.
 func (a *Applier) makeDir(n *DirNode) {
 	if n.Err != nil {
 		return
@@ -97,7 +96,7 @@ func (a *Applier) makeDir(n *DirNode) {
 	n.fd, n.Err = n.Parent.fd.Open(n.Name)
 }
 
-// settle gives the directory the attributes that it is to have.
+// settle sets the directory's attributes to those wanted.
 func (a *Applier) settle(n *DirNode) error {
 	var st dirfd.Stat
 	if err := n.fd.Self(&st); err != nil {
@@ -145,7 +144,7 @@ func (n *DirNode) close() {
 	}
 }
 
-// EnterChange makes the directory if it has to be made, and its files.
+// EnterChange creates the directory if it has to, and its files.
 func (a *Applier) EnterChange(n *DirNode, s *contents.Scratch) {
 	if n.Make != nil {
 		if a.makeDir(n); n.Err != nil {
@@ -165,9 +164,9 @@ func (a *Applier) EnterChange(n *DirNode, s *contents.Scratch) {
 		}
 		return
 	}
-	// What is made in the directory has no extended attributes if the directory has none: those that are
-	// inherited, a default ACL or a property of Btrfs, are attributes of the directory. Asking once saves
-	// a search of each new file on Btrfs.
+	// New entries have no extended attributes if the directory has none: inherited ones, a
+	// default ACL or a property of Btrfs, are attributes of the directory. Checking once saves a
+	// search for each new file on Btrfs.
 	if n.bare = n.Make != nil && n.Parent.bare; !n.bare {
 		list, err := dirfd.DirXattrs(n.fd).List()
 		n.bare = err == nil && len(list) == 0
@@ -196,7 +195,7 @@ func (a *Applier) EnterChange(n *DirNode, s *contents.Scratch) {
 	a.advance(len(n.Steps))
 }
 
-// LeaveChange gives the directory its attributes when all in it is done.
+// LeaveChange sets the directory's attributes after everything in it is done.
 func (a *Applier) LeaveChange(n *DirNode, _ *contents.Scratch) {
 	if n.fd == nil {
 		return
@@ -207,7 +206,7 @@ func (a *Applier) LeaveChange(n *DirNode, _ *contents.Scratch) {
 		}
 	}
 	makes := slices.ContainsFunc(n.Kids, func(kid *DirNode) bool { return kid.Make != nil })
-	if makes || n.Count > 0 || n.Make != nil || n.Change != nil { // it or one of its names may have changed
+	if makes || n.Count > 0 || n.Make != nil || n.Change != nil { // it or an entry changed
 		a.Flush.addDir(n.fd)
 	}
 	n.close()

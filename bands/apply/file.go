@@ -23,29 +23,29 @@ type fileWriter struct {
 	was      *contents.Reader // of the rescue
 	Captured int64            // the file system's time before the rescue was taken
 	Flush    *Flusher
-	Clones   *CloneSource  // nil: everything comes from Content
+	Clones   *CloneSource  // nil: all files are written from Content
 	temp     atomic.Uint64 // numbers the temporary files
 }
 
-// place is a directory in which files are made.
+// place is a directory in which files are created.
 type place struct {
 	*dirfd.Dir
 
-	// bare means that a new file gets no extended attribute from the directory.
+	// bare means that new files inherit no extended attributes from the directory.
 	bare bool
-	// from is the directory of the clone source, nil if nothing is cloned, and same are
-	// its entries that have the content of those to be written, by name.
+	// from is the directory of the clone source, nil if nothing is cloned; same are its entries
+	// with the same content as the files to write, by name.
 	from *dirfd.Dir
 	same map[string]*tree.Entry
 }
 
 var errAppendOnly = errors.New("its folder is append-only")
 
-// file carries out the step of a file or symlink.
+// file executes the step of a file or symlink.
 func (w *fileWriter) file(dir place, s *plan.Action, buf *contents.Scratch) error {
 	name := tree.BasePath(s.Path)
 	if s.Was == nil || s.Was.Kind == tree.Dir {
-		return w.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
+		return w.write(dir, name, s.Path, s.Entry, buf) // nothing has that name
 	}
 	if s.Kind == plan.StepAttributes {
 		if _, err := w.unchanged(dir.Dir, name, s.Was); err != nil {
@@ -63,8 +63,7 @@ func (w *fileWriter) file(dir place, s *plan.Action, buf *contents.Scratch) erro
 	return w.replace(dir.Dir, temp, name, s)
 }
 
-// write makes name, which must not be there and is or becomes the path, what
-// the entry has.
+// write creates name, which must not exist, from e. name is the name of path, or a temporary one.
 func (w *fileWriter) write(dir place, name, path string, e *tree.Entry, buf *contents.Scratch) error {
 	if e.Kind == tree.Symlink {
 		return w.writeLink(dir.Dir, name, path, e)
@@ -108,8 +107,8 @@ func (w *fileWriter) writeLink(dir *dirfd.Dir, name, path string, e *tree.Entry)
 	return nil
 }
 
-// linkOrCopy makes name one more name of the step's file, or a copy of it where
-// the file system has no more.
+// linkOrCopy makes name a hard link to the step's file, or a copy of it if the file system
+// permits no more links.
 func (w *fileWriter) linkOrCopy(from *dirfd.Dir, to place, name string, s *plan.Action, buf *contents.Scratch) error {
 	err := from.Link(tree.BasePath(s.Link), to.Dir, name)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
@@ -118,7 +117,7 @@ func (w *fileWriter) linkOrCopy(from *dirfd.Dir, to place, name string, s *plan.
 	return err
 }
 
-// changeAttributes is attributes for a path of which nothing else changes.
+// changeAttributes executes a step that changes only attributes.
 func (w *fileWriter) changeAttributes(dir *dirfd.Dir, s *plan.Action) error {
 	if err := w.attributesOf(dir, tree.BasePath(s.Path), s.Path, s.Entry); err != nil {
 		return err
@@ -127,8 +126,8 @@ func (w *fileWriter) changeAttributes(dir *dirfd.Dir, s *plan.Action) error {
 	return nil
 }
 
-// replace is replaceBy for a step that wrote the file temp: it keeps what chattr set on
-// the file that it replaces, which snapshots don't hold.
+// replace is replaceBy for a step that wrote the file temp. It keeps the flags set by chattr on
+// the replaced file, which snapshots don't hold.
 func (w *fileWriter) replace(dir *dirfd.Dir, temp, name string, s *plan.Action) error {
 	if s.Was.Kind == tree.File && s.Entry.Kind == tree.File {
 		err := copyFlags(dir, name, temp)
@@ -153,7 +152,7 @@ func copyFlags(dir *dirfd.Dir, from, to string) error {
 	return errors.Join(err, was.Close())
 }
 
-// replaceBy puts temp in the place of name if that is what was captured, or gone.
+// replaceBy renames temp to name if that is unchanged since its capture, or is missing.
 func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entry) error {
 	st, err := w.unchanged(dir, name, was)
 	switch {
@@ -169,7 +168,7 @@ func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entr
 	return nil
 }
 
-// remove removes a file or symlink if it is what was captured.
+// remove removes a file or symlink if it is unchanged since its capture.
 func (w *fileWriter) remove(dir *dirfd.Dir, name string, was *tree.Entry) error {
 	st, err := w.unchanged(dir, name, was)
 	if err != nil {
@@ -179,7 +178,7 @@ func (w *fileWriter) remove(dir *dirfd.Dir, name string, was *tree.Entry) error 
 	return swap.Remove(dir, w.tempName(), name, &st)
 }
 
-// unchanged fails if name isn't what was captured: only that may be replaced.
+// unchanged returns an error unless name is as captured: only that may be replaced.
 func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st dirfd.Stat, err error) {
 	if err := dir.Stat(name, &st); err != nil {
 		return st, err
@@ -193,7 +192,7 @@ func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st
 	default:
 		same = false
 	}
-	// Who changes a file can give it its former time, but not its former ctime.
+	// A change can reset the mtime of a file to its former value, but not the ctime.
 	if same && was.Kind == tree.File && st.Ctime >= w.Captured {
 		same = w.holds(dir, name, was)
 	}
@@ -203,7 +202,7 @@ func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st
 	return st, nil
 }
 
-// holds reports whether the file has the content that the rescue has of it.
+// holds reports whether the file has the content that the rescue has for it.
 func (w *fileWriter) holds(dir *dirfd.Dir, name string, was *tree.Entry) bool {
 	f, err := dir.OpenFile(name)
 	if err != nil {
@@ -213,13 +212,13 @@ func (w *fileWriter) holds(dir *dirfd.Dir, name string, was *tree.Entry) bool {
 	return w.was.Same(f, was)
 }
 
-// tempName is a name for a file that is being written.
+// tempName returns a name for a temporary file.
 func (w *fileWriter) tempName() string {
 	return fmt.Sprintf("%s%016x", bands.TempPrefix, w.temp.Add(1))
 }
 
-// tempIn is a name for a file in the directory that is going to replace another.
-// Where nothing can be replaced it could not be removed either.
+// tempIn returns a name for a temporary file in the directory that will replace another. It fails
+// in append-only directories, where no file can be replaced or removed.
 func (w *fileWriter) tempIn(dir *dirfd.Dir) (string, error) {
 	if dirfd.AppendOnly(dir) {
 		return "", errAppendOnly
@@ -227,6 +226,5 @@ func (w *fileWriter) tempIn(dir *dirfd.Dir) (string, error) {
 	return w.tempName(), nil
 }
 
-// beforeReplace is called between the check of what is replaced and the
-// replacement; for tests.
+// beforeReplace is called between the check of the replaced file and its replacement; for tests.
 var beforeReplace = func(_ *dirfd.Dir, _ string) {} //nolint:gochecknoglobals // tests of one moment set it

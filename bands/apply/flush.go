@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// fewFiles are synced one by one however much else there is to write.
+	// fewFiles are synced one by one regardless of the amount of unwritten data.
 	fewFiles = 64
-	// littleData is how much others may have to write for a sync of everything.
+	// littleData is the amount of other unwritten data that permits a sync of everything.
 	littleData = 16 << 20
-	// flushBatch is how many files are held open to be synced together: the first
-	// sync of a batch makes the file system commit what all of them need.
+	// flushBatch is the number of files kept open to be synced together: the first sync of a
+	// batch makes the file system commit the metadata of all of them.
 	flushBatch = 512
-	// flushers is how many files are synced at once.
+	// flushers is the number of files that are synced at once.
 	flushers = 16
 )
 
-// Flusher brings what a restore writes to the disk. Syncing the file system is
-// the quickest way for many files, but waits for what all programs have written:
-// it is done only where that isn't much more than what the restore writes.
-// Otherwise each file and directory is synced by itself.
+// Flusher syncs the files written by a restore. Syncing the file system is the fastest way for
+// many files, but waits for the unwritten data of all programs: it is used only if there isn't
+// much more of it than the restore writes. Otherwise each file and directory is synced by itself.
 type Flusher struct {
 	byFile bool
 
 	mu    sync.Mutex
 	open  []*os.File
-	whole bool // something is left for a sync of the file system
+	whole bool // a sync of the file system is needed
 }
 
-// add takes a file that was written, which it closes.
+// add adds a written file and closes it.
 func (w *Flusher) add(f *os.File) error {
 	if !w.byFile {
 		w.later()
@@ -43,7 +42,7 @@ func (w *Flusher) add(f *os.File) error {
 	return w.hold(f)
 }
 
-// addDir takes a directory in which something has changed; the caller closes it.
+// addDir adds a directory whose entries changed; the caller closes it.
 func (w *Flusher) addDir(d *dirfd.Dir) {
 	if !w.byFile {
 		w.later()
@@ -58,7 +57,7 @@ func (w *Flusher) addDir(d *dirfd.Dir) {
 	}
 }
 
-// addName takes a file of which only attributes were changed.
+// addName adds a file of which only attributes were changed.
 func (w *Flusher) addName(d *dirfd.Dir, name string) {
 	if !w.byFile {
 		w.later()
@@ -69,11 +68,11 @@ func (w *Flusher) addName(d *dirfd.Dir, name string) {
 		err = w.hold(f)
 	}
 	if err != nil && !errors.Is(err, dirfd.ErrNotRegular) {
-		w.later() // it may not be opened
+		w.later() // it can't be opened
 	}
 }
 
-// later leaves something to a sync of the file system.
+// later requests a sync of the file system at the end.
 func (w *Flusher) later() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +90,7 @@ func (w *Flusher) hold(f *os.File) error {
 	return syncFiles(batch)
 }
 
-// end waits until all is on the disk.
+// end syncs everything that remains.
 func (w *Flusher) end(root string) error {
 	err := syncFiles(w.open)
 	w.open = nil
@@ -101,7 +100,7 @@ func (w *Flusher) end(root string) error {
 	return err
 }
 
-// drop closes what is open.
+// drop closes the open files.
 func (w *Flusher) drop() {
 	for _, f := range w.open {
 		_ = f.Close()

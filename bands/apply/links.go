@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
-// EnterLink gives files of a directory one more name.
+// EnterLink creates the hard links of a directory.
 func (a *Applier) EnterLink(n *DirNode, buf *contents.Scratch) {
 	a.open(n)
 	for _, s := range n.Steps {
@@ -34,7 +34,7 @@ func (a *Applier) EnterLink(n *DirNode, buf *contents.Scratch) {
 	a.advance(len(n.Steps))
 }
 
-// LeaveLink gives the directory its attributes, as leaveChange has not.
+// LeaveLink sets the directory's attributes, which LeaveChange did not set.
 func (a *Applier) LeaveLink(n *DirNode, buf *contents.Scratch) {
 	n.Late = false
 	a.LeaveChange(n, buf)

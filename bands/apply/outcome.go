@@ -11,8 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// ErrIncomplete means that a restore was carried out but for the paths it names
-// in Restored.Failed.
+// ErrIncomplete means that a restore succeeded except for the paths in restore.Result.Failed.
 var ErrIncomplete = errors.New("not everything could be restored")
 
 // Failure is a path that could not be restored.
@@ -21,24 +20,23 @@ type Failure struct {
 	Err  error
 }
 
-// Outcome is what became of the steps that were carried out. Its methods can be
-// called at the same time.
+// Outcome collects the results of the applied steps. Its methods are safe for concurrent use.
 type Outcome struct {
 	Verified atomic.Int64 // files and symlinks that were written and checked
 	Progress func(bands.Progress)
 
 	mu          sync.Mutex
 	Failed      []Failure
-	Unset       []Failure // restored but for an attribute
+	Unset       []Failure // restored except for an attribute
 	failedPaths map[string]bool
-	fatal       error // nothing more is begun
+	fatal       error // stops the restore: no further step is begun
 	done, Total int
-	// Size is about how many bytes will be written.
+	// written and Size are in bytes; Size is approximate.
 	written, Size int64
 }
 
-// Fail notes that a path could not be restored. Some errors end everything:
-// each further path would fail too.
+// Fail records that a path could not be restored. Some errors stop the restore: each further path
+// would fail too.
 func (o *Outcome) Fail(path string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,8 +53,7 @@ func (o *Outcome) Fail(path string, err error) {
 	}
 }
 
-// noteUnset notes an attribute of a path that this user, or the file system,
-// doesn't allow.
+// noteUnset records an attribute of a path that this user, or the file system, doesn't permit.
 func (o *Outcome) noteUnset(path string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +66,7 @@ func (o *Outcome) hasFailed(path string) bool {
 	return o.failedPaths[path]
 }
 
-// ended reports whether nothing more is to be begun.
+// ended reports whether an error or ctx has stopped the restore.
 func (o *Outcome) ended(ctx context.Context) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,14 +76,14 @@ func (o *Outcome) ended(ctx context.Context) bool {
 	return o.fatal != nil
 }
 
-// stopped reports whether an error has ended everything.
+// stopped reports whether an error has stopped the restore.
 func (o *Outcome) stopped() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.fatal != nil
 }
 
-// advance counts steps that are done.
+// advance counts finished steps.
 func (o *Outcome) advance(n int) {
 	if o.Progress == nil || n == 0 {
 		return
@@ -97,7 +94,7 @@ func (o *Outcome) advance(n int) {
 	o.report()
 }
 
-// wrote counts the bytes of a file that is written.
+// wrote counts the bytes of a written file.
 func (o *Outcome) wrote(n int64) {
 	if o.Progress == nil || n == 0 {
 		return
@@ -108,7 +105,7 @@ func (o *Outcome) wrote(n int64) {
 	o.report()
 }
 
-// report reports how far the restore is; o.mu is held.
+// report reports the progress; o.mu is held.
 func (o *Outcome) report() {
 	o.Progress(bands.Progress{Stage: "restore", Done: int64(o.done), Total: int64(o.Total), Bytes: o.written, Size: o.Size})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// unitSteps carries out the steps of a directory's databases.
+// unitSteps executes the steps of a directory's databases.
 func (a *Applier) unitSteps(n *DirNode, steps []*plan.Action, buf *contents.Scratch) {
 	slices.SortStableFunc(steps, func(x, y *plan.Action) int { return cmp.Compare(x.Unit, y.Unit) })
 	for len(steps) > 0 && !a.stopped() {
@@ -28,9 +28,9 @@ func (a *Applier) unitSteps(n *DirNode, steps []*plan.Action, buf *contents.Scra
 	}
 }
 
-// unit restores a database: everything is written beside it first, so that its
-// files are of different times only while they are renamed. The main file
-// comes before a journal or log that is to be played back into it.
+// unit restores a database: all files are first written beside it, so that they are inconsistent
+// only while they are renamed. The main file is renamed before a journal or log that will be
+// played back into it.
 func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *contents.Scratch) (err error) {
 	temps := map[*plan.Action]string{}
 	defer func() {
@@ -69,8 +69,8 @@ func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *con
 	return nil
 }
 
-// beside checks that nothing has changed, and writes the files of a database
-// under the names of temps.
+// beside checks that the files of a database are unchanged, and writes the new ones under the
+// temporary names in temps.
 func (w *fileWriter) beside(dir place, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
 	for _, s := range steps {
 		if s.Was != nil {

@@ -2,13 +2,13 @@ package band
 
 import "encoding/binary"
 
-// Decoder takes values off the front of Data. Once one is bad, all that follow are zero.
+// Decoder consumes values from Data. After an invalid value all following ones are zero.
 type Decoder struct {
 	Data []byte
 	Bad  bool
 }
 
-// Take takes n bytes; nil if there are fewer.
+// Take consumes n bytes; it returns nil if there are fewer.
 func (d *Decoder) Take(n int) []byte {
 	if d.Bad || len(d.Data) < n {
 		d.Bad = true
@@ -19,7 +19,7 @@ func (d *Decoder) Take(n int) []byte {
 	return taken
 }
 
-// Byte takes one byte.
+// Byte consumes one byte.
 func (d *Decoder) Byte() byte {
 	if b := d.Take(1); b != nil {
 		return b[0]
@@ -27,7 +27,7 @@ func (d *Decoder) Byte() byte {
 	return 0
 }
 
-// Uvarint takes a number of at most limit, in the shortest form there is of it.
+// Uvarint consumes a number of at most limit, which must have the shortest encoding.
 func (d *Decoder) Uvarint(limit uint64) uint64 {
 	if len(d.Data) > 0 && d.Data[0] < 0x80 && !d.Bad && uint64(d.Data[0]) <= limit {
 		v := d.Data[0]

@@ -17,31 +17,30 @@ const (
 	slotSize     = 16
 	pageSize     = 4096
 	pageSlots    = pageSize / slotSize
-	// firstBits is the size of a new table, as a power of two.
+	// firstBits and lastBits limit the log2 of the number of slots.
 	firstBits = 12
 	lastBits  = 30
-	// probes is how far from its home an entry may be. As full as the table gets
-	// it is never that far, unless the file is damaged.
+	// probes is the maximum distance of an entry from its home slot. At the table's maximum load
+	// no entry is that far away unless the file is damaged.
 	probes = 256
 	// maxPages bounds the memory: 16 MiB.
 	maxPages = 4096
 )
 
-// Dedupe finds content that the bands hold already. It is a table in a file of
-// its own, from the beginning of a hash to a place. It is disposable: what it
-// says is true of some band at some time, and is checked against the record
-// before anybody relies on it. Entries may be lost, and a damaged file begins
-// anew. It is safe for concurrent use by one process; writers of a store take
-// turns.
+// Dedupe finds content that the bands already hold. It is a hash table in a file of its own, from
+// the beginning of a hash to a place in a band. It is disposable: each entry was once true of
+// some band, and is checked against the record before it is used. Entries may be lost, and a
+// damaged file is replaced by an empty one. It is safe for concurrent use by one process; the
+// writers of a store exclude each other.
 type Dedupe struct {
 	path string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	file   *os.File
 	bits   uint
 	used   uint32
 	pages  map[uint32]*page
-	frozen bool // it could not grow
+	frozen bool // the last attempt to grow failed
 }
 
 // page is a part of the table in memory.
@@ -50,7 +49,7 @@ type page struct {
 	dirty bool
 }
 
-// OpenDedupe opens the table at path, or makes it.
+// OpenDedupe opens the table at path, or creates it.
 func OpenDedupe(path string) (*Dedupe, error) {
 	if err := disk.Step("open", path); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func OpenDedupe(path string) (*Dedupe, error) {
 	return d, nil
 }
 
-// ResetDedupe removes the table, for when bands lose what they held.
+// ResetDedupe removes the table, for use after bands have lost content.
 func ResetDedupe(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err
@@ -81,7 +80,7 @@ func ResetDedupe(path string) error {
 	return nil
 }
 
-// Find returns where a record of that content may be.
+// Find returns the place where a record of the content may be.
 func (d *Dedupe) Find(h Hash) (Ref, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,18 +95,18 @@ func (d *Dedupe) Find(h Hash) (Ref, bool) {
 	}, true
 }
 
-// Put notes where a record is. It reaches the file with Close at the latest.
+// Put records the place of a record. It is written to the file by Close at the latest.
 func (d *Dedupe) Put(ref Ref) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.put(keyOf(ref.Hash), ref.Band, ref.Offset)
 	if d.used > d.slots()/8*5 && d.bits < lastBits && !d.frozen {
-		// A table that can't grow goes on: it forgets entries.
+		// A table that can't grow is still used: it loses entries.
 		d.frozen = d.grow() != nil
 	}
 }
 
-// Close writes what was put and closes the file.
+// Close writes the changed entries and closes the file.
 func (d *Dedupe) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,12 +116,12 @@ func (d *Dedupe) Close() error {
 	return nil
 }
 
-// keyOf is the beginning of the hash; 0 marks an empty slot.
+// keyOf returns the beginning of the hash; 0 marks an empty slot.
 func keyOf(h Hash) uint64 { return max(binary.LittleEndian.Uint64(h[:]), 1) }
 
 func (d *Dedupe) slots() uint32 { return 1 << d.bits }
 
-// load reads the header; false if the file is no table.
+// load reads the header; it returns false if the file isn't a valid table.
 func (d *Dedupe) load() bool {
 	var buf [dedupeHeader]byte
 	if _, err := d.file.ReadAt(buf[:], 0); err != nil || string(buf[:8]) != dedupeMagic {
@@ -172,8 +171,8 @@ func (s slot) data() []byte { return s.page.slots[s.at : s.at+slotSize] }
 
 func (s slot) key() uint64 { return binary.LittleEndian.Uint64(s.data()) }
 
-// seek finds the slot of a key; else the one to put it in: the first empty one
-// near its home, or its home if none is.
+// seek returns the slot of a key, or else the slot for inserting it: the first empty one near its
+// home, or its home if all are used.
 func (d *Dedupe) seek(key uint64) (s slot, found bool) {
 	home := uint32(key >> (64 - d.bits))
 	for i := range uint32(probes) {
@@ -204,12 +203,12 @@ func (d *Dedupe) slot(n uint32) slot {
 	p := d.pages[number]
 	if p == nil {
 		if len(d.pages) >= maxPages {
-			// What can't be written is forgotten.
+			// Entries that can't be written are lost.
 			_ = d.flush()
 			clear(d.pages)
 		}
 		p = &page{}
-		// A page that can't be read is an empty one.
+		// A page that can't be read is treated as empty.
 		_, _ = d.file.ReadAt(p.slots[:], dedupeHeader+int64(number)*pageSize)
 		d.pages[number] = p
 	}
@@ -241,8 +240,8 @@ func (d *Dedupe) flush() error {
 	return err
 }
 
-// grow replaces the table by one of twice the size. Entries keep their order, so
-// that both tables are gone through from the front to the back.
+// grow replaces the table by one of twice the size. Entries keep their order, so that both tables
+// are accessed sequentially.
 func (d *Dedupe) grow() error {
 	temp := d.path + ".tmp"
 	if err := disk.Step("create", temp); err != nil {
@@ -272,7 +271,7 @@ func (d *Dedupe) grow() error {
 	if err != nil {
 		return errors.Join(err, f.Close(), os.Remove(temp))
 	}
-	_ = d.file.Close() // the old table is gone
+	_ = d.file.Close() // the old table is replaced
 	d.file, d.bits, d.used, d.pages = f, larger.bits, larger.used, larger.pages
 	return nil
 }

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// rawSuffix ends the names of raw bands. They need a name of their own: a large
-// file may itself be a band, and must not be taken for one.
+// rawSuffix ends the names of raw bands. They need separate names: a large file may itself have
+// the format of a band, and must not be read as one.
 const rawSuffix = ".raw"
 
-// File is a band in a folder.
+// File describes a band in a folder.
 type File struct {
 	Number uint32
-	// Raw reports that the band is one large file's bytes and nothing else.
+	// Raw reports whether the band contains only the bytes of one large file.
 	Raw    bool
 	Length int64
 }
 
-// Name is the name of the band's file.
+// Name returns the name of the band's file.
 func (f File) Name() string {
 	if f.Raw {
 		return FileName(f.Number) + rawSuffix
@@ -31,13 +31,13 @@ func (f File) Name() string {
 	return FileName(f.Number)
 }
 
-// FileName is the name of the band of records with that number: "0", "1", ...
+// FileName returns the name of the band of records with the number: "0", "1", ...
 func FileName(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// RawName is the name of the raw band with that number: "0.raw", "1.raw", ...
+// RawName returns the name of the raw band with the number: "0.raw", "1.raw", ...
 func RawName(n uint32) string { return FileName(n) + rawSuffix }
 
-// ParseName reads the name of a band's file; ok is false for any other name.
+// ParseName parses the name of a band's file; ok is false for any other name.
 func ParseName(name string) (n uint32, raw, ok bool) {
 	digits, raw := strings.CutSuffix(name, rawSuffix)
 	parsed, err := strconv.ParseUint(digits, 10, 32)
@@ -47,7 +47,7 @@ func ParseName(name string) (n uint32, raw, ok bool) {
 	return uint32(parsed), raw, true
 }
 
-// Files are the bands in a folder by number. Other files are passed over.
+// Files returns the bands in a folder by number. Other files are skipped.
 func Files(dir string) ([]File, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -72,8 +72,8 @@ func Files(dir string) ([]File, error) {
 	return files, nil
 }
 
-// StatFile finds a band in a folder, raw or not. The error is fs.ErrNotExist if
-// there is none.
+// StatFile returns the band with the number in a folder, raw or not. The error is fs.ErrNotExist
+// if there is none.
 func StatFile(dir string, n uint32) (File, error) {
 	for _, f := range []File{{Number: n}, {Number: n, Raw: true}} {
 		info, err := os.Lstat(filepath.Join(dir, f.Name()))

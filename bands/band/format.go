@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// Limit is the length over which no band grows: a record that would take it
-	// there begins a new one. Only a record that is larger itself has a longer
-	// band, of its own.
+	// Limit is the maximum length of a band: a record that would exceed it begins a new band.
+	// Only a record that is larger itself has a longer band, of its own.
 	Limit = 8 << 20
-	// MaxRecord is the length of the largest content that a record holds.
+	// MaxRecord is the maximum length of a record's content.
 	MaxRecord = 64 << 20
 )
 
 // The errors that callers distinguish; they come wrapped.
 var (
-	// ErrDamaged means that a band doesn't hold what a reference names.
+	// ErrDamaged means that a band doesn't hold the record that a reference names.
 	ErrDamaged = errors.New("damaged band")
 	// ErrTooLarge means that a content is larger than MaxRecord.
 	ErrTooLarge = errors.New("content too large for a record")
@@ -28,40 +27,40 @@ var (
 	ErrChanged = errors.New("file changed while it was stored")
 )
 
-// DamageError is an ErrDamaged with its place.
+// DamageError is an ErrDamaged with its location.
 type DamageError struct {
 	Band   uint32
 	Offset uint32
 	What   string
 }
 
-// Error describes what is wrong, and where.
+// Error describes the damage and its location.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("band %d, record at %d: %s", e.Band, e.Offset, e.What)
 }
 
-// Is reports that every DamageError is an ErrDamaged.
+// Is reports whether target is ErrDamaged, which every DamageError is.
 func (e *DamageError) Is(target error) bool { return target == ErrDamaged }
 
 const (
 	bandMagic   = "ENTBAND1"
 	bandHeader  = 16
 	recordMagic = "REC1"
-	lastMagic   = "REC9" // of versions to come
-	// recordHeader is the length of what is before a record's stored bytes.
+	lastMagic   = "REC9" // of future versions
+	// recordHeader is the length of a record's header, before its stored bytes.
 	recordHeader = 52
-	// checkedHeader is the part of it that the checksum covers.
+	// checkedHeader is the part of the header that the checksum covers.
 	checkedHeader = 48
 )
 
 const (
-	// least is the length under which compressing isn't tried.
+	// least is the minimum length of content that is compressed.
 	least = 64
 	// window bounds the memory of an encoder; parts of large files are no longer.
 	window = 1 << 20
 )
 
-// codec is how a record's content is stored.
+// codec is the encoding of a record's content.
 type codec byte
 
 const (
@@ -69,7 +68,7 @@ const (
 	compressed codec = 1
 )
 
-// header is what is before a record's stored bytes.
+// header is the header of a record.
 type header struct {
 	kind   Kind
 	codec  codec
@@ -79,9 +78,9 @@ type header struct {
 	sum    uint32
 }
 
-// checksum is the CRC-32C of the parts in their order.
+// checksum returns the CRC-32C of the concatenated parts.
 func checksum(parts ...[]byte) uint32 {
-	// The standard library makes the table once and returns the same one.
+	// MakeTable builds this table only once.
 	table := crc32.MakeTable(crc32.Castagnoli)
 	var sum uint32
 	for _, p := range parts {
@@ -90,7 +89,7 @@ func checksum(parts ...[]byte) uint32 {
 	return sum
 }
 
-// appendTo appends the header with its checksum, which covers stored too.
+// appendTo appends the header with its checksum, which also covers stored.
 func (h header) appendTo(buf, stored []byte) []byte {
 	start := len(buf)
 	buf = append(buf, recordMagic...)
@@ -101,7 +100,7 @@ func (h header) appendTo(buf, stored []byte) []byte {
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf[start:], stored))
 }
 
-// parseHeader reads a header; what is empty, or describes what is wrong with it.
+// parseHeader parses a header; what describes an error, or is empty.
 func parseHeader(data []byte) (h header, what string) {
 	if len(data) < recordHeader {
 		return h, "the band ends before it"
@@ -127,7 +126,7 @@ func parseHeader(data []byte) (h header, what string) {
 	}
 }
 
-// appendBandHeader appends what a band file begins with.
+// appendBandHeader appends the header of a band file.
 func appendBandHeader(buf []byte, number uint32) []byte {
 	start := len(buf)
 	buf = append(buf, bandMagic...)
@@ -135,8 +134,8 @@ func appendBandHeader(buf []byte, number uint32) []byte {
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf[start:]))
 }
 
-// compress returns content as it is stored: compressed into buf[:0] if that
-// saves an eighth, else itself.
+// compress returns content in its stored form: compressed into buf[:0] if that saves at least an
+// eighth, else content itself.
 func compress(enc *zstd.Encoder, content, buf []byte) ([]byte, codec) {
 	if len(content) < least {
 		return content, plain

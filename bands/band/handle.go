@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// maxOpen bounds how many bands are open at a time.
+// maxOpen bounds the number of open bands.
 const maxOpen = 256
 
-// place names a band file: the folder's index and the band.
+// place identifies a band file: the folder's index and the band.
 type place struct {
 	dir  int
 	band uint32
@@ -21,19 +21,19 @@ type place struct {
 type handle struct {
 	file  *os.File
 	users int
-	used  uint64 // when it was last taken
+	used  uint64 // clock at the last take
 }
 
 // handles keeps bands open, each once.
 type handles struct {
 	dirs []string
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	open  map[place]*handle
 	clock uint64
 }
 
-// take returns the open band, with one more user.
+// take returns the open band and counts one more user.
 func (h *handles) take(p place) (*handle, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,8 +51,8 @@ func (h *handles) take(p place) (*handle, error) {
 		h.open = map[place]*handle{}
 	}
 	if len(h.open) >= maxOpen {
-		// The band that nobody has used for longest is closed. If every one is in use
-		// they are closed at the end.
+		// Close the band that has been unused for the longest time. If all are in use none is
+		// closed until the end.
 		var oldest place
 		var found *handle
 		for p, got := range h.open {
@@ -69,7 +69,7 @@ func (h *handles) take(p place) (*handle, error) {
 	return h.open[p], nil
 }
 
-// openLength opens a file that must have at least that length.
+// openLength opens a file; the error is ErrDamaged if it is shorter than length.
 func openLength(path string, length int64) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {

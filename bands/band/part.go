@@ -8,38 +8,38 @@ import (
 	"slices"
 )
 
-// PartKind describes what a part of a file is.
+// PartKind is the kind of a part of a file.
 type PartKind byte
 
 // The kinds of parts.
 const (
-	// HolePart is a hole of a sparse file: zeros that take no room.
+	// HolePart is a hole of a sparse file: zeros that use no disk space.
 	HolePart PartKind = 1
 	// DataPart is the content of a Data record.
 	DataPart PartKind = 2
-	// RawPart is a whole raw band, and the only part of its file: Ref.Band is
-	// its number, Ref.Hash the SHA-256 of all of it, Ref.Offset 0.
+	// RawPart is a whole raw band, and the only part of its file: Ref.Band is its number,
+	// Ref.Hash the SHA-256 of the band, Ref.Offset 0.
 	RawPart PartKind = 3
-	// PiecePart is the stretch of a raw band at the place that the part has in its
-	// file: Ref.Band is the band, Ref.Hash the stretch's own SHA-256, Ref.Offset its
-	// place in units of PieceUnit.
+	// PiecePart is a range of a raw band, at the offset that the part has in its file: Ref.Band
+	// is the band, Ref.Hash the SHA-256 of the range, Ref.Offset its offset in units of
+	// PieceUnit.
 	PiecePart PartKind = 4
 )
 
-// PieceUnit is what the places of pieces are multiples of.
+// PieceUnit is the alignment of pieces in bytes.
 const PieceUnit = 4096
 
 // Part is one of the parts that make up a large or a sparse file, in order.
 type Part struct {
 	Kind   PartKind
 	Length int64
-	Ref    Ref // of data and raw parts
+	Ref    Ref // unless Kind is HolePart
 }
 
-// ErrBadParts means that bytes are no list of parts.
+// ErrBadParts means that the bytes are not a valid list of parts.
 var ErrBadParts = errors.New("bad list of parts")
 
-// partsVersion begins an encoded list, piecesVersion one that has pieces.
+// partsVersion begins an encoded list, piecesVersion one with pieces.
 const (
 	partsVersion  = 1
 	piecesVersion = 2
@@ -79,10 +79,9 @@ func hasPieces(parts []Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind == PiecePart })
 }
 
-// DecodeParts reads the content of a List record. It accepts exactly what
-// EncodeParts makes of parts that keep to the rules: none is empty, no two holes
-// are side by side, data is no longer than a record, pieces are not either and
-// begin at multiples of PieceUnit, and a raw part is alone.
+// DecodeParts decodes the content of a List record. It accepts exactly the encoding of parts that
+// follow the rules: none is empty, no two holes are adjacent, data parts and pieces are no longer
+// than a record, pieces begin at multiples of PieceUnit, and a raw part is the only one.
 func DecodeParts(data []byte) ([]Part, error) {
 	d := Decoder{Data: data}
 	version := d.Byte()
@@ -119,7 +118,7 @@ func DecodeParts(data []byte) ([]Part, error) {
 	return parts, nil
 }
 
-// part takes the part that begins at that place in the file.
+// part consumes the part that begins at that offset of the file.
 func (d *Decoder) part(at int64) Part {
 	p := Part{Kind: PartKind(d.Byte()), Length: int64(d.Uvarint(math.MaxInt64))}
 	switch p.Kind {

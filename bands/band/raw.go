@@ -11,11 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// AddRaw stores the first size bytes of a large file as a band of their own and
-// returns its number: as a reflink if that is how, else as a copy that keeps
-// holes. If what was stored doesn't have the hash, the file changed meanwhile:
-// that is ErrChanged, and there is no such band. With a zero hash the caller
-// checks, on the band: it doesn't change any more. It moves the position of f.
+// AddRaw stores the first size bytes of a large file as a raw band and returns its number: as a
+// reflink if how says so, else as a copy that keeps holes. If the band doesn't have the hash, the
+// file changed meanwhile: the band is removed, and the error is ErrChanged. With a zero hash the
+// caller checks the band, which can't change any more. It moves the position of f.
 func (w *Writer) AddRaw(f *os.File, size int64, hash Hash, how disk.Linking) (number uint32, err error) {
 	w.mu.Lock()
 	number = w.next
@@ -42,7 +41,7 @@ func (w *Writer) AddRaw(f *os.File, size int64, hash Hash, how disk.Linking) (nu
 	return number, nil
 }
 
-// storeRaw makes path from the file and returns how many bytes are data.
+// storeRaw creates path from the file and returns the number of bytes of data.
 func storeRaw(path string, f *os.File, size int64, how disk.Linking) (took int64, err error) {
 	if how == disk.Reflink {
 		err := disk.CloneFile(f, path)
@@ -75,7 +74,7 @@ func storeRaw(path string, f *os.File, size int64, how disk.Linking) (took int64
 	return took, out.Truncate(size)
 }
 
-// dataLength is the length of the file without its holes, as far as is known.
+// dataLength returns the length of the file without its holes, or size if they can't be found.
 func dataLength(f *os.File, size int64) (length int64) {
 	err := disk.Segments(f, size, func(_, n int64, hole bool) error {
 		if !hole {
@@ -89,7 +88,7 @@ func dataLength(f *os.File, size int64) (length int64) {
 	return length
 }
 
-// checkRaw reads a raw band and compares it; a zero hash matches everything.
+// checkRaw checks the size and the hash of a raw band; a zero hash matches everything.
 func checkRaw(path string, size int64, hash Hash) (err error) {
 	f, err := os.Open(path)
 	if err != nil {

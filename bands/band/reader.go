@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// glance is how much is read at first: most records are shorter.
+	// glance is the length of the first read: most records are shorter.
 	glance = 4 << 10
-	// plausible is the length up to which a record's header is believed before
-	// the band is known to be that long.
+	// plausible is the maximum length in a record's header that is trusted without checking the
+	// length of the band.
 	plausible = 1 << 20
-	// keepable is the largest buffer that is kept for the next record.
+	// keepable is the maximum size of a buffer that is reused.
 	keepable = 4 << 20
 )
 
@@ -29,12 +29,12 @@ const (
 // is safe for concurrent use.
 type Reader struct {
 	files   handles
-	decoder func() (*zstd.Decoder, error) // makes it when it is first needed
+	decoder func() (*zstd.Decoder, error) // created when first needed
 	buffers sync.Pool                     // of *[]byte, for stored bytes
 }
 
-// NewReader returns a Reader of the bands in the folders. A band that is missing
-// or damaged in one of them is looked for in the next.
+// NewReader returns a Reader of the bands in the folders. If a band is missing or damaged in one
+// of them, the next one is tried.
 func NewReader(dirs ...string) *Reader {
 	r := &Reader{files: handles{dirs: slices.Clone(dirs)}}
 	r.decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
@@ -43,7 +43,7 @@ func NewReader(dirs ...string) *Reader {
 	return r
 }
 
-// Close closes the bands. Nobody may be reading.
+// Close closes the bands. No reads may be in progress.
 func (r *Reader) Close() error {
 	h := &r.files
 	h.mu.Lock()
@@ -56,9 +56,8 @@ func (r *Reader) Close() error {
 	return errors.Join(failed...)
 }
 
-// Read returns the content of a record, in buf[:0] if that is large enough. It
-// is checked to be what ref and kind name; where it isn't, or can't be read, the
-// error is a DamageError.
+// Read returns the content of a record, in buf[:0] if that is large enough. It is verified
+// against ref and kind; if it doesn't match or can't be read, the error is a DamageError.
 func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
 	scratch := r.buffer()
 	defer r.release(scratch)
@@ -91,15 +90,15 @@ func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
 	return content, nil
 }
 
-// Check reports whether the record is there, by its header alone: the kind, the
-// hash, and that the band is long enough.
+// Check reports whether the record exists, judging by its header alone: the kind, the hash, and
+// that the band is long enough.
 func (r *Reader) Check(ref Ref, kind Kind) bool {
 	_, err := r.head(ref, kind)
 	return err == nil
 }
 
-// Size is the length of a record's content and of the record, header included.
-// It reads the header alone.
+// Size returns the length of a record's content and of the record, header included. It reads only
+// the header.
 func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
 	head, err := r.head(ref, kind)
 	if err != nil {
@@ -108,8 +107,8 @@ func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
 	return int64(head.raw), int64(head.stored) + recordHeader, nil
 }
 
-// OpenRaw opens a raw band in the first folder that has all of its length: a large file's
-// bytes, which the caller checks.
+// OpenRaw opens a raw band in the first folder where it has at least the length. The caller
+// checks the content.
 func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
 	var f *os.File
 	err := r.inDirs(Ref{Band: number}, func(i int) (err error) {
@@ -119,8 +118,8 @@ func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
 	return f, err
 }
 
-// ReadPiece returns the content of a PiecePart, in buf[:0] if that is large
-// enough, from the first folder where it has its hash.
+// ReadPiece returns the content of a PiecePart, in buf[:0] if that is large enough, from the
+// first folder where it matches the hash.
 func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
 	at := int64(p.Ref.Offset) * PieceUnit
 	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
@@ -141,7 +140,7 @@ func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// Intact is Check that reads the stored bytes too, and compares their checksum.
+// Intact is like Check, but also reads the stored bytes and verifies their checksum.
 func (r *Reader) Intact(ref Ref, kind Kind) bool {
 	scratch := r.buffer()
 	defer r.release(scratch)
@@ -151,7 +150,7 @@ func (r *Reader) Intact(ref Ref, kind Kind) bool {
 	}) == nil
 }
 
-// each calls read with the band in each folder, until one succeeds.
+// each calls read with the band in each folder, until one call succeeds.
 func (r *Reader) each(ref Ref, read func(f *os.File) error) error {
 	return r.inDirs(ref, func(i int) error {
 		h, err := r.files.take(place{dir: i, band: ref.Band})
@@ -165,8 +164,8 @@ func (r *Reader) each(ref Ref, read func(f *os.File) error) error {
 	})
 }
 
-// inDirs calls try with the number of each folder, until one succeeds. The first error
-// counts, unless the band was only missing there.
+// inDirs calls try with the index of each folder, until one call succeeds. It returns the first
+// error other than a missing band.
 func (r *Reader) inDirs(ref Ref, try func(i int) error) error {
 	first := fs.ErrNotExist
 	for i := range r.files.dirs {
@@ -181,7 +180,7 @@ func (r *Reader) inDirs(ref Ref, try func(i int) error) error {
 	return broken(ref, first)
 }
 
-// head reads a record's header and checks it.
+// head reads and checks a record's header.
 func (r *Reader) head(ref Ref, kind Kind) (head header, err error) {
 	err = r.each(ref, func(f *os.File) error {
 		var buf [recordHeader]byte
@@ -197,7 +196,7 @@ func (r *Reader) head(ref Ref, kind Kind) (head header, err error) {
 	return head, err
 }
 
-// stored reads a record and checks its header and its checksum. The stored bytes are in scratch.
+// stored reads a record and verifies its header and checksum. The stored bytes are in scratch.
 func (r *Reader) stored(f *os.File, ref Ref, kind Kind, scratch *[]byte) (header, []byte, error) {
 	buf := (*scratch)[:glance]
 	n, err := readAt(f, buf, int64(ref.Offset))
@@ -245,7 +244,7 @@ func (r *Reader) release(buf *[]byte) {
 	}
 }
 
-// match parses the header of the record that ref names.
+// match parses the header of a record and compares it with ref and kind.
 func match(data []byte, ref Ref, kind Kind) (header, error) {
 	head, what := parseHeader(data)
 	switch {
@@ -259,7 +258,7 @@ func match(data []byte, ref Ref, kind Kind) (header, error) {
 	return head, nil
 }
 
-// longEnough checks that the band holds the whole record.
+// longEnough returns an error if the band ends before the end of the record.
 func longEnough(f *os.File, ref Ref, head header) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -271,7 +270,7 @@ func longEnough(f *os.File, ref Ref, head header) error {
 	return nil
 }
 
-// readAt reads what there is of buf's length; less at the end of the file.
+// readAt reads up to len(buf) bytes; fewer at the end of the file, without an error.
 func readAt(f *os.File, buf []byte, off int64) (int, error) {
 	n, err := f.ReadAt(buf, off)
 	if errors.Is(err, io.EOF) {
@@ -284,8 +283,8 @@ func damaged(ref Ref, what string) error {
 	return &DamageError{Band: ref.Band, Offset: ref.Offset, What: what}
 }
 
-// broken describes what an error of reading means: a band that is missing or can't be
-// read is damage, running out of file handles isn't.
+// broken classifies an error of reading: a band that is missing or can't be read is damage,
+// running out of file descriptors isn't.
 func broken(ref Ref, err error) error {
 	switch {
 	case errors.Is(err, ErrDamaged):

@@ -1,7 +1,6 @@
-// Package band reads and writes bands: files of at most 8 MiB to which records
-// are appended and from which nothing is ever taken. A record is a file's
-// content, a part of it, or a directory, under the SHA-256 of what it holds.
-// The format is in docs/formats/bands.md.
+// Package band reads and writes bands: files of at most 8 MiB to which records are appended and
+// from which none is ever removed. A record is a file's content, a part of it, or a directory,
+// identified by the SHA-256 of its content. The format is in docs/formats/bands.md.
 package band
 
 import (
@@ -12,10 +11,10 @@ import (
 // Hash is the SHA-256 of a record's content, before compression.
 type Hash [sha256.Size]byte
 
-// String is the hash in lower case hex.
+// String returns the hash in lower case hex.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Kind describes what a record holds.
+// Kind is the kind of a record's content.
 type Kind byte
 
 // The kinds of records.
@@ -30,17 +29,17 @@ const (
 	Page Kind = 4
 )
 
-// Ref describes where a record is, and what it must hold.
+// Ref is the location of a record and the hash of its content.
 type Ref struct {
 	Hash   Hash
 	Band   uint32
 	Offset uint32
 }
 
-// IsZero reports whether the reference names nothing.
+// IsZero reports whether the reference is the zero value.
 func (r Ref) IsZero() bool { return r == Ref{} }
 
-// ParseHash reads 64 hex digits.
+// ParseHash parses 64 hex digits.
 func ParseHash(s string) (Hash, bool) {
 	var h Hash
 	if len(s) != hex.EncodedLen(len(h)) {

@@ -9,20 +9,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Damaged is a record that doesn't hold what its references name.
+// Damaged is a record that doesn't match the references to it.
 type Damaged struct {
 	Kind Kind
 	Ref  Ref
 }
 
-// contentOf names what a record holds.
+// contentOf identifies the content of a record.
 type contentOf struct {
 	kind Kind
 	hash Hash
 }
 
-// Keep returns former, a reference to content of that kind, if its record is
-// whole. Otherwise the record is repaired, or the content stored anew.
+// Keep returns former, a reference to content of that kind, if its record is intact. Otherwise it
+// repairs the record or stores the content again.
 func (w *Writer) Keep(former Ref, kind Kind, content []byte) (Ref, error) {
 	w.mu.Lock()
 	own, same := w.own(former, kind)
@@ -36,8 +36,8 @@ func (w *Writer) Keep(former Ref, kind Kind, content []byte) (Ref, error) {
 	return w.Add(kind, content)
 }
 
-// known returns the place of a damaged record of the content, once it is
-// repaired or found to be whole.
+// known returns the reference of a damaged record of the content, after the record was repaired
+// or found to be intact.
 func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) {
 	w.mu.Lock()
 	ref, ok := w.damaged[contentOf{kind, hash}]
@@ -55,10 +55,9 @@ func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) 
 	return ref, true, nil
 }
 
-// repair writes a damaged record once more in its place, so that everything that
-// refers to it can be read again. It does so only if what is there is that
-// record beyond doubt, and of the same length: a place that was lost and given
-// to other records stays as it is.
+// repair rewrites a damaged record in place, so that all references to it can be read again. It
+// does so only if the existing bytes are certainly that record, with the same length: a place
+// that was lost and reused for other records is left unchanged.
 func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 	if len(content) > MaxRecord {
 		return Ref{}, false, ErrTooLarge
@@ -84,7 +83,7 @@ func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 	name := FileName(ref.Band)
 	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR, 0)
 	if err != nil {
-		return Ref{}, false, nil // it is stored anew
+		return Ref{}, false, nil // the caller stores it again
 	}
 	defer func() { _ = f.Close() }() // it is synced by name
 	if !holds(f, int64(ref.Offset), record) {
@@ -97,7 +96,7 @@ func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 		return Ref{}, false, w.fail(err)
 	}
 	if _, err := w.reader.Read(ref, kind, nil); err != nil {
-		return Ref{}, false, nil // the disk doesn't keep it there
+		return Ref{}, false, nil // the disk didn't store it
 	}
 	w.pending = append(w.pending, name)
 	w.repaired = append(w.repaired, Damaged{kind, ref})
@@ -105,8 +104,7 @@ func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 	return ref, true, nil
 }
 
-// holds reports whether what the file has at the offset is the record, but for
-// some damage.
+// holds reports whether the file has the record at the offset, apart from some damage.
 func holds(f *os.File, offset int64, record []byte) bool {
 	info, err := f.Stat()
 	end := offset + int64(len(record))
@@ -127,7 +125,7 @@ func holds(f *os.File, offset int64, record []byte) bool {
 		return false
 	}
 	if bytes.Equal(head[8:12], record[8:12]) {
-		return true // it is as long
+		return true // the same length
 	}
 	if info.Size() == end {
 		return true
@@ -137,7 +135,7 @@ func holds(f *os.File, offset int64, record []byte) bool {
 	return err == nil && string(next[:]) == recordMagic
 }
 
-// Repaired are the damaged records that can be read again.
+// Repaired returns the damaged records that can be read again.
 func (w *Writer) Repaired() []Damaged {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,28 +7,27 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// buffer is how much is appended at a time.
+// buffer is the number of bytes that are appended at a time.
 const buffer = 256 << 10
 
-// tail is the band that is appended to.
+// tail is the band to which records are appended.
 type tail struct {
 	file   *os.File
 	number uint32
-	start  int64  // where the file ends and buf begins
+	start  int64  // offset in the file at which buf begins
 	buf    []byte // not yet written
 	dirty  bool   // something was appended since the last sync
 }
 
-// resume opens a band to go on at its present end. What a killed writer left
-// there stays: other snapshots may hold the same file. It returns nil if the
-// band is full or is none.
+// resume opens a band for appending at its present end. The leftovers of a killed writer stay in
+// it: other snapshots may link the same file. It returns nil if the band is full or invalid.
 func resume(dir string, f File) *tail {
 	if f.Length >= Limit {
 		return nil
 	}
 	file, err := os.OpenFile(filepath.Join(dir, f.Name()), os.O_RDWR, 0)
 	if err != nil {
-		return nil // a new band will do
+		return nil // a new band is used
 	}
 	var head [bandHeader]byte
 	info, err := file.Stat()
@@ -42,7 +41,7 @@ func resume(dir string, f File) *tail {
 	return &tail{file: file, number: f.Number, start: info.Size()}
 }
 
-// end is where the next record goes.
+// end returns the offset of the next record.
 func (t *tail) end() int64 { return t.start + int64(len(t.buf)) }
 
 func (t *tail) flush() error {

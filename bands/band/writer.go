@@ -14,50 +14,48 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// WriterOptions are the ways in which writers differ.
+// WriterOptions are the options of a Writer.
 type WriterOptions struct {
-	// Dedupe finds content that is there already. Without it every content is
-	// appended. The writer doesn't close it.
+	// Dedupe finds content that is already stored. Without it all content is appended. The writer
+	// doesn't close it.
 	Dedupe *Dedupe
-	// First is the least number that a new band gets. It matters where bands
-	// that snapshots still refer to are missing from the folder.
+	// First is the minimum number of a new band. It matters if bands that snapshots still refer
+	// to are missing from the folder.
 	First uint32
-	// Lengths are the lengths that bands are known to have. A band that is
-	// shorter has lost records that are still referred to by their offsets, so
-	// nothing is appended to it.
+	// Lengths are the known lengths of bands. A band that is shorter has lost records that are
+	// still referred to by their offsets, so nothing is appended to it.
 	Lengths map[uint32]int64
-	// Damaged are records that are known not to hold what they must. Content that
-	// one of them had is written there again, where that can be.
+	// Damaged are records known to be damaged. If content of one of them is added, the record is
+	// repaired in place if possible.
 	Damaged []Damaged
 }
 
-// Writer appends records to the bands in a folder. There is one at a time for a
-// folder: the caller holds the store's lock. Its methods are safe for concurrent
-// use. After an error of the disk every call returns that error: what a
-// reference names may not be there.
+// Writer appends records to the bands in a folder. Only one may exist for a folder at a time: the
+// caller holds the store's lock. Its methods are safe for concurrent use. After a write error
+// every call returns that error: the records of earlier references may be missing.
 type Writer struct {
 	dir     string
 	dedupe  *Dedupe
 	reader  *Reader
-	encoder func() (*zstd.Encoder, error) // makes it when it is first needed
+	encoder func() (*zstd.Encoder, error) // created when first needed
 	buffers sync.Pool                     // of *[]byte, for compressed bytes
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	tail     *tail      // nil before the first record and after the last
-	resume   *File      // the band to go on with, when the first record comes
+	resume   *File      // the band to continue with the first record
 	next     uint32
-	begun    map[uint32]int64  // bands written to, and how long each was before
+	begun    map[uint32]int64  // bands written to, with their former lengths
 	lengths  map[uint32]int64  // of bands written to that are no longer the tail
 	pending  []string          // names of files to sync beside the tail
 	created  bool              // the folder has new names
-	damaged  map[contentOf]Ref // records that are known to be damaged
-	repaired []Damaged         // of those, what can be read again
+	damaged  map[contentOf]Ref // records known to be damaged
+	repaired []Damaged         // those of them that can be read again
 	added    int64
 	err      error
 }
 
-// NewWriter returns a writer for the folder dir, which must exist. It goes on at
-// the present end of the last band, if there is room in it.
+// NewWriter returns a writer for the folder dir, which must exist. It continues at the present
+// end of the last band, if that isn't full.
 func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 	files, err := Files(dir)
 	if err != nil {
@@ -91,9 +89,9 @@ func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// Add stores content as a record of the kind, unless there is such a record
-// already, and returns where it is. Content longer than MaxRecord is
-// ErrTooLarge. The record can be read by others after Flush.
+// Add stores content as a record of the kind, unless there is such a record already, and returns
+// its reference. If content is longer than MaxRecord the error is ErrTooLarge. Other readers can
+// read the record after Sync, Unsynced or Close.
 func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 	if len(content) > MaxRecord {
 		return Ref{}, ErrTooLarge
@@ -104,7 +102,7 @@ func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 	}
 	ref, ok := w.find(hash, kind)
 	if !ok && ref != (Ref{}) {
-		// The record was there once.
+		// There was a record at ref.
 		var err error
 		if ref, ok, err = w.repair(ref, kind, content); err != nil {
 			return Ref{}, err
@@ -130,9 +128,9 @@ func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 	return w.append(head, stored)
 }
 
-// find searches for a record of that content. One that this writer has not written
-// is read whole: a record that lost its content must not be referred to anew.
-// Where the record isn't whole the place that it had is returned, with false.
+// find searches for a record of the content. A record that this writer hasn't written is read
+// completely: a record that lost its content must not be referred to again. If the record isn't
+// intact, its former reference is returned, with false.
 func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
 	if w.dedupe == nil {
 		return Ref{}, false
@@ -151,15 +149,15 @@ func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
 	return ref, w.reader.Intact(ref, kind)
 }
 
-// own reports whether this writer has written the place that ref names, and then
-// whether the record is there.
+// own reports whether this writer has written the place that ref names, and if so, whether the
+// record is there.
 func (w *Writer) own(ref Ref, kind Kind) (own, same bool) {
 	begun, ok := w.begun[ref.Band]
 	if !ok || int64(ref.Offset) < begun {
 		return false, false
 	}
 	if t := w.tail; t != nil && t.number == ref.Band && int64(ref.Offset) >= t.start {
-		var buffered []byte // not in the file yet; nothing behind the end
+		var buffered []byte // not in the file yet; nothing after the end
 		if int64(ref.Offset) <= t.end() {
 			buffered = t.buf[int64(ref.Offset)-t.start:]
 		}
@@ -169,7 +167,7 @@ func (w *Writer) own(ref Ref, kind Kind) (own, same bool) {
 	return true, w.reader.Check(ref, kind)
 }
 
-// append writes a record behind the last one.
+// append appends a record.
 func (w *Writer) append(head header, stored []byte) (Ref, error) {
 	buf := head.appendTo(make([]byte, 0, recordHeader), stored)
 	w.mu.Lock()
@@ -178,7 +176,7 @@ func (w *Writer) append(head header, stored []byte) (Ref, error) {
 		return Ref{}, w.err
 	}
 	if w.dedupe != nil {
-		// Another goroutine may have stored the same meanwhile.
+		// Another goroutine may have stored the same content meanwhile.
 		if ref, ok := w.dedupe.Find(head.hash); ok {
 			if own, same := w.own(ref, head.kind); own && same {
 				return ref, nil
@@ -204,7 +202,7 @@ func (w *Writer) append(head header, stored []byte) (Ref, error) {
 	return ref, nil
 }
 
-// room makes a band the tail that has room for a record of that length.
+// room makes tail a band with room for a record of that length.
 func (w *Writer) room(length int64) error {
 	if w.tail == nil && w.resume != nil {
 		if t := resume(w.dir, *w.resume); t != nil {
@@ -235,7 +233,7 @@ func (w *Writer) room(length int64) error {
 	return nil
 }
 
-// finish ends the tail. It is synced later.
+// finish closes the tail. It is synced later.
 func (w *Writer) finish() error {
 	if w.tail == nil {
 		return nil
@@ -249,7 +247,7 @@ func (w *Writer) finish() error {
 	return errors.Join(t.flush(), t.file.Close())
 }
 
-// fail keeps the first error of the disk.
+// fail records and returns the first write error.
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = fmt.Errorf("append to bands: %w", err)
@@ -257,15 +255,14 @@ func (w *Writer) fail(err error) error {
 	return w.err
 }
 
-// Added is how many bytes were appended so far.
+// Added returns the number of bytes appended so far.
 func (w *Writer) Added() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.added
 }
 
-// flush writes what is buffered, so that every record can be read. It doesn't
-// wait for the disk.
+// flush writes buffered records, so that they can be read. It doesn't sync them.
 func (w *Writer) flush() error {
 	if w.err != nil || w.tail == nil {
 		return w.err
@@ -276,8 +273,8 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// Sync flushes and waits until all that was appended is on the disk: one fsync
-// for each band written to, and one for the folder if it has new ones.
+// Sync flushes and syncs everything appended: one fsync for each band written to, and one for the
+// folder if it has new bands.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -316,8 +313,8 @@ func (w *Writer) Sync() error {
 	return nil
 }
 
-// Unsynced flushes, and returns the paths that the caller has to sync instead of
-// Sync: bands, and the folder if it has new ones.
+// Unsynced flushes, and returns the paths that the caller must sync instead of calling Sync:
+// bands, and the folder if it has new ones.
 func (w *Writer) Unsynced() ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -339,14 +336,14 @@ func (w *Writer) Unsynced() ([]string, error) {
 	return paths, nil
 }
 
-// Close flushes and closes the bands. It doesn't wait for the disk.
+// Close flushes and closes the bands. It doesn't sync them.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	flushed := w.flush()
 	finished := w.finish()
 	if flushed != nil {
-		finished = nil // the same error once more
+		finished = nil // finish returned the same error
 	}
 	return errors.Join(flushed, finished, w.reader.Close())
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Search goes on with a search.
+// Search executes a recorded search.
 type Search struct {
 	Store  *bands.Store
 	Record *Record
 	*State
 
-	// Dir is the folder in which the folder of the scratch tree is made.
+	// Dir is the folder in which the scratch tree's folder is created.
 	Dir string
-	// Clones returns the tree from which files may be cloned into the scratch tree that is
-	// made of a snapshot, nil for none.
+	// Clones returns the tree from which files may be cloned when the scratch tree is created
+	// from a snapshot, nil for none.
 	Clones func(context.Context, bands.Snapshot) (*export.CloneSource, error)
 	Now    func() time.Time
-	// Exec runs the command in the folder dir, which has a snapshot's files, and returns its
-	// exit status. An error ends the search, which can go on later.
+	// Exec runs the command in the folder dir, which contains a snapshot's files, and returns its
+	// exit status. An error stops the search, which can be continued later.
 	Exec func(ctx context.Context, dir string, v bands.Version) (status int, err error)
-	// Trying is called before the scratch tree is made that of a snapshot, Tried when its
-	// result is recorded.
+	// Trying is called before a snapshot is written to the scratch tree, Tried after its result
+	// is recorded.
 	Trying func(Next)
 	Tried  func(Run)
-	// Writing reports how far the scratch tree is.
+	// Writing calls do and shows how it writes the tree.
 	Writing func(ctx context.Context, what string, do func(func(bands.Progress)) error) error
 }
 
@@ -44,14 +44,13 @@ type AbortError struct {
 	Status  int
 }
 
-// Error names the exit status.
+// Error describes the exit status.
 func (e *AbortError) Error() string {
 	return fmt.Sprintf("the command ended with exit status %d in %s", e.Status, e.Version)
 }
 
-// Run tries snapshots until the search is over, removes the scratch tree then, and returns
-// what was found. After any error but an [*EndError] it can be called again, by another
-// process too.
+// Run tries snapshots until the search is over, then removes the scratch tree and returns the
+// outcome. After any error except an [*EndError] it can be called again, also by another process.
 func (s *Search) Run(ctx context.Context) (Outcome, error) {
 	for {
 		next, err := s.next()
@@ -80,7 +79,7 @@ func (s *Search) Run(ctx context.Context) (Outcome, error) {
 			}
 			run.Result = result
 		case errors.Is(err, bands.ErrDamaged), errors.Is(err, bands.ErrNoSnapshot), errors.Is(err, apply.ErrIncomplete):
-			run.Note = err.Error() // it is about one snapshot, which is skipped
+			run.Note = err.Error() // only this snapshot is skipped
 		default:
 			return Outcome{}, err
 		}
@@ -107,7 +106,7 @@ func (s *Search) end() error {
 	return s.Record.Write(s.State)
 }
 
-// prepare makes the scratch tree that of a snapshot, and returns its folder.
+// prepare writes a snapshot to the scratch tree, and returns its folder.
 func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err error) {
 	to, err := s.Store.Snapshot(v)
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *Search) prepare(ctx context.Context, v bands.Version) (dir string, err 
 	at := s.Tree
 	from, err := s.Store.Snapshot(at.Version)
 	known := at.Version != 0 && err == nil
-	// While the tree is written the record has nothing of it.
+	// While the tree is being written its recorded state is empty.
 	s.Tree = scratch.State{}
 	if at.Version != 0 {
 		if err := s.Record.Write(s.State); err != nil {

@@ -15,7 +15,7 @@ import (
 // logHead is the first line of a log.
 const logHead = "# bisect log 1"
 
-// Log writes the search as lines that [ReadLog] reads.
+// Log writes the search in the format that [ReadLog] reads.
 func (s *State) Log(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, logHead)
@@ -42,19 +42,19 @@ func (s *State) Log(w io.Writer) error {
 	return out.Flush()
 }
 
-// LogError is a line of a log that can't be read.
+// LogError is an invalid line of a log.
 type LogError struct {
 	Line int
 	Text string
 }
 
-// Error names the line.
+// Error describes the line.
 func (e *LogError) Error() string {
 	return fmt.Sprintf("line %d is no line of a bisect log: %s", e.Line, e.Text)
 }
 
-// ReadLog returns the search of a log, of which lines may have been removed. Empty lines and
-// those that begin with # count for nothing.
+// ReadLog parses the search of a log, from which lines may have been removed. Empty lines and
+// lines that begin with # are ignored.
 func ReadLog(r io.Reader) (*State, error) {
 	s := &State{Repeat: true}
 	lines := bufio.NewScanner(r)
@@ -81,7 +81,7 @@ func ReadLog(r io.Reader) (*State, error) {
 
 var errLine = errors.New("unknown line")
 
-// readLine reads one line of a log.
+// readLine parses one line of a log.
 func (s *State) readLine(text string) (err error) {
 	name, rest, _ := strings.Cut(text, " ")
 	switch name {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// Result is what a run of the command found of a snapshot.
+// Result is the result of running the command for a snapshot.
 type Result string
 
 // The results.
@@ -17,13 +17,13 @@ const (
 	Skip Result = "skip"
 )
 
-// Exit statuses of the command with a meaning of their own, as `git bisect run` has them.
+// Exit statuses of the command with a special meaning, as in `git bisect run`.
 const (
 	exitSkip    = 125
 	lastFailure = 127
 )
 
-// ResultOf returns what an exit status means; false if it ends the search.
+// ResultOf returns the meaning of an exit status; false if it ends the search.
 func ResultOf(status int) (Result, bool) {
 	switch {
 	case status == 0:
@@ -36,29 +36,29 @@ func ResultOf(status int) (Result, bool) {
 	return "", false
 }
 
-// Next is what is to be done next.
+// Next is the next step of a search.
 type Next struct {
-	// Version is to be tried; 0: the search is over.
+	// Version is the snapshot to try; 0: the search is over.
 	Version bands.Version
-	// Repeat reports that it has been tried before, and is tried again to see whether the
-	// result is the same.
+	// Repeat reports whether it was tried before, and is tried again to check that the result is
+	// the same.
 	Repeat bool
-	// Left is how many snapshots may still be the first bad one, Steps about how many runs
-	// that takes.
+	// Left is the number of snapshots that may be the first bad one, Steps the approximate number
+	// of runs to find it.
 	Left, Steps int
 }
 
-// Outcome is what a search has found. Good is the last good snapshot and Bad the first bad
-// one behind it; those between them were skipped.
+// Outcome is the result of a search. Good is the last good snapshot and Bad the first bad one
+// after it; those between them were skipped.
 type Outcome struct {
 	Good, Bad bands.Version
 	Skipped   []bands.Version
-	// Unsteady are snapshots of which two runs had different results.
+	// Unsteady are snapshots with different results in two runs.
 	Unsteady []bands.Version
 }
 
-// EndError means that an end of the range isn't what a search needs: the first snapshot
-// good, the last one bad.
+// EndError means that an end of the range has the wrong result: the first snapshot must be good,
+// the last one bad.
 type EndError struct {
 	Version bands.Version
 	Result  Result
@@ -74,8 +74,8 @@ func (e *EndError) Error() string {
 	return e.Version.String() + ", the " + which + " snapshot, is " + string(e.Result) + ", not " + string(want)
 }
 
-// next returns what is to be done next, or an *EndError. The last snapshot is tried first,
-// then the first, then the one in the middle of those that are left.
+// next returns the next step, or an *EndError. The last snapshot is tried first, then the first,
+// then the one in the middle of the remaining ones.
 func (s *State) next() (Next, error) {
 	results := s.results()
 	first, last := s.Versions[0], s.Versions[len(s.Versions)-1]
@@ -110,10 +110,10 @@ func (s *State) next() (Next, error) {
 	return Next{}, nil
 }
 
-// stepsFor is how many runs find one of n snapshots.
+// stepsFor returns the number of runs that find one of n snapshots.
 func stepsFor(n int) int { return bits.Len(uint(max(n-1, 0))) }
 
-// middle is the snapshot nearest to the middle that has no result, 0 if all have one.
+// middle returns the snapshot nearest to the middle without a result, 0 if there is none.
 func middle(list []bands.Version, results map[bands.Version]Result) bands.Version {
 	for d := 0; d <= len(list); d++ {
 		for _, i := range []int{len(list)/2 - d, len(list)/2 + d} {
@@ -125,7 +125,7 @@ func middle(list []bands.Version, results map[bands.Version]Result) bands.Versio
 	return 0
 }
 
-// bounds returns where the last good snapshot and the first bad one behind it are.
+// bounds returns the indexes of the last good snapshot and the first bad one after it.
 func (s *State) bounds(results map[bands.Version]Result) (low, high int) {
 	high = len(s.Versions) - 1
 	for i, v := range s.Versions {
@@ -140,7 +140,7 @@ func (s *State) bounds(results map[bands.Version]Result) (low, high int) {
 	return low, high
 }
 
-// results are the results so far: of a snapshot with several runs that of the first.
+// results returns the results so far; with several runs of a snapshot, the first.
 func (s *State) results() map[bands.Version]Result {
 	all := map[bands.Version]Result{}
 	for _, r := range s.Runs {
@@ -151,7 +151,7 @@ func (s *State) results() map[bands.Version]Result {
 	return all
 }
 
-// Outcome returns what the search has found; false if it isn't over.
+// Outcome returns the result of the search; false if it isn't over.
 func (s *State) Outcome() (Outcome, bool) {
 	next, err := s.next()
 	if err != nil || next.Version != 0 {

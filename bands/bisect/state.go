@@ -1,6 +1,6 @@
-// Package bisect finds the snapshot from which on a command fails, by running it in a
-// scratch tree (package scratch) that gets the files of one snapshot after another. Its
-// state is recorded after every run, so that a search can go on after an interruption.
+// Package bisect finds the snapshot from which on a command fails, by running it in a scratch
+// tree (package scratch) that gets the files of one snapshot after another. Its state is recorded
+// after every run, so that an interrupted search can be continued.
 //
 // docs/formats/bisect.md describes the state.
 package bisect
@@ -27,27 +27,27 @@ import (
 // schema is the version of the state's format.
 const schema = 1
 
-// State is a search, as it is recorded.
+// State is the recorded state of a search.
 type State struct {
 	Schema int `json:"schema"`
-	// Command is what is run, with its arguments.
+	// Command is the command to run, with its arguments.
 	Command []string `json:"command"`
 	// Paths limit the search to snapshots in which they changed.
 	Paths []string `json:"paths,omitempty"`
-	// Keep is that of [scratch.Tree]; Repeat is whether both snapshots that are found are
+	// Keep is that of [scratch.Tree]; Repeat reports whether both snapshots of the result are
 	// tried twice.
 	Keep   bool `json:"keep"`
 	Repeat bool `json:"repeat"`
 	// Versions are the snapshots to search, the oldest first: two at least.
 	Versions []bands.Version `json:"versions"`
 	Runs     []Run           `json:"runs"`
-	// Base is the folder of the scratch tree, empty if there is none, and Tree what that has:
-	// the zero State while it is being written. It counts until the system is started again,
-	// of which Boot is the id: the tree isn't synced.
+	// Base is the folder of the scratch tree, empty if there is none, and Tree its state, the
+	// zero State while it is being written. The tree isn't synced: both are valid until the next
+	// boot, Boot being the id of this one.
 	Base string        `json:"base,omitempty"`
 	Tree scratch.State `json:"tree"`
 	Boot string        `json:"boot,omitempty"`
-	// Began and Ended are when the search began and was over.
+	// Began and Ended are the times of the beginning and the end of the search.
 	Began time.Time  `json:"began"`
 	Ended *time.Time `json:"ended,omitempty"`
 }
@@ -59,7 +59,7 @@ type Run struct {
 	// Exit is the command's exit status, -1 if it wasn't run; then Note is the reason.
 	Exit int    `json:"exit"`
 	Note string `json:"note,omitempty"`
-	// Millis is how long the command took, Setup how long the tree before it.
+	// Millis is the duration of the command, Setup that of preparing the tree, in ms.
 	Millis int64     `json:"ms"`
 	Setup  int64     `json:"setup_ms"`
 	At     time.Time `json:"at"`
@@ -68,13 +68,13 @@ type Run struct {
 // ErrNone means that there is no search.
 var ErrNone = errors.New("no bisect has begun")
 
-// ErrInUse means that another process is at work on the search.
+// ErrInUse means that another process is running the search.
 var ErrInUse = errors.New("another bisect of this tree is running")
 
-// lockWait is how long a command waits for another one that ends.
+// lockWait is the maximum time to wait for a process that is ending.
 const lockWait = 2 * time.Second
 
-// Record is the recorded search of a lineage, one at a time. It is locked until it is closed.
+// Record is the recorded search of a lineage, at most one. It is locked until it is closed.
 type Record struct {
 	path string
 	lock *filelock.Lock
@@ -124,7 +124,7 @@ func (r *Record) Write(s *State) error {
 	return disk.WriteJSON(r.path, s)
 }
 
-// Remove removes the search and its scratch tree, also one that can't be read.
+// Remove removes the search, even if it can't be read, and its scratch tree.
 func (r *Record) Remove() error {
 	s, err := r.Read()
 	if err == nil {
@@ -139,7 +139,7 @@ func (r *Record) Remove() error {
 // basePrefix begins the names of the folders of scratch trees.
 const basePrefix = "entire-bisect-"
 
-// makeBase makes a folder for the scratch tree in the folder dir.
+// makeBase creates a folder for the scratch tree in the folder dir.
 func (s *State) makeBase(dir string) error {
 	if err := disk.Step("mkdir", dir); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// HeadBelow is the beginning of the file path below root, nothing if it can't be read.
+// HeadBelow returns the beginning of the file path below root, nil if it can't be read.
 func HeadBelow(root, path string) []byte {
 	dir, err := OpenBelow(root, tree.ParentPath(path))
 	if err != nil {
@@ -27,7 +27,7 @@ func HeadBelow(root, path string) []byte {
 	return head
 }
 
-// headLength is how much of a file shows whether it is a database.
+// headLength is the length of the beginning of a file that identifies a database.
 const headLength = 16
 
 // OpenBelow opens a directory below root without following symbolic links.

@@ -1,5 +1,5 @@
-// Package contents reads what the files of a snapshot hold, checked against its
-// hashes, and writes it to files and writers.
+// Package contents reads the files of a snapshot, verifies their hashes, and writes their
+// contents to files and writers.
 package contents
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ErrNotWritten means that a file that was just written isn't what it should be.
+// ErrNotWritten means that a file doesn't have the expected content after writing.
 var ErrNotWritten = errors.New("not written as it should be")
 
-// Reader reads what files of a snapshot hold. It is safe for concurrent use.
+// Reader reads the contents of files of a snapshot. It is safe for concurrent use.
 type Reader struct {
 	Bands   *band.Reader
 	Records *tree.Records
 }
 
-// Scratch are buffers of one worker.
+// Scratch holds the buffers of one worker.
 type Scratch struct{ data []byte }
 
-// Parts are what a file consists of, in order.
+// Parts returns the parts of a file, in order.
 func (c *Reader) Parts(e *tree.Entry) ([]band.Part, error) {
 	switch {
 	case e.Size == 0:
@@ -50,7 +50,7 @@ func (c *Reader) Parts(e *tree.Entry) ([]band.Part, error) {
 	return list, nil
 }
 
-// Whole reports whether all records that the entry needs are there, by their headers.
+// Whole reports whether all records of the entry exist, judging by their headers.
 func (c *Reader) Whole(e *tree.Entry) bool {
 	if e.Kind != tree.File || e.Size == 0 {
 		return true
@@ -62,7 +62,7 @@ func (c *Reader) Whole(e *tree.Entry) bool {
 	if err != nil {
 		return false
 	}
-	raws := map[uint32]int64{} // how long raw bands have to be
+	raws := map[uint32]int64{} // minimum lengths of raw bands
 	for i := range list {
 		switch p := &list[i]; p.Kind {
 		case band.HolePart:
@@ -85,7 +85,7 @@ func (c *Reader) Whole(e *tree.Entry) bool {
 	return true
 }
 
-// Head is the beginning of a file, up to headLength bytes.
+// Head returns the beginning of a file, up to headLength bytes.
 func (c *Reader) Head(e *tree.Entry) ([]byte, error) {
 	list, err := c.Parts(e)
 	if err != nil || len(list) == 0 {
@@ -120,7 +120,7 @@ func (c *Reader) data(p *band.Part, buf []byte) ([]byte, error) {
 	return data, err
 }
 
-// zeroReader is what holes read as.
+// zeroReader provides the content of holes.
 type zeroReader struct{}
 
 // Read fills b with zeros.
@@ -129,8 +129,8 @@ func (zeroReader) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// CopyTo writes the file's content to w. What a raw band holds is checked
-// after it was written: its hash is known only at the end.
+// CopyTo writes the file's content to w. The content of a raw band is verified after it was
+// written: its hash is known only at the end.
 func (c *Reader) CopyTo(w io.Writer, e *tree.Entry) error {
 	list, err := c.Parts(e)
 	if err != nil {
@@ -175,9 +175,8 @@ func sameHash(sum []byte, p *band.Part) error {
 	return nil
 }
 
-// Fill writes the content into the new file f, and leaves its holes. What is
-// read from the store is checked against its hash; so is what was cloned, which
-// is read for that.
+// Fill writes the content to the new file f, leaving out its holes. Content read from the store
+// is verified against its hash; so is cloned content, by reading it back.
 func (c *Reader) Fill(f *os.File, e *tree.Entry, s *Scratch) error {
 	if e.Size == 0 {
 		return nil
@@ -190,7 +189,7 @@ func (c *Reader) Fill(f *os.File, e *tree.Entry, s *Scratch) error {
 		return err
 	}
 	if e.Parts {
-		// First, since what is written past a file's end may allocate more than it needs.
+		// Truncate first, since writes past the end of a file may allocate more than needed.
 		if err := f.Truncate(e.Size); err != nil {
 			return err
 		}
@@ -225,8 +224,8 @@ func (c *Reader) fillData(f *os.File, p *band.Part, off int64, s *Scratch) (err 
 	return err
 }
 
-// share makes a piece of a raw band a part of the file by sharing its blocks, and
-// reports whether the file has the piece's content then.
+// share clones the blocks of a piece of a raw band into the file, and reports whether the file
+// then has the piece's content.
 func (c *Reader) share(f *os.File, p *band.Part, off int64, s *Scratch) bool {
 	at := int64(p.Ref.Offset) * band.PieceUnit
 	from, err := c.Bands.OpenRaw(p.Ref.Band, at+p.Length)
@@ -276,7 +275,7 @@ func (c *Reader) fillRaw(f *os.File, p *band.Part) (err error) {
 	return sameHash(hash.Sum(nil), p)
 }
 
-// Open opens a snapshot for reading files; the caller closes its reader.
+// Open returns a Reader of a snapshot's files; the caller closes its Bands.
 func Open(s *bands.Store, v bands.Snapshot) (*Reader, error) {
 	if _, ok := v.Tree.Ref(); !ok {
 		return nil, fmt.Errorf("snapshot %s: %w", v.Version, bands.ErrDamaged)

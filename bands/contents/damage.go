@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Damaged returns the damaged records of a file, and the buffer to go on with.
+// Damaged returns the damaged records of a file, and the buffer for the next call.
 func (c *Reader) Damaged(e *tree.Entry, buf []byte) (bad []band.Damaged, _ []byte) {
 	list, err := c.Parts(e)
 	if err != nil {
@@ -37,8 +37,7 @@ func (c *Reader) Damaged(e *tree.Entry, buf []byte) (bad []band.Damaged, _ []byt
 	return bad, buf
 }
 
-// CheckRaw reads a raw band of the length, and returns an error if it doesn't match
-// its checksum.
+// CheckRaw reads a raw band of the length, and returns an error if it doesn't match its hash.
 func (c *Reader) CheckRaw(ref band.Ref, length int64) error {
 	return c.copyRaw(io.Discard, &band.Part{Length: length, Ref: ref})
 }

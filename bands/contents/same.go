@@ -9,22 +9,22 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// errDiffers ends a comparison.
+// errDiffers stops a comparison.
 var errDiffers = errors.New("the file has another content")
 
-// Same reports whether the file has the content of the entry, which is read from the
-// store. f is at its beginning.
+// Same reports whether the file has the content of the entry, which is read from the store. f
+// must be at its beginning.
 func (c *Reader) Same(f *os.File, e *tree.Entry) bool {
 	return c.CopyTo(&comparer{f: f}, e) == nil
 }
 
-// comparer is a writer that fails unless a file has what is written to it.
+// comparer is a writer that fails unless the written data equals the content of a file.
 type comparer struct {
 	f   *os.File
 	buf []byte
 }
 
-// Write compares.
+// Write compares data with the file.
 func (c *comparer) Write(data []byte) (int, error) {
 	if cap(c.buf) < len(data) {
 		c.buf = make([]byte, len(data))

@@ -1,6 +1,5 @@
-// Package diff compares two snapshots, or one and the tree as it is: the files that
-// differ, with their numbers of lines and renames, and a unified diff that git
-// applies.
+// Package diff compares two snapshots, or a snapshot and the present tree: the files that differ,
+// with their numbers of lines and renames, and a unified diff that git applies.
 package diff
 
 import (
@@ -29,14 +28,14 @@ import (
 )
 
 const (
-	// countable is the length up to which lines are counted.
+	// countable is the maximum length of files whose lines are counted.
 	countable = 4 << 20
-	// binaryHead is how much of a file is looked at for a NUL, as git does.
+	// binaryHead is the length of the beginning of a file searched for a NUL, as in git.
 	binaryHead = 8000
-	// heavyText is from which length on texts are compared one pair at a time.
+	// heavyText is the length above which texts are compared one pair at a time.
 	heavyText = 1 << 20
-	// countedFiles is up to how many differing files the lines of added and
-	// deleted ones are counted too.
+	// countedFiles is the number of differing files up to which the lines of added and deleted
+	// files are counted too.
 	countedFiles = 5000
 )
 
@@ -44,12 +43,12 @@ const (
 type Side struct {
 	loader tree.Loader
 	root   band.Ref
-	// copy writes a file's content until w has enough.
+	// copy writes a file's content to w until w returns errEnough.
 	copy  func(w io.Writer, path string, e *tree.Entry) error
 	close func() error
 }
 
-// SnapshotSide is a snapshot as a side of a diff.
+// SnapshotSide returns a snapshot as a side of a diff.
 func SnapshotSide(s *bands.Store, v bands.Snapshot) (Side, error) {
 	content, err := contents.Open(s, v)
 	if err != nil {
@@ -62,9 +61,9 @@ func SnapshotSide(s *bands.Store, v bands.Snapshot) (Side, error) {
 	}, nil
 }
 
-// PresentSide is the tree as Scan found it below root as a side of a diff. What
-// files hold is read from the tree itself, and is of no use if a file has changed
-// since: see FileDiff.Unread. The caller closes p.
+// PresentSide returns the tree that Scan found below root as a side of a diff. Contents of files
+// are read from the tree itself; a file that has changed since isn't compared: see File.Unread.
+// The caller closes p.
 func PresentSide(p *capture.Present, root string) (Side, error) {
 	return Side{
 		loader: p.Loader, root: p.Tree, close: func() error { return nil },
@@ -72,8 +71,8 @@ func PresentSide(p *capture.Present, root string) (Side, error) {
 	}, nil
 }
 
-// Unmatched returns the paths that none of the sides has. What a side doesn't
-// hold, or can't be read of it, counts as there.
+// Unmatched returns the paths that no side has. Paths that a side doesn't hold, or that can't be
+// read, count as existing.
 func Unmatched(paths []string, sides ...Side) []string {
 	var none []string
 	for _, p := range paths {
@@ -87,7 +86,7 @@ func Unmatched(paths []string, sides ...Side) []string {
 	return none
 }
 
-// Close closes what the side has open.
+// Close closes the side.
 func (s Side) Close() error {
 	if s.close == nil {
 		return nil
@@ -95,8 +94,8 @@ func (s Side) Close() error {
 	return s.close()
 }
 
-// copyBelow copies a file of the tree, of which e was found. The error is errMoved
-// if it is another one now, or changes meanwhile.
+// copyBelow copies the file of the tree for which Scan found e. The error is capture.ErrMoved if
+// the file is another one now, or changes during the copy.
 func copyBelow(w io.Writer, root, path string, e *tree.Entry) (err error) {
 	dir, err := contents.OpenBelow(root, tree.ParentPath(path))
 	if err != nil {
@@ -117,7 +116,7 @@ func copyBelow(w io.Writer, root, path string, e *tree.Entry) (err error) {
 	return isStill(f, e)
 }
 
-// moved is errMoved for an error of opening a file that was there before.
+// moved converts an error of opening a file that existed before to capture.ErrMoved.
 func moved(err error) error {
 	if capture.IsFatal(err) {
 		return err
@@ -125,8 +124,8 @@ func moved(err error) error {
 	return fmt.Errorf("%w: %w", capture.ErrMoved, err)
 }
 
-// isStill returns errMoved unless the file still has the size and time of e. A database is captured in
-// another form than the file has.
+// isStill returns capture.ErrMoved unless the file still has the size and time of e. Databases
+// are exempt: their captured form differs from the file.
 func isStill(f *os.File, e *tree.Entry) error {
 	var st dirfd.Stat
 	if err := dirfd.StatFile(f, &st); err != nil {
@@ -138,17 +137,17 @@ func isStill(f *os.File, e *tree.Entry) error {
 	return capture.ErrMoved
 }
 
-// errEnough ends a copy.
+// errEnough stops a copy.
 var errEnough = errors.New("enough")
 
-// limited takes n bytes. The buffer is not embedded: io.Copy would find its
-// ReadFrom, which has no limit.
+// limited buffers n bytes. The buffer is not embedded: io.Copy would use its ReadFrom, which has
+// no limit.
 type limited struct {
 	buf bytes.Buffer
 	n   int
 }
 
-// Write takes what there is room for, and returns errEnough when it is full.
+// Write appends up to the limit, and returns errEnough when it is reached.
 func (l *limited) Write(b []byte) (int, error) {
 	if room := l.n - l.buf.Len(); len(b) >= room {
 		_, _ = l.buf.Write(b[:room])
@@ -157,7 +156,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	return l.buf.Write(b)
 }
 
-// read is a file's content, at most n bytes of it; of a symlink, where it points.
+// read returns at most n bytes of a file's content, or the target of a symlink.
 func (s Side) read(path string, e *tree.Entry, n int) ([]byte, error) {
 	switch {
 	case e == nil || e.Kind == tree.File && e.Size == 0:
@@ -173,7 +172,7 @@ func (s Side) read(path string, e *tree.Entry, n int) ([]byte, error) {
 	return to.buf.Bytes(), nil
 }
 
-// Kind is what became of a path.
+// Kind is the kind of a difference.
 type Kind string
 
 // The kinds of differences.
@@ -186,37 +185,37 @@ const (
 	Retyped    Kind = "type"
 )
 
-// File is one file that differs.
+// File is a file that differs.
 type File struct {
 	Path string
 	// OldPath is the former path of a renamed file.
 	OldPath string
 	Kind    Kind
-	// Added and Removed count lines, if Counted. Those of a Binary file, and of
-	// one above 4 MiB, are not counted.
+	// Added and Removed count lines, if Counted. Lines of binary files, and of files above 4 MiB,
+	// are not counted.
 	Added, Removed  int
 	Counted, Binary bool
-	// Unread reports that the file of the tree changed, or went, before it could be
+	// Unread reports whether the file of the tree was changed or removed before it could be
 	// compared.
 	Unread bool
 
 	old, now *tree.Entry
 }
 
-// Options narrow a diff.
+// Options limit a diff.
 type Options struct {
-	// Paths are files and directories; none: everything.
+	// Paths are files and directories; empty for everything.
 	Paths []string
-	// NoCounts leaves out the lines, so that less content is read.
+	// NoCounts doesn't count lines, so that less content is read.
 	NoCounts bool
-	// Progress is called with how many files are compared by lines, and how much of them,
-	// unless it is nil.
+	// Progress is called with the number and the length of the files compared by lines, unless it
+	// is nil.
 	Progress func(bands.Progress)
 }
 
-// Stat returns the files that differ, sorted by path. Directories are included
-// only where they are empty or their attributes differ. Times don't count, nor
-// does what one of the sides doesn't hold.
+// Stat returns the files that differ, sorted by path. Directories are included only if they are
+// empty or their attributes differ. Differing times are ignored, and so are paths that one of the
+// sides doesn't hold.
 func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
 	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
 	if err != nil {
@@ -249,7 +248,7 @@ func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
 	return list, nil
 }
 
-// diffKind is "" for what isn't reported.
+// diffKind returns "" for changes that aren't reported.
 func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
 	switch c.Kind {
 	case tree.Modified:
@@ -272,7 +271,7 @@ func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
 	}
 }
 
-// kindIfEmpty is the kind, "" of a directory that has entries: these are reported.
+// kindIfEmpty returns kind, or "" for a directory with entries: those are reported.
 func kindIfEmpty(l tree.Loader, e *tree.Entry, kind Kind) (Kind, error) {
 	if e.Kind == tree.Unknown {
 		return "", nil
@@ -350,8 +349,7 @@ func (d *File) count(old, now Side) error {
 	return nil
 }
 
-// texts are the contents on both sides; false if they are not to be compared
-// by lines.
+// texts returns the contents on both sides; false if they can't be compared by lines.
 func (d *File) texts(old, now Side) (a, b string, ok bool, err error) {
 	oldPath := cmp.Or(d.OldPath, d.Path)
 	limit := countable + 1

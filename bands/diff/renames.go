@@ -9,14 +9,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// similarFiles is for how many files of the same name it is looked whether
-// they are similar.
+// similarFiles is the maximum number of pairs of files with the same name that are checked for
+// similarity.
 const similarFiles = 500
 
-// findRenames joins a deleted and an added file that have the same content, or
-// the same name and at least half of their lines.
+// findRenames joins a deleted and an added file with the same content, or with the same name and
+// at least half of their lines in common.
 func findRenames(old, now Side, list []File) ([]File, error) {
-	joined := make([]bool, len(list))                           // deleted ones that were found again
+	joined := make([]bool, len(list))                           // deleted files that were renamed
 	byHash, byName := map[band.Hash][]int{}, map[string][]int{} // deleted files
 	for i := range list {
 		if d := &list[i]; d.Kind == Deleted && d.old.Kind == tree.File && d.old.Size > 0 {
@@ -54,7 +54,7 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 	return kept, nil
 }
 
-// best is a file that wasn't taken yet, of the same name if there is one; -1 if none.
+// best returns an unused file, if possible with the same name; -1 if there is none.
 func best(from []int, list []File, joined []bool, name string) int {
 	found := -1
 	for _, i := range from {
@@ -69,7 +69,7 @@ func best(from []int, list []File, joined []bool, name string) int {
 	return found
 }
 
-// similar is the first of the files that has half of its lines in common with d; -1 if none.
+// similar returns the first of the files that shares half of its lines with d; -1 if none.
 func similar(old, now Side, list []File, joined []bool, d *File, from []int, tries *int) (int, error) {
 	for _, i := range from {
 		if joined[i] || *tries == 0 {
@@ -91,7 +91,7 @@ func similar(old, now Side, list []File, joined []bool, d *File, from []int, tri
 				common += op.Lines
 			}
 		}
-		// Unchanged lines count twice, one of each file.
+		// Unchanged lines count twice, once for each file.
 		if 2*2*common >= total+common {
 			return i, nil
 		}

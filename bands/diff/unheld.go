@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Uncompared are the paths of the options whose content one of the sides should
-// hold and doesn't, sorted.
+// Uncompared returns the paths within the options whose content a side should hold and doesn't,
+// sorted.
 func Uncompared(ctx context.Context, o Options, sides ...Side) ([]string, error) {
 	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func Uncompared(ctx context.Context, o Options, sides ...Side) ([]string, error)
 	return slices.Compact(list), nil
 }
 
-// appendUnheld appends what is not held in a directory and below.
+// appendUnheld appends the unheld paths in a directory and below it.
 func (s Side) appendUnheld(ctx context.Context, list []string, in *plan.Selection, path string, ref band.Ref) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

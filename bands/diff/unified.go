@@ -14,9 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// Unified writes the diff of the paths' files as git does, with three lines
-// of context. It returns the paths of the tree that changed, or went, before they
-// could be compared; nothing is written of these.
+// Unified writes the diff of the files like git, with three lines of context. It returns the
+// paths of the tree that were changed or removed before they could be compared; nothing is
+// written for these.
 func Unified(ctx context.Context, w io.Writer, old, now Side, o Options) (unread []string, err error) {
 	o.NoCounts = true
 	list, err := Stat(ctx, old, now, o)
@@ -97,7 +97,7 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 	return nil
 }
 
-// retyped shows a change of type as git does: one file goes, another comes.
+// retyped writes a change of type like git: a deleted file and a new one.
 func (d *File) retyped(w *bufio.Writer, old, now Side) error {
 	come := File{Path: d.Path, Kind: Added, now: d.now}
 	if !tree.IsDir(d.now) {

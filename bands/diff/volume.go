@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/volume"
 )
 
-// Snapshots are two snapshots of one lineage as sides of a diff. Of snapshots of a volume
-// only what may differ is read, with the options of the lineage's tree. The caller closes
+// Snapshots returns two snapshots of one lineage as sides of a diff. For snapshots of a volume it
+// reads only paths that may differ, with the options of the lineage's tree. The caller closes
 // both.
 func Snapshots(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o bands.Options) (before, after Side, err error) {
 	if now.Volume == "" || old.Volume == "" {
@@ -32,7 +32,7 @@ func Snapshots(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o b
 	}
 	changed, err := volume.Changed(ctx, from, to, o.Hidden...)
 	if err != nil || len(changed) == 0 {
-		return Side{}, Side{}, errors.Join(err, from.Close(), to.Close()) // two empty sides are the same
+		return Side{}, Side{}, errors.Join(err, from.Close(), to.Close()) // two empty sides
 	}
 	o.Only = changed
 	if before, err = viewSide(ctx, s, from, o); err != nil {
@@ -44,7 +44,7 @@ func Snapshots(ctx context.Context, s *bands.Store, old, now bands.Snapshot, o b
 	return before, after, nil
 }
 
-// viewSide is a view as a side, which closes it.
+// viewSide returns a view as a side, which closes the view.
 func viewSide(ctx context.Context, s *bands.Store, view volume.View, o bands.Options) (Side, error) {
 	o.Root = view.Dir
 	scanned, err := capture.Scan(ctx, s, o)

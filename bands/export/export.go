@@ -24,54 +24,53 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ErrNotEmpty means that an export would write into a directory that has something in it.
+// ErrNotEmpty means that the directory for an export isn't empty.
 var ErrNotEmpty = errors.New("not empty")
 
-// ErrIsDirectory means that a directory was asked for as a file.
+// ErrIsDirectory means that a path to be read as a file is a directory.
 var ErrIsDirectory = errors.New("is a directory")
 
 // ErrNotHeld means that the snapshot names a path but doesn't hold its content.
 var ErrNotHeld = errors.New("not held by the snapshot")
 
-// Options determine what an export holds.
+// Options determine the contents of an export.
 type Options struct {
-	// Ignored returns which of the paths git ignores; they are left out.
-	// Directories end in "/", and nothing below one that is ignored is asked for.
-	// nil: nothing is left out.
+	// Ignored returns those of the paths that git ignores; they are left out. Directories end in
+	// "/", and it isn't called for paths below an ignored one. nil: nothing is left out.
 	Ignored func(ctx context.Context, paths []string) ([]string, error)
-	// Skip reports whether an entry is left out; of a directory, all that is below it. It
-	// is called at the same time for several entries. nil: nothing is left out.
+	// Skip reports whether an entry is left out; a directory with everything below it. It must be
+	// safe for concurrent use. nil: nothing is left out.
 	Skip func(path string, e *tree.Entry) bool
-	// Over are names that the directory may have; entries of these names are left out.
+	// Over are names that the directory may contain; entries with these names are left out.
 	Over []string
-	// Clones is a tree from which files are cloned that it has with the same content, where
-	// the file system shares blocks; nil: none are.
+	// Clones is a tree from which files with the same content are cloned, if the file system
+	// shares blocks; nil: none are.
 	Clones *CloneSource
-	// Progress is called with how far the export is, unless it is nil.
+	// Progress is called with the progress of the export, unless it is nil.
 	Progress func(bands.Progress)
 }
 
-// CloneSource is a tree as it is now.
+// CloneSource is a present tree.
 type CloneSource struct {
 	Root string
-	// Read is the moment before the tree was read.
+	// Read is a time before the tree was read.
 	Read bands.Stamp
-	// Present is what it has; nil: what the exported snapshot has, which was taken of it.
+	// Present is its content; nil: that of the exported snapshot, which was taken of it.
 	Present *capture.Present
 }
 
-// Result is what an export wrote.
+// Result is the result of an export.
 type Result struct {
 	// Files counts files, symlinks and directories.
 	Files int
-	// LeftOut are ignored paths, Unknown those that the snapshot doesn't hold.
+	// LeftOut are ignored paths, Unknown the paths that the snapshot doesn't hold.
 	LeftOut, Unknown []string
 	Failed           []apply.Failure
 }
 
-// Run writes the snapshot, nested repositories included, into dir, which
-// must not exist or be empty but for the names of Over. What can't be written is in Failed, and the error
-// is ErrIncomplete.
+// Run writes the snapshot, nested repositories included, into dir, which must not exist, or be
+// empty except for the names in Over. Paths that can't be written are in Failed, and the error is
+// ErrIncomplete.
 func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Options) (Result, error) {
 	content, err := contents.Open(s, v)
 	if err != nil {
@@ -121,7 +120,7 @@ func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Op
 	return done, nil
 }
 
-// ignoredIn asks which paths of the snapshot git ignores, level by level.
+// ignoredIn returns the paths of the snapshot that git ignores, asking level by level.
 func ignoredIn(ctx context.Context, l tree.Loader, v bands.Snapshot, ask func(context.Context, []string) ([]string, error)) ([]string, error) {
 	if ask == nil {
 		return nil, nil
@@ -147,7 +146,7 @@ func ignoredIn(ctx context.Context, l tree.Loader, v bands.Snapshot, ask func(co
 	return ignored, nil
 }
 
-// belowDirs are the entries of directories; directories end in "/".
+// belowDirs returns the entries of directories; names of directories end in "/".
 func belowDirs(l tree.Loader, root band.Ref, dirs []string) ([]string, error) {
 	var paths []string
 	for _, dir := range dirs {
@@ -162,7 +161,7 @@ func belowDirs(l tree.Loader, root band.Ref, dirs []string) ([]string, error) {
 		}
 		d, err := l.Directory(ref)
 		if tree.IsDamaged(err) {
-			continue // the export names it
+			continue // the export reports it
 		}
 		if err != nil {
 			return nil, err
@@ -178,8 +177,7 @@ func belowDirs(l tree.Loader, root band.Ref, dirs []string) ([]string, error) {
 	return paths, nil
 }
 
-// emptyDir makes the directory, or checks that it has no other entries than those of the
-// names over.
+// emptyDir creates the directory, or checks that it contains only the names in over.
 func emptyDir(dir string, over []string) error {
 	entries, err := os.ReadDir(dir)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(over, e.Name()) })
@@ -197,9 +195,9 @@ func emptyDir(dir string, over []string) error {
 	return nil
 }
 
-// ReadFile writes the content of a file of the snapshot to w; of a symlink,
-// where it points. The error is an fs.ErrNotExist where there is none,
-// ErrIsDirectory or ErrNotHeld. Of a damaged file a part may have been written.
+// ReadFile writes the content of a file of the snapshot, or the target of a symlink, to w. The
+// error is fs.ErrNotExist if there is none, ErrIsDirectory or ErrNotHeld. If the file is damaged,
+// a part of it may have been written.
 func ReadFile(s *bands.Store, v bands.Snapshot, name string, w io.Writer) error {
 	content, err := contents.Open(s, v)
 	if err != nil {

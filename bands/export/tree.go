@@ -12,20 +12,19 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// exporter restores a snapshot into an empty directory. Each directory is planned
-// when it is made and forgotten when it is done, so that what is held doesn't
-// grow with the tree.
+// exporter writes a snapshot into an empty directory. Each directory is planned when it is
+// created and dropped when it is complete, so that the memory doesn't grow with the tree.
 type exporter struct {
 	apply   *apply.Applier
 	scope   *plan.Selection
-	present tree.Loader // of a tree whose files are cloned; nil: there is none
+	present tree.Loader // of the tree whose files are cloned; nil: there is none
 
-	mu    sync.Mutex          // guards what follows
-	live  map[string]band.Ref // directories of that tree, by path, until they are met
+	mu    sync.Mutex          // guards the fields below
+	live  map[string]band.Ref // directories of that tree, by path, until they are entered
 	files int                 // steps, failed ones included
-	found plan.Plan           // what can't be written
-	first map[uint64]string   // by link number the path that gets the content
-	links apply.DirNodes      // of the other names, which come after all files
+	found plan.Plan           // paths that can't be written
+	first map[uint64]string   // the path that gets the content, by link number
+	links apply.DirNodes      // for the other names, which are created after all files
 }
 
 // run writes the tree.
@@ -43,7 +42,7 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 			x.fill(ctx, n, d, s)
 			return
 		}
-		if n.Err != nil { // everything has ended
+		if n.Err != nil { // the export has stopped
 			return
 		}
 		d, err := a.Content.Records.Directory(n.Make.Content)
@@ -75,8 +74,8 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 	return err
 }
 
-// fill plans what is in a directory and writes its files. The directories in it
-// become its kids.
+// fill plans the entries of a directory and writes its files. Subdirectories become kids of the
+// node.
 func (x *exporter) fill(ctx context.Context, n *apply.DirNode, d *tree.Directory, s *contents.Scratch) {
 	part := (&plan.DirSteps{Path: n.Path}).Part()
 	p := &plan.Planner{
@@ -109,8 +108,8 @@ func (x *exporter) fill(ctx context.Context, n *apply.DirNode, d *tree.Directory
 	n.Steps, n.Units, n.Same = nil, nil, nil
 }
 
-// same returns the files of the present tree in the directory path that have the content of
-// those of d, and notes the directories in it.
+// same returns the files of the present tree in the directory path with the same content as in d,
+// and records its subdirectories.
 func (x *exporter) same(path string, d *tree.Directory) map[string]*tree.Entry {
 	if x.present == nil {
 		return nil
@@ -124,7 +123,7 @@ func (x *exporter) same(path string, d *tree.Directory) map[string]*tree.Entry {
 	}
 	now, err := x.present.Directory(ref)
 	if err != nil {
-		return nil // everything comes from the store
+		return nil // all contents are read from the store
 	}
 	same, dirs := map[string]*tree.Entry{}, map[string]band.Ref{}
 	for i := range d.Entries {
@@ -146,8 +145,8 @@ func (x *exporter) same(path string, d *tree.Directory) map[string]*tree.Entry {
 	return same
 }
 
-// take gives the node the steps of its files. Of a file with several names the
-// first that is met gets the content, the others are links to it.
+// take assigns the steps of its files to the node. The first name of a file with several links
+// gets the content, the others become links to it.
 func (x *exporter) take(n *apply.DirNode, part *plan.Plan, steps []*plan.Action, attr tree.Attr) {
 	n.Steps = make([]*plan.Action, 0, len(steps))
 	x.mu.Lock()
@@ -166,7 +165,7 @@ func (x *exporter) take(n *apply.DirNode, part *plan.Plan, steps []*plan.Action,
 			n.Steps = append(n.Steps, s)
 			continue
 		}
-		e, link := *s.Entry, *s // of their own: the directory's are forgotten
+		e, link := *s.Entry, *s // copies: the directory is dropped
 		link.Entry, link.Link = &e, first
 		at := x.links.Get(n.Path)
 		if s.Unit != 0 {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxText is the size of the largest file whose lines are compared, in bytes.
+	// maxText is the maximum size of files whose lines are compared, in bytes.
 	maxText = 4 << 20
-	// binaryHead is how much of a file is searched for a NUL, as git does.
+	// binaryHead is the length of the beginning of a file searched for a NUL, as in git.
 	binaryHead = 8000
 )
 
@@ -33,21 +33,21 @@ var (
 	ErrNoFile = errors.New("no such file")
 )
 
-// Range is a run of lines that appeared in the same snapshot.
+// Range is a range of lines that appeared in the same snapshot.
 type Range struct {
 	First, Last int // from 1
-	// Snapshot is the oldest one that has the lines; nil if none has.
+	// Snapshot is the oldest snapshot with the lines; nil if there is none.
 	Snapshot *bands.Snapshot
 	// Path is the file's path in it.
 	Path string
 }
 
-// Blame is who wrote the lines of a file.
+// Blame is the origin of the lines of a file.
 type Blame struct {
 	Ranges []Range
 	Lines  int // of the whole file
-	// Unread are the versions whose content of the file is damaged. Lines that
-	// appeared in one of them count for the next one that can be read.
+	// Unread are the versions in which the content of the file is damaged. Lines that appeared in
+	// one of them are attributed to the next readable version.
 	Unread []bands.Version
 }
 
@@ -66,7 +66,7 @@ func ReadPresent(root, path string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// noFile is ErrNoFile for a path that isn't there.
+// noFile returns ErrNoFile if the path doesn't exist, else err.
 func noFile(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNoFile
@@ -74,31 +74,30 @@ func noFile(err error) error {
 	return err
 }
 
-// state is a content that a file had in one or more snapshots in a row.
+// state is content that a file had in one or more consecutive snapshots.
 type state struct {
 	snapshot *bands.Snapshot // the oldest of them
 	path     string
 	entry    *tree.Entry
 }
 
-// blamer finds the lines of one file.
+// blamer finds the origins of the lines of one file.
 type blamer struct {
 	*Reader
 
 	states   []state           // newest first
-	earliest map[band.Hash]int // of each content the last place in states
+	earliest map[band.Hash]int // the last index in states of each content
 	out      *Blame
-	origin   []int // by line, from 0: the place in states, -1 in none, unknown for now
+	origin   []int // by line, from 0: the index in states, -1 for none, or unknown
 }
 
 const unknown = -2
 
 // BlameFile finds the snapshots in which the lines from first to last (0: all) of a file
-// appeared. history are the snapshots of one lineage, the newest first. present is the
-// file's content now; nil is for its content in the newest snapshot. A content that
-// the file had before, as after a restore, has the lines of then. Renames are followed.
-// The time depends on how many contents the file had since the oldest line appeared,
-// beside a look at each snapshot.
+// appeared. history are the snapshots of one lineage, newest first. present is the file's content
+// now; nil means its content in the newest snapshot. If the file had the same content before, as
+// after a restore, its lines date from then. Renames are followed. The time depends on the number
+// of contents since the oldest line appeared, plus a lookup in each snapshot.
 func (r *Reader) BlameFile(ctx context.Context, history []bands.Snapshot, path string, present []byte, first, last int) (*Blame, error) {
 	b := &blamer{Reader: r, out: &Blame{}, earliest: map[band.Hash]int{}}
 	if err := b.find(ctx, history, path, present == nil); err != nil {
@@ -153,7 +152,7 @@ func (r *Reader) BlameFile(ctx context.Context, history []bands.Snapshot, path s
 	return b.out, nil
 }
 
-// reach reports how many snapshots are read. It returns the error of a context that has ended.
+// reach reports the number of snapshots read, and returns ctx.Err().
 func (b *blamer) reach(ctx context.Context, done, total int) error {
 	if b.Progress != nil {
 		b.Progress(int64(done), int64(total))
@@ -161,9 +160,9 @@ func (b *blamer) reach(ctx context.Context, done, total int) error {
 	return ctx.Err()
 }
 
-// find lists the contents of the file. The newest snapshot has to have it if must.
+// find lists the contents of the file. If must is set, the newest snapshot must have it.
 func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string, must bool) error {
-	var newer *bands.Snapshot // the snapshot after, if it has the file
+	var newer *bands.Snapshot // the next newer snapshot, if it has the file
 	for i := range history {
 		if err := b.reach(ctx, i, len(history)); err != nil {
 			return err
@@ -205,8 +204,8 @@ func (b *blamer) find(ctx context.Context, history []bands.Snapshot, path string
 	return nil
 }
 
-// followRename returns the path and the entry in the older snapshot of a file that is new
-// in the newer one: a nil entry and the same path if it was not renamed.
+// followRename returns the path and the entry in the older snapshot of a file that is new in the
+// newer one: a nil entry and the same path if it was not renamed.
 func (b *blamer) followRename(ctx context.Context, older, newer bands.Snapshot, path string) (string, *tree.Entry, error) {
 	from := b.renamed(ctx, older, newer, path)
 	if from == "" {
@@ -216,8 +215,7 @@ func (b *blamer) followRename(ctx context.Context, older, newer bands.Snapshot, 
 	return from, e, err
 }
 
-// renamed is the path that a file had before a snapshot in which it is new; "" if it
-// was none.
+// renamed returns the former path of a file that is new in a snapshot; "" if it was not renamed.
 func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path string) string {
 	old, now, err := diff.Snapshots(ctx, b.store, older, newer, b.options)
 	if err != nil {
@@ -226,7 +224,7 @@ func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path 
 	defer func() { _ = errors.Join(old.Close(), now.Close()) }()
 	files, err := diff.Stat(ctx, old, now, diff.Options{NoCounts: true})
 	if err != nil {
-		return "" // then its history begins there
+		return "" // its history begins there
 	}
 	for i := range files {
 		if files[i].Path == path && files[i].Kind == diff.Renamed {
@@ -236,7 +234,7 @@ func (b *blamer) renamed(ctx context.Context, older, newer bands.Snapshot, path 
 	return ""
 }
 
-// text reads the content of a state; ErrNoText if it is binary.
+// text returns the content of a state; ErrNoText if it is binary.
 func (b *blamer) text(s state) ([]byte, error) {
 	var out bytes.Buffer
 	var err error
@@ -261,9 +259,9 @@ func isBinary(data []byte) bool {
 	return len(data) > maxText || bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0
 }
 
-// walk goes from text, the content of the state at, -1 for the tree's, to older ones
-// until all lines are found. lines are the lines of the text: which line of the file
-// each is, -1 if it doesn't matter.
+// walk follows the lines of text, the content of the state at (-1: of the tree), to older states
+// until the origins of all lines are found. lines maps the lines of text to lines of the file, -1
+// for lines that don't matter.
 func (b *blamer) walk(ctx context.Context, text string, lines []int, at int) error {
 	for slices.ContainsFunc(lines, func(line int) bool { return line >= 0 }) {
 		if err := ctx.Err(); err != nil {
@@ -280,7 +278,7 @@ func (b *blamer) walk(ctx context.Context, text string, lines []int, at int) err
 			b.found(lines, at)
 			return nil
 		}
-		// The lines of the older text. Those that it lacks appeared in the state at.
+		// before maps the lines of the older text. Lines that it lacks appeared in the state at.
 		before := make([]int, 0, linediff.Count(older))
 		for _, op := range linediff.Compare(older, text, linediff.Thorough) {
 			switch op.Kind {
@@ -299,8 +297,7 @@ func (b *blamer) walk(ctx context.Context, text string, lines []int, at int) err
 	return nil
 }
 
-// next reads the content before the one at, and returns its place; len(states) if there
-// is none.
+// next returns the content of the state before at and its index; len(states) if there is none.
 func (b *blamer) next(at int) (text string, place int, err error) {
 	for place = at + 1; place < len(b.states); place++ {
 		data, err := b.text(b.states[place])

@@ -14,19 +14,19 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Reader reads the trees of many snapshots of a store through one set of open bands,
-// so that what they have in common is read once. It isn't safe for concurrent use.
+// Reader reads the trees of many snapshots of a store through one set of open bands, so that
+// shared records are read once. It isn't safe for concurrent use.
 type Reader struct {
 	store   *bands.Store
 	options bands.Options
 	content *contents.Reader
 	views   views // of volumes
-	// Progress is called by BlameFile with how many of the snapshots are read, unless it is nil.
+	// Progress is called by BlameFile with the number of snapshots read, unless it is nil.
 	Progress func(done, total int64)
 }
 
-// Open returns a Reader. newest is one of the latest snapshots to be read, o are the
-// options of the tree they are of. The caller closes the Reader.
+// Open returns a Reader. newest is one of the latest snapshots to be read, o are the options of
+// their tree. The caller closes the Reader.
 func Open(s *bands.Store, newest bands.Snapshot, o bands.Options) *Reader {
 	records, reader := s.Loader(newest)
 	return &Reader{
@@ -45,8 +45,8 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// damaged reports whether an error means that a record is damaged or missing, rather
-// than that a snapshot has no such path.
+// damaged reports whether an error means that a record is damaged or missing, rather than that a
+// snapshot has no such path.
 func damaged(err error) bool {
 	if found, ok := errors.AsType[*fs.PathError](err); ok && found.Op == "find" {
 		return false
@@ -54,8 +54,8 @@ func damaged(err error) bool {
 	return err != nil && tree.IsDamaged(err)
 }
 
-// try calls read with the common Reader, and where that finds damage with one that
-// reads the snapshot's own bands first.
+// try calls read with the common Reader, and if that finds damage, with one that reads the
+// snapshot's own bands first.
 func (r *Reader) try(snap bands.Snapshot, read func(*contents.Reader) error) error {
 	err := read(r.content)
 	if !damaged(err) {
@@ -68,7 +68,7 @@ func (r *Reader) try(snap bands.Snapshot, read func(*contents.Reader) error) err
 	return errors.Join(read(own), own.Bands.Close())
 }
 
-// entry is the entry of a path; nil if the snapshot has or holds none.
+// entry returns the entry of a path; nil if the snapshot doesn't have or hold it.
 func (r *Reader) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
 	if snap.Volume != "" {
 		return r.views.entry(snap, path)
@@ -94,9 +94,9 @@ func (r *Reader) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
 	return &e, nil
 }
 
-// Changed returns the paths that differ between two snapshots, directories and
-// attributes left out, sorted. A nil old has nothing in it. Those that match is false
-// for are left out; with most above 0 it ends when so many were found.
+// Changed returns the paths that differ between two snapshots, except for directories and
+// attributes, sorted. A nil old is an empty tree. Only paths for which match returns true are
+// included; if most is above 0 it stops after most paths.
 func (r *Reader) Changed(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, most int, match func(path string) bool) ([]string, error) {
 	if now.Volume != "" {
 		return r.changedInVolume(ctx, old, now, most, match)
@@ -132,8 +132,8 @@ func (r *Reader) Changed(ctx context.Context, old *bands.Snapshot, now bands.Sna
 	return found, err
 }
 
-// Touches reports whether a file, or something below a directory, differs between two
-// snapshots other than in its attributes. A nil old has nothing in it.
+// Touches reports whether a file, or something below a directory, differs between two snapshots
+// other than in its attributes. A nil old is an empty tree.
 func (r *Reader) Touches(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, path string) (bool, error) {
 	if now.Volume != "" {
 		found, err := r.changedInVolume(ctx, old, now, 1, func(at string) bool {
@@ -155,7 +155,7 @@ func (r *Reader) Touches(ctx context.Context, old *bands.Snapshot, now bands.Sna
 		return !sameContent(before, after), nil
 	}
 	if !tree.IsDir(before) || !tree.IsDir(after) {
-		return true, nil // a directory is new, gone, or was a file
+		return true, nil // a directory was added, removed, or was a file
 	}
 	below := func(v bands.Version, ref band.Ref) bands.Snapshot {
 		return bands.Snapshot{Version: v, Tree: bands.TreeRef{Hash: ref.Hash.String(), Band: ref.Band, Offset: ref.Offset}}

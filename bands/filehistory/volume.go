@@ -17,17 +17,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// openViews is how many snapshots of a volume are kept open: the two that are compared.
+// openViews is the number of snapshots of a volume kept open: the two that are compared.
 const openViews = 2
 
-// views are snapshots of a volume that are open, the one that was used last first.
+// views are the open snapshots of a volume, most recently used first.
 type views struct {
 	store  *bands.Store
 	open   []openView
 	hashes map[fileState]band.Hash // of files that were read
 }
 
-// fileState distinguishes the contents of the files of a volume and of its copies.
+// fileState identifies the content of a file in a volume and its copies.
 type fileState struct {
 	inode              uint64
 	size, mtime, ctime int64
@@ -38,7 +38,7 @@ type openView struct {
 	volume.View
 }
 
-// at opens a snapshot, or returns it if it is open.
+// at returns an open snapshot, opening it if needed.
 func (v *views) at(snap bands.Snapshot) (volume.View, error) {
 	i := slices.IndexFunc(v.open, func(o openView) bool { return o.version == snap.Version })
 	if i >= 0 {
@@ -60,7 +60,7 @@ func (v *views) at(snap bands.Snapshot) (volume.View, error) {
 	return view, err
 }
 
-// entry is the entry of a path, with the hash of a file's content; nil if there is none.
+// entry returns the entry of a path, with the hash of a file's content; nil if there is none.
 func (v *views) entry(snap bands.Snapshot, path string) (*tree.Entry, error) {
 	view, err := v.at(snap)
 	if err != nil {
@@ -106,8 +106,8 @@ func (v *views) read(dir *dirfd.Dir, name string) (*tree.Entry, error) {
 	return e, err
 }
 
-// hash is that of a file's content. A file with the same number and times in another
-// snapshot is the same.
+// hash returns the hash of a file's content. A file with the same inode, size and times in
+// another snapshot has the same content.
 func (v *views) hash(dir *dirfd.Dir, name string, st dirfd.Stat) (band.Hash, error) {
 	state := fileState{st.Ino, st.Size, st.Mtime, st.Ctime}
 	if known, ok := v.hashes[state]; ok {
@@ -127,7 +127,7 @@ func (v *views) hash(dir *dirfd.Dir, name string, st dirfd.Stat) (band.Hash, err
 	return hash, nil
 }
 
-// changedInVolume is Reader.Changed of a volume.
+// changedInVolume is Reader.Changed for snapshots of a volume.
 func (r *Reader) changedInVolume(ctx context.Context, old *bands.Snapshot, now bands.Snapshot, most int, match func(string) bool) ([]string, error) {
 	after, err := r.views.at(now)
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *Reader) changedInVolume(ctx context.Context, old *bands.Snapshot, now b
 	return found, ctx.Err()
 }
 
-// differing are those of the paths whose content differs.
+// differing returns the paths whose content differs.
 func (r *Reader) differing(old, now bands.Snapshot, paths []string) ([]string, error) {
 	var list []string
 	for _, path := range paths {

@@ -1,6 +1,6 @@
-// Package history has the files that record what restores did to a tree: the history
-// by which they can be undone and redone, and the journal of one that has begun.
-// Package restore writes them; retention keeps the snapshots that they name.
+// Package history implements the files that record the restores of a tree: the history, from
+// which they can be undone and redone, and the journal of a restore in progress. Package restore
+// writes them; retention keeps the snapshots that they name.
 package history
 
 import (
@@ -16,39 +16,38 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ErrEmpty means that there is nothing to undo, redo or finish.
+// ErrEmpty means that there is no restore to undo, redo or finish.
 var ErrEmpty = errors.New("nothing to go back to")
 
-// historyLength is how many restores can be taken back.
+// historyLength is the maximum number of restores that can be undone.
 const historyLength = 100
 
-// History is what the restores of a lineage can be taken back by, oldest first.
+// History lists the restores of a lineage that can be undone or redone, oldest first.
 type History struct {
 	Format int    `json:"format"`
 	Undo   []Turn `json:"undo"`
 	Redo   []Turn `json:"redo"`
 }
 
-// Turn is a restore that was done.
+// Turn is a completed restore.
 type Turn struct {
-	// Rescue is the tree before it, Target what it restored.
+	// Rescue is the tree before it, Target the restored version.
 	Rescue bands.Version `json:"rescue"`
 	Target bands.Version `json:"target"`
 	At     time.Time     `json:"at"`
 	Note   string        `json:"note,omitempty"`
 	Paths  []string      `json:"paths,omitempty"`
 	Nested bool          `json:"nested,omitempty"`
-	// Changed is the snapshot whose folder lists what the restore changed; 0 in
-	// histories of versions that had no lists.
+	// Changed is the snapshot whose folder lists the paths that the restore changed; 0 in
+	// histories of versions without lists.
 	Changed bands.Version `json:"changed,omitempty"`
-	// Follow is that of RestoreOptions, PID and Start the process that does it.
+	// Follow is that of restore.Options, PID and Start the process that executes it.
 	Follow string `json:"follow,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 	Start  uint64 `json:"process_start,omitempty"`
 }
 
-// Read is the lineage's history; empty if it has none. A restore that was
-// interrupted is in it.
+// Read returns the lineage's history; empty if it has none. It includes an interrupted restore.
 func Read(s *bands.Store, lineage string) (History, error) {
 	past, _, err := WithInterrupted(s, lineage)
 	if errors.Is(err, ErrOtherJournal) {
@@ -57,8 +56,8 @@ func Read(s *bands.Store, lineage string) (History, error) {
 	return past, err
 }
 
-// WithInterrupted is the history as it will be when an interrupted restore, which it
-// returns too, has ended.
+// WithInterrupted returns the history as of the end of an interrupted restore, and the journal of
+// that restore.
 func WithInterrupted(s *bands.Store, lineage string) (History, *Journal, error) {
 	past, err := ReadRecorded(s, lineage)
 	if err != nil {
@@ -75,7 +74,7 @@ func WithInterrupted(s *bands.Store, lineage string) (History, *Journal, error) 
 	same := func(a, b Turn) bool { return a.Rescue == b.Rescue && a.Target == b.Target && a.At.Equal(b.At) }
 	if len(past.Undo)+len(past.Redo) > 0 &&
 		slices.EqualFunc(past.Undo, newest(next.Undo), same) && slices.EqualFunc(past.Redo, newest(next.Redo), same) {
-		return past, nil, nil // only the journal's end was interrupted
+		return past, nil, nil // only the removal of the journal was interrupted
 	}
 	return next, left, nil
 }
@@ -84,8 +83,8 @@ func historyPath(s *bands.Store, lineage string) string {
 	return filepath.Join(s.Dir(), "history-"+lineage+".json")
 }
 
-// ReadRecorded returns the history as it is in its file, without an interrupted
-// restore; empty if the file is missing or can't be decoded.
+// ReadRecorded returns the history in the file, without an interrupted restore; empty if the file
+// is missing or can't be decoded.
 func ReadRecorded(s *bands.Store, lineage string) (History, error) {
 	data, err := disk.ReadFile(historyPath(s, lineage))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,19 +102,19 @@ func ReadRecorded(s *bands.Store, lineage string) (History, error) {
 
 func newest(turns []Turn) []Turn { return turns[max(len(turns)-historyLength, 0):] }
 
-// ListedBy returns the history with another list of what its last turn changed:
-// that of the restore that completed it.
+// ListedBy returns the history with another list of the paths that its last turn changed: that of
+// the restore that completed it.
 func (h History) ListedBy(op Operation, list bands.Version) History {
 	return h.withLast(op, func(t *Turn) { t.Changed = list })
 }
 
-// Followed returns the history with what follows its last turn, and the process
-// that does it.
+// Followed returns the history with the follow-up of its last turn, and the process that executes
+// it.
 func (h History) Followed(op Operation, follow string, pid int, start uint64) History {
 	return h.withLast(op, func(t *Turn) { t.Follow, t.PID, t.Start = follow, pid, start })
 }
 
-// withLast returns the history with a change of the turn that the operation added.
+// withLast returns the history with a changed copy of the turn that the operation added.
 func (h History) withLast(op Operation, change func(*Turn)) History {
 	turns := &h.Undo
 	if op == OpUndo {
@@ -128,8 +127,8 @@ func (h History) withLast(op Operation, change func(*Turn)) History {
 	return h
 }
 
-// Last returns the newest turn, and by which operation it came; false if there is
-// none. A turn that can be redone is an undo's.
+// Last returns the newest turn and the operation that added it; false if there is none. Turns in
+// Redo were added by undos.
 func (h History) Last() (t Turn, op Operation, found bool) {
 	if n := len(h.Undo); n > 0 {
 		t, op, found = h.Undo[n-1], OpRestore, true

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Operation is what a journal is about.
+// Operation is the kind of operation of a journal.
 type Operation string
 
 // The operations.
@@ -28,37 +28,37 @@ const (
 // journalFormat is the format of journals and histories.
 const journalFormat = 1
 
-// Journal describes a restore that has begun. It is there until the restore has
-// ended, so one whose process is gone means that the tree may be half restored.
+// Journal describes a restore in progress. It exists until the restore has ended: if its process
+// has exited, the tree may be half restored.
 type Journal struct {
 	Format  int       `json:"format"`
 	Op      Operation `json:"op"`
 	Lineage string    `json:"lineage"`
 	Root    string    `json:"root"`
-	// Target is what the tree was to become, Rescue what it was before anything
-	// was interrupted.
+	// Target is the version that the tree was to become, Rescue the tree before the first
+	// interrupted restore.
 	Target bands.Version `json:"target"`
 	Rescue bands.Version `json:"rescue"`
-	// Parts are the versions that the tree may hold parts of.
+	// Parts are versions of which the tree may contain parts.
 	Parts   []bands.Version `json:"parts"`
 	Started time.Time       `json:"started_at"`
 	PID     int             `json:"pid"`
 	Start   uint64          `json:"process_start,omitempty"`
-	// Paths and Nested are the scope, Kept what it left as it was.
+	// Paths and Nested are the scope, Kept the paths that it kept.
 	Paths  []string `json:"paths,omitempty"`
 	Nested bool     `json:"nested,omitempty"`
 	Kept   []string `json:"kept,omitempty"`
-	// Changed is the snapshot whose folder lists what this restore changes, and
-	// what those changed that it completes or takes back; 0 in older journals.
+	// Changed is the snapshot whose folder lists the paths changed by this restore, and by those
+	// that it completes or undoes; 0 in older journals.
 	Changed bands.Version `json:"changed,omitempty"`
-	// Next is the history once the restore has ended.
+	// Next is the history after the end of the restore.
 	Next History `json:"next"`
 }
 
-// Interrupted returns the journal of a restore of the lineage that did not end:
-// Finish completes it, Undo takes it back, whatever it was. It reports false
-// while its process is at work. Of a journal that another version wrote only
-// what could be read is there; Restore, Undo and Redo are ErrOtherJournal then.
+// Interrupted returns the journal of an interrupted operation of the lineage: restore.Finish
+// completes it, restore.Undo reverts it. It returns false while the process is running. If
+// another version wrote the journal, only fields that could be read are set; restore.Run, Undo
+// and Redo return ErrOtherJournal then.
 func Interrupted(s *bands.Store, lineage string) (Journal, bool) {
 	_, j, err := WithInterrupted(s, lineage)
 	if err != nil && !errors.Is(err, ErrOtherJournal) || j == nil {
@@ -79,7 +79,7 @@ func journalPath(s *bands.Store, lineage string) string {
 	return filepath.Join(s.Dir(), journalPrefix+lineage+".json")
 }
 
-// Lineages returns the lineages whose journals are in the store.
+// Lineages returns the lineages with journals in the store.
 func Lineages(s *bands.Store) []string {
 	list, _ := filepath.Glob(filepath.Join(bands.EscapeGlob(s.Dir()), journalPrefix+"*.json")) // the pattern is right
 	for i, path := range list {
@@ -88,13 +88,13 @@ func Lineages(s *bands.Store) []string {
 	return list
 }
 
-// ErrOtherJournal means that another version of the program wrote the journal of
-// a restore that was interrupted: only that one can end it.
+// ErrOtherJournal means that another version of the program wrote the journal of an interrupted
+// restore: only that version can end it.
 var ErrOtherJournal = errors.New("the journal of an interrupted restore was written by another version of this program")
 
-// ReadJournal reads the lineage's journal; nil if there is none. One of another
-// format, or that can't be decoded, has what could be read of it and another
-// Format: it is written whole, so another version wrote it.
+// ReadJournal reads the lineage's journal; nil if there is none. If it has another format or
+// can't be decoded, the result has the readable fields and another Format: journals are written
+// atomically, so another version wrote it.
 func ReadJournal(s *bands.Store, lineage string) (*Journal, error) {
 	data, err := disk.ReadFile(journalPath(s, lineage))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +110,7 @@ func ReadJournal(s *bands.Store, lineage string) (*Journal, error) {
 	return &j, nil
 }
 
-// WriteJournal writes the journal of a restore that begins.
+// WriteJournal writes the journal of a restore that is about to start.
 func WriteJournal(h *bands.Held, j Journal) error {
 	j.Format = journalFormat
 	data, err := json.Marshal(j)
@@ -120,7 +120,7 @@ func WriteJournal(h *bands.Held, j Journal) error {
 	return disk.WriteDurable(journalPath(h.Store, j.Lineage), data, 0o600)
 }
 
-// EndJournal brings the history up to date and removes the journal.
+// EndJournal updates the history, unless a restore changed nothing, and removes the journal.
 func EndJournal(h *bands.Held, j Journal, changed bool) error {
 	if changed || j.Op != OpRestore {
 		next := j.Next

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// target is what gets attributes: an entry of a directory, or an open directory.
+// target receives attributes: an entry of a directory, or an open directory.
 type target interface {
 	Chown(uid, gid int) error
 	Chmod(mode uint32) error
@@ -31,7 +31,7 @@ func (s self) Chown(uid, gid int) error {
 	return s.file(func(f *os.File) error { return f.Chown(uid, gid) })
 }
 
-// SetTime sets when the directory was last modified.
+// SetTime sets the modification time of the directory.
 func (s self) SetTime(mtime time.Time) error { return s.dir.SetOwnTime(mtime) }
 
 func (s self) file(do func(*os.File) error) error {
@@ -42,7 +42,7 @@ func (s self) file(do func(*os.File) error) error {
 	return errors.Join(do(f), f.Close())
 }
 
-// fileMode has the permissions of a dirfd.Stat as package os has them.
+// fileMode converts the permissions of a dirfd.Stat to those of package os.
 func fileMode(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode) & fs.ModePerm
 	for _, bit := range []struct {
@@ -65,10 +65,10 @@ func sameXattrs(a, b []dirfd.Xattr) bool {
 	return slices.EqualFunc(a, b, func(a, b dirfd.Xattr) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) })
 }
 
-// setAttributes sets owner, mode, extended attributes and time, in the order in which none
-// undoes another.
+// setAttributes sets owner, mode, extended attributes and time, in an order in which none resets
+// another.
 func (m *mirror) setAttributes(to target, want *dirfd.Stat, list []dirfd.Xattr, xattrs dirfd.Xattrs) error {
-	// Only root sets the owner that new files have anyway.
+	// Only root sets the owner that new files already have.
 	if int(want.UID) != os.Geteuid() || int(want.GID) != os.Getegid() || os.Geteuid() == 0 {
 		if err := to.Chown(int(want.UID), int(want.GID)); err != nil {
 			return err

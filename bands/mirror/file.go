@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// file makes a regular file equal to another; have is nil if it isn't there.
+// file makes a regular file equal to another; have is nil if it doesn't exist.
 func (m *mirror) file(p pair, want, have *dirfd.Stat) error {
 	key := inode{want.Dev, want.Ino}
 	if first, seen := m.links[key]; want.Nlink > 1 && seen {
@@ -51,7 +51,7 @@ func (m *mirror) file(p pair, want, have *dirfd.Stat) error {
 	return nil
 }
 
-// link makes an entry one more name of the file at the path first.
+// link makes an entry a hard link to the file at the path first.
 func (m *mirror) link(p pair, first string, have *dirfd.Stat) (err error) {
 	above, name := path.Split(first)
 	dir, err := dirfd.OpenRoot(m.top.Path())
@@ -112,7 +112,7 @@ func (m *mirror) same(p pair, want, have *dirfd.Stat) (same bool, err error) {
 	return sameContent(a, b, m.a, m.b)
 }
 
-// sameContent reports whether the rest of two files is the same.
+// sameContent reports whether the remaining contents of two files are equal.
 func sameContent(a, b io.Reader, bufA, bufB []byte) (bool, error) {
 	for {
 		n, errA := io.ReadFull(a, bufA)
@@ -131,7 +131,7 @@ func sameContent(a, b io.Reader, bufA, bufB []byte) (bool, error) {
 	}
 }
 
-// copyFile copies a regular file. Nothing is there.
+// copyFile copies a regular file. The destination must not exist.
 func (m *mirror) copyFile(p pair, want *dirfd.Stat) (err error) {
 	from, err := p.from.OpenFile(p.name)
 	if err != nil {

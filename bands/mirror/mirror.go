@@ -1,7 +1,6 @@
 // Package mirror makes files and directories equal to others: content with its holes, modes,
-// owners, times, extended attributes, and hard links within a directory. Files share their
-// blocks with the original where the file system can do that. Sockets, FIFOs and devices are
-// left out.
+// owners, times, extended attributes, and hard links within a directory. Files share blocks with
+// the original if the file system supports that. Sockets, FIFOs and devices are left out.
 package mirror
 
 import (
@@ -16,34 +15,34 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// ErrMounted means that something is mounted in the directory that is read.
+// ErrMounted means that the source directory contains a mount point.
 var ErrMounted = errors.New("something is mounted there")
 
-// Options determine what an Update does.
+// Options are the options of an Update.
 type Options struct {
-	// Content compares the content of files whose size and attributes are the same.
+	// Content compares the contents of files with equal size and attributes.
 	Content bool
-	// Skip are names in the top directories that stay as they are in both.
+	// Skip are names in the top directories that are ignored on both sides.
 	Skip []string
-	// Dry changes nothing, and leaves what would be changed in Report.Changed.
+	// Dry changes nothing; Report.Changed lists the paths that would be changed.
 	Dry bool
 	// Progress is called with the number of files compared so far, unless it is nil.
 	Progress func(done int64)
 }
 
-// Report is what an Update did.
+// Report is the result of an Update.
 type Report struct {
-	// Files are regular files, and Bytes what is in them; more names of one file count once.
+	// Files counts regular files, Bytes their lengths; a file with several links counts once.
 	Files, Bytes int64
-	// Changed are the paths that differed, and are the same now, in no order.
+	// Changed are the paths that differed and are equal now, unsorted.
 	Changed []string
-	// LeftOut are the sockets, FIFOs and devices.
+	// LeftOut are the paths of sockets, FIFOs and devices.
 	LeftOut []string
 }
 
-// Update makes the directory to equal to the directory from. What is the same already stays,
-// so that an Update that was interrupted goes on, and one that changes nothing has verified
-// a former one. Nothing is synced.
+// Update makes the directory to equal to the directory from. Equal entries are left unchanged, so
+// that an interrupted Update can be continued, and one that changes nothing has verified a former
+// one. Nothing is synced.
 func Update(ctx context.Context, from, to string, o Options) (_ Report, err error) {
 	a, b, done, err := openBoth(from, to)
 	if err != nil {
@@ -56,8 +55,8 @@ func Update(ctx context.Context, from, to string, o Options) (_ Report, err erro
 	return m.report, err
 }
 
-// Copy makes to, which must not be there, equal to the file or directory from, but for
-// extended attributes that the file system doesn't have. A socket, FIFO or device leaves
+// Copy makes to, which must not exist, equal to the file or directory from, except for extended
+// attributes that the file system doesn't support. For a socket, FIFO or device it creates
 // nothing.
 func Copy(from, to string) (err error) {
 	a, b, done, err := openBoth(filepath.Dir(from), filepath.Dir(to))
@@ -70,8 +69,8 @@ func Copy(from, to string) (err error) {
 	return m.entry(pair{a, b, filepath.Base(from), filepath.Base(to), filepath.Base(to)})
 }
 
-// Attributes gives a directory the owner, mode, time and extended attributes of another, as
-// Copy does.
+// Attributes gives a directory the owner, mode, time and extended attributes of another, like
+// Copy.
 func Attributes(from, to string) (err error) {
 	a, b, done, err := openBoth(from, to)
 	if err != nil {
@@ -100,19 +99,19 @@ func openBoth(from, to string) (a, b *dirfd.Dir, done func() error, err error) {
 	return a, b, func() error { return errors.Join(b.Close(), a.Close()) }, nil
 }
 
-// mirror is one Update.
+// mirror is the state of an Update.
 type mirror struct {
 	canceled func() error
 	o        Options
 	report   Report
-	top      *dirfd.Dir // that is written to
-	// links are the first paths, below top, of files of which there are more names, and
-	// linked the inodes that these have there.
+	top      *dirfd.Dir // the directory written to
+	// links are the first paths, below top, of files with several links, and linked the inodes of
+	// these paths.
 	links   map[inode]string
 	linked  map[uint64]bool
-	a, b    []byte // what is compared
+	a, b    []byte // buffers for comparisons
 	changes int    // calls of changed
-	loose   bool   // extended attributes that the file system doesn't have are left
+	loose   bool   // unsupported extended attributes are skipped
 }
 
 type inode struct{ dev, ino uint64 }
@@ -121,8 +120,8 @@ func newMirror(o Options, top *dirfd.Dir) *mirror {
 	return &mirror{canceled: func() error { return nil }, o: o, top: top, links: map[inode]string{}, linked: map[uint64]bool{}}
 }
 
-// pair is an entry of the directory from, and the one of to that becomes equal to it. The path
-// is that below top.
+// pair is an entry of the directory from, and the entry of to that becomes equal to it. path is
+// the path below top.
 type pair struct {
 	from, to *dirfd.Dir
 	name, as string
@@ -154,7 +153,7 @@ func (m *mirror) folder(from, to *dirfd.Dir, at string) error {
 	}
 	const writable = 0o700
 	if have.Mode&writable != writable && !m.o.Dry {
-		// Its owner may have no right to write to it.
+		// The mode may not permit its owner to write to it.
 		if err := (self{to}).Chmod(have.Mode | writable); err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (m *mirror) folder(from, to *dirfd.Dir, at string) error {
 	return m.setAttributes(self{to}, &want, list, dirfd.DirXattrs(to))
 }
 
-// names are the names in a directory, in order.
+// names returns the sorted names in a directory.
 func (m *mirror) names(d *dirfd.Dir, at string) ([]string, error) {
 	var names []string
 	err := d.Names(make([]byte, nameRoom), func(name []byte, _ byte) error {
@@ -206,7 +205,7 @@ func (m *mirror) names(d *dirfd.Dir, at string) ([]string, error) {
 func (m *mirror) entry(p pair) error {
 	var want, have dirfd.Stat
 	if err := p.from.Stat(p.name, &want); errors.Is(err, fs.ErrNotExist) {
-		return m.remove(p.to, p.as, p.path) // it went meanwhile
+		return m.remove(p.to, p.as, p.path) // removed meanwhile
 	} else if err != nil {
 		return err
 	}
@@ -289,7 +288,7 @@ func (m *mirror) symlink(p pair, want, have *dirfd.Stat) error {
 	return m.setAttributes(p.to.Entry(p.as), want, list, dirfd.EntryXattrs(p.to, p.as))
 }
 
-// remove removes an entry, and what is below it.
+// remove removes an entry and everything below it.
 func (m *mirror) remove(d *dirfd.Dir, name, at string) (err error) {
 	var st dirfd.Stat
 	if err := d.Stat(name, &st); errors.Is(err, fs.ErrNotExist) {
@@ -327,8 +326,8 @@ func (m *mirror) remove(d *dirfd.Dir, name, at string) (err error) {
 	return d.Rmdir(name)
 }
 
-// clear records that an entry differs and removes what is there, which is no directory. It
-// reports false in a dry run: then nothing is to be written.
+// clear records that an entry differs, and removes the present one, which isn't a directory. It
+// returns false in a dry run, in which nothing is written.
 func (m *mirror) clear(p pair, isThere bool) (write bool, err error) {
 	m.changed(p.path)
 	if m.o.Dry {
@@ -346,7 +345,7 @@ func (m *mirror) changed(at string) {
 	if at == "" {
 		at = "."
 	}
-	if n := len(m.report.Changed); n == 0 || m.report.Changed[n-1] != at { // it was removed, and is made
+	if n := len(m.report.Changed); n == 0 || m.report.Changed[n-1] != at { // it was removed first
 		m.report.Changed = append(m.report.Changed, at)
 	}
 }

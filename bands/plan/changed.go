@@ -24,24 +24,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// changedName is the file in a rescue's folder that lists what its restore changed.
+// changedName is the file in a rescue's folder that lists the paths that its restore changed.
 const changedName = "changed"
 
 // changedMagic begins the decompressed file; docs/formats/bands.md has the rest.
 const changedMagic = "entire changed 1\n"
 
-// PathState identifies what a restore made of a path.
+// PathState is the state that a restore gave a path.
 type PathState struct {
 	path string
 	StateID
 }
 
-// StateID identifies what is at a path.
+// StateID identifies the state of a path.
 type StateID struct {
-	kind tree.Kind // 0: nothing, the path was removed
-	// content identifies kind, length and content, attr the permissions and the
-	// user's extended attributes. Times and owners are not in it: a restore may
-	// be refused the owner, and a time alone is no change worth keeping.
+	kind tree.Kind // 0: the path was removed
+	// content identifies kind, length and content, attr the permissions and the user's extended
+	// attributes. Times and owners are excluded: a restore may not be permitted to set the owner,
+	// and a different time alone is no change worth keeping.
 	content [8]byte
 	attr    [4]byte
 }
@@ -49,12 +49,11 @@ type StateID struct {
 // noState is the state of a path that can't be identified.
 var noState = StateID{kind: 0xff} //nolint:gochecknoglobals // a constant
 
-// ChangedSet is what a restore changed, by path. A path is in it more than once
-// if a restore that was interrupted and the one that completed it made
-// different things of it.
+// ChangedSet lists the paths that a restore changed, with their states. A path is in it more than
+// once if an interrupted restore and its completion gave it different states.
 type ChangedSet []PathState
 
-// Sorted sorts the set by path and drops what is in it twice.
+// Sorted sorts the set by path and removes duplicates.
 func (c ChangedSet) Sorted() ChangedSet {
 	slices.SortFunc(c, func(a, b PathState) int {
 		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind),
@@ -63,8 +62,8 @@ func (c ChangedSet) Sorted() ChangedSet {
 	return slices.Compact(c)
 }
 
-// stateOf identifies what is at a path; a nil entry is nothing. It reports false
-// if the parts of a file can't be read.
+// stateOf returns the state of a path with the entry e, nil if the path is missing. It returns
+// false if the parts of a file can't be read.
 func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, error)) (PathState, bool) {
 	s := PathState{path: path}
 	if e == nil {
@@ -89,7 +88,7 @@ func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, erro
 		if err != nil {
 			return s, false
 		}
-		for i := range list { // where a part is stored, and as what, doesn't matter
+		for i := range list { // the place and the kind of storage of a part don't matter
 			kind := list[i].Kind
 			if kind == band.PiecePart {
 				kind = band.DataPart
@@ -122,8 +121,7 @@ func attrState(e *tree.Entry) (attr [4]byte) {
 	return attr
 }
 
-// States yields what the plan is going to change, and to what, by path, and
-// returns of how many paths.
+// States yields the states that the plan will give to paths, by path, and returns their number.
 func (p *Plan) States() (count int, states iter.Seq[PathState]) {
 	var beside ChangedSet // of directories that stay
 	for path, attr := range p.partly {
@@ -160,7 +158,7 @@ func (p *Plan) States() (count int, states iter.Seq[PathState]) {
 	}
 }
 
-// encodeStates is the content of the file with so many states, by path.
+// encodeStates returns the content of the file for count states, sorted by path.
 func encodeStates(count int, states iter.Seq[PathState]) ([]byte, error) {
 	var packed bytes.Buffer
 	enc, err := zstd.NewWriter(&packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true),
@@ -199,10 +197,9 @@ func WriteChanged(h *bands.Held, v bands.Version, count int, states iter.Seq[Pat
 	return disk.WriteDurable(changedPath(h.Store, v), data, 0o600)
 }
 
-// ReadChanged returns what a restore changed, whose list is in the folder of the
-// version list. Restores of versions before there were lists, and those whose
-// list was pruned, have what differs between their rescue and what they
-// restored.
+// ReadChanged returns the paths that a restore changed, from the list in the folder of the
+// version list. For restores by versions without lists, and those whose list was pruned, it
+// returns the differences between the rescue and the restored versions.
 func ReadChanged(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in *Selection) (*ChangedList, error) {
 	if list != 0 {
 		data, err := disk.ReadFile(changedPath(s, list))
@@ -240,8 +237,8 @@ func ReadChanged(ctx context.Context, s *bands.Store, list, rescue bands.Version
 	return newChangedList(set), nil
 }
 
-// WithStatesBefore adds what the snapshot has at the paths of the set: what an
-// interrupted restore has not come to yet.
+// WithStatesBefore adds the states that the snapshot has at the paths of the list: an interrupted
+// restore may not have changed them yet.
 func WithStatesBefore(s *bands.Store, list *ChangedList, before bands.Snapshot) (*ChangedList, error) {
 	root, ok := before.Tree.Ref()
 	if !ok {
@@ -255,7 +252,7 @@ func WithStatesBefore(s *bands.Store, list *ChangedList, before bands.Snapshot) 
 		entry := &e
 		if err != nil {
 			if !errors.Is(err, os.ErrNotExist) {
-				continue // it is not known, and stays
+				continue // unknown paths stay
 			}
 			entry = nil
 		}

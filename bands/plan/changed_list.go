@@ -15,14 +15,14 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// ChangedList is a changedSet that is looked up. It is held as in its file,
-// which takes a third of what a slice would.
+// ChangedList is a ChangedSet for lookups. It is kept in the encoding of its file, which takes a
+// third of the memory of a slice.
 type ChangedList struct {
-	data  []byte        // states after each other, as appendState writes them
+	data  []byte        // consecutive states, as written by appendState
 	marks []changedMark // of every markEvery-th state
 }
 
-// changedMark is the place of a state in the data.
+// changedMark is the offset of a state in the data.
 type changedMark struct {
 	path   string
 	offset int
@@ -48,7 +48,7 @@ func (c *ChangedList) mark(number int, path string, offset int) {
 	}
 }
 
-// From yields the states of the path and of those behind it.
+// From yields the states of the path and of the paths after it.
 func (c *ChangedList) From(path string) iter.Seq[PathState] {
 	return func(yield func(PathState) bool) {
 		at, _ := slices.BinarySearchFunc(c.marks, path, func(m changedMark, path string) int { return strings.Compare(m.path, path) })
@@ -76,8 +76,8 @@ func (c *ChangedList) at(path string) (states []StateID) {
 	return states
 }
 
-// Made reports whether the restore made of the path what is there now; nil is
-// nothing. Of a file in parts, whose content isn't compared, it reports true.
+// Made reports whether is, the present entry of the path, is what the restore made; nil means
+// that the path is missing. The content of a file in parts isn't compared.
 func (c *ChangedList) Made(path string, is *tree.Entry) bool {
 	now, known := stateOf(path, is, nil)
 	return slices.ContainsFunc(c.at(path), func(s StateID) bool {
@@ -99,7 +99,7 @@ func (c *ChangedList) reaches(path string) bool {
 	return false
 }
 
-// Within reports whether all paths are of the scope.
+// Within reports whether all paths are inside the scope.
 func (c *ChangedList) Within(in *Selection) bool {
 	for s := range c.From("") {
 		if in.Relate(s.path) != Inside {
@@ -109,7 +109,7 @@ func (c *ChangedList) Within(in *Selection) bool {
 	return true
 }
 
-// appendState encodes a state that follows that of the path before.
+// appendState encodes a state that follows a state of the path before.
 func appendState(data []byte, before string, s *PathState) []byte {
 	shared := 0
 	for shared < min(len(before), len(s.path)) && before[shared] == s.path[shared] {
@@ -125,13 +125,13 @@ func appendState(data []byte, before string, s *PathState) []byte {
 	return data
 }
 
-// stateReader takes states off the front of data.
+// stateReader consumes states from data.
 type stateReader struct {
 	data []byte
 	path []byte // of the last state
 }
 
-// next takes a state and sets path. Of the first of a mark the path is known.
+// next consumes a state and sets path. At a mark the path is known.
 func (r *stateReader) next(marked bool) (id StateID, ok bool) {
 	shared, n := binary.Uvarint(r.data)
 	rest, m := binary.Uvarint(r.data[max(n, 0):])

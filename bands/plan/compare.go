@@ -17,11 +17,11 @@ type Sides struct {
 	Now    tree.Loader
 	NowRef band.Ref
 	Target bands.Snapshot
-	Lists  bool // whether the plan identifies what it makes of each path
+	Lists  bool // identify the state that each step gives to its path
 }
 
-// New returns what a restore of the target would do to the tree that present was
-// read from, and writes nothing.
+// New returns the plan of a restore of the target to the tree that present was read from. It
+// writes nothing.
 func New(ctx context.Context, s *bands.Store, present *capture.Present, target bands.Snapshot, in Scope) (Plan, error) {
 	if in.Root == "" {
 		in.Root = target.Root
@@ -47,7 +47,7 @@ func ForTarget(ctx context.Context, s *bands.Store, present *capture.Present, ta
 	return Compare(ctx, s, Sides{Now: present.Loader, NowRef: present.Tree, Target: target}, content, in)
 }
 
-// Compare compares, and compares again if databases that would be changed are open.
+// Compare returns the plan. It compares again without databases that are open.
 func Compare(ctx context.Context, s *bands.Store, at Sides, content *contents.Reader, in *Selection) (Plan, error) {
 	if rel, err := filepath.Rel(in.Root, s.Dir()); err == nil && filepath.IsLocal(rel) {
 		in.Hidden[filepath.ToSlash(rel)] = true

@@ -8,20 +8,19 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// parter is a tree.Loader that knows the parts of files.
+// parter is a tree.Loader that can load the parts of files.
 type parter interface {
 	Parts(ref band.Ref) ([]band.Part, error)
 }
 
-// Comparison is a tree as it is beside the one that is wanted, within a scope.
+// Comparison compares a tree with the wanted one, within a scope.
 type Comparison struct {
 	Now, Want tree.Loader
 	Content   *contents.Reader // of the target
 	Scope     *Selection
 }
 
-// same reports whether a path needs nothing done; names that share their content
-// are compared elsewhere.
+// same reports whether a path needs no step, hard links aside.
 func (c *Comparison) same(a, b *tree.Entry) bool {
 	switch {
 	case a == nil || b == nil || a.Kind != b.Kind:
@@ -29,8 +28,8 @@ func (c *Comparison) same(a, b *tree.Entry) bool {
 	case a.Kind == tree.Dir:
 		return a.Content.Hash == b.Content.Hash
 	case a.Kind == tree.Unknown:
-		// What can't be read may differ. What isn't to be held, or has no content,
-		// is of no interest.
+		// Unheld entries may differ. Entries that aren't to be held, or have no content, don't
+		// matter.
 		return a.Reason == b.Reason && !a.Reason.Unheld()
 	}
 	same := (*tree.Attr).Equal
@@ -46,7 +45,7 @@ func sameButTime(a, b *tree.Attr) bool {
 	return x.Equal(b)
 }
 
-// sameContent compares files or symlinks, a of the present and b of the target.
+// sameContent compares files or symlinks, a of the tree and b of the target.
 func (c *Comparison) sameContent(a, b *tree.Entry) bool {
 	if a.Kind != b.Kind || a.Size != b.Size || a.Parts != b.Parts || a.Target != b.Target {
 		return false
@@ -58,7 +57,7 @@ func (c *Comparison) sameContent(a, b *tree.Entry) bool {
 	if !ok || !a.Parts {
 		return false
 	}
-	// Lists have where parts are, and the same parts may be in two places.
+	// Lists include the places of parts, and equal parts may be in different places.
 	x, errX := now.Parts(a.Content)
 	y, errY := c.Content.Records.Parts(b.Content)
 	return errX == nil && errY == nil && slices.EqualFunc(x, y, band.Part.Same)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// nested reports whether the directory is a repository of its own that isn't asked for.
+// nested reports whether the directory is a nested repository outside the scope.
 func (p *Planner) nested(path string, dirs ...*tree.Directory) bool {
 	if p.Scope.Nested || p.Scope.names(path) {
 		return false
@@ -46,8 +46,8 @@ func (p *Planner) bothDirs(ctx context.Context, path string, was, want *tree.Ent
 	return nil
 }
 
-// directory plans the attributes of a directory that stays. Its time alone is
-// no step: it follows what is in it.
+// directory plans the attributes of a directory that stays. A different time alone is no step, as
+// it depends on changes of the entries.
 func (p *Planner) directory(path string, was, want *tree.Directory, out *Plan) {
 	if p.keepsDirectory(path, was, want, out) {
 		return
@@ -60,7 +60,7 @@ func (p *Planner) directory(path string, was, want *tree.Directory, out *Plan) {
 	}
 }
 
-// makeDir plans a directory with all below it, in the place of nothing or of a file.
+// makeDir plans the creation of a directory with its contents, replacing a file if there is one.
 func (p *Planner) makeDir(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
 	if p.Later != nil {
 		p.Later(path, want)
@@ -84,7 +84,7 @@ func (p *Planner) makeDir(ctx context.Context, path string, was, want *tree.Entr
 	}
 	switch {
 	case !p.may(path, was) && len(part.Root.List)+len(part.Root.kids) == 0:
-		part.Root = nil // nothing of the scope is in there
+		part.Root = nil // it contains nothing of the scope
 	case was == nil:
 		p.does(out, NamedStep{Name: want.Name, Kind: StepCreate}, &tree.Entry{Kind: tree.Dir, Attr: d.Attr})
 	default:
@@ -98,7 +98,7 @@ func (p *Planner) makeDir(ctx context.Context, path string, was, want *tree.Entr
 	return nil
 }
 
-// removeDir plans the end of a directory, or of as much of it as may go.
+// removeDir plans the removal of a directory, or of the part of it that may be removed.
 func (p *Planner) removeDir(ctx context.Context, path string, was *tree.Entry, out *Plan) (gone bool, err error) {
 	d, err := p.Now.Directory(was.Content)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *Planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	}
 	rel := p.Scope.Relate(path)
 	if rel == Inside && !p.takesBack(path, was) {
-		rel = Above // what the restore made in it may go
+		rel = Above // entries that the restore made may still be removed
 	}
 	if rel == Inside && len(d.Entries) == 0 && !p.Scope.deletes(path, was) {
 		out.Kept = append(out.Kept, path)
@@ -129,7 +129,7 @@ func (p *Planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	case gone:
 		p.does(out, NamedStep{Name: was.Name, Kind: StepDelete, Was: tree.Dir}, nil)
 	case part.Root.empty() && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
-		part = &Plan{Kept: []string{path}} // all of it stays
+		part = &Plan{Kept: []string{path}} // nothing in it is removed
 	}
 	if p.Scope.Relate(path) == Inside && !gone {
 		p.addUndo(path, part, out)
@@ -139,8 +139,8 @@ func (p *Planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	return gone, nil
 }
 
-// dirToFile plans a file or symlink in the place of a directory: all of that
-// has to go, or it stays.
+// dirToFile plans to replace a directory by a file or symlink. If not all of the directory can be
+// removed, it stays.
 func (p *Planner) dirToFile(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
 	rel := p.Scope.Relate(path)
 	if rel == Inside && !p.Content.Whole(want) {

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// linkGroups are the names of files with several names, by number, and their entries.
+// linkGroups are the names of files with several links, by link number, and their entries.
 type linkGroups struct {
 	names map[uint64][]string
 	entry map[string]*tree.Entry
 }
 
-// groupsOf finds all names of the files with these numbers.
+// groupsOf returns all names of the files with the link numbers.
 func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uint64]bool) (linkGroups, error) {
 	g := linkGroups{names: map[uint64][]string{}, entry: map[string]*tree.Entry{}}
 	if root.IsZero() || len(numbers) == 0 {
@@ -32,8 +32,7 @@ func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uin
 	return g, err
 }
 
-// relinker brings together the names of one file, and takes apart what isn't
-// one file in the target.
+// relinker joins names that are links of one file in the target, and separates names that aren't.
 type relinker struct {
 	p         *Planner
 	now, want linkGroups
@@ -41,8 +40,8 @@ type relinker struct {
 	at        [2]band.Ref    // their roots
 }
 
-// relink plans what names have to share their content. Steps of the plan
-// become links to the first of their group.
+// relink plans the links between names. Steps of the plan become links to the first name of their
+// group.
 func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
 	if len(p.linked) == 0 {
 		return nil
@@ -63,7 +62,7 @@ func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
 	if r.want, err = groupsOf(ctx, p.Want, want, wanted); err != nil && !tree.IsDamaged(err) {
 		return err
 	}
-	// What shares its content in the target may share it with others now.
+	// Names of one file in the target may be links of other files now.
 	for _, names := range r.want.names {
 		if len(names) < 2 {
 			continue
@@ -84,7 +83,7 @@ func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
 	return r.run()
 }
 
-// lookup is the entry on one side: 0 is now, 1 the target; nil if there is none.
+// lookup returns the entry on one side: 0 is now, 1 the target; nil if there is none.
 func (r *relinker) lookup(side int, path string) (*tree.Entry, error) {
 	e, err := tree.Lookup(r.trees[side], r.at[side], path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrUnknown) || side == 1 && tree.IsDamaged(err) {
@@ -109,7 +108,7 @@ func (r *relinker) run() error {
 			}
 			continue
 		}
-		// A file that has one name in the target gets a content of its own.
+		// A file with one name in the target gets its own copy of the content.
 		if r.step(l.path) != nil || l.was == nil || !r.p.may(l.path, l.was) ||
 			len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
 			continue
@@ -121,8 +120,7 @@ func (r *relinker) run() error {
 	return r.keepTimes()
 }
 
-// keepTimes lets the directories in which names are joined, and nothing else
-// differs, have their times afterwards.
+// keepTimes plans to restore the times of directories in which only links change.
 func (r *relinker) keepTimes() error {
 	for d := range r.p.Plan.Root.Dirs() {
 		dir := d.Path
@@ -144,7 +142,7 @@ func (r *relinker) keepTimes() error {
 	return nil
 }
 
-// directory is the directory on one side, as lookup's; nil if there is none.
+// directory returns the directory on one side, like lookup; nil if there is none.
 func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
 	ref := r.at[side]
 	if path != "" {
@@ -170,7 +168,7 @@ type member struct {
 	intact    bool
 }
 
-// group makes the names one file.
+// group makes the names links of one file.
 func (r *relinker) group(names []string) error {
 	members := make([]member, 0, len(names))
 	for _, name := range names {
@@ -221,15 +219,15 @@ func (r *relinker) group(names []string) error {
 	return nil
 }
 
-// step is the step of a path; nil if it has none.
+// step returns the step of a path; nil if there is none.
 func (r *relinker) step(path string) *NamedStep {
 	_, s := r.p.Plan.Root.Find(path)
 	return s
 }
 
-// first chooses the name that keeps or gets the content: an intact one whose
-// file has no other names than those of the group, if there is one that can't be
-// made a name of another; else one that is written anyway.
+// first returns the index of the name that keeps or gets the content: an intact one whose file
+// has no names outside the group, preferably one that may not be changed; else one that is
+// written anyway or may be changed; -1 if there is none.
 func (r *relinker) first(members []member) int {
 	own := -1
 	for i, m := range members {
@@ -256,14 +254,14 @@ func (r *relinker) first(members []member) int {
 	return slices.IndexFunc(members, func(m member) bool { return r.p.may(m.path, m.was) })
 }
 
-// outsiders reports whether the member's file has names that aren't of the group.
+// outsiders reports whether the member's file has names outside the group.
 func (r *relinker) outsiders(m member, members []member) bool {
 	return slices.ContainsFunc(r.now.names[m.was.Link], func(name string) bool {
 		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
 	})
 }
 
-// rewrite adds a step for a path whose content is right, but shared with others.
+// rewrite adds a step for a path with the right content but wrong links.
 func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) error {
 	if !r.p.Content.Whole(want) {
 		r.p.Plan.Damaged = append(r.p.Plan.Damaged, path)
@@ -282,7 +280,7 @@ func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) erro
 	return nil
 }
 
-// steps returns the steps of a directory that is on both sides.
+// steps returns the steps of a directory on both sides, creating them if needed.
 func (r *relinker) steps(dir string) (*DirSteps, error) {
 	if dir == "" {
 		return r.p.Plan.Root, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// lostCheck finds out, beside the walk, whether the store has what files need whose
-// steps can simply be left out if it hasn't.
+// lostCheck checks, during the walk, that the store has the contents of new files. Steps of files
+// whose content is lost are removed.
 type lostCheck struct {
 	content *contents.Reader
 	work    chan lostEntry
@@ -41,7 +41,7 @@ func newLostCheck(content *contents.Reader) *lostCheck {
 	return l
 }
 
-// end waits, and takes what is lost out of the plan.
+// end waits for the checks and removes the steps of lost files.
 func (l *lostCheck) end(p *Plan) {
 	close(l.work)
 	l.group.Wait()

@@ -1,8 +1,7 @@
-// Package plan compares a tree with a snapshot and lists the steps that make the
-// tree what the snapshot has, within a scope: what is created, rewritten, linked,
-// given attributes and deleted, and what stays and why. For an undo it is limited
-// to what a restore changed and nobody changed since. It writes nothing to the
-// tree; the lists of changed paths are its only files.
+// Package plan compares a tree with a snapshot and lists the steps of a restore within a scope:
+// the paths to create, rewrite, link, delete or give attributes, and the paths that stay, with
+// the reason. The plan of an undo is limited to changes of a restore that weren't changed again
+// since. It writes nothing to the tree; the lists of changed paths are its only files.
 package plan
 
 import (
@@ -13,24 +12,24 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// StepKind is what a step does with its path.
+// StepKind is the kind of a step.
 type StepKind byte
 
 // The kinds of steps.
 const (
-	// StepCreate makes what isn't there.
+	// StepCreate creates a missing path.
 	StepCreate StepKind = iota + 1
-	// StepRewrite gives a file or symlink its former content.
+	// StepRewrite restores the content of a file or symlink.
 	StepRewrite
-	// StepDelete removes what the target lacks.
+	// StepDelete removes a path that the target lacks.
 	StepDelete
-	// StepAttributes changes mode, owner, time or extended attributes only.
+	// StepAttributes changes only mode, owner, time or extended attributes.
 	StepAttributes
-	// StepReplace puts one kind of file in the place of another.
+	// StepReplace replaces an entry by one of another kind.
 	StepReplace
 )
 
-// String returns the word for it that commands print in JSON.
+// String returns the name of the kind in the JSON output of commands.
 func (k StepKind) String() string {
 	words := [...]string{
 		StepCreate: "create", StepRewrite: "rewrite", StepDelete: "delete", StepAttributes: "attributes", StepReplace: "replace",
@@ -41,61 +40,59 @@ func (k StepKind) String() string {
 	return words[k]
 }
 
-// Step is one path that a restore changes.
+// Step is a path that a restore changes.
 type Step struct {
 	Path string
 	Kind StepKind
 }
 
-// Plan is all that a restore would do. Paths are relative to the root, sorted.
+// Plan holds the changes of a restore. Paths are relative to the root, sorted.
 type Plan struct {
 	Target bands.Snapshot
-	// Kept appeared after the target, or are kept by the scope: they stay. A
-	// directory includes all below it.
+	// Kept are paths that appeared after the target or that the scope keeps; they stay. A
+	// directory includes everything below it.
 	Kept []string
-	// Unknown differ, but one side doesn't hold them: they stay.
+	// Unknown are paths that differ, but that one side doesn't hold; they stay.
 	Unknown []string
 	// Nested are nested repositories that differ and stay.
 	Nested []string
-	// Unnamed differ below .claude and stay, as no path names them.
+	// Unnamed are paths below .claude that differ and stay, as none is named.
 	Unnamed []string
 	// Busy are databases that a process has open; their files stay.
 	Busy []string
-	// Blocked can't be restored, because something that stays is in their way.
+	// Blocked are paths that can't be restored, because a path that stays is in their way.
 	Blocked []string
 	// Damaged are paths whose content the store has lost; they stay.
 	Damaged []string
-	// ChangedSince and Untouched are of an undo or redo, and stay. ChangedSince
-	// are paths that the restore which is taken back changed, and somebody else
-	// since; Untouched differ from the target, but that restore didn't change
-	// them. A directory includes all below it.
+	// ChangedSince and Untouched are paths that stay in an undo or redo. ChangedSince were
+	// changed by the restore that is undone and again since; Untouched differ from the target,
+	// but weren't changed by that restore. A directory includes everything below it.
 	ChangedSince, Untouched []string
 
-	// Root are the changes; times of directories are set beside them.
+	// Root holds the changes, except for the times of directories.
 	Root *DirSteps
-	// Size is about how many bytes the steps write.
+	// Size is the approximate number of bytes that the steps write.
 	Size int64
-	// Dirs are directories that stay, and what they are to be in the end.
+	// Dirs are the directories that stay, with their attributes before and after.
 	Dirs map[string]DirChange
-	// partly are directories that the target lacks and that stay, with what they
-	// are now: not all in them goes.
+	// partly are directories that the target lacks and that stay because not all entries are
+	// removed, with their present attributes.
 	partly map[string]tree.Attr
-	// Units are the databases that steps belong to.
+	// Units are the databases with steps.
 	Units []UnitPlan
 }
 
-// UnitPlan is a database by the path of its main file.
+// UnitPlan describes a database by the path of its main file.
 type UnitPlan struct {
 	Main  string
-	there bool // something of it is there now
-	Goes  bool // all of it goes
+	there bool // a file of it exists now
+	Goes  bool // the database is removed
 }
 
 // DirChange is a directory's attributes, now and in the target.
 type DirChange struct{ Was, Want tree.Attr }
 
-// Steps yields the changes by path: those of the kinds, of all kinds if none is
-// given.
+// Steps yields the changes by path: those of the given kinds, or all if none are given.
 func (p *Plan) Steps(kinds ...StepKind) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for d, i := range p.Root.all() {
@@ -107,10 +104,10 @@ func (p *Plan) Steps(kinds ...StepKind) iter.Seq[Step] {
 	}
 }
 
-// Empty reports whether the plan changes nothing that it would show.
+// Empty reports whether the plan has no steps.
 func (p *Plan) Empty() bool { return p.Total() == 0 }
 
-// Count is how many steps are of the kind.
+// Count returns the number of steps of the kind.
 func (p *Plan) Count(kind StepKind) (n int) {
 	for d := range p.Root.Dirs() {
 		n += d.Count(func(_ *DirSteps, s *NamedStep) bool { return s.Kind == kind })
@@ -118,7 +115,7 @@ func (p *Plan) Count(kind StepKind) (n int) {
 	return n
 }
 
-// Total is how many steps there are.
+// Total returns the number of steps.
 func (p *Plan) Total() (n int) {
 	for d := range p.Root.Dirs() {
 		n += len(d.List)
@@ -126,19 +123,19 @@ func (p *Plan) Total() (n int) {
 	return n
 }
 
-// lists are the plan's lists of paths.
+// lists returns the plan's lists of paths.
 func (p *Plan) lists() []*[]string {
 	return []*[]string{&p.Kept, &p.Unknown, &p.Nested, &p.Unnamed, &p.Busy, &p.Blocked, &p.Damaged, &p.ChangedSince, &p.Untouched}
 }
 
-// add takes up what a part of the plan has.
+// add adds the steps and lists of a part of the plan.
 func (p *Plan) add(part *Plan) {
 	switch d, o := p.Root, part.Root; {
 	case o == nil:
-	case o.Path == d.Path: // more steps of its own
+	case o.Path == d.Path: // steps in the same directory
 		d.List, d.kids = append(d.List, o.List...), append(d.kids, o.kids...)
 	case !o.empty():
-		o.List = slices.Clone(o.List) // without room for more
+		o.List = slices.Clone(o.List) // without spare capacity
 		d.kids = append(d.kids, o)
 	}
 	from := part.lists()
@@ -147,7 +144,7 @@ func (p *Plan) add(part *Plan) {
 	}
 }
 
-// Tidy sorts the plan.
+// Tidy sorts and compacts the plan.
 func (p *Plan) Tidy() {
 	p.Root.sort()
 	for _, list := range p.lists() {
@@ -156,8 +153,7 @@ func (p *Plan) Tidy() {
 	}
 }
 
-// AddUnheld names what isn't held now, in directories that are the same on both
-// sides too.
+// AddUnheld adds paths not held now to Unknown, also in directories that are equal on both sides.
 func (p *Plan) AddUnheld(in *Selection, paths []string) {
 	for _, path := range paths {
 		listed := slices.Contains(p.Nested, path) || slices.Contains(p.Unnamed, path) || slices.Contains(p.Busy, path) ||

@@ -16,48 +16,44 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// Scope is what a restore is about. The zero Scope is the whole tree, as the
-// target has it.
+// Scope limits a restore. The zero Scope restores the whole tree exactly.
 type Scope struct {
 	// Root is the tree's absolute path; "": the target's.
 	Root string
-	// Paths are files and directories, relative to the root, with all below
-	// them; none: the whole tree.
+	// Paths are files and directories, relative to the root, with everything below them; empty
+	// for the whole tree.
 	Paths []string
-	// Nested restores nested repositories and submodules too. One that is named
-	// in Paths, or holds a path named there, is restored without it.
+	// Nested restores nested repositories and submodules too. Those that are named in Paths, or
+	// contain a path named there, are always restored.
 	Nested bool
-	// Delete reports whether a path that the target lacks may be removed; nil: yes.
-	// It is asked for files, symlinks and empty directories: a directory goes
-	// with the last thing in it.
+	// Delete reports whether a path that the target lacks may be removed; nil: always. It is
+	// called for files, symlinks and empty directories: other directories are removed with their
+	// last entry.
 	Delete func(path string, e tree.Entry) bool
-	// Keep reports which paths stay as they are, with all below them, whatever the
-	// target has; nil: none. It is asked for paths that differ, with what is there
-	// now and what the target has, each nil if there is nothing.
+	// Keep reports whether a path stays unchanged, with everything below it; nil: none does. It
+	// is called for paths that differ, with the present entry and that of the target, each nil if
+	// there is none.
 	Keep func(path string, now, want *tree.Entry) bool
 	// Force restores databases that a process has open.
 	Force bool
-	// PresentTime gives a file that is written the present time instead
-	// of its former one, so that build tools see that it changed. A file that
-	// differs in its time alone stays.
+	// PresentTime gives written files the present time instead of their former one, so that build
+	// tools detect the change. A file that differs only in its time stays.
 	PresentTime bool
 }
 
-// PathsError means that paths which were named are neither in the snapshot nor in
-// the tree.
+// PathsError means that named paths are neither in the snapshot nor in the tree.
 type PathsError struct {
 	Paths  []string
 	Target bands.Version
 }
 
-// Error names the paths.
+// Error lists the paths.
 func (e *PathsError) Error() string {
 	return "no file matches " + strings.Join(e.Paths, ", ") + " in " + e.Target.String() + " or now"
 }
 
-// CheckPaths returns a PathsError if the scope has paths that neither the snapshot
-// nor the tree has. A restore itself ignores them: not all paths are named by a
-// person.
+// CheckPaths returns a PathsError if the scope has paths that neither the snapshot nor the tree
+// has. A restore itself ignores them: not all paths are given by a user.
 func CheckPaths(s *bands.Store, target bands.Snapshot, in Scope) error {
 	if in.Root == "" {
 		in.Root = target.Root
@@ -88,8 +84,7 @@ func CheckPaths(s *bands.Store, target bands.Snapshot, in Scope) error {
 	return &PathsError{Paths: missing, Target: target.Version}
 }
 
-// isBelow reports whether something is at the path, which may not lead through
-// a symbolic link.
+// isBelow reports whether the path may exist, without following symbolic links.
 func isBelow(root, path string) bool {
 	dir, err := contents.OpenBelow(root, tree.ParentPath(path))
 	if err != nil {
@@ -100,34 +95,34 @@ func isBelow(root, path string) bool {
 	return !errors.Is(dir.Stat(tree.BasePath(path), &st), fs.ErrNotExist)
 }
 
-// Relation is that of a path to a scope.
+// Relation is the relation of a path to a scope.
 type Relation int
 
 // The relations.
 const (
 	Outside Relation = iota
-	Above            // a directory that holds something of the scope
+	Above            // a directory that contains paths of the scope
 	Inside
 )
 
-// AgentDir holds the agent's settings and is restored only when named.
+// AgentDir contains the agent's settings and is restored only when named.
 const AgentDir = ".claude"
 
-// Selection is a Scope in a form that is fast to test.
+// Selection is a Scope compiled for fast tests.
 type Selection struct {
 	Scope
 	Named, Over map[string]bool // the paths, and the directories above them
 	Hidden      map[string]bool
 	At          time.Time // the present time; zero in a preview
 	folds       *bool     // whether the file system ignores case; nil: not known yet
-	Undo        *Undoing  // nil: whatever the target has comes back
-	// Only are the paths of a partial target, and the directories above them; nil: it
-	// is of the whole tree. Nothing is known of other paths.
+	Undo        *Undoing  // nil: the plan isn't limited by an undo
+	// Only are the paths of a partial target, and the directories above them; nil if the target
+	// is of the whole tree. The states of other paths are unknown.
 	Only map[string]bool
 }
 
-// Compile checks the paths. hidden are never touched, nor are the tree's own
-// .git and .entire.
+// Compile checks the paths. The paths hidden are never touched, nor are the tree's own .git and
+// .entire.
 func (s Scope) Compile(hidden []string) (*Selection, error) {
 	c := &Selection{Scope: s, Named: map[string]bool{}, Over: map[string]bool{}, Hidden: map[string]bool{".git": true, ".entire": true}}
 	for _, h := range hidden {
@@ -181,14 +176,14 @@ func (s *Selection) Limit(only bands.Paths) {
 	}
 }
 
-// names reports whether a path of the scope is at or below p. What a restore
-// changed counts as named when it is taken back.
+// names reports whether a path of the scope is at or below p. In an undo, the paths that the
+// restore changed count as named.
 func (s *Selection) names(p string) bool {
 	return s.Named[p] || s.Over[p] || s.Undo != nil && s.Undo.Changed.reaches(p)
 }
 
-// Hides reports whether the path is never touched. Where the file system
-// doesn't distinguish .git from .GIT, neither is.
+// Hides reports whether the path is never touched. If the file system ignores case this includes
+// .GIT, for example.
 func (s *Selection) Hides(p string) bool {
 	if s.Hidden[p] {
 		return true

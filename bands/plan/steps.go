@@ -12,27 +12,27 @@ import (
 	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
-// DirSteps are the steps of a directory's entries, and of the directories below.
-// A step names an entry and doesn't hold it: actions reads it again from the
-// directory's records, so that a plan takes about 55 bytes a path.
+// DirSteps are the steps of a directory's entries, and of the directories below. A step names an
+// entry and doesn't contain it: Actions reads it again from the directory's records, so that a
+// plan takes about 55 bytes per path.
 type DirSteps struct {
 	Path      string
-	Was, Want band.Ref // the directory now and in the target; zero: there is none
+	Was, Want band.Ref // the directory now and in the target; zero if missing
 	List      []NamedStep
 	kids      []*DirSteps
-	Links     map[string]string // by name the path that it becomes one more name of
+	Links     map[string]string // the paths that entries become hard links of, by name
 }
 
-// NamedStep is what becomes of one entry.
+// NamedStep is the step of one entry.
 type NamedStep struct {
 	Name      string
 	Kind      StepKind
-	Was, Want tree.Kind // now and in the target; 0: nothing
-	state     StateID   // what it makes of the path; noState unless that is listed
-	Unit      int32     // one more than the index of the database that the path belongs to
+	Was, Want tree.Kind // now and in the target; 0: missing
+	state     StateID   // the path's state afterwards; noState unless it is listed
+	Unit      int32     // one more than the index of the path's database; 0: none
 }
 
-// kindOf is the kind of an entry, 0 of none.
+// kindOf returns the kind of an entry, 0 for nil.
 func kindOf(e *tree.Entry) tree.Kind {
 	if e == nil {
 		return 0
@@ -40,20 +40,20 @@ func kindOf(e *tree.Entry) tree.Kind {
 	return e.Kind
 }
 
-// Makes reports whether the directory is on the target's side only.
+// Makes reports whether the directory is only in the target.
 func (d *DirSteps) Makes() bool { return d.Was.IsZero() && !d.Want.IsZero() }
 
-// empty reports whether there is nothing to do in the directory.
+// empty reports whether the directory has no steps.
 func (d *DirSteps) empty() bool {
 	return d == nil || len(d.List)+len(d.kids) == 0 && !d.Makes()
 }
 
-// Part is a plan for some entries of the same directory.
+// Part returns an empty plan for some entries of the directory.
 func (d *DirSteps) Part() *Plan {
 	return &Plan{Root: &DirSteps{Path: d.Path, Was: d.Was, Want: d.Want}}
 }
 
-// sort puts the steps in the order of their paths.
+// sort sorts the steps by path.
 func (d *DirSteps) sort() {
 	for at := range d.Dirs() {
 		byName := func(a, b NamedStep) int { return strings.Compare(a.Name, b.Name) }
@@ -64,8 +64,8 @@ func (d *DirSteps) sort() {
 	}
 }
 
-// compareDirs compares names as they are in paths of what is in directories of
-// these names: with a slash behind them.
+// compareDirs compares names of directories in the order of the paths below them: with a slash
+// appended.
 func compareDirs(a, b string) int {
 	n := min(len(a), len(b))
 	switch c := strings.Compare(a[:n], b[:n]); {
@@ -78,8 +78,7 @@ func compareDirs(a, b string) int {
 	}
 }
 
-// comesBefore reports whether what is in the directory sorts before a name beside
-// the directory.
+// comesBefore reports whether paths in the directory sort before a name beside the directory.
 func (d *DirSteps) comesBefore(name string) bool {
 	own := tree.BasePath(d.Path)
 	rest, ok := strings.CutPrefix(name, own)
@@ -89,7 +88,7 @@ func (d *DirSteps) comesBefore(name string) bool {
 	return rest > "/"
 }
 
-// Dirs yields the directory and those below that have steps.
+// Dirs yields the directory and the directories below it that have steps.
 func (d *DirSteps) Dirs() iter.Seq[*DirSteps] {
 	return func(yield func(*DirSteps) bool) { d.visitDirs(yield) }
 }
@@ -104,7 +103,7 @@ func (d *DirSteps) visitDirs(yield func(*DirSteps) bool) bool {
 	return !slices.ContainsFunc(d.kids, func(kid *DirSteps) bool { return !kid.visitDirs(yield) })
 }
 
-// all yields all steps by path, each as its directory and its place in list.
+// all yields all steps by path, each as its directory and its index in List.
 func (d *DirSteps) all() iter.Seq2[*DirSteps, int] {
 	return func(yield func(*DirSteps, int) bool) { d.visit(yield) }
 }
@@ -127,7 +126,7 @@ func (d *DirSteps) visit(yield func(*DirSteps, int) bool) bool {
 	return !slices.ContainsFunc(kids, func(kid *DirSteps) bool { return !kid.visit(yield) })
 }
 
-// PathOf is the path of one of the directory's steps.
+// PathOf returns the path of one of the directory's steps.
 func (d *DirSteps) PathOf(s *NamedStep) string { return tree.JoinPath(d.Path, s.Name) }
 
 // Kid returns the steps of a subdirectory; nil if it has none.
@@ -146,7 +145,7 @@ func (d *DirSteps) search(name string) (int, bool) {
 	return slices.BinarySearchFunc(d.List, name, func(s NamedStep, name string) int { return strings.Compare(s.Name, name) })
 }
 
-// Find returns the step of a path and its directory; nil if there is none. d is the root.
+// Find returns the step of a path and its directory, nil if there is none. d is the root.
 func (d *DirSteps) Find(path string) (*DirSteps, *NamedStep) {
 	if parent := tree.ParentPath(path); parent != "" {
 		for name := range strings.SplitSeq(parent, "/") {
@@ -164,7 +163,7 @@ func (d *DirSteps) Find(path string) (*DirSteps, *NamedStep) {
 	return nil, nil
 }
 
-// setLink makes the entry of the name one more name of another path.
+// setLink makes the entry name a hard link of the path other.
 func (d *DirSteps) setLink(name, other string) {
 	if d.Links == nil {
 		d.Links = map[string]string{}
@@ -172,24 +171,23 @@ func (d *DirSteps) setLink(name, other string) {
 	d.Links[name] = other
 }
 
-// Linked reports whether the step makes a path one more name of another.
+// Linked reports whether the step makes its path a hard link of another.
 func (d *DirSteps) Linked(s *NamedStep) bool { return d.Links[s.Name] != "" }
 
-// Action is a step with what is needed to carry it out.
+// Action is a step with the entries needed to apply it.
 type Action struct {
 	Path string
 	Kind StepKind
-	// Entry is what the target has; nil of a StepDelete. The Attr of a directory
-	// is in it too.
+	// Entry is the target's entry; nil for a StepDelete. The entry of a directory has its Attr.
 	Entry *tree.Entry
-	// Was is what is there now; nil of a StepCreate. Of a directory it has no Attr.
+	// Was is the present entry; nil for a StepCreate. A directory's has no Attr.
 	Was *tree.Entry
 
-	Link string // the path that has the content, of which this becomes one more name
-	Unit int    // as in step
+	Link string // the path that this becomes a hard link of
+	Unit int    // as in NamedStep
 }
 
-// Bare are the wanted steps of a directory without entries.
+// Bare returns actions for the wanted steps of a directory, without entries.
 func (d *DirSteps) Bare(wanted func(*DirSteps, *NamedStep) bool) []*Action {
 	count := d.Count(wanted)
 	all, list := make([]Action, count), make([]*Action, 0, count)
@@ -203,7 +201,7 @@ func (d *DirSteps) Bare(wanted func(*DirSteps, *NamedStep) bool) []*Action {
 	return list
 }
 
-// Count returns how many steps of the directory itself are wanted.
+// Count returns the number of wanted steps in the directory itself.
 func (d *DirSteps) Count(wanted func(*DirSteps, *NamedStep) bool) (n int) {
 	for i := range d.List {
 		if wanted(d, &d.List[i]) {
@@ -213,7 +211,7 @@ func (d *DirSteps) Count(wanted func(*DirSteps, *NamedStep) bool) (n int) {
 	return n
 }
 
-// Actions reads what the wanted steps of a directory need.
+// Actions reads the entries for the wanted steps of a directory.
 func (c *Comparison) Actions(d *DirSteps, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
 	was, want := &tree.Directory{}, &tree.Directory{}
 	var needs, has bool
@@ -236,7 +234,7 @@ func (c *Comparison) Actions(d *DirSteps, wanted func(*DirSteps, *NamedStep) boo
 	return c.ActionsIn(d, was, want, wanted)
 }
 
-// ActionsIn finds what the wanted steps need in the directory now and in the target.
+// ActionsIn is like Actions, with the directory now and in the target already read.
 func (c *Comparison) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
 	list := d.Bare(wanted)
 	steps := d.List
@@ -261,7 +259,7 @@ func (c *Comparison) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted fu
 	return list, nil
 }
 
-// EntryIn returns the entry of the name and kind; its absence is an error.
+// EntryIn returns the entry with the name and kind, or swap.ErrChanged.
 func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error) {
 	i, ok := d.Find(name)
 	if !ok || d.Entries[i].Kind != kind {
@@ -270,8 +268,8 @@ func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error
 	return &d.Entries[i], nil
 }
 
-// described is the entry that an action's path is to become: of a directory with
-// its attributes, of a file with the time that it is to get.
+// described returns the entry that an action's path will have: for a directory with its
+// attributes, for a file with its new time.
 func (c *Comparison) described(a *Action, s *NamedStep) (*tree.Entry, error) {
 	if s.Want == tree.Dir {
 		d, err := tree.Header(c.Want, a.Entry.Content)

@@ -7,19 +7,19 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Undoing limits a plan to what a restore changed and nobody changed since.
+// Undoing limits a plan to changes of a restore that weren't changed again since.
 type Undoing struct {
 	Changed *ChangedList
-	// Interrupted lets attributes differ, as they may have been half set, and
-	// paths be missing.
+	// Interrupted tolerates missing paths, and attributes that differ because they were set in
+	// part.
 	Interrupted bool
-	// Begun reports whether a file holds the beginning of what an interrupted
-	// restore was writing; nil if none was interrupted.
+	// Begun reports whether a file holds the beginning of content that an interrupted restore was
+	// writing; nil if none was interrupted.
 	Begun func(path string, was *tree.Entry) bool
 }
 
-// takesBack reports whether the path is what the restore made of it, so that it
-// may be made what it was before. Without an undo every path of the scope may.
+// takesBack reports whether the path still has a state that the restore gave it, so that an undo
+// may change it. Without an undo it returns true.
 func (c *Comparison) takesBack(path string, was *tree.Entry) bool {
 	u := c.Scope.Undo
 	if u == nil {
@@ -30,7 +30,7 @@ func (c *Comparison) takesBack(path string, was *tree.Entry) bool {
 		return false
 	}
 	if u.Interrupted && was == nil {
-		return true // removed, and what replaces it not yet made
+		return true // removed, and its replacement not yet created
 	}
 	var parts func(band.Ref) ([]band.Part, error)
 	if now, ok := c.Now.(parter); ok {
@@ -54,7 +54,7 @@ func (c *Comparison) may(path string, was *tree.Entry) bool {
 	return c.Scope.Relate(path) == Inside && c.takesBack(path, was)
 }
 
-// keep names a path that an undo leaves, unless its time is all that differs.
+// keep lists a path that an undo leaves, unless it differs only in its time.
 func (c *Comparison) keep(path string, was, want *tree.Entry, out *Plan) {
 	switch {
 	case was != nil && want != nil && was.Kind == want.Kind && c.sameContent(was, want) && sameButTime(&was.Attr, &want.Attr):
@@ -65,7 +65,7 @@ func (c *Comparison) keep(path string, was, want *tree.Entry, out *Plan) {
 	}
 }
 
-// keepsDirectory lists a directory whose attributes an undo leaves.
+// keepsDirectory reports whether an undo leaves a directory's attributes, and lists it.
 func (c *Comparison) keepsDirectory(path string, was, want *tree.Directory, out *Plan) bool {
 	u := c.Scope.Undo
 	if u == nil {
@@ -83,8 +83,8 @@ func (c *Comparison) keepsDirectory(path string, was, want *tree.Directory, out 
 	return true
 }
 
-// addUndo takes up the plan for a directory that is on one side only. If all in
-// it stays since the restore didn't touch it, the directory is listed in its place.
+// addUndo adds the plan for a directory that is only on one side. If the restore touched nothing
+// in it, the directory is listed instead of its contents.
 func (c *Comparison) addUndo(path string, part, out *Plan) {
 	if c.Scope.Undo != nil && part.Root.empty() {
 		named := 0
@@ -101,8 +101,8 @@ func (c *Comparison) addUndo(path string, part, out *Plan) {
 	out.add(part)
 }
 
-// undoUnit lists the files of a database that an undo leaves: all of them, if
-// one was changed since. It reports whether they stay.
+// undoUnit lists the files of a database that an undo leaves: all of them, if one was changed
+// since. It reports whether they stay.
 func (c *Comparison) undoUnit(dir string, members []pair, out *Plan) bool {
 	u := c.Scope.Undo
 	if u == nil {
@@ -116,7 +116,7 @@ func (c *Comparison) undoUnit(dir string, members []pair, out *Plan) bool {
 		}
 		mine := c.takesBack(path, m.was)
 		touched = touched || len(u.Changed.at(path)) > 0
-		// An empty journal or log has nothing in it that could be lost.
+		// An empty journal or log contains nothing that could be lost.
 		since = since || !mine && (m.was == nil || m.was.Size > 0 || m.want != nil)
 	}
 	if touched && !since {

@@ -12,14 +12,13 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// pageUnit divides the length of every database that is at rest.
+// pageUnit divides the length of every idle database.
 const pageUnit = 512
 
-// units plans the databases of a directory: main file, journal and log are
-// restored together or not at all. It returns for each name it has planned
-// whether nothing is there in the end.
+// units plans the databases of a directory: main file, journal and log are restored together or
+// not at all. It returns the planned names, each with whether its database is gone afterwards.
 func (p *Planner) units(dir string, list []pair, out *Plan) map[string]bool {
-	var mains []string // the names that may be databases with something to restore
+	var mains []string // names of possible databases with something to restore
 	add := func(name string) {
 		if !slices.Contains(mains, name) {
 			mains = append(mains, name)
@@ -36,7 +35,7 @@ func (p *Planner) units(dir string, list []pair, out *Plan) map[string]bool {
 	var done map[string]bool
 	for _, main := range mains {
 		if _, planned := done[main]; planned {
-			continue // the journal of another, in which a database is stored
+			continue // planned as a companion of another database
 		}
 		first, _ := find(list, main)
 		members := []pair{first} // the main file first
@@ -71,8 +70,8 @@ func pages(e *tree.Entry) bool {
 	return e != nil && e.Kind == tree.File && e.Size > 0 && e.Size%pageUnit == 0
 }
 
-// mayBeOf reports whether SQLite may have made the file: directories, links and
-// sockets are none of its.
+// mayBeOf reports whether SQLite may have created the file: directories, links and sockets are
+// not its files.
 func mayBeOf(e *tree.Entry) bool {
 	if e == nil || e.Kind != tree.Unknown {
 		return e == nil || e.Kind == tree.File
@@ -85,7 +84,7 @@ func mayBeOf(e *tree.Entry) bool {
 	}
 }
 
-// isUnit reports whether the files are a database with something to restore.
+// isUnit reports whether the files are a database that needs a step.
 func (c *Comparison) isUnit(dir string, members []pair) bool {
 	main := members[0]
 	differs := slices.ContainsFunc(members, func(m pair) bool { return !c.same(m.was, m.want) })
@@ -100,7 +99,7 @@ func (c *Comparison) isUnit(dir string, members []pair) bool {
 	return main.was != nil && main.was.Size > 0 && sqlite.IsDatabase(contents.HeadBelow(c.Scope.Root, tree.JoinPath(dir, main.name)))
 }
 
-// unit plans one database. It reports whether nothing of it is there in the end.
+// unit plans one database. It reports whether the database is gone afterwards.
 func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 	main := tree.JoinPath(dir, members[0].name)
 	inScope := false
@@ -134,7 +133,7 @@ func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 		p.noteLinks(path, m.was, m.want, p.Scope.Relate(path))
 		want := m.want
 		if path == main+"-shm" {
-			want = nil // it only describes the log that was beside it
+			want = nil // it only describes the former log
 		}
 		switch {
 		case want == nil && m.was != nil:
@@ -146,8 +145,8 @@ func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 	return members[0].want == nil
 }
 
-// unitStays is the list that the files of the database are named in if they
-// stay; nil if they don't.
+// unitStays returns the list to which the database's files are added if they stay; nil if they
+// don't.
 func (c *Comparison) unitStays(dir string, members []pair, out *Plan) *[]string {
 	main := members[0]
 	for _, m := range members {
@@ -169,8 +168,8 @@ func (c *Comparison) unitStays(dir string, members []pair, out *Plan) *[]string 
 	return nil
 }
 
-// inUse returns which of the databases, paths of main files, some process has
-// open. One that can't be looked at counts as open.
+// inUse returns those of the databases, paths of main files, that a process has open. A database
+// that can't be examined counts as open.
 func inUse(root string, mains []string) map[string]bool {
 	places := make([]sqlite.Place, 0, len(mains))
 	names := map[sqlite.Place]string{}
@@ -183,7 +182,7 @@ func inUse(root string, mains []string) map[string]bool {
 	if err != nil {
 		used = slices.DeleteFunc(places, func(at sqlite.Place) bool {
 			in, err := sqlite.InUse(at.Dir, at.Main)
-			// A name too long for a journal's is that of no open database.
+			// If the name is too long for a journal's, no process has the database open.
 			return err == nil && !in || errors.Is(err, syscall.ENAMETOOLONG)
 		})
 	}

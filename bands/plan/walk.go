@@ -9,23 +9,23 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Planner fills a plan with what makes one side of a comparison the other.
+// Planner fills a plan with the steps that turn one side of a comparison into the other.
 type Planner struct {
 	Comparison
 
 	Plan   *Plan
 	busy   map[string]bool // main files of databases that stay as they are
-	Seen   map[string]bool // paths of the scope that were met
-	linked []linkPair      // files with several names, on either side
-	lost   *lostCheck      // of files that have nothing in their place; nil: they are checked at once
-	// Later takes a directory that is to be made, whose content is planned when it
-	// is made; nil: it is planned with the rest.
+	Seen   map[string]bool // visited paths of the scope
+	linked []linkPair      // files with several links, on either side
+	lost   *lostCheck      // of files that replace nothing; nil: they are checked at once
+	// Later is called for a directory to be created, whose content is planned when it is created;
+	// nil: it is planned with the rest.
 	Later func(path string, want *tree.Entry)
-	// lists identifies what each step makes of its path.
+	// lists identifies the state that each step gives to its path.
 	lists bool
 }
 
-// linkPair is a path that has several names now or in the target.
+// linkPair is a path that has several links now or in the target.
 type linkPair struct {
 	path      string
 	was, want *tree.Entry
@@ -53,7 +53,7 @@ func (p *Planner) run(ctx context.Context, now, want band.Ref) error {
 			p.directory("", w, t, p.Plan)
 		}
 	}
-	// Paths of the scope that were not met: a side doesn't hold them, or can't be read.
+	// Paths of the scope that were not visited: a side doesn't hold them, or can't be read.
 	for name := range p.Scope.Named {
 		if p.Seen[name] || name == "" {
 			continue
@@ -80,8 +80,8 @@ func (p *Planner) run(ctx context.Context, now, want band.Ref) error {
 	return nil
 }
 
-// Merge compares the entries of a directory that is on one side at least. It
-// reports whether nothing of it stays.
+// Merge compares the entries of a directory that is on at least one side. It reports whether none
+// of them stays.
 func (p *Planner) Merge(ctx context.Context, dir string, was, want *tree.Directory, out *Plan) (gone bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -101,13 +101,13 @@ func (p *Planner) Merge(ctx context.Context, dir string, was, want *tree.Directo
 	return gone, nil
 }
 
-// pair is a name and what it is on both sides.
+// pair is a name with its entries on both sides.
 type pair struct {
 	name      string
 	was, want *tree.Entry
 }
 
-// pairs goes through the entries of two directories by name; nil has none.
+// pairs merges the entries of two directories by name; nil is an empty directory.
 func pairs(was, want *tree.Directory) []pair {
 	var a, b []tree.Entry
 	if was != nil {
@@ -130,7 +130,7 @@ func pairs(was, want *tree.Directory) []pair {
 	return list
 }
 
-// entry plans one path. It reports whether nothing is there in the end.
+// entry plans one path. It reports whether the path is gone afterwards.
 func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
 	if p.Scope.Hides(path) || p.Scope.Only != nil && !p.Scope.Only[path] {
 		return false, nil
@@ -144,7 +144,7 @@ func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry,
 	if p.same(was, want) {
 		return false, nil
 	}
-	// What differs and isn't touched is listed.
+	// Paths that differ but stay are listed.
 	var stays *[]string
 	switch {
 	case rel == Inside && p.Scope.keeps(path, was, want):
@@ -159,8 +159,8 @@ func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry,
 		return false, nil
 	}
 	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
-	// An undo leaves what the restore didn't change, or what was changed since. Directories that come or
-	// go are decided by what is in them.
+	// An undo leaves paths that the restore didn't change, or that were changed since. For
+	// directories that are created or removed this depends on their contents.
 	byContent := wasDir && (wantDir || want == nil) || was == nil && wantDir
 	if rel == Inside && p.Scope.Undo != nil && !byContent && !p.takesBack(path, was) {
 		p.keep(path, was, want, out)
@@ -203,27 +203,26 @@ func (p *Planner) see(path string) {
 	}
 }
 
-// noteLinks remembers what may have to share its content with another path.
+// noteLinks records paths that may have to be linked with or separated from others.
 func (p *Planner) noteLinks(path string, was, want *tree.Entry, rel Relation) {
 	if rel == Inside && ((was != nil && was.Link != 0) || (want != nil && want.Link != 0)) {
 		p.linked = append(p.linked, linkPair{path, was, want})
 	}
 }
 
-// does adds the step that makes an entry what the target has, or removes it if
-// want is nil.
+// does adds the step that makes an entry equal to the target's, or removes it if want is nil.
 func (p *Planner) does(out *Plan, s NamedStep, want *tree.Entry) {
 	out.Root.List = append(out.Root.List, p.completed(s, want))
 }
 
-// completed is the step with what is derived from the target's entry.
+// completed returns the step with the fields derived from the target's entry.
 func (p *Planner) completed(s NamedStep, want *tree.Entry) NamedStep {
 	s.Want = kindOf(want)
 	if want != nil && s.Kind != StepAttributes {
 		p.Plan.Size += want.Size
 	}
 	s.state = noState
-	if p.lists && (s.Kind != StepAttributes || s.Want != tree.Dir) { // those are in dirs
+	if p.lists && (s.Kind != StepAttributes || s.Want != tree.Dir) { // those are in Plan.Dirs
 		if is, ok := stateOf("", want, p.Content.Records.Parts); ok {
 			s.state = is.StateID
 		}
@@ -237,8 +236,8 @@ func (c *Comparison) kindOf(was, want *tree.Entry) StepKind {
 		return StepCreate
 	case was.Kind != want.Kind:
 		return StepReplace
-	// Attributes of a file with several names are those of all its names, also
-	// of names outside the tree: it is written anew.
+	// Attributes of a file with several links are those of all its names, including names outside
+	// the tree: it is rewritten.
 	case c.sameContent(was, want) && was.Link == 0:
 		return StepAttributes
 	}

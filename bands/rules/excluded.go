@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// longestPath is more bytes than a file's path can have.
+// longestPath is above the maximum length of a path in bytes.
 const longestPath = 4096
 
 // Exclusion matches the paths that patterns leave out, as Options.Exclude does.
 type Exclusion struct{ rules *Rules }
 
-// NewExclusion takes the patterns apart.
+// NewExclusion compiles the patterns.
 func NewExclusion(patterns []string) Exclusion {
 	r := &Rules{literal: map[string]bool{}}
 	r.addPatterns(patterns)
 	return Exclusion{rules: r}
 }
 
-// File reports whether the file at path, from the root, is left out, or a directory
-// that it is in. So is what is too long to be a path.
+// File reports whether the file at path, from the root, or a directory above it is left out.
+// Names that are too long for a path are left out, too.
 func (e Exclusion) File(path string) bool {
 	if len(path) > longestPath {
 		return true
@@ -35,7 +35,7 @@ func (e Exclusion) File(path string) bool {
 	segments := strings.Split(path, "/")
 	for i := range e.rules.exclude {
 		p := &e.rules.exclude[i]
-		// What is in a directory that the pattern is about is left out, too.
+		// Entries of a directory that the pattern matches are left out, too.
 		in := pattern{segments: append(slices.Clip(p.segments), segment{text: "*"}, segment{text: "**", any: true})}
 		if !p.dirs && p.matches(segments) || in.matches(segments) {
 			return true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// pattern is one of Options.Exclude, taken apart.
+// pattern is a compiled pattern of Options.Exclude.
 type pattern struct {
 	segments []segment
 	dirs     bool // matches directories only
@@ -15,14 +15,14 @@ type pattern struct {
 // segment is a part of a pattern between slashes.
 type segment struct {
 	text string
-	any  bool // "**": any number of directories, none too
-	// least is the length of the shortest name that the segment can match. A name
-	// that is shorter isn't compared, so that the time for a path is bounded by its
-	// own length however long the pattern is.
+	any  bool // "**": any number of directories, including none
+	// least is the length of the shortest name that the segment can match. Shorter names aren't
+	// compared, so that the time for a path is bounded by its own length, whatever the length of
+	// the pattern.
 	least int
 }
 
-// literalPath is the one path that a pattern is about, if there is only one.
+// literalPath returns the path if the pattern matches a single one, else false.
 func literalPath(text string) (string, bool) {
 	rest, ok := strings.CutPrefix(text, "/")
 	var p strings.Builder
@@ -40,7 +40,7 @@ func literalPath(text string) (string, bool) {
 	return p.String(), ok && rest != "" && !strings.HasSuffix(rest, "/")
 }
 
-// newPattern parses a pattern; it reports false if nothing can match it.
+// newPattern parses a pattern; it returns false if the pattern can't match.
 func newPattern(text string) (pattern, bool) {
 	p := pattern{dirs: strings.HasSuffix(text, "/")}
 	text = strings.TrimSuffix(text, "/")
@@ -53,8 +53,8 @@ func newPattern(text string) (pattern, bool) {
 	if !rooted {
 		parts = slices.Insert(parts, 0, "**")
 	}
-	// A "**" at the end is about all that is in a directory, not about a file in its
-	// place. The directory is left out as one.
+	// A "**" at the end matches everything in a directory, but not a file in its place. The
+	// directory is left out as a whole.
 	end := len(parts)
 	for end > 0 && parts[end-1] == "**" {
 		end--
@@ -107,12 +107,12 @@ func (s *segment) matches(name string) bool {
 	return ok && err == nil
 }
 
-// matches reports whether the pattern is about the path. Only the last "**" is ever
-// given more directories: what matched before it would match in no better place. So
-// the time is at most the product of the two lengths.
+// matches reports whether the pattern matches the path. Only the last "**" is extended to more
+// directories: the segments before it could not match any earlier. So the time is at most the
+// product of the two lengths.
 func (p *pattern) matches(path []string) bool {
 	at, next := 0, 0       // in p.segments, in path
-	stars, resume := -1, 0 // behind the last "**", and where it ended
+	stars, resume := -1, 0 // after the last "**", and where its match ends
 	for next < len(path) {
 		switch {
 		case at < len(p.segments) && p.segments[at].any:

@@ -20,18 +20,18 @@ import (
 // root; the root is "".
 type Rules struct {
 	exclude []pattern
-	literal map[string]bool // whole paths that are excluded
-	// only are the paths that are captured, and the directories above them; nil: all are.
+	literal map[string]bool // excluded whole paths
+	// only are the captured paths and the directories above them; nil: all are captured.
 	only map[string]bool
-	// forgotten are whole paths that are excluded because they were forgotten.
+	// forgotten are paths that are excluded because they were forgotten.
 	forgotten map[string]bool
-	// Names by the directory they are in.
+	// Names by their directory.
 	hidden    map[string][]string
 	worktrees map[string][]string
 	Print     band.Hash
 }
 
-// New takes the options apart; store is the store's directory.
+// New compiles the options; store is the store's directory.
 func New(o bands.Options, store string) *Rules {
 	r := &Rules{literal: map[string]bool{}, hidden: map[string][]string{}, worktrees: map[string][]string{}}
 	for _, p := range o.Hidden {
@@ -77,7 +77,7 @@ func (r *Rules) addPatterns(patterns []string) {
 	}
 }
 
-// hang puts a path under the directory that it is in.
+// hang adds a path to the names of its directory.
 func hang(in map[string][]string, p string) {
 	dir, name := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
@@ -86,7 +86,7 @@ func hang(in map[string][]string, p string) {
 	}
 }
 
-// below is the path of p from root, if it is inside.
+// below returns the path of p from root; false if it isn't below.
 func below(root, p string) (string, bool) {
 	rel, err := filepath.Rel(disk.Physical(root), disk.Physical(p))
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
@@ -100,7 +100,7 @@ func (r *Rules) Hides(dir, name string) bool {
 	return slices.Contains(r.hidden[dir], name) || bands.IsTemp(name)
 }
 
-// Reason is why the name in the directory is left out, 0 if it isn't.
+// Reason returns the reason for leaving out the name in the directory, or 0.
 func (r *Rules) Reason(dir, name string, isDir bool) tree.Reason {
 	if isDir && slices.Contains(r.worktrees[dir], name) {
 		return tree.Worktree

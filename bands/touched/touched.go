@@ -1,6 +1,6 @@
-// Package touched finds what may have changed in a directory since an earlier moment, where the
-// file system records that, so that nothing else needs to be examined. Btrfs does; it lets only
-// root ask.
+// Package touched finds the paths that may have changed in a directory since an earlier moment,
+// if the file system records them, so that nothing else needs to be examined. Btrfs does, but
+// only root may query it.
 package touched
 
 import (
@@ -15,32 +15,32 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Paths are what may have changed, as paths from a directory: files, and directories of which the
-// attributes or the list of entries were changed.
+// Paths are paths that may have changed, relative to a directory: files, and directories whose
+// attributes or list of entries changed.
 type Paths struct {
 	Files []string `json:"files,omitempty"`
 	Dirs  []string `json:"dirs,omitempty"`
 }
 
-// Add adds other paths.
+// Add appends other paths.
 func (p *Paths) Add(other Paths) {
 	p.Files, p.Dirs = append(p.Files, other.Files...), append(p.Dirs, other.Dirs...)
 }
 
-// Folder is what has to be examined of a directory: all of its entries, or those of these names.
+// Folder lists the entries of a directory to examine: all of them, or those in Names.
 type Folder struct {
 	All   bool
 	Names map[string]bool
 }
 
-// Has reports whether the entry of that name has to be examined.
+// Has reports whether the entry of that name must be examined.
 func (f *Folder) Has(name string) bool { return f.All || f.Names[name] }
 
-// Folders are the directories in which something has to be examined, by their paths: those that were
-// touched, and those above what was touched. Nothing has to be in the others.
+// Folders are the directories with entries to examine, by path: touched directories, and those
+// above touched paths. Nothing needs to be examined in other directories.
 type Folders map[string]*Folder
 
-// Add adds the directories of paths.
+// Add adds the directories of the paths.
 func (l Folders) Add(p Paths) {
 	for _, path := range slices.Concat(p.Files, p.Dirs) {
 		for path != "" {
@@ -66,22 +66,22 @@ func (l Folders) at(path string) *Folder {
 	return f
 }
 
-// Moment is a moment of a directory from which on the file system's record is read.
+// Moment is a moment of a directory, from which on changes can be queried.
 type Moment struct {
-	// Subvolume is the UUID of the one that the directory is in.
+	// Subvolume is the UUID of the directory's subvolume.
 	Subvolume string `json:"subvolume"`
-	// Inode is the directory's number.
+	// Inode is the directory's inode number.
 	Inode uint64 `json:"inode"`
-	// Transaction is the last one that had ended.
+	// Transaction is the last completed transaction.
 	Transaction uint64 `json:"transaction"`
-	// Mounts are the absolute paths below the directory at which something was mounted. No
-	// record has them.
+	// Mounts are the absolute paths below the directory at which something was mounted. The file
+	// system doesn't record their changes.
 	Mounts []string `json:"mounts,omitempty"`
 }
 
 // Now returns the present moment of the directory root. The error is btrfs.ErrNotBtrfs or
-// fs.ErrPermission where there is no record that this process may read. What is changed after
-// the call will be found from that moment on, what was changed before won't.
+// fs.ErrPermission if this process can't query changes. Changes after the call are found from
+// that moment on, changes before it aren't.
 func Now(root string) (Moment, error) {
 	info, err := btrfs.Stat(root)
 	if err != nil {
@@ -110,8 +110,8 @@ func Now(root string) (Moment, error) {
 	return m, err
 }
 
-// Between returns what may have changed in root from one moment to another; false if that isn't
-// known: it is another directory, an earlier state of it, or more than most files.
+// Between returns the paths that may have changed in root between two moments; false if that
+// isn't known: root is another directory or an earlier state, or more than most files changed.
 func Between(root string, from, to Moment, most int) (Paths, bool) {
 	if from.Subvolume != to.Subvolume || from.Inode != to.Inode || from.Transaction > to.Transaction {
 		return Paths{}, false

@@ -11,12 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// ErrBad means that bytes are no encoded directory.
+// ErrBad means that the bytes are not a valid directory or page.
 var ErrBad = errors.New("bad directory record")
 
-// Decode reads the content of a directory's record. It accepts what Encode makes
-// of a valid directory; anything else is ErrBad. The result shares no memory
-// with data. Of a directory that has pages it is the header.
+// Decode decodes the content of a directory's record. It accepts the encoding of a valid
+// directory; anything else is ErrBad. The result shares no memory with data. For a directory with
+// pages it returns the header.
 func Decode(data []byte) (*Directory, error) {
 	if len(data) > 0 && data[0] > pagedVersion {
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
@@ -36,9 +36,8 @@ func Decode(data []byte) (*Directory, error) {
 	return dir, nil
 }
 
-// DecodePage reads the content of a page's record. It accepts what EncodePage
-// makes of one or more valid entries; anything else is ErrBad. The result shares
-// no memory with data.
+// DecodePage decodes the content of a page's record. It accepts the encoding of one or more valid
+// entries; anything else is ErrBad. The result shares no memory with data.
 func DecodePage(data []byte) ([]Entry, error) {
 	if len(data) > 0 && data[0] > pageVersion {
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
@@ -52,23 +51,22 @@ func DecodePage(data []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// decoder takes values off the front of data. Once one is bad, all that follow
-// are zero.
+// decoder consumes values from Data. After an invalid value all following ones are zero.
 type decoder struct {
 	band.Decoder
 
 	owners  []owner
 	last    *owner
 	text    string // names and targets, in order
-	name    string // of the entry before
+	name    string // of the previous entry
 	seconds int64
 	ref     band.Ref
 }
 
-// header takes a directory that has pages, but for its version.
+// header consumes a directory with pages, after the version.
 func (d *decoder) header() *Directory {
 	dir := &Directory{Attr: d.own()}
-	// A page takes nine bytes beside its hash and its name.
+	// A page has at least nine bytes besides its hash and its name.
 	n := d.count(len(band.Hash{}) + 9)
 	if n == 0 {
 		d.Bad = true
@@ -84,7 +82,7 @@ func (d *decoder) header() *Directory {
 		d.content(&p.Ref)
 		d.Bad = d.Bad || p.Count == 0 || !validName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last
 		dir.Totals.Add(p.Totals)
-		if t := dir.Totals; d.Bad || min(t.Files, t.Dirs, t.Unknown, t.Bytes) < 0 { // it has overflowed
+		if t := dir.Totals; d.Bad || min(t.Files, t.Dirs, t.Unknown, t.Bytes) < 0 { // overflow
 			d.Bad = true
 			return nil
 		}
@@ -100,14 +98,14 @@ func (d *decoder) totals() (t Totals) {
 	return t
 }
 
-// own takes a directory's own attributes.
+// own consumes a directory's own attributes.
 func (d *decoder) own() Attr {
 	o := d.owner()
 	d.seconds = d.varint()
 	return o.attr(time.Unix(d.seconds, int64(d.nanos(d.Uvarint(math.MaxUint32)))).UTC())
 }
 
-// entries takes owners, names and entries.
+// entries consumes owners, names and entries.
 func (d *decoder) entries() []Entry {
 	d.owners = make([]owner, d.count(4))
 	for i := range d.owners {
@@ -118,7 +116,7 @@ func (d *decoder) entries() []Entry {
 	}
 	count := d.count(2)
 	d.text = string(d.Take(d.count(1)))
-	// An entry takes two bytes at least, besides its name.
+	// An entry has at least two bytes, besides its name.
 	if count > len(d.Data)/2 {
 		d.Bad = true
 	}
@@ -136,7 +134,7 @@ func (d *decoder) entries() []Entry {
 	return entries
 }
 
-// attr is what an owner and a time make up.
+// attr combines an owner and a time.
 func (o *owner) attr(mtime time.Time) Attr {
 	return Attr{Mode: o.mode, UID: o.uid, GID: o.gid, Mtime: mtime, Xattrs: o.xattrs}
 }
@@ -180,7 +178,7 @@ func (d *decoder) owner() owner {
 func (d *decoder) entry(e *Entry) {
 	bits := d.Byte()
 	e.Kind = Kind(bits&kindBits) + 1
-	allowed := byte(0xff) // the bits that an entry of the kind may have
+	allowed := byte(0xff) // the bits allowed for an entry of the kind
 	switch e.Kind {
 	case File:
 	case Dir:
@@ -197,7 +195,7 @@ func (d *decoder) entry(e *Entry) {
 	case File:
 		e.Size = int64(d.Uvarint(math.MaxInt64))
 		e.Parts = bits&partsBit != 0
-		// An empty file has no content, any other has.
+		// Only an empty file has no content.
 		d.Bad = d.Bad || held != (e.Size > 0) || e.Parts && !held
 	case Dir:
 		d.Bad = d.Bad || !held
@@ -267,7 +265,7 @@ func (d *decoder) content(r *band.Ref) {
 	d.ref = *r
 }
 
-// difference takes a difference of two 32-bit numbers.
+// difference consumes a difference of two 32-bit numbers.
 func (d *decoder) difference() int64 {
 	v := d.varint()
 	if v > math.MaxUint32 || v < -math.MaxUint32 {
@@ -277,7 +275,7 @@ func (d *decoder) difference() int64 {
 	return v
 }
 
-// words takes the next n bytes of the text.
+// words consumes n bytes of the text.
 func (d *decoder) words(n uint64) string {
 	if d.Bad || n > uint64(len(d.text)) {
 		d.Bad = true
@@ -288,8 +286,8 @@ func (d *decoder) words(n uint64) string {
 	return s
 }
 
-// count takes the number of things that follow, of at least size bytes each: it
-// is never more than can be there.
+// count consumes the number of elements that follow, of at least size bytes each. The number is
+// limited by the remaining data.
 func (d *decoder) count(size int) int { return int(d.Uvarint(uint64(len(d.Data) / size))) }
 
 func (d *decoder) varint() int64 {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// ChangeKind is how a path differs between two trees.
+// ChangeKind is the kind of a difference between two trees.
 type ChangeKind byte
 
 // The kinds of changes.
@@ -21,18 +21,16 @@ const (
 	Deleted ChangeKind = 2
 	// Modified files and symlinks have other content.
 	Modified ChangeKind = 3
-	// Attributes means that mode, owner, mtime or extended attributes differ,
-	// and nothing else.
+	// Attributes means that only mode, owner, mtime or extended attributes differ.
 	Attributes ChangeKind = 4
-	// TypeChanged paths are something else: a file where a directory was.
+	// TypeChanged paths have another kind: a file replaced a directory, for example.
 	TypeChanged ChangeKind = 5
-	// UnknownChange paths are Unknown in one tree, and held or missing in the
-	// other. What is below is not visited.
+	// UnknownChange paths are Unknown in one tree, and held or missing in the other. The paths
+	// below are not visited.
 	UnknownChange ChangeKind = 6
 )
 
-// Change is one path that differs. The entry of a directory has the attributes
-// of its record.
+// Change is a path that differs. The entry of a directory has the attributes of its record.
 type Change struct {
 	Path string
 	Kind ChangeKind
@@ -40,19 +38,18 @@ type Change struct {
 	Old, New *Entry
 }
 
-// parts is a Loader that can load the parts of large files. Where both have it,
-// files are compared by their parts; else by where those parts are stored.
+// parts is a Loader that can load the parts of large files. If both loaders can, files are
+// compared by their parts, else by their lists, which include the places of the parts.
 type parts interface {
 	Parts(ref band.Ref) ([]band.Part, error)
 }
 
-// Diff visits every path that differs between two trees, in the order of Walk;
-// the root has the path "", a zero root is no tree at all. All paths below a
-// directory that is in one tree only are visited too. Hard links are not
-// compared. If visit returns fs.SkipDir nothing below the path is visited, and
-// fs.SkipAll ends it; any other error is returned as it is. Paths that can't be
-// compared because a record is damaged are not visited; Diff goes on, and names
-// them in the end in an error that is band.ErrDamaged.
+// Diff visits every path that differs between two trees, in the order of Walk. The root has the
+// path ""; a zero root is an empty tree. All paths below a directory that is in only one tree are
+// visited too. Hard links are not compared. If visit returns fs.SkipDir nothing below the path is
+// visited, and fs.SkipAll ends the walk; any other error is returned unchanged. Paths that can't
+// be compared because a record is damaged are not visited; Diff continues, and finally returns a
+// band.ErrDamaged error that names them.
 func Diff(ctx context.Context, before Loader, beforeRoot band.Ref, after Loader, afterRoot band.Ref, visit func(Change) error) error {
 	d := differ{ctx: ctx, visit: visit, old: side{loader: before}, new: side{loader: after}}
 	d.old.parts, _ = before.(parts)
@@ -73,8 +70,8 @@ type side struct {
 	parts  parts // nil if the loader has none
 }
 
-// open loads the header of the directory that e is, and returns a copy of e with
-// its attributes. Of anything else the directory is an empty one.
+// open loads the header of the directory e, and returns a copy of e with its attributes. If e
+// isn't a directory it returns e and an empty one.
 func (s side) open(e *Entry) (*Entry, *Directory, error) {
 	if e == nil || e.Kind != Dir {
 		return e, &Directory{}, nil
@@ -88,7 +85,7 @@ func (s side) open(e *Entry) (*Entry, *Directory, error) {
 	return &described, dir, nil
 }
 
-// differ is one Diff.
+// differ is the state of a Diff.
 type differ struct {
 	ctx      context.Context //nolint:containedctx // lives as long as the call that made it
 	visit    func(Change) error
@@ -96,7 +93,7 @@ type differ struct {
 	damage   damage
 }
 
-// pair compares what the two trees have at a path: nil is nothing.
+// pair compares the entries of the two trees at a path; nil means that there is none.
 func (d *differ) pair(path string, before, after *Entry) error {
 	switch {
 	case before == nil && after == nil, isUnknown(before) && isUnknown(after):
@@ -126,7 +123,7 @@ func (d *differ) pair(path string, before, after *Entry) error {
 
 func isUnknown(e *Entry) bool { return e != nil && e.Kind == Unknown }
 
-// leaf visits a path below which is nothing.
+// leaf visits a path with nothing below it.
 func (d *differ) leaf(c Change) error {
 	if err := d.visit(c); !errors.Is(err, fs.SkipDir) {
 		return err
@@ -134,7 +131,7 @@ func (d *differ) leaf(c Change) error {
 	return nil
 }
 
-// dirs compares where at least one is a directory.
+// dirs compares a path at which at least one entry is a directory.
 func (d *differ) dirs(path string, before, after *Entry) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
@@ -158,7 +155,7 @@ func (d *differ) dirs(path string, before, after *Entry) error {
 			return err
 		}
 	}
-	// Pages that both have are left out.
+	// Skip the pages that both directories have.
 	shared := map[band.Hash]bool{}
 	for i := range beforeDir.Pages {
 		shared[beforeDir.Pages[i].Ref.Hash] = false
@@ -179,7 +176,7 @@ func (d *differ) dirs(path string, before, after *Entry) error {
 	return d.entries(path, old, now)
 }
 
-// entries are those of the directory that are in no shared page.
+// entries returns the directory's entries, except for those in shared pages.
 func (s side) entries(dir *Directory, shared map[band.Hash]bool) ([]Entry, error) {
 	p, ok := s.loader.(pager)
 	if !ok || len(dir.Pages) == 0 {
@@ -205,7 +202,7 @@ func (s side) entries(dir *Directory, shared map[band.Hash]bool) ([]Entry, error
 // entries compares the entries of two directories, name by name.
 func (d *differ) entries(path string, before, after []Entry) error {
 	for len(before) > 0 || len(after) > 0 {
-		var order int // which has the next name: the first if it is negative, both if it is 0
+		var order int // which side has the next name: before if negative, after if positive
 		switch {
 		case len(after) == 0:
 			order = -1
@@ -224,7 +221,7 @@ func (d *differ) entries(path string, before, after []Entry) error {
 			n, after = &after[0], after[1:]
 			name = n.Name
 		}
-		// That nothing differs costs nothing.
+		// Fast path for equal entries.
 		if order == 0 && o.Kind == n.Kind && o.Content.Hash == n.Content.Hash &&
 			(o.Kind == Dir || o.Kind == Unknown || o.Size == n.Size && o.Target == n.Target && o.Attr.Equal(&n.Attr)) {
 			continue
@@ -236,7 +233,7 @@ func (d *differ) entries(path string, before, after []Entry) error {
 	return nil
 }
 
-// kindOf is the change of entries, their content left aside; 0 if there is none.
+// kindOf returns the change of entries without regard to their contents; 0 if there is none.
 func kindOf(before, after *Entry) ChangeKind {
 	switch {
 	case before == nil:
@@ -251,7 +248,7 @@ func kindOf(before, after *Entry) ChangeKind {
 	return 0
 }
 
-// compare is the change of files and symlinks; 0 if there is none.
+// compare returns the change of files and symlinks; 0 if there is none.
 func (d *differ) compare(before, after *Entry) (ChangeKind, error) {
 	kind := kindOf(before, after)
 	switch {

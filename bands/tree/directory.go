@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// validName reports whether a name can be in a directory.
+// validName reports whether a directory can contain the name.
 func validName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }
 
-// Find is the place of the name among the entries, or where it would be.
+// Find returns the index of the name among the entries, or where it would be inserted.
 func (d *Directory) Find(name string) (int, bool) {
 	return find(d.Entries, name)
 }
 
-// OwnBands are the bands that the entries themselves name, ascending. Those
-// below and those that lists of parts name are not among them.
+// OwnBands returns the bands that the entries refer to, ascending. It doesn't include those
+// referred to by subdirectories and lists of parts.
 func (d *Directory) OwnBands() []uint32 {
 	var bands []uint32
 	for i := range d.Entries {
@@ -28,7 +28,7 @@ func (d *Directory) OwnBands() []uint32 {
 	return sorted(bands)
 }
 
-// Merge is the union of ascending bands, ascending.
+// Merge returns the union of lists of bands, ascending.
 func Merge(bands ...[]uint32) []uint32 { return sorted(slices.Concat(bands...)) }
 
 func sorted(bands []uint32) []uint32 {
@@ -36,7 +36,7 @@ func sorted(bands []uint32) []uint32 {
 	return slices.Compact(bands)
 }
 
-// Add counts in what o counts.
+// Add adds o to the totals.
 func (t *Totals) Add(o Totals) {
 	t.Files += o.Files
 	t.Dirs += o.Dirs

@@ -19,13 +19,13 @@ const (
 	kindBits   = 0x03 // the Kind less one
 	partsBit   = 0x04 // Content is a List record
 	linkBit    = 0x08 // a link number follows
-	ownerBit   = 0x10 // the number of an owner follows; else it is the one of the entry before
+	ownerBit   = 0x10 // the number of an owner follows; else it is that of the previous entry
 	nanosBit   = 0x20 // four bytes of nanoseconds follow; else there are none
 	secondsBit = 0x40 // a difference in seconds follows; else there is none
 	contentBit = 0x80 // a reference follows
 )
 
-// owner is what many entries of a directory have in common.
+// owner is the part of the attributes that many entries of a directory share.
 type owner struct {
 	mode, uid, gid uint32
 	xattrs         []Xattr
@@ -39,9 +39,8 @@ func (o *owner) equal(p *owner) bool {
 
 func (x Xattr) equal(y Xattr) bool { return x.Name == y.Name && string(x.Value) == string(y.Value) }
 
-// Encode appends the content of the directory's record to buf. The directory
-// must keep to what its fields require: entries, attributes and bands in order, each
-// once. Of a directory that has pages it is the header.
+// Encode appends the content of the directory's record to buf. Entries, attributes and bands must
+// be sorted and unique. For a directory with pages it appends the header.
 func (d *Directory) Encode(buf []byte) []byte {
 	if len(d.Pages) == 0 {
 		e := encoder{buf: append(buf, flatVersion), owners: map[string]uint64{}}
@@ -75,7 +74,7 @@ func EncodePage(entries []Entry, buf []byte) []byte {
 
 // entries appends the owners, the names and the entries.
 func (e *encoder) entries(entries []Entry) {
-	// The owners are in the order in which entries first have them.
+	// Owners are in the order of their first use.
 	var table []byte
 	var last owner
 	for i := range entries {
@@ -84,7 +83,7 @@ func (e *encoder) entries(entries []Entry) {
 		}
 		o := ownerOf(&entries[i].Attr)
 		if len(e.owners) == 0 {
-			e.last = o // the first entry is written as its difference from the first owner
+			e.last = o // the first entry is encoded relative to the first owner
 		} else if o.equal(&last) {
 			continue
 		}
@@ -112,8 +111,7 @@ func (e *encoder) entries(entries []Entry) {
 	}
 }
 
-// encoder appends values to buf. Entries are written as their difference from the
-// one before.
+// encoder appends values to buf. Entries are encoded relative to the previous one.
 type encoder struct {
 	buf     []byte
 	owners  map[string]uint64 // encoded owner to its number

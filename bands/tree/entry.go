@@ -1,6 +1,6 @@
-// Package tree describes a captured working tree: directories whose entries
-// name records in bands. Directories form a Merkle tree: an unchanged one is the
-// same record in every snapshot. The format is in docs/formats/bands.md.
+// Package tree describes a captured working tree: directories whose entries refer to records in
+// bands. Directories form a Merkle tree: an unchanged directory is the same record in every
+// snapshot. The format is in docs/formats/bands.md.
 package tree
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// Kind is what an entry is.
+// Kind is the kind of an entry.
 type Kind byte
 
 // The kinds of entries.
@@ -18,15 +18,15 @@ const (
 	File    Kind = 1
 	Dir     Kind = 2
 	Symlink Kind = 3
-	// Unknown is there, but not held: see Entry.Reason. A restore neither
-	// deletes nor overwrites it.
+	// Unknown entries exist, but aren't held: see Entry.Reason. A restore neither deletes nor
+	// overwrites them.
 	Unknown Kind = 4
 )
 
-// Reason is why an entry is Unknown.
+// Reason is the reason why an entry is Unknown.
 type Reason byte
 
-// The reasons for which an entry is not held.
+// The reasons why an entry is not held.
 const (
 	Socket     Reason = 1
 	Device     Reason = 2
@@ -44,44 +44,43 @@ const (
 	Worktree Reason = 9
 	// Busy is a database that could not be captured at one point in time.
 	Busy Reason = 10
-	// Forgotten is a file that the user had forgotten: it was taken out of the snapshot
-	// later, or left out.
+	// Forgotten is a file that was removed from the snapshot, or left out, because the user
+	// forgot it.
 	Forgotten Reason = 11
 )
 
-// Unheld reports whether a path that is unknown for the reason has a content that
-// a snapshot should hold and doesn't, so that it is unknown whether it changed.
+// Unheld reports whether a path with the reason has content that the snapshot should hold and
+// doesn't, so that it is unknown whether the path changed.
 func (r Reason) Unheld() bool {
 	switch r {
 	case Socket, Device, FIFO, OtherFileSystem, Excluded, Worktree:
 		return false
 	case Unreadable, Moving, Budget, Busy, Forgotten:
-	default: // of versions to come
+	default: // of future versions
 	}
 	return true
 }
 
-// Entry is one name of a directory.
+// Entry is an entry of a directory.
 type Entry struct {
-	// Name is any bytes but '/' and NUL; never empty, "." or "..".
+	// Name is any bytes except '/' and NUL; never empty, "." or "..".
 	Name   string
 	Kind   Kind
 	Reason Reason // of an Unknown entry
-	Attr   Attr   // of files, symlinks and unknown ones; a Dir has its own in its record
+	Attr   Attr   // not of a Dir, whose record has its own
 	// Size is the length of a file in bytes, holes included.
 	Size int64
-	// Link is the same number, not 0, for the names of one file (hard links).
+	// Link is a number, not 0, that all names of one file share (hard links).
 	Link uint64
-	// Target is where a symlink points, verbatim.
+	// Target is the target of a symlink, verbatim.
 	Target string
-	// Content is a file's Data or List record, or a directory's record. A file
-	// of length 0 has none.
+	// Content is a file's Data or List record, or a directory's record. An empty file has none.
 	Content band.Ref
-	// Parts reports that Content is a List record.
+	// Parts reports whether Content is a List record.
 	Parts bool
 }
 
-// Attr is what a file has besides its content.
+// Attr holds the attributes of an entry, apart from its content.
 type Attr struct {
 	// Mode is the permission bits, with setuid, setgid and sticky: 07777.
 	Mode     uint32
@@ -90,7 +89,7 @@ type Attr struct {
 	Xattrs   []Xattr   // by name
 }
 
-// Equal reports whether both have the same mode, owner, time and extended attributes.
+// Equal reports whether a and b have the same mode, owner, time and extended attributes.
 func (a *Attr) Equal(b *Attr) bool {
 	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Mtime.Equal(b.Mtime) &&
 		slices.EqualFunc(a.Xattrs, b.Xattrs, Xattr.equal)
@@ -106,16 +105,16 @@ type Xattr struct {
 type Directory struct {
 	Attr    Attr
 	Entries []Entry // by name, bytewise, each once
-	Totals  Totals  // of all below
-	// Bands are the bands that this directory and all below refer to,
-	// ascending, without the one its own record is in.
+	Totals  Totals  // of everything below
+	// Bands are the bands that this directory and everything below it refer to, ascending,
+	// without the band of its own record.
 	Bands []uint32
-	// Pages are where the entries of a large directory are, by name. Its header
-	// has no Entries, and Totals and Bands are those of the pages.
+	// Pages contain the entries of a large directory, by name. Its header has no Entries, and its
+	// Totals and Bands are those of the pages.
 	Pages []Page
 }
 
-// Totals counts what is below a directory.
+// Totals counts the entries below a directory.
 type Totals struct {
 	Files   int64 `json:"files"` // files and symlinks
 	Dirs    int64 `json:"dirs"`
@@ -123,7 +122,7 @@ type Totals struct {
 	Bytes   int64 `json:"bytes"` // lengths of files
 }
 
-// Stored is a directory as the store has it.
+// Stored describes a directory in the store.
 type Stored struct {
 	Ref    band.Ref
 	Totals Totals

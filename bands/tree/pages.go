@@ -11,30 +11,30 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// Page is a part of the entries of a large directory: those whose names are
-// after the page before and not after Last. Which entries are a page depends on
-// the directory's names alone, so that directories with the same entries have
-// the same pages, and a change of one entry changes one page.
+// Page is a part of the entries of a large directory: those with names after Last of the previous
+// page and up to its own Last. The boundaries depend only on the directory's names, so that
+// directories with the same entries have the same pages, and a change of one entry changes one
+// page.
 type Page struct {
 	Last   string // name of the last entry
 	Count  int    // of entries
-	Totals Totals // of the entries and all below
-	// Bands are the bands that the entries and all below refer to, ascending.
+	Totals Totals // of the entries and everything below
+	// Bands are the bands that the entries and everything below refer to, ascending.
 	Bands []uint32
 	Ref   band.Ref
 }
 
 const (
-	// FlatEntries is the most entries that a directory without pages has.
+	// FlatEntries is the maximum number of entries of a directory without pages.
 	FlatEntries = 512
-	// A page has at least pageLeast entries, unless it is the last, and at most
-	// pageMost. Between them one name in pageEnds ends it.
+	// A page has at least pageLeast entries, unless it is the last, and at most pageMost. In
+	// between, one name in pageEnds ends it.
 	pageLeast = 128
 	pageMost  = 512
 	pageEnds  = 128
 )
 
-// endsPage reports whether a page of n entries ends with the entry of the name.
+// endsPage reports whether a page of n entries ends with the entry name.
 func endsPage(name string, n int) bool {
 	switch {
 	case n < pageLeast:
@@ -46,7 +46,7 @@ func endsPage(name string, n int) bool {
 	return binary.LittleEndian.Uint32(sum[:])%pageEnds == 0
 }
 
-// pageBands are the bands that a directory with the pages refers to.
+// pageBands returns the bands that a directory with the pages refers to.
 func pageBands(pages []Page) []uint32 {
 	seen := map[uint32]bool{}
 	for i := range pages {
@@ -67,16 +67,16 @@ func (d *Directory) SetPages(pages []Page) {
 	d.Bands = pageBands(pages)
 }
 
-// FindPage is the page in which the name is, if it is in the directory.
+// FindPage returns the index of the page for the name; false if there is none.
 func FindPage(pages []Page, name string) (int, bool) {
 	i, _ := slices.BinarySearchFunc(pages, name, func(p Page, name string) int { return strings.Compare(p.Last, name) })
 	return i, i < len(pages)
 }
 
-// Edit is what becomes of a name in a directory.
+// Edit sets or removes an entry of a directory.
 type Edit struct {
 	Name  string
-	Entry *Entry // nil: it goes
+	Entry *Entry // nil removes it
 }
 
 // Pager reads and writes pages.
@@ -87,9 +87,9 @@ type Pager struct {
 	Store func(entries []Entry, p *Page) error
 }
 
-// Apply edits a directory's pages. The edits are by name, each name once. Pages
-// that no edit is in are neither loaded nor stored, but for the few after one
-// that ends elsewhere now.
+// Apply edits a directory's pages. The edits are sorted by name, without duplicates. Pages
+// without edits are neither loaded nor stored, except for the few that follow a page whose end
+// has moved.
 func (g Pager) Apply(pages []Page, edits []Edit) ([]Page, error) {
 	w := pageWriter{store: g.Store}
 	for i := range pages {
@@ -104,7 +104,7 @@ func (g Pager) Apply(pages []Page, edits []Edit) ([]Page, error) {
 		}
 		edits = edits[len(here):]
 		if len(here) == 0 && len(w.entries) == 0 {
-			w.pages = append(w.pages, *p) // it begins where it did
+			w.pages = append(w.pages, *p) // its first entry is unchanged
 			continue
 		}
 		entries, err := g.Load(p)
@@ -122,7 +122,7 @@ func (g Pager) Apply(pages []Page, edits []Edit) ([]Page, error) {
 	return w.pages, err
 }
 
-// Split cuts the entries of a directory into pages.
+// Split divides the entries of a directory into pages.
 func (g Pager) Split(entries iter.Seq[*Entry]) ([]Page, error) {
 	w := pageWriter{store: g.Store}
 	if err := w.add(entries); err != nil {
@@ -132,7 +132,7 @@ func (g Pager) Split(entries iter.Seq[*Entry]) ([]Page, error) {
 	return w.pages, err
 }
 
-// Count is how many entries the directory of the pages has after the edits.
+// Count returns the number of entries that the directory has after the edits.
 func (g Pager) Count(pages []Page, edits []Edit) (int, error) {
 	n := 0
 	for i := range pages {
@@ -181,10 +181,10 @@ func Merged(entries []Entry, edits []Edit) iter.Seq[*Entry] {
 	}
 }
 
-// pageWriter cuts entries into pages.
+// pageWriter divides entries into pages.
 type pageWriter struct {
 	store   func(entries []Entry, p *Page) error
-	entries []Entry // of the page that is being made
+	entries []Entry // of the current page
 	pages   []Page
 }
 
@@ -201,7 +201,7 @@ func (w *pageWriter) add(entries iter.Seq[*Entry]) error {
 	return nil
 }
 
-// end ends the page.
+// end stores the current page.
 func (w *pageWriter) end() error {
 	if len(w.entries) == 0 {
 		return nil
@@ -216,14 +216,14 @@ func (w *pageWriter) end() error {
 
 // pager is a Loader that loads large directories in pages.
 type pager interface {
-	// Header loads a directory's record: of one that has pages without Entries.
+	// Header loads a directory's record, which has no Entries if it has pages.
 	Header(ref band.Ref) (*Directory, error)
-	// Page loads the entries of a page. Nobody modifies them.
+	// Page loads the entries of a page. Callers must not modify them.
 	Page(p *Page) ([]Entry, error)
 }
 
-// Header loads a directory without the entries that are in pages. Of a Loader
-// without pages it is the whole directory.
+// Header loads a directory without the entries that are in pages. If the Loader doesn't support
+// pages it loads the whole directory.
 func Header(l Loader, ref band.Ref) (*Directory, error) {
 	if ref.IsZero() {
 		return &Directory{}, nil
@@ -253,8 +253,7 @@ func Assemble(header *Directory, load func(p *Page) ([]Entry, error)) (*Director
 	return &whole, nil
 }
 
-// follows checks that the entries of the i-th page are after those of the one
-// before.
+// follows checks that the entries of the i-th page are after those of the previous page.
 func follows(pages []Page, i int, entries []Entry) error {
 	if i > 0 && entries[0].Name <= pages[i-1].Last {
 		return &band.DamageError{Band: pages[i].Ref.Band, Offset: pages[i].Ref.Offset, What: "a page of another directory"}
@@ -262,7 +261,7 @@ func follows(pages []Page, i int, entries []Entry) error {
 	return nil
 }
 
-// find is the place of the name among the entries, or where it would be.
+// find returns the index of the name among the entries, or where it would be inserted.
 func find(entries []Entry, name string) (int, bool) {
 	return slices.BinarySearchFunc(entries, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
 }

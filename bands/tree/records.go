@@ -10,46 +10,45 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// Loader finds the directories of a tree. Nobody modifies what it returns.
+// Loader loads the directories of a tree. Callers must not modify them.
 type Loader interface {
 	Directory(ref band.Ref) (*Directory, error)
 }
 
-// maxCached is how many entries the directories have that Records keeps.
+// maxCached bounds the number of entries in the directories that Records caches.
 const maxCached = 16 << 10
 
-// Records is the Loader of what bands hold. It keeps the directories and pages
-// that were last used, and is safe for concurrent use.
+// Records is a Loader of records in bands. It caches the most recently used directories and
+// pages, and is safe for concurrent use.
 type Records struct {
 	reader  *band.Reader
 	buffers sync.Pool // of *[]byte
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	cached map[cacheKey]*list.Element
-	recent *list.List // of cachedDir, last used first
+	recent *list.List // of cachedDir, most recently used first
 	weight int
 }
 
-// cacheKey names what is cached: of a directory that has pages the header and
-// the whole.
+// cacheKey identifies a cached value. A directory with pages has two: its header and the whole.
 type cacheKey struct {
 	ref   band.Ref
 	whole bool
 }
 
-// cachedDir is a directory, or a page as one that has nothing but entries.
+// cachedDir is a directory, or a page in the form of a Directory with only Entries.
 type cachedDir struct {
 	key cacheKey
 	dir *Directory
 }
 
-// NewRecords returns the Loader of what r reads.
+// NewRecords returns a Loader of the records that r reads.
 func NewRecords(r *band.Reader) *Records {
 	return &Records{reader: r, cached: map[cacheKey]*list.Element{}, recent: list.New()}
 }
 
-// Directory loads a directory with all its entries. Where a record is damaged
-// the error is a band.DamageError.
+// Directory loads a directory with all its entries. If a record is damaged the error is a
+// band.DamageError.
 func (r *Records) Directory(ref band.Ref) (*Directory, error) {
 	key := cacheKey{ref, true}
 	if dir := r.known(key); dir != nil {
@@ -67,8 +66,7 @@ func (r *Records) Directory(ref band.Ref) (*Directory, error) {
 	return dir, nil
 }
 
-// Header loads a directory's record: of a directory that has pages without its
-// Entries.
+// Header loads a directory's record. For a directory with pages it has no Entries.
 func (r *Records) Header(ref band.Ref) (*Directory, error) {
 	key := cacheKey{ref: ref}
 	if dir := r.known(key); dir != nil {
@@ -124,7 +122,7 @@ func (r *Records) Parts(ref band.Ref) ([]band.Part, error) {
 	return parts, nil
 }
 
-// read hands over a record's content, which is gone afterwards.
+// read calls decode with a record's content, which is valid only during the call.
 func (r *Records) read(ref band.Ref, kind band.Kind, decode func(content []byte) error) error {
 	buf, _ := r.buffers.Get().(*[]byte)
 	if buf == nil {
@@ -137,7 +135,7 @@ func (r *Records) read(ref band.Ref, kind band.Kind, decode func(content []byte)
 	}
 	*buf = content
 	if err := decode(content); err != nil {
-		// The bytes are those that were written: they mean nothing.
+		// The content matches its hash, but can't be decoded.
 		return &band.DamageError{Band: ref.Band, Offset: ref.Offset, What: err.Error()}
 	}
 	return nil
@@ -172,7 +170,7 @@ func (r *Records) keep(key cacheKey, dir *Directory) {
 
 func weigh(dir *Directory) int { return len(dir.Entries) + len(dir.Pages) + 4 }
 
-// LoadDir reads a directory; the zero reference is an empty one.
+// LoadDir loads a directory; for the zero reference it returns an empty one.
 func LoadDir(l Loader, ref band.Ref) (*Directory, error) {
 	if ref.IsZero() {
 		return &Directory{}, nil
@@ -180,11 +178,10 @@ func LoadDir(l Loader, ref band.Ref) (*Directory, error) {
 	return l.Directory(ref)
 }
 
-// IsDir reports whether there is an entry, and it is a directory.
+// IsDir reports whether e is a directory; nil isn't.
 func IsDir(e *Entry) bool { return e != nil && e.Kind == Dir }
 
-// IsDamaged reports whether an error of a Loader means that a record is damaged or
-// missing.
+// IsDamaged reports whether an error of a Loader means that a record is damaged or missing.
 func IsDamaged(err error) bool {
 	return errors.Is(err, band.ErrDamaged) || errors.Is(err, ErrBad) || errors.Is(err, fs.ErrNotExist)
 }

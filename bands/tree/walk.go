@@ -9,14 +9,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// ErrUnknown means that a path is below one that is Unknown: whether there was
-// such a path is undefined.
+// ErrUnknown means that a path is below an Unknown one: whether it existed is unknown.
 var ErrUnknown = errors.New("not held by the snapshot")
 
-// Lookup finds the entry of a path, whose names are parted by slashes; "" is the
-// root. A directory's entry has the Attr of its record. The error is a
-// *fs.PathError: of fs.ErrNotExist if there is no such path, and of ErrUnknown
-// below an Unknown one.
+// Lookup returns the entry of a path, whose names are separated by slashes; "" is the root. A
+// directory's entry has the Attr of its record. If there is no such path, or it is below an
+// Unknown one, the error is a *fs.PathError of fs.ErrNotExist or ErrUnknown.
 func Lookup(l Loader, root band.Ref, path string) (Entry, error) {
 	e := Entry{Kind: Dir, Content: root}
 	for rest := path; rest != ""; {
@@ -63,22 +61,21 @@ func missing(path string) error {
 	return &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
 }
 
-// Walk visits every entry of the tree, a directory before what is in it, the
-// names of a directory in order. The root comes first, with the path "". Of a
-// directory dir is its content and e has its attributes; of others dir is nil.
-// If visit returns fs.SkipDir for a directory, nothing below is visited, and
-// fs.SkipAll ends the walk; any other error is returned as it is. Directories
-// whose record is damaged are not visited; the walk goes on, and names them in
-// the end in an error that is band.ErrDamaged.
+// Walk visits every entry of the tree, a directory before its entries, the names of a directory
+// in order. The root comes first, with the path "". For a directory dir is its content and e has
+// its attributes; otherwise dir is nil. If visit returns fs.SkipDir for a directory, nothing
+// below it is visited, and fs.SkipAll ends the walk; any other error is returned unchanged.
+// Directories whose record is damaged are not visited; the walk continues, and finally returns a
+// band.ErrDamaged error that names them.
 func Walk(ctx context.Context, l Loader, root band.Ref, visit func(path string, e Entry, dir *Directory) error) error {
 	w := walker{ctx: ctx, loader: l, visit: visit}
 	return w.damage.end(w.enter("", Entry{Kind: Dir, Content: root}))
 }
 
-// damage are the directories that could not be loaded.
+// damage collects the errors of the directories that could not be loaded.
 type damage []error
 
-// note keeps the error if it is damage, so that the rest is visited.
+// note records the error and returns nil if it is damage, so that the walk continues.
 func (d *damage) note(path string, err error) error {
 	if !errors.Is(err, band.ErrDamaged) {
 		return err
@@ -90,7 +87,7 @@ func (d *damage) note(path string, err error) error {
 	return nil
 }
 
-// end is the error of a whole walk that ended with err.
+// end returns the error of a walk that ended with err.
 func (d *damage) end(err error) error {
 	if errors.Is(err, fs.SkipAll) {
 		err = nil
@@ -101,7 +98,7 @@ func (d *damage) end(err error) error {
 	return errors.Join(append(*d, err)...)
 }
 
-// walker is one Walk.
+// walker is the state of a Walk.
 type walker struct {
 	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
 	loader Loader
