@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// maxTable bounds the work on lines that are not unique: beyond it a stretch of
-// them counts as replaced.
+// maxTable limits the table for lines that are not unique: a longer stretch of them counts as
+// replaced.
 const maxTable = 1 << 20
 
-// gap is a place at which two contents differ: lines a to aEnd of the one gave
-// way to lines b to bEnd of the other.
+// gap is a difference between two contents: lines a to aEnd of the first were replaced by lines b
+// to bEnd of the second.
 type gap struct{ a, aEnd, b, bEnd int }
 
-// align returns where two contents differ, in order. Lines that occur once in
-// both are fixed points; between them the longest common sequence counts. Its
-// time is bounded, and its result depends on nothing but the contents.
+// align returns the differences between two contents, in order. Lines that occur once in both are
+// fixed points; between them the longest common sequence counts. Its time is bounded, and its
+// result depends only on the contents.
 func align(a, b []int) []gap {
 	var x aligner
 	x.between(a, b, 0, 0)
@@ -35,7 +35,7 @@ type match struct{ a, b int }
 
 type aligner struct{ matches []match }
 
-// between matches lines of two stretches, which begin at atA and atB.
+// between matches the lines of two stretches that begin at atA and atB.
 func (al *aligner) between(a, b []int, atA, atB int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		al.matches = append(al.matches, match{atA, atB})
@@ -46,7 +46,7 @@ func (al *aligner) between(a, b []int, atA, atB int) {
 		tail++
 	}
 	endA, endB := len(a)-tail, len(b)-tail
-	// What is left neither begins nor ends alike.
+	// The remaining stretches neither begin nor end with equal lines.
 	a, b = a[:endA], b[:endB]
 	if len(a) > 0 && len(b) > 0 {
 		fixed := anchors(a, b)
@@ -68,8 +68,8 @@ func (al *aligner) between(a, b []int, atA, atB int) {
 	}
 }
 
-// anchors are lines that occur once in a and once in b, the most of them that
-// are in the same order in both.
+// anchors returns the longest run of lines that occur once in a and once in b and have the same
+// order in both.
 func anchors(a, b []int) []match {
 	type places struct{ a, b, inA, inB int }
 	at := make(map[int]places, len(a))

@@ -1,8 +1,7 @@
-// Package attribution determines who wrote the lines of a commit. It compares what a
-// file was, step by step, from the commit's parent to the commit, and follows
-// each line from the step in which it appeared. What counts as added or removed
-// is determined by git: every line of its diff gets one author, and no other line
-// counts. docs/formats/attribution.md defines the figures.
+// Package attribution determines who wrote the lines of a commit. It compares the states of a file,
+// step by step, from the commit's parent to the commit, and follows each line from the step in
+// which it appeared. Git determines the added and removed lines: every line of its diff gets one
+// author, and no other line counts. docs/formats/attribution.md defines the figures.
 //
 // The package is pure: contents in, authors out.
 package attribution
@@ -11,99 +10,96 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
-// Author is who wrote a line: a session by its id, or a person.
+// Author identifies the author of a line: a session by its id, or a person.
 type Author string
 
-// Person is the author who is no agent.
+// Person is the author of all lines that no agent wrote.
 const Person Author = ""
 
-// Origin is how an agent wrote a line, as far as that is known.
+// Origin describes how an agent wrote a line, as far as that is known.
 type Origin struct {
 	Turn string
-	// Call is the tool use, Subagent and Type are the subagent's. They are known only of
-	// lines of a commit that was recorded before.
+	// Call is the tool use; Subagent and Type describe the subagent. They are known only for lines
+	// of a commit that was recorded before.
 	Call, Subagent, Type string
 	// From is the file in which the line was written, if it was moved from another one since.
 	From string
-	// Unsure reports that it isn't known who wrote the line: another session, at work at the
-	// same time, or whoever wrote it in another file.
+	// Unsure reports that the author is unknown: another session that was at work at the same time
+	// may have written the line, or the line was written in another file.
 	Unsure bool
 }
 
-// State is what a file was after a change.
+// State is the content of a file after a change.
 type State struct {
 	By Author
 	// Turn is the agent's turn that made the change, if that is known.
 	Turn    string
 	Content []byte
-	// Raw reports whether this is the content of the worktree, which git's filters may
-	// make another content of.
+	// Raw reports whether Content comes from the worktree, where git's filters may change it.
 	Raw bool
-	// Early reports that the file was this before the base was committed.
+	// Early reports that the file had this content before the base was committed.
 	Early bool
-	// Unsure reports that the lines which appear in it may be another's.
+	// Unsure reports that the lines which appear in it may have another author.
 	Unsure bool
-	// Known is what is known of the step's lines, nil if they are all By's.
+	// Known holds the known authors of the step's lines, nil if By wrote all of them.
 	Known *Known
 }
 
 // Known has the authors of a step, by lines from 0.
 type Known struct {
-	// Written are the authors of lines of the state. Those that it lacks are
-	// the step's author's.
+	// Written maps lines of the state to their authors. All other lines are the step's author's.
 	Written map[int]Author
-	// Origins are those of lines in Written. Those that it lacks have the step's turn.
+	// Origins are the origins of lines in Written. All other lines have the step's turn.
 	Origins map[int]Origin
-	// Modified are lines of the state that took the place of others.
+	// Modified marks lines of the state that replaced others.
 	Modified map[int]bool
-	// Removed are the authors of what became of lines of the base.
+	// Removed maps lines of the base to the authors who removed them.
 	Removed map[int]Author
 }
 
-// File is a file in a commit and on its way there.
+// File is a file of a commit with its states before the commit.
 type File struct {
-	// Base is what the commit's parent has, Final what the commit has. Nil is
-	// no file.
+	// Base is the content in the commit's parent, Final the content in the commit. Nil means no
+	// file.
 	Base, Final []byte
-	// Earlier is what the file was in commits before the base. Long lines of it that the base
-	// lacks were not written in an early state, nor by By, of whom it isn't known when.
+	// Earlier holds contents of commits before the base. Long lines of them that the base lacks are
+	// unsure if an early state adds them, or the commit itself, whose changes have no known time.
 	Earlier [][]byte
-	// States are what it was in between, oldest first.
+	// States are the states in between, oldest first.
 	States []State
-	// By is who made the rest, what Final has and the last state doesn't, and Turn in
-	// which turn.
+	// By is the author of the changes between the last state and Final, and Turn the turn in which
+	// By made them.
 	By   Author
 	Turn string
-	// Hunks are git's.
+	// Hunks are the hunks of git's diff.
 	Hunks []gitdiff.Hunk
 }
 
 // Line is a line of git's diff.
 type Line struct {
-	// Number is its place in the file, from 0: an added line's in Final, a
-	// removed one's in Base.
+	// Number is its position in the file, from 0: in Final for an added line, in Base for a removed
+	// one.
 	Number int
 	By     Author
-	// Origin is that of the state which added the line.
+	// Origin is the origin of the line in the state that added it.
 	Origin
-	// Modified reports of an added line that it is where another author's
-	// line stood, or one of the base; of a removed one that another line
-	// is in its place.
+	// Modified reports that an added line replaced a line of another author or of the base, or that
+	// a removed line was replaced by another.
 	Modified bool
 }
 
-// Lines are all lines of git's diff of a file.
+// Lines holds all lines of git's diff of a file.
 type Lines struct {
 	Added, Removed []Line
-	// Gone are significant lines that the file had once on the way and that Final lacks.
+	// Gone holds significant lines that an earlier state of the file had and Final lacks.
 	Gone []Gone
 }
 
-// Gone is a line that a file had, in the base or a state, and has no longer.
+// Gone is a line that the base or a state had and the file no longer has.
 type Gone struct {
-	// Text is the line without the white space around it.
+	// Text is the line without surrounding white space.
 	Text string
-	// By wrote it. Base reports that the base has it: who wrote it isn't known.
+	// By wrote it. Base reports that the base has it, so that its author isn't known.
 	By Author
 	Origin
 	Base bool
@@ -112,8 +108,7 @@ type Gone struct {
 	RemoverTurn string
 }
 
-// Attribute determines who wrote the lines of the file's diff, and who removed
-// those that are gone.
+// Attribute determines who wrote the lines of the file's diff, and who removed the removed ones.
 func (f File) Attribute() Lines {
 	h := newHistory(f)
 	h.continueFrom(addedBy(f.Hunks, len(h.final)))
@@ -121,8 +116,8 @@ func (f File) Attribute() Lines {
 	return h.reconcile(f.Hunks)
 }
 
-// Follow returns for each line of now which line of was it is, from 0; -1 for one that was
-// has not. Only lines that are equal but for white space around them are followed.
+// Follow returns for each line of now the number of the same line in was, from 0, or -1 if was
+// lacks it. Lines are the same if they are equal except for surrounding white space.
 func Follow(was, now []byte) []int {
 	t := &texts{known: map[string]int{}, trimmed: map[string]int{}}
 	a, b := t.split(was), t.split(now)
@@ -145,7 +140,7 @@ func Follow(was, now []byte) []int {
 	return lines
 }
 
-// AllBy are the lines of a diff of which one author made all.
+// AllBy returns the lines of a diff with one author for all of them.
 func AllBy(by Author, hunks []gitdiff.Hunk) Lines {
 	var all Lines
 	for _, k := range hunks {

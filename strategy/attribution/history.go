@@ -8,29 +8,29 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// none is no line.
+// none is a line number that refers to no line.
 const none = -1
 
-// origin is where a line comes from.
+// origin records where a line comes from.
 type origin struct {
-	// base is the line of the base that it is, none if it was written since.
+	// base is the number of the line in the base, none if it was written since.
 	base int
 	source
-	// over is the line of the base in whose place it is, none if in none's.
+	// over is the line of the base that it replaced, none if it replaced none.
 	over     int
 	modified bool
 }
 
-// source is who wrote a line, and how.
+// source records who wrote a line, and how.
 type source struct {
 	by Author
 	Origin
 }
 
-// standsFor is the line of the base that is gone for good with this one.
+// standsFor returns the line of the base that this line is or that it replaced, none if neither.
 func (o origin) standsFor() int { return max(o.base, o.over) }
 
-// fate is what became of a line of the base.
+// fate records the removal of a line of the base.
 type fate struct {
 	gone     bool
 	by       Author
@@ -41,32 +41,32 @@ type fate struct {
 type history struct {
 	texts       *texts
 	base, final []int
-	rest        State // what the commit has and the last step doesn't
+	rest        State // the step from the last state to the commit
 	steps       []State
 	lines       [][]int // of steps
-	// earlier are the long lines of earlier commits that the base lacks, by their trimmed texts.
+	// earlier marks the long lines of earlier commits that the base lacks, by their trimmed texts.
 	earlier map[int]bool
 
 	reached
 	passed []reached
-	// losses are how significant lines were removed last, by their text.
+	// losses records the last removal of each significant line, by its text.
 	losses map[int]loss
 }
 
-// loss is how a line was removed.
+// loss is the removal of a line.
 type loss struct {
 	origin
 	remover source
-	// several reports that it was several lines of the same text.
+	// several reports that several lines with the same text were removed.
 	several bool
 }
 
-// reached is a state with what is known of its lines.
+// reached is a state with the origins of its lines.
 type reached struct {
 	at    []int    // its lines
-	now   []origin // where they come from
-	fates []fate   // lines of base
-	last  Author   // who changed something last
+	now   []origin // where its lines come from
+	fates []fate   // of the lines of base
+	last  Author   // who made the last change
 }
 
 func newHistory(f File) *history {
@@ -88,9 +88,8 @@ func newHistory(f File) *history {
 	for _, line := range h.base {
 		delete(h.earlier, t.loose[line])
 	}
-	// The content of the worktree is left out where git's filters make something wholly different
-	// of it: then it has nothing in common with the states before and after, which have with each
-	// other.
+	// The content of the worktree is skipped if git's filters change it completely: then it has no
+	// line in common with the states before and after, which share lines with each other.
 	var steps []State
 	var lines [][]int
 	before := h.base
@@ -109,9 +108,9 @@ func newHistory(f File) *history {
 	return h
 }
 
-// continueFrom ends the states at the one that the commit goes on from: what is
-// committed may have been staged before the last of them. That is the one with
-// the most of the lines that the commit adds; of several the last.
+// continueFrom drops the states after the one that the commit continues from: the committed content
+// may have been staged before the last state. It chooses the state with the most lines added by the
+// commit; of several, the last.
 func (h *history) continueFrom(added []bool) {
 	if len(h.steps) == 0 {
 		return
@@ -123,13 +122,13 @@ func (h *history) continueFrom(added []bool) {
 			fewest, best = n, i
 		}
 		if h.steps[i].Known != nil {
-			break // a commit that this one replaces: all the rest came after it
+			break // a commit that this one replaces: all uncommitted changes are later
 		}
 	}
 	h.steps, h.lines = h.steps[:best+1], h.lines[:best+1]
 }
 
-// addedBy marks which of a file's lines the hunks add.
+// addedBy marks the lines of a file that the hunks add.
 func addedBy(hunks []gitdiff.Hunk, lines int) []bool {
 	added := make([]bool, lines)
 	for _, k := range hunks {
@@ -138,8 +137,7 @@ func addedBy(hunks []gitdiff.Hunk, lines int) []bool {
 	return added
 }
 
-// missing is how many of the lines that the commit adds a state doesn't have, wherever they are
-// in it.
+// missing returns the number of lines added by the commit that a state lacks, at any position.
 func (h *history) missing(state int, added []bool) int {
 	has := make(map[int]int, len(h.lines[state]))
 	for _, line := range h.lines[state] {
@@ -162,8 +160,8 @@ func (h *history) missing(state int, added []bool) int {
 	return n
 }
 
-// run goes from the base through all states to the commit. It calls passed
-// after each state but the commit.
+// run steps from the base through all states to the commit. It calls passed after each state except
+// the commit.
 func (h *history) run(passed func(State)) {
 	h.reached = reached{at: h.base, now: make([]origin, len(h.base)), fates: make([]fate, len(h.base)), last: h.rest.By}
 	for i := range h.now {
@@ -176,13 +174,14 @@ func (h *history) run(passed func(State)) {
 	h.step(h.final, h.rest)
 }
 
-// step goes to the next state. Where that is what the file was before, whoever
-// went back has written nothing, but may have moved to another file what was there meanwhile.
+// step advances to the next state. If that equals an earlier state, the origins of that state are
+// restored: a revert writes no lines. The lines that it removes are recorded as lost all the same,
+// because they may have been moved to another file.
 func (h *history) step(to []int, s State) {
 	h.passed = append(h.passed, h.reached)
 	now := h.now
 	gaps := align(h.at, to)
-	// Lines that are only moved are noted as lost, too.
+	// Lines that are only moved are recorded as lost, too.
 	if h.losses == nil {
 		h.losses = map[int]loss{}
 	}
@@ -214,10 +213,10 @@ func (h *history) step(to []int, s State) {
 	h.at = to
 }
 
-// moved returns the sources of lines that a step only moves or indents, by their
-// place in to: significant lines that were written since the base, and that
-// are in the gaps as often before as after it, white space around them aside. Of the base's lines,
-// if they aren't short, that isn't known.
+// moved returns the sources of lines that a step only moves or indents, by their position in to:
+// significant lines that were written since the base and occur in the gaps as often before as after
+// the step, ignoring surrounding white space. Lines of the base get an unsure source if they are
+// long, and none if they are short.
 func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]source {
 	lost, found := map[int][]source{}, map[int][]int{}
 	for _, g := range gaps {
@@ -248,8 +247,8 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]sou
 	return moved
 }
 
-// change returns the origins of a gap's new lines, each of which takes the
-// place of an old one as long as there are any.
+// change returns the origins of the new lines of a gap. Each of them replaces an old line as long
+// as there are any.
 func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]source) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
@@ -268,7 +267,7 @@ func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]
 			o.source = from
 		}
 		if i < len(olds) {
-			// Whoever rewrites an own line has modified nothing but that.
+			// Replacing a line of one's own is not a modification.
 			old := olds[i]
 			o.over, o.modified = old.standsFor(), old.base != none || old.by != o.by || old.modified
 			h.lose(o.over, fate{gone: true, by: replacer, replaced: true})

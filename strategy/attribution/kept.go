@@ -5,9 +5,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// markKept marks added lines that nobody wrote as unsure: significant ones that the diff removes
-// as often as it adds them, white space around them aside. Lines that another hunk removes count
-// only as a block.
+// markKept marks lines that the diff only moves or indents as unsure: significant lines that it
+// removes as often as it adds them, ignoring surrounding white space. Lines that another hunk
+// removes count only as a block.
 func (h *history) markKept(hunks []gitdiff.Hunk, all Lines) {
 	removed, added := h.count(h.base, all.Removed), h.count(h.final, all.Added)
 	next := 0
@@ -44,7 +44,7 @@ func (h *history) markKept(hunks []gitdiff.Hunk, all Lines) {
 	}
 }
 
-// count counts lines of a diff by their texts, white space around them aside.
+// count counts the lines of a diff by their texts, ignoring surrounding white space.
 func (h *history) count(content []int, lines []Line) map[int]int {
 	n := make(map[int]int, len(lines))
 	for _, l := range lines {

@@ -6,24 +6,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// texts numbers lines, so that equal lines have the same number.
+// texts assigns numbers to lines, so that equal lines have the same number.
 type texts struct {
 	known map[string]int
-	// trimmed numbers lines without the white space around them, loose has that
-	// number for each line's.
+	// trimmed numbers lines without surrounding white space. loose maps the number of a line to
+	// that of its trimmed form.
 	trimmed map[string]int
 	loose   []int
-	// sizes are the numbers of letters and digits by the numbers of trimmed lines.
+	// sizes holds the numbers of letters and digits of trimmed lines, by their numbers.
 	sizes []int
-	// counts are the lines that are significant.
+	// counts reports for each line whether it is significant.
 	counts []bool
-	// unix reports whether a carriage return before a line's end doesn't count: git
-	// has none in this file, so only the worktree can.
+	// unix reports whether a carriage return at the end of a line is ignored: git's contents of
+	// this file have none, so that only the worktree can.
 	unix bool
 }
 
-// split returns the lines of a content. A last line without an end is another
-// than the same with one, as it is to git.
+// split returns the numbers of the lines of a content. As in git, a last line without a newline
+// differs from the same line with one.
 func (t *texts) split(content []byte) []int {
 	lines := make([]int, 0, bytes.Count(content, []byte{'\n'})+1)
 	for len(content) > 0 {

@@ -7,11 +7,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
-// reconcile gives each line of git's diff its author. Where several lines are
-// equal, git may take another of them for the one that was added or removed
-// than the states record: such a line gets the author of its double, one without
-// a double that of its nearest neighbour in the hunk. Nobody wrote such a line, nor one
-// that was only moved or indented: they are unsure.
+// reconcile assigns an author to each line of git's diff. If several lines are equal, git may
+// report another of them as added or removed than the states do: such a line gets the author of its
+// double, or without a double that of its nearest neighbor in the hunk. Lines with a neighbor's
+// author and lines that were only moved or indented are marked as unsure.
 func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	added, removed := make([]bool, len(h.final)), make([]bool, len(h.base))
 	for _, k := range hunks {
@@ -22,7 +21,7 @@ func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	swapDoubles(h.fates, h.base, removed, func(f fate) bool { return f.gone })
 	isWritten := func(i int) bool { return i < len(h.now) && h.now[i].base == none }
 	isGone := func(i int) bool { return i < len(h.fates) && h.fates[i].gone }
-	// Lines that the file had several times are left out.
+	// Lines that the file had several times are omitted.
 	left := map[int]bool{}
 	for _, line := range h.final {
 		left[h.texts.loose[line]] = true
@@ -78,8 +77,8 @@ func mark(lines []bool, s span) {
 	}
 }
 
-// swapDoubles exchanges lines that git has in its diff and nobody made so for equal ones that
-// somebody did and that git has not.
+// swapDoubles exchanges lines that are in git's diff but were not made by a state for equal lines
+// that were made by one and are not in the diff.
 func swapDoubles[T any](items []T, lines []int, inDiff []bool, isMade func(T) bool) {
 	doubles := map[int][]int{}
 	for i, item := range items {
@@ -96,8 +95,8 @@ func swapDoubles[T any](items []T, lines []int, inDiff []bool, isMade func(T) bo
 	}
 }
 
-// nearest returns the line of the span nearest to i that is what is searched for,
-// if there is one not too far away.
+// nearest returns the nearest line to i in the span for which is returns true, within a distance of
+// 1000 lines.
 func nearest(i int, s span, is func(int) bool) (int, bool) {
 	const far = 1000
 	for d := range min(s.to-s.from, far) {

@@ -6,14 +6,13 @@ import (
 	"unicode"
 )
 
-// Share is how much of what a commit adds to a file an author wrote. Blank
-// lines and lines of brackets only are not counted, unless the commit adds no
-// others.
+// Share measures how much of a commit's additions to a file an author wrote. Blank lines and lines
+// with only brackets are not counted, unless the commit adds no other lines.
 type Share struct {
 	// Added is the number of lines that the commit adds to the file.
 	Added int
-	// Wrote is the number of the author's lines in the last state that the
-	// author made, Kept the number of them that the commit adds.
+	// Wrote is the number of the author's lines in the last state that the author made. Kept is the
+	// number of those that the commit adds.
 	Wrote, Kept int
 }
 
@@ -25,8 +24,8 @@ func (s Share) Counts() bool {
 	return s.Kept > 0 && (quarter*s.Kept >= s.Added || half*s.Kept >= s.Wrote)
 }
 
-// IsCopy reports whether at least half of what the commit adds is the author's,
-// which is asked of a file of another name than the author gave it.
+// IsCopy reports whether the author wrote at least half of the added lines. It is used for files
+// with another name than the author gave them.
 func (s Share) IsCopy() bool {
 	const half = 2
 	return s.Kept > 0 && half*s.Kept >= s.Added
@@ -45,7 +44,7 @@ func (f File) Shares() map[Author]Share {
 		added = addedBy(f.Hunks, len(h.final))
 	}
 	h.continueFrom(added)
-	significant, all := 0, 0 // of the lines that the commit adds
+	significant, all := 0, 0 // among the lines that the commit adds
 	for i, line := range h.final {
 		if added[i] {
 			all++
@@ -76,7 +75,7 @@ func (f File) Shares() map[Author]Share {
 	return shares
 }
 
-// written counts the lines of the present state by who wrote them.
+// written counts the lines of the current state by author.
 func (h *history) written(counts func(i int) bool) map[Author]int {
 	n := map[Author]int{}
 	for i, o := range h.now {

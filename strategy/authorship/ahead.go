@@ -10,19 +10,17 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// manyPrompts is the size of a session's prompts, in bytes, from which they are
-// written ahead.
+// manyPrompts is the size of a session's prompts, in bytes, above which they are written early.
 const manyPrompts = 32 << 10
 
-// EarlyPrompts are the prompts of sessions that have many. They are read and
-// written while git is asked what was committed.
+// EarlyPrompts are the prompts of sessions that have many. They are read and written while git
+// determines the changes of the commit.
 type EarlyPrompts struct {
 	group sync.WaitGroup
 	found map[string]*SessionPrompts
 }
 
-// SessionPrompts are those of one session, up to the end of its side file as it
-// was then.
+// SessionPrompts are the prompts of one session, up to the end of its side file at that time.
 type SessionPrompts struct {
 	End     int64
 	Texts   []string
@@ -30,7 +28,7 @@ type SessionPrompts struct {
 	failed  error
 }
 
-// StartPrompts begins with the sessions that have a share.
+// StartPrompts starts reading the prompts of the sessions that have a share.
 func (au *Authors) StartPrompts(shares []journal.Share) *EarlyPrompts {
 	p := &EarlyPrompts{found: map[string]*SessionPrompts{}}
 	for _, share := range shares {
@@ -50,11 +48,11 @@ func (au *Authors) StartPrompts(shares []journal.Share) *EarlyPrompts {
 	return p
 }
 
-// Wait ends with what was begun.
+// Wait waits until all prompts are written.
 func (p *EarlyPrompts) Wait() { p.group.Wait() }
 
-// Take returns the session's prompts, if they are all that it has by now. What
-// went wrong shows again when they are written in their turn.
+// Take returns the session's prompts if none were added meanwhile. It ignores errors: they occur
+// again when the prompts are written later.
 func (p *EarlyPrompts) Take(s *session.State) (SessionPrompts, bool) {
 	a, ok := p.found[s.ID]
 	if !ok {

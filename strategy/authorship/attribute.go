@@ -23,15 +23,14 @@ import (
 )
 
 const (
-	// largestFile is the size of a file above which its lines are not followed.
+	// largestFile is the maximum size of a file whose lines are followed.
 	largestFile = 4 << 20
-	// mostContent is how much is read of all files together.
+	// mostContent is the maximum size of all contents that are read.
 	mostContent = 48 << 20
 )
 
-// Attribute determines for each session of a commit who wrote its lines, and leaves
-// that in the sessions. Without it a checkpoint is complete all the same: what
-// goes wrong is logged.
+// Attribute determines for each session of a commit which lines it wrote, and stores the result in
+// todo. A checkpoint is complete without it, so errors are only logged.
 func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
 	m.Lines.Group.Wait()
 	if m.Lines.failed != nil {
@@ -67,13 +66,13 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			a.addSession(s, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
 		}
 	}
-	// A session that changed the commit's files without a step of them has what its
-	// shadow branch holds.
+	// A session that changed files of the commit without a step has their contents on its shadow
+	// branch.
 	for _, c := range a.sessions {
 		a.gatherRest(ctx, c)
 	}
 	for _, f := range m.Lines.files {
-		// A merge has what its parents bring along, too.
+		// The diff of a merge also contains the changes of its other parents.
 		c, ok := m.Changes[f.Path]
 		if !ok && f.OldPath != "" {
 			_, ok = m.Changes[f.OldPath]
@@ -106,14 +105,14 @@ type attributing struct {
 	replaced []replacedCommit
 	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
 	base     git.Commit
-	past     []git.Commit // before base, newest first, as far as they were read
-	lookups  int          // of files in past
+	past     []git.Commit // ancestors of base, newest first, as far as they were read
+	lookups  int          // number of lookups in past
 	head     git.OID      // the commit
 	contents
 	tallies
 	writers writerIndex
 	pending []*session.State // the sessions whose steps are known
-	resting []*session.State // others that were at work at the same time
+	resting []*session.State // other sessions that were at work at the same time
 	found   []authoredLines
 }
 
@@ -124,7 +123,7 @@ func newAttributing(at *Attribution) *attributing {
 	}
 }
 
-// addSession adds the steps of a session, and its turns, that which runs included.
+// addSession adds the steps of a session, and its turns, including a running one.
 func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 	a.pending = append(a.pending, s)
 	turns := &a.writers.turns
@@ -145,8 +144,8 @@ func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 	a.steps.AddSession(s.ID, steps)
 }
 
-// gatherRest adds what is known of a session's files that no step records. What persons made of
-// its files before a turn that goes on is recorded at the turn's end otherwise.
+// gatherRest adds the known changes to a session's files that no step records. Changes by persons
+// before a running turn are otherwise recorded only when the turn ends.
 func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	var without []string
 	for _, p := range c.Files {
@@ -159,7 +158,7 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 		since = c.State.Recorder.Turn.Start
 		before := a.r.steps.StepBefore(ctx, c.State, c.Notes, provenance.StepTurn{Touched: c.Files, Base: a.base})
 		a.steps.AddSession(c.State.ID, []provenance.Step{before})
-		since = since.Add(1) // what the turn made comes behind that, also under another name
+		since = since.Add(1) // the turn's changes come after that step, also under another name
 	}
 	if len(without) == 0 {
 		return
@@ -176,9 +175,9 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	}
 }
 
-// author is who made of a path what the commit has, if no step records it: the agent
-// in whose running turn it was changed, else a person. A turn changed it if a tool named it, it
-// changed while a tool ran, or the commit is the agent's own and it was taken up for that.
+// author returns the author of a path's content in the commit if no step records it: the agent
+// whose running turn changed it, else a person. A turn changed it if a tool named it, it changed
+// while a tool ran, or the agent's own commit took it up.
 func (a *attributing) author(path string) attribution.Author {
 	for _, c := range a.sessions {
 		if !workspace.IsBusy(c.State) {
@@ -209,8 +208,8 @@ func (a *attributing) author(path string) attribution.Author {
 
 // file adds the lines of a file.
 func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool) {
-	// The steps are those under its own name and that which it had before, as git or the decision
-	// records.
+	// The steps are those of its own name and of its previous name, as recorded by git or the
+	// decision.
 	before := f.OldPath
 	var base git.OID
 	for _, share := range a.decided {
@@ -225,7 +224,7 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		a.before[f.Path] = before
 	}
 	steps := a.steps.Of(f.Path, before)
-	if base != "" { // git has the file for a new one, with all of its lines
+	if base != "" { // git treats the file as new, with all of its lines
 		steps = slices.Insert(steps, 0, provenance.AuthoredStep{Blob: base})
 	}
 	for i, s := range steps {
@@ -263,7 +262,7 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 	}
 }
 
-// newest is who made the last step.
+// newest returns the author of the last step.
 func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.Author {
 	if n := len(steps); n > 0 && by == attribution.Person {
 		return attribution.Author(steps[n-1].By)
@@ -271,7 +270,7 @@ func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.
 	return by
 }
 
-// versions reads what a file was; false if that is too much.
+// versions reads the states of a file. It returns false if they are too large.
 func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
 	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(f.Path)))
 	if err == nil && info.Size() > largestFile || a.room <= 0 {
@@ -304,7 +303,7 @@ func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []
 	return file, true
 }
 
-// result is the attribution as a session's slot holds it.
+// result returns the attribution in the form stored in a session's slot.
 func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, error) {
 	own := a.own[id]
 	out := checkpoint.Attribution{

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
-// contents reads what files were.
+// contents reads the contents of files, up to a limit.
 type contents struct {
 	repo *git.Repo
-	room int // how much more may be read
+	room int // bytes that may still be read
 }
 
-// states reads what steps made of a file, of which the content of one blob is read already. What
-// isn't known or can't be read is left out.
+// states reads the contents of a file after steps. The content of the blob known was read before.
+// States that are unknown or can't be read are omitted.
 func (c *contents) states(ctx context.Context, steps []provenance.AuthoredStep, known git.OID, content []byte) []attribution.State {
 	var states []attribution.State
 	for _, s := range steps {
@@ -31,7 +31,7 @@ func (c *contents) states(ctx context.Context, steps []provenance.AuthoredStep, 
 	return states
 }
 
-// read reads a blob, or no content for none.
+// read reads a blob. For GoneBlob it returns no content.
 func (c *contents) read(ctx context.Context, blob git.OID) ([]byte, bool) {
 	if blob == provenance.GoneBlob {
 		return nil, true

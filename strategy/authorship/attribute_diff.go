@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// mostDiff is how much of a commit's diff is read while the user waits.
+	// mostDiff is the maximum size of a commit's diff that is read while the user waits.
 	mostDiff = 20 << 20
-	// mostFiles is in how many files lines are followed.
+	// mostFiles is the maximum number of files whose lines are followed.
 	mostFiles = 500
 )
 
-// EarlyDiff is a commit's diff, which git makes while other things are done.
+// EarlyDiff is a commit's diff, which git computes concurrently with other work.
 type EarlyDiff struct {
 	Group sync.WaitGroup
 	files []gitdiff.FileDiff
-	// others are the diffs against a merge's other parents.
+	// others holds the diffs against the other parents of a merge.
 	others [][]gitdiff.FileDiff
 	failed error
 	// counted reports whether only the numbers of lines are known.
 	counted bool
 }
 
-// StartDiff begins with the diff.
+// StartDiff starts computing the diff.
 func (at *Attribution) StartDiff(ctx context.Context, head git.Commit) *EarlyDiff {
 	l := &EarlyDiff{}
 	parent := git.OID("")

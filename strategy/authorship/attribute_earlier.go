@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// mostEarlier is how many commits before the commit's parent are looked at.
+	// mostEarlier is the maximum number of commits before the commit's parent that are read.
 	mostEarlier = 20
-	// mostLookups is in how many of them files are looked for, all together.
+	// mostLookups is the maximum number of lookups of files in these commits.
 	mostLookups = 200
 )
 
-// earlier reads what a file was in the commits before the commit's parent, of which some took up
-// a part of what the file was then: those since its first early step, and if the commit has
-// something that no state has, all that are looked at, as it isn't known when that was made.
-// What can't be read is left out.
+// earlier reads the contents of a file in the commits before the commit's parent, some of which
+// took up a part of the file as it was then. It reads the commits since the first early step of the
+// file. If the commit has content that no state has, it reads all, because the time of that change
+// isn't known. Contents that can't be read are omitted.
 func (a *attributing) earlier(ctx context.Context, name string, base git.OID, steps []provenance.AuthoredStep, file attribution.File) [][]byte {
 	since := time.Time{}
 	if n := len(file.States); n > 0 && bytes.Equal(file.States[n-1].Content, file.Final) {

@@ -9,9 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// ownOfMerge reduces the lines of a merge's diff against its first parent to
-// those that it adds or removes against every other parent too: the rest came
-// from there.
+// ownOfMerge reduces the lines of a merge's diff against its first parent to those that it adds or
+// removes against every other parent, too: all others came from those parents.
 func (a *attributing) ownOfMerge(ctx context.Context, f gitdiff.FileDiff, base []byte, lines attribution.Lines) attribution.Lines {
 	for _, other := range a.others {
 		i := slices.IndexFunc(other, func(o gitdiff.FileDiff) bool { return o.Path == f.Path })

@@ -20,9 +20,9 @@ type goneLine struct {
 	anyRemover bool
 }
 
-// followMoves gives lines that were moved from one of the commit's files, or one that was gone
-// before the commit, to another to those who wrote them. Git follows only what the commit's parent
-// has; who wrote that isn't known here, so that such a line is marked as unsure.
+// followMoves assigns lines that were moved between files of the commit, or from a file that was
+// removed before the commit, to their original authors. Git follows only lines of the commit's
+// parent. Their authors aren't known here, so these lines are marked as unsure.
 func (a *attributing) followMoves(ctx context.Context) {
 	gone, added := map[string][]goneLine{}, map[string]int{}
 	for _, l := range a.found {
@@ -66,9 +66,9 @@ func (a *attributing) followMoves(ctx context.Context) {
 	}
 }
 
-// addIntermediate adds the lines of files that a session made, and that neither the commit's
-// parent nor the commit has: they were renamed or removed before the commit. It reports whether
-// there are any.
+// addIntermediate adds the lines of files that a session created and that are in neither the
+// commit's parent nor the commit: they were renamed or removed before the commit. It reports
+// whether there are any.
 func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]goneLine) (found bool) {
 	if len(a.pending) < 2 || !slices.ContainsFunc(a.found, func(l authoredLines) bool { return a.creates(l.diff.Path) }) { //nolint:mnd // of one session the names are known
 		return false
@@ -97,8 +97,9 @@ func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]gon
 	return found
 }
 
-// trace returns the first of the files that a line went through, one of which each author
-// removed it who added it to the next; false if there is none.
+// trace follows a line back through the files that it was moved between and returns the line of the
+// first one. Each move must have one author, who removed the line there and added it to the next
+// file. It returns false if there is none.
 func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) {
 	by, turn := line.By, line.Turn
 	for range gone {
@@ -123,7 +124,7 @@ func trace(gone []goneLine, line attribution.Line) (first goneLine, found bool) 
 	return first, found
 }
 
-// origin returns the line of another file that a line was; false if it was none.
+// origin returns the line of another file from which a line was moved, or false if there is none.
 func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
 	if from, ok := trace(gone, line); ok {
 		return from, true
@@ -131,9 +132,9 @@ func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool
 	return ambiguous(gone, line, path)
 }
 
-// ambiguous returns a line that another file lost, though it isn't known that whoever added it
-// here removed it there: of a person one that a session wrote there, of a session one that the
-// commit's parent has. Between the two the line may have been in a file that is gone.
+// ambiguous returns a line that another file lost, even if a different author may have removed it.
+// For a line of a person it is one that a session wrote there, for a line of a session one that the
+// commit's parent has. In between, the line may have been in a file that was removed.
 func ambiguous(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
 	isPerson := line.By == attribution.Person
 	for _, g := range gone {
@@ -144,7 +145,7 @@ func ambiguous(gone []goneLine, line attribution.Line, path string) (goneLine, b
 	return goneLine{}, false
 }
 
-// moveBlock gives the lines of a block to those who wrote them in another file.
+// moveBlock assigns the lines of a block to their authors in another file.
 func (a *attributing) moveBlock(l authoredLines, block []int, from []goneLine) {
 	size := 0
 	for _, g := range from {

@@ -10,20 +10,20 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// evidence is how much shows that a session wrote a line.
+// evidence measures how strongly calls show that a session wrote a line.
 type evidence int
 
 const (
 	noEvidence evidence = iota
-	// rewrote: an edit tool wrote the whole file with the line, which may have been there.
+	// rewrote: an edit tool wrote the whole file with the line, which may have existed before.
 	rewrote
-	// wrote: an edit put the line there, or a command has its text.
+	// wrote: an edit inserted the line, or a command has its text.
 	wrote
 )
 
-// splitOverlaps gives the lines of turns that overlapped with a turn of another session to the
-// one whose calls wrote them: a step holds what both made of the file until then. A line of which
-// that isn't certain is marked as unsure.
+// splitOverlaps assigns the lines of turns that overlapped with a turn of another session to the
+// session whose calls wrote them: a step contains the changes of both. Uncertain lines are marked
+// as unsure.
 func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 	before := func(a, b time.Time) bool { return b.IsZero() || a.Before(b) }
 	rivals := map[[2]string][]askedTurn{} // turns of other sessions that ran at the same time
@@ -47,8 +47,7 @@ func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 					others = append(others, t)
 				}
 			}
-			// Of sessions that ended theirs without a change, as far as that was seen, it is a turn
-			// without an id.
+			// Sessions whose turn ended without a detected change have a turn without an id.
 			for _, id := range turn.beside {
 				if !slices.ContainsFunc(others, func(t askedTurn) bool { return t.session == id }) {
 					others = append(others, askedTurn{session: id})
@@ -62,7 +61,7 @@ func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 	}
 }
 
-// settle decides which of turns at the same time wrote a line that was found in one of them.
+// settle decides which of several concurrent turns wrote a line that was found in one of them.
 func (a *attributing) settle(ctx context.Context, names []string, l *attribution.Line, found askedTurn, others []askedTurn, text string) {
 	if l.From != "" {
 		names = append(slices.Clip(names), l.From)
@@ -83,7 +82,7 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 	}
 	hasChange := func(t askedTurn) bool { return t.id != "" }
 	if most == noEvidence && !slices.ContainsFunc(others, hasChange) && !found.mixed {
-		return // the others changed nothing, as far as is known
+		return // the other turns changed nothing, as far as is known
 	}
 	if most == noEvidence || several || !a.isSlot(best.session) {
 		l.Origin = attribution.Origin{Unsure: true}
@@ -113,7 +112,7 @@ func (a *attributing) session(id string) *session.State {
 	return s
 }
 
-// evidence returns how much shows that a session wrote a line of a file in a turn.
+// evidence returns the evidence that a session wrote a line of a file in a turn.
 func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn askedTurn, names []string, text string) evidence {
 	if !attribution.Significant([]byte(text)) {
 		return noEvidence
@@ -126,7 +125,7 @@ func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn asked
 		if call.Subagent != "" {
 			return w.isTaskOf(s, call.Subagent, turn.id)
 		}
-		// Of a turn after it that changed nothing, as far as was seen, only the prompt is known.
+		// If the next turn had no detected change, only its prompt is known.
 		return w.within(turn.line, call.Line) && !w.writes.IsBehindNextPrompt(turn.line, call.Line)
 	}
 	part := func(call transcript.Write) bool { return !call.Whole && within(call) }

@@ -12,17 +12,18 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// replacedCommit is a commit that another takes the place of, with what its
-// checkpoint records of its lines.
+// replacedCommit is a commit that another one replaces, with the authors of its lines as recorded
+// in its checkpoint.
 type replacedCommit struct {
 	commit git.Commit
-	parent git.Commit // the zero one of a root commit
+	parent git.Commit // zero for a root commit
 	slots  []replacedSlot
-	// names are those that files had in the commit, by what they are called now.
+	// names maps the current names of renamed files to those in the commit.
 	names map[string]string
 }
 
-// lookup returns what the commit has of a path, under another name if it was renamed since.
+// lookup returns the commit's entry for a path, and its name there, which differs if the file was
+// renamed since.
 func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path string) (name string, e git.TreeEntry, err error) {
 	e, found, err := a.r.Lookup(ctx, old.commit.Tree, path)
 	if err != nil || found || !a.creates(path) {
@@ -50,18 +51,18 @@ func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path stri
 // replacedSlot is a session of a replaced commit.
 type replacedSlot struct {
 	session  string
-	recorded checkpoint.Attribution // the zero one if it has nothing of use
+	recorded checkpoint.Attribution // zero if it has nothing useful
 	files    []string               // redacted
 	title    string
 }
 
-// mostReplaced is how many commits, taken back and made again as one, are
-// looked at.
+// mostReplaced is the maximum number of commits that are read if several were undone and committed
+// again as one.
 const mostReplaced = 20
 
-// replacedCommits are the commits whose place the decision's takes, oldest
-// first: the one that has its id, and those between that and the parent; one without
-// an id that was amended; or those whose ids it keeps, as a squashed merge does.
+// replacedCommits returns the commits that the decision's commit replaces, oldest first: the commit
+// with its id and those between that and the parent; an amended commit without an id; or the
+// commits whose ids it keeps, as a squashed merge does.
 func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
 	links := at.links.All()
 	if d.Amend {
@@ -69,8 +70,8 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 		if i < 0 {
 			return nil
 		}
-		// From the commit that has the id back to the parent of head; only that one if it doesn't
-		// lead there.
+		// Collect the commits from the one with the id back to the parent of head, or only the
+		// first if they don't lead there.
 		var list []replacedCommit
 		next, reached := links[i].Commit, false
 		for len(list) < mostReplaced && !reached {
@@ -134,7 +135,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 	}
 	for _, slot := range stored.Sessions {
 		recorded, ok := checkpoint.ParseAttribution(slot.Meta.Attribution)
-		if ok && recorded.TotalCommitted != added { // it was made for another commit, of which this one was made
+		if ok && recorded.TotalCommitted != added { // computed for a commit that this one was made of
 			recorded = checkpoint.Attribution{}
 		}
 		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, recorded: recorded, files: slot.Meta.FilesTouched, title: slot.Meta.Title})
@@ -142,9 +143,8 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 	return old, nil
 }
 
-// addKnown adds to the state what the slots of its commit know of its lines. A slot
-// that records no lines at all, as other versions of the tool write it, has
-// those of its files.
+// addKnown adds the authors of lines that the slots of the state's commit record. A slot without
+// any lines, as other versions of the tool write it, is the author of all lines of its files.
 func (a *attributing) addKnown(s *attribution.State, old replacedCommit, path string, sameBase bool) {
 	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Origins: map[int]attribution.Origin{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	most := bytes.Count(s.Content, []byte{'\n'}) + 1
@@ -175,7 +175,7 @@ func (a *attributing) addKnown(s *attribution.State, old replacedCommit, path st
 	}
 }
 
-// addOrigins adds the origins of the file's lines, from 0, as far as the slot has them.
+// addOrigins adds the recorded origins of the file's lines, from 0.
 func (slot replacedSlot) addOrigins(origins map[int]attribution.Origin, f checkpoint.FileAttribution, most int) {
 	for _, line := range rangeLines(f.Unsure, most) {
 		origins[line] = attribution.Origin{Unsure: true}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// shares are the sessions of a commit, and what of its files is whose.
+// shares holds the sessions of a commit and their shares of its files.
 type shares struct {
 	sessions []Slot
 	decided  []journal.Share
@@ -23,9 +23,9 @@ func (sh *shares) creates(path string) bool {
 	return ok && c.OldMode == 0
 }
 
-// sharer returns the author of a change to a file, a person for one of a
-// session whose share the file is not: what a commit creates is attributed as it
-// was linked, be it under the name that the file had before.
+// sharer returns the author of a change to a file. In a file that the commit creates, a session
+// counts as a person unless the file is its share: attribution follows the link, also under the
+// previous name of the file.
 func (sh *shares) sharer(path string, by attribution.Author) attribution.Author {
 	if by == attribution.Person || !sh.creates(path) {
 		return by
@@ -39,8 +39,8 @@ func (sh *shares) sharer(path string, by attribution.Author) attribution.Author 
 	return attribution.Person
 }
 
-// namesOf returns the name of a file of the commit, and before it the one that it had before
-// the commit, if that is another.
+// namesOf returns the name of a file of the commit, preceded by its name before the commit if that
+// differs.
 func (sh *shares) namesOf(path string) []string {
 	if before := sh.before[path]; before != "" {
 		return []string{before, path}
@@ -48,8 +48,8 @@ func (sh *shares) namesOf(path string) []string {
 	return []string{path}
 }
 
-// decidedSharer returns by, or if that is a person the session whose share a
-// file that the commit creates was found to be.
+// decidedSharer returns the session that has a file as its share if by is a person and the commit
+// creates the file, and by otherwise.
 func (sh *shares) decidedSharer(path string, by attribution.Author) attribution.Author {
 	if by != attribution.Person || !sh.creates(path) {
 		return by
@@ -62,10 +62,9 @@ func (sh *shares) decidedSharer(path string, by attribution.Author) attribution.
 	return by
 }
 
-// attributeShared attributes a file. One that a replaced commit had created and
-// of which a session has nothing worth a share any more is no longer that
-// session's; one that was found to be a session's share, though none of its
-// lines is left as it was, is what a pre-commit hook made of the session's.
+// attributeShared attributes a file. A session loses a file that a replaced commit created if too
+// few of its lines are left for a share. If a session's share has no line as the session left it, a
+// pre-commit hook rewrote the file, and all of it is the session's.
 func (sh *shares) attributeShared(path string, file attribution.File) attribution.Lines {
 	if !sh.creates(path) {
 		return file.Attribute()

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
-// mostRanges is the length above which an attribution has no ranges of lines.
+// mostRanges is the maximum length of an attribution with ranges of lines.
 const mostRanges = 256 << 10
 
-// tally adds up lines.
+// tally counts lines.
 type tally struct {
 	agentLines, agentRemoved, agentReplaced                int
 	humanAdded, humanModified, humanRemoved, humanReplaced int
@@ -25,13 +25,13 @@ type tally struct {
 	turns                                                  map[string]int // lines by turn
 }
 
-// tallies add up the lines of a commit, and those of each of its sessions.
+// tallies counts the lines of a commit, and those of each of its sessions.
 type tallies struct {
 	total tally
 	own   map[string]tally
 }
 
-// lines adds up those of a file.
+// lines counts the lines of a file.
 func (a *attributing) lines(ctx context.Context, l authoredLines) {
 	for _, line := range l.lines.Added {
 		a.addLine(line)
@@ -84,7 +84,7 @@ func (t *tally) removeLine(by attribution.Author, replaced bool) {
 	}
 }
 
-// estimate adds a file as if one author had done all of it.
+// estimate counts a file as if one author had made all of its changes.
 func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredStep, by attribution.Author) {
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
@@ -111,8 +111,8 @@ func (a *attributing) estimate(f gitdiff.FileDiff, steps []provenance.AuthoredSt
 	}
 }
 
-// rangeLines are the lines of written ranges, from 0, of a file with so many
-// lines at most. What is no range is left out: anybody may have written it.
+// rangeLines returns the lines of formatted ranges, from 0. It skips ranges that are invalid or
+// extend beyond line most, because the text may come from anywhere.
 func rangeLines(s string, most int) []int {
 	var lines []int
 	for part := range strings.SplitSeq(s, ",") {

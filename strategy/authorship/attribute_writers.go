@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// mostOfTranscript is how much of the end of a session's transcript is searched for the
-	// calls that wrote the lines, mostOfAgents that of its subagents' together.
+	// mostOfTranscript is the maximum length of the end of a session's transcript that is searched
+	// for the calls that wrote the lines, mostOfAgents that of all its subagents' transcripts.
 	mostOfTranscript = 1 << 20
 	mostOfAgents     = 4 << 20
 )
 
-// slotWriters are the turns and writers of a session, and what its edit tools wrote.
+// slotWriters holds the turns and writers of a session, and the texts that its edit tools wrote.
 type slotWriters struct {
 	turns    []checkpoint.Turn
 	writers  []checkpoint.Writer
 	turnAt   map[string]int
 	writerAt map[checkpoint.Writer]int
-	// writes are nil until they are needed.
+	// writes is nil until needed.
 	writes *transcript.Writes
 	// starts are the lines of the transcript at which turns begin, sorted.
 	starts []int
@@ -39,12 +39,12 @@ type slotWriters struct {
 // writerIndex finds the turns and calls in which sessions wrote lines.
 type writerIndex struct {
 	r     *Attribution
-	turns []askedTurn // of each session in the order of time
+	turns []askedTurn // of each session in chronological order
 	slots map[string]*slotWriters
 }
 
-// of returns the writers of a session, with what its edit tools and those of its subagents wrote
-// lately.
+// of returns the writers of a session, with the texts that its edit tools and those of its
+// subagents wrote recently.
 func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 	if w := x.slots[s.ID]; w != nil {
 		return w
@@ -58,13 +58,13 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 		if turn.line > 0 {
 			w.starts = append(w.starts, turn.line)
 		}
-		if !turn.from.IsZero() { // of a step: a commit may have taken up a part of the turn
+		if !turn.from.IsZero() { // from a step: a commit may have taken up a part of the turn
 			first = min(first, turn.line)
 		}
 	}
 	slices.Sort(w.starts)
 	w.writes = &transcript.Writes{Root: x.r.Repo.Root}
-	note := func(err error) { // those lines have no call
+	note := func(err error) { // these lines have no call
 		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
 			x.r.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
 		}
@@ -89,12 +89,12 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 	return w
 }
 
-// writer returns who wrote a line of a session, by its turn and text. The text is nil
-// where it isn't known.
+// writer returns the writer of a line of a session, by its turn and text. The text is nil if
+// unknown.
 func (x *writerIndex) writer(c Slot, w *slotWriters, names []string, l attribution.Line, text []byte) checkpoint.Writer {
 	by := checkpoint.Writer{Turn: checkpoint.NoTurn}
 	turn := l.Turn
-	if strings.HasPrefix(turn, replacedPrefix) { // those of a replaced commit
+	if strings.HasPrefix(turn, replacedPrefix) { // the turns of a replaced commit
 		turn = ""
 	}
 	if turn != "" {
@@ -152,20 +152,20 @@ func (w *slotWriters) within(start, line int) bool {
 	return line >= start && (next < 0 || line < w.starts[next])
 }
 
-// authoredLines are the lines that a commit adds to a file, with what a record of them is
-// bound to.
+// authoredLines holds the lines that a commit adds to a file, with the data that identifies them in
+// a record.
 type authoredLines struct {
-	// names are those that the file had in the session's turns.
+	// names are the file's names in the session's turns.
 	names []string
 	diff  gitdiff.FileDiff
 	lines attribution.Lines
-	// texts are the lines of the commit's file, nil where they aren't known.
+	// texts are the lines of the commit's file, nil if unknown.
 	texts     [][]byte
 	estimated bool
 }
 
-// record returns what a session's slot keeps of the file, without its path. The first slot keeps
-// which lines are a person's or another's.
+// record returns the attribution of the file for a session's slot, without its path. Only the first
+// slot records which unsure lines are not the session's.
 func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFirst bool) checkpoint.FileAttribution {
 	id := attribution.Author(c.State.ID)
 	var added, own, modified, removed, unsure checkpoint.LineRanges
@@ -225,7 +225,7 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFir
 	return f
 }
 
-// dropCalls leaves out the calls of an attribution that would be too long with them.
+// dropCalls removes the calls of an attribution that would be too long with them.
 func dropCalls(out *checkpoint.Attribution) {
 	plain := make([]checkpoint.Writer, 0, len(out.Writers))
 	place := make([]int, len(out.Writers))

@@ -20,27 +20,27 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// WorktreeAuthors knows who changed the files of a worktree since a snapshot: sessions of
-// agents, by their ids, and persons. Between two snapshots a file is a turn's if
-// the later one was taken at its stop; whatever else changed is a session's if
-// its transcript or its steps show it, and a person's if not.
+// WorktreeAuthors determines who changed the files of a worktree since a snapshot: sessions of
+// agents, by their ids, and persons. A change between two snapshots is a turn's if the later
+// snapshot was taken at its stop. Any other change is a session's if its transcript or its steps
+// show it, else a person's.
 type WorktreeAuthors struct {
 	R       *Authors
 	Store   *bands.Store
 	changes changeLog
-	byAgent []string               // paths that agents changed, sorted, once asked for
+	byAgent []string               // paths that agents changed, sorted, nil until needed
 	Records []*provenance.Activity // of sessions that were at work since
-	snapped map[string]bool        // turns with a snapshot of what they changed
+	snapped map[string]bool        // turns with a snapshot of their changes
 	last    provenance.Interval    // from the newest snapshot until now
 	newest  bands.Snapshot
 	tree    tree.Loader // of the newest snapshot
 	close   []func() error
-	Sparse  map[string]bool // tracked files of a sparse checkout: git brings and takes them
+	Sparse  map[string]bool // tracked files of a sparse checkout, which git adds and removes
 	partial []partialRewind // since target
 }
 
-// AuthorsSince reads the snapshots that came after target in its worktree.
-// The caller closes the result.
+// AuthorsSince reads the snapshots of the target's worktree that are newer than target. The caller
+// must close the result.
 func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
 	a := &WorktreeAuthors{R: au, Store: store, snapped: map[string]bool{}, newest: target}
 	defer func() {
@@ -90,10 +90,10 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 	records, reader := store.Loader(a.newest)
 	a.tree = records
 	a.close = append(a.close, reader.Close)
-	// A tracked file that a snapshot lacks may only have been outside the cone of a sparse checkout.
+	// A tracked file that a snapshot lacks may have been outside the cone of a sparse checkout.
 	a.Sparse = map[string]bool{}
 	if _, err := os.Lstat(filepath.Join(au.Repo.GitDir, "info", "sparse-checkout")); err != nil {
-		return a, nil // it isn't sparse
+		return a, nil // not sparse
 	}
 	tracked, err := gitwork.Tracked(ctx, au.Repo)
 	for _, p := range tracked {
@@ -112,7 +112,7 @@ func (a *WorktreeAuthors) Close() error {
 	return errors.Join(failed...)
 }
 
-// compare takes up what changed from one snapshot to the next.
+// compare adds the changes from one snapshot to the next.
 func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) error {
 	st := provenance.Interval{
 		From: from.Created, To: to.Created, Until: to.Version, Others: map[string]bool{},
@@ -141,7 +141,7 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 		at := time.Time{}
 		root, _ := to.Tree.Ref()
 		switch {
-		case c.Kind == tree.Attributes: // which have no time of their own
+		case c.Kind == tree.Attributes: // they have no time of their own
 		case c.New != nil:
 			at = c.New.Attr.Mtime
 		default:
@@ -155,8 +155,8 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 	return errors.Join(err, reader.Close())
 }
 
-// matters leaves out what a rewind doesn't bring back: times alone, the attributes
-// of directories, and what one of the snapshots doesn't hold.
+// matters reports whether a rewind would revert the change. It ignores changes of times alone, the
+// attributes of directories, and paths that one of the snapshots doesn't record.
 func matters(c tree.Change) bool {
 	switch c.Kind {
 	case tree.UnknownChange:
@@ -168,8 +168,8 @@ func matters(c tree.Change) bool {
 	}
 }
 
-// Touched lists the paths that agents changed since the target and git doesn't
-// ignore, with the sessions' pending files.
+// Touched returns the paths that agents changed since the target and git doesn't ignore, and the
+// sessions' pending files.
 func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	var paths []string
 	for p := range a.changes.with(func(c AuthoredChange) bool { return len(c.Agents) > 0 && !c.dir }) {
@@ -191,8 +191,8 @@ func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	return slices.Compact(paths), nil
 }
 
-// HasAgentsBelow reports whether an agent changed something in a directory, or an edit
-// tool of one named something there.
+// HasAgentsBelow reports whether an agent changed a path below a directory, or an edit tool of an
+// agent named one.
 func (a *WorktreeAuthors) HasAgentsBelow(dir string) bool {
 	if a.byAgent == nil {
 		a.byAgent = slices.Collect(a.changes.with(func(c AuthoredChange) bool { return len(c.Agents) > 0 }))

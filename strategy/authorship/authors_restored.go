@@ -11,12 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
-// restoredBy is the tree that the rewind made whose rescue a snapshot is, nil if
-// it is none or the target has gone.
+// restoredBy returns the tree that was restored by the rewind whose rescue snapshot is given. It
+// returns nil if the snapshot is no rescue or the restored snapshot no longer exists.
 func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot) *provenance.RestoredTree {
 	v := rescue.Causality.Restores
 	if v == 0 && rescue.Cause == bands.Rescue {
-		// Rescues of earlier versions of the program record it in their message alone.
+		// Rescues of earlier versions of the program record the version only in their message.
 		if named, err := bands.ParseVersion(rescue.Message[strings.LastIndexByte(rescue.Message, ' ')+1:]); err == nil {
 			v = named
 		}

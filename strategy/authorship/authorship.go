@@ -17,51 +17,51 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// AuthoredChange is what became of a path between two snapshots, and by whom.
+// AuthoredChange is the change of a path between two snapshots, with its authors.
 type AuthoredChange struct {
 	until bands.Version // the later snapshot, 0 for now
-	// back is the version to whose file a rewind went back before that, 0 if none
-	// did. unchanged reports whether nothing else happened.
+	// back is the version to which a rewind restored the file before the change, 0 if none did.
+	// unchanged reports whether the rewind was the only change.
 	back      bands.Version
 	unchanged bool
 	Agents    []string
 	person    bool
-	made      bool // the path wasn't there before
+	made      bool // the path didn't exist before
 	dir       bool
 }
 
-// Authorship is who changed a path since a snapshot.
+// Authorship records who changed a path since a snapshot.
 type Authorship struct {
 	Agents []string // sessions, sorted
 	person bool
-	// PersonMade reports whether a person made the path, and agents changed it at most.
+	// PersonMade reports whether a person created the path. Agents may have changed it later.
 	PersonMade bool
 }
 
-// ByPerson reports whether nobody but a person changed the path.
+// ByPerson reports whether only a person changed the path.
 func (a *Authorship) ByPerson() bool { return a.person && len(a.Agents) == 0 }
 
 // ByBoth reports whether an agent and a person changed the path.
 func (a *Authorship) ByBoth() bool { return a.person && len(a.Agents) > 0 }
 
-// changeIn is what became of a path in a interval, false if nothing did.
+// changeIn returns the change of a path in an interval.
 func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
 	back := bands.Version(0)
 	if st.Restored != nil {
 		wanted := st.Restored.Find(name)
 		begun := st.Interrupted && was == nil && wanted != nil
-		if begun || sameFile(wanted, is) { // the rewind made it so
+		if begun || sameFile(wanted, is) { // the rewind restored it
 			return AuthoredChange{until: st.Until, back: st.Restored.Version, unchanged: true}, true
 		}
-		if !sameFile(wanted, was) { // it made it something else, which was changed then
+		if !sameFile(wanted, was) { // the rewind restored another state, which was changed then
 			back = st.Restored.Version
 		}
 	}
-	isPartial := func(p partialRewind) bool { // it made the path what it was at the end of the interval
+	isPartial := func(p partialRewind) bool { // it made the path as it was at the interval's end
 		return provenance.Span{Start: p.at, End: p.at}.Within(st) && p.changed.Made(name, is)
 	}
 	if slices.ContainsFunc(a.partial, isPartial) {
-		// What was done before it in the interval is known by name alone.
+		// Earlier changes in the interval are known only by name.
 		before := *st
 		before.Turn = ""
 		c = a.judge(&before, name, is == nil, time.Time{})
@@ -73,9 +73,8 @@ func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is
 	return c, true
 }
 
-// changesUntil are the changes that made a path what it was at a version: those
-// since the last rewind of it, and before them those of the version that it went
-// back to.
+// changesUntil returns the changes that led to the state of a path at a version: those since its
+// last rewind, preceded by those of the version that the rewind restored.
 func (a *WorktreeAuthors) changesUntil(name string, v bands.Version) []AuthoredChange {
 	all := a.changes.of(name)
 	end := len(all)
@@ -98,7 +97,7 @@ func (a *WorktreeAuthors) changesUntil(name string, v bands.Version) []AuthoredC
 	return list
 }
 
-// judge decides who made a change.
+// judge determines the authors of a change.
 func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool, at time.Time) AuthoredChange {
 	const before = 2 * time.Second // a snapshot's time is not that of each of its files
 	c := AuthoredChange{until: st.Until}
@@ -144,7 +143,7 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 	return c
 }
 
-// mentioned lists the sessions of which a command in the interval names a path.
+// mentioned returns the sessions with a command in the interval that names the path.
 func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []string {
 	var found []string
 	for _, act := range a.Records {
@@ -155,7 +154,7 @@ func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []stri
 	return found
 }
 
-// Named reports whether any tool call since names a path.
+// Named reports whether any tool call since the target names the path.
 func (a *WorktreeAuthors) Named(name string) bool {
 	all := &provenance.Interval{}
 	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
@@ -163,7 +162,7 @@ func (a *WorktreeAuthors) Named(name string) bool {
 	})
 }
 
-// Who is who changed a path since the target, given what is there now.
+// Who returns who changed a path since the target. now is its current entry.
 func (a *WorktreeAuthors) Who(name string, now *tree.Entry) Authorship {
 	list := a.changesUntil(name, a.newest.Version)
 	if c, changed := a.sinceNewest(name, now); changed {
@@ -185,8 +184,7 @@ func (a *WorktreeAuthors) Who(name string, now *tree.Entry) Authorship {
 	return w
 }
 
-// sinceNewest is the change of a path since the newest snapshot, false if there
-// was none.
+// sinceNewest returns the change of a path since the newest snapshot, or false if there was none.
 func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredChange, bool) {
 	root, ok := a.newest.Tree.Ref()
 	if !ok {
@@ -197,9 +195,10 @@ func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredCha
 	case err == nil:
 		was = &e
 	case !errors.Is(err, fs.ErrNotExist):
-		return AuthoredChange{}, false // it isn't known what it was
+		return AuthoredChange{}, false // the previous entry isn't known
 	}
-	// A file with the same stat was not written: the parts of a large one may be stored in two ways.
+	// An equal stat means no change, even if Content differs: the parts of a large file may be
+	// stored in two ways.
 	isSame := was != nil && now != nil && was.Kind == now.Kind && was.Size == now.Size &&
 		was.Attr.Mode == now.Attr.Mode && was.Attr.Mtime.Equal(now.Attr.Mtime)
 	if isSame || sameFile(was, now) {
@@ -208,13 +207,13 @@ func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredCha
 	var at time.Time
 	if info, err := os.Lstat(filepath.Join(a.R.Repo.Root, filepath.FromSlash(name))); err == nil {
 		at = disk.Changed(info)
-	} else { // it is gone: when the nearest directory that is there changed
+	} else { // removed: the time when the nearest existing directory changed
 		at = workspace.RemovalTime(a.R.Repo.Root, name)
 	}
 	return a.changeIn(&a.last, name, was, now, at)
 }
 
-// dirTime is the time of the nearest directory above a path that a tree has.
+// dirTime returns the time of the nearest directory above a path that the tree has.
 func dirTime(l tree.Loader, root tree.Entry, name string) time.Time {
 	for name != "." {
 		name = path.Dir(name)
@@ -229,7 +228,7 @@ func dirTime(l tree.Loader, root tree.Entry, name string) time.Time {
 	return time.Time{}
 }
 
-// sameFile reports whether two entries hold the same, whatever their times.
+// sameFile reports whether two entries are equal, ignoring times.
 func sameFile(a, b *tree.Entry) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

@@ -9,22 +9,22 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// changeLog holds what became of paths, oldest first. Where a whole folder comes and
-// goes, hundreds of thousands of paths have the same changes: each path has only the
-// number of its list, and a list is a change behind another list. Paths are kept by
-// folder, so that each needs little more than its name. The zero value is empty.
+// changeLog holds the changes of paths, oldest first. If a whole folder is created and removed,
+// hundreds of thousands of paths have the same changes. Each path therefore has only the number of
+// its list, and a list is a change appended to another list. Paths are grouped by folder, so that
+// each needs little more memory than its name. The zero value is empty.
 type changeLog struct {
 	folders map[string]*changedNames
 	lists   []changeList // the number of the first is 1
 	known   map[listKey]uint32
 }
 
-// changedNames are the paths in one folder that have changes. Those of one comparison
-// of snapshots come in order: what is added out of order waits behind the sorted names
-// until the next comparison begins.
+// changedNames holds the paths in one folder that have changes. A comparison of snapshots adds them
+// in order. A name that is added out of order stays behind the sorted names until the next
+// comparison begins.
 type changedNames struct {
 	names  []changedName
-	sorted int // how many of them, from the first, are in order
+	sorted int // number of names, from the first, that are in order
 }
 
 // changedName is the last part of a path, and the number of its list.
@@ -33,13 +33,13 @@ type changedName struct {
 	number uint32
 }
 
-// changeList is a change and the number of the list of those before it, 0 for none.
+// changeList is a change and the number of the list of the changes before it, 0 for none.
 type changeList struct {
 	before uint32
 	change AuthoredChange
 }
 
-// listKey is what makes a changeList differ from others.
+// listKey identifies a changeList.
 type listKey struct {
 	before                       uint32
 	until, back                  bands.Version
@@ -94,7 +94,7 @@ func (l *changeLog) of(path string) []AuthoredChange {
 	return all
 }
 
-// with returns the paths of which a change matches, in no order.
+// with returns the paths with a matching change, in no order.
 func (l *changeLog) with(match func(AuthoredChange) bool) iter.Seq[string] {
 	matches := make([]bool, len(l.lists)+1)
 	for i, list := range l.lists { // the lists before it have lower numbers
@@ -111,8 +111,7 @@ func (l *changeLog) with(match func(AuthoredChange) bool) iter.Seq[string] {
 	}
 }
 
-// entry returns the entry of a name, a new one if it has none. It is valid until the
-// next call.
+// entry returns the entry of a name, a new one if it has none. It is valid until the next call.
 func (f *changedNames) entry(name string) *changedName {
 	if n := len(f.names); n > f.sorted && name <= f.names[n-1].name {
 		f.sort()
@@ -123,7 +122,7 @@ func (f *changedNames) entry(name string) *changedName {
 	if n := len(f.names); n == f.sorted && (n == 0 || f.names[n-1].name < name) {
 		f.sorted++
 	}
-	f.names = append(f.names, changedName{name: strings.Clone(name)}) // the rest of the path goes
+	f.names = append(f.names, changedName{name: strings.Clone(name)}) // don't retain the path
 	return &f.names[len(f.names)-1]
 }
 

@@ -15,36 +15,34 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// mostCompared is how much content is read to compare the files that a commit
-// creates, all together.
+// mostCompared limits the content that is read to compare the files created by a commit, for all
+// files together.
 const mostCompared = 16 << 20
 
-// Created decides which of the files that a commit creates are a session's
-// share, by the lines that the session wrote (docs/formats/attribution.md).
-// Linking and the preview of it ask it, the decision keeps its result, and what
-// is attributed and carried forward goes by the decision.
+// Created decides which of the files created by a commit are a session's share, by the lines that
+// the session wrote (docs/formats/attribution.md). Linking and its preview use it. The decision
+// stores the result for attribution and for carrying files forward.
 type Created struct {
 	r       *Authors
 	Changes journal.Changes
 	states  []*session.State
-	// steps are those of all states, read when they are first needed.
+	// steps are the steps of all states, read when they are first needed.
 	steps   provenance.PathSteps
 	shadows map[string]git.OID
-	// room is how much more may be read. The second file that is too large to
-	// be read takes all of it: each costs a process.
+	// room is the number of bytes that may still be read. The second file that is too large sets it
+	// to 0: each of them costs a process.
 	room, tooLarge int
 }
 
-// Created returns what decides which of the files that a commit creates are a session's.
+// Created returns a Created for the changes of a commit.
 func (au *Authors) Created(changes journal.Changes, states []*session.State) *Created {
 	return &Created{r: au, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
 }
 
-// IsShare reports whether a file that the commit creates is the session's share.
-// One that is what the session left is, and one of which it isn't known what
-// the session left. Of a binary file or an LFS pointer, only one that the
-// session left like this; one that is too large to compare belongs to whoever
-// changed it last.
+// IsShare reports whether a file that the commit creates is the session's share. It is if the
+// session left it with this content, or if its history is unknown. A binary file or an LFS pointer
+// is a share only with a content that the session left. A file that is too large to compare is one
+// if the session was the last to change it.
 func (c *Created) IsShare(ctx context.Context, s *session.State, path string) (bool, error) {
 	committed := c.Changes[path]
 	left, found, err := c.left(ctx, s, path)
@@ -71,7 +69,7 @@ func (c *Created) IsShare(ctx context.Context, s *session.State, path string) (b
 	return last.By == s.ID, nil
 }
 
-// left returns what the session's shadow branch has of a path.
+// left returns the blob of a path on the session's shadow branch.
 func (c *Created) left(ctx context.Context, s *session.State, path string) (git.OID, bool, error) {
 	tree, ok := c.shadows[s.ID]
 	if !ok {
@@ -85,8 +83,8 @@ func (c *Created) left(ctx context.Context, s *session.State, path string) (git.
 	return e.OID, found, err
 }
 
-// History returns what is known of a path before the commit: its steps, or
-// without any what the session's shadow branch has.
+// History returns the known states of a path before the commit: its steps, or without steps its
+// content on the session's shadow branch.
 func (c *Created) History(ctx context.Context, s *session.State, path string, left git.OID) []provenance.AuthoredStep {
 	if c.steps == nil {
 		c.steps = provenance.PathSteps{}
@@ -101,14 +99,15 @@ func (c *Created) History(ctx context.Context, s *session.State, path string, le
 	return steps
 }
 
-// Comparison is a file whose lines are to be followed, by its blobs.
+// Comparison holds the blobs of a file whose lines are to be followed.
 type Comparison struct {
 	Final, Base git.OID
 	Steps       []provenance.AuthoredStep
 }
 
-// Compare returns the session's share of a file; false if that is too large to
-// compare, or not all here. A file that can't be compared by lines has none.
+// Compare returns the session's share of a file. It returns false if the contents are too large to
+// compare or some of them are missing. For a file that can't be compared by lines the share is
+// zero.
 func (c *Created) Compare(ctx context.Context, s *session.State, f Comparison) (attribution.Share, bool, error) {
 	file, ok, err := c.file(ctx, f)
 	if err != nil || !ok || workspace.IsOpaque(file.Final) {
@@ -117,8 +116,8 @@ func (c *Created) Compare(ctx context.Context, s *session.State, f Comparison) (
 	return file.Shares()[attribution.Author(s.ID)], true, nil
 }
 
-// Wrote returns the lines that a session wrote of a file which the commit creates and which is
-// no share of it. Of a file that can't be compared by lines there are none.
+// Wrote returns the lines that a session wrote in a file that the commit creates and that is not
+// the session's share. For a file that can't be compared by lines it returns none.
 func (c *Created) Wrote(ctx context.Context, s *session.State, path string) (checkpoint.LineRanges, error) {
 	committed := c.Changes[path]
 	left, found, err := c.left(ctx, s, path)
@@ -139,8 +138,8 @@ func (c *Created) Wrote(ctx context.Context, s *session.State, path string) (che
 	return wrote, nil
 }
 
-// file reads what a file was on its way; false if that is too large to compare, or not all here.
-// Of an opaque file it reads the final content only.
+// file reads the states of a file. It returns false if they are too large to compare or some of
+// them are missing. For an opaque file it reads only the final content.
 func (c *Created) file(ctx context.Context, f Comparison) (attribution.File, bool, error) {
 	file := attribution.File{}
 	var err error
@@ -167,7 +166,7 @@ func (c *Created) file(ctx context.Context, f Comparison) (attribution.File, boo
 	return file, true, nil
 }
 
-// read reads a blob, or nothing for no file.
+// read reads a blob. For GoneBlob it returns nil.
 func (c *Created) read(ctx context.Context, blob git.OID) ([]byte, error) {
 	if blob == provenance.GoneBlob {
 		return nil, nil

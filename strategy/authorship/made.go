@@ -14,27 +14,26 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// madeEntry is a line of the file "made": an id that was given to a commit here.
-// It outlives the decision and the links, so that a checkpoint which was lost can
-// be distinguished from one that was made in another clone, and be written again.
+// madeEntry is a line of the file "made": an id that was given to a commit in this repository. It
+// outlives the decision and the links, so that a lost checkpoint can be distinguished from one that
+// was made in another clone, and be written again.
 type madeEntry struct {
 	ID checkpoint.ID `json:"id"`
-	// Shares are the decision's, without files where there are many.
+	// Shares are the decision's shares, without files if there are many.
 	Shares []journal.Share `json:"shares,omitempty"`
 }
 
 const (
-	// madeLimit is the size from which the file is set aside as "made.old", in
-	// place of an older one.
+	// madeLimit is the size above which the file is renamed to "made.old", replacing an older one.
 	madeLimit = 1 << 20
-	// madeFiles bounds the files that an entry names.
+	// madeFiles is the maximum number of files that an entry names.
 	madeFiles = 100
 )
 
 func (au *Authors) madePath() string { return filepath.Join(au.RecordsDir(), "made") }
 
-// NoteMade adds the decision's id to the ids that were made here. It is one
-// write, not synced: a power cut may take the last lines.
+// NoteMade appends the decision's id to the ids that were made here. It uses a single write without
+// a sync: a power failure may lose the last lines.
 func (au *Authors) NoteMade(d journal.Decision) error {
 	entry := madeEntry{ID: d.ID, Shares: d.Shares}
 	files := 0
@@ -71,9 +70,8 @@ func (au *Authors) NoteMade(d journal.Decision) error {
 	return errors.Join(err, file.Close())
 }
 
-// MadeHere returns the ids that were given to commits in this repository, with
-// what each session had in the commit as it was decided last. Lines that can't be
-// read are left out.
+// MadeHere returns the ids that were given to commits in this repository, with the share of each
+// session as it was decided last. Lines that can't be read are skipped.
 func (au *Authors) MadeHere() (map[checkpoint.ID][]journal.Share, error) {
 	made := map[checkpoint.ID][]journal.Share{}
 	for _, path := range []string{au.madePath() + ".old", au.madePath()} {

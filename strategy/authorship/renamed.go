@@ -15,13 +15,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// AddRenamed adds to the share the files that the commit creates under a name
-// that the session doesn't know, and that are pending under another: with the
-// same content, or by their lines. What is no longer under the old name was
-// renamed, and judged as if it had kept its name; of a copy, or a part that was
-// split off, at least half of the lines must be the session's.
+// AddRenamed adds to the share the files that the commit creates under a name unknown to the
+// session, if they are pending under another name: with the same content, or by their lines. If the
+// old file no longer exists, the file was renamed and is judged as if it had kept its name. Of a
+// copy or a part that was split off, the session must have written at least half of the lines.
 func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journal.Share) error {
-	var unknown []string // to all sessions
+	var unknown []string // names unknown to all sessions
 	for p, change := range c.Changes {
 		isPending := func(s *session.State) bool { return workspace.ContainsPath(s.FilesTouched, p) }
 		if change.OldMode == 0 && workspace.IsBlob(change.NewMode) && !workspace.ContainsPath(share.Files, p) &&
@@ -61,7 +60,8 @@ func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journ
 	return err
 }
 
-// similar finds the files that have the most lines of a source, and are the session's share by it.
+// similar finds the files that have the most lines of a source and are therefore the session's
+// share.
 func (c *Created) similar(ctx context.Context, s *session.State, paths []string, sources []provenance.Source) ([]journal.Rename, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -95,8 +95,8 @@ func (c *Created) similar(ctx context.Context, s *session.State, paths []string,
 	return found, nil
 }
 
-// sources are the session's pending files that the parent doesn't have, and
-// those that the commit removes; those that are gone first.
+// sources returns the session's pending files that are not in the parent, and those that the commit
+// removes. Files that no longer exist come first.
 func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.Source, error) {
 	head, _, err := c.r.Head(ctx)
 	if err != nil {

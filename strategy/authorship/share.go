@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// ReadCheckpoint reads a checkpoint; the zero one if it doesn't exist.
+// ReadCheckpoint reads a checkpoint. It returns the zero checkpoint if it doesn't exist.
 func (at *Attribution) ReadCheckpoint(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
 	tree, err := checkpoint.Tree(ctx, at.Repo)
 	var c checkpoint.Checkpoint

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
-// Slot is one session on its way into a checkpoint.
+// Slot is a session that is about to be written into a checkpoint.
 type Slot struct {
 	State    *session.State
 	Stamp    string // of the state when it was read
@@ -20,16 +20,16 @@ type Slot struct {
 	Share    journal.Share
 	Rest     Remaining
 	Written  checkpoint.WrittenPrompts
-	Complete bool // all of the transcript is stored
+	Complete bool // the whole transcript is stored
 	// Pending are the files that were pending before the commit.
 	Pending     []string
 	Attribution json.RawMessage
-	// Title is what was asked in the turn that wrote most of the commit's lines, empty if
-	// that isn't known.
+	// Title is the prompt of the turn that wrote most of the commit's lines, empty if that isn't
+	// known.
 	Title string
 }
 
-// Committed is a commit and what it changed.
+// Committed is a commit with its changes.
 type Committed struct {
 	Commit  git.OID
 	Changes journal.Changes
@@ -37,11 +37,10 @@ type Committed struct {
 	Lines   *EarlyDiff
 }
 
-// Remaining is what a commit left of a session's pending files.
+// Remaining holds the pending files of a session that a commit left pending.
 type Remaining struct {
 	Paths   []string                // still pending
-	Entries map[string]gittree.Edit // what they are
-	// Renamed are those of paths whose steps have another name, with what the
-	// session wrote.
+	Entries map[string]gittree.Edit // their entries in the tree
+	// Renamed maps paths whose steps have another name to the content that the session wrote.
 	Renamed map[string]git.OID
 }

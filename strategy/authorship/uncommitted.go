@@ -15,12 +15,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// UncommittedLine is who wrote a line of the worktree that HEAD doesn't have.
+// UncommittedLine records who wrote a line of the worktree that HEAD doesn't have.
 type UncommittedLine struct {
 	// Session is empty for a person.
 	Session, Agent string
 	Turn           checkpoint.Turn
-	// Number is which turn of the session that is, from 1; 0 if it isn't known.
+	// Number is the number of the turn in the session, from 1; 0 if unknown.
 	Number int
 	Writer checkpoint.Writer
 }
@@ -33,8 +33,8 @@ type WorktreeFile struct {
 	Added checkpoint.LineRanges
 }
 
-// Uncommitted returns who wrote the lines of a file that HEAD doesn't have, by their numbers
-// from 1. What it lacks isn't known. It changes nothing.
+// Uncommitted returns who wrote the lines of a file that HEAD doesn't have, by their numbers from
+// 1. The authors of missing lines aren't known. It writes nothing.
 func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int]UncommittedLine, error) {
 	if len(f.Content) > largestFile {
 		return nil, nil //nolint:nilnil // it isn't known
@@ -96,15 +96,15 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 	return found, nil
 }
 
-// movedFrom returns the name under which sessions left a file that HEAD doesn't have: that of
-// one that is gone and has most of its lines. It is empty if there is none.
+// movedFrom returns the name under which sessions left a file that HEAD doesn't have: that of a
+// file that no longer exists and has most of its lines. It is empty if there is none.
 func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
 	if _, found, err := a.r.Lookup(ctx, a.base.Tree, f.Path); err != nil || found {
 		return ""
 	}
 	var sources []provenance.Source
 	for _, p := range slices.Sorted(maps.Keys(a.steps)) {
-		held := a.steps.Of("", p) // without removals: a later turn may have noticed that the file is gone
+		held := a.steps.Of("", p) // without removals, which a later turn may have noticed
 		if n := len(held); n > 0 && held[n-1].Blob != provenance.UnknownBlob && !a.r.files.HasFile(p) {
 			sources = append(sources, provenance.Source{Path: p, Left: held[n-1].Blob, Gone: true})
 		}
@@ -129,8 +129,8 @@ func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
 	return from.Path
 }
 
-// worktreeFile is a file on its way from HEAD to what the worktree has; false if that can't
-// be followed.
+// worktreeFile returns the states of a file from HEAD to the worktree, or false if its lines
+// can't be followed.
 func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribution.File, bool) {
 	file := attribution.File{Final: f.Content}
 	var base git.OID
@@ -155,7 +155,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 		newest = s.Blob
 		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw, Early: s.Early})
 	}
-	if newest != a.r.Repo.Format.HashBlob(f.Content) { // somebody has changed it since
+	if newest != a.r.Repo.Format.HashBlob(f.Content) { // changed since the last step
 		file.By = a.author(f.Path)
 		file.Turn = a.turnOf(file.By)
 	}

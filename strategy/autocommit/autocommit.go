@@ -19,30 +19,29 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// turnCommitTimeout bounds the commit of a turn, with all that the user's
-// hooks do in it.
+// turnCommitTimeout limits the commit of a turn, including the user's hooks.
 const turnCommitTimeout = 60 * time.Second
 
-// tidyTimeout bounds what has to be done after it, however it ended.
+// tidyTimeout limits the work after the commit, whether or not it succeeded.
 const tidyTimeout = 5 * time.Second
 
-// CommitTurn commits what the session's turns have changed, where the strategy
-// wants it: exactly those files, and none that the user has staged. It is called
-// once a stop is saved. notice is a line for the person, redacted, empty if all
-// went well: what git or the state of the repository has against the commit. All
-// is then as it was, and the next stop tries again. postCommit does the work of the
-// hook of that name, which CommitTurn calls where git didn't run it.
+// CommitTurn commits the files that the session's turns changed, if the strategy is auto-commit:
+// exactly those files, except files that the user has staged. It is called after a stop was saved.
+// notice is a redacted line for the user that gives the reason if git or the state of the
+// repository prevented the commit, and is empty if all went well. Without a commit everything is
+// restored, and the next stop retries. postCommit does the work of the post-commit hook. CommitTurn
+// calls it if git didn't run the hook.
 func (co *Committer) CommitTurn(ctx context.Context, id string, postCommit func(context.Context) error) (notice string, err error) {
 	if co.Options.Strategy != workspace.AutoCommit && !co.intended() {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnCommitTimeout)
 	defer cancel()
-	lock, err := filelock.Acquire(ctx, co.commitFile(".lock")) // one stop of this worktree commits at a time
+	lock, err := filelock.Acquire(ctx, co.commitFile(".lock")) // one commit at a time in this worktree
 	if err != nil {
 		return "", err
 	}
-	if err = co.withdraw(ctx); err == nil { // what a stop that was killed has left
+	if err = co.withdraw(ctx); err == nil { // the leftovers of a stop that was killed
 		s, failed := co.Sessions.Load(id)
 		switch {
 		case co.Options.Strategy != workspace.AutoCommit, errors.Is(failed, session.ErrNotFound):
@@ -77,7 +76,7 @@ func (co *Committer) commitDue(ctx context.Context, s *session.State, postCommit
 	if err != nil {
 		return "", err
 	}
-	if len(plan.fresh) > 0 { // the index gets entries for them
+	if len(plan.fresh) > 0 { // they get entries in the index
 		data, failed := json.Marshal(intent{Files: plan.fresh})
 		if failed == nil {
 			failed = disk.WriteDurable(co.commitFile(".json"), append(data, '\n'), 0o600)
@@ -101,7 +100,7 @@ func (co *Committer) commitDue(ctx context.Context, s *session.State, postCommit
 		return "", errors.Join(err, lost)
 	}
 	made := born && head.OID != before.OID && firstParent(head) == before.OID
-	if err != nil && !made { // one whose last hook was cut short is made
+	if err != nil && !made { // if only its last hook was cut short, the commit exists
 		return "not committed: " + co.reason(err), co.withdraw(after)
 	}
 	co.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
@@ -134,8 +133,8 @@ func firstParent(c git.Commit) git.OID {
 	return c.Parents[0]
 }
 
-// reason is a line on why git made no commit: with the first line of what it
-// or a hook of the user's printed.
+// reason returns a line with the reason why git made no commit, from the first line of output of
+// git or of a user's hook.
 func (co *Committer) reason(err error) string {
 	const longest = 200
 	reason := err.Error()

@@ -15,26 +15,25 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// intent is the note of the new files that were added to the index for a turn's
-// commit. It is written before the index is, and goes when the commit is made
-// or the index is what it was.
+// intent records the new files that were added to the index for a turn's commit. It is written
+// before the index, and removed when the commit is made or the index is restored.
 type intent struct {
 	Files session.Paths `json:"files"`
 }
 
-// commitFile is a file about the turns' commits of this worktree.
+// commitFile returns the path of a file about the turns' commits of this worktree.
 func (co *Committer) commitFile(kind string) string {
 	return filepath.Join(co.RecordsDir(), "commit-"+checkpoint.WorktreeHash(co.Repo.WorktreeID)+kind)
 }
 
-// intended reports whether there is a note.
+// intended reports whether an intent is recorded.
 func (co *Committer) intended() bool {
 	_, err := os.Lstat(co.commitFile(".json"))
 	return err == nil
 }
 
-// withdraw takes from the index the files of the note that it has without
-// content: their commit was not made.
+// withdraw unstages the files of the intent that still have no content in the index: their commit
+// was not made.
 func (co *Committer) withdraw(ctx context.Context) error {
 	path := co.commitFile(".json")
 	data, err := disk.ReadFile(path)
@@ -63,7 +62,7 @@ func (co *Committer) withdraw(ctx context.Context) error {
 	return co.dropIntent()
 }
 
-// dropIntent removes the note.
+// dropIntent removes the intent.
 func (co *Committer) dropIntent() error {
 	path := co.commitFile(".json")
 	if !co.intended() {

@@ -13,15 +13,15 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// commitPlan is what a turn's commit is made of.
+// commitPlan holds the files of a turn's commit.
 type commitPlan struct {
 	paths []string
-	fresh []string // of these, those that the index doesn't know of
+	fresh []string // those of paths that are not in the index
 }
 
-// planCommit asks git what is to be committed of the files that are due. What
-// the user has staged, wholly or in part, is theirs to commit; what the agent
-// has staged itself, as it is in the working tree, is the turn's.
+// planCommit determines with git which of the due files to commit. Files that the user has staged,
+// wholly or in part, are the user's to commit. Files that the agent has staged as they are in the
+// working tree are the turn's.
 func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPlan, error) {
 	due := s.Recorder.Due
 	files := slices.DeleteFunc(slices.Clone(due.Files), func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
@@ -54,9 +54,8 @@ func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPl
 	return plan, nil
 }
 
-// alignIndex makes the index agree with the commit where nobody has staged
-// anything else: what a hook of the user's has changed while git made the
-// commit, git keeps out of the index.
+// alignIndex updates the index to the commit where nothing else is staged: git doesn't add changes
+// to the index that a user's hook makes during the commit.
 func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
 	staged, err := gitdiff.Staged(ctx, co.Repo, head.OID)
 	var stale []string

@@ -14,12 +14,12 @@ import (
 type AddedFile struct {
 	Commit git.OID
 	Path   string
-	// Lines have a Text and Orig, the number that the commit's file has for it.
+	// Lines need Text and Orig, the line's number in the commit's file.
 	Lines []Line
 }
 
-// Attribute finds the authors of lines that commits add, and sets Author of each: what
-// File finds for lines of these commits.
+// Attribute finds the authors of lines that commits add, and sets the Author of each. The results
+// are those of File for lines of these commits.
 func (r Reader) Attribute(ctx context.Context, files []AddedFile) error {
 	at := newAttributing(r, map[git.OID]git.Commit{})
 	groups := make([]*group, 0, len(files))
@@ -54,9 +54,9 @@ func AddedLines(p gitdiff.Patch) (lines []Line) {
 	return lines
 }
 
-// mostAdded returns whose a commit is: the author of most lines of the session of most of the
-// lines that it adds, of equals the first, and the file of most of these; false if none is an
-// agent's. It reads at most maxPatch bytes of the commit's diff.
+// mostAdded returns an author for a commit: it selects the session that added most lines, then its
+// author of most lines, and the file with most of these; of several the first. It returns false if
+// no line is an agent's. It reads at most maxPatch bytes of the commit's diff.
 func (r Reader) mostAdded(ctx context.Context, commit git.OID) (a Author, file string, found bool, err error) {
 	var files []AddedFile
 	err = gitdiff.Patches(ctx, r.Repo, []git.OID{commit}, maxPatch, func(_ git.OID, patches []gitdiff.Patch) error {
@@ -75,7 +75,7 @@ func (r Reader) mostAdded(ctx context.Context, commit git.OID) (a Author, file s
 		author Author
 		path   string
 	}
-	var places []place // of lines, in their order
+	var places []place // one for each line, in order
 	bySession, byAuthor, byPlace := map[string]int{}, map[Author]int{}, map[place]int{}
 	for _, f := range files {
 		for _, l := range f.Lines {

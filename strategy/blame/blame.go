@@ -1,5 +1,5 @@
-// Package blame finds who wrote the lines of a file, and what led to them: git finds the
-// commit of each line, the records of its checkpoints whose it is. docs/formats/authorship.md
+// Package blame finds who wrote the lines of a file, and what led to them: git finds the commit of
+// each line, and the records of its checkpoints have the authors. docs/formats/authorship.md
 // defines the result.
 //
 // It writes nothing.
@@ -23,11 +23,11 @@ import (
 // Reader reads the authors of lines in a worktree's repository.
 type Reader struct {
 	Repo *git.Repo
-	// Uncommitted finds the authors of what isn't committed.
+	// Uncommitted finds the authors of lines that aren't committed.
 	Uncommitted *authorship.Attribution
 }
 
-// Kind is what an author is.
+// Kind is the kind of an author.
 type Kind string
 
 // The kinds.
@@ -37,33 +37,33 @@ const (
 	Unknown Kind = "unknown"
 )
 
-// Author is who wrote lines of one commit. Authors are compared by value.
+// Author describes the author of lines of one commit. Authors are compared by value.
 type Author struct {
 	Kind Kind
-	// Commit is the commit that has the lines, empty where they aren't committed.
+	// Commit is the commit that has the lines, empty if they aren't committed.
 	Commit git.OID
-	// Checkpoint has the record of the session. It is empty for a person, and for lines
-	// that aren't committed.
+	// Checkpoint has the record of the session. It is empty for a person, and for lines that aren't
+	// committed.
 	Checkpoint checkpoint.ID
-	// Name is that of a person, Agent that of an agent.
+	// Name is the name of a person, Agent that of an agent.
 	Name, Agent string
 	Session     string
-	// Turn is the turn, as far as it is known, and Number which turn of the session that is,
-	// from 1; 0 if that isn't known.
+	// Turn is the turn, as far as it is known, and Number its number in the session, from 1; 0 if
+	// it isn't known.
 	Turn   checkpoint.Turn
 	Number int
-	// Call is the tool use that wrote the lines; Subagent and Type are the subagent's.
+	// Call is the tool use that wrote the lines; Subagent and Type describe the subagent.
 	Call, Subagent, Type string
-	// Derived reports that the record doesn't have the lines: their texts are those of an edit.
+	// Derived reports that no record has the lines: their texts match those of an edit.
 	Derived bool
 }
 
 // Line is a line of a file.
 type Line struct {
-	// Number counts from 1. Text is without the line's end.
+	// Number counts from 1. Text lacks the line's end.
 	Number int
 	Text   string
-	// Commit added it as the line Orig of Path; empty if it isn't committed.
+	// Commit added the line as line Orig of Path; it is empty if the line isn't committed.
 	Commit git.OID
 	Path   string
 	Orig   int
@@ -78,7 +78,7 @@ type File struct {
 	Commits   map[git.OID]git.Commit
 }
 
-// maxFile is the size of a file up to which its lines are shown.
+// maxFile is the maximum size of a file whose lines are shown.
 const maxFile = 64 << 20
 
 // ErrBinary means that a file has no lines.
@@ -116,7 +116,7 @@ func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
 	if err := a.attribute(ctx, order); err != nil {
 		return f, err
 	}
-	var own []*Line // what no commit has
+	var own []*Line // lines that no commit has
 	var added checkpoint.LineRanges
 	for i := range f.Lines {
 		if l := &f.Lines[i]; l.Commit == "" {
@@ -149,7 +149,7 @@ func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
 	return f, nil
 }
 
-// content reads the file that is asked about.
+// content reads the requested file.
 func (r Reader) content(ctx context.Context, q gitblame.Request) ([]byte, error) {
 	var data []byte
 	if q.Rev == "" {
@@ -180,19 +180,19 @@ func (r Reader) content(ctx context.Context, q gitblame.Request) ([]byte, error)
 	return data, nil
 }
 
-// groupKey names a file of a commit.
+// groupKey identifies a file of a commit.
 type groupKey struct {
 	commit git.OID
 	path   string
 }
 
-// group is the lines that come from one file of a commit.
+// group holds the lines that come from one file of a commit.
 type group struct {
 	groupKey
 
 	lines []*Line
 	blob  git.OID // of the commit's file; empty if it isn't known
-	// unsure are files of which the note beside the commit has lines.
+	// unsure holds the files whose unsure lines are listed in the commit's note.
 	unsure []file
 	ids    []checkpoint.ID
 }
@@ -216,7 +216,7 @@ func newAttributing(r Reader, commits map[git.OID]git.Commit) *attributing {
 	return &attributing{Reader: r, commits: commits, authors: map[Author]*Author{}, patches: patches{repo: r.Repo}}
 }
 
-// author returns the one Author that is equal to a.
+// author returns the unique Author that is equal to a.
 func (at *attributing) author(a Author) *Author {
 	known := at.authors[a]
 	if known == nil {
@@ -226,7 +226,7 @@ func (at *attributing) author(a Author) *Author {
 	return known
 }
 
-// attribute finds the authors of what is committed.
+// attribute finds the authors of committed lines.
 func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g.commit == "" })
 	var oids []git.OID
@@ -277,8 +277,8 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	return at.followMoves(ctx)
 }
 
-// readBlobs reads the contents that records have to be compared with: those of files that a
-// commit has otherwise than the one that the record was made for.
+// readBlobs reads the contents needed to apply records of files that the commit has in another
+// version than the record.
 func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
 	var wanted []git.OID
 	for _, g := range groups {
@@ -298,7 +298,7 @@ func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
 	return at.readContents(ctx, wanted)
 }
 
-// person is the author of a commit as a person.
+// person returns the author of a commit as a person.
 func (at *attributing) person(commit git.OID) Author {
 	return Author{Kind: Person, Commit: commit, Name: at.commits[commit].Author.Name}
 }

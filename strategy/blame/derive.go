@@ -10,19 +10,19 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// derivation is what was read of transcripts to find authors that no record has.
+// derivation caches the transcripts that were read to find authors that no record has.
 type derivation struct {
 	sessions map[checkpoint.ID][]derivedSession
 }
 
-// derivedSession is what the edit tools of a session wrote up to a checkpoint.
+// derivedSession holds the texts that the edit tools of a session wrote up to a checkpoint.
 type derivedSession struct {
 	meta   checkpoint.SessionMeta
 	writes *transcript.Writes
 	turns  []checkpoint.Turn
 }
 
-// derive finds the author of a line by the edits in the transcripts of its checkpoints. It
+// derive finds the author of a line from the edits in the transcripts of its checkpoints. It
 // returns author if there is none.
 func (at *attributing) derive(ctx context.Context, g *group, l *Line, author Author) (Author, error) {
 	if !attribution.Significant([]byte(l.Text)) {
@@ -51,7 +51,7 @@ func (at *attributing) derive(ctx context.Context, g *group, l *Line, author Aut
 	return author, nil
 }
 
-// sessionsOf reads the transcripts of a checkpoint. Those that can't be read are left out.
+// sessionsOf reads the transcripts of a checkpoint. It skips those that can't be read.
 func (at *attributing) sessionsOf(ctx context.Context, id checkpoint.ID) ([]derivedSession, error) {
 	if sessions, known := at.derived.sessions[id]; known {
 		return sessions, nil
@@ -63,7 +63,7 @@ func (at *attributing) sessionsOf(ctx context.Context, id checkpoint.ID) ([]deri
 	if tree := at.records[id].tree; tree != "" {
 		c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id)
 		if err != nil {
-			return nil, ctx.Err() // it is as if it were not here
+			return nil, ctx.Err() // treated as a missing checkpoint
 		}
 		for _, stored := range c.Sessions {
 			if s, err := readEdits(ctx, at.Repo, stored); err == nil {
@@ -77,7 +77,7 @@ func (at *attributing) sessionsOf(ctx context.Context, id checkpoint.ID) ([]deri
 	return sessions, nil
 }
 
-// readEdits reads what the edit tools of a stored session wrote, and the turns in which.
+// readEdits reads the texts that the edit tools of a stored session wrote, and the session's turns.
 func readEdits(ctx context.Context, repo *git.Repo, stored checkpoint.Stored) (derivedSession, error) {
 	s := derivedSession{meta: stored.Meta, writes: &transcript.Writes{}}
 	t, err := segments.Unhashed(ctx, repo, stored.Dir)

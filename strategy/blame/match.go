@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// mostPatches is of how many commits the diff is read, maxPatch up to which size.
+	// mostPatches is the maximum number of commits whose diff is read, maxPatch the maximum size of
+	// a diff.
 	mostPatches = 100
 	maxPatch    = 16 << 20
 )
 
-// source is a file's record in one slot, and which line of it each line of the commit's file
-// is, from 1; nil for the same number.
+// source is a file's record in one slot. lines maps the lines of the commit's file to those of the
+// record, from 1; it is nil if the numbers are equal.
 type source struct {
 	id    checkpoint.ID
 	slot  *slot
@@ -24,7 +25,7 @@ type source struct {
 	lines []int
 }
 
-// line returns the record's number of a line of the commit's file; 0 if it has none.
+// line returns the record's number of a line of the commit's file, 0 if the record doesn't have it.
 func (s source) line(number int) int {
 	if s.lines == nil {
 		return number
@@ -41,8 +42,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	if err != nil {
 		return err
 	}
-	// Lines that the note has as unsure count as far as they can be followed to the content that the
-	// commit has.
+	// Unsure lines of the note apply as far as they can be followed to the committed content.
 	var unsure []source
 	for _, f := range g.unsure {
 		lines, applies, err := at.apply(ctx, g, f)
@@ -61,7 +61,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	rest := remainder{group: g}
 	for _, l := range g.lines {
 		isUnsure := func(s source) bool { return s.file.unsure.Has(s.line(l.Orig)) }
-		isOlder := func(s source) bool { // a commit that was recorded had the line from its parent
+		isOlder := func(s source) bool { // the recorded commit had the line from its parent
 			line := s.line(l.Orig)
 			return line > 0 && !s.file.added.Has(line) && !s.file.Estimated
 		}
@@ -72,7 +72,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		case len(g.ids) == 0:
 			author = at.person(g.commit)
 		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1 || slices.ContainsFunc(sources, isOlder)):
-			// No checkpoint lists the file; or the commit folds others, and the line is of one
+			// No checkpoint lists the file; or the commit folds others, and the line is from one
 			// that had no session.
 			author = at.person(g.commit)
 			rest.lines = append(rest.lines, l)
@@ -91,8 +91,9 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	return nil
 }
 
-// fromRecords returns the author of a line by the newest record that has it; false if none has.
-// One that doesn't know it may only have moved what an older one has.
+// fromRecords returns the author of a line from the newest record that has the line. If that record
+// has an unknown author, older records are used: the line may only have been moved. It returns
+// false if no record has the line.
 func (at *attributing) fromRecords(g *group, l *Line, sources []source) (author Author, found bool) {
 	author = Author{Kind: Unknown, Commit: g.commit}
 	for _, s := range sources {
@@ -110,7 +111,8 @@ func (at *attributing) fromRecords(g *group, l *Line, sources []source) (author 
 	return author, found
 }
 
-// fromRecord sets the author of a line by a record; false if that doesn't have the line.
+// fromRecord sets the author of a line from a record. It returns false if the record doesn't have
+// the line.
 func (at *attributing) fromRecord(author *Author, s source, number int, all []source) bool {
 	line := s.line(number)
 	if line == 0 || !s.file.added.Has(line) {
@@ -138,7 +140,7 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 }
 
 // sources returns the records of a commit's file that apply to it exactly, those of the newest
-// checkpoint first, and whether all that list it do.
+// checkpoint first, and whether all records that list the file apply.
 func (at *attributing) sources(ctx context.Context, g *group) (found []source, all bool, err error) {
 	all = true
 	for _, id := range g.ids {
@@ -161,7 +163,7 @@ func (at *attributing) sources(ctx context.Context, g *group) (found []source, a
 	return found, all, nil
 }
 
-// apply finds which lines of a record the lines of the commit's file are.
+// apply maps the lines of the commit's file to those of a record.
 func (at *attributing) apply(ctx context.Context, g *group, f file) (lines []int, applies bool, err error) {
 	if g.blob != "" && f.Blob == g.blob {
 		return nil, true, nil
@@ -186,7 +188,7 @@ func (at *attributing) apply(ctx context.Context, g *group, f file) (lines []int
 	return lines, true, nil
 }
 
-// readContents reads those blobs that are here and weren't read before.
+// readContents reads the blobs that exist in this repository and weren't read before.
 func (at *attributing) readContents(ctx context.Context, wanted []git.OID) error {
 	if at.blobs == nil {
 		at.blobs = map[git.OID][]byte{}
@@ -204,8 +206,8 @@ func (at *attributing) readContents(ctx context.Context, wanted []git.OID) error
 	})
 }
 
-// byPatch finds the lines of a record whose blob isn't here, if the commit adds the same
-// lines as the one that the record was made for.
+// byPatch maps the lines of a record whose blob is missing, if the commit adds the same lines as
+// the commit of the record.
 func (at *attributing) byPatch(ctx context.Context, g *group, f file) (lines []int, applies bool, err error) {
 	if f.Patch == "" {
 		return nil, false, nil

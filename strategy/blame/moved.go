@@ -13,10 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// mostOrigins is how many files of records are compared.
+// mostOrigins is the maximum number of files of records that are compared.
 const mostOrigins = 1000
 
-// remainder are lines of a commit's file that are a person's because no record of the commit's
+// remainder holds lines of a commit's file that are a person's because no record of the commit's
 // checkpoints has them.
 type remainder struct {
 	*group
@@ -31,16 +31,16 @@ type recordedLine struct {
 	line int
 }
 
-// recordedFile is the record of a file with what the commit has under the same name.
+// recordedFile is the record of a file, with the commit's file of the same name.
 type recordedFile struct {
 	source
 
 	now git.OID // the commit's file, empty if it has none
 }
 
-// followMoves corrects the authors of remaining lines that one of the folded commits moved from
-// a file of a record: they belong to the writer there, or are unknown if several records have
-// them. Where the commit has the record's file, whoever made the record followed the move.
+// followMoves corrects the authors of remaining lines that one of the folded commits moved from a
+// file of a record: they belong to the writer there, or are unknown if several records have them.
+// If the commit has the record's version of the file, the record already accounts for moves.
 func (at *attributing) followMoves(ctx context.Context) error {
 	files, err := at.recordedFiles(ctx)
 	if err != nil {
@@ -75,7 +75,8 @@ func (at *attributing) followMoves(ctx context.Context) error {
 }
 
 // goneLines returns, by commit, the long lines of files that the commits remove. Such a line was
-// moved, with too little else for git to follow it, and its commit is not the one that added it.
+// moved, together with too little for git to follow it, so that git's commit for it isn't the one
+// that added it.
 func (at *attributing) goneLines(ctx context.Context) (map[git.OID]map[string]bool, error) {
 	files := map[git.OID][]git.OID{}
 	var wanted []git.OID
@@ -118,8 +119,8 @@ func (at *attributing) goneLines(ctx context.Context) (map[git.OID]map[string]bo
 	return gone, nil
 }
 
-// recordedFiles finds, by commit, the files of which its checkpoints have a record and that the
-// commit has otherwise, and reads both.
+// recordedFiles finds, by commit, the files with a record in its checkpoints that the commit has in
+// another version, and reads both versions.
 func (at *attributing) recordedFiles(ctx context.Context) (map[git.OID][]*recordedFile, error) {
 	files := map[git.OID][]*recordedFile{}
 	var order []*recordedFile
@@ -160,13 +161,13 @@ func (at *attributing) recordedFiles(ctx context.Context) (map[git.OID][]*record
 	return files, at.readContents(ctx, wanted)
 }
 
-// removedLines returns the significant lines of sessions in records that the commit's files of
-// the same names lack, by their texts.
+// removedLines returns the significant lines of sessions in records that the commit's files of the
+// same names lack, by their texts.
 func (at *attributing) removedLines(files []*recordedFile) map[string][]recordedLine {
 	removed := map[string][]recordedLine{}
 	for _, f := range files {
 		if at.blobs[f.now] == nil && f.now != "" {
-			continue // too large, or not here
+			continue // too large or missing
 		}
 		left := map[string]bool{}
 		for line := range bytes.Lines(at.blobs[f.now]) {
@@ -184,7 +185,7 @@ func (at *attributing) removedLines(files []*recordedFile) map[string][]recorded
 	return removed
 }
 
-// moveBlock gives the lines of a block, each of which has origins, to the writers there.
+// moveBlock assigns the lines of a block, each of which has origins, to the writers of the origins.
 func (at *attributing) moveBlock(block []*Line, origins [][]recordedLine) {
 	size := 0
 	for _, l := range block {

@@ -9,21 +9,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
-// patches reads what commits add to files, each commit once.
+// patches reads the lines that commits add to files, once for each commit.
 type patches struct {
 	repo  *git.Repo
 	files map[git.OID]map[string]patch // by commit and path
-	asked int                          // commits whose diff was read
+	asked int                          // number of commits whose diff was read
 }
 
-// patch is what a commit adds to a file.
+// patch holds the lines that a commit adds to a file.
 type patch struct {
 	id    string
 	added checkpoint.LineRanges
 }
 
-// of returns what a commit adds to the group's file; false if that isn't known: the diff can't be
-// read, or it would be that of too many commits.
+// of returns the lines that a commit adds to the group's file. It returns false if they aren't
+// known: the diff can't be read, or the diffs of too many commits were read.
 func (ps *patches) of(ctx context.Context, c git.Commit, g *group) (patch, bool, error) {
 	if files, known := ps.files[g.commit]; known {
 		p, ok := files[g.path]

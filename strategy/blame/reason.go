@@ -9,16 +9,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 )
 
-// Reason is what led to the lines or the commit of a question.
+// Reason describes what led to the lines or the commit of a question.
 type Reason struct {
 	File *File // nil for a commit
-	// Lines are those of the author of Story.
+	// Lines are the lines of the author of Story.
 	Lines []Line
-	// Commit is that of the lines, or the one of the question. It is empty for lines that
+	// Commit is the commit of the lines, or the commit of the question. It is empty for lines that
 	// aren't committed.
 	Commit git.Commit
 	Story  Story
-	// Others is how many more authors the lines of the question have.
+	// Others is the number of other authors of the question's lines.
 	Others int
 }
 
@@ -28,8 +28,8 @@ var (
 	ErrNoText = errors.New("no line or commit has this text")
 )
 
-// WhyLines finds what led to lines of a file: to those of the author of most of them, of equals
-// the first. The error is ErrEmpty if there are none.
+// WhyLines finds what led to the lines of a file that belong to the author of most of them, of
+// several the first. The error is ErrEmpty if there are no lines.
 func (r Reader) WhyLines(ctx context.Context, q gitblame.Request) (Reason, error) {
 	f, err := r.File(ctx, q)
 	if err != nil {
@@ -77,10 +77,10 @@ func (r Reader) WhyCommit(ctx context.Context, commit git.Commit) (Reason, error
 	return found, err
 }
 
-// mostHits is how many lines with a text are asked about.
+// mostHits is the maximum number of lines with a text that are examined.
 const mostHits = 10
 
-// WhyText finds what led to the newest line of the tracked files that has a text; else to the
+// WhyText finds what led to the newest line of the tracked files that contains a text, else to the
 // newest commit that added or removed it. The error is ErrNoText if there is neither.
 func (r Reader) WhyText(ctx context.Context, text string) (Reason, error) {
 	var newest *File
@@ -113,8 +113,8 @@ func (r Reader) WhyText(ctx context.Context, text string) (Reason, error) {
 	return r.WhyCommit(ctx, commit)
 }
 
-// isNewer reports whether the first line of a is newer than that of b; what isn't committed
-// is the newest.
+// isNewer reports whether the first line of a is newer than that of b. Uncommitted lines are the
+// newest.
 func isNewer(a, b *File) bool {
 	left, right := a.Lines[0].Commit, b.Lines[0].Commit
 	if left == "" || right == "" {

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 )
 
-// record is what a checkpoint has of the lines of its commit.
+// record holds the authors of a commit's lines from one of its checkpoints.
 type record struct {
-	tree  git.OID // of the metadata branch that has it
+	tree  git.OID // tree of the metadata branch that has it
 	slots []slot
-	// complete reports that every file of which a session wrote something is in it.
+	// complete reports that it has every file in which a session wrote something.
 	complete bool
 }
 
@@ -24,7 +24,7 @@ type record struct {
 type slot struct {
 	meta     checkpoint.SessionMeta
 	recorded checkpoint.Attribution
-	// files are by path; those of earlier versions, which are bound to no blob, are left out.
+	// files are by path. Files of earlier versions, which are bound to no blob, are omitted.
 	files map[string]file
 }
 
@@ -36,7 +36,7 @@ type file struct {
 	written            map[int]checkpoint.LineRanges
 }
 
-// mostSlots is how many sessions of each checkpoint are asked for at once.
+// mostSlots is the number of sessions of each checkpoint that are resolved at once.
 const mostSlots = 3
 
 // readRecords reads the records of all checkpoints that the groups' commits name.
@@ -85,7 +85,7 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 	return nil
 }
 
-// emptyRecords makes an empty record for each checkpoint that the groups' commits name, and
+// emptyRecords creates an empty record for each checkpoint that the groups' commits name, and
 // returns their ids.
 func (at *attributing) emptyRecords(groups []*group) (ids []checkpoint.ID) {
 	at.records = map[checkpoint.ID]*record{}
@@ -100,8 +100,8 @@ func (at *attributing) emptyRecords(groups []*group) (ids []checkpoint.ID) {
 	return ids
 }
 
-// readSlots reads the slots of checkpoints from a tree; the objects are mostSlots for each
-// id. It returns the ids that the tree doesn't have.
+// readSlots reads the slots of checkpoints from a tree. oids has mostSlots objects for each id. It
+// returns the ids that the tree doesn't have.
 func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkpoint.ID, oids []git.OID) (missing []checkpoint.ID, err error) {
 	place := map[git.OID][]checkpoint.ID{}
 	var wanted []git.OID
@@ -109,7 +109,7 @@ func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkp
 		of := oids[i*mostSlots : (i+1)*mostSlots]
 		if of[mostSlots-1] != "" {
 			at.records[id].tree = tree
-			// One that can't be read is as if it were not here.
+			// A checkpoint that can't be read is treated as missing.
 			if c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id); err == nil {
 				for _, s := range c.Sessions {
 					at.records[id].add(s.Meta)
@@ -164,7 +164,7 @@ func (rec *record) add(meta checkpoint.SessionMeta) {
 	rec.slots = append(rec.slots, s)
 }
 
-// judge finds out whether the record is complete: whatever a session wrote is in its files.
+// judge determines whether the record is complete: its files have all lines that sessions wrote.
 func (rec *record) judge() {
 	rec.complete = len(rec.slots) > 0
 	for _, s := range rec.slots {
@@ -174,8 +174,8 @@ func (rec *record) judge() {
 	}
 }
 
-// bound returns the record of a file in a slot: that of the blob, else that of the path,
-// else that of the only one with its base name.
+// bound returns the record of a file in a slot: by path, else by blob, else the only one with the
+// same base name.
 func (s *slot) bound(name string, blob git.OID) (file, bool) {
 	if f, ok := s.files[name]; ok {
 		return f, true
@@ -196,7 +196,7 @@ func (s *slot) bound(name string, blob git.OID) (file, bool) {
 	return file{}, false
 }
 
-// writer returns what the slot has of the line's writer.
+// writer returns the author of a line with the writer's data from the slot.
 func (s *slot) writer(f file, line int, a Author) Author {
 	a.Kind, a.Agent, a.Session = Agent, s.meta.Agent, s.meta.SessionID
 	for i, r := range f.written {

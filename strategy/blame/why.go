@@ -21,25 +21,25 @@ import (
 type Act struct {
 	Tool, Detail, Call string
 	Failed             bool
-	// Guessed reports that nothing records that it was this one.
+	// Guessed reports that no record identifies this use: it is the likely one.
 	Guessed bool
 }
 
-// Story is what led to lines. Its texts are redacted.
+// Story describes what led to lines. Its texts are redacted.
 type Story struct {
 	Author Author
-	// Prompt is what was asked, Said what the agent said last before the edit.
+	// Prompt is the user's prompt, Said the last text of the agent before the edit.
 	Prompt, Said string
-	// Edit wrote the lines; nil if that isn't known.
+	// Edit wrote the lines; nil if it isn't known.
 	Edit *Act
-	// After are the commands that ran after it in the turn.
+	// After holds the commands that ran after it in the turn.
 	After []Act
 	// Turn is the whole turn.
 	Turn []transcript.Item
 }
 
-// Story finds what led to lines of an author in a file. Where the conversation isn't here,
-// only the author and what its record says is known.
+// Story finds what led to lines of an author in a file. If the conversation isn't in this
+// repository, the story has only the author and the data of its record.
 func (r Reader) Story(ctx context.Context, a Author, file string) (Story, error) {
 	story := Story{Author: a, Prompt: a.Turn.Title}
 	if a.Kind != Agent {
@@ -97,7 +97,7 @@ func act(item transcript.Item) Act {
 	return Act{Tool: item.Tool, Detail: item.Text, Call: item.ID, Failed: item.Failed}
 }
 
-// turnReader reads a conversation and where its turns begin.
+// turnReader reads a conversation and the lines at which its turns begin.
 type turnReader struct {
 	transcript.Conversation
 
@@ -112,14 +112,14 @@ func (t *turnReader) line(raw []byte, n int) {
 	}
 }
 
-// turn returns the items of the author's turn, and which of them made the edit: -1 if that
-// isn't known.
+// turn returns the items of the author's turn, and the index of the edit among them, -1 if it isn't
+// known.
 func (t *turnReader) turn(a Author, file string) (items []transcript.Item, edit int) {
 	anchor := a.Turn.Line
 	if i := slices.IndexFunc(t.Items, func(i transcript.Item) bool { return a.Call != "" && i.ID == a.Call }); i >= 0 {
 		anchor = t.Items[i].Line
 	} else if next := slices.IndexFunc(t.begins, func(line int) bool { return line >= anchor }); next >= 0 {
-		anchor = t.begins[next] // the prompt is behind the line at which its hook ran
+		anchor = t.begins[next] // the prompt comes after the line at which its hook ran
 	}
 	from, to := 0, -1
 	for _, line := range t.begins {
@@ -137,9 +137,8 @@ func (t *turnReader) turn(a Author, file string) (items []transcript.Item, edit 
 	return items, editOf(items, a, file)
 }
 
-// editOf finds the use of a tool that wrote the lines: the author's call; else, for a
-// subagent's, the last that started one; else the last command that names the file, or the
-// only one.
+// editOf finds the tool use that wrote the lines: the author's call; else, for a subagent, the last
+// one that started a subagent; else the last command that names the file, or the only command.
 func editOf(items []transcript.Item, a Author, file string) int {
 	if i := slices.IndexFunc(items, func(i transcript.Item) bool { return a.Call != "" && i.ID == a.Call }); i >= 0 {
 		return i
@@ -201,7 +200,7 @@ func (r Reader) stored(ctx context.Context, a Author, into *turnReader) error {
 	return checkpoint.ErrNotFound
 }
 
-// live reads the conversation of a session that goes on.
+// live reads the conversation of a session that is not finished.
 func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 	s, err := session.Open(r.Repo.CommonDir).Load(a.Session)
 	if err != nil {
@@ -221,9 +220,9 @@ func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 	})
 }
 
-// OfCommit returns the author of most of the lines that a commit added, as the records of its
-// checkpoints have them, and the file of most of these; false if it has no checkpoint here. If no
-// record has lines, the authors are derived.
+// OfCommit returns the author of most of the lines that a commit added, according to the records of
+// its checkpoints, and the file with most of these lines. It returns false if the commit has no
+// checkpoint in this repository. If no record has lines, the authors are derived.
 func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
 	at := newAttributing(r, map[git.OID]git.Commit{commit.OID: commit})
 	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDsOf(commit)}

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// Blocked returns the branch, such as "entire", whose name keeps git from having
-// the branch of checkpoints beside it; "" if there is none. It starts a git
-// process only where that branch has no file of its own.
+// Blocked returns the branch, such as "entire", whose name prevents git from creating the branch of
+// checkpoints, or "" if there is none. It starts a git process only if the branch of checkpoints
+// has no file of its own.
 func (pr *Preparer) Blocked(ctx context.Context) (string, error) {
 	info, err := os.Lstat(filepath.Join(pr.Repo.CommonDir, filepath.FromSlash(checkpoint.MetadataBranch)))
 	if err == nil && info.Mode().IsRegular() {
@@ -32,7 +32,7 @@ func (pr *Preparer) Blocked(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// BlockedHint is what to do about a branch that Blocked returns.
+// BlockedHint returns a command that renames a branch returned by Blocked.
 func BlockedHint(branch string) string {
 	return fmt.Sprintf("rename it: git branch -m %s <name>", branch)
 }

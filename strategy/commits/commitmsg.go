@@ -9,10 +9,10 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// CommitMsg checks the message that the editor left. If there is nothing in
-// it but our trailer, the trailer goes too, so that git aborts the commit as
-// it would have without us. If the trailer was lost with the whole text, not
-// taken out, it is put back, and the user is shown how to remove it.
+// CommitMsg checks the message after the editor. If it contains only our trailer, the trailer is
+// removed, so that git aborts the commit as it would have without us. If the trailer was lost
+// together with the whole text instead of being removed, it is added again, and the user is shown
+// how to remove it.
 func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	mine := pr.journal.OfWorktree(ctx)
 	at := len(mine) - 1
@@ -25,7 +25,7 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 		}
 		at = len(mine) - 1
 	}
-	d := mine[at] // the decision about the commit that is being made
+	d := mine[at] // the decision about the current commit
 	msg, err := pr.readMessage(ctx, Message{File: file})
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	// A person took the trailer out if the hint is still there, or all the rest of the message is
-	// as it was.
+	// A person removed the trailer if the hint is still there, or if the rest of the message is
+	// unchanged.
 	if d.Hint && strings.Contains(msg.rest+msg.prose, hintMark) || !d.Hint && msg.digest() == d.Prose {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (pr *Preparer) rewrite(msg *message) error {
 	return nil
 }
 
-// withoutComments is the prose less the comments that stand within it.
+// withoutComments returns the prose without the comments in it.
 func (pr *Preparer) withoutComments(msg message) string {
 	if msg.mark == "" {
 		return msg.prose

@@ -14,11 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// lag is how long the transcript may be behind the input of a stop.
+// lag is the maximum delay of the transcript after the input of a stop.
 const lag = 300 * time.Millisecond
 
-// CompleteSession stores the rest of a session's transcript, and completes its
-// checkpoints with it.
+// CompleteSession stores the rest of a session's transcript and completes its checkpoints with it.
 func (c *Committed) CompleteSession(ctx context.Context, id string) error {
 	for attempt := 1; ; attempt++ {
 		err := c.completeOnce(ctx, id)
@@ -34,10 +33,9 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 		return err
 	}
 	before := c.Redactions()
-	// The long part, redacting, is done without the lock: pieces come out the
-	// same in every process.
+	// Redacting takes long and is done without the lock: every process produces the same pieces.
 	_, failed := c.transcripts.StoreTranscript(ctx, done, tracking.NoLimit)
-	if err := c.Repo.SyncObjects(); err != nil { // the state counts on them
+	if err := c.Repo.SyncObjects(); err != nil { // the state refers to them
 		return errors.Join(failed, err)
 	}
 	if failed != nil {
@@ -53,7 +51,8 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 		}
 		takeStored(s, done)
 		if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
-			// The last text of a turn belongs to its last checkpoint, until another prompt has begun.
+			// The last text of a turn belongs to its last checkpoint, unless another prompt has
+			// begun.
 			last := s.LastCheckpointID
 			if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
 				last = ""
@@ -70,8 +69,8 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 	})
 }
 
-// keepStored takes into the session's state what was stored of its transcript before
-// the time was up, so that the next child goes on from there.
+// keepStored adds the segments of the transcript that were stored before the timeout to the
+// session's state, so that the next child continues from there.
 func (c *Committed) keepStored(ctx context.Context, done *session.State, redactions int) error {
 	const patience = time.Second
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
@@ -85,8 +84,8 @@ func (c *Committed) keepStored(ctx context.Context, done *session.State, redacti
 	})
 }
 
-// takeStored takes over what was stored of a session's transcript, and reports
-// whether that is more than the session knew of.
+// takeStored copies the stored transcript from done to s if done has more of it, and reports
+// whether it has.
 func takeStored(s, done *session.State) bool {
 	more := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode && done.Recorder.Stored.Raw > s.Recorder.Stored.Raw
 	if more {
@@ -95,10 +94,9 @@ func takeStored(s, done *session.State) bool {
 	return more
 }
 
-// awaitLast brings the session up to date with its transcript, and waits a
-// moment if that lacks the message of the last stop's input. The result is
-// nil if it doesn't come, in which case the next hook sees to it, or if there
-// is no such session.
+// awaitLast updates the session from its transcript. If the transcript lacks the last message
+// reported by a stop, it waits up to lag for it. It returns nil if the message isn't written in
+// time, in which case the next hook handles it, or if the session doesn't exist.
 func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, error) {
 	const looks = 10
 	s, err := c.refresh(ctx, id)
@@ -116,9 +114,9 @@ func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, e
 	return nil, err
 }
 
-// refresh brings a session's state up to date with its transcript; nil if
-// there is no such session. The transcript is read without the lock, and read
-// again if another hook has saved the session meanwhile.
+// refresh updates a session's state from its transcript. It returns nil if the session doesn't
+// exist. The transcript is read without the lock, and read again if another hook saved the session
+// meanwhile.
 func (c *Committed) refresh(ctx context.Context, id string) (*session.State, error) {
 	for attempt := 1; ; attempt++ {
 		stamp := c.Stamp(id)
@@ -143,8 +141,8 @@ func (c *Committed) refresh(ctx context.Context, id string) (*session.State, err
 	}
 }
 
-// encodeAgents is how far the transcripts of the session's subagents are read, to
-// be compared.
+// encodeAgents encodes the read positions in the transcripts of the session's subagents, for a
+// comparison.
 func encodeAgents(s *session.State) []byte {
 	data, err := json.Marshal(s.Recorder.Agents)
 	if err != nil {
@@ -153,9 +151,9 @@ func encodeAgents(s *session.State) []byte {
 	return data
 }
 
-// StartCompletions lets the checkpoints of turns that may never stop have what their
-// transcripts hold by now. except is the session that the hook is about.
-// Whether a turn goes on is known only for an agent whose process is known.
+// StartCompletions starts completing the checkpoints of turns that may never stop, from the current
+// transcripts. except is the session of the running hook. A turn is known to be running only if the
+// agent's process is known.
 func (c *Committed) StartCompletions(ctx context.Context, except string) {
 	for _, s := range c.OwnSessions(ctx, c.Sessions.Glance) {
 		agent := s.Recorder.Agent

@@ -23,9 +23,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Finder links commits that were made where no hook of git ran: by an agent that turns hooks
-// off, by an editor or another tool. Their messages can't get the trailer any more, so that
-// it is kept in a note beside the commit.
+// Finder links commits that were made without git hooks: by an agent that disables hooks, an editor
+// or another tool. Their messages can't get a trailer any more, so it is stored in a note of the
+// commit.
 type Finder struct {
 	*workspace.Workspace
 
@@ -40,22 +40,22 @@ type Finder struct {
 type FoundCommit struct {
 	Commit git.Commit
 	IDs    []checkpoint.ID
-	// Sessions are those that have a share, empty for a commit that was only rewritten.
+	// Sessions are the sessions with a share, empty for a commit that was only rewritten.
 	Sessions []string
-	// Amended reports that the commit was amended with the trailer.
+	// Amended reports that the commit was amended to add the trailer.
 	Amended bool
 }
 
 const (
-	// maxFound bounds the commits of one search.
+	// maxFound is the maximum number of commits in a search.
 	maxFound = 100
-	// maxNoted bounds the commits with notes that a search compares.
+	// maxNoted is the maximum number of commits with notes that a search compares.
 	maxNoted = 64
 )
 
-// FindNew links the commits of this worktree that were made since HEAD was examined last. by is
-// the session whose hook this is. Where HEAD hasn't moved it reads HEAD and one file, and
-// starts no git process.
+// FindNew links the commits that were made in this worktree since HEAD was examined last. by is the
+// session of the running hook. If HEAD hasn't moved it reads HEAD and one file, and starts no git
+// process.
 func (f *Finder) FindNew(ctx context.Context, by string) (found []FoundCommit, err error) {
 	head, born, err := f.Head(ctx)
 	if err != nil || !born {
@@ -74,15 +74,15 @@ func (f *Finder) FindNew(ctx context.Context, by string) (found []FoundCommit, e
 		if err != nil && ctx.Err() == nil {
 			f.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
 		}
-		if head, _, err = f.Head(ctx); err != nil { // it may be amended
+		if head, _, err = f.Head(ctx); err != nil { // it may have been amended
 			return found, err
 		}
 	}
 	return found, f.Examined(head.OID)
 }
 
-// HasNew reports whether HEAD was moved since it was examined last while sessions have work that
-// may be in what is new. It starts no git process.
+// HasNew reports whether HEAD has moved since it was examined last and pending sessions may have
+// work in the new commits. It starts no git process.
 func (f *Finder) HasNew(ctx context.Context) bool {
 	head, born, err := f.Head(ctx)
 	if err != nil || !born || f.examined() == head.OID {
@@ -97,7 +97,7 @@ func (f *Finder) HasNew(ctx context.Context) bool {
 	return false
 }
 
-// PassedHead is Passed of HEAD, where HEAD was examined before.
+// PassedHead calls Passed for HEAD if HEAD was examined before.
 func (f *Finder) PassedHead(ctx context.Context) error {
 	if f.examined() == "" {
 		return nil
@@ -109,8 +109,8 @@ func (f *Finder) PassedHead(ctx context.Context) error {
 	return f.Passed(ctx, head)
 }
 
-// Passed notes a commit whose own hooks have decided about it, and links those before it that
-// had none.
+// Passed records a commit that its own hooks have decided about, and links the commits before it
+// that were made without hooks.
 func (f *Finder) Passed(ctx context.Context, c git.Commit) error {
 	known := f.examined()
 	if here := f.PendingSessions(ctx); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(here) > 0 {
@@ -121,8 +121,8 @@ func (f *Finder) Passed(ctx context.Context, c git.Commit) error {
 	return f.Examined(c.OID)
 }
 
-// Find links those commits of a range that a session made, wherever they come from. The range
-// is what git log takes.
+// Find links the commits of a range that a session made, wherever they were made. The range has the
+// form of the arguments of git log.
 func (f *Finder) Find(ctx context.Context, revs ...string) ([]FoundCommit, error) {
 	return f.find(ctx, f.AllSessions(ctx), "", false, revs...)
 }
@@ -131,8 +131,7 @@ func (f *Finder) examinedPath() string {
 	return filepath.Join(f.RecordsDir(), "head-"+checkpoint.WorktreeHash(f.Repo.WorktreeID))
 }
 
-// examined returns the commit that HEAD was when a hook examined it last, "" if it isn't
-// known.
+// examined returns the commit of HEAD when a hook examined it last, or "" if it isn't known.
 func (f *Finder) examined() git.OID {
 	data, err := disk.ReadFile(f.examinedPath())
 	if oid := git.OID(strings.TrimSpace(string(data))); err == nil && f.Repo.Format.Valid(oid) {
@@ -141,7 +140,7 @@ func (f *Finder) examined() git.OID {
 	return ""
 }
 
-// Examined notes that what leads to a commit needs no search.
+// Examined records that head and its ancestors need no further search.
 func (f *Finder) Examined(head git.OID) error {
 	if err := disk.MkdirAll(f.RecordsDir(), 0o700); err != nil {
 		return err
@@ -149,8 +148,8 @@ func (f *Finder) Examined(head git.OID) error {
 	return disk.WriteCache(f.examinedPath(), []byte(string(head)+"\n"), 0o600)
 }
 
-// find links commits of a range, oldest first. With onlyHere it leaves out those that were
-// made elsewhere.
+// find links commits of a range, oldest first. With onlyHere it skips commits that were made in
+// another clone.
 func (f *Finder) find(ctx context.Context, here []*session.State, by string, onlyHere bool, revs ...string) ([]FoundCommit, error) {
 	args := append([]string{fmt.Sprintf("--max-count=%d", maxFound), "--no-merges"}, revs...)
 	list, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
@@ -185,10 +184,10 @@ func (f *Finder) find(ctx context.Context, here []*session.State, by string, onl
 	return found, nil
 }
 
-// madeHere returns the commits that the reflog of HEAD has as committed here, and those that
+// madeHere returns the commits that are recorded as committed in the reflog of HEAD, and those that
 // no remote has, which another tool may have made.
 func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit, error) {
-	const end = 256 << 10 // of the reflog
+	const end = 256 << 10 // number of bytes at the end of the reflog
 	committed := map[git.OID]bool{}
 	if data, err := os.ReadFile(filepath.Join(f.Repo.GitDir, "logs", "HEAD")); err == nil {
 		for line := range strings.Lines(string(data[max(0, len(data)-end):])) {
@@ -217,8 +216,8 @@ func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit,
 	}), nil
 }
 
-// findRewritten gives commits the notes of those that they were rewritten from: a commit that
-// changes the same has the same patch id.
+// findRewritten copies the notes of commits to those that they were rewritten to, which have the
+// same patch id.
 func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundCommit, error) {
 	tree, err := f.Repo.Notes.Tree(ctx)
 	if err != nil || tree == "" {
@@ -232,7 +231,7 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 	for _, e := range entries[:min(len(entries), maxNoted)] {
 		c, err := f.Repo.Commit(ctx, e.Name)
 		switch {
-		case errors.Is(err, git.ErrMissing): // or a folder of names
+		case errors.Is(err, git.ErrMissing): // or a directory of names
 		case err != nil:
 			return nil, err
 		default:
@@ -266,12 +265,12 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 	return found, gitnote.Write(ctx, f.Repo, f.signature(list[0]), texts)
 }
 
-// signature is who a note is by: who made the commit, now.
+// signature returns the author of a note: the commit's committer, at the current time.
 func (f *Finder) signature(c git.Commit) git.Signature {
 	return git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: f.Env.Now()}
 }
 
-// link links a commit to the sessions whose content it has; false if there is none.
+// link links a commit to the sessions whose content it has. It returns false if there is none.
 func (f *Finder) link(ctx context.Context, here []*session.State, by string, c git.Commit) (FoundCommit, bool, error) {
 	changes, err := f.condenser.ChangesOf(ctx, c)
 	if err != nil {
@@ -330,8 +329,8 @@ func (f *Finder) link(ctx context.Context, here []*session.State, by string, c g
 	return found, true, f.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: c, Holder: c.OID, Late: true})
 }
 
-// Follow gives rewritten commits the notes of those that they take the place of, old id to
-// new.
+// Follow copies the notes of rewritten commits to the commits that replace them, given as a map of
+// old ids to new ids.
 func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
 	if tree, err := f.Repo.Notes.Tree(ctx); err != nil || tree == "" {
 		return err

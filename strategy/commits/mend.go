@@ -15,23 +15,23 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
-// ErrElsewhere means that a folder is no worktree of this repository.
+// ErrElsewhere means that a folder is not a worktree of this repository.
 var ErrElsewhere = errors.New("not a worktree of this repository")
 
-// Open is a commit that was decided about and that no hook is about to see to.
+// Open is a decision about a commit that no running hook will carry out.
 type Open struct {
 	journal.Decision
 
-	Path string // in the journal
-	// Commit was made as decided; empty if no commit carries the id.
+	Path string // path in the journal
+	// Commit was made as decided; it is empty if no commit has the id.
 	Commit git.OID
-	// Stale means that the commit was never made and won't be.
+	// Stale reports that the commit was never made and won't be.
 	Stale bool
-	// Err is why the entry can't be read. Then nothing else is known of it.
+	// Err is the error of reading the entry. If it is set the other fields except Path are empty.
 	Err error
 }
 
-// OpenCommits returns what is open, and changes nothing.
+// OpenCommits returns the open decisions. It changes nothing.
 func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
 	entries, err := os.ReadDir(r.journal.Dir())
 	if err != nil {
@@ -65,22 +65,21 @@ func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
 	return list, err
 }
 
-// FinishCommits carries out what was decided about commits that were made,
-// forgets what is stale, and sets entries aside that can't be read.
+// FinishCommits carries out the decisions about commits that were made, removes stale decisions,
+// and moves entries that can't be read out of the way.
 func (r *Repairer) FinishCommits(ctx context.Context) error {
 	_, err := r.finishAll(ctx, r.Waiting(ctx), journal.AllCommits)
 	return err
 }
 
-// Linked is a commit that was given a checkpoint.
+// Linked is a commit with a checkpoint.
 type Linked struct {
 	Commit git.OID
-	// Files are those of the sessions that it holds; nil if there are many.
+	// Files are the files of the sessions in the commit; nil if there are many.
 	Files []string
 }
 
-// Linked returns the last commits of this repository that were given a
-// checkpoint here.
+// Linked returns the last commits of this repository that were given a checkpoint here.
 func (r *Repairer) Linked() map[checkpoint.ID]Linked {
 	found := map[checkpoint.ID]Linked{}
 	for _, l := range r.links.All() {
@@ -94,7 +93,7 @@ func (r *Repairer) Linked() map[checkpoint.ID]Linked {
 	return found
 }
 
-// Lost is a checkpoint that a commit names and nobody has.
+// Lost is a checkpoint that a commit names and that can't be found.
 type Lost struct {
 	ID     checkpoint.ID
 	Commit git.Commit
@@ -102,9 +101,9 @@ type Lost struct {
 	Shares []journal.Share
 }
 
-// WriteLost writes a lost checkpoint anew from the sessions' states and
-// transcripts. How long the conversations were at the commit is not known, so the
-// checkpoint holds all of them. The states stay as they are.
+// WriteLost rewrites a lost checkpoint from the sessions' states and transcripts. The length of the
+// conversations at the time of the commit is not known, so the checkpoint contains all of them. The
+// states don't change.
 func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 	return r.WithLock(ctx, func() error {
 		if c, err := r.attribution.ReadCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
@@ -120,7 +119,7 @@ func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 			if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
 				return err
 			}
-			// What was lost with the checkpoint may be more than that.
+			// More objects than the checkpoint may be lost.
 			if s.Recorder.Stored, err = r.transcripts.Segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
 				return err
 			}
@@ -128,7 +127,8 @@ func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 				return err
 			}
 			s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
-			// As if amended: tokens are only counted where they are known to be its.
+			// As for an amended commit: tokens are counted only if they are known to be the
+			// checkpoint's.
 			d := journal.Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
 			put, err := r.condenser.WriteSlot(ctx, d, authorship.Slot{State: s, Notes: n, Files: share.Files})
 			if err != nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// hintMark begins the line that explains how to decline a link. As long as it is
-// in a message, a missing trailer was taken out by a person.
+// hintMark begins the line that explains how to decline a link. If a message contains it but no
+// trailer, a person removed the trailer.
 const hintMark = "Remove the " + checkpoint.TrailerKey + " trailer"
 
-// cutLine is git's line above what isn't part of a message, behind the mark of
-// comments.
+// cutLine is the line, without the comment mark, with which git separates a message from the text
+// that is not part of it.
 const cutLine = " ------------------------ >8 ------------------------"
 
-// message is a commit message on its way through the editor: what the commit
-// will say, and the comments below it.
+// message is a commit message that is being edited: the text of the commit, and the comments below
+// it.
 type message struct {
 	path  string
 	prose string // up to the comments, trailers included
-	rest  string // comments, and what a verbose commit shows
-	mark  string // what comments begin with; empty if there are none
+	rest  string // comments, and the diff of a verbose commit
+	mark  string // prefix of comments; empty if there are none
 }
 
-// readMessage reads a message file. One that was given on the command line, and that no
-// editor shows, is all text; comments are searched for in the others.
+// readMessage reads a message file. A message that was given on the command line and is not edited
+// has no comments; all others are searched for comments.
 func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
 	path := m.File
 	if !filepath.IsAbs(path) {
@@ -51,11 +51,11 @@ func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error)
 	return splitMessage(path, string(data), pr.commentMark(ctx, string(data))), nil
 }
 
-// showsEditor reports whether git starts an editor: where it doesn't, it gives its hooks
-// this one.
+// showsEditor reports whether git starts an editor. If it doesn't, it sets GIT_EDITOR to ":" for
+// its hooks.
 func (pr *Preparer) showsEditor() bool { return pr.Env.Getenv("GIT_EDITOR") != ":" }
 
-// commentMark is what comment lines begin with.
+// commentMark returns the prefix of comment lines.
 func (pr *Preparer) commentMark(ctx context.Context, text string) string {
 	config, err := pr.Repo.Config.Match(ctx, `^core\.comment(char|string)$`)
 	if err != nil {
@@ -65,8 +65,8 @@ func (pr *Preparer) commentMark(ctx context.Context, text string) string {
 	if mark != "auto" {
 		return mark
 	}
-	// Git has chosen a character that no line of the message began with, and
-	// its own comments end the file.
+	// Git has chosen a character with which no line of the message began, and its own comments are
+	// at the end of the file.
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if last := lines[len(lines)-1]; last != "" && strings.ContainsRune("#;@!$%^&|:", rune(last[0])) {
 		return last[:1]
@@ -74,8 +74,8 @@ func (pr *Preparer) commentMark(ctx context.Context, text string) string {
 	return "#"
 }
 
-// splitMessage cuts a message before the comments that end it. A cut line and
-// what a verbose commit shows below it count as comments.
+// splitMessage splits a message before its trailing comments. A cut line and the diff of a verbose
+// commit below it count as comments.
 func splitMessage(path, text, mark string) message {
 	lines := strings.SplitAfter(text, "\n")
 	end := len(lines)
@@ -99,18 +99,18 @@ func splitMessage(path, text, mark string) message {
 		return message{path: path, prose: text}
 	}
 	for cut < end && !strings.HasPrefix(lines[cut], mark) {
-		cut++ // blank lines above the comments stay with the prose
+		cut++ // blank lines above the comments remain in the prose
 	}
 	return message{path: path, prose: strings.Join(lines[:cut], ""), rest: strings.Join(lines[cut:], ""), mark: mark}
 }
 
-// add puts the trailers into the message, each once, by git's own rules.
+// add adds the trailers to the message, without duplicates, by git's own rules.
 func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
 	trailers := trailersOf(ids)
 	body := checkpoint.StripIDs(m.prose)
 	switch {
 	case strings.TrimSpace(body) == "":
-		// Nothing is written yet: the first line is for the subject.
+		// The message is empty: the first line is for the subject.
 		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
 	default:
 		out, err := gitwork.AddTrailers(ctx, pr.Repo, []byte(strings.TrimSuffix(body, "\n")+"\n"), trailers)
@@ -127,14 +127,14 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 		return nil
 	}
 	if first, below, _ := strings.Cut(m.rest, "\n"); strings.HasPrefix(first, m.mark+cutLine) {
-		m.rest = first + "\n" + m.comment(hint) + below // what is above the line stays in the commit
+		m.rest = first + "\n" + m.comment(hint) + below // git keeps the text above this line
 	} else {
 		m.rest = m.comment(hint) + m.rest
 	}
 	return nil
 }
 
-// trailersOf are the lines that link a commit to checkpoints.
+// trailersOf returns the trailer lines that link a commit to checkpoints.
 func trailersOf(ids []checkpoint.ID) []string {
 	trailers := make([]string, len(ids))
 	for i, id := range ids {
@@ -156,5 +156,5 @@ func (m *message) write() error {
 	return disk.WriteCache(m.path, []byte(m.prose+m.rest), 0o644)
 }
 
-// digest names the prose without trailers and comments.
+// digest returns a digest of the prose without trailers and comments.
 func (m *message) digest() string { return workspace.Digest(checkpoint.StripIDs(m.prose)) }

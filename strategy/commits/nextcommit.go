@@ -13,18 +13,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// NextCommit is what the user's next commit here would be linked to, as things
-// are.
+// NextCommit describes the links that the user's next commit would have now.
 type NextCommit struct {
-	// Staged is the number of files that are staged. With none the shares are
-	// those of a commit of all pending files.
+	// Staged is the number of staged files. If it is 0 the shares are those of a commit of all
+	// pending files.
 	Staged int
 	Shares []journal.Share
 }
 
-// NextCommit returns what the user's next commit would be linked to: the hook
-// decides by the same rules, when it is made. In the middle of a rebase, a pick
-// or a revert it returns nothing. It writes nothing.
+// NextCommit returns the links of the user's next commit, by the rules that the hook will use.
+// While a rebase, a pick or a revert is in progress it returns nothing. It writes nothing.
 func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 	var next NextCommit
 	op, err := gitwork.InProgress(ctx, pr.Repo)

@@ -13,31 +13,31 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// operation is what git is doing when it makes a commit.
+// operation is the git operation that makes a commit.
 type operation int
 
 const (
 	commitNew operation = iota
 	commitAmend
-	commitMerge // by hand, after conflicts
-	commitClean // by git merge itself, after which post-commit isn't run
+	commitMerge // git commit after conflicts
+	commitClean // by git merge itself, which doesn't run post-commit
 	commitSquash
 	commitRebase
-	commitAside // with git commit, where a rebase has stopped
+	commitAside // by git commit while a rebase has stopped
 	commitPick
 	commitRevert
 )
 
-// Message are the arguments of the prepare-commit-msg hook.
+// Message holds the arguments of the prepare-commit-msg hook.
 type Message struct {
 	File   string // path of the message
 	Source string // "", message, template, merge, squash or commit
-	Commit string // for commit: which one
+	Commit string // for source commit: the commit
 }
 
-// operation finds the operation in progress. Git's hooks get no notice of an amend
-// with -m, of a cherry-pick or of a revert: their traces in the git directory
-// and the command line of the git process are all there is.
+// operation determines the operation in progress. Git doesn't report an amend with -m, a
+// cherry-pick or a revert to its hooks. They can be detected only by their files in the git
+// directory and the command line of the git process.
 func (o *Operations) operation(ctx context.Context, m Message, text string) operation {
 	doing, err := gitwork.InProgress(ctx, o.Repo)
 	if err != nil {
@@ -70,14 +70,14 @@ func (o *Operations) reflogAction(name string) bool {
 	return strings.HasPrefix(o.Env.Getenv("GIT_REFLOG_ACTION"), name)
 }
 
-// isRevert recognises the message that git revert writes.
+// isRevert reports whether a message was written by git revert.
 func isRevert(text string) bool {
 	return (strings.HasPrefix(text, "Revert \"") || strings.HasPrefix(text, "Reapply \"")) &&
 		regexp.MustCompile(`(?m)^This reverts commit [0-9a-f]{7,64}`).MatchString(text)
 }
 
 func amends(m Message, verb string, args []string) bool {
-	// git accepts the option cut short, down to what no other option begins with.
+	// git accepts the option abbreviated, down to its shortest unique prefix.
 	const full, least = "--amend", len("--am")
 	flag := func(a string) bool { return len(a) >= least && len(a) <= len(full) && a == full[:len(a)] }
 	switch {
@@ -90,8 +90,8 @@ func amends(m Message, verb string, args []string) bool {
 	}
 }
 
-// Command returns the git command that makes the commit and its arguments,
-// aliases expanded; nothing where it can't be seen.
+// Command returns the git command that makes the commit and its arguments, with aliases expanded.
+// It returns nothing if the process can't be inspected.
 func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
 	caller, ok := o.Env.Caller()
 	if !ok || len(caller.Args) == 0 {
@@ -120,7 +120,7 @@ func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
 	return words[0], slices.Concat(words[1:], args)
 }
 
-// skipGlobalOptions cuts off the options before git's subcommand.
+// skipGlobalOptions removes the options before git's subcommand.
 func skipGlobalOptions(args []string) []string {
 	valued := []string{"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"}
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -132,15 +132,15 @@ func skipGlobalOptions(args []string) []string {
 	return args
 }
 
-// prior returns the ids that a commit of this kind has to keep: those of the
-// commits that it replaces, copies or folds in, in order, each once.
+// prior returns the ids that a commit of this kind must keep: those of the commits that it
+// replaces, copies or squashes, in order, without duplicates.
 func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
 	ids := checkpoint.IDs(text)
 	switch op {
 	case commitAmend:
 		ids = append(checkpoint.IDsOf(head), ids...)
 	case commitSquash:
-		// Git lists the commits it folds together from the newest on.
+		// Git lists the squashed commits from the newest on.
 		folded := checkpoint.IDs(o.gitFile("SQUASH_MSG"))
 		slices.Reverse(folded)
 		ids = append(folded, ids...)
@@ -151,8 +151,8 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 	case commitRebase:
 		ids = append(ids, o.rebased(ctx)...)
 	case commitAside:
-		// Where a rebase stopped the person commits something of their own, or
-		// a part of what was picked.
+		// While a rebase has stopped, the user commits other changes or a part of the picked
+		// commit.
 		for _, id := range o.rebased(ctx) {
 			if !slices.Contains(checkpoint.IDsOf(head), id) {
 				ids = append(ids, id)
@@ -163,7 +163,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 	return unique(ids)
 }
 
-// gitFile returns the content of a file of the git directory.
+// gitFile returns the content of a file in the git directory, or "" if it can't be read.
 func (o *Operations) gitFile(name ...string) string {
 	data, err := disk.ReadFile(filepath.Join(append([]string{o.Repo.GitDir}, name...)...))
 	if err != nil {
@@ -172,14 +172,13 @@ func (o *Operations) gitFile(name ...string) string {
 	return string(data)
 }
 
-// rebased returns the ids of what the rebase is folding together or picking
-// right now: git leaves the messages of fixups out, and an edited message may
-// have lost its own.
+// rebased returns the ids of the commits that the rebase is currently folding together or picking:
+// git omits the messages of fixups, and an edited message may have lost its ids.
 func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
 	commits := make([]string, 0, 4)
 	fixups := strings.TrimSpace(o.gitFile("rebase-merge", "current-fixups"))
 	if fixups != "" {
-		// The first one, onto which they are folded, is HEAD by now.
+		// HEAD is the commit into which the fixups are folded.
 		commits = append(commits, "HEAD")
 	}
 	for line := range strings.Lines(fixups) {
@@ -203,8 +202,8 @@ func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
 	return ids
 }
 
-// lastDone returns the command and the commit of the last line of a rebase's
-// list of what is done, if that picks a commit.
+// lastDone returns the command and the commit of the last line in a rebase's list of done commands,
+// if the command picks a commit.
 func lastDone(list string) (verb, rev string) {
 	lines := strings.Split(strings.TrimSpace(list), "\n")
 	f := strings.Fields(lines[len(lines)-1])

@@ -15,14 +15,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// Made is the commit that HEAD is now, with the decisions of its worktree.
+// Made is the current commit of HEAD, with the decisions of its worktree.
 type Made struct {
 	head      git.Commit
 	decisions []journal.Decision
 }
 
-// Checkpoints returns the checkpoints that the commit's message names and that were
-// decided about here.
+// Checkpoints returns the checkpoints that the commit's message names and that a decision of this
+// worktree has.
 func (m Made) Checkpoints() []checkpoint.ID {
 	named := checkpoint.IDsOf(m.head)
 	var ids []checkpoint.ID
@@ -34,15 +34,14 @@ func (m Made) Checkpoints() []checkpoint.ID {
 	return ids
 }
 
-// FindMade returns the commit that HEAD is now. It reports false if there is
-// nothing to do for it.
+// FindMade returns the current commit of HEAD. It returns false if nothing has to be done for it.
 func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 	doing, err := gitwork.InProgress(ctx, c.Repo)
 	if err != nil {
 		return Made{}, false, err
 	}
 	mine := c.journal.OfWorktree(ctx)
-	if doing.Rebase { // what its commits had to keep is forgotten
+	if doing.Rebase { // a rebase in progress: remove the decisions about its commits
 		for _, d := range mine {
 			if d.ID != "" || (c.repairer.isLive(d) && !c.preparer.isCaller(d)) {
 				continue
@@ -61,8 +60,8 @@ func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 	return Made{head: head, decisions: mine}, err == nil && born, err
 }
 
-// Finish carries out what was decided about the commit. If that fails the decision
-// stays, and the next hook of any kind tries again.
+// Finish carries out the decision about the commit. If it fails the decision remains, and the next
+// hook of any kind retries.
 func (c *Committed) Finish(ctx context.Context, m Made) error {
 	err := c.afterCommit(ctx, m.head, m.decisions)
 	if err == nil {
@@ -83,9 +82,9 @@ func (c *Committed) Finish(ctx context.Context, m Made) error {
 	}
 }
 
-// afterCommit applies the decisions about head, and updates the other sessions
-// of the worktree. A decision whose git process is still running belongs to
-// another commit that is being made in this worktree, and is left alone.
+// afterCommit applies the decisions about head, and updates the other sessions of the worktree. It
+// ignores a decision whose git process is still running: it is about another commit that is being
+// made in this worktree.
 func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []journal.Decision) error {
 	ids := checkpoint.IDsOf(head)
 	linked := map[string]bool{}
@@ -104,12 +103,11 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 				linked[share.Session] = true
 			}
 		case own:
-			// Another commit has been made on top of it already, or its
-			// message lost the trailer.
+			// Another commit was made on top of it already, or its message lost the trailer.
 			elsewhere = append(elsewhere, d)
 		}
 	}
-	if len(kept) > 0 { // they ask for no checkpoint
+	if len(kept) > 0 { // they request no checkpoint
 		err := c.WithLock(ctx, func() error {
 			for _, d := range kept {
 				c.links.Relink(ctx, d, head.OID)
@@ -129,7 +127,8 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 	return c.settle(ctx, head, linked)
 }
 
-// PostRewrite follows commits that git has rewritten, old id to new.
+// PostRewrite updates links and notes after git has rewritten commits, given as a map of old ids to
+// new ids.
 func (c *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
 	if len(moved) == 0 {
 		return nil

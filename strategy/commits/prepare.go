@@ -17,21 +17,19 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// notLinked is the message for a user whose commit gets no trailer though it
-// should have one.
+// notLinked is the message for a user whose commit should get a trailer but doesn't.
 const notLinked = "this commit is not linked to its conversation"
 
-// PrepareCommitMsg decides whether the commit that git is making belongs to
-// sessions, and if so writes the decision down and the trailer into the
-// message. What it can't write down it doesn't promise: then the message is
-// left as it is and an error is returned.
+// PrepareCommitMsg decides whether the commit that git is making belongs to sessions. If it does,
+// it records the decision and adds the trailer to the message. If the decision can't be recorded,
+// the message doesn't change and an error is returned.
 func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	msg, err := pr.readMessage(ctx, m)
 	if err != nil {
 		return err
 	}
 	if !pr.showsEditor() && strings.TrimSpace(checkpoint.StripIDs(pr.withoutComments(msg))) == "" {
-		return nil // git starts no editor, and refuses an empty message
+		return nil // git starts no editor and rejects an empty message
 	}
 	op := pr.operations.operation(ctx, m, msg.prose)
 	d, err := pr.decide(ctx, op, &msg)
@@ -44,7 +42,7 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 		}
 	}
 	if d.ID != "" {
-		// A commit isn't promised a checkpoint that can't be stored.
+		// Don't add a trailer for a checkpoint that can't be stored.
 		branch, err := pr.Blocked(ctx)
 		if err != nil {
 			return err
@@ -55,7 +53,7 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 			d = d.Declined()
 		}
 	}
-	// In a copy of a commit the only id to carry is in the last line already.
+	// In a copy of a commit the last line already contains the only id to keep.
 	isLast := len(d.Keep) == 1 && strings.HasSuffix("\n"+strings.TrimRight(msg.prose, "\n"), "\n"+trailersOf(d.Keep)[0])
 	switch {
 	case len(d.Keep) == 0 && len(d.Abandoned) > 0:
@@ -90,14 +88,13 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	return nil
 }
 
-// isCaller reports whether the git process that runs this hook is the one that
-// the decision was made for.
+// isCaller reports whether the git process that runs this hook is the process of the decision.
 func (pr *Preparer) isCaller(d journal.Decision) bool {
 	caller, ok := pr.Env.Caller()
 	return ok && caller.PID == d.Git && caller.Start == d.GitStart
 }
 
-// decide returns what is to become of the commit; an empty Keep means nothing.
+// decide makes the decision about the commit. If Keep is empty the commit gets no trailer.
 func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (journal.Decision, error) {
 	switch {
 	case op == commitRevert, op == commitClean,
@@ -108,8 +105,8 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	here := pr.PendingSessions(ctx)
 	if op == commitNew && len(here) == 0 &&
 		!agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0 {
-		// No session has a share, nothing was linked in this repository that the commit could take
-		// over, and the message has no ids: no git process has to be started.
+		// No session has a share, no link in this repository could be taken over by the commit, and
+		// the message has no ids: no git process is needed.
 		return journal.Decision{}, nil
 	}
 	head, born, err := pr.Head(ctx)
@@ -119,7 +116,7 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	d := journal.Decision{Worktree: pr.Repo.WorktreeID, Parent: head.OID, Created: pr.Env.Now().UTC(), Keep: pr.operations.prior(ctx, op, head, msg.prose)}
 	if caller, ok := pr.Env.Caller(); ok {
 		d.Git, d.GitStart = caller.PID, caller.Start
-		if age, ok := caller.Age(); ok { // of which some hundredths of a second are not known
+		if age, ok := caller.Age(); ok { // some hundredths of a second are not known
 			d.Begun = d.Created.Add(-age - time.Second).Truncate(time.Second)
 		}
 	}
@@ -136,7 +133,7 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool {
 		return slices.ContainsFunc(d.Abandoned, func(old journal.Decision) bool { return old.ID == id })
 	})
-	base := head.OID // the parent that the commit will have
+	base := head.OID // the parent of the new commit
 	if op == commitAmend && born {
 		base = ""
 		if len(head.Parents) > 0 {
@@ -148,7 +145,7 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 		return d, fmt.Errorf("read staged changes: %w", err)
 	}
 	changes := journal.ByPath(list)
-	if op == commitMerge { // it has only what differs from every parent
+	if op == commitMerge { // it has only changes against every parent
 		for rev := range strings.FieldsSeq(pr.operations.gitFile("MERGE_HEAD")) {
 			other, err := gitdiff.Staged(ctx, pr.Repo, git.OID(rev))
 			if err != nil {
@@ -161,9 +158,9 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	return pr.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
 }
 
-// abandoned returns the decisions of this worktree about commits that were never
-// made but whose ids a message holds: that of a commit which a hook refused, used
-// again. An id without a checkpoint must not get into another commit by itself.
+// abandoned returns the decisions of this worktree about commits that were never made but whose ids
+// the message contains: a message of a commit that a hook refused is used again. An id without a
+// checkpoint must not get into a commit only because its message has it.
 func (pr *Preparer) abandoned(ctx context.Context, ids []checkpoint.ID) []journal.Decision {
 	if len(ids) == 0 {
 		return nil
@@ -182,7 +179,7 @@ func (pr *Preparer) abandoned(ctx context.Context, ids []checkpoint.ID) []journa
 	return slices.DeleteFunc(list, func(d journal.Decision) bool { _, made := found[d.Nonce]; return made })
 }
 
-// question is all that a decision about a commit depends on.
+// question holds everything that a decision about a commit depends on.
 type question struct {
 	op      operation
 	head    git.Commit
@@ -190,12 +187,12 @@ type question struct {
 	changes journal.Changes
 }
 
-// link adds to the decision which sessions have a share, and under which id.
+// link adds the sessions with a share to the decision, and the id of their checkpoint.
 func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
 	var shares []journal.Share
 	var err error
 	if id := pr.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
-		// The user has named the session with `entire link`: it has all of the commit.
+		// The user named the session with `entire link`: its share is the whole commit.
 		shares = []journal.Share{{Session: id, Files: slices.Sorted(maps.Keys(q.changes))}}
 	} else if shares, err = pr.sharer.SharesOf(ctx, q.here, q.changes); err != nil {
 		return d, err
@@ -219,7 +216,7 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 			d.ID, d.Amend = back[len(back)-1].ID, true
 			return d, nil
 		}
-	default: // what it keeps is all that it takes over
+	default: // it takes over only the ids that it keeps
 	}
 	if len(shares) == 0 {
 		return d, nil
@@ -233,7 +230,7 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	return d, nil
 }
 
-// agents names the agents of the sessions that a decision links.
+// agents returns the names of the agents whose sessions a decision links.
 func (pr *Preparer) agents(d journal.Decision) string {
 	var labels []string
 	for _, share := range d.Shares {
@@ -251,7 +248,7 @@ func (pr *Preparer) agents(d journal.Decision) string {
 	return strings.Join(labels, " and ")
 }
 
-// hint is what the editor shows below the message.
+// hint returns the comment that the editor shows below the message.
 func (pr *Preparer) hint(d journal.Decision, op operation) string {
 	isReworded := op == commitAmend || op == commitPick || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// linkEnv is the variable in which a Relinker names for the hooks of the amend that it makes
-// the session to link, or linkNone: the message is to stay as it is.
+// linkEnv is the variable that a Relinker sets for the hooks of its amend: to the session to link,
+// or to linkNone if the message must not change.
 const (
 	linkEnv  = "ENTIRE_LINK"
 	linkNone = "none"
@@ -28,22 +28,22 @@ const (
 
 // Errors of a Relinker.
 var (
-	// ErrNotLast means that the commit is not the one that HEAD is.
+	// ErrNotLast means that the commit is not HEAD.
 	ErrNotLast = errors.New("is not the last commit")
 	// ErrPushed means that a remote has the commit.
 	ErrPushed = errors.New("is pushed")
-	// ErrInProgress means that git is in the middle of something that makes commits.
+	// ErrInProgress means that an operation of git that makes commits is in progress.
 	ErrInProgress = errors.New("git is in the middle of an operation")
-	// ErrNoLink means that the commit has no link to take off.
+	// ErrNoLink means that the commit has no link to remove.
 	ErrNoLink = errors.New("has no link")
-	// ErrLinked means that the commit is linked to the session already.
+	// ErrLinked means that the commit is already linked to the session.
 	ErrLinked = errors.New("is linked to this session already")
 	// ErrNotAdded means that the hooks of the amend didn't add the link.
 	ErrNotAdded = errors.New("the git hooks didn't add the link")
 )
 
-// Relinker takes links off the last commit and adds them. It amends the commit's message, and
-// nothing else of it: what is staged stays staged.
+// Relinker removes links from the last commit and adds them. It amends only the commit's message:
+// staged changes remain staged.
 type Relinker struct {
 	*workspace.Workspace
 
@@ -51,18 +51,18 @@ type Relinker struct {
 	condenser   *condense.Condenser
 }
 
-// Relinked is what became of the commit.
+// Relinked is the result of changing the links of a commit.
 type Relinked struct {
 	Former, Commit git.Commit
-	// IDs are the checkpoints whose links were taken off, or were added.
+	// IDs are the checkpoints whose links were removed or added.
 	IDs []checkpoint.ID
 }
 
-// Unlink takes all links off the commit that rev names. The records of the conversation stay.
-// Without force a commit that a remote has is ErrPushed.
+// Unlink removes all links from the commit that rev names. The records of the conversation remain.
+// Without force it returns ErrPushed for a commit that a remote has.
 func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinked, error) {
-	// Links that are only kept beside the commit are taken off there, and it stays as it is. Where
-	// it can't be read, the amend reports what is wrong.
+	// Links that are stored only in the commit's note are removed from the note, and the commit is
+	// not amended. If it can't be read, the amend reports the error.
 	c, err := rl.Repo.Commit(ctx, rev)
 	if err == nil && len(checkpoint.IDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
 		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}
@@ -80,9 +80,9 @@ func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinke
 	return rl.reword(ctx, c, checkpoint.StripIDs(c.Message), linkNone)
 }
 
-// Link links the commit that rev names to a session: by the checkpoint that was made for it
-// and that no commit names, else by a new one, or by the session's newest where its state is
-// not here. Without force a commit that a remote has is ErrPushed.
+// Link links the commit that rev names to a session: by the checkpoint that was made for it and
+// that no commit names, else by a new one, or by the session's newest one if the repository has no
+// state of the session. Without force it returns ErrPushed for a commit that a remote has.
 func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, force bool) (Relinked, error) {
 	c, err := rl.amendable(ctx, rev, force)
 	if err != nil {
@@ -110,7 +110,7 @@ func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, fo
 	return rl.reword(ctx, c, string(message), linkNone)
 }
 
-// amendable returns the commit that rev names, if it may be amended.
+// amendable returns the commit that rev names if it may be amended.
 func (rl *Relinker) amendable(ctx context.Context, rev string, force bool) (git.Commit, error) {
 	head, born, err := rl.Head(ctx)
 	if err != nil {
@@ -146,15 +146,15 @@ func (rl *Relinker) amendable(ctx context.Context, rev string, force bool) (git.
 	return c, err
 }
 
-// unnamed returns the newest checkpoint of a session that no commit names and that has a file
-// of the commit: the one that was made for it, before the link was taken off; "" if there is
-// none.
+// unnamed returns the newest checkpoint of a session that no commit names and that has a file of
+// the commit: the one that was made for the commit before its link was removed. It returns "" if
+// there is none.
 func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Session) (checkpoint.ID, error) {
 	changes, err := rl.condenser.ChangesOf(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	const most = 20 // the last commit's is among the newest
+	const most = 20 // the last commit's checkpoint is among the newest
 	for _, id := range s.Checkpoints[:min(len(s.Checkpoints), most)] {
 		stored, err := rl.attribution.ReadCheckpoint(ctx, id)
 		if errors.Is(err, checkpoint.ErrNotFound) { // it was fetched
@@ -175,7 +175,7 @@ func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Sessio
 	return "", nil
 }
 
-// reword gives the last commit another message.
+// reword replaces the message of the last commit.
 func (rl *Relinker) reword(ctx context.Context, c git.Commit, message, link string) (Relinked, error) {
 	if err := gitwork.Reword(ctx, rl.Repo, message, []string{linkEnv + "=" + link}); err != nil {
 		if exit, ok := errors.AsType[*git.ExitError](err); ok {
@@ -197,7 +197,7 @@ func (rl *Relinker) reword(ctx context.Context, c git.Commit, message, link stri
 	if link == linkNone || len(done.IDs) > 0 {
 		return done, nil
 	}
-	if len(after) > 0 { // the session is added to the checkpoint that the commit had
+	if len(after) > 0 { // the session was added to the checkpoint that the commit had
 		done.IDs = after[len(after)-1:]
 		stored, err := rl.attribution.ReadCheckpoint(ctx, done.IDs[0])
 		isAdded := func(s checkpoint.Stored) bool { return s.Meta.SessionID == link }

@@ -14,14 +14,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// Repair carries out decisions whose commits were made and whose own hooks were
-// stopped, or failed. It is called at the start of every hook that has the time;
-// with an empty journal it reads one directory. What a quick search does not find
-// is left to a detached child.
+// Repair carries out decisions whose commits were made but whose own hooks failed or were stopped.
+// It is called at the start of every hook that has the time. With an empty journal it reads one
+// directory. Commits that a quick search doesn't find are left to a detached child.
 func (r *Repairer) Repair(ctx context.Context) { r.repair(ctx, r.Waiting(ctx)) }
 
-// RepairHere is Repair for the decisions of this worktree only, which affect the
-// next commit in it.
+// RepairHere is Repair only for the decisions of this worktree, which affect its next commit.
 func (r *Repairer) RepairHere(ctx context.Context) {
 	r.repair(ctx, slices.DeleteFunc(r.Waiting(ctx), func(d journal.Decision) bool { return d.Worktree != r.Repo.WorktreeID }))
 }
@@ -36,21 +34,20 @@ func (r *Repairer) repair(ctx context.Context, waiting []journal.Decision) {
 	}
 }
 
-// Waiting returns the decisions whose git process is gone, so that no hook of
-// its own will carry them out.
+// Waiting returns the decisions whose git process has exited, so that none of its hooks will carry
+// them out.
 func (r *Repairer) Waiting(ctx context.Context) []journal.Decision {
 	return slices.DeleteFunc(r.journal.Decisions(ctx), r.isLive)
 }
 
-// isLive reports whether the git process that the decision was made for still
-// runs: its own hooks carry the decision out, and no other hook may touch it.
+// isLive reports whether the git process of the decision is still running: its own hooks carry the
+// decision out, and no other hook may touch it.
 func (r *Repairer) isLive(d journal.Decision) bool {
 	return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart)
 }
 
-// AwaitGit waits for the end of the git processes that have made their commits:
-// a post-commit that gave up started this child, and its decision may be carried
-// out only when git has ended.
+// AwaitGit waits until the git processes that have made their commits exit: a post-commit hook that
+// gave up started this child, and its decision may be carried out only after git has exited.
 func (r *Repairer) AwaitGit(ctx context.Context) error {
 	const patience, poll = 30 * time.Second, 20 * time.Millisecond
 	live := slices.DeleteFunc(r.journal.Decisions(ctx), func(d journal.Decision) bool { return !r.isLive(d) })
@@ -73,12 +70,11 @@ func (r *Repairer) AwaitGit(ctx context.Context) error {
 	return nil
 }
 
-// finishAll carries out the decisions whose commits can be found. Of the others,
-// those whose commits can't be made any more are dropped after a search of all
-// commits; after a quicker search they are reported as unresolved. The git
-// processes of the decisions must have ended before the call, or be waiting for
-// this hook. A worktree in the middle of a rebase is passed over: its files are
-// not what the session left.
+// finishAll carries out the decisions whose commits can be found. Of the others, it drops those
+// whose commits can't be made any more after a search of all commits; after a quicker search it
+// reports them as unresolved. The git processes of the decisions must have exited before the call,
+// or be waiting for this hook. A worktree with a rebase in progress is skipped: its files are not
+// as the session left them.
 func (r *Repairer) finishAll(ctx context.Context, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(d journal.Decision) bool { return r.commits.Rebasing(d.Worktree) })
 	if len(list) == 0 {
@@ -95,7 +91,7 @@ func (r *Repairer) finishAll(ctx context.Context, list []journal.Decision, scope
 		case made:
 			r.Recovered++
 			failed = append(failed, r.applyElsewhere(ctx, d, at))
-		case d.ID == "": // the ids that it keeps have checkpoints of their own
+		case d.ID == "": // the ids that it keeps have their own checkpoints
 			failed = append(failed, r.journal.Remove(d))
 		case r.commits.MayStillBeMade(d):
 		case scope == journal.AllCommits:
@@ -108,8 +104,8 @@ func (r *Repairer) finishAll(ctx context.Context, list []journal.Decision, scope
 	return unresolved, errors.Join(failed...)
 }
 
-// applyElsewhere applies a decision of any worktree of this repository. What the
-// commit left pending is looked up in the decision's own worktree.
+// applyElsewhere applies a decision of any worktree of this repository. The remaining pending files
+// are looked up in the decision's own worktree.
 func (r *Repairer) applyElsewhere(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
 	if d.Worktree == r.Repo.WorktreeID {
 		return r.condenser.Apply(ctx, d, commit)
@@ -118,7 +114,7 @@ func (r *Repairer) applyElsewhere(ctx context.Context, d journal.Decision, commi
 	if d.Worktree != "" {
 		data, err := disk.ReadFile(filepath.Join(r.Repo.CommonDir, "worktrees", filepath.Base(d.Worktree), "gitdir"))
 		if err != nil {
-			return r.condenser.Apply(ctx, d, commit) // the worktree is gone
+			return r.condenser.Apply(ctx, d, commit) // the worktree no longer exists
 		}
 		root = filepath.Dir(strings.TrimSpace(string(data)))
 	}

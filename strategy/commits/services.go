@@ -1,7 +1,6 @@
-// Package commits links commits to sessions: it decides about a commit before git
-// makes it, and carries the decision out once the commit is made, or later if the
-// hooks of the commit were interrupted. It is above condense, authorship and
-// journal, and fires no event of a session.
+// Package commits links commits to sessions. It decides about a commit before git makes it, and
+// carries the decision out after the commit, or later if the hooks of the commit were interrupted.
+// It is above condense, authorship and journal, and fires no event of a session.
 package commits
 
 import (
@@ -96,7 +95,7 @@ type Preparer struct {
 	sharer     *condense.Sharer
 }
 
-// Operations finds out what git is doing when it makes a commit.
+// Operations determines the git operation that makes a commit.
 type Operations struct {
 	*workspace.Workspace
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// settle removes the files that a commit contains from the pending ones of the
-// sessions without a share in it; linked are those that have one.
+// settle removes the files that a commit contains from the pending files of sessions without a
+// share in it. linked has the ids of the sessions with a share.
 func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[string]bool) error {
 	var waiting []*session.State
 	for _, s := range c.PendingSessions(ctx) {
@@ -46,8 +46,9 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[stri
 	return nil
 }
 
-// noteUnsure notes the lines that sessions wrote of a commit without a checkpoint: those of files
-// that it creates and that are no share of a session. Without the note they would be a person's.
+// noteUnsure adds a note to a commit without a checkpoint that lists the lines that sessions wrote
+// in files created by the commit that are no session's share. Without the note these lines would
+// count as a person's.
 func (c *Committed) noteUnsure(ctx context.Context, head git.Commit, changes journal.Changes, waiting []*session.State) error {
 	if len(checkpoint.IDsOf(head)) > 0 || checkpoint.Declines(head.Message) {
 		return nil
@@ -76,9 +77,9 @@ func (c *Committed) noteUnsure(ctx context.Context, head git.Commit, changes jou
 	return gitnote.Write(ctx, c.Repo, by, map[git.OID]string{head.OID: text})
 }
 
-// settleSession removes the files that a commit contains from a session's
-// pending ones. As with a step, the work is done without the lock, and again if
-// another hook has saved the session meanwhile.
+// settleSession removes the files that a commit contains from a session's pending files. As for a
+// step, the work is done without the lock, and repeated if another hook saved the session
+// meanwhile.
 func (c *Committed) settleSession(ctx context.Context, id string, m authorship.Committed) error {
 	for attempt := 1; ; attempt++ {
 		stamp := c.Stamp(id)

@@ -16,15 +16,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// FindRemaining returns which pending files still have something to commit: those
-// that the commit doesn't contain, and those it contains otherwise than the
-// session wrote them, if the worktree too has something else, or a stash has the
-// rest. (A file that was edited before all of it was committed has nothing
-// left.) A pending file that was renamed goes by its new name.
+// FindRemaining returns the pending files that still have something to commit: those that the
+// commit doesn't contain, and those that it contains in another form than the session wrote, if the
+// worktree differs too or a stash has the rest. (A file that was edited before all of it was
+// committed has nothing left.) A pending file that was renamed is returned under its new name.
 func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) {
 	shadow, err := co.files.ShadowTree(ctx, s)
 	if err == nil && shadow == co.Repo.Format.EmptyTree() {
-		// Stopped before the state was saved, a hook has carried it forward.
+		// A hook that was stopped before it saved the state has carried the files forward.
 		shadow, err = co.files.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, co.Repo.WorktreeID))
 	}
 	if err != nil {
@@ -39,7 +38,7 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 			continue
 		}
 		entry, found, err := co.Lookup(ctx, shadow, share.NameBefore(p))
-		if err == nil && !found { // it is carried forward already, see above
+		if err == nil && !found { // it was carried forward already, see above
 			entry, found, err = co.Lookup(ctx, shadow, p)
 		}
 		if err != nil {
@@ -50,7 +49,7 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 		}
 	}
 	differ := slices.Sorted(maps.Keys(wrote))
-	var dirty []string // those that have something that HEAD has otherwise
+	var dirty []string // those that differ from HEAD
 	if len(differ) > 0 {
 		entries, err := gitwork.Status(ctx, co.Repo, differ...)
 		if err != nil {
@@ -88,8 +87,8 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 	return rest, nil
 }
 
-// carry moves what is left onto a new shadow branch that hangs on the commit,
-// and drops the old branch if no session needs it but those that are leaving.
+// carry writes the remaining files to a new shadow branch based on the commit, and removes the old
+// branch if only the sessions in leaving need it.
 func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
 	old, next := "", checkpoint.ShadowBranch(head.OID, co.Repo.WorktreeID)
 	if base := c.State.BaseCommit; base != "" {

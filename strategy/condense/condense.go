@@ -19,23 +19,22 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// attemptsToApply is how often a checkpoint is prepared without the lock before
-// it is prepared under it.
+// attemptsToApply is the number of attempts to prepare a checkpoint without the lock before it is
+// prepared under it.
 const attemptsToApply = 3
 
-// ErrUnfinished means that a checkpoint is written, but that a session's state or the
-// journal could not be updated after it.
+// ErrUnfinished means that a checkpoint was written, but that updating a session's state or the
+// journal failed after it.
 var ErrUnfinished = errors.New("checkpoint written, sessions not updated")
 
-// Apply does what a decision asks for, now that its commit is made: the
-// checkpoint of every session with a share, what each of them carries forward,
-// their states, and last the end of the decision. Done again after a crash it
-// comes to the same. The error is [ErrUnfinished] if the checkpoint is written and
-// something after it failed.
+// Apply carries out a decision after its commit was made: it writes the checkpoint with every
+// session that has a share, carries their remaining files forward, updates their states, and
+// finally removes the decision. It is idempotent, so that it can be repeated after a crash. The
+// error is [ErrUnfinished] if the checkpoint was written and a later step failed.
 //
-// Everything is prepared without the lock, which is held only while refs, states
-// and the journal change. If another hook has saved one of the sessions in
-// between, or something was forgotten, all is prepared again.
+// Everything is prepared without the lock, which is held only while refs, states and the journal
+// change. If another hook saved one of the sessions meanwhile, or something was forgotten, the
+// preparation is repeated.
 func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
 	if d.ID == "" {
 		return co.journal.Remove(d)
@@ -85,8 +84,8 @@ type pendingCheckpoint struct {
 	puts     []checkpoint.Change
 }
 
-// prepareCheckpoint reads and stores everything that the checkpoint needs. It
-// changes no ref and no state.
+// prepareCheckpoint reads and stores everything that the checkpoint needs. It changes no ref and no
+// state.
 func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) (pendingCheckpoint, error) {
 	p := pendingCheckpoint{decision: d, commit: commit}
 	if !co.journal.IsRecorded(d) {
@@ -127,10 +126,10 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
 		co.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
 	}
-	// The session that wrote most of the commit comes last, of equals the one that was active last
-	// when the commit was decided about: other versions show the session of the last slot. The
-	// decision's shares begin with that one; sessions that aren't among them are those of a commit
-	// that this one replaces.
+	// The session that wrote most of the commit comes last; of several the one that was active last
+	// when the commit was decided about. Other versions show the session of the last slot. The
+	// decision's shares begin with the session that was active last. Sessions that aren't in the
+	// decision are those of a commit that this one replaces.
 	lines, age := make(map[string]int, len(p.todo)), make(map[string]int, len(p.todo))
 	for _, c := range p.todo {
 		lines[c.State.ID] = checkpoint.SessionMeta{Attribution: c.Attribution}.Lines()
@@ -156,9 +155,8 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 	return p, co.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
 }
 
-// writeCheckpoint moves the refs, saves the states and ends the decision. It is
-// errStale if a session was saved since the checkpoint was prepared. The caller
-// holds the lock.
+// writeCheckpoint moves the refs, saves the states and removes the decision. It returns ErrStale if
+// a session was saved since the checkpoint was prepared. The caller must hold the lock.
 func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) error {
 	d, head := p.decision, p.commit.Commit
 	if !co.journal.IsRecorded(d) {
@@ -192,7 +190,7 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	if err := co.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
-	blobs := map[string]git.OID{} // what the commit made of the sessions' files
+	blobs := map[string]git.OID{} // the committed contents of the sessions' files
 	for _, share := range p.shares {
 		for _, path := range share.Files {
 			if oid := p.changes[path].New; oid != "" {
@@ -211,8 +209,8 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	return nil
 }
 
-// ChangesOf returns what a commit changed: against its first parent, and for a
-// merge only what differs from every parent.
+// ChangesOf returns the changes of a commit against its first parent, for a merge only those
+// against every parent.
 func (co *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Changes, error) {
 	if len(c.Parents) == 0 {
 		list, err := gitdiff.Changes(ctx, co.Repo, "", c.OID)
@@ -234,16 +232,16 @@ func (co *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Chang
 	return changes, nil
 }
 
-// errApplied means that the decision is in the session's state already.
+// errApplied means that the session's state already contains the decision.
 var errApplied = errors.New("already applied")
 
-// condense brings a session up to date with its transcript and finds out what
-// the commit left of its files.
+// condense updates a session from its transcript and determines the files that the commit left
+// pending.
 func (co *Condenser) condense(ctx context.Context, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
 	stamp := co.Stamp(share.Session)
 	s, err := co.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
-		// All that is known of it is its name: its slot records that.
+		// Only its id is known: the slot records that.
 		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
 		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: agent.Default().Label}, nil
 	}
@@ -264,8 +262,8 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if err != nil {
 		return authorship.Slot{}, err
 	}
-	// Pending files get the names that the share has them under, unless they are
-	// still there under the old ones.
+	// Pending files get the names that they have in the share, unless they still exist under the
+	// old names.
 	for _, m := range share.Renamed {
 		if !co.files.HasFile(string(m.From)) {
 			s.Rename(string(m.From), string(m.To))
@@ -278,7 +276,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if err := co.turns.DropCommitted(s, notes, m.Changes); err != nil {
 		return authorship.Slot{}, err
 	}
-	// The transcript may be behind the input of the stop just now.
+	// The transcript may lag behind the input of the last stop.
 	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
 	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.Ahead.Take(s); ok {

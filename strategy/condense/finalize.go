@@ -12,9 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Finalize completes the checkpoints of a turn's commits, now that the turn is
-// over: they get the whole transcript, and the last one the tokens that nobody
-// has counted. What of it can't be done within the budget is left to a child.
+// Finalize completes the checkpoints of a turn's commits after the turn: they get the whole
+// transcript, and the last one gets the tokens that are not counted yet. Work that exceeds the
+// budget is left to a child.
 func (f *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	ids := workspace.IncompleteCheckpoints(s)
 	if len(ids) == 0 {
@@ -38,8 +38,8 @@ func (f *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.
 	return nil
 }
 
-// Complete carries out the pending completion and records it in the state. The
-// caller holds the lock.
+// Complete carries out the pending completion and records it in the state. The caller must hold the
+// lock.
 func (f *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	c := n.Completion
 	if err := f.RewriteSlots(ctx, s, n, c.Checkpoints, c.Last); err != nil {
@@ -53,9 +53,8 @@ func (f *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.
 	return nil
 }
 
-// recount makes the state agree with the checkpoint that was counted last: a
-// stop may have completed that and been stopped itself before the state was
-// saved.
+// recount updates the state from the checkpoint that was counted last: a stop may have completed
+// the checkpoint and been stopped itself before it saved the state.
 func (f *Finalizer) recount(ctx context.Context, s *session.State) error {
 	rec := &s.Recorder
 	if rec.CountedIn == "" || !slices.Contains(workspace.IncompleteCheckpoints(s), rec.CountedIn) {
@@ -73,8 +72,8 @@ func (f *Finalizer) recount(ctx context.Context, s *session.State) error {
 	return nil
 }
 
-// TakeRest notes that the checkpoint last, if it is the session's last one, has
-// taken all that there is: the next one begins behind it.
+// TakeRest records that the checkpoint last, if it is the session's last one, contains everything
+// up to now: the next one begins after it.
 func TakeRest(s *session.State, last string) {
 	if last == "" || last != s.LastCheckpointID {
 		return
@@ -85,10 +84,9 @@ func TakeRest(s *session.State, last string) {
 	}
 }
 
-// RewriteSlots writes the session's slots in the checkpoints ids anew, with
-// the transcript as it is stored now. The checkpoint last, if it is the
-// session's last one, reaches to the end of it and counts all tokens that
-// earlier ones haven't.
+// RewriteSlots rewrites the session's slots in the checkpoints ids with the transcript as it is
+// stored now. The checkpoint last, if it is the session's last one, extends to the end of the
+// transcript and counts all tokens that earlier ones haven't.
 func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *tracking.Pending, ids []string, last string) error {
 	slot, err := f.slot(ctx, s, n)
 	if err != nil {

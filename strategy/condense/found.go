@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Found is a commit that was made where no hook ran.
+// Found is a commit that was made without hooks.
 type Found struct {
 	git.Commit
 
@@ -20,9 +20,9 @@ type Found struct {
 	By string
 }
 
-// FoundShares decides which sessions a commit belongs to that was made where no hook ran.
-// Nobody could be asked and nothing was staged: a session has a share only if it was there
-// when the commit was made and the content of a file is the session's.
+// FoundShares decides which sessions a commit belongs to that was made without hooks. The user
+// could not be asked and no staged files could be compared: a session has a share only if it
+// existed when the commit was made and the content of a file is the session's.
 func (sh *Sharer) FoundShares(ctx context.Context, here []*session.State, c Found) ([]journal.Share, error) {
 	var shares []journal.Share
 	files := sh.authors.Created(c.Changes, here)

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// IsTakenBack returns the links of commits that are no longer in HEAD's history
-// and whose content is being committed again: a file as it was, or one that they
-// created with enough of its lines to be a share.
+// IsTakenBack returns the links of commits that are no longer in HEAD's history and whose content
+// is being committed again: an unchanged file, or a file that they created with enough of its lines
+// for a share.
 func (sh *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]gitdiff.Change) []journal.Link {
 	same := slices.DeleteFunc(sh.links.All(), func(l journal.Link) bool {
 		return l.Worktree != sh.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
@@ -50,11 +50,11 @@ func createdAgain(l journal.Link, staged map[string]gitdiff.Change) []string {
 	return paths
 }
 
-// sharesLines reports whether a file that is created has enough of the lines that
-// the linked commit had in it.
+// sharesLines reports whether a created file has enough of the lines that the linked commit had in
+// it.
 func (sh *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]gitdiff.Change) bool {
 	files := sh.authors.Created(staged, nil)
-	s := &session.State{ID: string(l.ID)} // whoever made the commit
+	s := &session.State{ID: string(l.ID)} // represents the author of the commit
 	for _, path := range createdAgain(l, staged) {
 		before := []provenance.AuthoredStep{{By: s.ID, Blob: l.Blobs[path]}}
 		share, ok, err := files.Compare(ctx, s, authorship.Comparison{Final: staged[path].New, Base: provenance.GoneBlob, Steps: before})

@@ -19,11 +19,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// agentSession is the session whose agent makes this commit, if one does: the
-// agent's mark is in the environment, and the session it names is at work, or
-// left tasks running. An editor or a shell that the agent once started has the
-// mark too, which is why the session must be known and busy, or have its turn
-// committed.
+// agentSession returns the session whose agent makes this commit, if an agent does: the agent's
+// mark is in the environment, and the session that it names is at work or left tasks running. An
+// editor or a shell that the agent once started has the mark, too. Therefore the session must be
+// known, and busy or in the commit of its turn.
 func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
 	callers := agent.Callers(sh.Env.Getenv)
 	if len(callers) == 0 {
@@ -52,9 +51,8 @@ func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
 	return active[0], true
 }
 
-// inTurn reports whether a commit by the session's agent belongs to its turn: one
-// is under way, even if its prompt could not be noted in the state, or is being
-// committed.
+// inTurn reports whether a commit by the session's agent belongs to its turn: a turn is running,
+// even if its prompt could not be recorded in the state, or is being committed.
 func (sh *Sharer) inTurn(s *session.State) bool {
 	if workspace.IsBusy(s) || sh.IsTurnCommitOf(s) {
 		return true
@@ -64,7 +62,7 @@ func (sh *Sharer) inTurn(s *session.State) bool {
 	return prompted
 }
 
-// SharesOf decides which sessions a commit belongs to and what each has in it.
+// SharesOf decides which sessions a commit belongs to, and which of its files are each session's.
 func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes) ([]journal.Share, error) {
 	var shares []journal.Share
 	files := sh.authors.Created(changes, here)
@@ -98,11 +96,10 @@ func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes j
 	return shares, nil
 }
 
-// overlap returns the session's pending files that a commit contains, and of a
-// session at work those that its edit tools have named so far. A file that the
-// parent has counts whatever became of it, and so does one that a tool of the
-// running turn named; another counts if it is the session's share, or a
-// pre-commit hook has just formatted it.
+// overlap returns the session's pending files that a commit contains, and for a session at work
+// those that its edit tools have named so far. A file counts if the parent has it, or if a tool of
+// the running turn named it. Another file counts if it is the session's share, or if a pre-commit
+// hook has just formatted it.
 func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
 	pending := s.FilesTouched
@@ -128,8 +125,8 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 			}
 		}
 		if !counts {
-			// A file that changed since git began to make this commit was changed by a pre-commit
-			// hook, not by a person. Neither clock is exact to some hundredths of a second.
+			// A file that changed after git began to make this commit was changed by a pre-commit
+			// hook, not by a person. Both clocks are inexact by some hundredths of a second.
 			const margin = 30 * time.Millisecond
 			if caller, ok := sh.Env.Caller(); ok {
 				age, ok := caller.Age()
@@ -144,8 +141,8 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 	return share, files.AddRenamed(ctx, s, &share)
 }
 
-// namedFiles returns the files of a commit that an edit tool of the session's
-// running turn named, and those pending from earlier turns that count.
+// namedFiles returns the files of a commit that an edit tool of the session's running turn named,
+// and files pending from earlier turns that count.
 func (sh *Sharer) namedFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
 	edits, err := sh.editsSoFar(ctx, s)
@@ -168,8 +165,8 @@ func (sh *Sharer) namedFiles(ctx context.Context, s *session.State, files *autho
 	return share, files.AddRenamed(ctx, s, &share)
 }
 
-// editsSoFar returns the paths that edit tools named in the running turn, those
-// of the transcript's new lines included. It changes nothing.
+// editsSoFar returns the paths that edit tools named in the running turn, including those in new
+// lines of the transcript. It changes nothing.
 func (sh *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
 	edits := slices.Clone(s.Recorder.Turn.Edits)
 	if s.TranscriptPath == "" {
@@ -188,9 +185,9 @@ func (sh *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, e
 	return append(edits, sh.agents.AgentEdits(ctx, s)...), nil
 }
 
-// agentFiles returns the files of its own commit that an agent has changed:
-// those that its edit tools named or that are pending and count, and those that
-// changed since the turn began or are gone.
+// agentFiles returns the files that an agent has changed in its own commit: those that its edit
+// tools named, pending files that count, and files that changed since the turn began or were
+// removed.
 func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share, err := sh.namedFiles(ctx, s, files)
 	if err != nil {

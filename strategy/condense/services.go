@@ -1,6 +1,6 @@
-// Package condense writes what a commit took up of its sessions into the commit's
-// checkpoint on the metadata branch, carries forward what the commit left, and
-// completes checkpoints with the rest of a turn's transcript.
+// Package condense writes the sessions' part of a commit into the commit's checkpoint on the
+// metadata branch, carries the remaining files forward, and completes checkpoints with the rest of
+// a turn's transcript.
 package condense
 
 import (
@@ -66,7 +66,7 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Condenser writes what a commit took up of its sessions into the commit's checkpoint.
+// Condenser writes the sessions' part of a commit into the commit's checkpoint.
 type Condenser struct {
 	*workspace.Workspace
 
@@ -95,7 +95,7 @@ type Finalizer struct {
 	transcripts *tracking.Transcripts
 }
 
-// Sharer finds which files of a commit are a session's.
+// Sharer determines which files of a commit are a session's.
 type Sharer struct {
 	*workspace.Workspace
 

@@ -13,9 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
-// commitStates saves what the commit means for the sessions: those with a
-// share in it begin anew behind it, and of the others the files that it
-// contains are no longer pending.
+// commitStates updates and saves the states of the sessions with a share: their next checkpoint
+// begins after the commit, and only the remaining files stay pending.
 func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
 	for _, c := range todo {
 		s, rec := c.State, &c.State.Recorder
@@ -47,7 +46,7 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
 		}
 		rec.Applied = d.Nonce
-		var rest []provenance.Step // of turns of which something is still pending
+		var rest []provenance.Step // of turns with files that are still pending
 		if len(rec.Tasks) > 0 && len(c.Rest.Paths) > 0 {
 			rest = f.steps.ReadSteps(ctx, s, c.Notes)
 		}

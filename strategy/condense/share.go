@@ -7,9 +7,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// settleShares narrows the shares to what was committed. For a commit that
-// replaces another it adds what that one's sessions still have in it, and
-// returns what each has no more.
+// settleShares reduces the shares to the committed files. For a commit that replaces another it
+// adds the files that the other commit's sessions still have in it, and returns the files that each
+// session no longer has.
 func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes journal.Changes) (shares []journal.Share, dropped map[string][]string, err error) {
 	files, renamed := map[string][]string{}, map[string][]journal.Rename{}
 	var order []string

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
-// WriteSlot is the change that writes a session's slot.
+// WriteSlot returns the change that writes a session's slot.
 func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
 	s := c.State
 	slot, err := co.finalizer.slot(ctx, s, c.Notes)
@@ -53,7 +53,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: co.Env.Version, Strategy: co.StrategyName()}
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		slot := slot
-		if old, ok := oldSlot(ctx, co.Repo, tree, d.ID, s.ID); ok && d.Amend { // where it began stays
+		if old, ok := oldSlot(ctx, co.Repo, tree, d.ID, s.ID); ok && d.Amend { // its start remains
 			slot.Meta.CreatedAt = old.Meta.CreatedAt
 			slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
 			slot.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, slot.Meta.CheckpointsCount)
@@ -78,8 +78,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	}, nil
 }
 
-// slot is what a checkpoint keeps of a session, less what only the commit
-// knows.
+// slot returns the part of a session's slot that doesn't depend on the commit.
 func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
 	prompts, err := f.transcripts.Prompts(s, n)
 	if errors.Is(err, session.ErrCorrupt) {
@@ -107,8 +106,8 @@ func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pend
 	}, nil
 }
 
-// fromShadow returns the transcript that the shadow branch holds, for a
-// session whose live one is gone.
+// fromShadow returns the transcript on the shadow branch, for a session whose live transcript no
+// longer exists.
 func (f *Finalizer) fromShadow(ctx context.Context, s *session.State) (segments.Transcript, error) {
 	tree, err := f.files.ShadowTree(ctx, s)
 	if err != nil {
@@ -122,7 +121,7 @@ func (f *Finalizer) fromShadow(ctx context.Context, s *session.State) (segments.
 	return t, err
 }
 
-// oldSlot reads the slot that a session has in a checkpoint already.
+// oldSlot reads the existing slot of a session in a checkpoint.
 func oldSlot(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID, sessionID string) (checkpoint.Slot, bool) {
 	c, err := checkpoint.Read(ctx, repo, tree, id)
 	if err != nil {
@@ -143,14 +142,13 @@ func oldSlot(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID
 	return checkpoint.Slot{}, false
 }
 
-// counts reports whether tokens are counted for the decision's checkpoint. An
-// older one that is changed keeps its count: what came since is counted for
-// others.
+// counts reports whether tokens are counted for the decision's checkpoint. An older checkpoint that
+// is changed keeps its count: later tokens are counted for other checkpoints.
 func counts(s *session.State, d journal.Decision) bool {
 	return !d.Amend || s.LastCheckpointID == string(d.ID)
 }
 
-// countedBefore is what the checkpoints before the decision's have counted.
+// countedBefore returns the tokens counted by the checkpoints before the decision's.
 func countedBefore(s *session.State, d journal.Decision) session.Tokens {
 	if d.Amend {
 		return s.Recorder.CountedBefore

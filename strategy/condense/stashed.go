@@ -15,14 +15,13 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// mostStashes is how many stashes, from the newest on, are examined.
+// mostStashes is the maximum number of stashes that are examined, from the newest on.
 const mostStashes = 10
 
-// stashed returns those of the paths, which the commit has otherwise than the
-// session wrote them, of which a stash holds what the commit left: the very file
-// that the session wrote, or lines of it that would be a share of the next
-// commit. That is what git stash --keep-index does with a file that is staged in
-// part.
+// stashed returns those of paths whose uncommitted rest is in a stash: the file exactly as the
+// session wrote it, or lines of it that would be a share of the next commit. The commit has these
+// files in another form than the session wrote. git stash --keep-index does this to a file that is
+// staged in part.
 func (sh *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Committed, paths []string, wrote map[string]git.TreeEntry) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -59,7 +58,7 @@ func (sh *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Co
 	}), err
 }
 
-// stashes returns the trees of the newest stashes, the newest first.
+// stashes returns the trees of the newest stashes, newest first.
 func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 	const name = "refs/stash"
 	top, err := sh.Repo.Commit(ctx, name)
@@ -70,8 +69,7 @@ func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 		return nil, fmt.Errorf("read the stash: %w", err)
 	}
 	trees := []git.OID{top.Tree}
-	// Older ones are in the reflog only. Where that isn't a file, the newest
-	// has to do.
+	// Older stashes are only in the reflog. If that isn't a file, only the newest one is used.
 	log, err := disk.ReadFile(filepath.Join(sh.Repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err != nil {
 		return trees, nil //nolint:nilerr // see above

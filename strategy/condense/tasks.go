@@ -14,13 +14,13 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// maxTaskBlob is the size of a file beyond which a task goes without it.
+// maxTaskBlob is the maximum size of a file of a task. Larger files are omitted.
 const maxTaskBlob = 95 << 20
 
-// tasks returns the files of the session's tasks since its last commit. With auto-commit
-// they are those of the task checkpoints, steps too, redacted once more: another version of
-// the tool doesn't do it on shadow branches. Else they are the ends of the tasks, and what
-// this program stored of the subagents' transcripts: nothing large is read or redacted.
+// tasks returns the files of the session's tasks since its last commit. With auto-commit these are
+// the files of the task checkpoints, including steps, redacted once more: another version of the
+// tool doesn't redact them on shadow branches. Otherwise they are the ends of the tasks and the
+// stored transcripts of the subagents: nothing large is read or redacted.
 func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
 	if co.Options.Strategy != workspace.AutoCommit {
 		return co.storedTasks(ctx, s)
@@ -44,7 +44,7 @@ func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edi
 			continue
 		}
 		lines := bytes.Split(object.Data, []byte("\n"))
-		if json.Valid(object.Data) { // else it has a document in each line
+		if json.Valid(object.Data) { // else each line is a document
 			lines = [][]byte{object.Data}
 		}
 		for i, line := range lines {
@@ -68,7 +68,7 @@ func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittr
 	var files []gittree.Edit
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
-		var agent []git.OID // none if one of the blobs is not there any more
+		var agent []git.OID // nil if one of the blobs no longer exists
 		for _, id := range task.Stored {
 			oid := git.OID(id)
 			there := co.Repo.Format.Valid(oid)

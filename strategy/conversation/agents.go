@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// tasks returns the tasks of the sessions of a checkpoint: its own, then those of their
-// earlier checkpoints, the newest first.
+// tasks returns the tasks of the sessions of a checkpoint, followed by those of their earlier
+// checkpoints, newest first.
 func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Stored, error) {
 	trees, err := checkpoint.Trees(ctx, lo.Repo)
 	if err != nil {
@@ -25,7 +25,7 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 	}
 	of := []earlier{{c.Tasks, time.Time{}}}
 	for _, id := range ids {
-		for _, tree := range trees { // the first one that has it whole
+		for _, tree := range trees { // use the first one that has all of it
 			other, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -53,8 +53,8 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 	return all, nil
 }
 
-// candidates returns the other checkpoints that may have a session of c: those that the
-// messages on the metadata branches name, and all where none names c, as in a branch that was
+// candidates returns the other checkpoints that may have a session of c: those that the messages on
+// the metadata branches name, or all checkpoints if no message names c, as in a branch that was
 // squashed.
 func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
 	var ids []checkpoint.ID
@@ -82,14 +82,14 @@ func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Ch
 	return slices.DeleteFunc(ids, func(id checkpoint.ID) bool { return id == c.ID }), nil
 }
 
-// earlier is the tasks of a checkpoint, and when it was made.
+// earlier holds the tasks of a checkpoint and the time of the checkpoint.
 type earlier struct {
 	tasks git.OID
 	at    time.Time
 }
 
-// sharesEarlier reports whether a checkpoint has a session of c from before c, and when it
-// was made.
+// sharesEarlier reports whether a checkpoint has a session of c and is not newer than c, and
+// returns its time.
 func sharesEarlier(other, c checkpoint.Checkpoint) (time.Time, bool) {
 	for _, s := range c.Sessions {
 		for _, o := range other.Sessions {

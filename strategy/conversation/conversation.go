@@ -23,26 +23,27 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Conversation is a transcript that was put back.
+// Conversation is a transcript that was restored.
 type Conversation struct {
 	Session string
 	// Agent is the agent of the session.
 	Agent agent.Agent
-	// Path is the transcript, Copy where the former one is kept, empty if there
-	// was none or nothing had to change.
+	// Path is the transcript, Copy the copy of the former one, empty if there was none or nothing
+	// had to change.
 	Path, Copy string
 	Changed    bool
-	// Fork is the session that the agent makes of Document, where the agent has its conversations
-	// in a place of its own: the one that is there stays.
+	// Fork is the session that the agent creates from Document, if the agent stores its
+	// conversations elsewhere. Its existing conversation remains.
 	Fork, Document string
 	// Subagents are the transcripts of subagents that were written beside it.
 	Subagents []string
 }
 
-// noteReplaced keeps, before a transcript is replaced, how that can be undone.
+// noteReplaced records how to undo the replacement of a transcript. It is called before it.
 type noteReplaced func(rewindstate.ReplacedTranscript) error
 
-// beside notes it in the folder of a rescue snapshot, if there is one.
+// beside returns a noteReplaced that records it in the folder of a rescue snapshot, if there is
+// one.
 func (c *Conversations) beside(rescue bands.Version) noteReplaced {
 	return func(t rewindstate.ReplacedTranscript) error {
 		store, err := c.snapshots.OpenStore()
@@ -67,9 +68,9 @@ func (c *Conversations) PreviewConversation(ctx context.Context, p points.Point)
 	return conv, err
 }
 
-// RewindConversation cuts the transcript of a point's session to what it was at
-// that point, or has it as a document for the agent to import. The transcript of now is kept as
-// a copy, which the undo of the rewind with that rescue puts back.
+// RewindConversation truncates the transcript of a point's session to its length at that point, or
+// writes it as a document for the agent to import. The current transcript is kept as a copy.
+// Undoing the rewind with that rescue restores it.
 func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
 	conv, end, err := c.conversationAt(ctx, p)
 	switch {
@@ -88,10 +89,10 @@ func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 	return conv, MarkCompleted(store, rescue)
 }
 
-// conversationAt returns the transcript of a point's session, and how many bytes
-// it had at that point.
+// conversationAt returns the transcript of a point's session, and its length in bytes at that
+// point.
 func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
-	cause, stopped := bands.Causality{Session: p.Session}, false // stopped: it was at the end of a turn
+	cause, stopped := bands.Causality{Session: p.Session}, false // stopped: at the end of a turn
 	if p.Snapshot != 0 {
 		_, target, err := c.points.Target(p)
 		if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
@@ -134,8 +135,8 @@ func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	return conv, end, nil
 }
 
-// afterAnswers returns the end of what the agent said from one offset of a transcript to the next
-// prompt, at most to another: it may write the last words of a turn after the hook of its end.
+// afterAnswers returns the end of the agent's texts between from and the next prompt, at most to:
+// the agent may write the last words of a turn after the hook of its end.
 func afterAnswers(ctx context.Context, path string, from, to int64) (int64, error) {
 	var events transcript.Events
 	prompted := errors.New("there is a prompt")
@@ -156,8 +157,8 @@ func afterAnswers(ctx context.Context, path string, from, to int64) (int64, erro
 	return end, nil
 }
 
-// headEnd returns the last line end at or before most bytes of a transcript, and
-// the size of all of it.
+// headEnd returns the last line end at or before most bytes of a transcript, and the size of the
+// transcript.
 func headEnd(path string, most int64) (end, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -189,7 +190,7 @@ func headEnd(path string, most int64) (end, size int64, err error) {
 	return 0, size, nil
 }
 
-// copyHead writes the first bytes of a file.
+// copyHead writes the first size bytes of a file.
 func copyHead(w io.Writer, path string, size int64) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -200,9 +201,9 @@ func copyHead(w io.Writer, path string, size int64) (err error) {
 	return err
 }
 
-// UndoConversations puts back the transcripts that were replaced after a rescue,
-// where they still are what took their place. What they are now can be put back
-// by undoing the rewind with the rescue now.
+// UndoConversations restores the transcripts that were replaced after a rescue, unless the
+// replacements were changed since. The current transcripts can be restored by undoing the rewind
+// with the rescue now.
 func (c *Conversations) UndoConversations(ctx context.Context, rescue, now bands.Version) ([]Conversation, error) {
 	list, err := c.ReplacedConversations(rescue)
 	var failed []error
@@ -223,9 +224,9 @@ func (c *Conversations) UndoConversations(ctx context.Context, rescue, now bands
 	return list, errors.Join(append(failed, err)...)
 }
 
-// ReplacedConversations returns the transcripts that were replaced after a rescue,
-// with the copies of what they were, but for those that are as they were then.
-// Changed reports of each whether it can be put back: nothing was added to it since.
+// ReplacedConversations returns the transcripts that were replaced after a rescue, with the copies
+// of the former ones, except those that already equal their copies. Changed reports whether one can
+// be restored: nothing was added to it since.
 func (c *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversation, error) {
 	store, err := c.snapshots.OpenStore()
 	if err != nil {
@@ -265,8 +266,8 @@ func hashFile(path string) (hash string, size int64, err error) {
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
-// replaceTranscript puts what fill writes in the place of a session's
-// transcript. What is there is copied aside first, and note called with it.
+// replaceTranscript replaces a session's transcript with the output of fill. An existing transcript
+// is copied first, and recorded with note.
 func (c *Conversations) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {
@@ -297,17 +298,17 @@ func (c *Conversations) replaceTranscript(ctx context.Context, id, path string, 
 	return aside, nil
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter struct{ n int64 }
 
-// Write counts.
+// Write adds the length of b to the count.
 func (c *counter) Write(b []byte) (int, error) {
 	c.n += int64(len(b))
 	return len(b), nil
 }
 
-// copyTranscript copies a transcript to where replaced ones are kept. The copy is
-// on the disk when it returns.
+// copyTranscript copies a transcript to the folder of replaced ones. The copy is synced when it
+// returns.
 func (c *Conversations) copyTranscript(id, path string) (aside string, err error) {
 	dir := c.TranscriptCopies()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -328,7 +329,7 @@ func (c *Conversations) copyTranscript(id, path string) (aside string, err error
 	})
 }
 
-// MarkCompleted notes beside a rescue that all of its rewind has been done.
+// MarkCompleted records beside a rescue that its rewind was completed.
 func MarkCompleted(store *bands.Store, rescue bands.Version) error {
 	p, err := rewindstate.ReadSessionsBefore(store, rescue)
 	if err != nil || p.Completed {

@@ -26,8 +26,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
-// Log is the stored transcript of a session, and the place in which the agent
-// searches for it here.
+// Log is the stored transcript of a session, with the place where the agent searches for it.
 type Log struct {
 	Agent           agent.Agent
 	Session, Prompt string
@@ -35,31 +34,30 @@ type Log struct {
 	Status          LogStatus
 	// Stored and Local are the times of the last lines, zero if they have none.
 	Stored, Local time.Time
-	// Lines is how many of the commit's lines the session wrote.
+	// Lines is the number of the commit's lines that the session wrote.
 	Lines int
 
 	text   segments.Transcript
 	move   relocate.Move
-	agents []tasks.Stored // the subagents whose transcripts the agent lacks here
+	agents []tasks.Stored // subagents whose transcripts the agent lacks
 }
 
-// Skipped is a session of a checkpoint that can't be restored, and why.
+// Skipped is a session of a checkpoint that can't be restored, with the reason.
 type Skipped struct {
 	Session, Why string
-	// Absent reports that what is needed of it is not in this clone.
+	// Absent reports that objects of the session are missing from this clone.
 	Absent bool
 }
 
-// ResumeLogs returns what the sessions of a checkpoint left, the one that wrote
-// most of the commit first, of equals the one that went on longest, and where it
-// belongs in this worktree. It writes nothing.
+// ResumeLogs returns the transcripts of a checkpoint's sessions with their places in this worktree.
+// The session that wrote most of the commit comes first, of several the one that ended last. It
+// writes nothing.
 func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
 	return lo.storedLogs(ctx, c, false)
 }
 
-// RestoreLogs writes the stored transcripts of a checkpoint's sessions to where
-// the agent expects them, over what is there, which is kept as a copy. One
-// that is the same stays.
+// RestoreLogs writes the stored transcripts of a checkpoint's sessions to where the agent expects
+// them. An existing transcript is kept as a copy, or not replaced if it is equal.
 func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, []Skipped, error) {
 	logs, skipped, err := lo.PreviewLogs(ctx, id)
 	if err != nil {
@@ -89,9 +87,9 @@ func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Ski
 	return lo.storedLogs(ctx, stored, true)
 }
 
-// PutLog writes a stored transcript to its place, over what is there, which is
-// kept as a copy. One that is the same stays. Before that it writes the transcripts of the
-// session's subagents that the agent lacks here.
+// PutLog writes a stored transcript to its place. An existing transcript is kept as a copy, or not
+// replaced if it is equal. Before that it writes the transcripts of the session's subagents that
+// the agent lacks.
 func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 	conv := Conversation{Session: log.Session, Agent: log.Agent, Path: log.Path, Changed: log.Status != LogSame}
 	if len(log.agents) > 0 {
@@ -102,7 +100,7 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 	for _, task := range log.agents {
 		path := subagents.Path(log.Path, task.Agent)
 		if _, err := os.Lstat(path); err == nil {
-			continue // of two tasks of one subagent
+			continue // two tasks of one subagent
 		}
 		err := disk.WriteStream(path, 0o600, func(w io.Writer) error { return lo.copyMoved(ctx, task.Text, log.move, w) })
 		if err != nil {
@@ -122,7 +120,7 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 }
 
 // storedLogs finds a place for each session of a checkpoint: in the agent's folder, or if live is
-// set where the state of a session of this worktree has it.
+// set the path in the state of a session of this worktree.
 func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bool) ([]Log, []Skipped, error) {
 	var logs []Log
 	var skipped []Skipped
@@ -165,7 +163,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bo
 				lo.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
 				continue
 			}
-			// One that is here stays: it is the original of what is stored redacted.
+			// An existing transcript is not replaced: it is the original of the redacted one.
 			if _, found := subagents.Find(log.Path, task.Agent); !found {
 				log.agents = append(log.agents, task)
 			}
@@ -175,7 +173,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bo
 	return logs, skipped, nil
 }
 
-// storedLog is what a session left, or why that is of no use here.
+// storedLog returns the transcript of a session, or the reason why it can't be used here.
 func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
 	label := s.Meta.Agent
@@ -230,22 +228,22 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 		return log, "", err
 	}
 	if log.Status == LogNewer && log.Agent.HandsOver() {
-		log.Status = LogSame // the agent goes on where its database ends, whatever the file is
+		log.Status = LogSame // the agent continues from its database, regardless of the file
 	}
 	return log, "", nil
 }
 
-// Resumable reports whether a session's id can be given on a command line as it is.
-// Everybody who can write to the metadata branch can choose it.
+// Resumable reports whether a session's id can be passed unquoted on a command line. Anyone with
+// write access to the metadata branch can choose it.
 func Resumable(id string) bool {
 	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
 	})
 }
 
-// place returns where a session's transcript belongs: if live is set where the state of a session
-// of this worktree has it, else where the agent expects a session that is started in this worktree,
-// whatever the metadata has. recorded is when the session was.
+// place returns the path of a session's transcript: if live is set the path in the state of a
+// session of this worktree, else the path where the agent expects a session that is started in this
+// worktree, regardless of the metadata. recorded is the time of the session.
 func (lo *Logs) place(a agent.Agent, id string, recorded time.Time, live bool) (string, error) {
 	if live {
 		if s, err := lo.Sessions.Load(id); err == nil && s.TranscriptPath != "" && lo.OwnsSession(s) {
@@ -255,12 +253,11 @@ func (lo *Logs) place(a agent.Agent, id string, recorded time.Time, live bool) (
 	return lo.Transcripts().File(a, id, recorded)
 }
 
-// originLimit is how much of a transcript is read to find out where it was
-// written. Nearly always the first edit suffices.
+// originLimit is the maximum length of a transcript's beginning that is read to determine where it
+// was written. Nearly always the first edit suffices.
 const originLimit = 32 << 20
 
-// relocation is the way from the project in which a transcript was written to
-// this worktree.
+// relocation returns the move from the project in which a transcript was written to this worktree.
 func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text segments.Transcript) (relocate.Move, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false

@@ -26,12 +26,11 @@ const (
 	LogSame LogStatus = "same"
 	// LogOlder: it is neither the same nor newer.
 	LogOlder LogStatus = "older"
-	// LogNewer: its last time is later, or it begins with the stored one
-	// and goes on.
+	// LogNewer: its last time is later, or it begins with the stored one and has more lines.
 	LogNewer LogStatus = "newer"
 )
 
-// lastTime is the time of a stored transcript's last line that has one.
+// lastTime returns the time of the last line of a stored transcript that has a time.
 func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Time, error) {
 	for _, oid := range slices.Backward(text.Segments) {
 		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
@@ -45,9 +44,8 @@ func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Ti
 	return time.Time{}, nil
 }
 
-// compare sets the status of a log, by the times of the last lines, and only where
-// these don't decide by the bytes: stored transcripts are redacted, and lack large
-// values of the agent's.
+// compare sets the status of a log, by the times of the last lines. Only if these don't decide it
+// compares bytes: stored transcripts are redacted and lack large values of the agent's.
 func (lo *Logs) compare(ctx context.Context, log *Log) (err error) {
 	log.Local, err = transcript.LastTimeIn(log.Path)
 	switch {
@@ -87,7 +85,7 @@ func (lo *Logs) compare(ctx context.Context, log *Log) (err error) {
 // errDiffers ends a comparison.
 var errDiffers = errors.New("differs")
 
-// mirror compares what is written to it with a file.
+// mirror compares the bytes written to it with a file.
 type mirror struct {
 	file *bufio.Reader
 	buf  []byte

@@ -1,5 +1,5 @@
-// Package conversation restores transcripts: to a rewind point's length, to what they were before a
-// rewind, or from a checkpoint. A replaced transcript is kept as a copy. It imports points,
+// Package conversation restores transcripts: to the length at a rewind point, to their state before
+// a rewind, or from a checkpoint. A replaced transcript is kept as a copy. It imports points,
 // snapshots and the packages below.
 package conversation
 
@@ -21,14 +21,14 @@ func New(w *workspace.Workspace) *Services {
 	return &Services{Logs: &Logs{Workspace: w, conversations: convs}, Conversations: convs}
 }
 
-// Logs copies stored transcripts back to where the agent reads them.
+// Logs restores stored transcripts to where the agent reads them.
 type Logs struct {
 	*workspace.Workspace
 
 	conversations *Conversations
 }
 
-// Conversations cuts conversations back, and puts them back.
+// Conversations truncates conversations, and restores them.
 type Conversations struct {
 	*workspace.Workspace
 

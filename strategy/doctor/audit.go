@@ -19,20 +19,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// Audit checks what the commits of a range name, before it is merged or published: that
-// their checkpoints are here, have transcripts, and hold neither secrets nor files that are
-// too large. It writes nothing, and needs neither settings nor a worktree: a clone with the
-// branch of the checkpoints is enough.
+// Audit checks the checkpoints named by the commits of a range, before it is merged or published:
+// that they exist, have transcripts, and contain neither secrets nor files that are too large. It
+// writes nothing, and needs neither settings nor a worktree: a clone with the branch of checkpoints
+// is enough.
 type Audit struct {
 	Repo   *git.Repo
 	Redact *redact.Redactor
-	// Range is what git log takes: a range, a revision, or several. None is HEAD.
+	// Range has the form of git log's arguments: a range, a revision, or several. If it is empty
+	// HEAD is used.
 	Range []string
-	// MaxSize is the size in bytes that no file of a checkpoint may exceed.
+	// MaxSize is the maximum size of a file of a checkpoint, in bytes.
 	MaxSize int64
-	// Fetch gets objects that this clone lacks. It may be nil: then they are a problem.
+	// Fetch fetches objects that this clone lacks. If it is nil missing objects are a problem.
 	Fetch func(ctx context.Context, missing []git.OID) error
-	// Progress is called with how many bytes are searched, and of how many, unless it is nil.
+	// Progress is called with the number of searched bytes and their total, unless it is nil.
 	Progress func(done, total int64)
 }
 
@@ -44,29 +45,29 @@ type Problem struct {
 	Checkpoint checkpoint.ID `json:"checkpoint"`
 	// File is the path in the checkpoint's directory, empty for the checkpoint as a whole.
 	File string `json:"file,omitempty"`
-	// Size is the file's in bytes, where that is the problem.
+	// Size is the file's size in bytes, if that is the problem.
 	Size int64 `json:"size,omitempty"`
-	// Secrets are where the secrets are, without their values.
+	// Secrets are the places of secrets, without their values.
 	Secrets []Secret `json:"secrets,omitempty"`
 }
 
-// Secret is a place in a file that today's rules mask.
+// Secret is a place in a file that the current rules mask.
 type Secret struct {
 	Rule   string `json:"rule"`
 	Line   int    `json:"line"`
 	Length int    `json:"length"`
 }
 
-// Audited is what an audit looked at and what it found.
+// Audited is the result of an audit.
 type Audited struct {
-	// Commits is how many commits of the range name checkpoints, Checkpoints and Files how
-	// many of these were looked at, Bytes how much was searched for secrets.
+	// Commits is the number of commits of the range that name checkpoints, Checkpoints and Files
+	// the number of checkpoints and files examined, Bytes the number of bytes searched for secrets.
 	Commits, Checkpoints, Files int
 	Bytes                       int64
 	Problems                    []Problem
 }
 
-// Run checks the range. An error of git about the range is an *git.ExitError.
+// Run checks the range. An error of git about the range is a *git.ExitError.
 func (a *Audit) Run(ctx context.Context) (Audited, error) {
 	run := &audit{Audit: a, seen: map[git.OID]bool{}, order: map[checkpoint.ID]int{}}
 	revs := a.Range
@@ -127,14 +128,14 @@ type audit struct {
 	missing     map[git.OID]bool
 }
 
-// auditedCheckpoint is a checkpoint that is here.
+// auditedCheckpoint is a checkpoint that exists in this clone.
 type auditedCheckpoint struct {
 	named
 
 	tree, dir git.OID
 }
 
-// auditedFile is a file of a checkpoint: of those with the same content the first.
+// auditedFile is a file of a checkpoint, the first of those with the same content.
 type auditedFile struct {
 	named
 
@@ -209,7 +210,7 @@ func absentFinding(what string) Finding {
 	}
 }
 
-// measure finds the sizes of the files, and fetches those that are not here.
+// measure determines the sizes of the files, and fetches missing ones.
 func (a *audit) measure(ctx context.Context) (err error) {
 	if a.missing, err = a.absent(ctx); err != nil {
 		return err
@@ -263,7 +264,7 @@ func (a *audit) absent(ctx context.Context) (map[git.OID]bool, error) {
 	return absent, nil
 }
 
-// sizeText is a size in MiB.
+// sizeText formats a size in MiB.
 func sizeText(size int64) string {
 	const mib = 1 << 20
 	if size < mib {

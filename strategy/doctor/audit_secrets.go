@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// search searches all files that are here for secrets. Files are read one after another and
-// searched at the same time.
+// search searches all files that are in this clone for secrets. It reads files sequentially and
+// searches them concurrently.
 func (a *audit) search(ctx context.Context) error {
 	total := int64(0)
 	for _, f := range a.files {
@@ -70,8 +70,8 @@ func (a *audit) search(ctx context.Context) error {
 	return g.Wait()
 }
 
-// secretsIn lists what today's rules mask in a file of a checkpoint. Lines of transcripts and
-// documents of JSON are searched as redaction searches them: string by string.
+// secretsIn returns the secrets that the current rules mask in a file of a checkpoint. Lines of
+// transcripts and JSON documents are searched string by string, as in redaction.
 func secretsIn(ctx context.Context, r *redact.Redactor, path string, data []byte) ([]Secret, error) {
 	if !strings.Contains(path, ".json") {
 		hits, err := r.CheckTextContext(ctx, string(data))
@@ -94,7 +94,7 @@ func secretsIn(ctx context.Context, r *redact.Redactor, path string, data []byte
 	return secrets, nil
 }
 
-// placed adds hits in a text that begins at a line.
+// placed appends the secrets of hits in a text that begins at a line.
 func placed(secrets []Secret, hits []redact.Hit, text []byte, line int) []Secret {
 	at := 0
 	for _, h := range hits {

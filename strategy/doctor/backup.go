@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// Refs is where refs hold on to what repairs have replaced.
+// Refs is the prefix of refs that keep the commits replaced by repairs.
 const Refs = "refs/entire/backup/"
 
 const (
@@ -25,27 +25,27 @@ const (
 	manifestFormat = 1
 )
 
-// Backup is what was there before a repair; docs/formats/doctor.md has its form.
+// Backup is the state before a repair; docs/formats/doctor.md describes its format.
 type Backup struct {
 	Format int `json:"format"`
-	// Name is that of the backup's folder, Repository the common git directory.
+	// Name is the name of the backup's folder, Repository the common git directory.
 	Name       string `json:"name"`
 	Repository string `json:"repository"`
 
 	Code     string    `json:"code"`
 	Subjects []string  `json:"subjects"`
 	Created  time.Time `json:"created_at"`
-	// Done reports whether the repair came to its end, and that After holds.
+	// Done reports whether the repair was completed, so that the After values are valid.
 	Done bool `json:"done"`
-	// Undone is when the backup was put back.
+	// Undone is the time when the backup was restored.
 	Undone      *time.Time        `json:"undone_at,omitempty"`
 	Files       []savedFile       `json:"files"`
 	Refs        []savedRef        `json:"refs"`
 	Checkpoints []savedCheckpoint `json:"checkpoints"`
 }
 
-// savedFile is a file as it was. Before and After are digests, empty for no
-// file; of a symbolic link they are its target.
+// savedFile is the former state of a file. Before and After are digests, empty for no file; for a
+// symbolic link they are its target.
 type savedFile struct {
 	Path   string      `json:"path"`
 	Copy   string      `json:"copy,omitempty"` // in the backup's folder
@@ -54,29 +54,28 @@ type savedFile struct {
 	After  string      `json:"after,omitempty"`
 }
 
-// savedRef is a ref as it was, empty for none.
+// savedRef is the former value of a ref, empty if it didn't exist.
 type savedRef struct {
 	Name   string  `json:"name"`
 	Before git.OID `json:"before,omitempty"`
 	After  git.OID `json:"after,omitempty"`
 }
 
-// savedCheckpoint is a checkpoint as it was, by the tree that held it.
+// savedCheckpoint is the former tree of a checkpoint.
 type savedCheckpoint struct {
 	ID     checkpoint.ID `json:"id"`
 	Before git.OID       `json:"before,omitempty"`
 	After  git.OID       `json:"after,omitempty"`
 }
 
-// backups is the folder of all backups.
+// backups returns the folder of all backups.
 func (d *Doctor) backups() string {
 	return filepath.Join(d.Recorder.Repo.CommonDir, "entire", "backup")
 }
 
 func (d *Doctor) folder(b *Backup) string { return filepath.Join(d.backups(), b.Name) }
 
-// Backups returns the backups of repairs, oldest first. What can't be read is
-// left out.
+// Backups returns the backups of repairs, oldest first. It skips those that can't be read.
 func (d *Doctor) Backups() []Backup {
 	entries, err := os.ReadDir(d.backups())
 	if err != nil {
@@ -112,11 +111,11 @@ func (d *Doctor) writeBackup(b *Backup) error {
 	return disk.WriteDurable(filepath.Join(d.folder(b), manifestName), append(data, '\n'), 0o600)
 }
 
-// keep is how long a backup is kept.
+// keep is the time for which a backup is kept.
 const keep = 30 * 24 * time.Hour
 
-// prune removes backups that are old: the refs first, as nothing names them once
-// the folder is gone.
+// prune removes old backups. It removes the refs first: once the folder is removed nothing names
+// them.
 func (d *Doctor) prune(ctx context.Context) error {
 	for _, b := range d.Backups() {
 		if d.Recorder.Env.Now().Sub(b.Created) < keep {

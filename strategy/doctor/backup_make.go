@@ -20,8 +20,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// back makes a backup of all that the repairs may change: copies of files, and a
-// ref for every commit, so that git's gc leaves it. The manifest comes last.
+// back makes a backup of everything that the repairs may change: copies of files, and a ref for
+// every commit, so that git's gc keeps it. The manifest is written last.
 func (d *Doctor) back(ctx context.Context, code string, subjects []string, repairs []*Repair) (*Backup, error) {
 	b, err := d.newBackup(code, subjects)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 	return b, d.writeBackup(b)
 }
 
-// newBackup makes the folder. Two repairs within a second get different names.
+// newBackup creates the folder. Two repairs within a second get different names.
 func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
 	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fileNow is the digest of a file as it is, empty if there is none.
+// fileNow returns the digest of the current file, empty if it doesn't exist.
 func fileNow(path string) (string, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -158,8 +158,8 @@ func fileNow(path string) (string, error) {
 	return digest(data), err
 }
 
-// stored returns the metadata branch's tip, and where it has the backup's
-// checkpoints; nothing where there is no branch.
+// stored returns the metadata branch's tip, and the directories of the backup's checkpoints on it.
+// Without a branch they are empty.
 func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, error) {
 	dirs := make([]git.OID, len(b.Checkpoints))
 	tip, err := d.Recorder.Repo.Commit(ctx, checkpoint.MetadataBranch)
@@ -179,7 +179,7 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 	return tip.OID, dirs, nil
 }
 
-// seal notes what the repair has made of it all.
+// seal records the state after the repair.
 func (d *Doctor) seal(ctx context.Context, b *Backup) error {
 	var err error
 	for i, f := range b.Files {

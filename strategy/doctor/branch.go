@@ -11,17 +11,17 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// branch is the metadata branch, as one examination sees it.
+// branch is the metadata branch as read by one examination.
 type branch struct {
 	tip  git.Commit // empty if there is none
 	list []checkpoint.Inspected
 	ids  map[checkpoint.ID]bool
-	// large are blobs that hosts refuse, anywhere in its history.
+	// large are blobs anywhere in its history that hosts refuse.
 	large []git.OID
-	// err reports whether it can't be read, broken that its ref names no commit.
+	// err is the error of reading it. broken reports that its ref names no commit.
 	err    error
 	broken bool
-	// deleted is what it ended with before it was removed.
+	// deleted is its last commit before it was deleted.
 	deleted git.Commit
 }
 
@@ -30,8 +30,8 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	b.tip, b.err = e.repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(b.err, git.ErrMissing) {
 		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
-		// If commits were linked here and no remote has them, the branch was deleted; its commits
-		// stay until git's gc takes them.
+		// If commits were linked here and no remote has them, the branch was deleted. Its commits
+		// remain until git's gc removes them.
 		if !b.broken && len(e.rec.Commits().Repairer.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
 			b.deleted, b.err = e.dangling(ctx)
 		}
@@ -45,16 +45,16 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	b.ids = make(map[checkpoint.ID]bool, len(b.list))
 	for i := range b.list {
 		b.ids[b.list[i].ID] = true
-		if partial && len(b.list[i].Missing) > 0 { // they are at the remote
+		if partial && len(b.list[i].Missing) > 0 { // the remote has them
 			b.list[i].Lost, b.list[i].Missing, b.list[i].Summary = nil, nil, ""
 		}
 	}
 	return b
 }
 
-// inspect examines the checkpoints of the branch, and finds blobs in its
-// history that hosts refuse. Both take long, so they run at the same time; only
-// where objects are missing the checkpoints are examined again.
+// inspect examines the checkpoints of the branch, and finds blobs in its history that hosts refuse.
+// Both take long and therefore run concurrently. Checkpoints are examined again only if their
+// objects are missing.
 func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkpoint.Inspected, large []git.OID, err error) {
 	var missing map[git.OID]bool
 	walked := inBackground(func() (err error) {
@@ -83,8 +83,7 @@ func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkp
 	return list, large, err
 }
 
-// inBackground starts do, and returns a function that waits for its end and
-// returns its error.
+// inBackground starts do, and returns a function that waits for it and returns its error.
 func inBackground(do func() error) func() error {
 	var err error
 	done := make(chan struct{})
@@ -98,11 +97,11 @@ func inBackground(do func() error) func() error {
 	}
 }
 
-// limit is the size of a blob that common hosts refuse, less a little.
+// limit is slightly less than the size of a blob that common hosts refuse.
 const limit = "95m"
 
-// objects walks all that the arguments of rev-list reach: which objects
-// are missing, and which blobs are larger than limit.
+// objects walks everything reachable from the arguments of rev-list. It returns the missing objects
+// and the blobs larger than limit.
 func objects(ctx context.Context, repo *git.Repo, revs ...string) (missing map[git.OID]bool, large []git.OID, err error) {
 	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print", "--filter=blob:limit=" + limit, "--filter-print-omitted"}
 	out, err := repo.Run(ctx, append(args, revs...)...)
@@ -122,8 +121,8 @@ func objects(ctx context.Context, repo *git.Repo, revs ...string) (missing map[g
 	return missing, large, nil
 }
 
-// dangling is the newest commit in the repository that was made for the metadata
-// branch, by its subject and what is in it; the zero commit if there is none.
+// dangling returns the newest commit in the repository that was made for the metadata branch, as
+// its subject shows; the zero commit if there is none.
 func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 	out, err := e.repo.Run(ctx, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)")
 	if err != nil {
@@ -157,7 +156,7 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 	return newest, nil
 }
 
-// commit makes one change of the metadata branch. The caller holds the lock.
+// commit makes one change of the metadata branch. The caller must hold the lock.
 func commit(ctx context.Context, rec *strategy.Recorder, change checkpoint.Change) error {
 	by, err := gitwork.Identity(ctx, rec.Repo)
 	if err != nil {

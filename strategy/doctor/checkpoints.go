@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
-// lostBranch finds that the branch was deleted.
+// lostBranch reports that the branch was deleted.
 func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
 	was := cc.v1.deleted
 	if was.OID == "" {
@@ -33,7 +33,7 @@ func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
 	}}, nil
 }
 
-// blockedBranch finds a branch that keeps git from having that of the checkpoints.
+// blockedBranch finds a branch that prevents git from creating the branch of checkpoints.
 func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error) {
 	name, err := cc.rec.Commits().Preparer.Blocked(ctx)
 	if err != nil || name == "" {
@@ -93,7 +93,7 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// unreadable finds what can't be read on the metadata branch.
+// unreadable finds damage on the metadata branch.
 func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 	if text := lines(cc.v1.err); len(text) > 0 {
 		return []Finding{{
@@ -117,7 +117,7 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 				Why:  "that part of the record can't be read",
 				Hint: "fetch the branch from a clone that has it whole",
 			}
-			covering := func(dir git.OID) bool { // it must have everything else of it
+			covering := func(dir git.OID) bool { // it must have all other contents
 				ok, err := c.Covers(ctx, cc.repo, dir)
 				return err == nil && ok
 			}
@@ -146,16 +146,15 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 	return append(list, absent...), err
 }
 
-// absent are the findings of checkpoints with objects that are not here. They are
-// never repaired: a clone that has the objects can restore them, as long as the checkpoint
-// refers to them.
+// absent returns the findings for checkpoints with objects that this clone lacks. They are never
+// repaired: a clone with the objects can restore them as long as the checkpoint refers to them.
 func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspected) ([]Finding, error) {
 	if len(gone) == 0 {
 		return nil, nil
 	}
 	var list []Finding
 	for _, r := range cc.remotes(ctx) {
-		// What is missing here and its branch refers to, as it was fetched last, the remote has.
+		// The remote has the missing objects to which its branch, as it was fetched last, refers.
 		there, _, err := objects(ctx, cc.repo, string(r.tip.OID))
 		if err != nil {
 			return nil, err
@@ -188,13 +187,13 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 	return list, nil
 }
 
-// graft is the repair that puts a tree in a checkpoint's place.
+// graft returns a repair that replaces a checkpoint's tree.
 func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
 	r := e.onBranch(id, "Restore checkpoint "+string(id), func(ctx context.Context, tree git.OID) (git.OID, error) {
 		return checkpoint.Graft(ctx, e.repo, tree, id, dir)
 	})
 	r.Preview = func(ctx context.Context) ([]string, error) {
-		var now git.OID // empty for a checkpoint that isn't there
+		var now git.OID // empty for a checkpoint that doesn't exist
 		if e.v1.tip.OID != "" {
 			entry, _, err := gittree.Lookup(ctx, e.repo, e.v1.tip.Tree, id.Dir())
 			if err != nil {
@@ -216,7 +215,7 @@ func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
 	return r
 }
 
-// onBranch is a repair of one checkpoint, as a commit on the metadata branch.
+// onBranch returns a repair of one checkpoint by a commit on the metadata branch.
 func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.Context, tree git.OID) (git.OID, error)) *Repair {
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		next, err := edit(ctx, tree)
@@ -227,7 +226,7 @@ func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.
 	}}
 }
 
-// oversized finds what hosts refuse to take.
+// oversized finds objects that hosts refuse.
 func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	if n := len(cc.v1.large); n > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
-// damagedContexts finds saved contexts of which something can't be read. Refs that
-// name no commit are found by refs.
+// damagedContexts finds saved contexts with parts that can't be read. Refs that name no commit are
+// found by refs.
 func (sc storeChecks) damagedContexts(ctx context.Context) ([]Finding, error) {
 	damaged, err := contextstore.Store{Repo: sc.repo}.Verify(ctx)
 	var list []Finding

@@ -1,9 +1,9 @@
-// Package doctor finds what is wrong with the records of a repository, explains what
-// that means, and repairs it. docs/formats/doctor.md lists the findings.
+// Package doctor finds faults in the records of a repository, explains their consequences, and
+// repairs them. docs/formats/doctor.md lists the findings.
 //
-// To examine writes nothing. A repair is done by the services that hooks use,
-// behind a copy of all that it may change, so that it can be taken back. None
-// discards pending work or makes up a checkpoint that no commit names.
+// Examine writes nothing. Repairs are done by the services that hooks use, after a backup of
+// everything that they may change, so that they can be undone. No repair discards pending work or
+// invents a checkpoint that no commit names.
 package doctor
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// Severity is how much a finding matters.
+// Severity is the severity of a finding.
 type Severity string
 
-// The severities. A Note is worth knowing and no problem; a Warning is something
-// lost, or that won't work until it is mended; an Error is damage.
+// The severities. A Note is information and no problem; a Warning is a loss, or something that
+// won't work until it is repaired; an Error is damage.
 const (
 	Note    Severity = "note"
 	Warning Severity = "warning"
@@ -67,60 +67,58 @@ const (
 	UnmaskedSecret     = "unmasked-secret"
 )
 
-// Finding is one thing that a check has found.
+// Finding is a fault found by a check.
 type Finding struct {
 	Code     string   `json:"code"`
 	Severity Severity `json:"severity"`
-	// Subject names what the finding is about: a session, a commit, a path.
+	// Subject names the object of the finding: a session, a commit, a path.
 	Subject string `json:"subject,omitempty"`
 	What    string `json:"what"`
-	Why     string `json:"why,omitempty"` // what it means
-	// Fix is what Repair does, Hint what the user can do. Either may be empty.
+	Why     string `json:"why,omitempty"` // its consequence
+	// Fix describes what Repair does, Hint what the user can do. Either may be empty.
 	Fix  string `json:"fix,omitempty"`
 	Hint string `json:"hint,omitempty"`
 
 	Repair *Repair `json:"-"`
 }
 
-// Problem reports whether something has to be done about it.
+// Problem reports whether the finding needs action.
 func (f Finding) Problem() bool { return f.Severity != Note }
 
-// Repair is what mends a finding, and all that it may change. Findings that share
-// one are mended at once.
+// Repair repairs a finding, and lists everything that it may change. Findings that share one are
+// repaired together.
 type Repair struct {
-	// Kind is the same for repairs that are made, and undone, together; empty for
-	// the finding's code.
+	// Kind is equal for repairs that are done, and undone, together; empty for the finding's code.
 	Kind string
-	// Files are absolute paths, Refs whole names.
+	// Files are absolute paths, Refs full names.
 	Files []string
 	Refs  []string
-	// Checkpoints are those that it may write.
+	// Checkpoints are the checkpoints that it may write.
 	Checkpoints []checkpoint.ID
-	// Preview returns what it changes in which files of the branch of the checkpoints, a
-	// line each; nil where that is not known before it is done.
+	// Preview returns the changes in files of the branch of checkpoints, a line each; nil if they
+	// are not known before the repair.
 	Preview func(ctx context.Context) ([]string, error)
 	Do      func(ctx context.Context) error
 }
 
-// Check finds faults of one kind, and writes nothing. An error means that it
-// could not run.
+// Check finds faults of one kind, and writes nothing. An error means that it could not run.
 type Check func(ctx context.Context) ([]Finding, error)
 
-// Doctor examines and repairs the records of the recorder's repository, those of
-// all its worktrees.
+// Doctor examines and repairs the records of the recorder's repository, including all its
+// worktrees.
 type Doctor struct {
 	Recorder *strategy.Recorder
-	// More are checks of what this package has no access to.
+	// More are checks of records that this package has no access to.
 	More []Check
-	// Progress is called with how many of the checks, or of the repairs, are done, unless it
+	// Progress is called with the number of finished checks or repairs and their total, unless it
 	// is nil.
 	Progress func(done, total int64)
 }
 
-// Examine runs every check. The error is that of ctx: what can't be looked at is
-// a finding.
+// Examine runs every check. It returns only errors of ctx: an object that can't be examined is a
+// finding.
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
-	// What several checks need is read once. The commits of all refs are listed in the background.
+	// Read data once that several checks need, and list the commits of all refs in the background.
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	entries, err := os.ReadDir(e.rec.Sessions.Dir())
 	if err != nil {
@@ -186,7 +184,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		var failed []Finding // one for each line of the error's text
 		for _, text := range lines(err) {
 			if hint, ok := strings.CutPrefix(text, "hint: "); ok && len(failed) > 0 {
-				failed[len(failed)-1].Hint = hint // a line that advises belongs to the one before
+				failed[len(failed)-1].Hint = hint // a hint belongs to the line before
 				continue
 			}
 			failed = append(failed, Finding{
@@ -199,7 +197,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// lines are the lines of an error's text, none of nil.
+// lines returns the lines of an error's text, none for nil.
 func lines(err error) []string {
 	if err == nil {
 		return nil
@@ -207,7 +205,7 @@ func lines(err error) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-// some names the first of a list and how many more there are.
+// some returns the first items of a list and the number of the others.
 func some(list []string) string {
 	const most = 3
 	if len(list) <= most {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// exam is one examination: what several checks need, read once.
+// exam is one examination. It holds the data that several checks need, which is read once.
 type exam struct {
 	rec  *strategy.Recorder
 	repo *git.Repo
@@ -22,15 +22,16 @@ type exam struct {
 	states []*session.State
 	bad    []badState
 	open   []commits.Open
-	// ids are those that were made here, committed the commits; nil until needed.
+	// ids are the ids that were made in this repository, committed the commits; both are nil until
+	// needed.
 	ids       map[checkpoint.ID][]journal.Share
 	committed map[git.OID]bool
-	// openErr is why it is not known whether their commits were made.
+	// openErr is the reason why it is not known whether the open commits were made.
 	openErr error
 	v1      branch
-	// past are earlier versions of checkpoints; nil until needed.
+	// past holds earlier versions of checkpoints; nil until needed.
 	past *versions
-	// everywhere is what commits name anywhere; it is listed while the branch is
+	// everywhere holds the checkpoints named by any commit. They are listed while the branch is
 	// examined.
 	everywhere struct {
 		ids  []named
@@ -38,7 +39,7 @@ type exam struct {
 	}
 }
 
-// badState is a file in the place of a state that isn't one.
+// badState is a state file that can't be read.
 type badState struct {
 	id, path string
 	err      error
@@ -59,7 +60,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// in runs do with the recorder of the session's worktree.
+// in calls do with the recorder of the session's worktree.
 func (e *exam) in(s *session.State, do func(*strategy.Recorder) error) error {
 	there, err := e.rec.At(e.rootOf(s))
 	if err != nil {
@@ -68,8 +69,8 @@ func (e *exam) in(s *session.State, do func(*strategy.Recorder) error) error {
 	return errors.Join(do(there), there.Repo.Close())
 }
 
-// rootOf is the session's worktree; states of old versions name none, and those
-// from before the repository was moved name what was the main one.
+// rootOf returns the root of the session's worktree. States of old versions don't name it, and
+// states from before the repository was moved name the former main worktree.
 func (e *exam) rootOf(s *session.State) string {
 	if s.WorktreeID == "" && !isDir(s.WorktreePath) {
 		return e.repo.MainRoot()
@@ -77,8 +78,8 @@ func (e *exam) rootOf(s *session.State) string {
 	return s.WorktreePath
 }
 
-// of is a repair of a session, which may change its state, the files beside
-// it, its shadow branches, and the checkpoints that are named.
+// of returns a repair of a session. It may change the session's state, side files and shadow
+// branches, and the given checkpoints.
 func (e *exam) of(ctx context.Context, s *session.State, ids []string, do func(ctx context.Context) error) *Repair {
 	rep := &Repair{Files: e.sessionFiles(s.ID), Do: do}
 	bases := []git.OID{git.OID(s.BaseCommit)}

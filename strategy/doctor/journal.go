@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// unfinished finds commits with a decision that was never carried out.
+// unfinished finds commits whose decision was never carried out.
 func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 	list := make([]Finding, 0, len(jc.open))
 	if forget.Interrupted(jc.repo.CommonDir) {
@@ -29,7 +29,7 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		})
 	}
 	for _, o := range jc.open {
-		repair := &Repair{ // with all that applying the entry may change
+		repair := &Repair{ // with everything that applying the entry may change
 			Kind:  "journal",
 			Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(jc.repo.CommonDir, "entire", "links.json")},
 			Do:    jc.rec.Commits().Repairer.FinishCommits,

@@ -16,13 +16,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// The refs that are ours.
+// The refs of this program.
 const (
 	shadowRefs = "refs/heads/entire/"
 	ownRefs    = "refs/entire/"
 )
 
-// broken finds refs of ours that name no commit.
+// broken finds refs of this program that name no commit.
 func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	names := make([]string, 0, 4)
 	for _, file := range rc.refFiles() {
@@ -37,7 +37,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	slices.Sort(names)
 	var list []Finding
 	for _, name := range slices.Compact(names) {
-		// People may have branches in our folder.
+		// Users may have branches in our folder.
 		isOwn := strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
 		if !isOwn || !rc.isBroken(ctx, name) {
 			continue
@@ -68,7 +68,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	return list, err
 }
 
-// isBroken reports whether a ref is there and names no commit.
+// isBroken reports whether a ref exists and names no commit.
 func (e *exam) isBroken(ctx context.Context, name string) bool {
 	if _, err := e.repo.Commit(ctx, name); !errors.Is(err, git.ErrMissing) {
 		return false
@@ -82,8 +82,8 @@ func (e *exam) refPath(name string) string {
 	return filepath.Join(e.repo.CommonDir, filepath.FromSlash(name))
 }
 
-// lastGood is the newest commit in the log of a ref that is still there; of the
-// metadata branch also that of a remote.
+// lastGood returns the newest commit in the reflog of a ref that still exists; for the metadata
+// branch it also considers remotes.
 func (rc refChecks) lastGood(ctx context.Context, name string) (git.OID, bool) {
 	data, err := disk.ReadFile(filepath.Join(rc.repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err == nil {
@@ -107,8 +107,8 @@ func (rc refChecks) lastGood(ctx context.Context, name string) (git.OID, bool) {
 	return "", false
 }
 
-// setRef gives a broken ref a commit, or removes it. One that holds no object id
-// can't be moved by git, so its file goes first.
+// setRef sets a broken ref to a commit, or removes it. If the ref contains no object id git can't
+// move it, so its file is removed first.
 func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
 	path := e.refPath(name)
 	data, err := disk.ReadFile(path)
@@ -127,7 +127,7 @@ func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
 	return gitref.Update(ctx, e.repo, "entire: doctor", []gitref.Change{{Name: name, New: to, Old: now}})
 }
 
-// refNow is what a ref holds, empty if it isn't there, or is broken.
+// refNow returns the value of a ref, empty if it doesn't exist or is broken.
 func refNow(ctx context.Context, repo *git.Repo, name string) (git.OID, error) {
 	refs, err := gitref.List(ctx, repo, name)
 	if err != nil {
@@ -141,13 +141,13 @@ func refNow(ctx context.Context, repo *git.Repo, name string) (git.OID, error) {
 	return "", nil
 }
 
-// refFile is a file that holds a ref, or the lock of one.
+// refFile is a file of a ref, or the lock of one.
 type refFile struct {
 	name, path string
 	changed    time.Time
 }
 
-// refFiles are the files of our refs; a repository with reftables has none.
+// refFiles returns the files of this program's refs; a repository with reftables has none.
 func (rc refChecks) refFiles() []refFile {
 	var list []refFile
 	for _, prefix := range []string{shadowRefs, ownRefs} {
@@ -166,11 +166,11 @@ func (rc refChecks) refFiles() []refFile {
 	return list
 }
 
-// abandoned is the age of a lock whose owner must have died: git holds one for
+// abandoned is the age above which a lock's owner must have died: git holds a lock for
 // milliseconds.
 const abandoned = time.Hour
 
-// staleLocks finds locks that killed git processes have left.
+// staleLocks finds locks that git processes left when they were killed.
 func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 	var list []Finding
 	old := func(t time.Time) bool { return rc.rec.Env.Now().Sub(t) > abandoned }
@@ -202,7 +202,7 @@ func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// remove removes a file; that it is gone already is no error.
+// remove removes a file. A missing file is not an error.
 func remove(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err
@@ -213,7 +213,7 @@ func remove(path string) error {
 	return nil
 }
 
-// temporaryFiles finds files that killed processes have left.
+// temporaryFiles finds the temporary files of processes that were killed.
 func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
 	left, err := rc.rec.Lifecycle().Machine.TempFiles()
 	if len(left) == 0 {

@@ -6,19 +6,19 @@ import (
 	"errors"
 )
 
-// Outcome is what became of a repair.
+// Outcome is the result of a repair.
 type Outcome struct {
 	Finding
 
-	// Backup is what to undo it with.
+	// Backup is the name of the backup with which the repair can be undone.
 	Backup string
-	// Err is why it failed.
+	// Err is the error of a failed repair.
 	Err error
 }
 
-// Fix repairs what it can of the findings. Those of one kind share a backup,
-// without which none of them is touched. Another Examine finds those that were not
-// mended.
+// Fix repairs the findings that can be repaired. Findings of one kind share a backup. If it can't
+// be made, none of them is repaired. Findings that could not be repaired are found again by
+// Examine.
 func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error) {
 	var done []Outcome
 	for _, group := range Groups(findings) {
@@ -30,8 +30,9 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 		for i, f := range group {
 			subjects[i], repairs[i] = f.Subject, f.Repair
 		}
-		// The services that repair take the lock by themselves, so the backup is made under one of its
-		// own: what a hook does in between is either what the repair does, or is kept by it.
+		// The services that repair take the lock themselves, so the backup is made under its own
+		// lock: a change that a hook makes in between is either the same as the repair's or
+		// preserved by it.
 		var b *Backup
 		err := d.Recorder.WithLock(ctx, func() (err error) {
 			b, err = d.back(ctx, group[0].kind(), subjects, repairs)
@@ -47,7 +48,7 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 			}
 			done = append(done, Outcome{Finding: f, Backup: b.Name, Err: made[f.Repair]})
 		}
-		// Also what was repaired before an interruption has to be undoable.
+		// Repairs before an interruption must be undoable, too.
 		err = d.Recorder.WithLock(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return done, err
@@ -56,10 +57,10 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 	return done, d.Recorder.WithLock(ctx, func() error { return d.prune(ctx) })
 }
 
-// kind is what a finding is repaired together with.
+// kind returns the kind by which findings are grouped for repair.
 func (f Finding) kind() string { return cmp.Or(f.Repair.Kind, f.Code) }
 
-// Groups are the findings that can be repaired, by kind, in their order.
+// Groups returns the findings that can be repaired, grouped by kind, in their order.
 func Groups(findings []Finding) [][]Finding {
 	at := map[string]int{}
 	var groups [][]Finding

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// silence is how long a turn may show no sign of life where the agent's
-	// process isn't known: a build, or a person asked for leave, takes hours.
+	// silence is the time after which a turn without any activity counts as abandoned if the
+	// agent's process isn't known: a build, or a question for permission, takes hours.
 	silence = 6 * time.Hour
-	// grace is what a hook's child has to do its part.
+	// grace is the time that a hook's child has for its work.
 	grace = 10 * time.Minute
 )
 
-// stuck finds turns that no stop will end, and work of sessions that ended.
+// stuck finds turns that no stop will end, and pending files of sessions that ended.
 func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, s := range sc.states {
@@ -65,14 +65,14 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// abandoned reports whether a turn that is under way will never stop, and why.
+// abandoned reports whether a running turn will never stop, and the reason.
 func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 	agent, now := s.Recorder.Agent, sc.rec.Env.Now()
 	if agent.PID != 0 {
 		return "its agent is gone", !sc.rec.Env.Alive(agent.PID, agent.Start)
 	}
-	// A session is seen to do something by its hooks, its transcript, its subagents', or a
-	// snapshot of its own.
+	// Hooks, the transcript, subagents' transcripts and the session's own snapshots show that the
+	// session is active.
 	sign := s.StartedAt
 	see := func(t time.Time) {
 		if t.After(sign) {
@@ -98,8 +98,8 @@ func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 	return fmt.Sprintf("nothing has been heard of it for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
 }
 
-// lastSnapshot is when the newest of the session's own snapshots was taken, as
-// far as it is among the last of its worktree: those of other sessions prove nothing.
+// lastSnapshot returns the time of the newest of the session's own snapshots, if it is among the
+// last 50 of its worktree: snapshots of other sessions prove nothing.
 func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	const most = 50
 	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
@@ -120,8 +120,8 @@ func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	return time.Time{}
 }
 
-// ifStuck runs do if the session is stuck still: a question may have waited for
-// its answer while the person went on with it.
+// ifStuck calls do if the session is still stuck: the user may have continued it before answering a
+// question.
 func (sc sessionChecks) ifStuck(id string, do func() error) error {
 	s, err := sc.rec.Sessions.Load(id)
 	if err != nil || s.Phase != session.Active {
@@ -162,7 +162,7 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 	return list, nil
 }
 
-// damaged finds states that can't be read, or hold values of no version.
+// damaged finds states that can't be read or have unknown values.
 func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, b := range sc.bad {
@@ -176,7 +176,7 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: func(ctx context.Context) error {
 				return sc.rec.WithLock(ctx, func() error {
 					if _, err := sc.rec.Sessions.Load(b.id); !errors.Is(err, session.ErrCorrupt) {
-						return nil // mended meanwhile
+						return nil // repaired meanwhile
 					}
 					_, err := sc.rec.Sessions.SetAside(b.id)
 					return err

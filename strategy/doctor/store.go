@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// damaged finds what is wrong with the snapshots, short of reading all of them.
+// damaged finds damage to the snapshots that shows without reading all of them.
 func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 	dir := sc.rec.Snapshots().Snapshots.StoreDir()
 	store, err := bands.Open(dir)
@@ -55,7 +55,7 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 	return list, err
 }
 
-// rebuild is what `agentfs doctor` does.
+// rebuild returns a repair that does the work of `agentfs doctor`.
 func (sc storeChecks) rebuild() *Repair {
 	known := sc.rec.Env.Registry
 	if known == nil {
@@ -68,13 +68,13 @@ func (sc storeChecks) rebuild() *Repair {
 			filepath.Join(dir, "store.json"), filepath.Join(dir, "version"),
 		},
 		Do: func(ctx context.Context) error {
-			_, err := known.Doctor(ctx, nil, dir) // what stays wrong is found again
+			_, err := known.Doctor(ctx, nil, dir) // remaining faults are found again
 			return err
 		},
 	}
 }
 
-// interruptedRewinds finds rewinds that did not end.
+// interruptedRewinds finds rewinds that were not completed.
 func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 	store, noStore := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir()) // reported by another check
 	var list []Finding
@@ -87,7 +87,8 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 			if j, found := history.Interrupted(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, rewindstate.TargetName(store, j.Target), j.Other()))
 			} else if stopped, found := rewind.FindUnfinished(store, sc.rec.Sessions, w.ID); found {
-				// It was stopped between the files and the conversation, or the sessions.
+				// It was stopped after the files, before the conversation or the sessions were
+				// complete.
 				what, hint := stopped.Explain()
 				why := "the conversation is about other files"
 				if stopped.Sessions {
@@ -105,8 +106,8 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// interruptedFinding is about a rewind of a worktree that did not end; other reports
-// that another version of the program began it.
+// interruptedFinding returns the finding for a rewind of a worktree that was not completed. other
+// reports that another version of the program began it.
 func interruptedFinding(root, target string, other bool) Finding {
 	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root}
 	if other {
@@ -120,9 +121,9 @@ func interruptedFinding(root, target string, other bool) Finding {
 	return f
 }
 
-// damagedCatalog finds a catalog that can't be read. One that doesn't agree with the store
-// is made anew without asking, since all that it has is derived; it is reported only
-// if that fails.
+// damagedCatalog finds a catalog that can't be read. A catalog that doesn't agree with the store is
+// rebuilt without asking, because all of its data is derived. It is reported only if the rebuild
+// fails.
 func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
 	known := sc.rec.Env.Registry
 	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// newest is how many commits of the local branches are examined.
+// newest is the maximum number of commits of the local branches that are examined.
 const newest = 500
 
 // named is a commit that names a checkpoint.
@@ -31,8 +31,8 @@ type named struct {
 
 // missing finds commits whose checkpoint isn't on the branch.
 func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
-	// The newest commits of local branches are examined and those that were linked here, for each id
-	// one.
+	// Examine the newest commits of local branches and those that were linked here, one for each
+	// id.
 	args := []string{"--max-count=" + strconv.Itoa(newest), "--exclude=entire/*", "--branches"}
 	if _, err := tc.repo.Commit(ctx, "HEAD"); err == nil {
 		args = append(args, "HEAD")
@@ -81,7 +81,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 		list = append(list, f)
 	}
 	for _, r := range remotes {
-		// Without a local branch the remote's is read.
+		// Without a local branch, the remote's branch is read.
 		if commits := away[r.name]; len(commits) > 0 && tc.v1.tip.OID != "" {
 			list = append(list, Finding{
 				Code: UnfetchedPoint, Severity: Warning, Subject: r.name,
@@ -113,7 +113,7 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// grep returns the ids that the commits carry which git log lists for args.
+// grep returns the ids of the commits that git log lists for args.
 func (e *exam) grep(ctx context.Context, args ...string) ([]named, error) {
 	fixed := []string{"log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%n%B", "-F", "--grep=" + checkpoint.TrailerKey + ":"}
 	out, err := e.repo.Run(ctx, append(fixed, args...)...)
@@ -166,8 +166,8 @@ func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID)
 	return "", false
 }
 
-// lost is the finding of a checkpoint that nobody has; false if nothing shows
-// that it was made here.
+// lost returns the finding for a checkpoint that can't be found. It returns false if there is no
+// evidence that it was made here.
 func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint.ID]commits.Linked) (Finding, bool) {
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
@@ -221,7 +221,7 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 			for i, share := range lost.Shares {
 				kept := slices.DeleteFunc(slices.Clone(share.Files), func(p string) bool { return !slices.Contains(changed, p) })
 				if len(share.Files) == 0 {
-					kept = changed // what it had is not known
+					kept = changed // its files are not known
 				}
 				slices.Sort(kept)
 				lost.Shares[i].Files = slices.Compact(kept)
@@ -243,9 +243,8 @@ func (tc trailerChecks) made() map[checkpoint.ID][]journal.Share {
 	return tc.ids
 }
 
-// madeHere reports whether the commit's id was given to it in this repository:
-// the id is among those that were noted, or a reflog of HEAD records that the commit
-// was made by git commit.
+// madeHere reports whether the commit's id was assigned in this repository: the id is among the
+// recorded ones, or a reflog of HEAD records that git commit made the commit.
 func (tc trailerChecks) madeHere(n named) bool {
 	if _, ok := tc.made()[n.id]; ok {
 		return true
@@ -271,8 +270,8 @@ func (tc trailerChecks) madeHere(n named) bool {
 	return tc.committed[n.commit]
 }
 
-// maker is the session whose work the checkpoint holds: the one whose state
-// names it, or that made the snapshot which is paired with it. Nil if unknown.
+// maker returns the session whose work the checkpoint contains: the one whose state names it, or
+// that took the snapshot paired with it. It returns nil if unknown.
 func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 	for _, s := range tc.states {
 		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(workspace.IncompleteCheckpoints(s), string(id)) {

@@ -14,14 +14,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// undoCode is the code of backups that Undo makes.
+// undoCode is the code of the backups made by Undo.
 const undoCode = "undo"
 
-// ErrNoBackup means that there is no such backup, or none that isn't undone.
+// ErrNoBackup means that there is no such backup, or that all backups have been undone.
 var ErrNoBackup = errors.New("no backup to put back")
 
-// ChangedError lists what has changed since a repair, so that it can't be undone
-// without losing that.
+// ChangedError lists what has changed since a repair. Undoing the repair would lose these changes.
 type ChangedError struct {
 	Backup string
 	Items  []string
@@ -33,16 +32,16 @@ func (e *ChangedError) Error() string {
 
 // UndoOptions are the options of an undo.
 type UndoOptions struct {
-	// Name is the backup's; empty for the newest that isn't undone.
+	// Name is the name of the backup; empty for the newest that isn't undone.
 	Name string
-	// Force puts back what has changed since, too.
+	// Force restores items that have changed since the repair, too.
 	Force bool
 }
 
-// Undo puts back what was there before a repair: files and refs as they were,
-// and checkpoints by a commit on their branch, whose others stay. What is there
-// now is backed up, so that an undo can be undone by its name. Where something
-// has changed since the repair it is a *ChangedError, and nothing is done.
+// Undo restores the state before a repair: files and refs directly, and checkpoints by a commit on
+// their branch, which doesn't change other checkpoints. The current state is backed up, so that an
+// undo can be undone by its name. If something has changed since the repair it returns a
+// *ChangedError and changes nothing.
 func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err error) {
 	err = d.Recorder.WithLock(ctx, func() error {
 		if undone, err = d.findBackup(o.Name); err != nil {
@@ -71,7 +70,8 @@ func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err er
 		if err := d.putCheckpoints(ctx, &undone); err != nil {
 			return fmt.Errorf("put checkpoints back: %w", err)
 		}
-		// Refs go before files: a broken ref, which git can't write, is a file.
+		// Restore refs before files: a broken ref can't be written by git, and is restored as a
+		// file.
 		if err := d.putRefs(ctx, &undone, now); err != nil {
 			return fmt.Errorf("put refs back: %w", err)
 		}
@@ -110,8 +110,8 @@ func (d *Doctor) findBackup(name string) (Backup, error) {
 	return newest, nil
 }
 
-// unchanged compares what is there with what the repair has left. It
-// refuses a repair that was interrupted, as what that left is not recorded.
+// unchanged compares the current state with that after the repair. It returns an error for a repair
+// that was interrupted, because its result is not recorded.
 func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 	if !b.Done {
 		return &ChangedError{b.Name, []string{"the repair did not end"}}
@@ -142,7 +142,7 @@ func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 	return nil
 }
 
-// putCheckpoints puts the backup's checkpoints back by a commit on their branch.
+// putCheckpoints restores the backup's checkpoints by a commit on their branch.
 func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 	if len(b.Checkpoints) == 0 {
 		return nil
@@ -158,13 +158,13 @@ func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 	})
 }
 
-// putRefs puts the backup's refs back; now is the backup of what is there.
+// putRefs restores the backup's refs. now is the backup of the current state.
 func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
 	var updates []gitref.Change
 	for i, ref := range b.Refs {
 		is, to := now.Refs[i].Before, ref.Before
 		if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
-			to = "" // it was broken: its file is put back
+			to = "" // it was broken: its file is restored
 		}
 		if is != to {
 			updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
@@ -175,7 +175,7 @@ func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
 
 func (d *Doctor) putFile(b *Backup, f savedFile) error {
 	now, err := fileNow(f.Path)
-	mode := fs.FileMode(0) // of no file
+	mode := fs.FileMode(0) // zero for no file
 	if info, failed := os.Lstat(f.Path); failed == nil {
 		mode = info.Mode()
 	}

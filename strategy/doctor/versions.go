@@ -12,19 +12,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// versions are the trees that checkpoints had in the history of the metadata branch,
-// the newest first.
+// versions holds the trees that checkpoints had in the history of the metadata branch, newest
+// first.
 type versions struct {
 	dirs map[checkpoint.ID][]git.OID
-	// tips are root trees in which a checkpoint is searched after dirs: those that the
-	// branch's log names, and those of remotes.
+	// tips are root trees in which a checkpoint is searched after dirs: those in the branch's
+	// reflog and those of remotes.
 	tips []git.OID
-	// missing are the objects of dirs and tips that are not here; nil if git could not
-	// list them.
+	// missing are the objects of dirs and tips that this clone lacks; nil if git could not list
+	// them.
 	missing map[git.OID]bool
 }
 
-// earlier returns the last version of a checkpoint that is whole here and that fits.
+// earlier returns the last version of a checkpoint that is complete in this clone and for which
+// fits returns true.
 func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.OID) bool) (git.OID, bool) {
 	if e.past == nil {
 		e.past = e.loadVersions(ctx)
@@ -51,8 +52,8 @@ func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.
 	return "", false
 }
 
-// loadVersions reads the history of the metadata branch once for all checkpoints.
-// What can't be read of it is left out.
+// loadVersions reads the history of the metadata branch once for all checkpoints. It skips parts
+// that can't be read.
 func (e *exam) loadVersions(ctx context.Context) *versions {
 	past := &versions{dirs: map[checkpoint.ID][]git.OID{}}
 	if out, err := e.repo.Run(ctx, "-c", "log.showRoot=true", "log", "-m", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "--format=", checkpoint.MetadataBranch, "--"); err == nil {
@@ -76,7 +77,7 @@ func (e *exam) loadVersions(ctx context.Context) *versions {
 	for _, r := range e.remotes(ctx) {
 		addTip(r.tip)
 	}
-	// One git process lists what is missing of all versions.
+	// One git process lists the missing objects of all versions.
 	var trees strings.Builder
 	for _, dirs := range past.dirs {
 		for _, dir := range dirs {
@@ -103,8 +104,8 @@ func (e *exam) loadVersions(ctx context.Context) *versions {
 	return past
 }
 
-// add takes in the output of git log --raw -z: ":<modes> <old> <new> <status>", and
-// after a zero byte the path.
+// add parses the output of git log --raw -z: ":<modes> <old> <new> <status>", followed by a zero
+// byte and the path.
 func (v *versions) add(raw string) {
 	var fields []string
 	for record := range strings.SplitSeq(raw, "\x00") {
@@ -126,7 +127,7 @@ func (v *versions) add(raw string) {
 	}
 }
 
-// whole reports whether all of a checkpoint's directory is here and can be read.
+// whole reports whether a checkpoint's directory is complete in this clone and can be read.
 func (e *exam) whole(ctx context.Context, id checkpoint.ID, dir git.OID) bool {
 	missing := e.past.missing
 	if missing == nil {
@@ -142,7 +143,7 @@ func (e *exam) whole(ctx context.Context, id checkpoint.ID, dir git.OID) bool {
 	return err == nil && found.OK()
 }
 
-// complete reports whether a tree and all below it is here.
+// complete reports whether a tree and everything below it is in this clone.
 func complete(ctx context.Context, repo *git.Repo, tree git.OID, missing map[git.OID]bool) bool {
 	entries, err := repo.Tree(ctx, tree)
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// mostCommits is how many commits of a branch are read.
+// mostCommits is the maximum number of commits of a branch that are read.
 const mostCommits = 500
 
 // commitFinder finds commits of branches and of checkpoints.
 type commitFinder struct{ repo *git.Repo }
 
-// branchCommits are the commits of the branch that is checked out, the newest
-// first: on the default branch all that are in it, else the branch's own, which
-// end where the default branch's line of first parents begins.
+// branchCommits returns the commits of the current branch, newest first. For the default branch
+// these are all commits in it, otherwise the branch's own, which end where the default branch's
+// line of first parents begins.
 func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.Commit, error) {
 	head, err := cf.repo.Commit(ctx, "HEAD")
 	if errors.Is(err, git.ErrMissing) {
-		return nil, nil // nothing is committed yet
+		return nil, nil // there is no commit yet
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read HEAD: %w", err)
@@ -44,8 +44,8 @@ func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.
 	if err != nil {
 		return nil, err
 	}
-	// The default branch's line of first parents, as far as it may be among the commits: what is
-	// not older than the oldest of them.
+	// Read the default branch's line of first parents, as far as it may overlap with the commits:
+	// to the date of the oldest of them.
 	const skew = 24 * time.Hour // clocks differ
 	oldest := slices.MinFunc(commits, func(a, b git.Commit) int { return a.Committer.When.Compare(b.Committer.When) })
 	since := "--since=" + oldest.Committer.When.Add(-skew).Format(time.RFC3339)
@@ -63,9 +63,8 @@ func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.
 	return commits, nil
 }
 
-// commitsOf finds the commits that carry a checkpoint's id, the newest first.
-// Commits older than the checkpoint are examined only if there is none, for
-// they are many and their dates seldom lie.
+// commitsOf returns the commits with a checkpoint's id, newest first. Commits older than the
+// checkpoint are examined only if there is none: they are many, and their dates are seldom wrong.
 func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created time.Time, where Search) ([]git.Commit, error) {
 	const skew = 24 * time.Hour // clocks differ
 	args := []string{"--fixed-strings", "--grep=" + string(id)}
@@ -85,7 +84,7 @@ func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created 
 	return cf.carrying(ctx, id, args...)
 }
 
-// carrying are the commits that git log lists and that carry the id.
+// carrying returns those of the commits listed by git log that have the id.
 func (cf commitFinder) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
 	commits, err := gitlog.Commits(ctx, cf.repo, append(args, "--")...)
 	if err != nil {

@@ -49,7 +49,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 		return Detail{}, err
 	}
 	commits := d.Commits
-	if len(commits) == 0 { // the author is who wrote the checkpoint
+	if len(commits) == 0 { // the author is the author of the checkpoint
 		commits, err = gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
 			"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
 	}
@@ -59,8 +59,8 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	return d, err
 }
 
-// sessions reads the sessions of a checkpoint: first those that edited most of its
-// files, unless their lines were counted, and last those with nothing new in it.
+// sessions reads the sessions of a checkpoint: first those that edited most of its files, unless
+// their lines were counted, and last those with nothing new in it.
 func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoint, o Options) ([]Session, error) {
 	sessions := make([]Session, 0, len(c.Sessions))
 	counted := false
@@ -76,7 +76,7 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 		t, err := (sessionReader{r.Repo}).session(ctx, s, o)
 		switch {
 		case errors.Is(err, git.ErrMissing) && ctx.Err() == nil:
-			t.Problem = err // the others are shown, and what there is of it
+			t.Problem = err // show the other sessions, and the available parts of this one
 		case err != nil:
 			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
 		}
@@ -90,7 +90,7 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 			sessions[i].NothingNew = false // there is nothing else to show
 		}
 	}
-	edited := func(s Session) int { // the files of the checkpoint that the session's edit tools named
+	edited := func(s Session) int { // number of files named by edit tools
 		switch {
 		case s.NothingNew:
 			return -1

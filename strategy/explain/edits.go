@@ -14,31 +14,31 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// EditedLines counts the lines that a commit added. It is a lower bound of what agents
-// wrote: lines that a command wrote are not among Edited.
+// EditedLines counts the lines that a commit added. Edited is a lower bound of the lines that
+// agents wrote: lines that a command wrote are not included.
 type EditedLines struct {
-	// Edited are those with a text that an edit tool of a session wrote to the same
-	// file, Added are all.
+	// Edited are the lines with a text that an edit tool of a session wrote to the same file, Added
+	// are all lines.
 	Edited, Added int
 }
 
 const (
-	// mostDiff is the size of a diff above which lines are not counted.
+	// mostDiff is the maximum size of a diff whose lines are counted.
 	mostDiff = 16 << 20
-	// largestFile is the size of a file whose lines are not counted.
+	// largestFile is the maximum size of a file whose lines are counted.
 	largestFile = 4 << 20
 )
 
-// editCounter compares commits with what edit tools wrote.
+// editCounter compares commits with the texts that edit tools wrote.
 type editCounter struct {
 	repo *git.Repo
-	// written are the lines by the path that the tool was given.
+	// written holds the lines by the path given to the tool.
 	written map[string]map[string]bool
 }
 
-// count counts the lines of the checkpoint's commit. It returns nil where no other
-// program computed an attribution, where no commit is the checkpoint's alone, and where
-// the commit or all edits are not in this clone.
+// count counts the lines of the checkpoint's commit. It returns nil if no other program computed an
+// attribution, if no commit belongs only to the checkpoint, or if the commit or all edits are not
+// in this clone.
 func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error) {
 	if !slices.ContainsFunc(d.Sessions, func(s Session) bool { return s.Recorder != "" }) {
 		return nil, nil //nolint:nilnil // nothing to compare with
@@ -64,7 +64,7 @@ func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error
 	files, err := gitdiff.Hunks(ctx, ec.repo, parent, d.Commits[at].OID, mostDiff)
 	if err != nil {
 		if ctx.Err() == nil {
-			err = nil // the trees of the commit are not in this clone, or too different
+			err = nil // the commit's trees are missing in this clone, or too different
 		}
 		return nil, err
 	}
@@ -111,12 +111,12 @@ func (ec editCounter) file(ctx context.Context, f gitdiff.FileDiff, all []gitdif
 	blob, err := ec.repo.ReadWithin(ctx, string(f.New), largestFile)
 	switch {
 	case errors.Is(err, git.ErrMissing), errors.Is(err, git.ErrTooMuch):
-		return nil // it counts for nobody
+		return nil // its lines are not counted
 	case err != nil:
 		return err
 	}
-	// The lines that tools wrote to the path: to each path that ends with it and with no longer path
-	// of the commit, as the recorded paths are those of another machine.
+	// Collect the lines that tools wrote to the path: the recorded paths are of another machine, so
+	// a path matches if it ends with this path and with no longer path of the commit.
 	written := map[string]bool{}
 	for given, lines := range ec.written {
 		if given != f.Path && !strings.HasSuffix(given, "/"+f.Path) {

@@ -1,7 +1,6 @@
-// Package explain reads the record: which checkpoints a branch has, and what
-// was asked, replied and done for each of them. It takes what any version of the
-// tool wrote, and what anybody who can push to the metadata branch put there:
-// ids are well formed, texts are whatever they are.
+// Package explain reads the record: the checkpoints of a branch, and the requests, replies and
+// actions in each of them. It accepts records of any version of the tool, and records by anyone who
+// can push to the metadata branch: ids are validated, texts are arbitrary.
 //
 // It writes nothing.
 package explain
@@ -25,49 +24,49 @@ import (
 // Reader reads the record of a repository, as seen from one of its worktrees.
 type Reader struct{ Repo *git.Repo }
 
-// NotFoundError means that nothing has the name.
+// NotFoundError means that no object has the name.
 type NotFoundError struct{ Kind, Name string }
 
-// Error describes what was searched for.
+// Error names the object that was not found.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s not found: %.80s", e.Kind, e.Name) }
 
-// AmbiguousError means that a prefix fits more than one checkpoint.
+// AmbiguousError means that a prefix matches more than one checkpoint.
 type AmbiguousError struct {
 	Prefix string
 	Found  []string
 }
 
-// Error names the prefix and how much fits it.
+// Error returns the prefix and the number of its matches.
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s is the beginning of %d checkpoints", e.Prefix, len(e.Found))
 }
 
-// Detail is a checkpoint in full.
+// Detail is a complete checkpoint.
 type Detail struct {
-	// ID is the checkpoint's, or the shadow commit's of a temporary one: a turn
-	// that no commit has taken up.
+	// ID is the checkpoint's id. For a temporary one, a turn that no commit has taken up, it is the
+	// id of the shadow commit.
 	ID        string
 	Temporary bool
 	// Task reports whether it is a subagent's.
 	Task bool
-	// Forgotten reports that what it held was removed on purpose.
+	// Forgotten reports that its contents were removed on purpose.
 	Forgotten bool
 
 	Strategy string
 	Branch   string
 	Created  time.Time
-	// Author wrote the newest commit, or the checkpoint if there is none. It is
-	// zero if that isn't known.
+	// Author is the author of the newest commit, or of the checkpoint if there is no commit. It is
+	// zero if unknown.
 	Author git.Signature
 	Files  []string
-	// Tokens is what all sessions used for it, nil if that isn't known; those of
-	// subagents are apart.
+	// Tokens is the total of all sessions' tokens for it, nil if it isn't known. Tokens of
+	// subagents are separate.
 	Tokens *checkpoint.Tokens
-	// Commits carry its id, the newest first.
+	// Commits are the commits with its id, newest first.
 	Commits  []git.Commit
 	Sessions []Session
-	// Edited is counted where another program computed the attribution of the commit;
-	// nil where that can't be.
+	// Edited is counted if another program computed the attribution of the commit; nil if it can't
+	// be counted.
 	Edited *EditedLines
 	// Absent reports that its own metadata is not in this clone.
 	Absent bool
@@ -76,34 +75,33 @@ type Detail struct {
 // Session is a session's part in a checkpoint.
 type Session struct {
 	Session string
-	// Agent is as it was recorded, or where it was not, the one whose form the
-	// transcript has; empty if that is not known either.
+	// Agent is the recorded agent, or else the agent whose form the transcript has; empty if it is
+	// unknown.
 	Agent string
-	// Model is the one that the agent used last, empty if that isn't known.
+	// Model is the model that the agent used last, empty if it isn't known.
 	Model   string
 	Created time.Time
 	Files   []string
 	Tokens  *checkpoint.Tokens
-	// Intent and Outcome are the summary's, or else the first request of the part and
-	// the last answer; empty if there is none.
+	// Intent and Outcome are the summary's, or else the first request of the part and the last
+	// answer; empty if there is none.
 	Intent, Outcome string
 	Summary         *checkpoint.SessionSummary
 	Attribution     *checkpoint.Attribution
-	// Items are the messages and tool calls in this checkpoint's part of the
-	// conversation, Lines what that is of the transcript.
+	// Items are the messages and tool calls in this checkpoint's part of the conversation, Lines is
+	// the span of the part in the transcript.
 	Items []transcript.Item
 	Lines segments.Span
 	// Subagents are the conversations of the subagents that Items start, by tool use.
 	Subagents map[string][]transcript.Item
 
-	// NothingNew reports that the session was stored again with nothing said since its
-	// previous checkpoint.
+	// NothingNew reports that the session was stored again without anything new since its previous
+	// checkpoint.
 	NothingNew bool
-	// Recorder is the version of another program that computed Attribution, empty for
-	// this one.
+	// Recorder is the version of another program that computed Attribution, empty for this one.
 	Recorder string
-	// Problem is why something of it is not shown, nil if all is. It wraps git.ErrMissing
-	// for what is not in this clone.
+	// Problem is the reason why a part of it is not shown, nil if all is. It wraps git.ErrMissing
+	// for parts that are not in this clone.
 	Problem error
 
 	stored   segments.Transcript
@@ -114,7 +112,7 @@ type Session struct {
 // HasTranscript reports whether a transcript of the session is stored.
 func (s *Session) HasTranscript() bool { return len(s.stored.Segments) > 0 }
 
-// Scope is how much of the conversations a Detail has.
+// Scope is the extent of the conversations in a Detail.
 type Scope int
 
 // The scopes.
@@ -123,27 +121,27 @@ const (
 	Whole              // all of each transcript
 )
 
-// Search is where the commits of a checkpoint are searched for.
+// Search selects the commits that are searched for a checkpoint's id.
 type Search int
 
 // The searches.
 const (
 	Branches Search = iota // local branches, and HEAD
-	All                    // all refs, however old the commits are
+	All                    // all refs, regardless of the commits' age
 )
 
-// Options are those of a Detail.
+// Options are the options of a Detail.
 type Options struct {
 	Scope  Scope
 	Search Search
 	// Lines requests Points instead of many details of a commit.
 	Lines bool
-	// Subagents requests the conversations of subagents too.
+	// Subagents requests the conversations of subagents, too.
 	Subagents bool
 }
 
-// Lookup returns the id that Checkpoint would show, without reading more of it, and
-// whether it is that of a shadow commit. The errors are those of Checkpoint.
+// Lookup returns the id that Checkpoint would show, and whether it is that of a shadow commit,
+// without reading more of it. Its errors are those of Checkpoint.
 func (r Reader) Lookup(ctx context.Context, prefix string) (id string, temporary bool, err error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
@@ -163,9 +161,9 @@ func (r Reader) Lookup(ctx context.Context, prefix string) (id string, temporary
 	return string(c.OID), err == nil, err
 }
 
-// Checkpoint reads the checkpoint whose id begins with prefix, or the shadow
-// commit, if no checkpoint does. The error is a *NotFoundError or an
-// *AmbiguousError if it names none or several.
+// Checkpoint reads the checkpoint whose id begins with prefix, or the shadow commit if there is no
+// such checkpoint. The error is a *NotFoundError or an *AmbiguousError if the prefix matches none
+// or several.
 func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detail, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
@@ -184,22 +182,22 @@ func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detai
 	return shadowReader{r.Repo}.temporary(ctx, name, o)
 }
 
-// OfCommit is what a commit's message has of its checkpoints.
+// OfCommit holds the checkpoints named by a commit.
 type OfCommit struct {
 	Commit git.Commit
-	// Checkpoints are those that it names, in its order, Missing those of them
-	// that are not stored here.
+	// Checkpoints are the checkpoints that it names, in its order. Missing are those that are not
+	// stored in this repository.
 	Checkpoints []Detail
 	Missing     []checkpoint.ID
-	// Points are the checkpoints instead, where a line each is requested: those that a
-	// merge brings in, or those of a commit that names more than MostDetails.
+	// Points are returned instead of Checkpoints, where a line each is requested: the checkpoints
+	// that a merge brings in, or those of a commit that names more than MostDetails.
 	Points []Point
 	Merge  bool
 	// Cut reports that the commits which a merge brings in are not in this shallow clone.
 	Cut bool
 }
 
-// MostDetails is how many checkpoints of a commit are shown in full.
+// MostDetails is the maximum number of checkpoints of a commit that are shown in full.
 const MostDetails = 5
 
 // Commit reads the checkpoints of the commit that rev names.
@@ -264,7 +262,7 @@ func (r Reader) addPoints(ctx context.Context, of *OfCommit, commits []git.Commi
 	return nil
 }
 
-// unlessMissing is err, or nil if it only means that there is no such object.
+// unlessMissing returns err, or nil if err means that an object is missing.
 func unlessMissing(err error) error {
 	if errors.Is(err, git.ErrMissing) {
 		return nil

@@ -17,54 +17,52 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// MaxPoints is how many points a list has.
+// MaxPoints is the maximum number of points in a list.
 const MaxPoints = 100
 
-// List is the checkpoints of a branch.
+// List holds the checkpoints of a branch.
 type List struct {
 	Branch string // empty on a detached HEAD, or if Everywhere
 	// Everywhere reports that the checkpoints of all branches are listed.
 	Everywhere bool
-	// Points are the temporary ones first, then those of commits, the newest
-	// first.
+	// Points has the temporary ones first, then those of commits, newest first.
 	Points []Point
-	// Missing are checkpoints that commits name and that are not stored here, or
-	// can't be read.
+	// Missing are checkpoints that commits name and that are not stored in this repository or can't
+	// be read.
 	Missing []checkpoint.ID
 	// More reports that there are more than MaxPoints, Shallow that the clone has only the
 	// newest commits.
 	More, Shallow bool
 
-	count int // of the points that were read
+	count int // number of points that were read
 }
 
 // Point is a checkpoint in a list.
 type Point struct {
-	// ID is as in Detail.
+	// ID is defined as in Detail.
 	ID              string
 	Temporary, Task bool
 	Sessions        []string
 	// Agent and Model are the main session's, empty if they aren't known.
 	Agent, Model string
-	// Prompt is what its main session was about: the stored summary's intent, or a
-	// request.
+	// Prompt describes the main session: the intent of the stored summary, or a request.
 	Prompt string
 	// Absent reports that contents of it are not in this clone.
 	Absent bool
 	Date   time.Time
 	Files  []string
-	// Tokens is what all sessions used for it, nil if that isn't known.
+	// Tokens is the total of all sessions' tokens for it, nil if it isn't known.
 	Tokens *checkpoint.Tokens
-	// Attribution is who wrote the commit's lines, nil if that isn't known, or if another
+	// Attribution records who wrote the commit's lines. It is nil if that isn't known or another
 	// program computed it.
 	Attribution *checkpoint.Attribution
-	// Commits carry its id; of a temporary one it is the shadow commit.
+	// Commits are the commits with its id; for a temporary point the shadow commit.
 	Commits []git.Commit
 }
 
-// Filter limits a list to a session, whose id may be cut, to the main sessions of an agent, by a
-// part of its label, and to a file, or the files of a folder, from the root of the worktree and
-// with slashes. Empty: to none.
+// Filter limits a list to a session, whose id may be abbreviated, to the main sessions of an agent,
+// by a part of its label, and to a file, or the files of a folder. The path is relative to the root
+// of the worktree, with slashes. Empty fields match everything.
 type Filter struct{ Session, Agent, Path string }
 
 func (f Filter) matches(p Point) bool {
@@ -74,7 +72,7 @@ func (f Filter) matches(p Point) bool {
 	return ofAgent && (f.Session == "" || slices.ContainsFunc(p.Sessions, ofSession)) && (f.Path == "" || slices.ContainsFunc(p.Files, inPath))
 }
 
-// List lists the checkpoints of the branch that is checked out which the filter matches.
+// List lists the checkpoints of the current branch that the filter matches.
 func (r Reader) List(ctx context.Context, filter Filter) (List, error) {
 	l, points, err := r.Open(ctx, filter)
 	if err != nil {
@@ -89,8 +87,8 @@ func (r Reader) List(ctx context.Context, filter Filter) (List, error) {
 	return *l, nil
 }
 
-// Open is List for points that are read one by one: Missing and More are set behind the last,
-// and Points stays empty.
+// Open is like List, but the points are read one by one: Missing and More are set after the last
+// one, and Points stays empty.
 func (r Reader) Open(ctx context.Context, filter Filter) (*List, iter.Seq2[Point, error], error) {
 	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if err != nil {
@@ -122,8 +120,8 @@ func (r Reader) Open(ctx context.Context, filter Filter) (*List, iter.Seq2[Point
 	}, nil
 }
 
-// OfSession lists the newest checkpoints of a session, whatever branch their commits are
-// on. ids are those that it has.
+// OfSession lists the newest checkpoints of a session, regardless of the branches of their commits.
+// ids are the session's checkpoints.
 func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error) {
 	l := List{Everywhere: true, Shallow: gitlog.IsShallow(r.Repo), More: len(ids) > MaxPoints}
 	ids = ids[:min(len(ids), MaxPoints)]
@@ -149,7 +147,7 @@ func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error
 		switch {
 		case ctx.Err() != nil:
 			return List{}, ctx.Err()
-		case err != nil: // one that can't be read hides no other
+		case err != nil: // one that can't be read doesn't hide the others
 			l.Missing = append(l.Missing, id)
 		default:
 			l.Points = append(l.Points, r.point(ctx, c, of[id]))
@@ -177,7 +175,7 @@ func (r Reader) committed(ctx context.Context, l *List, commits []git.Commit, fi
 				yield(Point{}, ctx.Err())
 				return
 			}
-			if err != nil { // one that can't be read keeps nobody from the others
+			if err != nil { // one that can't be read doesn't hide the others
 				l.Missing = append(l.Missing, id)
 				continue
 			}
@@ -192,8 +190,8 @@ func (r Reader) committed(ctx context.Context, l *List, commits []git.Commit, fi
 	}
 }
 
-// idsOf returns the checkpoints that commits name, in order, and which commits
-// name each.
+// idsOf returns the checkpoints that commits name, in order, and the commits that name each of
+// them.
 func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commit) {
 	var ids []checkpoint.ID
 	of := map[checkpoint.ID][]git.Commit{}
@@ -227,7 +225,7 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 	sr, t := sessionReader{r.Repo}, Session{Agent: main.Meta.Agent}
 	if !transcript.IsAgentName(t.Agent) {
 		if stored, err := segments.Unhashed(ctx, r.Repo, main.Dir); err == nil {
-			_, _ = sr.recognize(ctx, &t, stored) // the name is as recorded if it can't be read
+			_, _ = sr.recognize(ctx, &t, stored) // if it can't be read the name remains as recorded
 		}
 	}
 	p.Agent, p.Model = t.Agent, main.Meta.Model

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// MissingOfCheckpoint returns the files that this clone lacks of the checkpoints whose
-// ids begin with prefix.
+// MissingOfCheckpoint returns the files that this clone lacks of the checkpoints whose ids begin
+// with prefix.
 func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) ([]git.OID, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
@@ -30,8 +30,7 @@ func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) ([]git.O
 	return book.missing(ctx, ids, false)
 }
 
-// MissingOfCommit returns the files that this clone lacks of the checkpoints that the
-// commit names.
+// MissingOfCommit returns the files that this clone lacks of the checkpoints that the commit names.
 func (r Reader) MissingOfCommit(ctx context.Context, rev string) ([]git.OID, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
@@ -44,8 +43,7 @@ func (r Reader) MissingOfCommit(ctx context.Context, rev string) ([]git.OID, err
 	return book.missing(ctx, checkpoint.IDsOf(commit), false)
 }
 
-// MissingOfList returns the files that this clone lacks for a list of the branch's
-// checkpoints.
+// MissingOfList returns the files that this clone lacks for a list of the branch's checkpoints.
 func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
@@ -63,8 +61,8 @@ func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
 	return book.missing(ctx, ids, true)
 }
 
-// Incomplete reports whether this clone lacks a file of any checkpoint. Only of a partial clone is
-// that asked of git: such a clone has a pack with the mark of one.
+// Incomplete reports whether this clone lacks a file of any checkpoint. It asks git only in a
+// partial clone, which has a pack with a .promisor file.
 func (r Reader) Incomplete(ctx context.Context) (bool, error) {
 	packs, err := os.ReadDir(filepath.Join(r.Repo.CommonDir, "objects", "pack"))
 	isMark := func(file os.DirEntry) bool { return strings.HasSuffix(file.Name(), ".promisor") }
@@ -89,8 +87,8 @@ func (r Reader) Incomplete(ctx context.Context) (bool, error) {
 	return strings.HasPrefix(string(out), "?") || strings.Contains(string(out), "\n?"), nil
 }
 
-// missing returns the blobs of the checkpoints that are not in this clone: all, or only
-// those that a list reads.
+// missing returns the blobs of the checkpoints that this clone lacks: all of them, or only those
+// that a list reads.
 func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) ([]git.OID, error) {
 	wanted := map[git.OID]bool{}
 	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}

@@ -19,9 +19,9 @@ type slot struct {
 	dir        git.OID
 }
 
-// slotsOf returns the slots of a session that a checkpoint has. The messages on the
-// metadata branch name the checkpoints of a session; all metadata is read, once, only
-// where none of them names this one, as in a branch that was squashed.
+// slotsOf returns the slots of a session that a checkpoint has. The messages on the metadata branch
+// name the checkpoints of a session. Only if none of them names this one, as in a branch that was
+// squashed, all metadata is read, once.
 func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) ([]slot, error) {
 	if *r.slots != nil {
 		return (*r.slots)[session], nil
@@ -33,7 +33,7 @@ func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) (
 	slots := map[string][]slot{}
 	add := func(c checkpoint.Checkpoint, err error) {
 		if err != nil {
-			return // one that can't be read is nobody's predecessor
+			return // one that can't be read is no predecessor
 		}
 		for _, s := range c.Sessions {
 			slots[s.Meta.SessionID] = append(slots[s.Meta.SessionID], slot{c.ID, s.Meta.CreatedAt, s.Dir})
@@ -58,10 +58,9 @@ func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) (
 	return slots[session], nil
 }
 
-// startOf returns the line where a part begins whose start isn't stored: behind the
-// line that the metadata names, which is left where a transcript was replaced, else
-// behind what the session's previous checkpoint has, as another version wrote it; 0 if
-// there is neither.
+// startOf returns the line where a part begins whose start isn't stored: after the line that the
+// metadata names, which remains if a transcript was replaced, else after the last line of the
+// session's previous checkpoint, as another version wrote it; 0 if there is neither.
 func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stored) (int, error) {
 	m := s.Meta
 	if m.TranscriptStart > 0 || m.SessionID == "" || s.Absent {
@@ -71,7 +70,7 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	switch {
 	case m.TranscriptLines > 0 && m.TranscriptIDAtStart == "":
 		return 0, nil
-	case m.TranscriptLines > 0: // in what other programs wrote it names where a turn began
+	case m.TranscriptLines > 0: // in records of other programs it names where a turn began
 		last = []byte(uuidKey + m.TranscriptIDAtStart + `"`)
 	default:
 		var err error
@@ -93,8 +92,8 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	return start, unlessMissing(err)
 }
 
-// lastOfPrevious returns what identifies the last line of the session in its previous
-// checkpoint, nil if it has none.
+// lastOfPrevious returns the member that identifies the last line of the session in its previous
+// checkpoint, nil if there is none.
 func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoint.SessionMeta) (last []byte, err error) {
 	slots, err := r.slotsOf(ctx, m.SessionID, id)
 	if err != nil {
@@ -124,11 +123,11 @@ func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoi
 	return last, err
 }
 
-// uuidKey is the beginning of the member of a line that identifies it.
+// uuidKey is the beginning of the member that identifies a line.
 const uuidKey = `"uuid":"`
 
-// placeOf reports what a part is for which nothing was found behind its start: all of
-// what is stored, where a version stored only the part, or nothing new.
+// placeOf classifies a part without items after its start: it is the whole stored transcript if a
+// version stored only the part, or has nothing new.
 func (sr sessionReader) placeOf(ctx context.Context, stored segments.Transcript, start int) (whole, nothing bool, err error) {
 	lines, head := 0, true
 	continued := false // the first line continues one that isn't stored

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// record is all checkpoints that are stored here: the local branch's, and
-// those of others that were fetched.
+// record holds all checkpoints that are stored in this repository: those of the local branch, and
+// fetched ones of others.
 type record struct {
 	repo  *git.Repo
 	trees []git.OID
-	// slots are those of all checkpoints by session; the map is nil until needed.
+	// slots are the slots of all checkpoints by session; the map is nil until needed.
 	slots *map[string][]slot
 }
 
@@ -23,8 +23,8 @@ func openRecord(ctx context.Context, repo *git.Repo) (record, error) {
 	return record{repo: repo, trees: trees, slots: new(map[string][]slot)}, err
 }
 
-// read reads a checkpoint, as far as it is in this clone: checkpoint.ErrNotFound if it
-// is not stored here.
+// read reads the parts of a checkpoint that are in this clone. The error is checkpoint.ErrNotFound
+// if there are none.
 func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
 	for _, tree := range r.trees {
 		c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
@@ -35,8 +35,7 @@ func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoi
 	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
 }
 
-// find returns the checkpoints whose ids begin with prefix, which is not
-// empty.
+// find returns the checkpoints whose ids begin with prefix, none for an empty prefix.
 func (r record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
 	if prefix == "" {
 		return nil, nil

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// subagents reads the conversations of the subagents that were started among the items of
-// a session, by tool use. dir is [checkpoint.Checkpoint.Tasks]. What can't be read is
-// left out. full is [transcript.Conversation.Full].
+// subagents reads the conversations of the subagents that were started in the items of a session,
+// by tool use. dir is [checkpoint.Checkpoint.Tasks]. Conversations that can't be read are omitted.
+// full is [transcript.Conversation.Full].
 func (sr sessionReader) subagents(ctx context.Context, dir git.OID, items []transcript.Item, full bool) map[string][]transcript.Item {
 	found := map[string][]transcript.Item{}
 	if dir == "" {

@@ -18,14 +18,14 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// metadataDir is what shadow trees have besides the user's files.
+// metadataDir is the directory that shadow trees have in addition to the user's files.
 const metadataDir = ".entire/metadata/"
 
 // shadowReader reads the turns on shadow branches.
 type shadowReader struct{ repo *git.Repo }
 
-// temporaryPoints are the turns of this worktree on HEAD that no commit has
-// taken up, the newest first.
+// temporaryPoints returns the turns of this worktree on HEAD that no commit has taken up, newest
+// first.
 func (sh shadowReader) temporaryPoints(ctx context.Context) ([]Point, error) {
 	head, err := sh.repo.Commit(ctx, "HEAD")
 	if err != nil && !errors.Is(err, git.ErrMissing) {
@@ -55,8 +55,7 @@ func (sh shadowReader) temporaryPoints(ctx context.Context) ([]Point, error) {
 	return points, nil
 }
 
-// shadowCommits are the turns on shadow branches; what is carried forward is
-// none.
+// shadowCommits returns the turns on shadow branches, without carry-forward commits.
 func (sh shadowReader) shadowCommits(ctx context.Context, branches ...string) ([]git.Commit, error) {
 	commits, err := gitlog.Commits(ctx, sh.repo, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
 	return slices.DeleteFunc(commits, func(c git.Commit) bool {
@@ -65,8 +64,8 @@ func (sh shadowReader) shadowCommits(ctx context.Context, branches ...string) ([
 	}), err
 }
 
-// sessionOf returns the session of a shadow commit and the directory of its
-// metadata; empty if it is no turn's.
+// sessionOf returns the session of a shadow commit and the directory of its metadata, empty if the
+// commit is not a turn's.
 func sessionOf(c git.Commit) (session, dir string) {
 	dir = trailer(c, checkpoint.TaskKey)
 	if dir == "" {
@@ -80,7 +79,7 @@ func sessionOf(c git.Commit) (session, dir string) {
 	return session, metadataDir + session
 }
 
-// trailer is the value of the commit's last line with the key.
+// trailer returns the value of the commit's last line with the key.
 func trailer(c git.Commit, key string) string {
 	value := ""
 	for line := range strings.Lines(c.Message) {
@@ -96,7 +95,7 @@ func subject(c git.Commit) string {
 	return line
 }
 
-// shadowPrompt is the last prompt of a shadow commit's turn, or its subject.
+// shadowPrompt returns the last prompt of a shadow commit's turn, or its subject.
 func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
 	entry, found, err := gittree.Lookup(ctx, sh.repo, c.Tree, dir)
 	if err == nil && found && entry.Mode == git.ModeTree {
@@ -146,9 +145,10 @@ func (sh shadowReader) temporary(ctx context.Context, prefix string, o Options) 
 	return d, nil
 }
 
-// readTemporary reads the conversation of a shadow commit: what a turn added to the
-// conversation in since, or that of the subagent whose task it ends. For the first turn
-// on a branch there is none: what belongs to earlier checkpoints is in the state.
+// readTemporary reads the conversation of a shadow commit: the part that a turn added to the
+// conversation in since, or the conversation of the subagent whose task it ends. The first turn on
+// a branch has no earlier conversation: the state records which part belongs to earlier
+// checkpoints.
 func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
 	sr := sessionReader(sh)
 	if dir := trailer(c, checkpoint.TaskKey); dir != "" {
@@ -191,8 +191,7 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since g
 	return sr.readTranscript(ctx, t, rest, span)
 }
 
-// findShadow finds the one turn on a shadow branch whose commit's id begins
-// with prefix.
+// findShadow finds the only turn on a shadow branch whose commit id begins with prefix.
 func (sh shadowReader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
 	unknown := &NotFoundError{Kind: "checkpoint", Name: prefix}
 	refs, err := gitref.List(ctx, sh.repo, "refs/heads/entire/")
@@ -226,19 +225,19 @@ func (sh shadowReader) findShadow(ctx context.Context, prefix string) (git.Commi
 	return git.Commit{}, ambiguous(prefix, found)
 }
 
-// since is what a shadow commit builds on.
+// since holds the commits with which a shadow commit is compared.
 type since struct{ files, conversation git.Commit }
 
-// since finds what a shadow commit builds on. A task's is its parent. A turn
-// has in it the tasks of its session since the turn before: its files are
-// compared with what was there before those that lead to it, its conversation with
-// the conversation before all of them.
+// since finds the commits with which a shadow commit is compared. For a task it is the parent. A
+// turn includes the tasks of its session since the previous turn: its files are compared with those
+// before the tasks that directly precede it, its conversation with the conversation before all of
+// them.
 func (sh shadowReader) since(ctx context.Context, c git.Commit) (since, error) {
 	chain, err := gitlog.Commits(ctx, sh.repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
 	if err != nil || len(chain) == 0 {
 		return since{}, err
 	}
-	files, conv := 1, 1 // places in the chain
+	files, conv := 1, 1 // indexes in the chain
 	id, _ := sessionOf(c)
 	for i := 1; i < len(chain) && trailer(c, checkpoint.TaskKey) == ""; i++ {
 		of, _ := sessionOf(chain[i])
@@ -262,8 +261,8 @@ func (sh shadowReader) since(ctx context.Context, c git.Commit) (since, error) {
 	return s, err
 }
 
-// before is what a shadow commit builds on: its parent, or HEAD for the first
-// one of HEAD's branch. It is the zero commit if that isn't known.
+// before returns the predecessor of a shadow commit: its parent, or HEAD for the first one of
+// HEAD's branch. It is the zero commit if it isn't known.
 func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, error) {
 	rev := "HEAD"
 	if len(c.Parents) > 0 {
@@ -273,7 +272,7 @@ func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, er
 	return before, unlessMissing(err)
 }
 
-// directory is the tree at a path, empty if there is none.
+// directory returns the tree at a path, empty if there is none.
 func (sh shadowReader) directory(ctx context.Context, tree git.OID, path string) (git.OID, error) {
 	entry, found, err := gittree.Lookup(ctx, sh.repo, tree, path)
 	if err != nil || !found || entry.Mode != git.ModeTree {

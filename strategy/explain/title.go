@@ -9,10 +9,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// titleOf returns what a part of a conversation was about, "" if it has neither: the
-// first request in it, else what the first short reply in it replies to.
+// titleOf returns the title of a part of a conversation: the first request in it, else the text to
+// which the first short reply in it replies, "" if it has neither.
 func titleOf(items []transcript.Item) string {
-	said := "" // the agent's last words
+	said := "" // the agent's last text
 	replied := ""
 	for _, item := range items {
 		switch item.By {
@@ -31,11 +31,10 @@ func titleOf(items []transcript.Item) string {
 	return replied
 }
 
-// promptsTitle returns the title of a part by its stored prompts, "" if they can't be read.
-// Where the part is known to begin later than the session, prompts of earlier parts may be among
-// them, and the last request is the nearest to it. Instructions that a command expanded to are
-// among the prompts of other programs, behind what was typed: they are the title only where
-// there is no other.
+// promptsTitle returns the title of a part from its stored prompts, "" if they can't be read. If
+// the part is known to begin later than the session, the prompts may include those of earlier
+// parts, and the last request is the nearest. Prompts of other programs include instructions that a
+// command expanded to, after the typed text: they are the title only if there is no other.
 func (sr sessionReader) promptsTitle(ctx context.Context, s checkpoint.Stored) string {
 	stored, err := s.Prompts(ctx, sr.repo)
 	if err != nil {

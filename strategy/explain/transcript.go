@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Session reads a session's part in a committed checkpoint. Beside an error that wraps
-// git.ErrMissing it returns what is in this clone.
+// Session reads a session's part in a committed checkpoint. Together with an error that wraps
+// git.ErrMissing it returns the parts that are in this clone.
 func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
 	return sessionReader{r.Repo}.session(ctx, s, o)
 }
@@ -23,14 +23,14 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 // sessionReader reads the sessions of checkpoints and shadow commits.
 type sessionReader struct{ repo *git.Repo }
 
-// isOurs reports whether this program computed the attribution in the metadata: it writes a
-// field that others don't.
+// isOurs reports whether this program computed the attribution in the metadata: it writes a field
+// that other programs don't.
 func isOurs(m checkpoint.SessionMeta) bool {
 	return bytes.Contains(m.Attribution, []byte(`"session_lines"`))
 }
 
-// session reads a session's part in a committed checkpoint. Beside an error that wraps
-// git.ErrMissing it returns what is in this clone.
+// session reads a session's part in a committed checkpoint. Together with an error that wraps
+// git.ErrMissing it returns the parts that are in this clone.
 func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
 	m := s.Meta
 	t := Session{
@@ -70,10 +70,10 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 	return t, err
 }
 
-// errAbsentMetadata is why of a session only the transcript is shown.
+// errAbsentMetadata is the reason why only the transcript of a session is shown.
 var errAbsentMetadata = fmt.Errorf("its metadata: %w", git.ErrMissing)
 
-// readTranscript reads a span of a transcript into t, and what that was about.
+// readTranscript reads a span of a transcript into t, and sets its intent and outcome.
 func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored segments.Transcript, span segments.Span) error {
 	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent, Outputs: true, Full: t.full}
 	listen := sr.lines
@@ -91,7 +91,7 @@ func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored s
 	return err
 }
 
-// summarize sets what the part was about.
+// summarize sets the intent and outcome of the part.
 func (s *Session) summarize() {
 	if s.Summary != nil {
 		s.Intent, s.Outcome = s.Summary.Intent, s.Summary.Outcome
@@ -105,8 +105,8 @@ func (s *Session) summarize() {
 	}
 }
 
-// recognize reports whether a transcript is a document and has no lines. It sets the
-// session's agent and id where none is recorded.
+// recognize reports whether a transcript is a document and has no lines. It sets the session's
+// agent and id if they are not recorded.
 func (sr sessionReader) recognize(ctx context.Context, t *Session, stored segments.Transcript) (document bool, err error) {
 	if len(stored.Segments) == 0 || t.Agent == transcript.ClaudeCode {
 		return false, nil
@@ -127,7 +127,7 @@ func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, s
 	})
 }
 
-// documents reads segments that are a document each.
+// documents reads segments each of which is a document.
 func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
 	n := 0
 	for _, oid := range stored.Segments {
@@ -137,7 +137,7 @@ func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversatio
 		}
 		n += c.Document(document.Data, n)
 	}
-	var kept []transcript.Item // those of the span of messages
+	var kept []transcript.Item // items in the span of messages
 	for _, item := range c.Items {
 		if item.Line >= span.From && (span.To <= 0 || item.Line < span.To) {
 			kept = append(kept, item)
@@ -147,8 +147,8 @@ func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversatio
 	return nil
 }
 
-// Copy writes the stored transcript of the detail's main session to w, byte
-// for byte: false if it has none.
+// Copy writes the stored transcript of the detail's main session to w, byte for byte. It returns
+// false if there is none.
 func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 	if len(d.Sessions) == 0 {
 		return false, nil
@@ -161,8 +161,8 @@ func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 	return true, err
 }
 
-// Text is the part in the form in which it is shown and summarized: "[User]",
-// "[Assistant]" or "[Tool] name:" before each item.
+// Text formats the part as it is shown and summarized: with "[User]", "[Assistant]" or "[Tool]
+// name:" before each item.
 func (s *Session) Text() string {
 	var b strings.Builder
 	for i, item := range s.Items {
@@ -178,7 +178,7 @@ func (s *Session) Text() string {
 	return b.String()
 }
 
-// Mark is the prefix of an item's text.
+// Mark returns the prefix of an item's text.
 func Mark(item transcript.Item) string {
 	switch item.By {
 	case transcript.User:

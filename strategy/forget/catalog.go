@@ -15,13 +15,13 @@ import (
 type catalog struct {
 	*target
 
-	// done reports that it was rewritten, err why it wasn't.
+	// done reports that it was rewritten, err is the reason why it wasn't.
 	done bool
 	err  error
 }
 
-// remake makes this repository's rows of the catalog anew from the records.
-// What can't be done about the catalog is named in the end.
+// remake rebuilds this repository's rows of the catalog from the records. Errors are reported in
+// the end, by places.
 func (c *catalog) remake(ctx context.Context) {
 	registry := c.rec.Env.Registry
 	if registry == nil || registry.Home == "" {
@@ -39,7 +39,7 @@ func (c *catalog) remake(ctx context.Context) {
 	c.err = errors.Join(c.err, registry.Rows().Remake(ctx, store))
 }
 
-// places names the files of the catalog that have the text.
+// places returns the files of the catalog that contain the text.
 func (c *catalog) places() []Place {
 	if c.text == nil || c.rec.Env.Registry == nil || c.rec.Env.Registry.Home == "" {
 		return nil

@@ -1,8 +1,8 @@
-// Package forget removes what was recorded, from every place that the program
-// writes to, and sees to it that nothing brings it back. docs/formats/forget.md
-// has the places, the order of the writes and the formats.
+// Package forget removes recorded content from every place that the program writes to, and prevents
+// it from being recorded again. docs/formats/forget.md describes the places, the order of the
+// writes and the formats.
 //
-// Find writes nothing. Do holds the repository's lock.
+// Find writes no ref and no file. Do holds the repository's lock.
 package forget
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// What is to be forgotten: exactly one of the first.
+// What selects the content to forget: exactly one of Text, Session, Checkpoint, Before and File.
 type What struct {
 	Text       string
 	Session    string
@@ -33,24 +33,24 @@ type What struct {
 	// File is the path of a file from the root of a worktree, with slashes.
 	File string
 
-	// AgentTranscript has the agent's own transcripts changed too, ActiveToo
-	// also those of sessions that are active.
+	// AgentTranscript requests changing the agent's own transcripts, too, ActiveToo also those of
+	// active sessions.
 	AgentTranscript, ActiveToo bool
 }
 
-// Kind is what a place is.
+// Kind is the kind of a place.
 type Kind string
 
 // The kinds of places, in the order in which they are shown.
 const (
-	// Branch is the branch of checkpoints, Shadow a shadow branch, Saved a saved
-	// context, Other another ref of ours.
+	// Branch is the branch of checkpoints, Shadow a shadow branch, Saved a saved context, Other
+	// another ref of this program.
 	Branch Kind = "checkpoints"
 	Shadow Kind = "shadow-branch"
 	Saved  Kind = "saved-context"
 	Other  Kind = "ref"
-	// Object is an object that nothing refers to any more, Packed one of these in
-	// a pack, Own an object of the user's own history.
+	// Object is an object that nothing refers to any more, Packed such an object in a pack, Own an
+	// object of the user's own history.
 	Object Kind = "unreferenced-object"
 	Packed Kind = "packed-object"
 	Own    Kind = "own-object"
@@ -61,13 +61,13 @@ const (
 	Unknown Kind = "not-searched"
 )
 
-// Place is where something of it is.
+// Place is a place with content to forget.
 type Place struct {
 	Kind Kind
 	Name string
-	// What becomes of it.
+	// What describes the change of the place.
 	What string
-	// Stays reports that it is left as it is: What says why.
+	// Stays reports that it is not changed: What gives the reason.
 	Stays bool
 }
 
@@ -75,11 +75,11 @@ type Place struct {
 var (
 	// ErrNothing means that there is nothing to forget: no place has it.
 	ErrNothing = errors.New("nothing to forget")
-	// ErrMoved means that others went on writing meanwhile.
+	// ErrMoved means that other processes kept writing meanwhile.
 	ErrMoved = errors.New("the records have changed meanwhile")
 )
 
-// Forgetting forgets in the repository of a recorder.
+// Forgetting forgets content in the repository of a recorder.
 type Forgetting struct {
 	*target
 
@@ -95,11 +95,11 @@ type Forgetting struct {
 	versions  *versions
 }
 
-// Progress is called with how much of a stage is done, and of how much; 0 if that isn't known.
+// Progress is called with the finished part of a stage and its total, 0 if that isn't known.
 type Progress func(stage string, done, total int64)
 
-// New prepares to forget something in the recorder's repository, all its
-// worktrees included. How far that is, and then Find and Do, is reported to progress.
+// New prepares to forget content in the recorder's repository, including all its worktrees.
+// progress is called by New, Find and Do.
 func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progress) (*Forgetting, error) {
 	t := &target{rec: rec, what: what, progress: progress}
 	f := &Forgetting{
@@ -140,7 +140,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 	return f, f.addTombstones(ctx)
 }
 
-// addTombstones adds what is to be forgotten to the tombstones, and prepares to find it.
+// addTombstones adds the content to forget to the tombstones, and prepares the search for it.
 func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	switch {
 	case f.what.Text != "":
@@ -183,8 +183,8 @@ func (f *Forgetting) older(ctx context.Context) ([]checkpoint.ID, error) {
 	return old, nil
 }
 
-// Find returns every place that has something of it. It writes no ref and no file;
-// objects that nobody refers to are written and found out by git's gc.
+// Find returns every place that matches. It writes no ref and no file. It does write objects
+// without references, which git's gc removes.
 func (f *Forgetting) Find(ctx context.Context) ([]Place, error) {
 	plan, err := f.refs.plan(ctx)
 	if err != nil {
@@ -227,18 +227,18 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 	return slices.Concat(places, inside, f.catalog.places(), own), err
 }
 
-// Result is what Do has done.
+// Result is the result of Do.
 type Result struct {
-	// Done are the places that were cleaned, Left those that still have something.
+	// Done are the places that were cleaned, Left those that still match.
 	Done, Left []Place
 }
 
-// rounds is how often everything is searched again for what was written
+// rounds is the maximum number of passes over everything, to include content that is written
 // meanwhile.
 const rounds = 3
 
-// Do forgets. What a run that was killed has left is finished first. In the end
-// every place is searched again.
+// Do forgets the content. It first completes a run that was killed, and finally searches every
+// place again.
 func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	var r Result
 	err := f.rec.WithLock(ctx, func() error {
@@ -277,7 +277,7 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// once cleans every place. Everything is noted in the journal before a ref moves.
+// once cleans every place. The journal is written before a ref moves.
 func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
 		return nil, err
@@ -304,7 +304,7 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	return places, f.finish(ctx, j)
 }
 
-// resume finishes what the journal has of a run that was killed.
+// resume completes a run that was killed, according to the journal.
 func (f *Forgetting) resume(ctx context.Context) error {
 	j, found, err := f.journal.read()
 	if err != nil || !found {
@@ -317,9 +317,9 @@ func (f *Forgetting) resume(ctx context.Context) error {
 	return f.finish(ctx, &j)
 }
 
-// finish does what comes after the refs have moved.
+// finish does the work after the refs have moved.
 func (f *Forgetting) finish(ctx context.Context, j *journal) error {
-	// By the commits of the metadata branch that were rewritten a remote is known that still has
+	// Record the rewritten commits of the metadata branch: they identify remotes that still have
 	// them.
 	at := slices.IndexFunc(j.Refs, func(r refChange) bool { return r.Name == checkpoint.MetadataBranch })
 	if at >= 0 {
@@ -349,9 +349,9 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.refs.expire(ctx, j); err != nil {
 		return err
 	}
-	// Objects go that the rewritten histories had and that nothing refers to any more, and the others
-	// that have something of it. Files of the records that name an object keep it, unless it has
-	// something of it.
+	// Remove the objects that only the former histories had and that nothing refers to any more,
+	// and other matching objects. An object that files of the records name remains unless it
+	// matches.
 	if len(j.Prune) == 0 {
 		var err error
 		if j.Prune, err = f.pruner.prunable(ctx, j); err != nil {
@@ -366,12 +366,12 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 		return err
 	}
 	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
-	f.pruner.packErr = f.pruner.dropPacked(ctx, gone) // it is named in the end
+	f.pruner.packErr = f.pruner.dropPacked(ctx, gone) // it is reported in the end
 	if err := f.rec.Repo.RemoveLoose(gone); err != nil {
 		return err
 	}
 	path := f.journal.path()
-	if err := disk.SweepTempOf(path, f.rec.Env.Now()); err != nil { // what killed runs left of its writing
+	if err := disk.SweepTempOf(path, f.rec.Env.Now()); err != nil { // leftovers of killed runs
 		return err
 	}
 	if err := disk.Remove(path); err != nil {

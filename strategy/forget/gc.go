@@ -11,11 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// gcLockAge is the age from which on git ignores the lock of its gc.
+// gcLockAge is the age above which git ignores the lock of its gc.
 const gcLockAge = 12 * time.Hour
 
-// excludeGC keeps git's gc from running until release is called, by the file by which
-// one gc excludes another. While there is one it returns an error.
+// excludeGC prevents git's gc from running until release is called, with the file by which one gc
+// excludes another. While a gc is running it returns an error.
 func (pr *pruner) excludeGC() (release func() error, err error) {
 	path := filepath.Join(pr.rec.Repo.CommonDir, "gc.pid")
 	host, err := os.Hostname()

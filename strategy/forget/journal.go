@@ -15,33 +15,33 @@ import (
 // journalVersion is the version of the journal.
 const journalVersion = 1
 
-// journal is what is under way: <git common dir>/entire/forgetting.json. It is
-// written before the first ref moves, and removed at the end. It has no text.
+// journal records a run in progress: <git common dir>/entire/forgetting.json. It is written before
+// the first ref moves, and removed at the end. It has no text.
 type journal struct {
 	Version int         `json:"version"`
 	Refs    []refChange `json:"refs"`
-	// Moved are the commits that were rewritten, and what took their places.
+	// Moved maps the commits that were rewritten to those that replace them.
 	Moved map[git.OID]git.OID `json:"moved,omitempty"`
-	// Session is the session that is forgotten, if one is.
+	// Session is the session that is forgotten, if any.
 	Session string `json:"session,omitempty"`
-	// Prune are the objects that are removed. They are noted before the first
-	// one goes, as nothing leads to the others then.
+	// Prune are the objects to remove. They are recorded before the first one is removed, because
+	// the others can't be found after that.
 	Prune []git.OID `json:"prune,omitempty"`
 }
 
-// refChange is a ref and what becomes of it; without New it is deleted.
+// refChange is a change of a ref; without New it is deleted.
 type refChange struct {
 	Name string  `json:"name"`
 	Old  git.OID `json:"old"`
 	New  git.OID `json:"new,omitempty"`
 }
 
-// journalFile is where the journal is.
+// journalFile reads and writes the journal.
 type journalFile struct{ *target }
 
 func (jf *journalFile) path() string { return JournalPath(jf.rec.Repo.CommonDir) }
 
-// JournalPath is the file that is there while something is being forgotten.
+// JournalPath returns the path of the file that exists while something is being forgotten.
 func JournalPath(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "forgetting.json")
 }

@@ -10,21 +10,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 )
 
-// maxObject is the size of the largest object that is searched: none of ours is
-// larger.
+// maxObject is the maximum size of an object that is searched: the program writes no larger ones.
 const maxObject = 95 << 20
 
-// objects are those of the repository's object store.
+// objects are the objects of the repository's object store.
 type objects struct {
 	*target
 
-	// searched are the objects that were read, and whether they have something of it.
+	// searched holds the objects that were read, and whether they match.
 	searched map[git.OID]bool
 }
 
-// search finds the objects that have the text, and which of them are the user's
-// own. Without a text there is nothing to search for. Each object is read once,
-// however often it is called.
+// search finds the objects that match, and which of them are the user's own. Without a text or file
+// there is nothing to search for. Each object is read only once, even if search is called
+// repeatedly.
 func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	if ob.find == nil {
 		return nil
@@ -63,7 +62,7 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	return err
 }
 
-// readAll hands every object of a list that isn't too large to look.
+// readAll calls look for every object of a list that isn't too large.
 func (ob *objects) readAll(ctx context.Context, list []gitobject.Info, look func(git.Object)) error {
 	var oids []git.OID
 	for _, o := range list {

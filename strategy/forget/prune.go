@@ -17,19 +17,18 @@ type pruner struct {
 	objects *objects
 	records *records
 	journal *journalFile
-	// packErr is why packs could not be written anew.
+	// packErr is the reason why packs could not be rewritten.
 	packErr error
 }
 
-// ends are objects that no ref of ours needs, and that have something of it.
+// ends holds matching objects that no ref of this program needs.
 type ends struct {
 	places []Place
-	// prune are those that are ours and can be removed.
+	// prune are the program's own objects that can be removed.
 	prune []git.OID
 }
 
-// ends finds the objects with something of it that neither refs nor reflogs
-// reach, and names those that stay.
+// ends finds the matching objects that neither refs nor reflogs reach, and names those that remain.
 func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 	if pr.find == nil && pr.what.Session == "" {
 		return found, nil
@@ -91,7 +90,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 	return found, nil
 }
 
-// packed is what becomes of an object that is not loose.
+// packed returns the place of an object that is not loose.
 func (pr *pruner) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
 	why, err := packs.Fixed(oid)
 	switch {
@@ -105,8 +104,8 @@ func (pr *pruner) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
 	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
 }
 
-// matched returns which of the unreferenced objects have something of it, and
-// which of them are ours.
+// matched returns the matching ones of the unreferenced objects, and which of them are the
+// program's own.
 func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info) (matched []git.OID, ours map[git.OID]bool, err error) {
 	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
 	for _, o := range list {
@@ -147,7 +146,7 @@ func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info)
 			}
 		}
 	}
-	if pr.text != nil { // files that were changed, by the steps of sessions
+	if pr.text != nil { // files that were changed, from the steps of sessions
 		for oid := range pr.records.named() {
 			ours[oid] = ours[oid] || is[oid]
 		}
@@ -159,13 +158,13 @@ func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info)
 	return matched, ours, nil
 }
 
-// recordNames are names of files that only records of ours have together.
+// recordNames are names of files that occur together only in records of this program.
 var recordNames = map[string]bool{ //nolint:gochecknoglobals // read only
 	"full.jsonl": true, "prompt.txt": true, "context.md": true, "content_hash.txt": true, "checkpoint.json": true,
 }
 
-// isRecord reports whether an object is by its content one that the program
-// wrote: a commit with its trailers, a piece of a transcript, a piece of metadata.
+// isRecord reports whether an object was written by the program, as its content shows: a commit
+// with its trailers, a piece of a transcript, a piece of metadata.
 func isRecord(o git.Object) bool {
 	text := string(o.Data[:min(len(o.Data), 64<<10)])
 	has := func(part string) bool { return strings.Contains(text, part) }
@@ -184,7 +183,7 @@ func (pr *pruner) reached(ctx context.Context) (map[git.OID]bool, error) {
 	return gitobject.Reachable(ctx, pr.rec.Repo, "--all", "--reflog", "--indexed-objects")
 }
 
-// dropPacked writes packs anew without objects, while git's gc doesn't run.
+// dropPacked rewrites packs without objects. It excludes git's gc meanwhile.
 func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
 	packs, err := gitobject.OpenPacks(ctx, pr.rec.Repo)
 	if err != nil {
@@ -216,8 +215,8 @@ func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
 	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, pr.rec.Repo))
 }
 
-// prunable returns the objects to remove: those that only the former values of refs reach,
-// and those that looseEnds has found.
+// prunable returns the objects to remove: those that only the former values of refs reach, and
+// those that ends has found.
 func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, err error) {
 	repo := pr.rec.Repo
 	var tips []git.OID

@@ -21,16 +21,15 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// fileChange is what becomes of a file: data in the place of its content, or
-// nothing.
+// fileChange is the change of a file: its new content, or its removal.
 type fileChange struct {
 	place Place
 	path  string
-	data  []byte // nil: it is removed
+	data  []byte // nil if it is removed
 }
 
-// records are the files that the program keeps: of sessions, of snapshots but for their
-// contents, of what is under way, and logs.
+// records are the files that the program keeps: those of sessions, of snapshots except for their
+// contents, of operations in progress, and logs.
 type records struct {
 	*target
 
@@ -39,8 +38,8 @@ type records struct {
 	snapshots   *snapshots
 }
 
-// eachFile hands every file of the records to visit, the states of sessions last:
-// who is stopped before finds the session again.
+// eachFile calls visit for every file of the records, the states of sessions last: if a run is
+// stopped before, the next one finds the session again.
 func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	repo := r.rec.Repo
 	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
@@ -54,7 +53,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	var paths, states []string
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			// Files of bands are left out, and those by which things are forgotten: also their temporary
+			// Skip files of bands, and the files of forgetting itself, including their temporary
 			// files, which a killed run leaves and which name objects.
 			_, _, isBand := band.ParseName(filepath.Base(path))
 			own, relErr := filepath.Rel(filepath.Join(repo.CommonDir, "entire"), path)
@@ -96,9 +95,9 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	return nil
 }
 
-// change is what becomes of one file; false if it stays as it is.
+// change returns the change of one file, or false if it doesn't change.
 func (r *records) change(path string, data []byte) (fileChange, bool) {
-	name := path // from the git directory, or the worktree
+	name := path // relative to the git directory or the worktree
 	for _, dir := range []string{r.rec.Repo.CommonDir, r.rec.Repo.Root} {
 		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
 			name = rest
@@ -123,8 +122,8 @@ func (r *records) change(path string, data []byte) (fileChange, bool) {
 	}
 }
 
-// sessionFile is what becomes of a file when a session is forgotten. Files that
-// have nothing but its id stay.
+// sessionFile returns the change of a file when a session is forgotten. Files that have nothing but
+// its id remain.
 func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	id, name, dir := r.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
 	ext := filepath.Ext(name)
@@ -136,7 +135,7 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	case dir == r.rec.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", r.rec.Transcripts().IsWritten(c.path):
 		return c, true
 	case dir == r.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
-		return c, true // what another session was given of it; both can be lost
+		return c, true // the part of it that another session was given; both can be lost
 	case name == "made" || name == "made.old":
 		c.data = []byte{}
 		for line := range bytes.Lines(data) {
@@ -153,8 +152,8 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	return c, c.data != nil && !bytes.Equal(c.data, data)
 }
 
-// mentions reports whether a record names a session: as a value of JSON, in a
-// trailer or a heading, or as a name in a tree.
+// mentions reports whether a record names a session: as a JSON value, in a trailer or a heading, or
+// as a name in a tree.
 func mentions(data []byte, id string) bool {
 	for _, form := range []string{`"` + id + `"`, ": " + id + "\n", "** " + id + "\n", "/" + id + "\n", "40000 " + id + "\x00"} {
 		if bytes.Contains(data, []byte(form)) {
@@ -164,8 +163,8 @@ func mentions(data []byte, id string) bool {
 	return false
 }
 
-// withoutSession is the sessions.json of a rescue snapshot without a session; what
-// can't be read goes as a whole.
+// withoutSession returns the sessions.json of a rescue snapshot without a session. A file that
+// can't be read is emptied.
 func withoutSession(data []byte, id string) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {
@@ -193,8 +192,8 @@ func withoutSession(data []byte, id string) []byte {
 	return append(out, '\n')
 }
 
-// withoutPrompt is the description of a snapshot with neither the prompt nor the values of
-// metadata, if it was taken for the session.
+// withoutPrompt returns the description of a snapshot with an empty prompt and empty values of
+// metadata if it was taken for the session.
 func withoutPrompt(data []byte, id string) []byte {
 	var d struct {
 		Causality bands.Causality `json:"causality"`
@@ -222,17 +221,17 @@ func withoutPrompt(data []byte, id string) []byte {
 	return bands.Reseal(out)
 }
 
-// named are the objects that files of the records name.
+// named returns the objects that files of the records name.
 func (r *records) named() map[git.OID]bool {
 	set := map[git.OID]bool{}
-	_ = r.eachFile(func(_ string, data []byte) error { // what can't be read names nothing
+	_ = r.eachFile(func(_ string, data []byte) error { // files that can't be read name nothing
 		eachOID(data, r.rec.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
 		return nil
 	})
 	return set
 }
 
-// eachOID finds the object ids in a text.
+// eachOID calls found for each object id in a text.
 func eachOID(data []byte, width int, found func(at int, oid git.OID)) {
 	run := 0
 	for i := 0; i <= len(data); i++ {
@@ -247,8 +246,8 @@ func eachOID(data []byte, width int, found func(at int, oid git.OID)) {
 	}
 }
 
-// clean rewrites and removes the files, and makes those that stay name the commits
-// that took the places of rewritten ones.
+// clean rewrites and removes the files. In the remaining files it replaces the ids of rewritten
+// commits.
 func (r *records) clean(ctx context.Context, j *journal) (err error) {
 	if err := r.storeAgain(ctx); err != nil {
 		return err
@@ -260,7 +259,7 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 	if held != nil {
 		defer func() { err = errors.Join(err, held.Release()) }()
 	}
-	for _, c := range r.transcripts.changes() { // states lead to them, and may go
+	for _, c := range r.transcripts.changes() { // before the states that name them
 		if c.place.Stays {
 			continue
 		}
@@ -308,8 +307,8 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 	})
 }
 
-// storeAgain makes the sessions whose stored transcript has the text store it
-// again, masked: their states have a hash of what was stored.
+// storeAgain makes the sessions whose stored transcript matches store it again, masked: their
+// states have a hash of the stored transcript.
 func (r *records) storeAgain(ctx context.Context) error {
 	if r.find == nil {
 		return nil

@@ -19,26 +19,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
-// refPlan is what becomes of refs. The objects of it are written.
+// refPlan holds planned changes of refs. Their objects are already written.
 type refPlan struct {
 	refs   []refChange
 	moved  map[git.OID]git.OID
 	places []Place
-	// hits are the objects that have the text, own those that the user's refs
-	// reach, which stay as they are.
+	// hits are the objects that match. own are the objects that the user's refs reach, which are
+	// not changed.
 	hits map[git.OID]bool
 	own  map[git.OID]bool
 }
 
-// refs are those of ours, and what remotes had of ours.
+// refs are the program's own refs, and remote-tracking refs of its branches.
 type refs struct {
 	*target
 
 	objects *objects
 	// hits and own are those of the last plan.
 	hits, own map[git.OID]bool
-	// meta and shadow rewrite histories. They keep what they have rewritten, so that
-	// what the preview has found isn't done again.
+	// meta and shadow rewrite histories. They cache rewritten commits, so that the work of the
+	// preview isn't repeated.
 	meta, shadow *checkpoint.Rewriting
 }
 
@@ -49,11 +49,11 @@ const (
 	backupRefs  = "refs/entire/backup/"
 	pushedRefs  = "refs/entire/pushed/"
 	fetchedRefs = "refs/entire/fetched/"
-	// remoteV1 is what others have of the metadata branch.
+	// remoteV1 matches the metadata branches of remotes.
 	remoteV1 = "refs/remotes/*/entire/checkpoints/v1"
 )
 
-// plan rewrites the history of every ref of ours that has something of it.
+// plan rewrites the history of every own ref that matches.
 func (r *refs) plan(ctx context.Context) (p refPlan, err error) {
 	err = r.rec.Repo.WriteTogether(git.LargeBatch, func() error {
 		p, err = r.planned(ctx)
@@ -107,7 +107,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			place.What = "is deleted here; the remote still has it until --push"
 		}
 		p.places = append(p.places, place)
-		if ref.Name == "refs/remotes/origin/entire/checkpoints/v1" && !local { // what is read and continued where there is none of ours
+		if ref.Name == "refs/remotes/origin/entire/checkpoints/v1" && !local { // read and continued without a local branch
 			next, err := r.forgetV1(ctx, meta, ref.OID)
 			if err != nil {
 				return p, err
@@ -115,8 +115,8 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			p.refs = append(p.refs, refChange{Name: checkpoint.MetadataBranch, New: next})
 		}
 	}
-	// Backups of repairs are left alone where nothing else changes. What is in them is not looked
-	// at: they go with whatever was forgotten.
+	// Backups of repairs are not changed if nothing else changes. Their contents are not examined:
+	// they are deleted together with anything that is forgotten.
 	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, backupRefs) }) {
 		p.refs, p.places = nil, nil
 	}
@@ -126,9 +126,9 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	return p, nil
 }
 
-// anyToRewrite reports whether a ref of ours may have something of it.
+// anyToRewrite reports whether an own ref may match.
 func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
-	if r.text == nil || !r.tombs.Empty() { // by ids and paths it may be anywhere
+	if r.text == nil || !r.tombs.Empty() { // ids and paths may be anywhere
 		return true, nil
 	}
 	if len(p.hits) == 0 {
@@ -157,7 +157,7 @@ func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 	return w
 }
 
-// change returns what becomes of a ref, New being its old value if nothing does.
+// change returns the change of a ref. New is its old value if it doesn't change.
 func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref gitref.Ref) (c refChange, err error) {
 	c = refChange{Name: ref.Name, Old: ref.OID, New: ref.OID}
 	_, _, isShadow := checkpoint.ParseShadow(ref.Name)
@@ -179,18 +179,18 @@ func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, r
 	return c, err
 }
 
-// forgetV1 is the commit that the metadata branch goes on to.
+// forgetV1 returns the new commit of the metadata branch.
 func (r *refs) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
 	c, err := r.rec.Repo.Commit(ctx, string(tip))
 	if err != nil {
 		return "", err
 	}
-	by := c.Committer // so that a run after a crash comes to the same
+	by := c.Committer // so that a run after a crash has the same result
 	return meta.Forget(ctx, tip, by)
 }
 
-// savedContext is what becomes of a saved context: it goes with its session and
-// by its age.
+// savedContext returns the new value of a saved context's ref. A saved context is removed with its
+// session and by its age.
 func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
 	c, err := r.rec.Repo.Commit(ctx, string(tip))
 	if err != nil {
@@ -218,15 +218,14 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 	if r.what.File != "" {
 		next, err := contextstore.Rewrite(ctx, r.rec.Repo, tip, contextstore.Without{Paths: r.forgottenPaths(), Mask: r.find.Mask})
 		if errors.Is(err, recall.ErrDamaged) {
-			return tip, nil // left as it is, and named
+			return tip, nil // it is not changed, and reported
 		}
 		return next, err
 	}
 	return w.Shadow(ctx, tip)
 }
 
-// move moves the refs, all or none. A run that goes on after a crash finds
-// them moved.
+// move moves the refs, all or none. A run that continues after a crash finds them moved.
 func (r *refs) move(ctx context.Context, j *journal) error {
 	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
@@ -245,7 +244,7 @@ func (r *refs) move(ctx context.Context, j *journal) error {
 	return gitref.Update(ctx, r.rec.Repo, "entire: forget", updates)
 }
 
-// expire drops what the reflogs of rewritten refs have.
+// expire removes the reflog entries of rewritten refs.
 func (r *refs) expire(ctx context.Context, j *journal) error {
 	args := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}
 	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs)
@@ -263,7 +262,7 @@ func (r *refs) expire(ctx context.Context, j *journal) error {
 	}
 	_, err = r.rec.Repo.Run(ctx, args...)
 	if exit, ok := errors.AsType[*git.ExitError](err); ok && (strings.Contains(exit.Stderr, "could not be found") || strings.Contains(exit.Stderr, "points nowhere")) {
-		return nil // one has none; git has gone on to the others
+		return nil // one has no reflog; git has processed the others
 	}
 	return err
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-// snapshots are those of all worktrees of the repository, in one store.
+// snapshots are the snapshots of all worktrees of the repository, in one store.
 type snapshots struct{ *target }
 
-// request is what is taken out of the contents of snapshots; false if nothing
-// is.
+// request returns the request to erase the matches from snapshots, or false if there is nothing to
+// erase.
 func (s *snapshots) request() (what erase.Request, some bool) {
 	switch {
 	case s.what.File != "":
@@ -30,8 +30,8 @@ func (s *snapshots) request() (what erase.Request, some bool) {
 	}, true
 }
 
-// places are the files in snapshots that have something of it, and what
-// of the snapshots could not be searched.
+// places returns the files in snapshots that match, and the parts of the snapshots that could not
+// be searched.
 func (s *snapshots) places(ctx context.Context) ([]Place, error) {
 	what, some := s.request()
 	if !some {
@@ -72,7 +72,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// clean takes it out of the contents of snapshots.
+// clean erases the matches from the contents of snapshots.
 func (s *snapshots) clean(ctx context.Context) (err error) {
 	what, some := s.request()
 	if !some {
@@ -97,7 +97,7 @@ func (s *snapshots) hold(ctx context.Context) (*bands.Held, error) {
 	return store.Hold(ctx)
 }
 
-// old are those that were taken before the date.
+// old returns the snapshots that were taken before the date.
 func (s *snapshots) old() ([]bands.Version, error) {
 	if s.what.Before.IsZero() {
 		return nil, nil
@@ -119,8 +119,8 @@ func (s *snapshots) old() ([]bands.Version, error) {
 	return old, err
 }
 
-// deleteOld deletes the snapshots that were taken before the date, and makes
-// holes of what only they had. What a killed run has left of that is finished.
+// deleteOld deletes the snapshots that were taken before the date, and punches holes where only
+// they had contents. It also completes the deletions of a killed run.
 func (s *snapshots) deleteOld(ctx context.Context) (err error) {
 	if s.what.Before.IsZero() {
 		return nil

@@ -10,26 +10,27 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// target is what is forgotten, where, and how it is found.
+// target holds what is forgotten, in which repository, and how it is found. Content that is to be
+// forgotten is said to match.
 type target struct {
 	rec  *strategy.Recorder
 	what What
 	// progress is never nil.
 	progress Progress
 
-	// tombs are the tombstones with what is to be forgotten.
+	// tombs are the tombstones, including those of the content to forget.
 	tombs tombstone.List
-	// find finds the text, or what is quoted of the file; nil if neither is to be
-	// forgotten. text is the same for a text.
+	// find finds the text, or quotes of the file; nil if neither is to be forgotten. text equals
+	// find if a text is to be forgotten, and is nil otherwise.
 	find finder
 	text *forgotten.Masker
-	// content is what is known of the file.
+	// content is the known content of the file.
 	content fileContent
-	// list is what is to be forgotten by its id.
+	// list has the ids of the items to forget.
 	list checkpoint.Forgotten
 }
 
-// finder finds what is forgotten in a content, and masks it: JSON stays valid.
+// finder finds content to forget and masks it: JSON stays valid.
 type finder interface {
 	Has(data []byte) bool
 	Mask(data []byte) []byte
@@ -37,10 +38,10 @@ type finder interface {
 	MaskInPlace(data []byte) []byte
 }
 
-// minText is the length below which a text is part of too much else.
+// minText is the minimum length of a text: a shorter one is part of too many others.
 const minText = 6
 
-// CheckText reports why a text can't be forgotten.
+// CheckText returns an error if a text can't be forgotten.
 func CheckText(text string) error {
 	if len(text) < minText {
 		return fmt.Errorf("the text is shorter than %d bytes: it would be found in too much else", minText)
@@ -48,14 +49,14 @@ func CheckText(text string) error {
 	return nil
 }
 
-// fileContent is what is known of a file that is forgotten: the objects that have its
-// content, and its lines.
+// fileContent is the known content of a file to forget: the objects with its content, and its
+// lines.
 type fileContent struct {
 	versions map[git.OID]bool
 	lines    map[string]bool // by their keys
 }
 
-// forgottenPaths are the file that is forgotten and those that belong to it.
+// forgottenPaths returns the file to forget and those that belong to it.
 func (t *target) forgottenPaths() []string {
 	return (&tombstone.List{Files: []string{t.what.File}}).FilePaths()
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// transcripts are the agents' own.
+// transcripts are the agents' own transcripts.
 type transcripts struct{ *target }
 
-// changes returns what becomes of the transcripts that have
-// something of it, those of subagents included. They stay unless the user wants
-// them changed, and may be.
+// changes returns the changes of the transcripts that match, including those of subagents. They
+// remain unless the user wants them changed and they may be.
 func (tr *transcripts) changes() []fileChange {
 	states, _ := tr.rec.Sessions.All()
 	var list []fileChange
@@ -38,7 +37,7 @@ func (tr *transcripts) changes() []fileChange {
 	return list
 }
 
-// change is what becomes of one transcript.
+// change returns the change of one transcript.
 func (tr *transcripts) change(s *session.State, path string, data []byte) fileChange {
 	stays := func(what string) fileChange {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: what, Stays: true}}
@@ -59,7 +58,7 @@ func (tr *transcripts) change(s *session.State, path string, data []byte) fileCh
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: "the agent's own transcript is removed"}}
 	}
 	return fileChange{
-		path: path, data: tr.find.MaskInPlace(data), // line by line, so that what has offsets into it goes on
+		path: path, data: tr.find.MaskInPlace(data), // line by line, so that offsets into it remain valid
 		place: Place{Kind: File, Name: path, What: "the agent's own transcript is masked"},
 	}
 }

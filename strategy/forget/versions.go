@@ -25,15 +25,14 @@ import (
 )
 
 const (
-	// maxVersion is the size of the largest version of a file whose lines are searched
-	// for.
+	// maxVersion is the maximum size of a version of a file whose lines are searched for.
 	maxVersion = 1 << 20
-	// maxCompared is how many bytes of HEAD's files are read to find lines that other
-	// files have too.
+	// maxCompared is the maximum number of bytes of HEAD's files that are read to find lines that
+	// other files have, too.
 	maxCompared = 256 << 20
 )
 
-// versions finds the versions of the file that is forgotten.
+// versions finds the versions of the file to forget.
 type versions struct {
 	*target
 
@@ -41,7 +40,7 @@ type versions struct {
 	records *records
 }
 
-// find finds the versions of the file that is forgotten, and their lines.
+// find finds the versions of the file to forget, and their lines.
 func (v *versions) find(ctx context.Context) error {
 	v.content = fileContent{versions: map[git.OID]bool{}, lines: map[string]bool{}}
 	v.list.Paths = []string{v.what.File}
@@ -59,8 +58,8 @@ func (v *versions) find(ctx context.Context) error {
 	if err := v.objects.readAll(ctx, list, func(o git.Object) { v.addLines(o.Data) }); err != nil {
 		return err
 	}
-	// Lines that other files of HEAD have too are dropped: they don't identify this one, and are
-	// quoted of the others.
+	// Drop lines that other files of HEAD have, too: they don't identify this file, and quotes of
+	// them may be quotes of the others.
 	if len(v.content.lines) == 0 {
 		return nil
 	}
@@ -88,7 +87,8 @@ func (v *versions) find(ctx context.Context) error {
 	})
 }
 
-// quotes returns what finds quotes of the file that is forgotten, in what is stored now.
+// quotes returns the quoted.Files that finds quotes of the file to forget, prepared with all stored
+// contents.
 func (v *versions) quotes(ctx context.Context) (*quoted.Files, error) {
 	quotes := v.tombs.Quotes(func() []string { return gitwork.Roots(v.rec.Repo) })
 	all, err := gitobject.All(ctx, v.rec.Repo)
@@ -108,8 +108,7 @@ func blobs(list []gitobject.Info) []gitobject.Info {
 	return slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return o.Type != "blob" })
 }
 
-// inHistory finds the versions that a ref or reflog reaches, those of saved
-// contexts included.
+// inHistory finds the versions that a ref or reflog reaches, including those of saved contexts.
 func (v *versions) inHistory(ctx context.Context) error {
 	args := []string{"rev-list", "--objects", "--full-history", "--missing=allow-any", "--all", "--reflog", "--"}
 	names := map[string]bool{}
@@ -132,8 +131,8 @@ func (v *versions) inHistory(ctx context.Context) error {
 	return nil
 }
 
-// inRecords finds the versions that records of sessions name: their steps, and
-// the files of their contexts.
+// inRecords finds the versions that records of sessions name: their steps, and the files of their
+// contexts.
 func (v *versions) inRecords(context.Context) error {
 	paths := v.forgottenPaths()
 	return v.records.eachFile(func(path string, data []byte) error {
@@ -187,7 +186,7 @@ func (v *versions) leftBehind(ctx context.Context) error {
 		}
 		entries, err := v.rec.Repo.Tree(ctx, o.OID)
 		if err != nil || !slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return e.Name == ".entire" || e.Name == "checkpoint.json" }) {
-			continue // git prunes a damaged one
+			continue // git prunes damaged trees
 		}
 		for _, p := range paths {
 			for _, name := range []string{p, "files/" + p} {
@@ -200,8 +199,7 @@ func (v *versions) leftBehind(ctx context.Context) error {
 	return nil
 }
 
-// inSnapshots reads the lines of the versions in snapshots, and of those in the
-// worktrees.
+// inSnapshots reads the lines of the versions in snapshots and in the worktrees.
 func (v *versions) inSnapshots(ctx context.Context) error {
 	paths := v.forgottenPaths()
 	for _, w := range gitwork.Worktrees(v.rec.Repo) {
@@ -222,7 +220,7 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	snaps, _ := store.Snapshots() // what can't be read is named when they are searched
+	snaps, _ := store.Snapshots() // unreadable ones are reported when they are searched
 	for _, snap := range snaps {
 		for _, p := range paths {
 			var data limited
@@ -237,10 +235,10 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 	return nil
 }
 
-// limited is a buffer that refuses more than maxVersion.
+// limited is a buffer with a maximum size of maxVersion.
 type limited struct{ buf bytes.Buffer }
 
-// Write fails when there is no room left.
+// Write returns an error if p doesn't fit.
 func (l *limited) Write(p []byte) (int, error) {
 	if l.buf.Len()+len(p) > maxVersion {
 		return 0, errors.New("too large")
@@ -255,7 +253,7 @@ func (v *versions) addLines(data []byte) {
 	forgotten.LineKeys(data, func(key string) { v.content.lines[key] = true })
 }
 
-// ownCommits names the user's own commits that have the file, which stay as they are.
+// ownCommits returns the user's own commits that have the file, which are not changed.
 func (v *versions) ownCommits(ctx context.Context) ([]Place, error) {
 	if v.what.File == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
-// Changes are the two sides of what changed in a fork.
+// Changes holds the two sides of a comparison of a fork with its beginning.
 type Changes struct {
 	Old, Now diff.Side
 
@@ -20,13 +20,13 @@ type Changes struct {
 	repo    *git.Repo
 }
 
-// Close closes what both sides have open.
+// Close closes both sides.
 func (c *Changes) Close() error {
 	return errors.Join(c.Old.Close(), c.Now.Close(), c.present.Close(), c.repo.Close())
 }
 
-// Compare reads a fork's tree, and opens the snapshot that it was made of. The error is
-// [bands.ErrNoSnapshot] if there is none, or no longer.
+// Compare reads a fork's tree, and opens the snapshot that the fork was made of. The error is
+// [bands.ErrNoSnapshot] if there was none or it no longer exists.
 func (cp *Comparer) Compare(ctx context.Context, f Fork, progress func(bands.Progress)) (_ *Changes, err error) {
 	if f.Snapshot == 0 {
 		return nil, bands.ErrNoSnapshot

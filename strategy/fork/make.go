@@ -24,28 +24,28 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Made is a fork that was made.
+// Made is a new fork.
 type Made struct {
 	Fork
 
-	// Files counts files, symlinks and folders; 0 where git checked them out.
+	// Files counts files, symlinks and folders; it is 0 if git checked them out.
 	Files int
-	// Failed are paths that could not be written. Unknown ones are not held by the snapshot.
+	// Failed are paths that could not be written. Unknown are paths that the snapshot lacks.
 	Failed  []apply.Failure
 	Unknown []string
-	// Severed are repositories inside the worktree whose .git is a file: submodules and
-	// worktrees. Two working trees with one index would destroy each other's state, so the
-	// fork has their files and not that file.
+	// Severed are repositories inside the worktree whose .git is a file: submodules and worktrees.
+	// Two working trees with one index would destroy each other's state, so the fork has their
+	// files but not the .git file.
 	Severed []string
 }
 
-// ErrExists means that the fork's folder has something in it.
+// ErrExists means that the fork's folder is not empty.
 var ErrExists = errors.New("exists and isn't empty")
 
-// Make makes a fork: a worktree in the folder dir, an absolute path, on a new branch. The
-// index is that of the commit: nothing is staged. If it fails, or ctx ends, what was made
-// is removed; a process that is killed leaves a record by which [Remover.Remove] does it.
-// What single paths failed is in the result.
+// Make creates a fork: a worktree in the folder dir, an absolute path, on a new branch. The index
+// is that of the commit: nothing is staged. If it fails or ctx ends, everything is removed again. A
+// process that is killed leaves a record with which [Remover.Remove] does so. The result lists the
+// paths that failed.
 func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progress func(bands.Progress)) (Made, error) {
 	if !gitref.ValidBranch(branch) {
 		return Made{}, fmt.Errorf("%q can't be the name of a branch", branch)
@@ -86,7 +86,7 @@ func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progres
 	return made, nil
 }
 
-// fill makes the worktree and its files.
+// fill creates the worktree and its files.
 func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
 	id, err := gitwork.AddWorktree(ctx, mk.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
 	if err != nil {
@@ -113,7 +113,7 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(b
 	if err != nil {
 		return err
 	}
-	// Snapshots don't have the settings of this worktree.
+	// Snapshots don't contain the settings of this worktree.
 	ignored := filepath.Join(mk.Repo.Root, ".entire", ".gitignore")
 	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root), ignored} {
 		data, err := disk.ReadFile(from)
@@ -134,9 +134,8 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(b
 	return nil
 }
 
-// export writes the snapshot's files, unless the file system can make a snapshot of this
-// worktree. Those that this worktree has, too, are cloned from it
-// where the file system shares blocks.
+// export writes the snapshot's files, unless the file system can take a snapshot of this worktree.
+// If the file system shares blocks, files that this worktree has too are cloned from it.
 func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
 	if done, err := mk.snapshotVolume(ctx, m, made); done || err != nil {
 		return err
@@ -175,8 +174,8 @@ func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func
 	return nil
 }
 
-// clones is this worktree as the source of clones. It is read, unless the moment is now: then
-// its snapshot has just been taken.
+// clones returns this worktree as the source of clones. The worktree is scanned unless the moment
+// is now: then its snapshot was taken just before.
 func (mk *Maker) clones(ctx context.Context, store *bands.Store, m Moment) (from *export.CloneSource, err error) {
 	from = &export.CloneSource{Root: mk.Repo.Root, Read: m.read}
 	if from.Read.At != 0 {
@@ -189,7 +188,7 @@ func (mk *Maker) clones(ctx context.Context, store *bands.Store, m Moment) (from
 	return from, err
 }
 
-// stamp is the time of the file system of this worktree.
+// stamp returns the time of the file system of this worktree.
 func (mk *Maker) stamp(store *bands.Store) (bands.Stamp, error) {
 	set, err := store.Settle(mk.snapshots.TreeOptions())
 	if err != nil {

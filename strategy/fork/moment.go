@@ -17,27 +17,28 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Moment is what a fork is made of.
+// Moment is the source of a fork.
 type Moment struct {
-	// Commit is where the branch of the fork begins: HEAD of the moment.
+	// Commit is the commit at which the fork's branch begins: HEAD at the moment.
 	Commit git.OID
-	// Guessed reports whether the commit of the moment isn't recorded, or gone: it is HEAD.
+	// Guessed reports that the commit of the moment isn't recorded or no longer exists. Commit is
+	// the current HEAD then.
 	Guessed bool
-	// Snapshot has the files; of a version 0 they are those of Shadow, or else of Commit.
+	// Snapshot has the files. If its version is 0 they are those of Shadow, or else of Commit.
 	Snapshot bands.Snapshot
 	Shadow   git.OID
-	// Message describes the moment, Session and Turn say whose it is.
+	// Message describes the moment. Session and Turn identify its session and turn.
 	Message, Session, Turn string
 	Date                   time.Time
 
-	read bands.Stamp // before the snapshot of [Maker.Now] was taken
+	read bands.Stamp // time before [Maker.Now] took the snapshot
 }
 
 // ErrNoCommit means that the repository has no commit at which a branch could begin.
 var ErrNoCommit = errors.New("there is no commit yet")
 
-// Now takes a snapshot of this worktree, and returns this moment. Without snapshots the
-// error is [snapshots.ErrNoBands].
+// Now takes a snapshot of this worktree and returns the current moment. If snapshots are disabled
+// the error is [snapshots.ErrNoBands].
 func (mk *Maker) Now(ctx context.Context, progress func(bands.Progress)) (Moment, error) {
 	head, err := mk.head(ctx)
 	if err != nil {
@@ -71,8 +72,8 @@ func (mk *Maker) Now(ctx context.Context, progress func(bands.Progress)) (Moment
 	}, nil
 }
 
-// Find returns the moment that a text names: a point, as [points.Points.FindPoint] has them,
-// a snapshot of another worktree, or any commit.
+// Find returns the moment that a text names: a point in the form of [points.Points.FindPoint], a
+// snapshot of another worktree, or any commit.
 func (mk *Maker) Find(ctx context.Context, spec string) (Moment, error) {
 	if v, err := bands.ParseVersion(spec); err == nil && strings.HasPrefix(spec, "v") {
 		return mk.ofSnapshot(ctx, spec, v)
@@ -101,7 +102,8 @@ func (mk *Maker) Find(ctx context.Context, spec string) (Moment, error) {
 	return mk.ofCommit(ctx, spec, &points.PointError{Spec: spec, Why: "no commit is known for it"})
 }
 
-// ofCommit is the moment of a commit without a snapshot; none if the text names no commit.
+// ofCommit returns the moment of a commit without a snapshot, or the error none if the text names
+// no commit.
 func (mk *Maker) ofCommit(ctx context.Context, spec string, none error) (Moment, error) {
 	if strings.HasPrefix(spec, "-") {
 		return Moment{}, none
@@ -113,7 +115,7 @@ func (mk *Maker) ofCommit(ctx context.Context, spec string, none error) (Moment,
 	return Moment{Commit: c.OID, Message: workspace.FirstLine(c.Message), Date: c.Committer.When}, nil
 }
 
-// ofSnapshot is the moment of a snapshot of any worktree of the repository.
+// ofSnapshot returns the moment of a snapshot of any worktree of the repository.
 func (mk *Maker) ofSnapshot(ctx context.Context, spec string, v bands.Version) (Moment, error) {
 	store, err := mk.snapshots.OpenStore()
 	if err != nil {
@@ -138,7 +140,7 @@ func (mk *Maker) ofSnapshot(ctx context.Context, spec string, v bands.Version) (
 			return m, nil
 		}
 	}
-	if s.Lineage == mk.snapshots.Lineage() { // the log of HEAD has this worktree's only
+	if s.Lineage == mk.snapshots.Lineage() { // the reflog of HEAD is this worktree's
 		at := strconv.FormatInt(s.Created.Unix(), 10)
 		out, err := mk.Repo.Run(ctx, "rev-parse", "--verify", "--quiet", "HEAD@{"+at+"}^{commit}")
 		if err == nil {

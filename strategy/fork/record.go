@@ -26,30 +26,30 @@ const schema = 1
 // Fork is the record of a fork: see docs/formats/fork.md.
 type Fork struct {
 	Schema int `json:"schema"`
-	// Dir is the root of the working tree, Branch the one that was made for it, and Commit
-	// where that began.
+	// Dir is the root of the working tree, Branch the branch that was created for it, and Commit
+	// the commit at which the branch began.
 	Dir    string  `json:"dir"`
 	Branch string  `json:"branch"`
 	Commit git.OID `json:"commit"`
-	// Worktree is git's id of the working tree, empty before git has made it.
+	// Worktree is git's id of the working tree, empty until git has created it.
 	Worktree string `json:"worktree,omitempty"`
 	// From is the root of the working tree that it was made from.
 	From string `json:"from"`
-	// Snapshot is what its files are of, 0 for those of a commit or a turn checkpoint.
+	// Snapshot is the snapshot of its files, 0 if they are those of a commit or a turn checkpoint.
 	Snapshot bands.Version `json:"snapshot,omitempty"`
-	// Moment describes what it was made of, in the words of `entire rewind --list`.
+	// Moment describes the moment that it was made of, as `entire rewind --list` does.
 	Moment  string    `json:"moment,omitempty"`
 	Session string    `json:"session,omitempty"`
 	Turn    string    `json:"turn,omitempty"`
 	Date    time.Time `json:"date"` // of the moment
 	Created time.Time `json:"created_at"`
-	// Maker is the process that makes it, zero once all is there.
+	// Maker is the process that is creating it, zero when it is complete.
 	Maker session.Process `json:"maker,omitzero"`
 	// Removing reports that its removal has begun.
 	Removing bool `json:"removing,omitempty"`
 }
 
-// Name is what commands call the fork: the name of its folder.
+// Name returns the name of the fork in commands: the name of its folder.
 func (f *Fork) Name() string { return filepath.Base(f.Dir) }
 
 // Describe describes the fork for an agent that works in it.
@@ -69,8 +69,8 @@ func (f *Fork) Describe() string {
 	return text
 }
 
-// Unfinished reports whether the fork was never completed by a process that has ended, or not
-// removed whole.
+// Unfinished reports whether the process that created the fork exited before it was complete, or
+// its removal was not completed.
 func (f *Fork) Unfinished(alive func(pid int, start uint64) bool) bool {
 	return f.Removing || f.Maker.PID != 0 && !alive(f.Maker.PID, f.Maker.Start)
 }
@@ -78,13 +78,13 @@ func (f *Fork) Unfinished(alive func(pid int, start uint64) bool) bool {
 // ErrUnknown means that no fork has the name.
 var ErrUnknown = errors.New("no such fork")
 
-// path is the record of the fork in a folder.
+// path returns the path of the record of the fork in a folder.
 func (k *Forks) path(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(k.ForksDir(), hex.EncodeToString(sum[:6])+".json")
 }
 
-// Here returns the fork that this worktree is, false if it is none.
+// Here returns the fork of this worktree, or false if the worktree is no fork.
 func (k *Forks) Here() (Fork, bool) {
 	if k.Repo.WorktreeID == "" {
 		return Fork{}, false
@@ -93,8 +93,8 @@ func (k *Forks) Here() (Fork, bool) {
 	return f, err == nil && f.Worktree == k.Repo.WorktreeID
 }
 
-// List returns all forks of the repository, the newest first. A record whose working tree git
-// doesn't know any more is left out, and removed.
+// List returns all forks of the repository, newest first. It removes records whose working tree git
+// no longer lists.
 func (k *Forks) List() (list []Fork, err error) {
 	entries, err := os.ReadDir(k.ForksDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,8 +128,8 @@ func (k *Forks) List() (list []Fork, err error) {
 	return list, nil
 }
 
-// Find returns the fork that a text names: its folder, the folder's name, or its branch.
-// at is what relative paths are relative to.
+// Find returns the fork that a text names: its folder, the folder's name, or its branch. Relative
+// paths are relative to at.
 func (k *Forks) Find(name, at string) (Fork, error) {
 	list, err := k.List()
 	if err != nil {

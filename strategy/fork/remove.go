@@ -24,24 +24,24 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Work is what was done in a fork.
+// Work is the work that was done in a fork.
 type Work struct {
-	// Paths are not committed, and not what they were when the fork was made.
+	// Paths are uncommitted and differ from the fork's beginning.
 	Paths []string
-	// Sessions are open in it.
+	// Sessions are the open sessions in the fork.
 	Sessions []string
-	// Head is what is checked out, Detached if that is no branch, and Branched if a
-	// branch or tag has it.
+	// Head is the checked out commit. Detached reports that no branch is checked out, Branched that
+	// a branch or tag contains the commit.
 	Head               git.OID
 	Detached, Branched bool
 }
 
-// Kept reports whether nothing is lost with the fork's folder.
+// Kept reports whether removing the fork's folder loses nothing.
 func (w Work) Kept() bool {
 	return len(w.Paths) == 0 && len(w.Sessions) == 0 && (!w.Detached || w.Branched)
 }
 
-// at returns the workspace of a fork, whose Repo the caller closes.
+// at returns the workspace of a fork. The caller must close its Repo.
 func (k *Forks) at(f Fork) (*workspace.Workspace, error) {
 	repo, err := git.Discover(git.Locate{Dir: f.Dir, Getenv: k.Env.Getenv})
 	if err != nil {
@@ -53,7 +53,7 @@ func (k *Forks) at(f Fork) (*workspace.Workspace, error) {
 	return k.At(repo), nil
 }
 
-// Work finds what was done in a fork.
+// Work determines the work that was done in a fork.
 func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
 	if _, err := os.Lstat(f.Dir); errors.Is(err, fs.ErrNotExist) {
 		return Work{}, nil
@@ -91,8 +91,8 @@ func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
 	return done, err
 }
 
-// changed lists the paths that git reports as changed or new and that are not what the
-// fork began with.
+// changed returns the paths that git reports as changed or new and that differ from the fork's
+// beginning.
 func (rm *Remover) changed(ctx context.Context, f Fork, there *workspace.Workspace) (paths []string, err error) {
 	status, err := gitwork.Status(ctx, there.Repo)
 	if err != nil || len(status) == 0 {
@@ -114,14 +114,15 @@ func (rm *Remover) changed(ctx context.Context, f Fork, there *workspace.Workspa
 	return paths, nil
 }
 
-// beginning is what a fork began with: the snapshot it was made of.
+// beginning is the snapshot that a fork was made of.
 type beginning struct {
 	*contents.Reader
 
 	root tree.Entry
 }
 
-// beginning opens the snapshot that a fork was made of; nil if there is none, or no longer.
+// beginning opens the snapshot that a fork was made of. It returns nil if there was none or it no
+// longer exists.
 func (rm *Remover) beginning(f Fork) (*beginning, error) {
 	if f.Snapshot == 0 {
 		return nil, nil //nolint:nilnil // no snapshot
@@ -145,7 +146,7 @@ func (rm *Remover) beginning(f Fork) (*beginning, error) {
 	return &beginning{reader, tree.Entry{Kind: tree.Dir, Content: ref}}, nil
 }
 
-// has reports whether a path of a fork is what it was in the beginning.
+// has reports whether a path of a fork is as it was in the beginning.
 func (b *beginning) has(dir, path string) bool {
 	e, err := tree.Lookup(b.Records, b.root.Content, strings.TrimSuffix(path, "/"))
 	full := filepath.Join(dir, filepath.FromSlash(path))
@@ -171,16 +172,16 @@ func (b *beginning) has(dir, path string) bool {
 	return b.Same(f, &e)
 }
 
-// Removed is what became of a fork.
+// Removed is the result of removing a fork.
 type Removed struct {
-	// Saved is a snapshot of the fork's files, 0 if there was no work that only they had.
+	// Saved is a snapshot of the fork's files, 0 if all of its work was kept elsewhere.
 	Saved bands.Version
-	// Kept is the fork's branch, empty if it was removed too: it had no commit of its own.
+	// Kept is the fork's branch, empty if it was removed too because it had no commit of its own.
 	Kept string
 }
 
-// Remove removes the fork's worktree, and its branch if that is where it was made. If work
-// would be lost with it, a snapshot is taken before, where snapshots are on.
+// Remove removes the fork's worktree, and its branch if the branch has not moved. If work would be
+// lost, it takes a snapshot before, provided that snapshots are enabled.
 func (rm *Remover) Remove(ctx context.Context, f Fork, work Work, progress func(bands.Progress)) (done Removed, err error) {
 	if len(work.Paths) > 0 || work.Detached && !work.Branched {
 		if done.Saved, err = rm.save(ctx, f, progress); err != nil {
@@ -222,14 +223,14 @@ func (rm *Remover) save(ctx context.Context, f Fork, progress func(bands.Progres
 	return taken.Snapshot.Version, errors.Join(err, held.Release())
 }
 
-// takeBack removes the worktree of a fork, its branch if that has no commit of its own, and
-// last the record. It can be repeated after each of its steps.
+// takeBack removes the worktree of a fork, its branch if that has no commit of its own, and finally
+// the record. It can be repeated after an interruption at any step.
 func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progress)) error {
 	id := f.Worktree
 	if id == "" {
 		id = gitwork.WorktreeAt(k.Repo, f.Dir)
 	}
-	if id == "" { // git has not made it, and so no branch
+	if id == "" { // git has created neither the worktree nor the branch
 		return k.remove(f)
 	}
 	admin := filepath.Join(k.Repo.CommonDir, "worktrees", id)
@@ -242,12 +243,12 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progr
 	if err := k.write(f); err != nil {
 		return err
 	}
-	// The folder gets another name first: what is there under the fork's own name is never half of it.
+	// The folder is renamed first, so that a half removed tree never exists under the fork's name.
 	aside := asideOf(f.Dir)
 	if err := disk.Step("rename", f.Dir); err != nil {
 		return err
 	}
-	if err := btrfs.RemoveTree(aside, nil); err != nil { // of a process that was killed
+	if err := btrfs.RemoveTree(aside, nil); err != nil { // left by a process that was killed
 		return err
 	}
 	if err := os.Rename(f.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -269,7 +270,7 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progr
 			return err
 		}
 	}
-	// A branch that has moved or is checked out elsewhere stays.
+	// A branch that has moved or is checked out elsewhere remains.
 	ref := "refs/heads/" + f.Branch
 	elsewhere, err := k.Repo.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
 	if err != nil {
@@ -284,7 +285,7 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progr
 	return k.remove(f)
 }
 
-// asideOf is the name that a fork's folder has while it is made or removed.
+// asideOf returns the name of a fork's folder while it is created or removed.
 func asideOf(dir string) string {
 	return filepath.Join(filepath.Dir(dir), ".entire-removed-"+filepath.Base(dir))
 }

@@ -1,6 +1,6 @@
-// Package fork makes second working trees of earlier moments: git worktrees with all files
-// that a snapshot has, ignored ones included. It lists and removes them, and finds what
-// changed in them since. docs/formats/fork.md has the record of a fork.
+// Package fork creates second working trees of earlier moments: git worktrees with all files of a
+// snapshot, including ignored ones. It lists and removes them, and compares them with their
+// beginning. docs/formats/fork.md describes the record of a fork.
 //
 // It imports the packages sessions, workspace, snapshots and points.
 package fork
@@ -46,13 +46,13 @@ type Maker struct {
 	snapshots *snapshots.Snapshots
 }
 
-// Comparer compares forks with what they began with.
+// Comparer compares forks with their beginning.
 type Comparer struct {
 	forks     *Forks
 	snapshots *snapshots.Snapshots
 }
 
-// Remover finds what was done in forks, and removes them.
+// Remover finds the work that was done in forks, and removes them.
 type Remover struct {
 	*workspace.Workspace
 

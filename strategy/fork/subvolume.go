@@ -14,11 +14,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// snapshotVolume makes the fork's folder a snapshot of this worktree, if that is a subvolume of
-// Btrfs, the folder is in the same one, and the moment is now: at a cost that doesn't follow the
-// number of files. It reports false, with nothing changed, where that can't be.
+// snapshotVolume replaces the fork's folder with a snapshot of this worktree, if that is a
+// subvolume of Btrfs, the folder is in the same one, and the moment is now. The cost doesn't depend
+// on the number of files. If it isn't possible it returns false and changes nothing.
 //
-// The snapshot is made beside the folder, under the name that takeBack removes.
+// The snapshot is first created beside the folder, under a name that takeBack removes.
 func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool, error) {
 	root, aside := mk.Repo.Root, asideOf(made.Dir)
 	if m.read.At == 0 || !btrfs.IsSubvolume(root) {
@@ -51,9 +51,9 @@ func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool
 	return true, btrfs.RemoveTree(aside, nil)
 }
 
-// detach makes a copy of a worktree, at dir, one whose .git is the link given: what it has of the
-// repository and of Entire is removed, and each .git below that is not a folder. It returns the
-// folders that these were in.
+// detach turns a copy of a worktree at dir into one whose .git is the given link. It removes the
+// copy's .git and .entire, and each .git below that is not a folder. It returns the folders that
+// contained the latter.
 func detach(ctx context.Context, dir string, link []byte) (severed []string, err error) {
 	for _, name := range []string{".git", ".entire"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
