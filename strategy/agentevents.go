@@ -19,7 +19,7 @@ type AgentEvents struct{ rec *Recorder }
 // AgentEvents returns the events of agents.
 func (r *Recorder) AgentEvents() *AgentEvents { return &AgentEvents{r} }
 
-// Greeting is the text for a session that starts.
+// Greeting is the content of the message to a starting session.
 type Greeting struct {
 	// Others is the number of other sessions in this worktree that have work in
 	// progress.
@@ -41,9 +41,8 @@ func (a *AgentEvents) SessionStart(ctx context.Context, in workspace.Input) (Gre
 	return greeting, err
 }
 
-// Prompt begins a turn. The user waits for it: it walks nothing, starts no git
-// process but one that reads HEAD for a session not seen before, and leaves
-// unfinished work that it finds to a child.
+// Prompt begins a turn. It delays the user: it walks no directories, starts no git process
+// except one that reads HEAD for a new session, and leaves unfinished work to a child.
 func (a *AgentEvents) Prompt(ctx context.Context, in workspace.Input) error {
 	commits := a.rec.Commits()
 	in.Hurried = true
@@ -81,8 +80,8 @@ func (a *AgentEvents) requestRepair(ctx context.Context) {
 	}
 }
 
-// Stop ends a turn: what it changed becomes a shadow checkpoint, and the
-// checkpoints of its commits get the whole transcript.
+// Stop ends a turn: its changes become a shadow checkpoint, and the checkpoints of its commits
+// get the whole transcript.
 func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 	commits, machine := a.rec.Commits(), a.rec.Lifecycle().Machine
 	commits.Repairer.Repair(ctx)
@@ -93,14 +92,14 @@ func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 	return err
 }
 
-// CommitTurn commits what the turns of the session id changed, with the strategy
-// auto-commit, once their stop is saved. It returns a line for the user, redacted,
-// if there is no commit, or none that is linked.
+// CommitTurn commits the changes of the turns of the session id, with the strategy
+// auto-commit, once their stop is saved. If it makes no commit, or one that isn't linked, it
+// returns a redacted line for the user.
 func (a *AgentEvents) CommitTurn(ctx context.Context, id string) (notice string, err error) {
 	return autocommit.New(a.rec.Workspace).Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
 }
 
-// ToolUsed links the commits that a tool of the session has made where no hook ran.
+// ToolUsed links the commits that a tool of the session made without a hook.
 func (a *AgentEvents) ToolUsed(ctx context.Context, in workspace.Input) error {
 	if a.rec.Commits().Finder.HasNew(ctx) {
 		if err := a.noteCall(ctx, in); err != nil {
@@ -110,8 +109,8 @@ func (a *AgentEvents) ToolUsed(ctx context.Context, in workspace.Input) error {
 	return a.rec.findCommits(ctx, in.SessionID)
 }
 
-// noteCall records that a tool of the session has just ended, which its transcript may not have
-// yet. It began after what that has last.
+// noteCall records a tool call of the session that has just ended and that its transcript may
+// lack. The call began after the last entry of the transcript.
 func (a *AgentEvents) noteCall(ctx context.Context, in workspace.Input) error {
 	begun, err := transcript.LastTimeIn(in.Transcript)
 	if err != nil {
@@ -130,15 +129,16 @@ func (a *AgentEvents) noteCall(ctx context.Context, in workspace.Input) error {
 	})
 }
 
-// findCommits is [Recorder.findCommits] where the event goes on after an error.
+// findCommits is [Recorder.findCommits] for events that continue after an error, which it
+// logs.
 func (a *AgentEvents) findCommits(ctx context.Context, by string) {
 	if err := a.rec.findCommits(ctx, by); err != nil {
 		a.rec.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
 	}
 }
 
-// findCommits links commits that were made where no hook ran, in the turn of the session by or
-// between turns, and lets what follows a commit happen.
+// findCommits links commits that were made without a hook, in the turn of the session by or
+// between turns, and starts their summaries and paired snapshots.
 func (r *Recorder) findCommits(ctx context.Context, by string) error {
 	found, err := r.Commits().Finder.FindNew(ctx, by)
 	for _, c := range found {
@@ -152,15 +152,15 @@ func (r *Recorder) findCommits(ctx context.Context, by string) error {
 	return err
 }
 
-// SessionEnd ends a session, and the turn that it may have left open. The agent
-// waits for it for a second: unfinished work of other hooks is left to a child.
+// SessionEnd ends a session, and its turn if that is still open. The agent allows one second:
+// unfinished work of other hooks is left to a child.
 func (a *AgentEvents) SessionEnd(ctx context.Context, in workspace.Input) error {
 	defer a.requestRepair(ctx)
 	s, err := a.rec.Sessions.Load(in.SessionID)
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return nil
-	case err == nil && s.TurnID == "" && !workspace.HasRecord(s): // nothing was ever asked
+	case err == nil && s.TurnID == "" && !workspace.HasRecord(s): // it never had a prompt
 		return a.rec.WithLock(ctx, func() error { return a.rec.Sessions.Remove(s.ID) })
 	}
 	in.Hurried = true
@@ -169,9 +169,9 @@ func (a *AgentEvents) SessionEnd(ctx context.Context, in workspace.Input) error 
 	return err
 }
 
-// RecordEnd ends a session and saves its context, the latter in guard. The agent
-// waits for it for a second: what can't be recorded by then is left to a detached
-// child, by a note that later hooks find if that child dies, too.
+// RecordEnd ends a session and saves its context, the latter within guard. The agent allows
+// one second: the rest is left to a detached child, with a note that later hooks find if that
+// child dies, too.
 func (a *AgentEvents) RecordEnd(ctx context.Context, in workspace.Input, guard func(func() error) error) error {
 	contexts := a.rec.SavedContexts()
 	contexts.Ender.NoteEnd(ctx, in)

@@ -12,9 +12,9 @@ type Background struct{ rec *Recorder }
 // Background returns the work of children.
 func (r *Recorder) Background() *Background { return &Background{r} }
 
-// Complete finishes what hooks left unfinished: decisions about commits, turns
-// without a stop, and for the session id, if it isn't empty, the rest of its
-// transcript and of its checkpoints. One child of a session runs at a time.
+// Complete finishes the work that hooks left: decisions about commits, turns without a stop,
+// and for the session id, if it isn't empty, the rest of its transcript and of its
+// checkpoints. One child of a session runs at a time.
 func (b *Background) Complete(ctx context.Context, id string) error {
 	return b.rec.local().Children.RunAsChild(ctx, id, func() error {
 		commits, machine := b.rec.Commits(), b.rec.Lifecycle().Machine
@@ -39,8 +39,8 @@ func (b *Background) Complete(ctx context.Context, id string) error {
 	})
 }
 
-// CompleteTurn completes the checkpoints of a session's turn that is over. It
-// doesn't wait for a last message that the transcript lacks.
+// CompleteTurn completes the checkpoints of a session's finished turn. It doesn't wait for a
+// last message that the transcript lacks.
 func (b *Background) CompleteTurn(ctx context.Context, id string) error {
 	if err := b.rec.Lifecycle().Machine.CompleteTurn(ctx, id); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *Background) FinishRecall(ctx context.Context, id string) error {
 // HasIndex reports whether there is an index of turns.
 func (b *Background) HasIndex() bool { return b.rec.Indexing().Filler.Exists() }
 
-// indexChild is the name of the children that fill the index; no session has it.
+// indexChild identifies the children that fill the index; it is no valid session id.
 const indexChild = "/index"
 
 // FillIndex brings the index of turns up to date. One child runs at a time.

@@ -1,5 +1,5 @@
-// Package strategy gives the order of what happens at each event of an agent and of git,
-// and gives hooks and commands access to the services of the packages below it. See
+// Package strategy defines the order of the steps at each event of an agent and of git, and
+// gives hooks and commands access to the services of the packages below it. See
 // docs/architecture.md.
 package strategy
 
@@ -27,7 +27,7 @@ import (
 )
 
 // Recorder records the sessions and commits of a worktree. AgentEvents, GitHooks and
-// Background have the order of what happens; the packages below do it.
+// Background define the order of the steps, which the packages below implement.
 type Recorder struct {
 	*workspace.Workspace
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// ShadowsOf returns the shadow commits that the sessions go back to with a
-// snapshot. A session without a state goes back to nothing.
+// ShadowsOf returns the shadow commits to which a rewind to the snapshot v resets the
+// sessions. Sessions without a recorded state are skipped.
 func ShadowsOf(store *bands.Store, v bands.Version, sessions map[string]bool) ([]git.OID, error) {
 	all, err := rewindstate.List(store, v)
 	if err != nil {

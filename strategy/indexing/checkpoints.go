@@ -19,8 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// checkpoints reads the checkpoints that are new, or have changed, since the last time, and
-// those of which something was not in this clone, if it may be now.
+// checkpoints reads the checkpoints that are new, or have changed, since the last run, and
+// those that were incomplete in this clone, if they may be complete now.
 func (r *run) checkpoints(ctx context.Context) error {
 	again := r.known.Packs != r.now.Packs
 	if r.known.Refs == r.now.Refs && !again {
@@ -81,7 +81,7 @@ func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git
 	case len(before) > len(trees):
 		return nil, errReplaced
 	case len(before) < len(trees):
-		before = make([]git.OID, len(trees)) // all that they have
+		before = make([]git.OID, len(trees)) // every checkpoint in them is new
 	}
 	for i, tree := range trees {
 		if before[i] == tree {
@@ -101,7 +101,7 @@ func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err != nil { // the former tree is gone
+		if err != nil { // the former tree doesn't exist any more
 			return nil, errors.Join(errReplaced, err)
 		}
 		const parts = 3
@@ -123,13 +123,13 @@ type slot struct {
 	id      checkpoint.ID
 	branch  string
 	session string
-	tasks   git.OID // those of all sessions of the checkpoint
-	// first is the time of the session's first checkpoint among those that are read.
+	tasks   git.OID // the tasks of all sessions of the checkpoint
+	// first is the time of the session's first checkpoint among those read.
 	first int64
 }
 
-// readSlots reads the metadata of checkpoints, and returns their slots: sessions one after
-// another, of each the oldest first. Checkpoints that are gone are errReplaced.
+// readSlots reads the metadata of checkpoints and returns their slots, ordered by session,
+// each session's oldest first. Missing checkpoints return errReplaced.
 func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.ID) ([]slot, error) {
 	var slots []slot
 	first := map[string]int64{}
@@ -183,8 +183,8 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 	return slots, nil
 }
 
-// slot reads the transcript of a slot as far as the index doesn't have it, and notes which
-// turns are in the checkpoint.
+// slot reads the part of a slot's transcript that the index lacks, and records which turns are
+// in the checkpoint.
 func (r *run) slot(ctx context.Context, s slot) error {
 	agent := s.Meta.Agent
 	if !transcript.IsAgentName(agent) {
@@ -215,8 +215,8 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if covered && s.Meta.TranscriptLines > 0 {
 		return r.w.Checkpoints.Put(ctx, part)
 	}
-	// Read from the last turn on that the index has of the session, where that is in the same
-	// line of the transcript, else all.
+	// Read from the last turn that the index has of the session, if that is at the same line
+	// of this transcript, else all.
 	reader := storedReader{r.Repo, stored, s.Meta.Model}
 	var drafts []*turnDraft
 	lines, from := 0, 0
@@ -235,7 +235,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if err != nil {
 		return err
 	}
-	if from == 0 { // the lines that the index has of the session may be those of another transcript
+	if from == 0 { // the lines in the index may be those of another transcript
 		part.Session = 0
 		if part.Turns, err = r.partOf(ctx, s, row, drafts, ids); err != nil {
 			return err
@@ -247,8 +247,8 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if agent == "" && len(drafts) > 0 {
 		_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.ClaudeCode})
 	}
-	if err == nil && had.Live == "" && len(ids) > 0 { // those of a live session are known by their transcripts
-		var usage error // what the subagents of the checkpoint used together
+	if err == nil && had.Live == "" && len(ids) > 0 { // a live session's subagents are read from their transcripts
+		var usage error // the total usage of the checkpoint's subagents
 		if u := s.Meta.TokenUsage; u != nil && u.Subagents != nil {
 			m := index.Message{
 				ID: hashOf("subagents " + string(s.id) + " " + s.session), Subagent: true,
@@ -268,7 +268,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	return r.setPlace(ctx, s.session, place{Line: last.Line, Key: last.Key, Lines: lines, Live: at.Live})
 }
 
-// skipped logs why a slot isn't in the index.
+// skipped logs why a slot isn't indexed, unless the error ends the run.
 func (r *run) skipped(ctx context.Context, s slot, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, index.ErrLost) && !errors.Is(err, index.ErrBusy) {
 		if errors.Is(err, git.ErrMissing) {
@@ -287,8 +287,8 @@ type storedReader struct {
 	model  string // that the session used last
 }
 
-// span reads part of a transcript, and returns the number of the transcript's lines. One that
-// consists of documents is read whole.
+// span reads part of a transcript, and returns the number of the transcript's lines. A
+// transcript that consists of documents is read whole.
 func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnDraft, lines int, err error) {
 	if list := sr.stored.Segments; len(list) > 0 && span.From == 0 {
 		first, err := segments.ReadBlob(ctx, sr.repo, list[0])
@@ -320,9 +320,9 @@ func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnD
 	return t.finished(), lines, err
 }
 
-// partOf returns the turns that are in a checkpoint's part of a transcript that was read
-// whole. Where the part isn't stored, or not in the lines of the transcript, it is what no
-// other checkpoint has.
+// partOf returns the turns in a checkpoint's part of a transcript that was read whole. If the
+// part isn't stored, or not in lines of this transcript, these are the turns of no other
+// checkpoint.
 func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft, ids []int64) (turns []int64, err error) {
 	end := s.Meta.TranscriptEnd
 	for i, d := range drafts {
@@ -343,14 +343,14 @@ func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft
 			turns = append(turns, id)
 		}
 	}
-	if len(turns) == 0 && len(ids) > 0 { // the turn of the checkpoint before went on
+	if len(turns) == 0 && len(ids) > 0 { // the previous checkpoint's turn continued
 		turns = ids[len(ids)-1:]
 	}
 	return turns, nil
 }
 
-// storedSubagents reads the stored transcripts of a session's subagents. Those that can't be
-// read are left out.
+// storedSubagents reads the stored transcripts of a session's subagents. Unreadable ones are
+// skipped.
 func (r *run) storedSubagents(ctx context.Context, s slot, row int64) error {
 	if s.tasks == "" {
 		return nil

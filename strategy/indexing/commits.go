@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
-// commits reads the commits that name checkpoints, as far as branches have moved since the
-// last time.
+// commits updates the commits that name checkpoints, if branches have moved since the last
+// run.
 func (r *run) commits(ctx context.Context) error {
 	if r.known.Refs == r.now.Refs {
 		return nil

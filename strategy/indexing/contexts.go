@@ -17,16 +17,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// savedContext is a saved context that the index knows.
+// savedContext is an indexed saved context.
 type savedContext struct {
 	OID git.OID `json:"oid"`
-	// Session is the one that did the work, At when it was saved.
+	// Session is the session that did the work, At the time of saving.
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
 }
 
-// contexts takes in the last saved context of each session of which there is no
-// transcript any more: one turn, of all that the context has.
+// contexts indexes the last saved context of each session without a transcript, as one turn
+// with everything that the context has.
 func (r *run) contexts(ctx context.Context) error {
 	known := map[string]savedContext{}
 	if err := r.meta(ctx, contextsKey, &known); err != nil {
@@ -119,7 +119,7 @@ func (r *run) listContexts(ctx context.Context, known map[string]savedContext, t
 	return nil
 }
 
-// readContext reads a saved context, and logs why it can't be read unless it is gone.
+// readContext reads a saved context, and logs errors unless it doesn't exist.
 func (r *run) readContext(ctx context.Context, id string) (recall.Checkpoint, error) {
 	c, err := contextstore.Store{Repo: r.Repo}.Get(ctx, id)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, recall.ErrNotFound) {
@@ -153,7 +153,7 @@ func (r *run) lastContexts(ctx context.Context, known map[string]savedContext) (
 	return wanted, nil
 }
 
-// turnOf is a saved context as a turn.
+// turnOf returns a saved context as a turn.
 func turnOf(id string, c *recall.Checkpoint) *index.Turn {
 	d := turnDraft{}
 	d.Turn = index.Turn{

@@ -10,19 +10,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
-// Progress is told how far the index is filled: of what, how much is done, and of how much.
+// Progress is called with the step of the fill, the work done and the total.
 type Progress func(what string, done, total int64)
 
 const (
-	// batch is how many transcripts are read between two commits to the index.
+	// batch is the number of transcripts between two commits to the index.
 	batch = 200
-	// lockWait is how long a question waits for another filler of the index.
+	// lockWait is how long a query waits for another filler of the index.
 	lockWait = 10 * time.Minute
-	// childWait is how long a detached child does.
+	// childWait is how long a detached child waits for one.
 	childWait = time.Minute
 )
 
-// sourcesKey and the others are the keys of what the index keeps for its filler.
+// The keys of the filler's metadata in the index.
 const (
 	sourcesKey  = "sources"
 	treesKey    = "trees"
@@ -34,8 +34,8 @@ const (
 
 func (f *Filler) indexFiles() index.Files { return index.At(f.RecordsDir()) }
 
-// Open returns the index for a question, filled with what is new in the record. What
-// can't be read of the record is left out, and logged.
+// Open returns the index for a query, brought up to date with the record. Unreadable parts of
+// the record are left out and logged.
 func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, error) {
 	if err := f.tombstones.Check(); err != nil {
 		return nil, err
@@ -69,10 +69,10 @@ func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, er
 // Exists reports whether there is an index.
 func (f *Filler) Exists() bool { return f.indexFiles().Exist() }
 
-// Drop removes the index: what was forgotten must not stay in it.
+// Drop removes the index, so that forgotten data doesn't stay in it.
 func (f *Filler) Drop(ctx context.Context) error { return index.Remove(ctx, f.indexFiles()) }
 
-// Refill is Fill for a detached child: another one that is at work does the same.
+// Refill is Fill for a detached child: it is no error if another filler is at work.
 func (f *Filler) Refill(ctx context.Context) error {
 	err := f.Fill(ctx, childWait, func(string, int64, int64) {})
 	if errors.Is(err, index.ErrBusy) {
@@ -81,11 +81,11 @@ func (f *Filler) Refill(ctx context.Context) error {
 	return err
 }
 
-// Fill brings the index up to date with the record. It waits for another filler at most
-// for a time: index.ErrBusy then.
+// Fill brings the index up to date with the record. It waits for another filler for at most
+// wait, then returns index.ErrBusy.
 func (f *Filler) Fill(ctx context.Context, wait time.Duration, progress Progress) error {
 	err := f.fill(ctx, wait, progress)
-	if errors.Is(err, index.ErrLost) && ctx.Err() == nil { // it is removed: make it anew
+	if errors.Is(err, index.ErrLost) && ctx.Err() == nil { // it was removed: rebuild it
 		err = f.fill(ctx, wait, progress)
 	}
 	return err
@@ -110,7 +110,7 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 		return err
 	}
 	known := decodeSources(text)
-	packs := f.packs() // before anything is read
+	packs := f.packs() // read first, so that later packs are noticed
 	now := f.look(&known)
 	if known.equal(now) {
 		return nil
@@ -145,7 +145,7 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 	return r.setMeta(ctx, sourcesKey, r.now)
 }
 
-// errReplaced means that the index has checkpoints that the record doesn't have any more.
+// errReplaced means that the index has checkpoints that the record no longer has.
 var errReplaced = errors.New("checkpoints are gone from the record")
 
 // run fills the index once.
@@ -155,8 +155,9 @@ type run struct {
 	w          *index.Writer
 	known, now *sources
 	progress   Progress
-	put        int // transcripts since the last commit to the index
-	// lacking are the checkpoints of which something is not in this clone; nil if none was read.
+	put        int // transcripts read since the last commit to the index
+	// lacking are the checkpoints that are incomplete in this clone; nil if no checkpoints
+	// were read.
 	lacking map[checkpoint.ID]bool
 }
 
@@ -169,7 +170,7 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-// meta decodes what the index keeps under a key, if there is something.
+// meta decodes the metadata of the index under a key, if there is any.
 func (r *run) meta(ctx context.Context, key string, value any) error {
 	text, err := r.w.Meta(ctx, key)
 	if err != nil {
@@ -189,7 +190,7 @@ func (r *run) setMeta(ctx context.Context, key string, value any) error {
 	return r.w.SetMeta(ctx, key, string(data))
 }
 
-// done commits to the index now and then.
+// done counts a transcript, and commits to the index after each batch.
 func (r *run) done(ctx context.Context) error {
 	if r.put++; r.put%batch != 0 {
 		return ctx.Err()
@@ -197,7 +198,7 @@ func (r *run) done(ctx context.Context) error {
 	return r.w.Commit(ctx)
 }
 
-// skip logs what can't be read of the record.
+// skip logs an unreadable part of the record.
 func (r *run) skip(ctx context.Context, what string, err error) {
 	r.Log.WarnContext(ctx, "not indexed", "what", what, "error", r.Redact.Text(err.Error()))
 }

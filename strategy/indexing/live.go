@@ -18,13 +18,13 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
-// place is how far a session's transcript is read: up to the beginning of its last turn,
-// which may go on.
+// place is the end of the part of a session's transcript that is read: the beginning of its
+// last turn, which may continue.
 type place struct {
-	// Live is the place in the live transcript, if that is read.
+	// Live is the place in the live transcript, if there is one.
 	Live transcript.Cursor `json:"live,omitzero"`
-	// Line is the number of the turn's first line, Key the hash of its id, Lines how many
-	// lines were read.
+	// Line is the number of the turn's first line, Key the hash of its id, Lines the number of
+	// lines read.
 	Line  int   `json:"line"`
 	Key   int64 `json:"key"`
 	Lines int   `json:"lines"`
@@ -65,7 +65,7 @@ func (r *run) live(ctx context.Context) error {
 		r.progress("live sessions", int64(i), int64(len(names)))
 		state, err := r.Sessions.Load(strings.TrimSuffix(name, filepath.Ext(name)))
 		if err != nil || forgotten.HasSession(state.ID) {
-			continue // a damaged one is named by others
+			continue // other commands report a damaged state
 		}
 		if state.TranscriptPath != "" && state.Phase != session.Ended {
 			r.now.Open[name] = state.TranscriptPath
@@ -96,7 +96,8 @@ func (r *run) agentsChanged(path string) bool {
 	return false
 }
 
-// liveSession reads what is new in a session's live transcript and those of its subagents.
+// liveSession reads the new part of a session's live transcript, and the changed transcripts
+// of its subagents.
 func (r *run) liveSession(ctx context.Context, state *session.State) error {
 	had, _, err := r.w.FindSession(ctx, state.ID)
 	if err != nil {
@@ -133,7 +134,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 	return r.subagents(ctx, row, state)
 }
 
-// setPlace notes how far a session's transcript is read.
+// setPlace records how far a session's transcript is read.
 func (r *run) setPlace(ctx context.Context, name string, p place) error {
 	data, err := json.Marshal(p)
 	if err == nil {
@@ -163,8 +164,8 @@ func (r *run) putTurns(ctx context.Context, row int64, drafts []*turnDraft) ([]i
 	return ids, nil
 }
 
-// readLive reads the turns of a live transcript from a place on, redacted, and returns
-// them with the number of its lines.
+// readLive returns the turns of a live transcript from a place on, redacted, and the number of
+// its lines.
 func (r *run) readLive(ctx context.Context, state *session.State, from transcript.Cursor) (_ []*turnDraft, lines int, err error) {
 	least, err := r.Sessions.Forgotten(state.ID)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package indexing fills the index of a repository (internal/index) from its record: from
-// checkpoints, live transcripts, saved contexts, commits and snapshots. What the index has
-// already is not read again.
+// checkpoints, live transcripts, saved contexts, commits and snapshots. Indexed parts are not
+// read again.
 //
 // It imports the package workspace of strategy.
 package indexing
@@ -17,7 +17,7 @@ func New(w *workspace.Workspace) *Services {
 	return &Services{Filler: &Filler{Workspace: w, tombstones: workspace.New(w).Tombstones}}
 }
 
-// Filler fills the index, and opens it for questions.
+// Filler fills the index, and opens it for queries.
 type Filler struct {
 	*workspace.Workspace
 

@@ -14,11 +14,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
-// mostFiles is how many files of a turn are taken from its snapshots.
+// mostFiles bounds the files of a turn that are taken from its snapshots.
 const mostFiles = 500
 
-// snapshots reads the descriptions of snapshots that are new, and which files the turns
-// changed that they were taken for.
+// snapshots reads the descriptions of new snapshots, and the files changed by the turns that
+// they were taken for.
 func (r *run) snapshots(ctx context.Context) error {
 	if r.known.Snapshots == r.now.Snapshots {
 		return nil
@@ -81,7 +81,7 @@ func (sr *snapshotReader) description(v bands.Version) (bands.Snapshot, bool) {
 	return s, err == nil
 }
 
-// snapshot takes in a snapshot of the end of a turn.
+// snapshot indexes a snapshot of the end of a turn.
 func (sr *snapshotReader) snapshot(ctx context.Context, v bands.Version) error {
 	s, ok := sr.description(v)
 	c := s.Causality
@@ -120,8 +120,8 @@ func (sr *snapshotReader) snapshot(ctx context.Context, v bands.Version) error {
 	return sr.w.Turns.AddFiles(ctx, turn, files)
 }
 
-// before returns the snapshot that the turn of s began with: the one before all that were
-// taken for the turn, but its own at the prompt.
+// before returns the snapshot at the beginning of the turn of s: that of its prompt, or the
+// last one that wasn't taken for the turn.
 func (sr *snapshotReader) before(s bands.Snapshot) (bands.Snapshot, bool) {
 	const most = 100
 	at := s
@@ -138,7 +138,7 @@ func (sr *snapshotReader) before(s bands.Snapshot) (bands.Snapshot, bool) {
 	return at, true
 }
 
-// differences returns the files in which two snapshots differ, without those that git
+// differences returns the files that differ between two snapshots, except those that git
 // ignores.
 func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapshot) (files []index.FileChange, err error) {
 	contents := map[string]tree.Change{}
@@ -186,7 +186,7 @@ func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapsh
 	return files, err
 }
 
-// contentOf is the beginning of the hash of a file's content, a zero byte for none.
+// contentOf returns the beginning of the hash of a file's content, a zero byte for none.
 func contentOf(e *tree.Entry) []byte {
 	const length = 8
 	if e == nil {

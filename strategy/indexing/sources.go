@@ -16,17 +16,17 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
-// sources is what the record was when the index was filled from it. Equal sources have
-// nothing new. All of it is found without a git process.
+// sources is the state of the record when the index was filled from it. If it is unchanged,
+// the record has nothing new. It is determined without a git process.
 type sources struct {
-	// Refs changes with every branch, Contexts with every saved context, Snapshots with
-	// every snapshot, Forgotten with the list of what was forgotten.
+	// Refs changes with every branch, Contexts with every saved context, Snapshots with every
+	// snapshot, Forgotten with the list of forgotten sessions and files.
 	Refs      string `json:"refs"`
 	Contexts  string `json:"contexts"`
 	Snapshots string `json:"snapshots"`
 	Forgotten string `json:"forgotten"`
 	// Packs changes with git's packs. It is empty unless something was not indexed because
-	// this clone lacks it: it may be in a new pack.
+	// this clone lacks it: a new pack may have it.
 	Packs string `json:"packs,omitempty"`
 	// States are the files of session states, Live the transcripts of sessions that have
 	// not ended, and those of their subagents.
@@ -47,7 +47,7 @@ func (s *sources) equal(o *sources) bool {
 	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && s.Packs == o.Packs && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
 }
 
-// stampOf changes when a file does.
+// stampOf returns a text that changes when the file does.
 func stampOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d.%d", info.Size(), info.ModTime().UnixNano())
 }
@@ -60,8 +60,8 @@ func stampAt(path string) string {
 	return stampOf(info)
 }
 
-// look returns the sources as they are. known are those of the last time, which name the
-// transcripts to look at.
+// look returns the present sources. known are those of the last run, which name the
+// transcripts to examine.
 func (f *Filler) look(known *sources) *sources {
 	now := &sources{
 		Refs: gitref.Fingerprint(f.Repo), Contexts: stampAt(filepath.Join(f.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
@@ -74,7 +74,7 @@ func (f *Filler) look(known *sources) *sources {
 	}
 	entries, err := os.ReadDir(f.Sessions.Dir())
 	if err != nil {
-		return now // there is none
+		return now // there are no states
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -93,8 +93,7 @@ func (f *Filler) look(known *sources) *sources {
 	return now
 }
 
-// packs returns what changes when git gets a pack. Objects that come as files of their own
-// don't change it.
+// packs returns a text that changes when git gets a pack. Loose objects don't change it.
 func (f *Filler) packs() string { return stampAt(filepath.Join(f.Repo.CommonDir, "objects", "pack")) }
 
 // addLive adds a transcript and those of its subagents.

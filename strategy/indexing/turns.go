@@ -18,32 +18,32 @@ import (
 )
 
 const (
-	// maxAnswers is how much of a turn's answers is kept, maxText of its other texts,
-	// maxEnd how much of the beginning and of the end of an output.
+	// maxAnswers bounds the bytes kept of a turn's answers, maxText those of its other texts,
+	// maxEnd those of the beginning and of the end of an output.
 	maxAnswers = 48 << 10
 	maxText    = 32 << 10
 	maxEnd     = 400
-	// maxCommand is how much of a command is kept, maxDetail of what else describes a use
-	// of a tool, maxPrompt of the line of a prompt.
+	// maxCommand bounds the bytes kept of a command, maxDetail those of the description of
+	// another tool use, maxPrompt those of the line of a prompt.
 	maxCommand = 2000
 	maxDetail  = 200
 	maxPrompt  = 300
 )
 
-// turnReader makes turns of the lines of a transcript. The lines are redacted.
+// turnReader assembles turns from the redacted lines of a transcript.
 type turnReader struct {
 	root string // of the worktree, empty if it isn't known
 	// subagent reports whether the transcript is a subagent's, all of which is one turn.
 	subagent bool
 	turns    []*turnDraft
-	// model is the one of messages that don't name theirs: an agent may name it before.
+	// model is the model of messages that don't name one: an agent may name it earlier.
 	model string
 
 	cwd    string
 	events transcript.Events
 	heads  transcript.Heads
 	calls  map[string]callPlace
-	// messages are the places of the messages of turns by id.
+	// messages are the messages of turns by id.
 	messages map[string]*index.Message
 }
 
@@ -52,24 +52,24 @@ type turnDraft struct {
 	index.Turn
 
 	id     string // of its first line
-	offset int64  // of its first line, in bytes, where that is known
+	offset int64  // of its first line, in bytes, if known
 	texts  [5]strings.Builder
 	files  map[string]*index.FileChange
 	order  []string // the messages, by id
-	// subagents are those whose lines are among the turn's, by id.
+	// subagents are the subagents whose lines are among the turn's, by id.
 	subagents map[string]*turnReader
 }
 
-// callPlace is where a use of a tool is.
+// callPlace is the place of a tool use.
 type callPlace struct {
 	turn *turnDraft
 	call int
-	// edit is the change that an edit tool is to make, nil for other tools.
+	// edit is the change requested from an edit tool, nil for other tools.
 	edit  *index.FileChange
 	judge shellcmd.Judge
 }
 
-// line takes in the line n, which begins at an offset in bytes.
+// line adds the line n, which begins at an offset in bytes.
 func (t *turnReader) line(raw []byte, n int, offset int64) {
 	head, ok := t.heads.Line(raw)
 	if !ok {
@@ -122,7 +122,7 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	turn.order = append(turn.order, head.MessageID)
 }
 
-// current returns the turn that runs; before the first prompt there is one without.
+// current returns the running turn, which before the first prompt is one without a prompt.
 func (t *turnReader) current(n int, offset int64, head *transcript.Head) *turnDraft {
 	if len(t.turns) == 0 {
 		t.begin(n, offset, head, "")
@@ -141,7 +141,7 @@ func (t *turnReader) begin(n int, offset int64, head *transcript.Head, prompt st
 	t.turns = append(t.turns, turn)
 }
 
-// hashOf is 64 bits of a hash of a text.
+// hashOf returns 64 bits of a hash of a text.
 func hashOf(text string) int64 {
 	sum := sha256.Sum256([]byte(text))
 	return int64(binary.BigEndian.Uint64(sum[:8]))
@@ -160,7 +160,7 @@ func (d *turnDraft) say(kind index.Kind, text string, limit int) {
 	b.WriteString(plain.Head(text, room))
 }
 
-// event takes in what a line of the session itself records.
+// event adds the event in a line of the session itself.
 func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Head) {
 	e, ok := t.events.Line(raw)
 	if !ok {
@@ -196,7 +196,7 @@ func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Hea
 	}
 }
 
-// use takes in a use of a tool.
+// use adds a tool use.
 func (t *turnReader) use(turn *turnDraft, use *transcript.ToolUse, n int, at time.Time) {
 	if _, known := t.calls[use.ID]; known && use.ID != "" {
 		return
@@ -228,8 +228,7 @@ func (t *turnReader) use(turn *turnDraft, use *transcript.ToolUse, n int, at tim
 	t.calls[use.ID] = place
 }
 
-// describe returns the command of a use of a tool, or else the part of its input that
-// describes it.
+// describe returns the command of a tool use, or else the part of its input that describes it.
 func describe(use *transcript.ToolUse) (text string, isCommand bool) {
 	found := map[string]string{}
 	for key, value := range use.Input.Members() {
@@ -250,7 +249,7 @@ func describe(use *transcript.ToolUse) (text string, isCommand bool) {
 	return "", false
 }
 
-// linesOf counts the lines that an edit tool is to add and to remove.
+// linesOf counts the lines that an edit adds and removes.
 func linesOf(use *transcript.ToolUse, texts []string) (added, removed int) {
 	count := func(before, after string) {
 		const most = 64 << 10
@@ -271,7 +270,7 @@ func linesOf(use *transcript.ToolUse, texts []string) (added, removed int) {
 	return added, removed
 }
 
-// edited adds a change to the turn's files, or with a sign of -1 takes it back.
+// edited adds a change to the turn's files, or with a sign of -1 subtracts it.
 func (d *turnDraft) edited(change *index.FileChange, sign int) {
 	f := d.files[change.Path]
 	if f == nil {
@@ -285,7 +284,7 @@ func (d *turnDraft) edited(change *index.FileChange, sign int) {
 	}
 }
 
-// result takes in the result of a use of a tool.
+// result adds the result of a tool use.
 func (t *turnReader) result(e *transcript.Event, r transcript.ToolResult) {
 	place, known := t.calls[r.Of]
 	if !known {
@@ -321,7 +320,8 @@ func (t *turnReader) result(e *transcript.Event, r transcript.ToolResult) {
 	}
 }
 
-// patched corrects the lines of an edit by the patch that the agent recorded of its result.
+// patched corrects the line counts of an edit with the patch that the agent recorded as its
+// result.
 func (d *turnDraft) patched(change *index.FileChange, patch transcript.Value) {
 	added, removed, lines := 0, 0, 0
 	for hunk := range patch.Items() {
@@ -342,7 +342,7 @@ func (d *turnDraft) patched(change *index.FileChange, patch transcript.Value) {
 	}
 }
 
-// relative is a path as it is seen from the root of the worktree.
+// relative returns a path relative to the root of the worktree, or to the working directory.
 func (t *turnReader) relative(name string) string {
 	for _, dir := range []string{t.root, t.cwd} {
 		if rest, below := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/"); below && dir != "" && rest != "" {
@@ -363,7 +363,7 @@ func (d *turnDraft) all() string {
 	return strings.Join(texts, "\n")
 }
 
-// finished returns the turns, without those in which nothing was said or done.
+// finished returns the turns, without those that have neither texts nor calls.
 func (t *turnReader) finished() []*turnDraft {
 	t.turns = slices.DeleteFunc(t.turns, func(d *turnDraft) bool {
 		return len(d.order)+len(d.Calls)+d.texts[index.Prompt].Len()+d.texts[index.Answer].Len() == 0
@@ -385,7 +385,7 @@ func (t *turnReader) finished() []*turnDraft {
 	return t.turns
 }
 
-// item takes in a thing that was said or done in a transcript without lines.
+// item adds an item of a transcript without lines.
 func (t *turnReader) item(item transcript.Item) {
 	head := transcript.Head{Time: item.Time}
 	if item.By == transcript.User || len(t.turns) == 0 {

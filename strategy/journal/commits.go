@@ -20,31 +20,30 @@ import (
 type LinkedCommit struct {
 	git.Commit
 
-	// Holder is the commit that carries the id now: Commit itself, or what
-	// took its place when history was rewritten.
+	// Holder is the commit that carries the id now: Commit itself, or its replacement after a
+	// rewrite of history.
 	Holder git.OID
-	// Late means that the decision is carried out by another hook than that of
-	// the commit, some time after it.
+	// Late means that the decision is carried out some time after the commit, by another hook
+	// than the commit's.
 	Late bool
 }
 
-// SearchScope is how much of the repository is searched for a commit.
+// SearchScope is the part of the repository that is searched for a commit.
 type SearchScope int
 
 const (
-	// RecentCommits are those made since the decision, by their dates: quick in
-	// a long history, but a commit with an invented date is missed.
+	// RecentCommits are the commits made since the decision, by their dates: quick in a long
+	// history, but a commit with a false date is missed.
 	RecentCommits SearchScope = iota
-	// AllCommits are all that anything in the repository leads to.
+	// AllCommits are all reachable commits of the repository.
 	AllCommits
 )
 
-// clockSkew is how far the date of a commit may lie before the decision about it.
+// clockSkew is how long before its decision a commit may be dated.
 const clockSkew = time.Hour
 
-// FindCommits returns the commits of the decisions, by nonce. A commit counts
-// wherever it is: on any branch or HEAD of any worktree, in a reflog, or noted
-// by an operation in progress.
+// FindCommits returns the commits of the decisions, by nonce. A commit is found on any branch
+// or HEAD of any worktree, in a reflog, or in the state of an operation in progress.
 func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope SearchScope) (map[string]LinkedCommit, error) {
 	var ids []string
 	var since time.Time
@@ -76,9 +75,9 @@ func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope Searc
 	return found, nil
 }
 
-// chooseCommit picks from commits, newest first, the one that was made for the
-// decision: it has the parent that HEAD was then. Without it, when only rewritten
-// copies are left, the oldest of these.
+// chooseCommit returns the commit that was made for the decision, whose parent is the HEAD of
+// that time. If only rewritten copies are left, it returns the oldest of these. commits are
+// ordered newest first.
 func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.Commit) (LinkedCommit, bool) {
 	var carriers []git.Commit
 	for _, c := range commits {
@@ -91,7 +90,7 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 	}
 	chosen := carriers[len(carriers)-1]
 	for _, c := range carriers {
-		// Its parents are those that the decision was made on: HEAD, or for an amended commit the
+		// Its parents are those that the decision recorded: HEAD, or for an amended commit the
 		// parents of HEAD.
 		var made bool
 		switch {
@@ -105,7 +104,7 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 		}
 		if made {
 			chosen = c
-			if d.Amend { // older ones are what was amended before
+			if d.Amend { // older ones were amended before
 				break
 			}
 		}
@@ -113,8 +112,8 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 	return LinkedCommit{Commit: chosen, Holder: cs.holder(ctx, d, chosen, carriers), Late: true}, true
 }
 
-// replacedBy reports whether the commit already carried the id when the decision
-// to take its place was made.
+// replacedBy reports whether the commit already carried the id when the decision to replace it
+// was made.
 func replacedBy(d Decision, c git.Commit) bool {
 	begun := d.Begun
 	if begun.IsZero() {
@@ -123,8 +122,8 @@ func replacedBy(d Decision, c git.Commit) bool {
 	return d.Amend && (c.OID == d.Parent || slices.Contains(d.Former, c.OID) || c.Committer.When.Before(begun))
 }
 
-// holder returns the commit among the carriers of an id that it belongs to now:
-// one in the history of the worktree's HEAD, else the newest.
+// holder returns the carrier of an id that the id belongs to now: one in the history of the
+// worktree's HEAD, else the newest.
 func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carriers []git.Commit) git.OID {
 	if len(carriers) == 1 {
 		return made.OID
@@ -169,9 +168,9 @@ func (cs *Commits) Rebasing(worktree string) bool {
 	return false
 }
 
-// MayStillBeMade reports whether a commit that can't be found may yet be made as
-// decided, though no git process is known to make it: the process may run where
-// this one can't find it, or its message may be used again.
+// MayStillBeMade reports whether a missing commit may yet be made as decided, though no git
+// process is known to make it: the process may run where this one can't find it, or a later
+// commit may use its message.
 func (cs *Commits) MayStillBeMade(d Decision) bool {
 	dir := cs.GitDirOf(d.Worktree)
 	mentions := func(pattern string) bool {

@@ -11,28 +11,28 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Decision is what prepare-commit-msg decided about a commit that is being
-// made. It is the journal: written before the trailer, obeyed by post-commit,
-// and removed when all that it asks for is done. docs/formats/journal.md.
+// Decision is the decision of prepare-commit-msg about a commit in progress, an entry of the
+// journal: written before the trailer, carried out by post-commit, and removed when that is
+// complete. See docs/formats/journal.md.
 type Decision struct {
 	// Nonce distinguishes this decision from earlier ones about the same id.
 	Nonce string `json:"nonce"`
 	// Worktree is the id of the worktree, empty for the main one.
 	Worktree string `json:"worktree,omitempty"`
-	// Parent is HEAD when it was made.
+	// Parent is HEAD at the time of the decision.
 	Parent git.OID `json:"parent,omitempty"`
 	// Keep are all ids that the message has to carry.
 	Keep []checkpoint.ID `json:"keep"`
-	// ID is the checkpoint to write, empty if there is nothing to write.
+	// ID is the checkpoint to write, empty for none.
 	ID checkpoint.ID `json:"id,omitempty"`
 	// Amend reports whether ID exists and the commit replaces the one it belongs to.
 	Amend bool `json:"amend,omitempty"`
-	// Replaced are the ids whose commit this one takes the place of.
+	// Replaced are the ids of the commits that this one replaces.
 	Replaced []checkpoint.ID `json:"replaced,omitempty"`
-	// Former are commits that carried ID before, so that they aren't taken for
-	// the one that is being made.
+	// Former are the commits that carried ID before, to distinguish them from the one being
+	// made.
 	Former []git.OID `json:"former,omitempty"`
-	// Shares is what each session has in the commit.
+	// Shares are the sessions' shares of the commit.
 	Shares []Share `json:"shares,omitempty"`
 	// Hint reports whether the message shows how to decline.
 	Hint bool `json:"hint,omitempty"`
@@ -43,15 +43,14 @@ type Decision struct {
 	GitStart uint64 `json:"git_start,omitempty"`
 
 	Created time.Time `json:"created"`
-	// Begun is a time, in whole seconds, that the commit's committer date is not
-	// before: git sets the date when it begins, before it runs the hook that
-	// decides. It is the epoch where the user sets the date, and zero in decisions
-	// of older versions.
+	// Begun is a lower bound, in whole seconds, of the commit's committer date: git sets the
+	// date when it begins, before it runs the hook that decides. It is the epoch if the user
+	// sets the date, and zero in decisions of older versions.
 	Begun time.Time `json:"begun,omitzero"`
 
 	path string // the file that it was read from, or written to
-	// Abandoned are decisions about commits that were never made, whose ids are
-	// in the message all the same: it was written for those commits.
+	// Abandoned are decisions about commits that were never made but whose ids are in the
+	// message, which was written for them.
 	Abandoned []Decision
 }
 
@@ -62,7 +61,7 @@ func (d Decision) Declined() Decision {
 	return d
 }
 
-// Share is what a session and a commit have in common.
+// Share is the files that a session and a commit have in common.
 type Share struct {
 	Session string        `json:"session"`
 	Files   session.Paths `json:"files"`
@@ -95,7 +94,7 @@ func (s Share) NameBefore(path string) string {
 	return path
 }
 
-// Changes is what a commit changes, by path.
+// Changes are the changes of a commit, by path.
 type Changes map[string]gitdiff.Change
 
 // ByPath returns the changes by path.

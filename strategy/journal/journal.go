@@ -1,7 +1,7 @@
-// Package journal holds the decisions about commits that are being made, the links
-// of the last commits to their checkpoints, and the search for the commit that a
-// decision was made for. Hooks of git write and read it before and after a commit;
-// every hook may read it to repair what another one left.
+// Package journal holds the decisions about commits that are being made, the links of the last
+// commits to their checkpoints, and the search for the commit that a decision was made for.
+// Hooks of git write and read it before and after a commit; every hook may read it to complete
+// the work of an interrupted one.
 //
 // It imports package workspace of strategy only.
 package journal
@@ -23,10 +23,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// StaleAfter is the age at which a decision whose commit was never made is dropped.
+// StaleAfter is the age above which a decision whose commit was never made is dropped.
 const StaleAfter = 24 * time.Hour
 
-// Dir is the folder of the decisions.
+// Dir returns the folder of the decisions.
 func (j *Journal) Dir() string { return filepath.Join(j.RecordsDir(), "journal") }
 
 // Record writes the decision.
@@ -38,8 +38,8 @@ func (j *Journal) Record(d *Decision) error {
 	if err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
-	// The nonce in the name keeps two decisions about the same id apart, so that no lock is needed
-	// to write one: no other hook writes or replaces that file.
+	// The nonce in the name keeps two decisions about the same id apart, so that writing one
+	// needs no lock: no other hook writes or replaces the file.
 	d.path = filepath.Join(j.Dir(), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
 	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("record decision: %w", err)
@@ -47,16 +47,15 @@ func (j *Journal) Record(d *Decision) error {
 	return nil
 }
 
-// IsRecorded reports whether the journal still holds this very decision. Without the
-// lock the result may be out of date at once.
+// IsRecorded reports whether the journal still holds this decision. Without the lock the
+// result may be outdated at once.
 func (j *Journal) IsRecorded(d Decision) bool {
 	now, err := ReadDecision(d.path)
 	return err == nil && now.Nonce == d.Nonce
 }
 
-// Remove removes the decision: what it asked for is done, or is not wanted.
-// Another decision that has taken its file's name, as older versions of the
-// program write them, stays.
+// Remove removes a decision that was carried out or dropped. Another decision under the same
+// file name, as older versions of the program write them, stays.
 func (j *Journal) Remove(d Decision) error {
 	if !j.IsRecorded(d) {
 		return nil
@@ -70,8 +69,8 @@ func (j *Journal) Remove(d Decision) error {
 	return nil
 }
 
-// Decisions returns what the journal holds, oldest first. An entry that can't
-// be read is moved aside and logged.
+// Decisions returns the decisions in the journal, oldest first. An entry that can't be read is
+// moved aside and logged.
 func (j *Journal) Decisions(ctx context.Context) []Decision {
 	entries, err := os.ReadDir(j.Dir())
 	if err != nil {

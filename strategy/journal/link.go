@@ -11,19 +11,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Link remembers that a commit carries a checkpoint, so that a commit that was
-// taken back and is made again keeps its id. The last of them are in one
-// small file. If that is lost, such a commit gets a new id or none.
+// Link records that a commit carries a checkpoint, so that a commit that is undone and made
+// again keeps its id. The latest links are in one small file. If that is lost, such a commit
+// gets a new id or none.
 type Link struct {
 	ID       checkpoint.ID      `json:"id"`
 	Commit   git.OID            `json:"commit"`
 	Worktree string             `json:"worktree,omitempty"`
-	Blobs    map[string]git.OID `json:"blobs,omitempty"` // what the commit made of the session's files
+	Blobs    map[string]git.OID `json:"blobs,omitempty"` // the session's files in the commit
 }
 
 const (
-	maxLinks = 64  // links remembered
-	maxBlobs = 100 // files remembered of each
+	maxLinks = 64  // links kept
+	maxBlobs = 100 // files kept of each
 )
 
 func (ls *Links) linksPath() string { return filepath.Join(ls.RecordsDir(), "links.json") }
@@ -41,7 +41,7 @@ func (ls *Links) All() []Link {
 	return links
 }
 
-// Remember adds the link of a commit, in place of an older one with its id.
+// Remember adds the link of a commit, replacing an older one with its id.
 func (ls *Links) Remember(l Link) error {
 	if len(l.Blobs) > maxBlobs {
 		l.Blobs = nil

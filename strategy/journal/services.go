@@ -16,12 +16,12 @@ func New(w *workspace.Workspace) *Services {
 	return &Services{Journal: &Journal{w}, Links: &Links{w}, Commits: &Commits{w}}
 }
 
-// Journal reads and writes the decisions about commits that are being made.
+// Journal reads and writes the decisions about commits in progress.
 type Journal struct {
 	*workspace.Workspace
 }
 
-// Links remembers which of the last commits have a checkpoint.
+// Links records which of the latest commits have a checkpoint.
 type Links struct {
 	*workspace.Workspace
 }

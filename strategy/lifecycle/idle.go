@@ -18,13 +18,13 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// forgetAge is how long ago a session that left nothing must have been silent
-// to be forgotten, and the interval between searches.
+// forgetAge is how long a session without a record must have been silent to be forgotten, and
+// the interval between searches.
 const forgetAge = 24 * time.Hour
 
-// ForgetIdle removes the states of sessions that never came to a commit, have
-// nothing pending and no shadow branch, and have been quiet for a day. It looks
-// once a day: the states of hundreds of sessions take time to read.
+// ForgetIdle removes the states of sessions that never had a commit, have nothing pending and
+// no shadow branch, and have been quiet for a day. It runs once a day: the states of hundreds
+// of sessions take time to read.
 func (m *Machine) ForgetIdle(ctx context.Context, except string) {
 	mark := filepath.Join(m.RecordsDir(), "swept")
 	info, err := os.Lstat(mark)
@@ -57,8 +57,8 @@ func (m *Machine) ForgetIdle(ctx context.Context, except string) {
 	}
 }
 
-// leftNothing reports whether a session is over, as far as is known, and has
-// neither work that no commit has nor a checkpoint that counts on its state.
+// leftNothing reports whether a session seems to be over, and has neither uncommitted work nor
+// a checkpoint that depends on its state.
 func (m *Machine) leftNothing(s *session.State) bool {
 	heard := s.StartedAt
 	if s.LastInteraction != nil {

@@ -1,6 +1,6 @@
-// Package lifecycle fires the events of a session: it begins and ends turns,
-// sessions and subagents' tasks, and recovers turns that no stop ended. It is above
-// turn and condense, which do the work of the machine's actions.
+// Package lifecycle fires the events of a session: it begins and ends turns, sessions and
+// subagents' tasks, and recovers turns that weren't ended by a stop. Packages turn and
+// condense below it implement the machine's actions.
 package lifecycle
 
 import (
@@ -72,7 +72,7 @@ type Machine struct {
 	turns       *turn.Turns
 }
 
-// Tasks records what subagents do, from the events of their hooks.
+// Tasks records the work of subagents, from the events of their hooks.
 type Tasks struct {
 	*workspace.Workspace
 

@@ -41,8 +41,8 @@ func (m *Machine) CountOthers(ctx context.Context, id string) int {
 	return others
 }
 
-// EndSession records the end of a session whose worktree is gone. Its pending
-// work stays pending.
+// EndSession records the end of a session whose worktree was removed. Its pending work stays
+// pending.
 func (m *Machine) EndSession(ctx context.Context, id string) error {
 	return m.WithLock(ctx, func() error {
 		s, err := m.Sessions.Load(id)

@@ -10,15 +10,15 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Step fires an event on a session: the machine's actions, then the hook's own
-// part, if there is one, and the state last. The work is done without the lock,
-// which is held only while the state is saved; if another hook has saved it
-// meanwhile, all is done again from that state.
+// Step fires an event on a session: it runs the machine's actions, then the hook's own part,
+// if there is one, and saves the state last. The work is done without the lock, which is held
+// only while the state is saved; if another hook has saved the state meanwhile, all is
+// repeated from that state.
 func (m *Machine) Step(ctx context.Context, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
 	return m.retry(func() error { return m.stepOnce(ctx, in, event, parts{then: then}) })
 }
 
-// retry does the work of a step again while other hooks save its session first.
+// retry repeats a step while other hooks save its session first.
 func (m *Machine) retry(once func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := once()
@@ -29,7 +29,7 @@ func (m *Machine) retry(once func() error) error {
 	}
 }
 
-// parts is what a hook adds to a step.
+// parts are the hook's own parts of a step.
 type parts struct {
 	begin func(*session.State, *tracking.Pending) error // the action BeginTurn
 	then  func(*session.State, *tracking.Pending) error // after the actions
@@ -74,9 +74,8 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 		}
 	}
 	s.Phase = next
-	// The state counts on the objects. Where refs move they are synced with those
-	// that are written for the refs, under the lock, as each wait for the disk
-	// costs more than the files in it.
+	// The state depends on the objects. If refs move, they are synced under the lock, together
+	// with the objects of the refs, as each sync costs more than the files in it.
 	if !n.MovesRefs() {
 		if err := m.Repo.SyncObjects(); err != nil {
 			return err
@@ -95,8 +94,8 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 	return err
 }
 
-// moveRefs makes the shadow commits that are pending, annotates the snapshot and
-// completes the checkpoints. The caller holds the lock.
+// moveRefs makes the pending shadow commits, annotates the snapshot and completes the
+// checkpoints. The caller holds the lock.
 func (m *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	for _, c := range n.ShadowCommits {
 		dirs, err := m.shadows.Commit(ctx, s, c)

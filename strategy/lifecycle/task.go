@@ -16,8 +16,8 @@ import (
 // errNothing ends a step that has nothing to save.
 var errNothing = errors.New("nothing to do")
 
-// TaskStart notes that a subagent begins. The agent waits for it: it starts no
-// process and reads no file but the session's state.
+// TaskStart records that a subagent begins. It delays the agent: it starts no process and
+// reads no file but the session's state.
 func (ts *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
 	if err := in.Task.Check(); err != nil {
 		return err
@@ -34,8 +34,8 @@ func (ts *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
 	})
 }
 
-// TaskProgress makes a checkpoint within a subagent's task, if something
-// changed since the last one. What the main agent does is none of its business.
+// TaskProgress makes a checkpoint within a subagent's task, if something changed since the
+// last one. Events of the main agent are ignored.
 func (ts *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
 	if in.Task.Agent == "" && !in.Task.Unnamed {
 		return nil
@@ -52,9 +52,8 @@ func (ts *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
 	})
 }
 
-// TaskEnd makes the last checkpoint of a subagent's task, once however many
-// hooks report the end. Of a subagent that goes on in the background it notes
-// just that.
+// TaskEnd makes the last checkpoint of a subagent's task, once, however many hooks report the
+// end. If the subagent continues in the background, it records only that.
 func (ts *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
 	if in.Task.ToolUse == "" && in.Task.Agent == "" {
 		return nil
@@ -78,7 +77,7 @@ func (ts *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
 	})
 }
 
-// taskStep is a step of a task; the state isn't saved where nothing is to do.
+// taskStep is a step of a task; the state isn't saved if there is nothing to do.
 func (ts *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*session.State, *tracking.Pending) error) error {
 	err := ts.machine.Step(ctx, in, session.TaskStep, do)
 	if errors.Is(err, errNothing) {
@@ -87,7 +86,7 @@ func (ts *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*sess
 	return err
 }
 
-// newTask is the task of an event.
+// newTask returns the task of an event.
 func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
 	return session.Task{
 		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: ts.Env.Now(),
@@ -95,8 +94,8 @@ func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
 	}
 }
 
-// taskOf returns the task that an event is about, nil if there is none that
-// is known. One that nothing has announced is recorded now.
+// taskOf returns the task of an event, nil if it is unknown. An unannounced task is recorded
+// now.
 func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	rec, t := &s.Recorder, in.Task
 	if t.ToolUse == "" && t.Agent != "" {
@@ -120,8 +119,8 @@ func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	return task
 }
 
-// onlyRunning returns the one task of this turn that runs and whose subagent
-// isn't known; it is that of agent then.
+// onlyRunning returns the only running task of this turn without a known subagent, and assigns
+// it to agent; nil if there isn't exactly one.
 func onlyRunning(s *session.State, agent string) *session.Task {
 	var only *session.Task
 	for i := range s.Recorder.Tasks {
@@ -163,7 +162,7 @@ func endNotifiedTasks(s *session.State, prompt string) {
 	}
 }
 
-// tagged is the text of the first element of that name.
+// tagged returns the text of the first element with a name.
 func tagged(text, name string) string {
 	_, rest, _ := strings.Cut(text, "<"+name+">")
 	value, _, found := strings.Cut(rest, "</"+name+">")

@@ -9,10 +9,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// sweepAge is the age of a temporary file whose writer is surely gone.
+// sweepAge is the age at which no writer of a temporary file still runs.
 const sweepAge = time.Hour
 
-// SweepTempFiles removes what writers left that were stopped.
+// SweepTempFiles removes the temporary files of writers that were stopped.
 func (m *Machine) SweepTempFiles(ctx context.Context) {
 	before := m.Env.Now().Add(-sweepAge)
 	for _, dir := range m.tempDirs() {
@@ -22,8 +22,8 @@ func (m *Machine) SweepTempFiles(ctx context.Context) {
 	}
 }
 
-// tempDirs are the folders that hooks write small files to: of the snapshots only the newest, as
-// others get none any more.
+// tempDirs returns the folders that hooks write small files to, including those of the newest
+// snapshots only, as older ones no longer change.
 func (m *Machine) tempDirs() []string {
 	const newest = 20
 	var dirs []string
@@ -42,7 +42,7 @@ func (m *Machine) tempDirs() []string {
 		m.Sessions.Dir(), m.Sessions.SideDir(), m.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
-// TempFiles are temporary files whose writers were stopped.
+// TempFiles returns the temporary files whose writers were stopped.
 func (m *Machine) TempFiles() ([]string, error) {
 	dirs := m.tempDirs()
 	var all []string

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// BeginTurn begins a turn with a prompt. A prompt that no person wrote continues
-// the turn before it, and so does one that finds an earlier turn unsaved.
+// BeginTurn begins a turn with a prompt. A prompt that wasn't written by a person continues
+// the turn before it, and so does one after a turn that wasn't saved.
 func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 	start := m.marks.MarkPrompt(ctx, in.SessionID)
 	begin := func(s *session.State, n *tracking.Pending) error {
@@ -49,9 +49,9 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
 }
 
-// StopTurn ends a turn. A stop that can't, as the lock isn't free, leaves a note, and lets a
-// detached child end the turn, which waits longer for the lock. A commit that comes before
-// does it, too.
+// StopTurn ends a turn. If the lock isn't free, the stop leaves a note, and requests a
+// detached child that waits longer for the lock to end the turn. A commit made before that
+// ends it, too.
 func (m *Machine) StopTurn(ctx context.Context, in workspace.Input) error {
 	err := m.Step(ctx, in, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Background = in.Background
@@ -69,14 +69,14 @@ func (m *Machine) StopTurn(ctx context.Context, in workspace.Input) error {
 	return err
 }
 
-// EndTurn ends the turn of a session of this worktree whose agent is gone: what
-// the turn changed is saved as at its stop.
+// EndTurn ends the turn of a session of this worktree whose agent is dead: the changes of the
+// turn are saved as at its stop.
 func (m *Machine) EndTurn(ctx context.Context, id string) error {
 	return m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, nil)
 }
 
-// CompleteTurn completes the checkpoints of a turn that is over. The session no
-// longer expects a last message that its transcript lacks.
+// CompleteTurn completes the checkpoints of a finished turn. The session no longer expects a
+// last message that its transcript lacks.
 func (m *Machine) CompleteTurn(ctx context.Context, id string) error {
 	return m.Step(ctx, workspace.Input{SessionID: id}, session.Complete, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Expect = ""
@@ -84,8 +84,8 @@ func (m *Machine) CompleteTurn(ctx context.Context, id string) error {
 	})
 }
 
-// EndDeadTurns ends the turns of agents of this worktree that are no longer alive:
-// no stop will come for them.
+// EndDeadTurns ends the turns of agents of this worktree that are no longer alive: they will
+// have no stop.
 func (m *Machine) EndDeadTurns(ctx context.Context) {
 	for _, s := range m.PendingSessions(ctx) {
 		agent := s.Recorder.Agent
@@ -100,14 +100,14 @@ func (m *Machine) EndDeadTurns(ctx context.Context) {
 	}
 }
 
-// stopNote is what a stop notes that could not end its turn.
+// stopNote is the note of a stop that could not end its turn.
 type stopNote struct {
 	SessionID  string `json:"session_id"`
 	Background bool   `json:"background,omitempty"`
 }
 
-// EndLeftTurns ends the turns of this worktree whose stops could not, and lets children
-// end sessions.
+// EndLeftTurns ends the turns of this worktree whose stops could not end them, and starts
+// children that finish ends of sessions.
 func (m *Machine) EndLeftTurns(ctx context.Context) {
 	entries, err := os.ReadDir(m.marks.Dir())
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *Machine) EndLeftTurns(ctx context.Context) {
 	}
 }
 
-// ErrTurnOver means that there is no turn to be ended any more.
+// ErrTurnOver means that the turn to be ended has already ended.
 var ErrTurnOver = errors.New("the turn is over")
 
 func (m *Machine) endLeftTurn(ctx context.Context, id string) error {
@@ -136,7 +136,7 @@ func (m *Machine) endLeftTurn(ctx context.Context, id string) error {
 	err := m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
 		data, err := disk.ReadFile(m.marks.StopMark(id))
 		if err != nil {
-			return ErrTurnOver // a prompt has come, or another hook has ended it
+			return ErrTurnOver // there was a prompt, or another hook ended the turn
 		}
 		var note stopNote
 		if err := json.Unmarshal(data, &note); err == nil {

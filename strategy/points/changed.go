@@ -12,9 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
-// Changed lists the paths that changed from the snapshot, the shadow commit or the
-// commit before a point to it, at most so many. Directories of which only the attributes
-// changed are left out.
+// Changed returns up to most paths that changed from the preceding snapshot, shadow commit or
+// commit to a point. Directories with only changed attributes are left out.
 func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, error) {
 	if p.Snapshot != 0 {
 		return pt.changedInSnapshot(ctx, p.Snapshot, most)
@@ -57,7 +56,7 @@ func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most i
 	if err != nil {
 		return nil, err
 	}
-	var before bands.Snapshot // the one before it of the same worktree
+	var before bands.Snapshot // the previous one of the same worktree
 	for v--; v > 0 && before.Version == 0; v-- {
 		s, err := store.Snapshot(v)
 		switch {
@@ -82,7 +81,7 @@ func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most i
 		case len(paths) == most:
 			return fs.SkipAll
 		case c.Kind == tree.Attributes && c.New.Kind == tree.Dir:
-			return nil // something in it changed
+			return nil // an entry in it changed
 		}
 		paths = append(paths, c.Path)
 		return nil

@@ -22,9 +22,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Point is a moment that one can go back to: a snapshot of the tree, a shadow
-// checkpoint, a commit with a checkpoint, or two of them about one
-// moment.
+// Point is a moment to rewind to: a snapshot of the tree, a shadow checkpoint, a commit with a
+// checkpoint, or two of these of the same moment.
 type Point struct {
 	// ID names the point: the id of a shadow commit or a commit, else a
 	// snapshot's version.
@@ -34,9 +33,10 @@ type Point struct {
 	// Snapshot is the whole tree, 0 if there is none.
 	Snapshot bands.Version
 	Cause    bands.Cause
-	// Late reports whether the snapshot may hold something of what came after.
+	// Late reports whether the snapshot may contain later changes.
 	Late bool
-	// Shadow is a shadow commit; MetadataDir what upstream calls its directory.
+	// Shadow is a shadow commit; MetadataDir the directory named by its trailer, as upstream
+	// shows it.
 	Shadow      git.OID
 	MetadataDir string
 	// Commit is the user's commit, Checkpoint its checkpoint.
@@ -46,18 +46,17 @@ type Point struct {
 	Agent      string // its label, "" if it isn't known
 	Prompt     string
 	TaskID     string // of a subagent's checkpoint
-	// Unreadable is why the checkpoint's transcripts can't be brought back, "" if they
-	// can.
+	// Unreadable is why the checkpoint's transcripts can't be restored, "" if they can.
 	Unreadable string
 
 	at time.Time // Date, to the fraction of a second where that is known
 }
 
-// LogsOnly reports whether nothing but transcripts can be brought back.
+// LogsOnly reports whether only transcripts can be restored.
 func (p Point) LogsOnly() bool { return p.Snapshot == 0 && p.Shadow == "" }
 
 const (
-	// MaxPoints is how many points a list has by default.
+	// MaxPoints is the default length of a list of points.
 	MaxPoints = 20
 	// AllPoints is the length of a list that has all of them.
 	AllPoints = math.MaxInt32
@@ -70,8 +69,8 @@ const (
 	pointVersion = 60 // newest snapshots read for such a list
 )
 
-// Points lists the newest points of this worktree, at most so many, newest first. It
-// writes nothing.
+// Points returns up to most of the newest points of this worktree, newest first. It writes
+// nothing.
 func (pt *Points) Points(ctx context.Context, most int) ([]Point, error) {
 	shadows, err := pt.shadowPoints(ctx, most)
 	if err != nil {
@@ -89,8 +88,7 @@ func (pt *Points) Points(ctx context.Context, most int) ([]Point, error) {
 	return points[:min(len(points), most)], nil
 }
 
-// merge joins the points of snapshots with those of commits that they belong
-// to, and puts the newest first.
+// merge merges the points of snapshots with those of their commits, newest first.
 func merge(snaps []snapPoint, others []Point) []Point {
 	var points []Point
 	for _, s := range snaps {
@@ -108,8 +106,8 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		}
 		others[i] = others[i].joined(s)
 	}
-	// No shadow checkpoint comes before the one that it builds on: several may be of one second,
-	// and of an older snapshot.
+	// A shadow checkpoint must be later than the one that it builds on: several may be of one
+	// second, and of an older snapshot.
 	var last time.Time
 	for i := range slices.Backward(others) {
 		p := &others[i]
@@ -145,7 +143,7 @@ func (p Point) joined(s snapPoint) Point {
 	return p
 }
 
-// shadowPoints are the newest shadow checkpoints on HEAD.
+// shadowPoints returns the newest shadow checkpoints on HEAD.
 func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 	head, born, err := pt.Head(ctx)
 	if err != nil || !born {
@@ -166,7 +164,7 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 			p.TaskID, _ = tasks.ToolUse(dir)
 			p.MetadataDir = dir
 		}
-		asked := "" // by a record in the checkpoint, which that of a task doesn't have
+		asked := "" // according to the checkpoint; that of a task has no record of it
 		if p.TaskID == "" {
 			texts, err := checkpoint.ShadowPrompts(ctx, pt.Repo, c.Tree, p.Session)
 			if err != nil {
@@ -197,7 +195,7 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 	return points, nil
 }
 
-// commitPoints are the newest commits that carry a checkpoint which is stored.
+// commitPoints returns the newest commits that carry a stored checkpoint.
 func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 	v1, err := checkpoint.Tree(ctx, pt.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
@@ -225,7 +223,7 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 			points = append(points, p)
 			continue
 		case err != nil:
-			continue // a trailer that leads nowhere
+			continue // the trailer's checkpoint doesn't exist
 		case !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return !s.Absent }):
 			p.Unreadable = "the metadata of its sessions is not in this clone"
 		}
@@ -248,7 +246,7 @@ type snapPoint struct {
 	earlier []git.OID // shadow commits of the same tree
 }
 
-// snapshotPoints are the points of the newest snapshots of this worktree.
+// snapshotPoints returns the points of the newest snapshots of this worktree.
 func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, error) {
 	store, err := pt.snapshots.Store()
 	if errors.Is(err, snapshots.ErrNoBands) {
@@ -278,7 +276,7 @@ func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, er
 	return points, nil
 }
 
-// pointOf is the point of a snapshot.
+// pointOf returns the point of a snapshot.
 func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	p := snapPoint{Point: Point{
 		ID: s.Version.String(), Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
@@ -305,7 +303,8 @@ func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	return p
 }
 
-// MessageOf describes a snapshot: the prompt it is from before or after, or its message.
+// MessageOf describes a snapshot: by the prompt before or after which it was taken, its
+// commit, or its message.
 func MessageOf(s bands.Snapshot) string {
 	switch {
 	case s.Cause == bands.Prompt:
@@ -318,7 +317,7 @@ func MessageOf(s bands.Snapshot) string {
 	return s.Message
 }
 
-// Trailer is the value of the last line of the message that begins with key.
+// Trailer returns the value of the last line of the message that begins with key.
 func Trailer(message, key string) string {
 	value := ""
 	for line := range strings.SplitSeq(message, "\n") {
@@ -332,5 +331,5 @@ func Trailer(message, key string) string {
 // PointError means that a text names no point.
 type PointError struct{ Spec, Why string }
 
-// Error describes what was asked for, and why it is no point.
+// Error returns the text, and why it names no point.
 func (e *PointError) Error() string { return fmt.Sprintf("%q: %s", e.Spec, e.Why) }

@@ -15,17 +15,17 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// LeastPrefix is how much of an id names a point.
+// LeastPrefix is the minimum length of an abbreviated id of a point.
 const LeastPrefix = 7
 
-// leastShort is how much of an id names a point where no commit is called so.
+// leastShort is the minimum length if no commit has that name.
 const leastShort = 4
 
-// FindPoint returns the point that a text names: a version (v12, 12), the beginning of
-// the last turn ("last") or of one before it ("last:2"), the id of a point or its
-// beginning, a checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or
-// a commit as git understands it (HEAD~2). A *PointError has the reason why there is
-// none, or several.
+// FindPoint returns the point that a text names: a version (v12, 12), the beginning of the
+// last turn ("last") or of one before it ("last:2"), the id of a point or its beginning, a
+// checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or a commit as git
+// understands it (HEAD~2). If there is none, or several, it returns a *PointError with the
+// reason.
 func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if spec == "" {
 		return Point{}, &PointError{spec, "names nothing"}
@@ -40,7 +40,7 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	var found pointList // of an id the first
+	var found pointList // the first one of each id
 	for _, p := range points {
 		name := strings.ToLower(spec)
 		is := p.ID == name || (len(name) >= LeastPrefix && strings.HasPrefix(p.ID, name)) || string(p.Checkpoint) == name
@@ -79,8 +79,8 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	}
 }
 
-// carrier returns the newest commit of the points that carries a checkpoint, also of the
-// points that are not in a list of the newest; empty if there is none.
+// carrier returns the newest commit that carries a checkpoint: among the newest points, else
+// among all; empty if there is none.
 func (pt *Points) carrier(ctx context.Context, newest []Point, id checkpoint.ID) (git.OID, error) {
 	carries := func(p Point) bool { return p.Checkpoint == id && p.Commit != "" }
 	if i := slices.IndexFunc(newest, carries); i >= 0 {
@@ -96,7 +96,7 @@ func (pt *Points) carrier(ctx context.Context, newest []Point, id checkpoint.ID)
 	return "", nil
 }
 
-// pointList is points of different ids.
+// pointList is a list of points with different ids.
 type pointList []Point
 
 func (l pointList) ids() []string {
@@ -107,7 +107,7 @@ func (l pointList) ids() []string {
 	return ids
 }
 
-// byPrefix finds the points whose id, or whose checkpoint's, begins with a text.
+// byPrefix returns the points whose id, or whose checkpoint's, begins with a text.
 func byPrefix(points []Point, text string) pointList {
 	var found pointList
 	for _, p := range points {
@@ -120,7 +120,7 @@ func byPrefix(points []Point, text string) pointList {
 	return found
 }
 
-// parseTurn reads "last" and "last turn", which are 1, "last:2" and "2 turns ago".
+// parseTurn parses "last" and "last turn", which are 1, "last:2" and "2 turns ago".
 func parseTurn(spec string) (n int, ok bool) {
 	spec = strings.ToLower(strings.Join(strings.Fields(spec), " "))
 	if digits, ok := strings.CutSuffix(strings.Replace(spec, "turns", "turn", 1), " turn ago"); ok {
@@ -136,7 +136,7 @@ func parseTurn(spec string) (n int, ok bool) {
 	return n, ok && err == nil && n > 0
 }
 
-// pointBeforeTurn is the point at which the n-th last turn of this worktree began. If
+// pointBeforeTurn returns the point at which the n-th last turn of this worktree began. If
 // nothing had changed by then, that is the snapshot before the turn's own.
 func (pt *Points) pointBeforeTurn(spec string, n int) (Point, error) {
 	store, err := pt.snapshots.Store()
@@ -170,8 +170,8 @@ func (pt *Points) pointBeforeTurn(spec string, n int) (Point, error) {
 	return Point{}, &PointError{spec, "there is no snapshot from before that turn"}
 }
 
-// pointOfNumber is the point of a version or, if there is none and the digits are the
-// beginning of one id, the point with that.
+// pointOfNumber returns the point of a version or, if there is none and the digits begin
+// exactly one id, the point with that id.
 func (pt *Points) pointOfNumber(ctx context.Context, spec string, v bands.Version) (Point, error) {
 	p, err := pt.pointAt(spec, v)
 	if !errors.Is(err, bands.ErrNoSnapshot) || spec[0] == 'v' || len(spec) < leastShort {
@@ -187,7 +187,7 @@ func (pt *Points) pointOfNumber(ctx context.Context, spec string, v bands.Versio
 	return p, err
 }
 
-// pointAt is the point of a version.
+// pointAt returns the point of a version.
 func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
 	store, err := pt.snapshots.Store()
 	if err != nil {
@@ -206,7 +206,7 @@ func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
 	return pt.pointOf(store, s).Point, nil
 }
 
-// pointOfCheckpoint is the point of a checkpoint's snapshot.
+// pointOfCheckpoint returns the point of a checkpoint, with its snapshot if there is one.
 func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
 	if store, err := pt.snapshots.Store(); err == nil {
 		if v, err := store.Lineage(pt.snapshots.Lineage()).Paired(string(id)); err == nil && v != 0 {
@@ -230,7 +230,7 @@ func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpo
 	return p, nil
 }
 
-// pointBefore is the last snapshot at or before a time.
+// pointBefore returns the point of the last snapshot at or before a time.
 func (pt *Points) pointBefore(spec string, at time.Time) (Point, error) {
 	store, err := pt.snapshots.Store()
 	if err != nil {
@@ -249,7 +249,8 @@ func (pt *Points) pointBefore(spec string, at time.Time) (Point, error) {
 	return Point{}, &PointError{spec, "there is no snapshot that old"}
 }
 
-// pointOfCommit is the point of a commit: its checkpoint's.
+// pointOfCommit returns the point of a commit: that of its checkpoint, or of the shadow commit
+// itself.
 func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point) (Point, error) {
 	if strings.HasPrefix(spec, "-") {
 		return Point{}, &PointError{spec, "no such point"}
@@ -278,7 +279,7 @@ func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point
 	return Point{}, &PointError{spec, "the commit " + c.OID.Short() + " has no checkpoint and no snapshot"}
 }
 
-// Target opens the snapshot of a point.
+// Target returns the snapshot of a point and its store.
 func (pt *Points) Target(p Point) (*bands.Store, bands.Snapshot, error) {
 	store, err := pt.snapshots.Store()
 	if err != nil {

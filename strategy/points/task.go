@@ -15,9 +15,9 @@ import (
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// TaskAnswered is the offset behind the line of the transcript with the result
-// of the task whose last checkpoint p is: the agent can't go on without it. 0
-// if p is another point, or the line isn't there.
+// TaskAnswered returns the offset after the transcript line with the result of the task whose
+// last checkpoint is p; the agent can't continue without that line. It returns 0 if p is
+// another point, or there is no such line.
 func (pt *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (int64, error) {
 	if p.TaskID == "" || p.Shadow == "" {
 		return 0, nil

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// ParseTime reads a time: how long ago it was ("90m", "1h30m", "1.5d", "10 minutes ago",
-// "half an hour ago", "yesterday"), a time of the last 24 hours ("14:30"), a date, or a
-// date and a time.
+// ParseTime parses a time: how long ago it was ("90m", "1h30m", "1.5d", "10 minutes ago",
+// "half an hour ago", "yesterday"), a time of the last 24 hours ("14:30"), a date, or a date
+// and a time.
 func ParseTime(text string, now time.Time) (time.Time, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "yesterday" {
@@ -36,8 +36,8 @@ func ParseTime(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseAgo reads a duration, with or without "ago", that time.Duration can hold. It doesn't
-// read all that time.ParseDuration does: "0" and "1e5d" may also be the beginning of an id.
+// parseAgo parses a duration, with or without "ago", that fits a time.Duration. It accepts
+// less than time.ParseDuration does: "0" and "1e5d" may also be the beginning of an id.
 func parseAgo(text string) (time.Duration, bool) {
 	text, hasAgo := strings.CutSuffix(text, "ago")
 	text = strings.TrimRight(text, " .")

@@ -15,23 +15,23 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Activity is what a session wrote since a moment, as its transcripts and steps
-// say.
+// Activity holds the writes of a session since a moment, according to its transcripts and
+// steps.
 type Activity struct {
 	Session string
 	Active  bool // its turn is under way
 	Timed   bool // its transcript has times
-	// subagents reports whether there are transcripts of what its subagents did.
+	// subagents reports whether there are transcripts of its subagents.
 	subagents bool
-	// Edits are the uses of edit tools, by path; calls those of tools that write
-	// without naming anything, in order and apart from each other; background the
-	// beginnings of those that went on in the background.
+	// Edits are the uses of edit tools, by path; calls those of tools that write without
+	// naming files, ordered and disjoint; background the start times of those that continued
+	// in the background.
 	Edits      map[string][]Span
 	calls      []Span
 	background []time.Time
 	commands   []shellCommand
-	// steps are the stops after which the session had changed a path, personSteps
-	// the prompts at which a person had.
+	// steps are the stops by which the session had changed a path, PersonSteps the prompts by
+	// which a person had.
 	steps, PersonSteps map[string][]StepMark
 }
 
@@ -53,7 +53,7 @@ type StepMark struct {
 	Turn string
 }
 
-// settle is how long after an edit tool's result its own work, such as formatting
+// settle is how long after an edit tool's result the tool's follow-up work, such as formatting
 // by a hook, may change the file.
 const settle = 2 * time.Second
 
@@ -69,8 +69,8 @@ func (a *Activity) Names(name string, st *Interval, at time.Time) (named, covers
 	return named, covers
 }
 
-// Wrote reports whether a tool ran in the interval, at that time, that can write
-// anything, or one in the background.
+// Wrote reports whether a tool that can write any file ran in the interval at that time, and
+// whether one was running in the background.
 func (a *Activity) Wrote(st *Interval, at time.Time) (during, background bool) {
 	i, found := slices.BinarySearchFunc(a.calls, at, func(s Span, at time.Time) int { return s.Start.Add(-workspace.ClockSlack).Compare(at) })
 	if !found {
@@ -91,8 +91,8 @@ func (a *Activity) Mentions(name string, st *Interval) bool {
 	})
 }
 
-// maxPatternWord is the length above which a word is no pattern: matching takes time in
-// proportion to its length, for each directory above each path.
+// maxPatternWord is the length above which a word isn't used as a pattern: matching takes time
+// in proportion to its length, for each directory above each path.
 const maxPatternWord = 256
 
 // wordNames reports whether a word of a command may name the path. The command's
@@ -119,7 +119,7 @@ func (a *Activity) Stepped(name string, st *Interval) bool {
 	return slices.ContainsFunc(a.steps[name], st.hasStep)
 }
 
-// ActivitySince reads what the sessions of this worktree did since a snapshot.
+// ActivitySince returns the activity of this worktree's sessions since a snapshot.
 func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Activity, error) {
 	var all []*Activity
 	for _, s := range sp.AllSessions(ctx) {
@@ -146,8 +146,8 @@ func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*A
 	return all, nil
 }
 
-// readActivity reads the transcripts of a session and of its subagents. Those
-// that can't be read are left out: the snapshots know the most.
+// readActivity reads the transcripts of a session and of its subagents. Those that can't be
+// read are skipped: most of the evidence is in the snapshots.
 func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.State, target bands.Snapshot) error {
 	offset := int64(0)
 	if target.Causality.Session == s.ID && target.Causality.TranscriptPath == s.TranscriptPath {
@@ -212,7 +212,7 @@ func (a *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Time
 	a.calls = mergeSpans(a.calls)
 }
 
-// wordsOf takes a command apart into what may be paths below the worktree.
+// wordsOf splits a command into words that may be paths below the worktree.
 func wordsOf(repo *git.Repo, command string) []string {
 	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t\n\r'\"`;|&<>()=,:$", c) })
 	found := words[:0]

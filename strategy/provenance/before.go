@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// mostBefore is how many files are read to find what they were when a turn
-	// began.
+	// mostBefore is the maximum number of files that are read for their contents at a turn's
+	// beginning.
 	mostBefore = 50
-	// largestBefore is the size of the largest of them.
+	// largestBefore is their maximum size.
 	largestBefore = 1 << 20
-	// oldestBefore is how many snapshots are searched for that of the turn's
+	// oldestBefore is the maximum number of snapshots searched for that of the turn's
 	// beginning.
 	oldestBefore = 20
 )
 
-// MeasureBefore records, when a turn begins, what persons have made of the session's
-// pending files since its last stop. It starts no git process.
+// MeasureBefore records, when a turn begins, how persons have changed the session's pending
+// files since its last stop. It starts no git process.
 func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *tracking.Pending) {
 	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !sp.OwnsSession(s) {
 		return
@@ -47,8 +47,8 @@ func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *trackin
 	}
 }
 
-// changedSinceStop finds which pending files differ from what the session's last stop
-// left.
+// changedSinceStop returns the pending files that differ from their contents at the session's
+// last stop.
 func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *tracking.Pending) (Step, error) {
 	known := sp.ReadSteps(ctx, s, n)
 	found := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
@@ -108,12 +108,12 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 	return data, fileRead
 }
 
-// StepBefore returns what persons had made of a turn's files before it began, or the first of
-// the turns beside it, by the snapshot of that beginning. Files of which the session has steps are left out: they
-// were read then.
+// StepBefore returns the contents that persons had given a turn's files before it, or the
+// first of the turns beside it, began, according to the snapshot of that beginning. Files with
+// steps of the session are left out: they were read then.
 func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
 	store, err := sp.snapshots.Store()
-	// What files were when the first of these turns began, none of them has made.
+	// None of these turns made the contents that files had when the first one began.
 	first := s
 	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
 		if o.Phase == session.Active && !o.Recorder.Turn.Start.After(first.Recorder.Turn.Start) {
@@ -129,8 +129,8 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
 		others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
 	}
-	// A path that another session has changed since is left out, as the snapshot of the beginning
-	// may have that change, and so is one of which the last content isn't known.
+	// A path that another session has changed since is left out, as the snapshot of the
+	// beginning may have that change, and so is one whose last content is unknown.
 	var paths []string
 	for _, p := range turn.Touched {
 		steps := others.Of(p, "")
@@ -163,7 +163,7 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		if err == nil {
 			blob, held, err = sp.blobIn(store, snap, p)
 		}
-		left := was.OID // or what the last session made of it
+		left := was.OID // or as the last session left it
 		if n := len(others[p]); n > 0 {
 			left = others[p][n-1].Blob
 		}
@@ -177,9 +177,9 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 	return found
 }
 
-// beginning returns the snapshot of the tree as the session's turn found it: that of
-// its first prompt, or if nothing had changed then or it was taken too late, the last
-// one before. A turn that was interrupted has several prompts.
+// beginning returns the snapshot of the tree at the beginning of the session's turn: that of
+// its first prompt or, if nothing had changed then or it was taken too late, the last one
+// before. A turn that was interrupted has several prompts.
 func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
 	var first bands.Snapshot
 	snap, found, err := store.Lineage(sp.snapshots.Lineage()).Latest()

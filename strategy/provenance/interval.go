@@ -11,31 +11,32 @@ import (
 
 // Interval is the time between two snapshots, or from the newest one until now.
 type Interval struct {
-	From, To time.Time // to is zero for now
+	From, To time.Time // To is zero for now
 	Until    bands.Version
-	// Turn is the session at whose stop the later snapshot was taken, others what
-	// changed and isn't of its turn.
+	// Turn is the session at whose stop the later snapshot was taken, Others the paths that
+	// changed outside its turn.
 	Turn   string
 	Others map[string]bool
 	// OthersUnknown reports whether Others isn't known, so that the times of files decide.
 	OthersUnknown bool
-	// Between reports whether no turn was under way: what still runs in the background
-	// proves nothing. late reports whether the snapshot was taken after the turn began
-	// which it precedes.
+	// Between reports whether no turn was under way, so that background calls prove nothing.
+	// Late reports whether the later snapshot was taken after the turn that it precedes had
+	// begun.
 	Between, Late bool
-	// Begun is the turn before which the later snapshot was taken or meant to be,
-	// snapped the turns of whose changes there is a snapshot.
+	// Begun is the turn before which the later snapshot was taken or should have been, Snapped
+	// the turns whose changes have a snapshot.
 	Begun   string
 	Snapped map[string]bool
-	// Restored is the tree that a rewind made at the beginning of it, nil if none did.
+	// Restored is the tree that a rewind restored at the beginning of the interval, nil
+	// without a rewind.
 	Restored *RestoredTree
-	// Interrupted reports whether it was interrupted: a file that it was creating may be
-	// there in part.
+	// Interrupted reports whether that rewind was interrupted: a file that it was creating may
+	// be incomplete.
 	Interrupted bool
 }
 
-// hasStep reports whether a step is about the interval: that of the turn whose
-// beginning the later snapshot missed, or one of which no snapshot was taken.
+// hasStep reports whether a step belongs to the interval: that of the turn whose beginning the
+// later snapshot missed, or one without a snapshot.
 func (i *Interval) hasStep(m StepMark) bool {
 	if i.Late && m.Turn == i.Begun {
 		return true
@@ -44,7 +45,7 @@ func (i *Interval) hasStep(m StepMark) bool {
 	return !i.Snapped[m.Turn] && !isOver && !m.at.Before(i.From.Add(-workspace.ClockSlack))
 }
 
-// Span is the time of a tool call; end is zero while it runs.
+// Span is the time of a tool call; End is zero while it runs.
 type Span struct{ Start, End time.Time }
 
 // Covers reports whether a time is within the span or shortly after.
@@ -77,15 +78,15 @@ func mergeSpans(spans []Span) []Span {
 	return apart
 }
 
-// RestoredTree is what a rewind made of the tree that its rescue holds.
+// RestoredTree is the tree that a rewind restored, replacing that in its rescue.
 type RestoredTree struct {
 	Version bands.Version
 	Root    tree.Entry
 	Records *tree.Records
 }
 
-// Find is what the rewind's target has at a path, nil if nothing or if it isn't
-// known.
+// Find returns the entry of the rewind's target at a path, nil if there is none or it can't be
+// read.
 func (t *RestoredTree) Find(name string) *tree.Entry {
 	e, err := tree.Lookup(t.Records, t.Root.Content, name)
 	if err != nil {

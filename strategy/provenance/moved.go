@@ -12,10 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// splitMoved finds, among the files that differed when a turn began, those that
-// persons moved away from a pending path. What the session had made of them becomes a
-// step of its own before what persons made of them, and they are pending under their
-// new names only. tree is that of HEAD.
+// splitMoved finds, among the files that differed when a turn began, those that persons moved
+// away from a pending path. Their contents by the session become a step of its own before that
+// of the persons, and they are pending under their new names only. tree is that of HEAD.
 func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.Pending, before Step, tree git.OID) (moved, rest Step) {
 	moved, rest = before, before
 	moved.By, moved.Raw, moved.Paths, moved.Blobs = byAgent, false, nil, nil
@@ -23,9 +22,9 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 	if len(before.Paths) == 0 {
 		return moved, before
 	}
-	// The sources are the files of which the session has steps that are neither in the worktree
-	// nor in HEAD, as the session left them. The stop may have taken one for a file that the
-	// turn removed: it is no longer pending then.
+	// The sources are the files with steps of the session that are neither in the worktree nor
+	// in HEAD, as the session left them. The stop may have treated one as removed by the turn;
+	// it is then no longer pending.
 	empty := sp.Repo.Format.HashBlob(nil)
 	wrote := map[string]git.OID{}
 	for _, step := range sp.ReadSteps(ctx, s, n) {
@@ -65,8 +64,8 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 	return moved, rest
 }
 
-// movedFrom returns the source that has the content, or else the one that at
-// least half of its lines are in.
+// movedFrom returns the source with the same content, else the one that contains at least half
+// of its lines.
 func (sp *Steps) movedFrom(ctx context.Context, blob git.OID, lines *SourceLines) (Source, bool) {
 	if i := slices.IndexFunc(lines.sources, func(from Source) bool { return from.Left == blob }); i >= 0 {
 		return lines.sources[i], true
@@ -87,7 +86,7 @@ func (sp *Steps) movedFrom(ctx context.Context, blob git.OID, lines *SourceLines
 	return from, moved.Shares()["session"].IsCopy()
 }
 
-// smallBlob reads a blob, or nothing for no file.
+// smallBlob returns the content of a blob, nil for GoneBlob.
 func (sp *Steps) smallBlob(ctx context.Context, blob git.OID) ([]byte, error) {
 	if blob == GoneBlob {
 		return nil, nil

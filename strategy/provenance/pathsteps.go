@@ -10,7 +10,7 @@ import (
 // PathSteps are the steps of all sessions, by path and in the order of time.
 type PathSteps map[string][]AuthoredStep
 
-// AuthoredStep is what one step made of a path.
+// AuthoredStep is the state of a path after one step.
 type AuthoredStep struct {
 	At   time.Time
 	By   string // a session, empty for a person
@@ -18,7 +18,7 @@ type AuthoredStep struct {
 	Raw  bool
 	// Turn is the turn of the session.
 	Turn string
-	// Early reports that a commit came after it, which didn't take up the path as it was left.
+	// Early reports that a later commit did not take up the path as the step left it.
 	Early bool
 	// Unsure reports that it is counted as a person's, though a session made it.
 	Unsure bool
@@ -37,8 +37,8 @@ func (ps PathSteps) AddSession(id string, steps []Step) {
 	}
 }
 
-// Of returns a path's steps, oldest first. A file that was renamed has those of its
-// old name before them, without its removal.
+// Of returns a path's steps, oldest first. A renamed file also has those of its old name,
+// without the removal.
 func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
 	steps := slices.Clone(ps[path])
 	if oldPath != "" {
@@ -50,8 +50,8 @@ func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
 	}
 	slices.SortStableFunc(steps, func(a, b AuthoredStep) int { return a.At.Compare(b.At) })
 	if len(steps) > mostSteps {
-		// Of consecutive steps of one author all but the last matter only if an author restores
-		// older content.
+		// Drop all but the last of consecutive steps of one author: they matter only if an
+		// author restores older content.
 		all := steps
 		steps = nil
 		for _, s := range all {
@@ -65,6 +65,5 @@ func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
 	return steps[max(0, len(steps)-mostSteps):]
 }
 
-// mostSteps is how many steps of a file are compared, of more of them the
-// newest.
+// mostSteps is the maximum number of steps of a file that are compared, the newest ones.
 const mostSteps = 40

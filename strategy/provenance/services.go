@@ -25,7 +25,7 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Steps records what files were at a stop or before a turn, and who changed them.
+// Steps records the contents of files at a stop or before a turn, and who changed them.
 type Steps struct {
 	*workspace.Workspace
 

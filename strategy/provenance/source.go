@@ -10,27 +10,27 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// MostRenames is how many of the files that a commit creates, and how many
-// pending ones, are compared to find what was renamed.
+// MostRenames is the maximum number of files created by a commit, and of pending ones, that
+// are compared to find renames.
 const MostRenames = 64
 
 // Source is a pending file that may be in a commit under another name.
 type Source struct {
 	Path string
-	// Base is what the parent has of it, GoneBlob for a new file.
+	// Base is its blob in the parent, GoneBlob for a new file.
 	Base git.OID
 	Left git.OID
-	// Gone: it is no longer in the worktree, so that it was moved, not copied.
+	// Gone reports whether it is no longer in the worktree: it was moved, not copied.
 	Gone bool
 }
 
-// SourceLines are the lines of sources, with the sources that have them.
+// SourceLines is an index of sources by line.
 type SourceLines struct {
 	sources []Source
 	index   map[string][]lineCount
 }
 
-// lineCount is how often a source has a line.
+// lineCount is the number of times that a source has a line.
 type lineCount struct{ source, count int }
 
 // NewSourceLines reads the sources. One that can't be read has no lines.
@@ -51,8 +51,8 @@ func NewSourceLines(sources []Source, read func(git.OID) ([]byte, error)) (*Sour
 	return l, nil
 }
 
-// Closest returns the source that a file has the most lines of, of equals one
-// with its name, else the first; false if it has none of any.
+// Closest returns the source that shares the most lines with a file: of equal ones, one with
+// the file's name, else the first. It returns false if none shares any.
 func (l *SourceLines) Closest(content []byte, name string) (Source, bool) {
 	found := make([]int, len(l.sources))
 	for text, count := range countLines(content) {
@@ -75,8 +75,8 @@ func (l *SourceLines) Closest(content []byte, name string) (Source, bool) {
 	return l.sources[best], true
 }
 
-// IgnoreUncomparable takes a blob that is too large, or not here, for one
-// without lines.
+// IgnoreUncomparable returns nil for the error of a blob that is too large or missing, which
+// then counts as one without lines.
 func IgnoreUncomparable(err error) error {
 	if errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrTooMuch) {
 		return nil
@@ -84,8 +84,7 @@ func IgnoreUncomparable(err error) error {
 	return err
 }
 
-// countLines counts the significant lines of a file, white space around them
-// aside.
+// countLines counts the significant lines of a file, without the white space around them.
 func countLines(content []byte) map[string]int {
 	lines := map[string]int{}
 	for line := range bytes.Lines(content) {

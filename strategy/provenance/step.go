@@ -1,6 +1,6 @@
-// Package provenance records what files were when a turn ended or began, and reads
-// what sessions did since, as evidence of who made a change. Package authorship
-// judges by it. Stops and prompts record steps; commits, rewinds and status read them.
+// Package provenance records the contents of files when a turn ended or began, and reads the
+// activity of sessions since, as evidence of who made a change. Package authorship evaluates
+// it. Stops and prompts record steps; commits, rewinds and status read them.
 //
 // It imports the packages workspace, snapshots, tracking and attribution of strategy.
 package provenance
@@ -22,8 +22,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Step is what files were when a turn had ended, or before it began: a line of
-// the side file "steps". A commit attributes its lines by them.
+// Step is the state of files after a turn, or before it: a line of the side file "steps". A
+// commit attributes its lines by these steps.
 type Step struct {
 	At time.Time `json:"at"`
 	// Begun is when the turn began; zero if that isn't known.
@@ -31,13 +31,14 @@ type Step struct {
 	Turn  string    `json:"turn,omitempty"`
 	// Line is where the turn begins in the transcript, from 0.
 	Line int `json:"line,omitempty"`
-	// Prompt is what was asked in the turn, redacted and cut.
+	// Prompt is the prompt of the turn, redacted and cut.
 	Prompt string `json:"prompt,omitempty"`
 	// Beside are other sessions that were at work in the turn.
 	Beside []string `json:"beside,omitempty"`
-	// Mixed reports that the files may have been changed before the turn, it isn't known by whom.
+	// Mixed reports that the files may have been changed before the turn, by an unknown
+	// author.
 	Mixed bool `json:"mixed,omitempty"`
-	// By is who made the files what they are.
+	// By is the author of that state.
 	By stepAuthor `json:"by"`
 	// Raw reports whether the blobs hold the files of the worktree unfiltered.
 	Raw   bool          `json:"raw,omitempty"`
@@ -48,26 +49,25 @@ type Step struct {
 	Early bool `json:"early,omitempty"`
 }
 
-// stepAuthor is who made a step.
+// stepAuthor is the author of a step.
 type stepAuthor string
 
 const (
 	byAgent  stepAuthor = "agent"
 	byPerson stepAuthor = "human"
-	// byCommit is a commit: of all files but those that it names, which are
-	// still pending, what came before is settled.
+	// byCommit marks a commit: earlier steps are settled for all files but those that it
+	// names, which are still pending.
 	byCommit stepAuthor = "commit"
 )
 
 const (
-	// GoneBlob is that of a file that doesn't exist.
+	// GoneBlob is the blob of a file that doesn't exist.
 	GoneBlob git.OID = ""
-	// UnknownBlob is that of a file that could not be stored.
+	// UnknownBlob is the blob of a file that could not be stored.
 	UnknownBlob git.OID = "?"
 )
 
-// maxSteps is the length of the side file from which it is rewritten without
-// what is settled.
+// maxSteps is the length of the side file above which it is rewritten without settled steps.
 const maxSteps = 256 << 10
 
 // add adds a file.
@@ -75,8 +75,8 @@ func (s *Step) add(path string, blob git.OID) {
 	s.Paths, s.Blobs = append(s.Paths, path), append(s.Blobs, blob)
 }
 
-// ReadSteps returns the session's steps that are not settled, oldest first. What can't
-// be read is left out: an attribution is then less exact.
+// ReadSteps returns the session's steps that are not settled, oldest first. Unreadable steps
+// are left out, which makes an attribution less exact.
 func (sp *Steps) ReadSteps(ctx context.Context, s *session.State, n *tracking.Pending) []Step {
 	data, err := n.Steps.Read(sp.Sessions.SideOf(s, session.StepsKind), s.Recorder.Steps)
 	if err != nil {
@@ -99,7 +99,7 @@ func (sp *Steps) ReadSteps(ctx context.Context, s *session.State, n *tracking.Pe
 	return steps
 }
 
-// unsettled reduces the steps to some paths.
+// unsettled reduces the steps to the pending paths.
 func unsettled(steps []Step, pending []string) []Step {
 	sorted := slices.Sorted(slices.Values(pending))
 	var rest []Step
@@ -118,7 +118,7 @@ func unsettled(steps []Step, pending []string) []Step {
 	return rest
 }
 
-// addSteps leaves in n what is to be added to the session's steps.
+// addSteps adds to n the steps to be appended to the session's.
 func (sp *Steps) addSteps(ctx context.Context, s *session.State, n *tracking.Pending, steps ...Step) error {
 	rec := &s.Recorder
 	steps = slices.DeleteFunc(steps, func(s Step) bool { return s.By != byCommit && len(s.Paths) == 0 })
@@ -156,8 +156,8 @@ func (sp *Steps) SettleSteps(ctx context.Context, s *session.State, n *tracking.
 	return sp.addSteps(ctx, s, n, Step{At: sp.Env.Now().UTC(), By: byCommit, Paths: pending})
 }
 
-// RenameSteps records under their new names what the session wrote of files that were
-// renamed.
+// RenameSteps records renamed files under their new names, with the contents that the session
+// wrote.
 func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.Pending, renamed map[string]git.OID) error {
 	wrote := Step{At: sp.Env.Now().UTC(), By: byAgent}
 	for _, p := range slices.Sorted(maps.Keys(renamed)) {
@@ -166,13 +166,13 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 	return sp.addSteps(ctx, s, n, wrote)
 }
 
-// AddTurn records what the turn made of the files that it touched, and before that
-// what persons had made of them since their last step.
+// AddTurn records the contents of the files that the turn touched, and before them the
+// contents that persons had given these files since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
 	since := s.Recorder.Turn.Start
 	var beside []string
 	if !since.IsZero() {
-		// Sessions that were at work in the turn count even if they have nothing pending.
+		// Sessions that were active during the turn count even if they have nothing pending.
 		for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
 			worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
 			if o.ID != s.ID && worked && sp.OwnsSession(o) {
@@ -198,8 +198,8 @@ func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pend
 	return sp.addSteps(ctx, s, n, moved, before, made)
 }
 
-// TitleOf returns what was asked in the session's turn as a title, empty if that isn't
-// known or was only a reply.
+// TitleOf returns a title for the prompts of the session's turn, empty if there is none or
+// only replies.
 func TitleOf(s *session.State) string {
 	for _, prompt := range slices.Backward(s.Recorder.Turn.Prompts) {
 		if title := prompts.Title(prompt); title != "" {
@@ -217,7 +217,7 @@ type StepTurn struct {
 	Base git.Commit
 }
 
-// lastStep is the last known content of a path.
+// lastStep returns the last known content of a path.
 func lastStep(steps []Step, path string) (blob git.OID, at time.Time, found bool) {
 	for _, s := range slices.Backward(steps) {
 		if i := slices.Index(s.Paths, path); i >= 0 {

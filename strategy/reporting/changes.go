@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// mostFiles is of how many files of a turn the differences are read.
+	// mostFiles bounds the files of a turn whose differences are read.
 	mostFiles = 100
-	// maxTurn is how much of a turn's differences is kept for the page, in bytes.
+	// maxTurn bounds the bytes of a turn's differences that are kept for the page.
 	maxTurn = 48 << 10
 )
 
-// changes fills in the files of the turns: with what differs between the snapshots at their
-// beginning and their end, else with what their commits have of their lines.
+// changes fills in the files of the turns: with the differences between the snapshots at their
+// beginning and their end, else with the hunks of their commits that have lines of the turn.
 func (f *filling) changes(ctx context.Context) error {
 	store, err := bands.Open(f.snapshots.StoreDir())
 	if err != nil && !errors.Is(err, bands.ErrNoStore) {
@@ -58,15 +58,15 @@ func (f *filling) changes(ctx context.Context) error {
 	return nil
 }
 
-// writtenLines is what commits have of a turn.
+// writtenLines are the lines of a turn in its commits.
 type writtenLines struct {
-	// hunks are those with a line of the turn, by path.
+	// hunks are the hunks with a line of the turn, by path.
 	hunks map[string][]report.Hunk
-	// by is whose the added lines are, by path, newline and text.
+	// by are the writers of the added lines, by path, newline and text.
 	by map[string]report.Writer
 }
 
-// written returns what the commits of a turn have of its lines.
+// written returns the lines of a turn in its commits.
 func (f *filling) written(turn int) writtenLines {
 	w := writtenLines{hunks: map[string][]report.Hunk{}, by: map[string]report.Writer{}}
 	for _, at := range f.report.Turns[turn].Commits {
@@ -91,8 +91,8 @@ func (f *filling) written(turn int) writtenLines {
 	return w
 }
 
-// snapshotHunks fills in what differs between the snapshots of a turn. A file that can't be
-// read is left out.
+// snapshotHunks fills in the differences between the snapshots of a turn. It stops at the
+// first file that can't be read.
 func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn int, written writtenLines) (err error) {
 	row, t := &f.rows[turn], &f.report.Turns[turn]
 	var sides []diff.Side
@@ -104,7 +104,7 @@ func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn in
 	for _, v := range []int{row.Base, row.Snapshot} {
 		s, err := store.Snapshot(bands.Version(v))
 		if err != nil {
-			return err // it is gone
+			return err // it was removed
 		}
 		side, err := diff.SnapshotSide(store, s)
 		if err != nil {
@@ -139,14 +139,14 @@ func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn in
 	return nil
 }
 
-// bounded is a buffer that ends who writes to it when it is full.
+// bounded is a buffer that returns an error to its writer when it is full.
 type bounded struct {
 	bytes.Buffer
 
 	room int
 }
 
-// Write takes what there is room for.
+// Write appends p, or returns errStop if there is no room for it.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > b.room {
 		return 0, errStop
@@ -154,11 +154,11 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// ReadFrom hides that of the buffer, which has no bounds.
+// ReadFrom hides the buffer's method, which has no bounds.
 func (b *bounded) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{b}, r) }
 
-// parseHunks reads the unified diff of one file, whole hunks. Lines of by have the writer
-// that a commit has for them.
+// parseHunks reads the unified diff of one file, whole hunks. Lines in by get the writer given
+// there.
 func parseHunks(text []byte, path string, by map[string]report.Writer) (hunks []report.Hunk) {
 	for raw := range bytes.Lines(text) {
 		line := strings.TrimSuffix(string(raw), "\n")
@@ -176,7 +176,7 @@ func parseHunks(text []byte, path string, by map[string]report.Writer) (hunks []
 	return hunks
 }
 
-// first is the first line of a range in the header of a hunk.
+// first returns the first line of a range in the header of a hunk.
 func first(span string) int {
 	start, _, _ := strings.Cut(span, ",")
 	n, err := strconv.Atoi(start)

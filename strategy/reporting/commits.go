@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxRead is how much of a commit's diff is read, maxShown how much of it is kept for the
-	// page: in bytes.
+	// maxRead bounds the bytes of a commit's diff that are read, maxShown those that are kept
+	// for the page.
 	maxRead  = 1 << 20
 	maxShown = 64 << 10
 )
 
-// commits reads how the commits differ, and whose lines they add.
+// commits reads the diffs of the commits, and the authors of the added lines.
 func (f *filling) commits(ctx context.Context) error {
 	patches := make([][]gitdiff.Patch, len(f.oids))
 	if err := f.readPatches(ctx, patches); err != nil {
@@ -57,8 +57,8 @@ func (f *filling) commits(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// readPatches reads the diffs of the commits. A commit of which something is not in this
-// clone has none.
+// readPatches reads the diffs of the commits. A commit with objects missing in this clone has
+// none.
 func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) error {
 	absent, err := gitobject.Absent(ctx, f.Repo, f.oids)
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) er
 	for _, oid := range absent {
 		missing[oid] = true
 	}
-	var here []int // places
+	var here []int // indexes into f.oids
 	for i, oid := range f.oids {
 		if !missing[oid] {
 			here = append(here, i)
@@ -94,8 +94,8 @@ func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) er
 	return nil
 }
 
-// file is a file of a commit; lines are those that it adds, with their authors. It takes
-// what it keeps from room.
+// file returns a file of a commit; lines are the lines that it adds, with their authors. It
+// subtracts the size of the kept hunks from room.
 func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][]int, room *int) report.File {
 	file := report.File{Path: f.Redact.Path(p.Path), OldPath: f.Redact.Path(p.OldPath), Added: p.Added, Removed: p.Removed, Binary: p.Binary}
 	switch p.Status {
@@ -124,8 +124,8 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][
 			return report.Person, -1
 		}
 		file.Share.Agent++
-		// Its turn is the first that begins at the line of its record or behind it, as a prompt is
-		// behind the line at which its hook ran.
+		// Its turn is the first that begins at the line of its record or after it, as a prompt
+		// comes after the line at which its hook ran.
 		for _, i := range turnsOf[a.Session] {
 			if f.rows[i].Line >= a.Turn.Line {
 				return report.Agent, i

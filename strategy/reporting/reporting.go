@@ -1,6 +1,6 @@
-// Package reporting fills a report (internal/report) from the index of turns, the commits
-// and their authorship, and the snapshots. It reads no transcript: what was said is in the
-// index, and whose lines those of a commit are is found as for blame.
+// Package reporting fills a report (internal/report) from the index of turns, the commits and
+// their authorship, and the snapshots. It reads no transcript: the texts are in the index, and
+// the authors of a commit's lines are found as for blame.
 //
 // It imports the packages workspace, snapshots, indexing and blame of strategy, and writes
 // nothing but the index.
@@ -45,26 +45,26 @@ type Reporter struct {
 	snapshots *snapshots.Snapshots
 }
 
-// Selection is what a report is about: the commits of a range and the turns that their
-// checkpoints have; or one turn and its commits; or the turns that a filter selects and
-// their commits.
+// Selection selects the contents of a report: the commits of a range and the turns in their
+// checkpoints; or one turn and its commits; or the turns that a filter selects and their
+// commits.
 type Selection struct {
-	// Range is what git log takes.
+	// Range is the range as an argument list of git log.
 	Range  []string
 	Turn   *index.Row
 	Filter index.Filter
-	// Limit is how many turns and how many commits are shown at most, the newest of them.
+	// Limit bounds the turns and the commits that are shown, the newest of each.
 	Limit int
 }
 
-// Cost returns what tokens of a model cost; false if that isn't known.
+// Cost returns the cost of tokens of a model; false if that isn't known.
 type Cost func(model string, t report.Tokens) (float64, bool)
 
-// Progress is told what is read, how much is done, and of how much.
+// Progress is called with the step, the work done and the total.
 type Progress func(what string, done, total int64)
 
-// Report fills a report from the index r, but for its name and how it was made. An error of
-// git about the range is an *git.ExitError.
+// Report fills a report from the index r, except its name and origin. If git rejects the
+// range, the error is a *git.ExitError.
 func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, cost Cost, progress Progress) (*report.Report, error) {
 	f := &filling{Reporter: rp, index: r, report: &report.Report{}, cost: cost, progress: progress, commitAt: map[git.OID]int{}}
 	if err := f.selected(ctx, s); err != nil {
@@ -79,7 +79,7 @@ func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, co
 	if err := f.changes(ctx); err != nil {
 		return nil, err
 	}
-	// The rewinds of this worktree that fall into the time of the report.
+	// The rewinds of this worktree in the time of the report.
 	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" {
 		return f.report, nil
 	}
@@ -177,7 +177,7 @@ func (f *filling) addTurns(rows []index.Row) {
 	}
 }
 
-// addCommit adds a commit with checkpoints, or these to the commit.
+// addCommit adds a commit with checkpoints, or the checkpoints to a known commit.
 func (f *filling) addCommit(oid git.OID, c report.Commit, checkpoints []string) {
 	at, known := f.commitAt[oid]
 	if !known {
@@ -196,7 +196,7 @@ func (f *filling) addCommit(oid git.OID, c report.Commit, checkpoints []string) 
 	}
 }
 
-// turns fills in the turns, but for what differs in their files.
+// turns fills in the turns, except the differences of their files.
 func (f *filling) turns(ctx context.Context) (err error) {
 	f.progress("turns", 0, int64(len(f.rows)))
 	if f.details, err = f.index.Details(ctx, f.rows); err != nil {
@@ -260,7 +260,8 @@ func tokensOf(t index.Tokens) report.Tokens {
 	return report.Tokens{Input: t.Input, CacheWrite: t.CacheWrite, CacheRead: t.CacheRead, Output: t.Output}
 }
 
-// turnID is the fragment of a turn: its session's id and its first line, which stay.
+// turnID returns the URL fragment of a turn: its session's id and its first line, which don't
+// change.
 func turnID(row *index.Row, taken map[string]bool) string {
 	const most = 8
 	session := strings.Map(func(r rune) rune {
@@ -277,7 +278,7 @@ func turnID(row *index.Row, taken map[string]bool) string {
 	return id
 }
 
-// Name is the repository's name: its folder's.
+// Name returns the repository's name, that of its folder.
 func (rp *Reporter) Name() string {
 	root := rp.Repo.MainRoot()
 	if root == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// ErrUncommitted means that a branch is not checked out because tracked files
-// have changes that no commit has.
+// ErrUncommitted means that a branch is not checked out because tracked files have uncommitted
+// changes.
 var ErrUncommitted = errors.New("you have uncommitted changes")
 
 // ErrNoCheckpoint means that a commit has no checkpoint.
@@ -25,19 +25,19 @@ var ErrNoCheckpoint = errors.New("has no checkpoint")
 // ErrAmbiguous means that several checkpoints begin with a text.
 var ErrAmbiguous = errors.New("is the beginning of several checkpoints' ids")
 
-// resumeDepth is how far back from a branch's tip a checkpoint is searched for.
+// resumeDepth is the number of commits from a branch's tip that are searched for a checkpoint.
 const resumeDepth = 100
 
-// Branch is a branch that a session is taken up on.
+// Branch is a branch on which a session is resumed.
 type Branch struct {
 	Name string
 	// Current reports whether it is checked out here.
 	Current bool
-	// Remote is the remote that has it, empty where there is a local one.
+	// Remote is the remote that has it, empty for a local branch.
 	Remote string
 }
 
-// ref is the branch's full name.
+// ref returns the branch's full name.
 func (b Branch) ref() string {
 	if b.Remote != "" {
 		return "refs/remotes/" + b.Remote + "/" + b.Name
@@ -45,18 +45,18 @@ func (b Branch) ref() string {
 	return "refs/heads/" + b.Name
 }
 
-// Carrier is what carries checkpoints: a commit, or an id that was named.
+// Carrier is a carrier of checkpoints: a commit, or an id named by the user.
 type Carrier struct {
-	// IDs are the checkpoints, the one that counts first.
+	// IDs are the checkpoints, the decisive one first.
 	IDs    []checkpoint.ID
 	Commit git.Commit // without an OID if only an id was named
-	// Newer is how many commits without a checkpoint, merges not counted, lie
-	// between it and the branch's tip.
+	// Newer is the number of commits without a checkpoint, merges not counted, between it and
+	// the branch's tip.
 	Newer int
 }
 
-// FindBranch finds a branch by its name: a local one, or one that a remote was
-// last seen to have, origin before the others.
+// FindBranch finds a branch by its name: a local one, else a remote-tracking one, origin's
+// before those of other remotes.
 func (r *Resumer) FindBranch(ctx context.Context, name string) (Branch, bool, error) {
 	name = strings.TrimPrefix(name, "refs/heads/")
 	if !gitref.ValidBranch(name) {
@@ -91,7 +91,7 @@ func (r *Resumer) hasRef(ctx context.Context, ref string) (bool, error) {
 	return err == nil, err
 }
 
-// remotes are the names of the remotes, origin first.
+// remotes returns the names of the remotes, origin first.
 func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
 	names, err := gitremote.List(ctx, r.Repo)
 	if i := slices.Index(names, "origin"); i > 0 {
@@ -105,8 +105,8 @@ func (r *Resumer) FetchBranch(ctx context.Context, b Branch) error {
 	return gitremote.Fetch(ctx, r.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
 }
 
-// CanSwitch refuses, with ErrUncommitted, to leave changes of tracked files
-// behind. What is untracked is git's own business.
+// CanSwitch returns ErrUncommitted if tracked files have changes. Untracked files are left to
+// git.
 func (r *Resumer) CanSwitch(ctx context.Context) error {
 	entries, err := gitwork.Status(ctx, r.Repo)
 	if err != nil {
@@ -120,8 +120,8 @@ func (r *Resumer) CanSwitch(ctx context.Context) error {
 	return nil
 }
 
-// DetachedHead is the commit that is checked out where no branch is, and that
-// nothing may name once another is; empty else.
+// DetachedHead returns the commit of a detached HEAD, which may be unreachable after a switch;
+// empty on a branch.
 func (r *Resumer) DetachedHead(ctx context.Context) (git.OID, error) {
 	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if branch != "" || err != nil {
@@ -131,7 +131,7 @@ func (r *Resumer) DetachedHead(ctx context.Context) (git.OID, error) {
 	return c.OID, err
 }
 
-// Switch checks the branch out, and makes it if only a remote has it.
+// Switch checks the branch out, and creates it if only a remote has it.
 func (r *Resumer) Switch(ctx context.Context, b Branch) error {
 	var err error
 	switch {
@@ -148,9 +148,9 @@ func (r *Resumer) Switch(ctx context.Context, b Branch) error {
 	return err
 }
 
-// LastCheckpoint finds the newest commit with a checkpoint among those of the
-// branch: its tip, and where that has none what lies below it along the first
-// parents, up to the default branch. False if there is none.
+// LastCheckpoint finds the newest commit with a checkpoint of the branch: its tip, or if that
+// has none, a commit below it along the first parents, up to the default branch. It returns
+// false if there is none.
 func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, error) {
 	tip, err := r.Repo.Commit(ctx, b.ref())
 	if err != nil {
@@ -179,8 +179,8 @@ func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, 
 	return Carrier{}, false, nil
 }
 
-// trunk is where the default branch ends, here and at its remote; nothing on
-// the default branch itself, or where none is known.
+// trunk returns the tips of the default branch, the local one and its remote's; none on the
+// default branch itself, or if it isn't known.
 func (r *Resumer) trunk(ctx context.Context, branch string) ([]git.OID, error) {
 	remotes, err := r.remotes(ctx)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// FindCarrier finds the checkpoint that a text names: by its id or at least 7
-// digits of it, or by its commit as git understands it. An id need not be
-// stored here. The error is a *PointError if the text names nothing, and wraps
-// ErrNoCheckpoint or ErrAmbiguous.
+// FindCarrier returns the checkpoint that a text names: by its id or at least 7 digits of it,
+// or by its commit as git understands it. An id need not be stored here. The error is a
+// *PointError if the text names nothing, and wraps ErrNoCheckpoint or ErrAmbiguous.
 func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error) {
 	ids, err := r.byPrefix(ctx, strings.ToLower(spec))
 	switch {
@@ -76,9 +75,9 @@ func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID,
 	return ids, nil
 }
 
-// FindStored reads the first of the checkpoints that is stored on the local
-// branch, or else on what was fetched of a remote's. checkpoint.ErrNotFound if
-// none is. What is not in this clone of its metadata is left out and marked.
+// FindStored reads the first of the checkpoints that is stored on the local branch, or else on
+// a fetched branch of a remote. It returns checkpoint.ErrNotFound if none is. Metadata missing
+// in this clone is left out and marked.
 func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
 	v1, err := checkpoint.Tree(ctx, r.Repo)
 	if err == nil {
@@ -120,9 +119,9 @@ func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID
 	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
 }
 
-// CheckpointRemote is the remote from which missing checkpoints are fetched: the
-// remote that the user named for them, else the branch's own, else origin, else
-// the only one there is; empty if there is none.
+// CheckpointRemote returns the remote from which missing checkpoints are fetched: the remote
+// that the user configured for them, else the branch's own, else origin, else the only one;
+// empty if there is none.
 func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, error) {
 	if named := r.Options.PushRemote; named != "" {
 		place, err := gitremote.FindDestination(ctx, r.Repo, named)

@@ -29,25 +29,24 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// CodePlan is what going back to a point without a snapshot changes: only files that
-// sessions have touched are in a turn checkpoint.
+// CodePlan lists the changes of a rewind to a point without a snapshot. They are limited to
+// files that sessions touched, as a turn checkpoint has no others.
 type CodePlan struct {
 	Steps []plan.Step // created, rewritten or deleted
-	// Skipped can't be restored: the path leads through a link or a file, or is a
-	// directory now.
+	// Skipped paths can't be restored: they lead through a link or a file, or are directories
+	// now.
 	Skipped []string
 
 	touched []string // all paths that were compared
 	wanted  []gittree.Edit
 }
 
-// CodeRewound is what going back to a point without a snapshot did.
+// CodeRewound is the result of a rewind to a point without a snapshot.
 type CodeRewound struct {
 	Rewound
 
 	Skipped []string
-	// Before is a commit with what was there before, which is itself a point; empty if
-	// nothing was changed.
+	// Before is a commit with the former files, itself a point; empty if nothing was changed.
 	Before git.OID
 }
 
@@ -103,8 +102,7 @@ func (r *Rewinder) PreviewCode(ctx context.Context, p points.Point) (planned Cod
 	return planned, nil
 }
 
-// touchedPaths are the files that the checkpoint, its branch or a session has as
-// touched.
+// touchedPaths returns the files touched according to the checkpoint, its branch or a session.
 func (r *Rewinder) touchedPaths(ctx context.Context, c git.Commit) ([]string, error) {
 	head, born, err := r.Head(ctx)
 	if err != nil || !born {
@@ -132,15 +130,15 @@ func (r *Rewinder) touchedPaths(ctx context.Context, c git.Commit) ([]string, er
 	return slices.Compact(paths), nil
 }
 
-// presentFile is what is at a path now, as git has it.
+// presentFile is the git entry of the file at a path.
 type presentFile struct {
 	gittree.Edit
 
 	blocked bool     // it can't be restored
-	files   []string // files that are where a folder of the path would be
+	files   []string // files in the place of a folder of the path
 }
 
-// presentFiles reads what is at the paths.
+// presentFiles returns the files at the paths.
 func (r *Rewinder) presentFiles(ctx context.Context, paths []string) (map[string]presentFile, error) {
 	present := make(map[string]presentFile, len(paths))
 	var regular []string
@@ -187,10 +185,9 @@ func (r *Rewinder) presentFiles(ctx context.Context, paths []string) (map[string
 	return present, nil
 }
 
-// RewindCode goes back to a point that has no snapshot. Its files become a partial
-// snapshot in the store, which is restored as any other: so the store is made where
-// snapshots are disabled, too. What was interrupted on the way to the same commit is
-// completed.
+// RewindCode rewinds to a point that has no snapshot. The point's files become a partial
+// snapshot, which is restored like any other, so the store is created even if snapshots are
+// disabled. An interrupted rewind to the same commit is completed.
 func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (done CodeRewound, err error) {
 	store, err := r.snapshots.MakeStore(ctx)
 	if err != nil {
@@ -203,7 +200,7 @@ func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (d
 		opts := r.restoreOptions(o)
 		opts.Message = "before rewind to " + p.Shadow.Short()
 		left, found := history.Interrupted(store, opts.Lineage)
-		if found = found && !left.Other(); found { // is it on the way to the files of the same point?
+		if found = found && !left.Other(); found { // does it restore the files of the same point?
 			target, err := store.Snapshot(left.Target)
 			found = err == nil && len(target.Only) > 0 && target.Causality.Shadow == string(p.Shadow)
 		}
@@ -239,11 +236,11 @@ func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (d
 	return done, err
 }
 
-// importCode makes a partial snapshot of what a plan wants, which git writes beside
-// the tree, through its filters.
+// importCode takes a partial snapshot of the files that a plan restores. Git writes them to a
+// directory beside the tree, through its filters.
 func (r *Rewinder) importCode(ctx context.Context, held *bands.Held, p points.Point, planned CodePlan) (_ bands.Snapshot, err error) {
 	stage := filepath.Join(r.Repo.GitDir, "entire-checkout")
-	if err := os.RemoveAll(stage); err != nil { // a run that was killed has left it
+	if err := os.RemoveAll(stage); err != nil { // left by a killed run
 		return bands.Snapshot{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
@@ -263,9 +260,8 @@ func (r *Rewinder) importCode(ctx context.Context, held *bands.Held, p points.Po
 	return taken.Snapshot, err
 }
 
-// rescueCode makes a commit of the touched files as they are, under a ref that keeps
-// it. It holds all of them and not only those of the plan: as a point it would make
-// the others what HEAD has of them.
+// rescueCode commits the touched files as they are, under a ref of its own. The commit has all
+// of them and not only those of the plan: a rewind to it would reset missing ones to HEAD.
 func (r *Rewinder) rescueCode(ctx context.Context, p points.Point, planned CodePlan) (git.OID, error) {
 	head, _, err := r.Head(ctx)
 	if err != nil {

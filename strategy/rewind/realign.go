@@ -22,16 +22,15 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// realign makes the sessions of this worktree what they were when the tree was
-// what it is now again: their pending files, their count and the shadow branch.
-// What they were until now is kept beside the rescue snapshot. It returns the
-// sessions that it changed.
+// realign restores the sessions of this worktree to their state at the restored tree: their
+// pending files, their count and the shadow branch. Their former state is stored beside the
+// rescue snapshot. It returns the sessions that it changed.
 //
-// A session that has worked since what an undo or redo takes back keeps its work: what
-// was pending is pending again beside it.
+// If a session has worked since the operation that an undo or redo reverts, all sessions keep
+// their work, and the files that were pending then become pending again in addition.
 //
-// Where only paths were restored, these alone are examined: those that are
-// what HEAD has are no longer pending.
+// If only some paths were restored, only these are examined: those equal to HEAD are no longer
+// pending.
 func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
 	if done.Target.Version == 0 {
 		return nil, nil
@@ -39,7 +38,7 @@ func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore
 	var changed []string
 	err := al.WithLock(ctx, func() error {
 		states := al.AllSessions(ctx)
-		if !rewindstate.HasSessionsBefore(store, done.Origin) { // else this goes on with what was interrupted
+		if !rewindstate.HasSessionsBefore(store, done.Origin) { // else this continues an interrupted run
 			if err := al.saveSessions(ctx, store, done.Origin, states); err != nil {
 				return err
 			}
@@ -55,13 +54,13 @@ func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore
 			return err
 		}
 		if done.Target.Cause == bands.Rescue && !rewindstate.HasSessionsBefore(store, done.Target.Version) {
-			return nil // the restore that took it never came to the sessions
+			return nil // its restore was stopped before it changed the sessions
 		}
 		wanted, err := al.sessionsAt(ctx, store, done.Target, states)
 		if err != nil {
 			return err
 		}
-		worked := func(s *session.State) bool { // it has begun a turn, or HEAD has moved, since it was what is wanted
+		worked := func(s *session.State) bool { // it began a turn, or HEAD moved, after the wanted state
 			is, was := al.reader.Current(ctx, s), wanted[s.ID]
 			return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
 		}
@@ -78,8 +77,8 @@ func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore
 	return changed, nil
 }
 
-// saveSessions writes what the sessions are, and holds on to their shadow commits,
-// which the branch may leave.
+// saveSessions writes the states of the sessions, and keeps their shadow commits, which the
+// branch may drop, under a ref.
 func (al *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
 	if rescue == 0 {
 		return nil
@@ -101,9 +100,8 @@ func (al *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue 
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
 }
 
-// sessionsAt is what each session was at a snapshot: what that records itself,
-// else what the newest one before it records. A session that no snapshot records
-// had not done anything yet.
+// sessionsAt returns the state of each session at a snapshot, as recorded with that or else
+// with the newest one before it. A session without a record had not done anything yet.
 func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
 	found := map[string]rewindstate.Session{}
 	kept, err := rewindstate.ReadSessionsBefore(store, target.Version)
@@ -137,9 +135,8 @@ func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ba
 	return found, nil
 }
 
-// restoreSessions makes the sessions what they were, and moves the shadow branch of
-// HEAD to the newest shadow commit among them. It returns the sessions that
-// changed.
+// restoreSessions restores the sessions to the wanted states, and moves the shadow branch of
+// HEAD to the newest shadow commit among them. It returns the sessions that changed.
 func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
 	head, born, err := al.Head(ctx)
 	if err != nil || !born {
@@ -155,7 +152,8 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 			tip = m.Shadow
 		}
 		before := pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
-		// The files that were pending then, without those that don't differ from another HEAD now.
+		// The files that were pending then; if HEAD is another commit now, only those that
+		// differ from it.
 		files := []string(m.Files)
 		if !same {
 			if files, err = al.differing(ctx, files); err != nil {
@@ -196,7 +194,7 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 	return changed, nil
 }
 
-// pendingWork is what of a session a rewind changes.
+// pendingWork is the part of a session's state that a rewind changes.
 type pendingWork struct {
 	files []string
 	count int
@@ -206,7 +204,7 @@ func (p pendingWork) equal(s *session.State) bool {
 	return p.count == s.CheckpointCount && slices.Equal(p.files, s.FilesTouched)
 }
 
-// newerShadow reports whether the shadow commit b is there, and newer than a.
+// newerShadow reports whether the shadow commit b exists and is newer than a.
 func (al *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
 	if b == "" {
 		return false
@@ -222,8 +220,8 @@ func (al *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
 	return err != nil || later.Committer.When.After(earlier.Committer.When)
 }
 
-// moveTip moves the shadow branch of HEAD to tip, or removes it, and writes on
-// it the files of sessions whose own branch has gone.
+// moveTip moves the shadow branch of HEAD to tip, or removes it, and commits the pending files
+// of the sessions in rewrite to it.
 func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rewrite []*session.State) error {
 	refs := workspace.NewRefTransaction(al.Repo)
 	branch := checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID)
@@ -262,8 +260,8 @@ func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 	return err
 }
 
-// dropClean takes from the pending files those at or below the paths that don't
-// differ from HEAD.
+// dropClean removes from the pending files those at or below the paths that don't differ from
+// HEAD.
 func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths []string) ([]string, error) {
 	entries, err := gitwork.Status(ctx, al.Repo, paths...)
 	if err != nil {
@@ -290,9 +288,9 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 	return changed, nil
 }
 
-// alignWithCommit aligns the sessions with a turn checkpoint of the shadow branch: the
-// branch ends there, and what no longer differs from HEAD isn't pending. With the commit
-// of a rescue they are what they were when it was made.
+// alignWithCommit aligns the sessions with a turn checkpoint of the shadow branch: the branch
+// is reset to it, and files that no longer differ from HEAD are not pending. For the commit of
+// a rescue it restores the states at that time.
 func (al *Aligner) alignWithCommit(ctx context.Context, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
 	head, _, err := al.Head(ctx)
 	if err != nil {
@@ -342,8 +340,8 @@ func (al *Aligner) alignWithCommit(ctx context.Context, store *bands.Store, comm
 	return changed, nil
 }
 
-// alignWithRescue makes the sessions what they were when the commit of a rescue was made;
-// if that isn't known, what doesn't differ from HEAD isn't pending.
+// alignWithRescue restores the sessions to their states at the time of a rescue's commit; if
+// these are unknown, files that don't differ from HEAD are no longer pending.
 func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
 	past, err := history.Read(store, al.snapshots.Lineage())
 	if err != nil {
@@ -370,8 +368,8 @@ func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, comm
 	return al.dropClean(ctx, states, pending)
 }
 
-// addPending makes files of other session states pending again that differ from HEAD, on a
-// shadow commit that follows the present ones. It returns the sessions that changed.
+// addPending makes files of the wanted states that differ from HEAD pending again, in shadow
+// commits on top of the present ones. It returns the sessions that changed.
 func (al *Aligner) addPending(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
 	head, born, err := al.Head(ctx)
 	if err != nil || !born {
@@ -410,7 +408,7 @@ func (al *Aligner) addPending(ctx context.Context, states []*session.State, want
 	return changed, nil
 }
 
-// differing returns those of the files that differ from HEAD.
+// differing returns the files that differ from HEAD.
 func (al *Aligner) differing(ctx context.Context, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil

@@ -18,16 +18,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
-// Scope is what of a point comes back.
+// Scope is the part of a point that a rewind restores.
 type Scope string
 
 // The scopes.
 const (
 	// RewindAll is the whole tree, ignored files included.
 	RewindAll Scope = "all"
-	// RewindCode is what turns have changed since, and git doesn't ignore.
+	// RewindCode is all files changed by turns since then that git doesn't ignore.
 	RewindCode Scope = "code"
-	// RewindPaths is what the user names.
+	// RewindPaths is the paths named by the user.
 	RewindPaths Scope = "paths"
 )
 
@@ -35,43 +35,43 @@ const (
 type Options struct {
 	Scope Scope
 	Paths []string // of RewindPaths, relative to the root
-	// Session is the point's. What other sessions changed whose turns are under way
-	// stays, unless AtWork says otherwise; Own are sessions of which that doesn't
-	// hold, because they asked for the rewind.
+	// Session is the session of the point. Changes of other sessions with a turn under way
+	// stay, unless AtWork is set; Own are sessions exempt from this because they requested the
+	// rewind.
 	Session string
 	Own     []string
 	AtWork  bool
 	// Conversation reports whether the conversation is rewound too.
 	Conversation bool
-	// KeepBoth leaves what an agent and a person have both changed since.
+	// KeepBoth leaves files that both an agent and a person have changed since.
 	KeepBoth bool
-	// Nested restores nested repositories too. Exact makes the tree what it was,
-	// with what persons changed and created since, and the times of files. Force
-	// restores databases that are in use, and what sessions at work changed.
+	// Nested restores nested repositories too. Exact restores the tree completely: it also
+	// reverts the changes and new files of persons, and restores file times. Force restores
+	// databases in use, and files changed by sessions at work.
 	Nested, Exact, Force bool
 	Progress             func(bands.Progress)
 }
 
-// Rewound is what going back did.
+// Rewound is the result of a rewind, undo or redo.
 type Rewound struct {
 	restore.Result
 
-	// Plan is that of Restored, with whose work it is about.
+	// Plan is the plan of Result, with the authors of the paths.
 	Plan Plan
-	// Sessions are those whose state agrees with the point now.
+	// Sessions are the sessions whose states were aligned with the point.
 	Sessions []string
-	// Name is what --to takes for the target of an undo or redo, TakesBack for that of
-	// the rewind that it takes back, empty if it isn't known.
+	// Name is the argument of --to for the target of an undo or redo, TakesBack that for the
+	// target of the reverted rewind, empty if unknown.
 	Name, TakesBack string
-	// Conversations are the conversations that an undo or redo is about.
+	// Conversations are the conversations affected by an undo or redo.
 	Conversations []conversation.Conversation
 }
 
-// ErrNothingToUndo means that no rewind is left to take back, or forward.
+// ErrNothingToUndo means that no rewind is left to undo or redo.
 var ErrNothingToUndo = errors.New("no rewind to go back from")
 
-// PreviewRewind returns what going back to a point with a snapshot would change,
-// and writes nothing.
+// PreviewRewind returns what a rewind to a point with a snapshot would change, and writes
+// nothing.
 func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options) (_ Plan, err error) {
 	store, target, err := r.points.Target(p)
 	if err != nil {
@@ -95,8 +95,8 @@ func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options)
 	return choice.plan(planned), err
 }
 
-// Rewind makes the tree what a point with a snapshot has of it, in the scope
-// of the options, and then the sessions what they were.
+// Rewind restores the tree to a point with a snapshot, in the scope of the options, and then
+// the sessions.
 func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done Rewound, err error) {
 	store, target, err := r.points.Target(p)
 	if err != nil {
@@ -141,8 +141,8 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 	return done, err
 }
 
-// PreviewUndo returns what UndoRewind would change, and writes nothing. Of an undo that has only
-// the sessions or a conversation left to restore the plan has no changes.
+// PreviewUndo returns what UndoRewind would change, and writes nothing. For an undo that has
+// only sessions or a conversation left to restore, the plan has no changes.
 func (r *Rewinder) PreviewUndo(ctx context.Context, o Options) (plan.Plan, error) {
 	return r.previewMove(ctx, history.OpUndo, o, restore.PlanUndo)
 }
@@ -173,13 +173,13 @@ func (r *Rewinder) movable() (*bands.Store, error) {
 	return store, err
 }
 
-// UndoRewind takes the last rewind back: what it changed and nobody changed
+// UndoRewind reverts the last rewind: the files that it changed and that haven't changed
 // since, in the paths of the options if there are any. RedoRewind undoes it.
 func (r *Rewinder) UndoRewind(ctx context.Context, o Options) (Rewound, error) {
 	return r.move(ctx, history.OpUndo, o, restore.Undo)
 }
 
-// RedoRewind takes the last undo back.
+// RedoRewind reverts the last undo.
 func (r *Rewinder) RedoRewind(ctx context.Context, o Options) (Rewound, error) {
 	return r.move(ctx, history.OpRedo, o, restore.Redo)
 }
@@ -214,8 +214,8 @@ func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, ho
 	return done, err
 }
 
-// shadowLeft is the commit with the files of a partial snapshot that an undo or redo
-// leaves, empty if it leaves another.
+// shadowLeft returns the commit with the files of the partial snapshot that an undo or redo
+// reverts, empty if it reverts a whole one.
 func shadowLeft(store *bands.Store, lineage string, op history.Operation) string {
 	past, err := history.Read(store, lineage)
 	turns := past.Undo
@@ -232,7 +232,7 @@ func shadowLeft(store *bands.Store, lineage string, op history.Operation) string
 	return left.Causality.Shadow
 }
 
-// moveOptions are those of an undo or redo.
+// moveOptions returns the options of an undo or redo.
 func (r *Rewinder) moveOptions(o Options) restore.Options {
 	opts := r.restoreOptions(o)
 	opts.Paths = o.Paths
@@ -250,8 +250,7 @@ func (r *Rewinder) restoreOptions(o Options) restore.Options {
 	}
 }
 
-// restore carries out a restore under the store's lock, and aligns the sessions
-// with the tree.
+// restore runs a restore under the store's lock, and aligns the sessions with the tree.
 func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
 	if err != nil {
@@ -266,7 +265,7 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, d
 		var past history.History
 		if past, failed = history.Read(store, r.snapshots.Lineage()); failed == nil {
 			turn, _, found := past.Last()
-			if found && turn.Rescue == done.Origin && strings.HasPrefix(turn.Follow, followSessions) { // nothing else is to follow
+			if found && turn.Rescue == done.Origin && strings.HasPrefix(turn.Follow, followSessions) { // no conversation is affected
 				failed = conversation.MarkCompleted(store, done.Origin)
 			}
 		}
@@ -274,8 +273,7 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, d
 	return Rewound{Result: done, Plan: Plan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }
 
-// Rescue takes a snapshot of the tree as it is, before something changes it
-// that is not a rewind.
+// Rescue takes a snapshot of the tree before an operation other than a rewind changes it.
 func (r *Rewinder) Rescue(ctx context.Context, message string) error {
 	store, err := r.snapshots.Store()
 	if err != nil {

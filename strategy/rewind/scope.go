@@ -18,16 +18,16 @@ type KeepReason string
 
 // The reasons.
 const (
-	// KeptChanged paths were changed or removed since, and by persons only.
+	// KeptChanged paths were changed or removed since, by persons only.
 	KeptChanged KeepReason = "changed"
-	// KeptCreated paths were created since, and not by an agent.
+	// KeptCreated paths were created since, but not by an agent.
 	KeptCreated KeepReason = "created"
 	// KeptCreatedBoth paths were created by a person and changed by an agent.
 	KeptCreatedBoth KeepReason = "created-both"
-	// KeptNamed paths were created since; a command of an agent names them, but
-	// nothing reports whether it wrote them.
+	// KeptNamed paths were created since; a command of an agent names them, but may not have
+	// written them.
 	KeptNamed KeepReason = "named"
-	// KeptBoth paths were changed by an agent and by a person, and are to be kept.
+	// KeptBoth paths were changed by an agent and by a person, and KeepBoth is set.
 	KeptBoth KeepReason = "both"
 	// KeptAtWork paths were changed by another session whose turn is under way.
 	KeptAtWork KeepReason = "at-work"
@@ -38,7 +38,7 @@ const (
 type KeptPath struct {
 	Path    string
 	Why     KeepReason
-	Removed bool   // of KeptChanged: it is not there now
+	Removed bool   // of KeptChanged: it doesn't exist now
 	Session string // of KeptAtWork
 }
 
@@ -48,7 +48,7 @@ type SessionPaths struct {
 	Paths   []string
 }
 
-// Plan is what a rewind changes, and whose work that is.
+// Plan lists the changes of a rewind, and the authors of the changed work.
 type Plan struct {
 	plan.Plan
 
@@ -57,24 +57,23 @@ type Plan struct {
 	// Both are the paths that an agent and a person have changed since, restored or
 	// kept.
 	Both []string
-	// AtWork are those that other sessions changed whose turns are under way.
+	// AtWork are the paths changed by other sessions whose turns are under way.
 	AtWork []SessionPaths
 }
 
-// rewindChoice decides which paths a rewind changes, and remembers why it leaves
-// the others.
+// rewindChoice decides which paths a rewind changes, and records why it leaves the others.
 type rewindChoice struct {
 	*authorship.WorktreeAuthors
 
 	opts   Options
 	target bands.Snapshot
-	named  map[string]bool // by the user, each by itself
+	named  map[string]bool // individually by the user
 	atWork map[string]bool // other sessions whose turns are under way
 	who    map[string]authorship.Authorship
 	why    map[string]KeptPath
 }
 
-// newChoice decides for one rewind. The caller closes it.
+// newChoice returns the choice for one rewind. The caller closes it.
 func (r *Rewinder) newChoice(ctx context.Context, store *bands.Store, target bands.Snapshot, o Options) (*rewindChoice, error) {
 	known, err := r.authors.AuthorsSince(ctx, store, target)
 	if err != nil {
@@ -95,7 +94,7 @@ func (r *Rewinder) newChoice(ctx context.Context, store *bands.Store, target ban
 	return c, nil
 }
 
-// scope is what of the tree comes back.
+// scope returns the part of the tree to restore.
 func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 	o := c.opts
 	scope := plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact, Keep: c.keep, Delete: c.remove}
@@ -108,7 +107,7 @@ func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 		if scope.Paths, err = c.Touched(ctx); err != nil {
 			return scope, err
 		}
-		if len(scope.Paths) == 0 { // nothing, as no paths would mean all of them
+		if len(scope.Paths) == 0 { // restore nothing: no paths would mean all of them
 			scope.Keep = func(string, *tree.Entry, *tree.Entry) bool { return true }
 		}
 	case RewindAll:
@@ -116,7 +115,7 @@ func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 	return scope, nil
 }
 
-// of is who changed a path, determined once.
+// of returns the authorship of a path, determined once.
 func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
 	w, known := c.who[name]
 	if !known {
@@ -129,7 +128,7 @@ func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
 // keep reports whether a path that differs stays as it is.
 func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
 	if workspace.IsDir(now) || now == nil && workspace.IsDir(want) && c.HasAgentsBelow(name) {
-		return false // what is in it is asked about by itself
+		return false // its contents are decided individually
 	}
 	w := c.of(name, now)
 	for _, id := range w.Agents {
@@ -151,7 +150,7 @@ func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
 	return true
 }
 
-// remove reports whether a path that the target lacks goes.
+// remove reports whether a path that the target lacks is removed.
 func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 	if c.opts.Exact || c.named[name] {
 		return true
@@ -171,7 +170,7 @@ func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 	return false
 }
 
-// plan is a plan with what was decided about its paths.
+// plan returns a plan with the decisions about its paths.
 func (c *rewindChoice) plan(p plan.Plan) Plan {
 	plan := Plan{Plan: p}
 	reasons := make([]KeptPath, 0, len(c.why))

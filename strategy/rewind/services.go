@@ -1,5 +1,6 @@
-// Package rewind restores files, conversations and sessions to a point, and undoes or redoes that.
-// It imports conversation, points and the packages below; doctor and the commands import it.
+// Package rewind restores files, conversations and sessions to a point, and undoes and redoes
+// rewinds. It imports conversation, points and the packages below; doctor and the commands
+// import it.
 package rewind
 
 import (
@@ -76,7 +77,7 @@ type Finisher struct {
 	snapshots     *snapshots.Snapshots
 }
 
-// Aligner makes sessions what they were at a snapshot.
+// Aligner restores sessions to their states at a snapshot.
 type Aligner struct {
 	*workspace.Workspace
 

@@ -16,21 +16,21 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// What follows the files of a rewind, in bands.Turn.
+// Steps that follow the files of a rewind, recorded in the Follow field of its turn.
 const (
-	// followTruncate cuts the transcript of the target's session back.
+	// followTruncate truncates the transcript of the target's session.
 	followTruncate = "cut-conversation"
-	// followRestore puts back the transcripts that were replaced after the target.
+	// followRestore restores the transcripts that were replaced after the target.
 	followRestore = "put-back-conversations"
-	// followSessions makes the sessions agree with the files of a rewind or an undo,
-	// followRedone with those of a redo, where no conversation is concerned.
+	// followSessions aligns the sessions with the files of a rewind or an undo,
+	// followSessionsRedo with those of a redo, if no conversation is affected.
 	followSessions     = "align-sessions"
 	followSessionsRedo = "align-sessions-redo"
-	// pathsSuffix ends either where only the turn's paths count for the sessions.
+	// pathsSuffix is appended to either if only the turn's paths are to be aligned.
 	pathsSuffix = "-of-paths"
 )
 
-// withoutConversation is what follows files where no conversation is concerned.
+// withoutConversation returns the step that follows the files if no conversation is affected.
 func withoutConversation(op history.Operation, paths []string) string {
 	follow := followSessions
 	if op == history.OpRedo {
@@ -42,24 +42,23 @@ func withoutConversation(op history.Operation, paths []string) string {
 	return follow
 }
 
-// Unfinished is a rewind of whose conversation nothing was changed before it was
-// stopped, an undo that has not put back every transcript, or either where the
-// sessions don't agree with the files. The files are restored.
+// Unfinished is an operation that was stopped after it restored the files: a rewind that had
+// not changed the conversation yet, an undo that had not restored every transcript, or either
+// with sessions that aren't aligned with the files.
 type Unfinished struct {
 	Target bands.Version
-	// Name is what --to takes for it.
+	// Name is the argument of --to for it.
 	Name string
 	// Sessions reports whether only the sessions are left to be aligned.
 	Sessions bool
-	// Op is bands.OpRestore if the conversation was to be cut back, else what was to
-	// put transcripts back.
+	// Op is history.OpRestore for a rewind, else the undo or redo.
 	Op history.Operation
 
 	rescue bands.Version
 	paths  []string // restored, if not everything
 }
 
-// Explain returns what happened, and which command ends it.
+// Explain returns what happened, and which command resolves it.
 func (u Unfinished) Explain() (what, hint string) {
 	if u.Sessions {
 		const left = "the files are restored, the sessions don't agree with them yet"
@@ -77,9 +76,9 @@ func (u Unfinished) Explain() (what, hint string) {
 		"`entire rewind --" + string(u.Op) + "` completes it"
 }
 
-// FindUnfinished returns the last rewind of a worktree if it was stopped between its
-// files and its conversation or sessions; false while its process is at work, and
-// once the conversation, or one of the worktree, went on.
+// FindUnfinished returns the last rewind of a worktree if it was stopped between its files and
+// its conversation or sessions; false while its process runs, and once the conversation, or
+// one of the worktree, has continued.
 func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID string) (stopped Unfinished, found bool) {
 	lineage := checkpoint.WorktreeHash(worktreeID)
 	past, err := history.Read(store, lineage)
@@ -103,7 +102,8 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 		if follow == followSessionsRedo {
 			stopped.Op = history.OpRedo
 		}
-		// Once a session of the worktree went on, its stop finds what its turn changes.
+		// Once a session of the worktree has continued, its stop finds the changes of its
+		// turn.
 		states, _ := sessions.All()
 		return stopped, !slices.ContainsFunc(states, func(s *session.State) bool {
 			info, err := os.Stat(s.TranscriptPath)
@@ -130,9 +130,9 @@ func (f *Finisher) unfinished(store *bands.Store) (Unfinished, bool) {
 	return FindUnfinished(store, f.Sessions, f.Repo.WorktreeID)
 }
 
-// finish ends what was stopped after its files: the sessions agree with them, and
-// the transcripts of an undo or redo are put back. The operation is that undo or redo,
-// empty if there was none. Whether a conversation is cut back depends on what follows.
+// finish completes an operation that was stopped after its files: it aligns the sessions, and
+// restores the transcripts of an undo or redo. It returns that undo or redo, empty if there
+// was none. Cutting a conversation back is left to the caller.
 func (f *Finisher) finish(ctx context.Context, store *bands.Store) (op history.Operation, done Rewound, err error) {
 	stopped, found := f.unfinished(store)
 	if !found || stopped.Op == history.OpRestore && !stopped.Sessions {
@@ -163,11 +163,11 @@ func (f *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopp
 	return done, err
 }
 
-// followUp is what an undo or redo has to do once the files are restored.
+// followUp returns the step that follows the files of an undo or redo.
 func (f *Finisher) followUp(store *bands.Store, op history.Operation, paths []string) string {
 	past, err := history.Read(store, f.snapshots.Lineage())
 	if _, unfinished := history.Interrupted(store, f.snapshots.Lineage()); err != nil || unfinished {
-		return "" // what takes it back adds no turn, what completes it has one
+		return "" // reverting it adds no turn, completing it uses its own
 	}
 	turns := past.Undo
 	if op == history.OpRedo {

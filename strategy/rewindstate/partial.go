@@ -10,14 +10,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// PartialLineage is the lineage of the partial snapshots of a worktree: what a rewind
-// to a point without a snapshot restores, and its rescues.
+// PartialLineage returns the lineage of the partial snapshots of a worktree: the targets of
+// rewinds to points without a snapshot, and their rescues.
 func PartialLineage(worktreeID string) string {
 	return checkpoint.WorktreeHash(worktreeID + "\x00partial")
 }
 
-// TargetName returns what `rewind --to` takes for a version: of a partial snapshot the
-// commit that has its files.
+// TargetName returns the argument of `rewind --to` for a version: for a partial snapshot, the
+// commit with its files.
 func TargetName(store *bands.Store, v bands.Version) string {
 	if s, err := store.Snapshot(v); err == nil && len(s.Only) > 0 {
 		return git.OID(s.Causality.Shadow).Short()
@@ -25,12 +25,12 @@ func TargetName(store *bands.Store, v bands.Version) string {
 	return v.String()
 }
 
-// FormerRewind is the last rewind without a snapshot in the file in which versions of
-// the program before partial snapshots recorded them.
+// FormerRewind is the last rewind without a snapshot in the file that versions of the program
+// without partial snapshots wrote.
 type FormerRewind struct {
 	From git.OID `json:"from"`
 	To   git.OID `json:"to"`
-	// Interrupted reports whether it didn't end.
+	// Interrupted reports whether it was interrupted.
 	Interrupted bool `json:"-"`
 }
 
@@ -43,12 +43,12 @@ func (f FormerRewind) Hint() string {
 	return hint
 }
 
-// FormerPath is that file, of a worktree.
+// FormerPath returns the path of that file for a worktree.
 func FormerPath(commonDir, lineage string) string {
 	return filepath.Join(commonDir, "entire", "code-rewinds-"+lineage+".json")
 }
 
-// ReadFormer returns the last rewind of such a file; false if there is none.
+// ReadFormer returns the last rewind in that file; false if there is none.
 func ReadFormer(commonDir, lineage string) (last FormerRewind, found bool) {
 	var h struct {
 		Undo  []FormerRewind `json:"undo"`

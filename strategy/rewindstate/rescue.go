@@ -12,24 +12,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// SessionsBefore is what the sessions of a worktree were before a rewind, kept beside
-// the rescue snapshot of its tree: a rewind to that snapshot restores them too.
+// SessionsBefore holds the states of a worktree's sessions before a rewind. It is stored
+// beside the rescue snapshot of the tree: a rewind to that snapshot restores them, too.
 type SessionsBefore struct {
 	Sessions []Session `json:"sessions"`
-	// Transcripts are those that were replaced after the rescue.
+	// Transcripts are the transcripts that were replaced after the rescue.
 	Transcripts []ReplacedTranscript `json:"transcripts,omitempty"`
 	// Completed reports whether the rewind has restored the sessions after the files.
 	Completed bool `json:"followed,omitempty"`
 }
 
-// ReplacedTranscript is a transcript that a rewind replaced, in the file
-// sessions.json of its rescue, by which --undo puts it back.
+// ReplacedTranscript is a transcript that a rewind replaced, as recorded in the file
+// sessions.json of its rescue, so that --undo can restore it.
 type ReplacedTranscript struct {
 	Session string `json:"session_id"`
 	Path    string `json:"path"`
-	// Copy is where the former one is kept.
+	// Copy is the path of the kept former transcript.
 	Copy string `json:"copy"`
-	// Size and Hash, a SHA-256, are of what took its place.
+	// Size and Hash, a SHA-256, describe the replacement.
 	Size int64  `json:"size"`
 	Hash string `json:"sha256"`
 }
@@ -38,8 +38,8 @@ func sessionsBeforePath(store *bands.Store, v bands.Version) string {
 	return filepath.Join(store.SnapshotDir(v), "sessions.json")
 }
 
-// ReadSessionsBefore returns what was kept beside a rescue snapshot, and the zero
-// value for any other snapshot.
+// ReadSessionsBefore returns the record beside a rescue snapshot, and the zero value for any
+// other snapshot.
 func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, err error) {
 	data, err := disk.ReadFile(sessionsBeforePath(store, v))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +54,7 @@ func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, 
 	return p, nil
 }
 
-// WriteSessionsBefore keeps what the sessions are beside a rescue snapshot.
+// WriteSessionsBefore writes the record beside a rescue snapshot.
 func WriteSessionsBefore(store *bands.Store, v bands.Version, p SessionsBefore) error {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -63,18 +63,18 @@ func WriteSessionsBefore(store *bands.Store, v bands.Version, p SessionsBefore) 
 	return disk.WriteDurable(sessionsBeforePath(store, v), append(data, '\n'), 0o600)
 }
 
-// HasSessionsBefore reports whether the sessions were kept beside a rescue snapshot. They
-// are, before the rewind changes any.
+// HasSessionsBefore reports whether a rescue snapshot has that record, which is written before
+// the rewind changes any session.
 func HasSessionsBefore(store *bands.Store, v bands.Version) bool {
 	_, err := os.Lstat(sessionsBeforePath(store, v))
 	return err == nil
 }
 
-// HeldRefs is the prefix of the refs that hold shadow commits which rewinds left.
+// HeldRefs is the prefix of the refs that keep the commits left by rewinds and resets.
 const HeldRefs = "refs/entire/rewind/"
 
-// HeldRef is the ref that holds the shadow commits which a rewind left, so that git's
-// gc keeps them.
+// HeldRef returns the ref that keeps the shadow commits left by a rewind, so that git's gc
+// doesn't remove them.
 func HeldRef(lineage string, rescue bands.Version) string {
 	return HeldRefs + lineage + "-" + rescue.String()
 }

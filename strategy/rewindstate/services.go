@@ -14,7 +14,7 @@ func New(w *workspace.Workspace) *Services {
 	return &Services{Reader: &Reader{w}}
 }
 
-// Reader reads what sessions are now.
+// Reader reads the present states of sessions.
 type Reader struct {
 	*workspace.Workspace
 }

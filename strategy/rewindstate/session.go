@@ -1,7 +1,6 @@
-// Package rewindstate holds what a rewind restores of sessions: what each session was
-// when a snapshot was taken, what the sessions were before a rewind, and the history
-// of rewinds without a snapshot. It reads and writes these files; package rewind
-// restores from them.
+// Package rewindstate reads and writes the session states that package rewind restores: those
+// recorded with a snapshot, those from before a rewind, and the records of former rewinds
+// without a snapshot.
 //
 // It imports package workspace of strategy only.
 package rewindstate
@@ -24,8 +23,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Session is what a session was at a stop, in the file session-<id>.json of the
-// snapshot taken there. A rewind to the snapshot restores the session from it.
+// Session is the recorded state of a session at a stop, in the file session-<id>.json of the
+// snapshot taken there. A rewind to the snapshot restores it.
 type Session struct {
 	Session string `json:"session_id"`
 	Turn    string `json:"turn_id,omitempty"`
@@ -41,11 +40,11 @@ type Session struct {
 	// Later reports whether the snapshot was taken after the stop, so that Others isn't
 	// known.
 	Later bool `json:"later,omitempty"`
-	// Earlier are shadow commits before that, of the same tree.
+	// Earlier are the shadow commits before Shadow, of the same tree.
 	Earlier []git.OID `json:"earlier,omitempty"`
 }
 
-// Current returns what the session is now.
+// Current returns the present state of a session.
 func (r *Reader) Current(ctx context.Context, s *session.State) Session {
 	m := Session{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
 	if s.BaseCommit == "" {
@@ -58,7 +57,7 @@ func (r *Reader) Current(ctx context.Context, s *session.State) Session {
 	return m
 }
 
-// Write records what a session is with a snapshot.
+// Write records a session's state with a snapshot.
 func Write(store *bands.Store, v bands.Version, m Session) error {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -67,8 +66,8 @@ func Write(store *bands.Store, v bands.Version, m Session) error {
 	return disk.WriteCache(filepath.Join(store.SnapshotDir(v), "session-"+m.Session+".json"), append(data, '\n'), 0o600)
 }
 
-// List returns what is recorded of sessions with a snapshot. Records that can't be
-// read are in the error.
+// List returns the session states recorded with a snapshot. The error joins those of
+// unreadable records.
 func List(store *bands.Store, v bands.Version) ([]Session, error) {
 	entries, err := os.ReadDir(store.SnapshotDir(v))
 	if err != nil {

@@ -44,8 +44,8 @@ func (e *Ender) FinishRecall(ctx context.Context, id string) error {
 	return errors.Join(failed...)
 }
 
-// finishSession reads the rest of a session's context, completes the checkpoint that was
-// saved without it, and stores a model's analysis in it where the settings ask for one.
+// finishSession reads the rest of a session's context, completes the checkpoint that was saved
+// without it, and stores a model's analysis in it if the settings require one.
 func (sa *Saver) finishSession(ctx context.Context, id string) error {
 	ask := ""
 	err := sa.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) error {
@@ -56,7 +56,7 @@ func (sa *Saver) finishSession(ctx context.Context, id string) error {
 		}
 		w.m.Unfinished = ""
 		if last.Prompts != w.m.Digest.Prompts && last.Prompts != 0 && w.m.End == nil {
-			return nil // the session went on: its context is no longer that of the checkpoint
+			return nil // the session continued: its context is no longer that of the checkpoint
 		}
 		_, err := w.save(ctx, Saving{Cause: last.Cause}, last.Status, last.ID)
 		if errors.Is(err, recall.ErrNotFound) {

@@ -22,26 +22,26 @@ import (
 )
 
 const (
-	// maxShown bounds the bytes of a file whose present content a brief may
-	// show, maxRead those that are read of all of them.
+	// maxShown bounds the size of a file whose present content a brief may show, maxRead the
+	// bytes that are read of all files.
 	maxShown = 48 << 10
 	maxRead  = 256 << 10
 	// maxHashed bounds the bytes that are read to compare files.
 	maxHashed = 8 << 20
-	// small is a file that a brief has whole or not at all.
+	// small is the size in bytes below which a brief shows a file whole or not at all.
 	small = 1500
 )
 
-// Recalled is a checkpoint with the brief that it makes now.
+// Recalled is a checkpoint with its present brief.
 type Recalled struct {
 	Checkpoint recall.Checkpoint
 	Brief      brief.Brief
 }
 
-// Recall returns the brief of the checkpoint id, which may be abbreviated. If id is empty
-// it is the whole brief that a session which starts here now would get, at once or with
-// its first prompt, or the notice where it would get only that; without parts where the
-// settings exclude briefs. It wraps recall.ErrNotFound.
+// Recall returns the brief of the checkpoint id, which may be abbreviated. If id is empty, it
+// is the whole brief that a session starting here now would get, at once or with its first
+// prompt, or the notice if it would get only that. It has no parts if the settings exclude
+// briefs. The error wraps recall.ErrNotFound if there is no checkpoint.
 func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	if id != "" {
 		whole, err := br.saver.Contexts().Find(ctx, id)
@@ -72,14 +72,14 @@ func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Reca
 	return br.brief(ctx, id, kind)
 }
 
-// brief makes the brief of a checkpoint as things are now, for the two hooks
-// that a session's start has.
+// brief returns the brief of a checkpoint for the present files, in at most two parts: a
+// session's start has two hooks.
 func (br *Briefer) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	const hooks = 2
 	return br.briefIn(ctx, id, kind, hooks)
 }
 
-// briefIn makes it in at most so many parts.
+// briefIn returns the brief in at most the given number of parts.
 func (br *Briefer) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
 	m, err := br.material(ctx, id, kind)
 	if err != nil {
@@ -89,7 +89,7 @@ func (br *Briefer) briefIn(ctx context.Context, id string, kind brief.Kind, part
 	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
 }
 
-// material reads what a brief of the checkpoint id needs.
+// material reads the data for a brief of the checkpoint id.
 func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
 	store := br.saver.Contexts()
 	m := brief.Material{Kind: kind, Now: br.Env.Now()}
@@ -113,7 +113,7 @@ func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (br
 	if m.Branch, err = br.saver.branchShown(ctx); err != nil {
 		return m, err
 	}
-	// The commit that the session began with is in its memory, unless that is gone.
+	// The commit at the session's start is in its memory, if that still exists.
 	known, base := map[string]capture.Captured(nil), c.State.Context.GitCommit
 	if len(c.Sessions) > 0 {
 		memory, _, err := br.saver.remembered(ctx, c.Sessions[0])
@@ -143,14 +143,14 @@ func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (br
 	return m, nil
 }
 
-// branchShown is the name of the branch that is checked out, as it may be kept.
+// branchShown returns the name of the checked-out branch, redacted.
 func (sa *Saver) branchShown(ctx context.Context) (string, error) {
 	name, err := gitref.HeadBranch(ctx, sa.Repo)
 	return sa.Redact.Path(name), err
 }
 
-// present compares the checkpoint's files with what they are now. What there is
-// no time to read is left out, and so are those whose names are not kept.
+// present returns the present state of the checkpoint's files. Files that there is no time to
+// read are left out, and so are those with altered names.
 func (br *Briefer) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
 	compare := br.saver.capturer("", maxHashed)
@@ -174,13 +174,14 @@ func (br *Briefer) present(ctx context.Context, c recall.Checkpoint, known map[s
 	return now, nil
 }
 
-// isAltered reports whether the name of a file is not as it is on disk: what can't be
-// kept of it was replaced.
+// isAltered reports whether a stored file name differs from that on disk because a secret or
+// invalid UTF-8 in it was replaced.
 func isAltered(path string) bool {
 	return strings.Contains(path, redact.Mark) || strings.ContainsRune(path, utf8.RuneError)
 }
 
-// addPresent reads what became of files that the checkpoint has with content.
+// addPresent adds the present contents of the changed files that the checkpoint has with
+// content.
 func (br *Briefer) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
 	root, err := os.OpenRoot(br.Repo.Root)
 	if err != nil {
@@ -204,7 +205,7 @@ func (br *Briefer) addPresent(m *brief.Material, c recall.Checkpoint) (err error
 	return nil
 }
 
-// readText returns a file that is text of at most so many bytes.
+// readText returns the content of a text file of at most most bytes; false for any other file.
 func readText(root *os.Root, path string, most int) (string, bool) {
 	info, err := root.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(most) {
@@ -221,7 +222,7 @@ func readText(root *os.Root, path string, most int) (string, bool) {
 	return string(data), true
 }
 
-// baseOf reads what the larger of the changed files were at the session's start.
+// baseOf returns the contents of the larger changed files at the session's start.
 func (br *Briefer) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
 	if base == "" {
 		return nil, nil //nolint:nilnil // the branch had no commit

@@ -17,10 +17,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// changedSinceKept reports whether there is more than the last kept checkpoint has.
+// changedSinceKept reports whether the context differs from the last kept checkpoint.
 func (cc *contextComparer) changedSinceKept() bool { return cc.fingerprint().differs(cc.m.Kept) }
 
-// judge returns what is to be saved for a cause.
+// judge returns the verdict on saving the context for a cause.
 func (cc *contextComparer) judge(ctx context.Context, cause recall.Cause) Verdict {
 	cc.checkKept(ctx)
 	o := cc.saver.Options.Recall
@@ -42,10 +42,9 @@ func (cc *contextComparer) checkKept(ctx context.Context) {
 	}
 }
 
-// save writes a checkpoint of the current context and records it in the memory. id
-// is that of a checkpoint to replace, empty for a new one. The memory records
-// beforehand what is being written, so that a process killed here leaves no
-// checkpoint that is saved a second time.
+// save writes a checkpoint of the current context and records it in the memory. id is that of
+// a checkpoint to replace, empty for a new one. The memory records the write beforehand, so
+// that the checkpoint of a process killed here isn't saved a second time.
 func (w *contextWriter) save(ctx context.Context, want Saving, status recall.Status, id string) (recall.Checkpoint, error) {
 	c, err := w.compose(ctx, want)
 	if err != nil {
@@ -81,7 +80,7 @@ func (cc *contextComparer) saved(now fingerprint) {
 	}
 }
 
-// settleSaving finds the checkpoint of a writer that was killed, if it exists.
+// settleSaving records the checkpoint of a writer that was killed, if it exists.
 func (cc *contextComparer) settleSaving(ctx context.Context) error {
 	half := cc.m.Saving
 	if half == nil {

@@ -17,19 +17,19 @@ import (
 // begins with a cleared context.
 type Clearing struct {
 	SessionID, PromptID string
-	// Transcript is the path of the transcript, empty if unknown. One that the
-	// session's own hooks haven't named is not read.
+	// Transcript is the path of the transcript, empty if unknown. A path that the session's
+	// own hooks haven't named is not read.
 	Transcript string
-	// Agent is the process of the agent, zero if unknown; it may be one of
-	// Above, then: those that the one who asks runs in.
+	// Agent is the process of the agent, zero if unknown. It may then be one of Above, the
+	// ancestors of the calling process.
 	Agent session.Process
 	Above []session.Process
-	// Late is set if the session ended before, so that what is checked out now is not what it
-	// worked on.
+	// Late is set if the session ended earlier, so that it may have worked on another branch
+	// than the one checked out now.
 	Late bool
 }
 
-// Unsaved is what a clear would lose.
+// Unsaved describes the context that a clear would lose.
 type Unsaved struct {
 	// ID is the checkpoint that was saved in case the user makes no choice; empty if
 	// nothing is to be saved.
@@ -43,11 +43,10 @@ type Unsaved struct {
 	Summary      string
 }
 
-// doubled is the time within which two ends of a session without a prompt's id
-// are one.
+// doubled is the time within which two ends of a session without a prompt id count as one.
 const doubled = time.Minute
 
-// BeforeClear saves what a clear would lose and reports whether to ask. It and the
+// BeforeClear saves the context that a clear would lose and reports whether to ask. It and the
 // hook at the session's end may run in any order, concurrently, and twice.
 func (cl *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) {
 	var lost Unsaved
@@ -68,8 +67,8 @@ func (cl *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error)
 	return lost, err
 }
 
-// addedSince counts the lines added since a kept checkpoint, compared with its
-// file contents; where it has none, with the session's start.
+// addedSince counts the lines added since a kept checkpoint, compared with its file contents;
+// for files without content there, since the session's start.
 func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) int {
 	old, err := cc.saver.Contexts().Get(ctx, kept.ID)
 	if err == nil {
@@ -96,8 +95,8 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 	return added
 }
 
-// end records how a session ended and saves what its cause asks for. A second call
-// for the same end only completes it. then gets what was kept before the end.
+// end records how a session ended and saves its context as the cause requires. A second call
+// for the same end only completes it. then gets the last checkpoint kept before the end.
 func (cl *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *contextWriter, kept *fingerprint)) error {
 	return cl.saver.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *contextWriter) error {
 		return w.end(ctx, c, cause, then)
@@ -108,8 +107,9 @@ func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause,
 	if cause != recall.Lost { // its end was not reported
 		w.seen(c.Agent)
 	}
-	// A session that ended before another branch was checked out is of the branch of the
-	// transcript's last line. Its commit is that of the branch now, unknown if the branch is gone.
+	// A session that ended before another branch was checked out belongs to the branch of the
+	// transcript's last line. Its commit is that branch's current tip, unknown if the branch
+	// was deleted.
 	if branch := w.m.Digest.Branch; c.Late && branch != "" && branch != "HEAD" && branch != w.obs.branch {
 		tip, err := w.saver.Repo.Commit(ctx, "refs/heads/"+branch)
 		if err != nil {
@@ -150,7 +150,7 @@ func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause,
 	return nil
 }
 
-// endNow saves what the cause asks for and records the end.
+// endNow saves the context as the cause requires and records the end.
 func (w *contextWriter) endNow(ctx context.Context, c Clearing, cause recall.Cause) error {
 	v := w.judge(ctx, cause)
 	end := &sessionEnd{Cause: cause, At: w.saver.Env.Now().UTC(), Prompt: c.PromptID}
@@ -159,7 +159,7 @@ func (w *contextWriter) endNow(ctx context.Context, c Clearing, cause recall.Cau
 	case v.save:
 		saved, err := w.saveOnce(ctx, Saving{Cause: cause}, v.status)
 		if err != nil {
-			return err // who comes next tries again
+			return err // the next call tries again
 		}
 		end.ID, end.Status, end.Summary, end.Fresh, end.Ask = saved.ID, v.status, saved.Summary, true, v.ask
 	case w.m.Kept != nil && !w.changedSinceKept():
@@ -180,8 +180,7 @@ func (cr *contextReader) seen(agent session.Process) {
 	}
 }
 
-// saveOnce saves a checkpoint, unless a hook that was killed before it recorded it
-// did so.
+// saveOnce saves a checkpoint, unless a hook did so and was killed before it recorded it.
 func (w *contextWriter) saveOnce(ctx context.Context, want Saving, status recall.Status) (fingerprint, error) {
 	id := ""
 	if last := w.m.Last; w.recovered && last != nil && last.Cause == want.Cause && last.Status == status {
@@ -254,14 +253,14 @@ func (cc *contextComparer) forget(id string) {
 	}
 }
 
-// RecallEnd saves the context of a session that ends, as its reason asks for.
-// Work beyond the hook's limits is left to a background process.
+// RecallEnd saves the context of a session that ends, as the reason requires. Work beyond the
+// hook's limits is left to a background process.
 func (cl *Clearer) RecallEnd(ctx context.Context, in workspace.Input) error {
 	later := false
 	err := cl.end(ctx, clearingOf(in), endCause(in), endEffort(),
 		func(w *contextWriter, _ *fingerprint) { later = w.needsChild() })
 	if errors.Is(err, session.ErrNotFound) {
-		return nil // nothing was ever asked
+		return nil // it never had a prompt
 	}
 	if later {
 		cl.children.DetachRecall(ctx, in.SessionID)

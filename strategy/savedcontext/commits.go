@@ -13,10 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// addCommits adds the commits since base that have work of the checkpoint's session, and
-// whether the last one is pushed, as far as refs show it. Where git can't tell, the
-// transcript's account is all there is. A hook with a prompt waits for it: the commits are
-// read from files, and at most one git process is started for a commit that is not pushed.
+// addCommits adds the commits since base with work of the checkpoint's session, and whether
+// the last one is pushed, as far as refs show it. If git can't list them, only those that the
+// transcript reports remain. It delays a prompt: commits are read from files, and at most one
+// git process is started, for a commit that is not pushed.
 func (br *Briefer) addCommits(ctx context.Context, m *brief.Material, c recall.Checkpoint, base string) {
 	head, reported := git.OID(c.State.Context.GitCommit), c.State.Analysis.Progress.Commits
 	if head == "" || len(c.Checkpoints)+len(reported) == 0 {
@@ -44,8 +44,8 @@ func (br *Briefer) addCommits(ctx context.Context, m *brief.Material, c recall.C
 	if !isLast {
 		return
 	}
-	// The remote-tracking branch that has the commit: the one of the branch's own name, else
-	// one whose last commit it is.
+	// Find the remote-tracking branch of the commit: the one with the branch's own name, else
+	// one whose tip is the commit.
 	const remotes, origin = "refs/remotes/", "origin/"
 	if m.Branch != "" {
 		if tip, err := br.Repo.Commit(ctx, remotes+origin+m.Branch); err == nil && tip.OID == head {

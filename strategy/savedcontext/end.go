@@ -26,8 +26,8 @@ func (e *Ender) NoteEnd(ctx context.Context, in workspace.Input) {
 	}
 }
 
-// finishEnd ends a session as its note describes. A session that went on has no
-// note any more.
+// finishEnd ends a session as its note describes. The note of a session that continued was
+// removed.
 func (e *Ender) finishEnd(ctx context.Context, id string) error {
 	note, found := e.marks.EndNoted(id)
 	if !found {

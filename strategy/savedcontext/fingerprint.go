@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// fingerprint is what a checkpoint has of a session, small enough to be compared at
+// fingerprint is the short form of a checkpoint of a session, small enough to be compared at
 // every clear.
 type fingerprint struct {
 	ID      string        `json:"id,omitempty"`
@@ -19,19 +19,19 @@ type fingerprint struct {
 	Cause   recall.Cause  `json:"cause"`
 	Status  recall.Status `json:"status"`
 	Summary string        `json:"summary,omitempty"`
-	// Head is the commit that was checked out, Prompts what had been asked.
+	// Head is the commit that was checked out, Prompts the number of prompts until then.
 	Head    string `json:"head,omitempty"`
 	Prompts int    `json:"prompts"`
 	// Files are the files' hashes and the lines added since the session's start.
 	Files pathMap[fileFingerprint] `json:"files,omitempty"`
 }
 
-// pathMap is a map by path, which keeps those that aren't UTF-8.
+// pathMap is a map by path whose JSON preserves paths that aren't UTF-8.
 type pathMap[T any] map[string]T
 
 // MarshalJSON encodes the map.
 func (m pathMap[T]) MarshalJSON() ([]byte, error) {
-	quoted := make(map[string]T, len(m)) // with keys of another type json would take them as they are
+	quoted := make(map[string]T, len(m)) // json encodes keys of any string type without their MarshalText
 	for path, v := range m {
 		name, err := session.Path(path).MarshalText()
 		if err != nil {
@@ -59,8 +59,8 @@ func (m *pathMap[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// fileFingerprint is "hash+lines": the beginning of a file's hash, empty for one that
-// is gone.
+// fileFingerprint is "hash+lines": the beginning of a file's hash, empty for a removed file,
+// and the number of added lines.
 type fileFingerprint string
 
 func fileFingerprintOf(f recall.File) fileFingerprint {
@@ -82,7 +82,7 @@ func (f fileFingerprint) added() int {
 	return n
 }
 
-// fingerprint is what a checkpoint made now has.
+// fingerprint returns the fingerprint of the current context.
 func (cc *contextComparer) fingerprint() fingerprint {
 	m := fingerprint{
 		At: cc.saver.Env.Now().UTC().Truncate(time.Second), Head: string(cc.obs.head.OID), Prompts: cc.m.Digest.Prompts,
@@ -111,7 +111,7 @@ func (f fingerprint) since(old *fingerprint) (files, added int) {
 	return files, added
 }
 
-// differs reports whether there is more than an earlier fingerprint has.
+// differs reports whether f differs from an earlier fingerprint, nil for none.
 func (f fingerprint) differs(old *fingerprint) bool {
 	if old == nil {
 		return true

@@ -21,15 +21,16 @@ type dueBrief struct {
 	Checkpoint string `json:"checkpoint,omitempty"`
 	// Others are checkpoints of earlier sessions that the prompt may continue instead.
 	Others []string `json:"others,omitempty"`
-	// Opening is what the agent doesn't take at the session's start: the first prompt brings it
-	// where no brief is due.
+	// Opening is the text that the agent doesn't take at the session's start; it is returned
+	// with the first prompt if no brief is due.
 	Opening string `json:"opening,omitempty"`
 }
 
-// RecallPrompt returns the whole brief if one is due and the prompt continues its work, else the
-// opening if the agent didn't take that, or an empty text. The first prompt of a person decides,
-// once: of several hooks with that prompt one gets the text. A process killed before it decided
-// leaves the decision to the next prompt. Where nothing is due, the cost is one stat.
+// RecallPrompt returns the whole brief if one is due and the prompt continues its work, else
+// the opening if the agent didn't take it, or an empty text. The first prompt of a person
+// decides, once: only one of several hooks with that prompt gets the text. A process killed
+// before it decided leaves the decision to the next prompt. If nothing is due, the cost is one
+// stat.
 func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text string, err error) {
 	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
 	if !side.Exists() || !transcript.IsHuman(in.Prompt) && !relate.IsPlan(in.Prompt) {
@@ -49,15 +50,15 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 		return "", err
 	}
 	if removed := side.Remove(); removed != nil {
-		return "", errors.Join(err, removed) // it would be given again
+		return "", errors.Join(err, removed) // it would be returned again
 	}
 	return text, err
 }
 
-// promptBrief returns the brief of the checkpoint in data whose work the prompt continues, else
-// the opening there. The checkpoint is the one that the session was offered, unless another one
-// is clearly what the prompt is about. One that is gone is skipped, and so is another one that
-// can't be read.
+// promptBrief returns the brief of the checkpoint in data whose work the prompt continues,
+// else the opening there. That is the checkpoint that the session was offered, unless the
+// prompt is clearly about another one. Removed checkpoints are skipped, and so is another one
+// that can't be read.
 func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []byte) (string, error) {
 	var due dueBrief
 	if err := json.Unmarshal(data, &due); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Opening is what a session is given when it starts. It is decided once: several hooks
-// and the MCP server request it, in any order, some of them twice.
+// Opening holds the texts that a session gets when it starts. It is decided once: several
+// hooks and the MCP server request it, in any order, some of them twice.
 type Opening struct {
 	Source string    `json:"source"`
 	At     time.Time `json:"at"`
@@ -36,12 +36,12 @@ type Opening struct {
 	others []string
 }
 
-// again is the time within which two compactions or resumptions of a session are one
+// again is the time within which two compactions or resumptions of a session count as one
 // event.
 const again = 20 * time.Second
 
-// RecallStart records that a session starts, returns what it is given of the work before
-// it, and starts the child that removes old contexts.
+// RecallStart records that a session starts, returns its opening, and starts the child that
+// removes old contexts.
 func (ij *Injector) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
 	err := ij.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
@@ -61,8 +61,8 @@ func (ij *Injector) RecallStart(ctx context.Context, in workspace.Input) (Openin
 	return o, errors.Join(err, failed)
 }
 
-// Opening returns what a session that starts is given of the work before it. The first
-// call decides, others return the same.
+// Opening returns the opening of a session that starts, from the saved context of earlier
+// ones. The first call decides; later ones return the same.
 func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
 	lock, err := ij.lockOpening(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening,
 	}
 }
 
-// decideOpening decides what the session is given, and records it.
+// decideOpening decides on the opening of a session and records it.
 func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Opening, error) {
 	redactions, o := ij.Redactions(), Opening{Source: in.Source, At: ij.Env.Now().UTC()}
 	d := openingDraft{injector: ij, input: in, opening: &o}
@@ -109,7 +109,8 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 	if err != nil {
 		return o, err
 	}
-	// The first prompt brings the brief if one is due, or the opening if the agent doesn't take it now.
+	// The first prompt gets the brief if one is due, or the opening if the agent doesn't take
+	// it now.
 	var due dueBrief
 	if o.due {
 		due = dueBrief{Checkpoint: o.Checkpoint, Others: o.others}
@@ -125,7 +126,8 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 		if ij.Redactions() != redactions {
 			return workspace.ErrStale
 		}
-		// Before the opening, so that a process killed between the two decides both again.
+		// Written before the opening, so that both are decided again if the process is killed
+		// in between.
 		side, err := ij.Sessions.Side(in.SessionID, session.PromptBriefKind), error(nil)
 		if due.Checkpoint+due.Opening != "" {
 			err = side.Replace(append(dueData, '\n'))
@@ -139,9 +141,9 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 	})
 }
 
-// lockOpening takes the lock under which one process at a time decides.
+// lockOpening takes the lock that serializes the decisions about openings.
 func (ij *Injector) lockOpening(ctx context.Context) (*filelock.Lock, error) {
-	if err := ij.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
+	if err := ij.WithLock(ctx, func() error { return nil }); err != nil { // creates the folder
 		return nil, err
 	}
 	wait, cancel := context.WithTimeout(ctx, ij.Options.LockTimeout)

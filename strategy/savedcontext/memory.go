@@ -18,9 +18,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// memory is what is recorded of a session's context between two hooks, in the side
-// file of kind recall. It can be rebuilt: from the transcript, the files in the
-// worktree and the refs of the checkpoints.
+// memory is the record of a session's context between two hooks, in the side file of kind
+// recall. It can be rebuilt: from the transcript, the files in the worktree and the refs of
+// the checkpoints.
 type memory struct {
 	header
 	body
@@ -33,14 +33,14 @@ type body struct {
 	Digest digest.Digest `json:"digest"`
 	// Asked reports whether the session ever had a prompt.
 	Asked bool `json:"asked,omitempty"`
-	// Files are those that the session changed, as they were captured last.
+	// Files are the files that the session changed, as last captured.
 	Files pathMap[capture.Captured] `json:"files,omitempty"`
-	// Said is the agent's last message as the last stop had it, redacted.
+	// Said is the agent's last message at the last stop, redacted.
 	Said string `json:"said,omitempty"`
-	// Last is the newest checkpoint that was saved, Kept the newest that stays.
+	// Last is the newest checkpoint that was saved, Kept the newest that is kept.
 	Last *fingerprint `json:"last,omitempty"`
 	Kept *fingerprint `json:"kept,omitempty"`
-	// Before is what was kept before the end.
+	// Before is the value of Kept before the end.
 	Before *fingerprint `json:"before,omitempty"`
 	// Saving is a checkpoint that is being written: after a crash it may or may
 	// not exist.
@@ -55,17 +55,17 @@ type body struct {
 	Improved string `json:"improved,omitempty"`
 }
 
-// header is the first line of a memory's file: which session it is of, and whether
-// that goes on.
+// header is the first line of a memory's file: where and when the session ran, and how it
+// ended.
 type header struct {
 	Worktree string `json:"worktree"`
 	// Agent is the process that the session ran in last.
 	Agent session.Process `json:"agent,omitzero"`
 	// Seen is when a hook of the session last ran.
 	Seen time.Time `json:"seen"`
-	// SeenBefore is when one ran before that.
+	// SeenBefore is when the previous hook ran.
 	SeenBefore time.Time `json:"seen_before,omitzero"`
-	// End is how it ended; nil while it goes on, and if no hook reported its end.
+	// End is how the session ended; nil while it continues, and if no hook reported its end.
 	End *sessionEnd `json:"end,omitempty"`
 }
 
@@ -73,14 +73,14 @@ type header struct {
 type sessionEnd struct {
 	Cause recall.Cause `json:"cause"`
 	At    time.Time    `json:"at"`
-	// Prompt is the id of what the person typed.
+	// Prompt is the id of the prompt that ended the session, if any.
 	Prompt string `json:"prompt,omitempty"`
 	// ID is the checkpoint of the session at its end, and Status that checkpoint's
 	// status; empty if there is none.
 	ID      string        `json:"id,omitempty"`
 	Status  recall.Status `json:"status,omitempty"`
 	Summary string        `json:"summary,omitempty"`
-	// Fresh reports that it was made for this end; otherwise an earlier one was
+	// Fresh reports that the checkpoint was saved for this end; otherwise an earlier one was
 	// still current.
 	Fresh bool `json:"fresh,omitempty"`
 	// Next is the session that came after a clear.
@@ -90,8 +90,8 @@ type sessionEnd struct {
 	Answer ClearAnswer `json:"answer,omitempty"`
 }
 
-// maxRemembered bounds the files that are remembered of a session, maxOutlines
-// the bytes of their outlines together.
+// maxRemembered bounds the files in the memory of a session, maxOutlines the total bytes of
+// their outlines.
 const (
 	maxRemembered = 500
 	maxOutlines   = 64 << 10
@@ -145,8 +145,7 @@ func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) 
 	return data, nil
 }
 
-// contextReader reads what the transcript and the worktree have of a session, on
-// top of what its memory has.
+// contextReader brings a session's memory up to date with the transcript and the worktree.
 type contextReader struct {
 	saver *Saver
 	s     *session.State
@@ -154,8 +153,8 @@ type contextReader struct {
 	obs   observation
 }
 
-// contextComparer compares what was read with the checkpoints that the memory
-// knows, and keeps the memory's record of them true.
+// contextComparer compares the context with the checkpoints recorded in the memory, and keeps
+// that record up to date.
 type contextComparer struct {
 	contextReader
 
@@ -173,9 +172,9 @@ type contextWriter struct {
 	before []byte
 }
 
-// recollect brings the memory of a session up to date, calls then while it holds
-// the lock, and writes the memory. If another hook wrote it meanwhile, it starts
-// again from that. It wraps session.ErrNotFound if the session has no state.
+// recollect brings the memory of a session up to date, calls then while it holds the lock, and
+// writes the memory. If another hook wrote it meanwhile, it starts again from the new one. The
+// error wraps session.ErrNotFound if the session has no state.
 func (sa *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
 	if err := sa.tombstones.Check(); err != nil {
 		return err
@@ -211,7 +210,7 @@ func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then 
 			return workspace.ErrStale
 		}
 		if sa.Sessions.Stamp(id) == "" {
-			return session.ErrNotFound // removed meanwhile: it gets no file any more
+			return session.ErrNotFound // removed meanwhile: don't write its file again
 		}
 		err = w.settleSaving(ctx)
 		if err == nil {
@@ -221,8 +220,8 @@ func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then 
 	})
 }
 
-// settlePlace switches to the worktree that the memory is about. The files of a
-// session that moved to another worktree are captured anew.
+// settlePlace switches to the worktree of the memory. The files of a session that moved to
+// another worktree are captured anew.
 func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 	done = func() {}
 	if cr.m.Worktree == "" || cr.m.Worktree == cr.saver.Repo.Root {

@@ -18,7 +18,7 @@ const fresh = 24 * time.Hour
 // the session was offered.
 const mostOthers = 3
 
-// offered is what a session that starts anew may continue from.
+// offered holds the checkpoints that a new session may continue from.
 type offered struct {
 	id   string // empty if there is no checkpoint
 	kind brief.Kind
@@ -27,10 +27,10 @@ type offered struct {
 	others []string
 }
 
-// newest returns the checkpoint whose brief a new session of this worktree gets, and the
-// kind of brief: Full for the newest fresh checkpoint of the branch, else Opening for the
-// newest fresh one of another branch, else Notice. A checkpoint that was saved automatically
-// of a session that still runs is skipped. That of a lost session is as old as its last
+// newest returns the checkpoint whose brief a new session of this worktree gets, and the kind
+// of brief: Full for the newest fresh checkpoint of the branch, else Opening for the newest
+// fresh one of another branch, else Notice. An automatic checkpoint of a session that still
+// runs is skipped. The age of a lost session's checkpoint counts from the session's last
 // activity.
 func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, err error) {
 	const enough = 20
@@ -51,7 +51,7 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, e
 	})
 	for i, e := range list {
 		if t, ok := br.recent.readHeader(e.Session); ok && e.Cause == recall.Lost {
-			list[i].CreatedAt = br.recent.lastActive(e.Session, t).Truncate(time.Second) // as of all others
+			list[i].CreatedAt = br.recent.lastActive(e.Session, t).Truncate(time.Second) // like all others
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })

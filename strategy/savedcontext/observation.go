@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
 )
 
-// effort bounds how much is read: bytes of the transcript and of files, 0 for no
-// bound. progress is called with how far that is, unless it is nil.
+// effort bounds the bytes that are read of the transcript and of files; 0 means no bound.
+// progress is called as the reading advances, unless it is nil.
 type effort struct {
 	transcript, files int64
 	progress          func(bands.Progress)
@@ -29,8 +29,8 @@ func (e effort) reached(at bands.Progress) {
 	}
 }
 
-// The efforts: a stop's, which is waited for after every turn, that of a
-// session's end, and that of who has time.
+// The efforts: of a stop, which delays every turn, of a session's end, and of a background
+// process or explicit request.
 func stopEffort() effort { return effort{transcript: 2 << 20, files: 128 << 10} }
 func endEffort() effort  { return effort{transcript: 8 << 20, files: 512 << 10} }
 func allEffort() effort  { return effort{} }
@@ -44,7 +44,7 @@ type observation struct {
 	rest bool
 }
 
-// observe reads what is new in the transcript, and the session's files that changed.
+// observe reads the new part of the transcript, and the session's changed files.
 func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	r, m := cr.saver, cr.m
 	var born bool
@@ -122,7 +122,7 @@ func (cr *contextReader) paths() []string {
 	edited := slices.Clone(cr.m.Digest.Edited)
 	slices.Reverse(edited)
 	for _, p := range edited {
-		if !isAltered(p) { // not a file's name as it is: the state may have that
+		if !isAltered(p) { // not the file's real name, which the state may have
 			add(slices.Collect(maps.Keys(cr.saver.RelativePaths([]string{p})))...)
 		}
 	}

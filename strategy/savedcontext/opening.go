@@ -21,7 +21,7 @@ type openingDraft struct {
 	opening  *Opening
 }
 
-// addFork adds, before everything else, what the session's working tree is a fork of.
+// addFork adds, before everything else, a description of the fork that the session runs in.
 func (d *openingDraft) addFork() {
 	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return
@@ -35,7 +35,7 @@ func (d *openingDraft) addFork() {
 	switch {
 	case len(parts) == 0:
 		d.opening.Parts = []string{line}
-	case len(line)+len(parts[0])+2 <= brief.MaxUnits: // a byte is at least as much as a unit
+	case len(line)+len(parts[0])+2 <= brief.MaxUnits: // a text has at most as many units as bytes
 		parts[0] = line + "\n\n" + parts[0]
 	}
 }
@@ -59,7 +59,8 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 	if m.End == nil {
 		return nil
 	}
-	// Record which session came after the clear, so that no other session is taken for it.
+	// Record which session came after the clear, so that no other session is treated as its
+	// successor.
 	err = d.injector.WithLock(ctx, func() error {
 		m, data, err := d.injector.saver.remembered(ctx, before.id)
 		if err != nil || m.End == nil || m.End.Next == d.input.SessionID {
@@ -91,8 +92,8 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 }
 
 // offer adds the brief of a checkpoint that the session may continue from, as the settings
-// require: a notice where the user is to be asked, the short form where the first prompt
-// decides, else all of it. An accepted plan has no prompt that a hook is called for.
+// require: a notice if the user is to be asked, the short form if the first prompt decides,
+// else all of it. No prompt hook runs for an accepted plan.
 func (d *openingDraft) offer(ctx context.Context, id string, cause recall.Cause) error {
 	o := d.injector.Options.Recall
 	switch {
@@ -108,8 +109,7 @@ func (d *openingDraft) offer(ctx context.Context, id string, cause recall.Cause)
 	}
 }
 
-// add adds the brief of a checkpoint, unless briefs are off. A checkpoint that is gone is
-// skipped.
+// add adds the brief of a checkpoint, unless briefs are off. A removed checkpoint is skipped.
 func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) error {
 	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return nil

@@ -12,12 +12,12 @@ type Occasion struct {
 	// auto permits saving without a request.
 	onClear      settings.Choice
 	verify, auto bool
-	// asked reports whether the session ever had a prompt, changed whether there
-	// is more than its last kept checkpoint has.
+	// asked reports whether the session ever had a prompt, changed whether its context differs
+	// from its last kept checkpoint.
 	asked, changed bool
 }
 
-// Verdict is what to do on an occasion.
+// Verdict is the decision about an occasion.
 type Verdict struct {
 	save   bool
 	status recall.Status
@@ -25,10 +25,9 @@ type Verdict struct {
 	ask bool
 }
 
-// verdict decides. A requested checkpoint is always saved. A session without a
-// prompt has nothing to save. An accepted plan is saved without a question, also if
-// nothing but the plan is new; a clear follows its setting; any other cause saves if
-// something changed.
+// verdict returns the decision. A requested checkpoint is always saved. A session without a
+// prompt has nothing to save. An accepted plan is saved without a question, even if only the
+// plan is new; a clear follows its setting; any other cause saves if the context changed.
 func (o Occasion) verdict() Verdict {
 	keep := Verdict{save: true, status: recall.Kept}
 	switch {

@@ -20,17 +20,16 @@ import (
 )
 
 const (
-	// candidateAge is how long a session counts as one that may have been lost.
+	// candidateAge is the maximum age of a session that may have been lost.
 	candidateAge = 7 * 24 * time.Hour
-	// maxCandidates is how many of the newest sessions are examined, maxHeader the
-	// bytes read of each.
+	// maxCandidates bounds the sessions that are examined, newest first, maxHeader the bytes
+	// read of each.
 	maxCandidates = 30
 	maxHeader     = 16 << 10
-	// following is how soon after a clear the next session starts, if its process
-	// is unknown.
+	// following is the maximum time from a clear to the start of the next session, if its
+	// process is unknown.
 	following = 5 * time.Minute
-	// silence is how long a session of unknown process may run no hook and still
-	// count as running.
+	// silence is how long a session of unknown process counts as running after its last hook.
 	silence = 30 * time.Minute
 )
 
@@ -40,7 +39,7 @@ type candidate struct {
 	header
 }
 
-// candidates returns the sessions that ran a hook last, the newest first. It lists
+// candidates returns the sessions by the time of their last hook, the newest first. It lists
 // one directory and reads the headers of at most maxCandidates files.
 func (rs *recentSessions) candidates(ctx context.Context) []candidate {
 	dir, err := os.Open(rs.Sessions.SideDir())
@@ -97,10 +96,9 @@ func (rs *recentSessions) readHeader(id string) (header, bool) {
 	return t, whole && json.Unmarshal(line, &t) == nil
 }
 
-// predecessor is the session whose context was cleared for one that starts: that
-// of the same process. Where the process isn't known it is the one of this
-// worktree that was cleared last and that no other session came after; else the
-// only one that goes on, as some programs report no end.
+// predecessor returns the session whose context was cleared for the session id: that of the
+// same process. If the process is unknown, it is the session of this worktree that was cleared
+// last and has no successor; else the only one still open, as some programs report no end.
 func (rs *recentSessions) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
 	for _, t := range candidates {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
@@ -108,7 +106,7 @@ func (rs *recentSessions) predecessor(candidates []candidate, id string, agent s
 		}
 	}
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
-		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
+		known := agent.PID != 0 && t.Agent.PID != 0 // then it runs in another process
 		return t.id == id || known || t.Worktree != rs.Repo.Root
 	})
 	var open []candidate
@@ -142,13 +140,13 @@ func (rs *recentSessions) isRunning(t header, agent session.Process) bool {
 
 // saveLost saves the context of sessions of this worktree that ended without a hook: their
 // process was killed, or their front end reports no end. There may be several, as after a
-// power cut.
+// power failure.
 func (ij *Injector) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
 	const most = 3
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
 		return t.id == in.SessionID || t.End != nil || t.Worktree != ij.Repo.Root || ij.recent.isRunning(t.header, in.Agent)
 	})
-	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // the last one's is the newest
+	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // so that the latest session's is the newest
 		c, cause := Clearing{SessionID: t.id}, recall.Lost
 		if note, found := ij.marks.EndNoted(t.id); found {
 			in := note.Input()
@@ -162,7 +160,7 @@ func (ij *Injector) saveLost(ctx context.Context, candidates []candidate, in wor
 	}
 }
 
-// lastActive is when a session was last active.
+// lastActive returns when a session was last active.
 func (rs *recentSessions) lastActive(id string, t header) time.Time {
 	s, err := rs.Sessions.Load(id)
 	if err != nil || s.TranscriptPath == "" {

@@ -24,7 +24,7 @@ type Saving struct {
 	Tags                 []string
 	// Mode is empty for that of the settings.
 	Mode recall.Mode
-	// Progress is called with how far the reading is, unless it is nil.
+	// Progress is called as the reading advances, unless it is nil.
 	Progress func(bands.Progress)
 }
 

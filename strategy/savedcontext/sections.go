@@ -10,13 +10,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// ErrSection means that a brief has no section of a name.
+// ErrSection means that a brief has no section of the given name.
 var ErrSection = errors.New("unknown section")
 
 // Section is a named section of a brief.
 type Section struct {
 	Name string `json:"name"`
-	// Text is empty if the context has nothing of it.
+	// Text is empty if the context has nothing for the section.
 	Text string `json:"text"`
 	// Tokens is brief.CountTokens of the text.
 	Tokens int `json:"tokens"`
@@ -33,9 +33,9 @@ func CheckSections(names []string) error {
 	return nil
 }
 
-// Sections returns the named sections of the checkpoint id, in at most limit tokens
-// together: each may use its share of what the ones before it left. Their texts describe
-// the files as they are now.
+// Sections returns the named sections of the checkpoint id, in at most limit tokens together:
+// each may use its share of the tokens that the ones before it left. Their texts describe the
+// files as they are now.
 func (br *Briefer) Sections(ctx context.Context, id string, names []string, limit int) ([]Section, error) {
 	if err := CheckSections(names); err != nil {
 		return nil, err

@@ -67,8 +67,8 @@ type Clearer struct {
 	saver    *Saver
 }
 
-// Injector decides what a session is given of the saved context of an earlier one, at its
-// start and with its first prompt.
+// Injector decides which texts from the saved context of an earlier session a session gets, at
+// its start and with its first prompt.
 type Injector struct {
 	*workspace.Workspace
 
@@ -82,7 +82,7 @@ type Injector struct {
 	saver    *Saver
 }
 
-// recentSessions finds the sessions whose contexts were recorded lately.
+// recentSessions finds the sessions whose contexts were recorded recently.
 type recentSessions struct {
 	*workspace.Workspace
 }

@@ -48,8 +48,8 @@ func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice s
 	return notice, err
 }
 
-// threshold saves once when the context is fuller than the threshold in the
-// settings, and returns a notice of it; again only after the context was emptier.
+// threshold saves a checkpoint when the context exceeds a threshold of the settings, and
+// returns a notice of it. It does so again only after the context was below the threshold.
 func (w *contextWriter) threshold(ctx context.Context) (notice string, err error) {
 	o := w.saver.Options.Recall
 	var told bridge

@@ -1,6 +1,5 @@
-// Package sessions lists the sessions that a repository has a record of: those of all
-// worktrees whose state is kept between hooks, and those of stored checkpoints, the local
-// ones and what was fetched of others.
+// Package sessions lists the sessions recorded in a repository: those of all worktrees whose
+// state is kept between hooks, and those of stored checkpoints, both local and fetched ones.
 //
 // It writes nothing.
 package sessions
@@ -25,10 +24,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// LeastPrefix is how many characters of an id name a session.
+// LeastPrefix is the minimum length of an abbreviated session id.
 const LeastPrefix = 4
 
-// Phase is what a session is doing.
+// Phase is the phase that a session is in.
 type Phase string
 
 // The phases.
@@ -36,9 +35,9 @@ const (
 	Active Phase = "active" // its turn runs
 	Idle   Phase = "idle"   // it is open, between two turns
 	Ended  Phase = "ended"
-	// Gone sessions did not end, but their agent's process did.
+	// Gone sessions did not end, but their agent's process exited.
 	Gone Phase = "gone"
-	// Stored sessions are known by their checkpoints alone: they ran elsewhere, or their
+	// Stored sessions are known only from their checkpoints: they ran elsewhere, or their
 	// state was removed here.
 	Stored Phase = "stored"
 )
@@ -50,27 +49,27 @@ type Session struct {
 	Agent string // empty if it isn't known
 	// Worktree is the path of the worktree that it runs in, empty if it is Stored.
 	Worktree string
-	// Branch is the one that is checked out there, or that of the newest checkpoint for a
-	// session that isn't open; empty on a detached HEAD, or if it isn't known.
+	// Branch is the branch checked out there or, for a session that isn't open, that of the
+	// newest checkpoint; empty on a detached HEAD, or if it isn't known.
 	Branch string
 	// Started and LastActive are zero if they aren't known.
 	Started, LastActive time.Time
-	// Prompt is the first request, one line, and Turns how many there were. Complete sets
-	// those of a session that is Stored.
+	// Prompt is the first request, in one line, and Turns the number of requests. For a Stored
+	// session, Complete sets both.
 	Prompt string
 	Turns  int
-	// Files are those that its commits had of it, and the pending ones, sorted.
+	// Files are the files of its checkpoints, and the pending ones, sorted.
 	Files []string
-	// Checkpoints are those of its commits, the newest first.
+	// Checkpoints are the checkpoints of its commits, the newest first.
 	Checkpoints []checkpoint.ID
 	Tokens      session.Tokens
 	// Transcript is the path of the agent's own file, empty if it isn't known.
 	Transcript string
 
-	newest checkpoint.Stored // what the first of Checkpoints has of it
+	newest checkpoint.Stored // its part of the first of Checkpoints
 }
 
-// Total is how many tokens a session used, those of subagents included.
+// Total returns the number of tokens that a session used, including those of subagents.
 func (s *Session) Total() int64 {
 	n := int64(0)
 	for t := &s.Tokens; t != nil; t = t.Subagents {
@@ -82,17 +81,16 @@ func (s *Session) Total() int64 {
 // Reader lists the sessions of a repository.
 type Reader struct {
 	Repo *git.Repo
-	// Alive reports whether the process with that number and start runs.
+	// Alive reports whether the process with that id and start time runs.
 	Alive func(pid int, start uint64) bool
-	// Locate is how repositories are found, without a folder.
+	// Locate is how repositories are found, without the directory.
 	Locate git.Locate
-	// Progress is called with how many checkpoints are read, unless it is nil.
+	// Progress is called with the number of checkpoints read, unless it is nil.
 	Progress func(done, total int64)
 }
 
-// List returns all sessions, the one that was active last first. What can't be read of
-// states is left out and returned as errors beside the list; a checkpoint that can't be
-// read is left out.
+// List returns all sessions, the last active one first. Unreadable parts of states are left
+// out and returned as errors beside the list; unreadable checkpoints are left out.
 func (r Reader) List(ctx context.Context) (list []Session, unread []error, err error) {
 	byID := map[string]*Session{}
 	store := session.Open(r.Repo.CommonDir)
@@ -145,9 +143,9 @@ func (r Reader) Find(ctx context.Context, prefix string) ([]Session, error) {
 	return slices.DeleteFunc(list, func(s Session) bool { return !strings.HasPrefix(s.ID, prefix) }), err
 }
 
-// Named reports whether Find may return a session for prefix, without reading checkpoints: by
-// the states, and by the messages on the metadata branches. A session that only a branch
-// without messages has, as one that was squashed, isn't seen.
+// Named reports whether Find may return a session for prefix, without reading checkpoints,
+// from the states and the messages on the metadata branches. It misses a session that is only
+// on a branch without messages, such as a squashed one.
 func (r Reader) Named(ctx context.Context, prefix string) (bool, error) {
 	states, _ := session.Open(r.Repo.CommonDir).All()
 	if slices.ContainsFunc(states, func(s *session.State) bool { return strings.HasPrefix(s.ID, prefix) }) {
@@ -157,7 +155,7 @@ func (r Reader) Named(ctx context.Context, prefix string) (bool, error) {
 	return len(messages) > 0, err
 }
 
-// Complete reads what List leaves out of a session that is Stored.
+// Complete reads the fields of a Stored session that List leaves out.
 func (r Reader) Complete(ctx context.Context, s *Session) error {
 	if s.Phase != Stored {
 		return nil
@@ -178,7 +176,7 @@ func (r Reader) Complete(ctx context.Context, s *Session) error {
 	return nil
 }
 
-// PhaseOf returns what a session with a state is doing.
+// PhaseOf returns the phase of a session with a state.
 func PhaseOf(s *session.State, alive func(pid int, start uint64) bool) Phase {
 	agent := s.Recorder.Agent
 	switch {
@@ -193,7 +191,7 @@ func PhaseOf(s *session.State, alive func(pid int, start uint64) bool) Phase {
 	}
 }
 
-// addCheckpoints adds what the checkpoints of all metadata branches have of sessions.
+// addCheckpoints adds the sessions in the checkpoints of all metadata branches.
 func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) error {
 	trees, err := checkpoint.Trees(ctx, r.Repo)
 	if err != nil {
@@ -217,7 +215,7 @@ func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) er
 				return ctx.Err()
 			}
 			if err != nil {
-				continue // it hides no other
+				continue // skip it, but not the others
 			}
 			read[id] = true
 			for _, stored := range c.Sessions {
@@ -238,13 +236,13 @@ func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) er
 	return nil
 }
 
-// part is what a checkpoint has of a session.
+// part is a session's part of a checkpoint.
 type part struct {
 	id     checkpoint.ID
 	stored checkpoint.Stored
 }
 
-// add adds what checkpoints have of the session.
+// add adds the session's parts of checkpoints.
 func (s *Session) add(parts []part) {
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(b.stored.Meta.CreatedAt.Compare(a.stored.Meta.CreatedAt), strings.Compare(string(a.id), string(b.id)))
@@ -274,8 +272,8 @@ func (s *Session) add(parts []part) {
 	}
 }
 
-// BranchOf returns the branch that is checked out in a worktree of the repository; empty
-// if none is, or the worktree is gone.
+// BranchOf returns the branch that is checked out in a worktree of the repository; empty if
+// none is, or the worktree doesn't exist.
 func BranchOf(ctx context.Context, repo *git.Repo, how git.Locate, root string) string {
 	if root != repo.Root {
 		if !filepath.IsAbs(root) {

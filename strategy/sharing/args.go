@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// pushCall is what matters of the command line of git push.
+// pushCall holds the relevant options of a git push.
 type pushCall struct {
 	DryRun bool
 	Quiet  bool
 }
 
-// readPush reads the arguments of git push by git's rules: options may be
-// bundled, cut short as long as nothing else begins so, taken back by a later
-// --no-, and come after the names of remote and refs.
+// readPush parses the arguments of git push by git's rules: options may be bundled,
+// abbreviated as long as they are unambiguous, negated by a later --no-, and follow the names
+// of remote and refs.
 func readPush(args []string) pushCall {
 	var call pushCall
 	for i := 0; i < len(args); i++ {
@@ -33,8 +33,8 @@ func readPush(args []string) pushCall {
 	return call
 }
 
-// short reads bundled options of one letter, and reports whether the next argument
-// is the value of the last.
+// short parses bundled options of one letter, and reports whether the next argument is the
+// value of the last.
 func (c *pushCall) short(letters string) (value bool) {
 	for i, letter := range letters {
 		switch letter {
@@ -51,8 +51,7 @@ func (c *pushCall) short(letters string) (value bool) {
 	return false
 }
 
-// long reads an option of a word, and reports whether the next argument is its
-// value.
+// long parses a long option, and reports whether the next argument is its value.
 func (c *pushCall) long(word string) (value bool) {
 	word, _, joined := strings.Cut(word, "=")
 	name, negated := strings.CutPrefix(word, "no-")
@@ -61,7 +60,7 @@ func (c *pushCall) long(word string) (value bool) {
 		"force-with-lease", "ipv4", "ipv6", "mirror", "porcelain", "progress", "prune", "push-option", "quiet",
 		"receive-pack", "recurse-submodules", "repo", "set-upstream", "signed", "tags", "thin", "verbose", "verify",
 	}
-	if !slices.Contains(options, name) { // a beginning counts if no other option has it
+	if !slices.Contains(options, name) { // an unambiguous abbreviation counts
 		options = slices.DeleteFunc(options, func(o string) bool { return !strings.HasPrefix(o, name) })
 		if len(options) != 1 {
 			return false

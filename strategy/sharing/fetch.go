@@ -17,18 +17,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// fetched is where a remote's checkpoints are kept while they are merged, fetchedNotes its
-// notes: the refs whose names begin with that of the notes, of which there may be none.
+// fetched is the ref of a remote's checkpoints while they are merged, fetchedNotes the prefix
+// of the refs of its notes, of which there may be none.
 const (
 	fetched      = "refs/entire/fetched/checkpoints/v1"
 	fetchedNotes = "refs/entire/fetched/notes/entire"
 )
 
-// FetchCheckpoints gets the checkpoints of a remote, by its name or URL, and
-// adds them to the local branch as checkpoint.Merge does: nothing that is here
-// is lost, and nothing moves if the remote has nothing new. The error is
-// gitremote.ErrNoRef if the remote has no checkpoints. It uses the network,
-// for as long as ctx allows.
+// FetchCheckpoints fetches the checkpoints of a remote, given by name or URL, and merges them
+// into the local branch with checkpoint.Merge: no local checkpoint is lost, and the branch
+// doesn't move if the remote has nothing new. The error is gitremote.ErrNoRef if the remote
+// has no checkpoints. It uses the network until ctx ends.
 func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 	if err := pu.exchange(ctx, func() error { return pu.takeIn(ctx, remote) }); err != nil {
 		return fmt.Errorf("fetch checkpoints from %s: %w", gitremote.HideURL(remote), err)
@@ -47,7 +46,8 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 		return errors.Join(ctx.Err(), err)
 	}
 	err = do()
-	// The refs of a fetch go: of one that was not merged, also by a process that was killed, and all of notes.
+	// Remove the refs of all fetches: those of fetches that weren't merged, also by a killed
+	// process, and all of notes.
 	ctx = context.WithoutCancel(ctx)
 	left, dropped := gitref.List(ctx, pu.Repo, "refs/entire/fetched/")
 	if dropped == nil && len(left) > 0 {
@@ -70,10 +70,10 @@ func (pu *Pusher) takeIn(ctx context.Context, remote string) error {
 	if !errors.Is(err, git.ErrMissing) {
 		return err
 	}
-	// A partial clone has left out what the merge needs.
+	// A partial clone lacks objects that the merge needs.
 	for _, ref := range []string{fetched, checkpoint.MetadataBranch, fetchedNotes, git.NotesRef} {
 		if tip, err := pu.tipOf(ctx, ref); err != nil || tip == "" {
-			continue // there is none, or it is missing
+			continue // it doesn't exist, or its object is missing
 		}
 		if err := gitremote.FetchMissing(ctx, pu.Repo, remote, ref); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (pu *Pusher) takeIn(ctx context.Context, remote string) error {
 	return pu.mergeFetched(ctx)
 }
 
-// mergeFetched merges what was fetched.
+// mergeFetched merges the fetched checkpoints and notes.
 func (pu *Pusher) mergeFetched(ctx context.Context) error {
 	by, err := pu.Identity(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // before the branch lists it: a run may be killed
+		if err := pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
 			return err
 		}
 		_, err = checkpoint.Merge(ctx, pu.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}})

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
-// ErrRemoteHasForgotten means that a remote still has what was forgotten here.
+// ErrRemoteHasForgotten means that a remote still has data that was forgotten here.
 var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: run entire forget --push")
 
-// PushForgotten makes the remote's metadata branch this repository's, in the place
-// of one that has what was forgotten. What others have added to the remote's is
-// merged first. It fails if the remote's branch moves meanwhile.
+// PushForgotten replaces the remote's metadata branch, which has forgotten data, by this
+// repository's. Additions of other clones to the remote's are merged first. It fails if the
+// remote's branch moves meanwhile.
 func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 	place, err := gitremote.FindDestination(ctx, pu.Repo, remote)
 	if err == nil {

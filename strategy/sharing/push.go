@@ -18,23 +18,22 @@ import (
 )
 
 const (
-	// pushAttempts is how often a push is tried while others push too.
+	// pushAttempts bounds the attempts of a push while other clones push, too.
 	pushAttempts = 4
-	// patience is how long a push may take before the user is notified.
+	// patience is the duration of a push after which the user is notified.
 	patience = time.Second
-	// sentRefs is where it is noted what a remote is known to have, by a hash of
-	// its URL.
+	// sentRefs is the prefix of the refs that record the commit that a remote is known to
+	// have, by a hash of its URL.
 	sentRefs = "refs/entire/pushed/"
 )
 
-// PrePush sends the checkpoints to the remote that the user's settings name,
-// and nowhere else, whichever remote git is pushing to. It does nothing where
-// none is named, where that one has them already, for a push that is only
-// tried (--dry-run), and where git's command line, which has it, can't be
-// read. A remote that has others' checkpoints too gets, and gives, the union.
+// PrePush sends the checkpoints to the remote named in the user's settings, and to no other,
+// whichever remote git is pushing to. It does nothing if none is named, if that one has them
+// already, for a dry run (--dry-run), and if git's command line, which shows that, can't be
+// read. If the remote has checkpoints of other clones, both sides get the union.
 //
-// An error means that they were not sent; it is one line, fit for the user. ctx
-// bounds the time that all of it may take.
+// An error means that they were not sent; it is one line, fit for the user. ctx bounds the
+// total time.
 func (pu *Pusher) PrePush(ctx context.Context) error {
 	named := pu.Options.PushRemote
 	if named == "" {
@@ -68,15 +67,16 @@ func (pu *Pusher) PrePush(ctx context.Context) error {
 type push struct {
 	r      *Pusher
 	remote string // name or URL
-	shown  string // the same for people
+	shown  string // remote without credentials, for messages
 	say    func(line string)
 	refs   []sharedRef
 }
 
-// sharedRef is a ref that is sent, and the one that notes what the remote has of it.
+// sharedRef is a ref that is sent, and the ref that records the remote's value of it.
 type sharedRef struct{ name, record string }
 
-// run sends what the remote isn't known to have. It asks the network only then.
+// run sends the refs that the remote isn't known to have. It uses the network only if there
+// are any.
 func (p *push) run(ctx context.Context) error {
 	place, err := gitremote.FindDestination(ctx, p.r.Repo, p.remote)
 	if err != nil {
@@ -132,8 +132,8 @@ func (p *push) missing(ctx context.Context, ref sharedRef) (git.OID, error) {
 	return tip, err
 }
 
-// send pushes a ref, and where the remote has more than is here, takes that in and
-// pushes again.
+// send pushes a ref. If the remote has commits that are missing here, it fetches and merges
+// them, and pushes again.
 func (p *push) send(ctx context.Context, ref sharedRef) error {
 	for attempt := 1; ; attempt++ {
 		tip, err := p.missing(ctx, ref) // another push may have sent it while this waited
@@ -163,7 +163,7 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 			at, err = gitremote.Ref(ctx, p.r.Repo, p.remote, checkpoint.MetadataBranch)
 		}
 		if err != nil || slices.Contains(t.Replaced, at) {
-			return errors.Join(err, ErrRemoteHasForgotten) // fetching would bring it back here
+			return errors.Join(err, ErrRemoteHasForgotten) // fetching would restore it here
 		}
 		if err := p.r.takeIn(ctx, p.remote); err != nil {
 			return err
@@ -171,7 +171,7 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 	}
 }
 
-// reportSent prints how many checkpoints are new at the remote.
+// reportSent prints the number of checkpoints that are new at the remote.
 func (p *push) reportSent(ctx context.Context, tip git.OID, done gitremote.PushResult) {
 	if !done.Changed {
 		return

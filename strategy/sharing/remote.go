@@ -13,15 +13,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// RemoteRefusedError is a push_remote to which checkpoints are not sent, and
-// from which none are fetched.
+// RemoteRefusedError is the error for a push_remote that must not be used to send or fetch
+// checkpoints.
 type RemoteRefusedError struct{ Remote, Reason string }
 
 func (e *RemoteRefusedError) Error() string {
 	return "refused push_remote " + gitremote.HideURL(e.Remote) + ": " + e.Reason
 }
 
-// Hint is what the user can do about it.
+// Hint returns advice for the user.
 func (e *RemoteRefusedError) Hint() string {
 	return "name a remote of `git remote`, or a URL like https://host/path or git@host:path, in strategy_options.push_remote"
 }
@@ -53,7 +53,7 @@ func (pu *Pusher) CheckRemote(p gitremote.Destination) error {
 	return nil
 }
 
-// localPath returns the path that git takes a URL for, if it does.
+// localPath returns the path of a URL that git treats as a local path; false for any other.
 func localPath(text string) (path string, local bool) {
 	const scheme = "file://"
 	if len(text) >= len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
@@ -70,8 +70,8 @@ func localPath(text string) (path string, local bool) {
 	return text, colon < 0 || (slash >= 0 && slash < colon)
 }
 
-// fromRoot is a path as git takes it, which starts at the worktree's root. It
-// isn't cleaned: ".." after a link leads elsewhere than its text.
+// fromRoot returns a path as git resolves it, relative to the worktree's root. It isn't
+// cleaned: ".." after a link leads elsewhere than its text.
 func (pu *Pusher) fromRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path

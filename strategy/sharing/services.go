@@ -1,5 +1,5 @@
-// Package sharing pushes checkpoints to the remote that stores them, fetches those of others, and
-// removes there what was forgotten here. It imports commits and the packages below.
+// Package sharing pushes checkpoints to the remote that stores them, fetches those of other
+// clones, and removes forgotten data there. It imports commits and the packages below.
 package sharing
 
 import (

@@ -19,7 +19,7 @@ const MaxTimes = 10_000
 // ErrTooMany stops the listing of changes beyond [MaxTimes].
 var ErrTooMany = errors.New("too many changes")
 
-// ChangesSince calls visit for what differs between an older snapshot and s.
+// ChangesSince calls visit for each difference between an older snapshot and s.
 func ChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, older bands.Version, visit func(tree.Change) error) error {
 	before, err := store.Snapshot(older)
 	if err != nil {

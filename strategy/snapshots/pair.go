@@ -11,14 +11,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// AddPair requests the snapshot that belongs to a commit's checkpoint.
+// AddPair requests the snapshot to be paired with a commit's checkpoint.
 func (rq *Requests) AddPair(ctx context.Context, id checkpoint.ID, commit journal.LinkedCommit) {
 	if _, err := rq.snapshots.Store(); err != nil {
 		return
 	}
 	q := Request{Cause: bands.Commit, Pair: string(id), Commit: string(commit.OID), Late: commit.Late, Causality: bands.Causality{Commit: string(commit.OID)}}
 	running := slices.DeleteFunc(rq.PendingSessions(ctx), func(s *session.State) bool { return s.Phase != session.Active })
-	if len(running) == 1 { // else it isn't known whose turn made the commit
+	if len(running) == 1 { // else the turn that made the commit is unknown
 		q.Causality = rq.snapshots.Causality(running[0], workspace.Input{})
 		q.Causality.Commit = string(commit.OID)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// prune removes the snapshots that the store has no room for, and the refs that held
-// shadow commits for them.
+// prune removes the snapshots that the store has no room for, and the refs that kept shadow
+// commits for them.
 func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
 	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
 	if sv.Env.Registry != nil {

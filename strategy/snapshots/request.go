@@ -17,8 +17,8 @@ import (
 // <store>/requests-<lineage>. The time of the request is the file's own, as the file
 // system's clock is not the process's.
 //
-// Each request is a file of its own, <subject>.<nonce>.json, so that a process that
-// removes one removes no other. Of several with one subject the newest counts.
+// Each request is a file of its own, <subject>.<nonce>.json, so that removing one removes no
+// other. Of several requests with one subject the newest counts.
 type Request struct {
 	Cause     bands.Cause     `json:"cause"`
 	Pair      string          `json:"checkpoint_id,omitempty"`
@@ -26,7 +26,7 @@ type Request struct {
 	Causality bands.Causality `json:"causality,omitzero"`
 	// Message names the snapshot of a subagent's event; empty for any other.
 	Message string `json:"message,omitempty"`
-	// Late reports whether it was asked for some time after the commit.
+	// Late reports whether it was requested some time after the commit.
 	Late bool `json:"late,omitempty"`
 	// Missed reports whether no snapshot was taken in time.
 	Missed bool `json:"missed,omitempty"`
@@ -37,8 +37,8 @@ type Request struct {
 
 const requestExt = ".json"
 
-// subject is what the request is about: its cause, and a session or a
-// checkpoint. Requests of earlier versions have no nonce in their names.
+// subject returns the subject of the request: its cause, and a session or a checkpoint.
+// Requests of earlier versions have no nonce in their names.
 func (r Request) subject() string {
 	subject := strings.TrimSuffix(filepath.Base(r.path), requestExt)
 	if dot := strings.LastIndexByte(subject, '.'); dot >= 0 {
@@ -70,8 +70,8 @@ func readRequest(path string) (Request, error) {
 	return q, nil
 }
 
-// removeRequests removes requests that are served. A newer one with the same subject
-// is another file, and stays.
+// removeRequests removes served requests. A newer request with the same subject is another
+// file, and stays.
 func removeRequests(list []Request) error {
 	failed := make([]error, 0, len(list))
 	for _, q := range list {
@@ -80,8 +80,8 @@ func removeRequests(list []Request) error {
 	return errors.Join(failed...)
 }
 
-// markMissed marks a request that can't be served any more. It is kept as the record
-// of why a checkpoint has no snapshot.
+// markMissed marks a request that can no longer be served. It is kept to explain why a
+// checkpoint has no snapshot.
 func markMissed(q Request) error {
 	q.Missed = true
 	data, err := json.Marshal(q)

@@ -16,12 +16,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Dir is the folder of this worktree's requests.
+// Dir returns the folder of this worktree's requests.
 func (rq *Requests) Dir() string {
 	return filepath.Join(rq.snapshots.StoreDir(), "requests-"+rq.snapshots.Lineage())
 }
 
-// Add writes a request; id distinguishes it from others with the same cause. One for a
+// Add writes a request; id distinguishes it from others with the same cause. A request for a
 // pair is durable, as a checkpoint depends on it.
 func (rq *Requests) Add(q Request, id string) error {
 	if err := disk.MkdirAll(rq.Dir(), 0o700); err != nil {
@@ -45,8 +45,8 @@ func (rq *Requests) Add(q Request, id string) error {
 	return nil
 }
 
-// Unserved returns the requests that are still to be served, oldest first. It removes
-// those that a newer one replaces.
+// Unserved returns the requests still to be served, oldest first. It removes those that a
+// newer one replaces.
 func (rq *Requests) Unserved(ctx context.Context) []Request {
 	entries, err := os.ReadDir(rq.Dir())
 	if err != nil {
@@ -63,7 +63,7 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // served since
 			continue
-		case errors.Is(err, errBadRequest): // a file is never written twice: it stays what it is
+		case errors.Is(err, errBadRequest): // a request's file is never rewritten, so it stays invalid
 			rq.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
 			_ = disk.Remove(path)
 			continue

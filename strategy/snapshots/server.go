@@ -27,8 +27,8 @@ func (sv *Server) StartServer(ctx context.Context) {
 	}
 }
 
-// RequestLater writes a request and starts a child that serves it, for a snapshot that
-// a hook has no time for.
+// RequestLater writes a request and starts a child that serves it. It is for hooks without
+// time for the snapshot.
 func (sv *Server) RequestLater(ctx context.Context, id string, q Request) {
 	if _, err := sv.snapshots.Store(); err != nil {
 		return
@@ -40,9 +40,8 @@ func (sv *Server) RequestLater(ctx context.Context, id string, q Request) {
 	sv.StartServer(ctx)
 }
 
-// Serve serves the requests for snapshots of this worktree. One process does so at a
-// time and one waits for it; a third returns at once, as the one that waits will serve
-// its request.
+// Serve serves the requests for snapshots of this worktree. One process does so at a time and
+// one more waits; a third returns at once, as the waiting one will serve its request.
 func (sv *Server) Serve(ctx context.Context) error {
 	if !sv.Options.Bands.Enabled {
 		return nil
@@ -95,7 +94,7 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	// The one snapshot has the cause of a commit before a prompt's, and of a prompt before a stop's.
+	// The cause of the snapshot is that of a commit, else of a prompt, else of a stop.
 	rank := func(q Request) int {
 		return slices.Index([]bands.Cause{bands.Commit, bands.Prompt, bands.Auto}, q.Cause)
 	}
@@ -123,8 +122,8 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 	return removeRequests(list)
 }
 
-// serveFull makes room in the full store and serves the requests; if there is still no
-// room, it gives them up.
+// serveFull makes room in the full store and serves the requests; if there is still no room,
+// it drops them.
 func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Request) error {
 	held, err := Hold(ctx, store, sv.Options.LockTimeout)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package snapshots takes snapshots of the worktree. A stop takes its own; for
-// commits, prompts and whatever a hook has no time for it writes a request, which a
-// child or the next stop serves. A checkpoint and the snapshot of its commit are a
-// pair.
+// Package snapshots takes snapshots of the worktree. A stop takes its own; for commits,
+// prompts and hooks without enough time it writes requests, which a child or the next stop
+// serves. A checkpoint and the snapshot of its commit are a pair.
 //
 // It imports the packages workspace, rewindstate and journal of strategy.
 package snapshots
@@ -19,10 +18,10 @@ import (
 // ErrNoBands means that there is no store to take a snapshot into.
 var ErrNoBands = errors.New("no snapshots here")
 
-// StoreDir is the folder of the repository's snapshots.
+// StoreDir returns the folder of the repository's snapshots.
 func (sn *Snapshots) StoreDir() string { return registry.RepositoryDir(sn.Repo.CommonDir) }
 
-// Lineage names this worktree in the store.
+// Lineage returns the name of this worktree in the store.
 func (sn *Snapshots) Lineage() string { return checkpoint.WorktreeHash(sn.Repo.WorktreeID) }
 
 // Store opens the repository's store. It returns [ErrNoBands] if snapshots are
@@ -34,8 +33,8 @@ func (sn *Snapshots) Store() (*bands.Store, error) {
 	return sn.OpenStore()
 }
 
-// OpenStore opens the repository's store, also where snapshots are disabled: it holds
-// what rewinds have replaced. It returns [ErrNoBands] if there is none.
+// OpenStore opens the repository's store, even if snapshots are disabled: it holds the files
+// that rewinds have replaced. It returns [ErrNoBands] if there is none.
 func (sn *Snapshots) OpenStore() (*bands.Store, error) {
 	store, err := bands.Open(sn.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
@@ -64,8 +63,8 @@ func (sn *Snapshots) MakeStore(ctx context.Context) (*bands.Store, error) {
 	return bands.Open(sn.StoreDir())
 }
 
-// How long a command waits for the store: a rewind doesn't wait for another one,
-// which it would undo at once.
+// How long a command waits for the store. A rewind doesn't wait for another rewind, which it
+// would revert at once.
 const (
 	HoldWait   = 10 * time.Second
 	RewindWait = 500 * time.Millisecond

@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// TakeNowFiles is how many changed files a stop reads itself. A child takes the
-	// snapshot if more have changed.
+	// TakeNowFiles is the maximum number of changed files that a stop reads itself. If more
+	// have changed, a child takes the snapshot.
 	TakeNowFiles = 2000
-	// TakeNowBytes is the same for the bytes in them.
+	// TakeNowBytes is the maximum of their bytes.
 	TakeNowBytes = 32 << 20
-	// quickWalk is the time of the last walk below which a commit's snapshot is
-	// taken in its hook.
+	// quickWalk is the duration of the last walk below which a commit's hook takes the
+	// snapshot itself.
 	quickWalk = 3 * time.Millisecond
 	// HookWait is how long a hook waits for a lock that a child may hold.
 	HookWait = 2 * time.Millisecond
 )
 
-// Take takes a snapshot under the store's lock and records how long the walk took, by
-// which the next commit decides who takes its snapshot.
+// Take takes a snapshot under the store's lock and records how long the walk took, so that the
+// next commit can decide which process takes its snapshot.
 func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
 	o.Options = sn.TreeOptions()
 	if sn.Repo.RefStorage == "files" { // no git process is started for a snapshot
@@ -58,9 +58,9 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 	return taken, nil
 }
 
-// walkTime returns how long the walk took, at most what its number of entries
-// explains: a longer walk of a small tree waited for the processor or the disk, and
-// must not make later hooks treat the worktree as a large one.
+// walkTime returns how long the walk took, limited by its number of entries: a longer walk of
+// a small tree waited for the processor or the disk, and must not make later hooks treat the
+// worktree as a large one.
 func walkTime(taken capture.Taken) time.Duration {
 	const mostPerEntry = 50 * time.Microsecond
 	return min(taken.Walk, time.Duration(taken.Entries)*mostPerEntry)
@@ -78,8 +78,9 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, progress
 	return taken, errors.Join(err, held.Release())
 }
 
-// TreeOptions returns how this worktree is captured. If the list of what was forgotten
-// can't be read they refuse every snapshot, that of a restore too: it could hold it again.
+// TreeOptions returns the capture options of this worktree. If the list of forgotten files
+// can't be read, they refuse every snapshot, including that of a restore, as it could contain
+// them again.
 func (sn *Snapshots) TreeOptions() bands.Options {
 	b := sn.Options.Bands
 	forgotten, err := tombstone.Load(sn.Repo.CommonDir)
@@ -100,7 +101,7 @@ func (sn *Snapshots) TreeOptions() bands.Options {
 	}
 }
 
-// Causality returns what caused a snapshot of the session's turn.
+// Causality returns the cause of a snapshot of the session's turn.
 func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causality {
 	c := bands.Causality{
 		Agent: agent.Of(s.AgentType).Name, Session: s.ID, Turn: s.TurnID, TranscriptPath: s.TranscriptPath, Prompt: s.FirstPrompt,

@@ -41,9 +41,8 @@ func (sv *Server) alone(ctx context.Context) (*filelock.Lock, error) {
 	return filelock.Acquire(soon, filepath.Join(sv.snapshots.StoreDir(), "child-"+sv.snapshots.Lineage()))
 }
 
-// SettleUnserved settles requests that are older than the snapshot and that no child
-// has served. One of a commit is marked as missed if the snapshot may differ from the
-// commit.
+// SettleUnserved settles requests that are older than the snapshot and were not served by a
+// child. A commit's request is marked as missed if the snapshot may differ from the commit.
 func (sv *Server) SettleUnserved(ctx context.Context, held *bands.Held, taken capture.Taken, list []Request) error {
 	if len(list) == 0 {
 		return nil

@@ -15,9 +15,9 @@ const (
 	maxListed = 20
 )
 
-// readSummary takes a summary from a model's response: the one JSON object in it,
-// whose intent and outcome must be there. Texts and lists are cut to their
-// bounds, and control characters go.
+// readSummary parses the summary in a model's response: the one JSON object in it, which must
+// have an intent and an outcome. Texts and lists are cut to their bounds, and control
+// characters are removed.
 func readSummary(answer string) (checkpoint.SessionSummary, error) {
 	var s checkpoint.SessionSummary
 	begin, end := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
@@ -45,7 +45,7 @@ func readSummary(answer string) (checkpoint.SessionSummary, error) {
 	return s, nil
 }
 
-// eachText replaces each text by the result of change, paths apart.
+// eachText replaces each text except paths by the result of change.
 func eachText(s *checkpoint.SessionSummary, change func(string) string) {
 	s.Intent, s.Outcome = change(s.Intent), change(s.Outcome)
 	for _, list := range [][]string{s.Learnings.Repo, s.Learnings.Workflow, s.Friction, s.OpenItems} {
@@ -58,7 +58,7 @@ func eachText(s *checkpoint.SessionSummary, change func(string) string) {
 	}
 }
 
-// filled is the beginning of a list without what isn't good, never nil.
+// filled returns the good elements of a list, at most maxListed, never nil.
 func filled[T any](list []T, good func(T) bool) []T {
 	kept := make([]T, 0, min(len(list), maxListed))
 	for _, t := range list {
@@ -69,7 +69,7 @@ func filled[T any](list []T, good func(T) bool) []T {
 	return kept
 }
 
-// plain is a text without control characters, cut to its bound.
+// plain returns a text without control characters, cut to its bound.
 func plain(text string) string {
 	text = strings.Map(func(c rune) rune {
 		switch {

@@ -21,21 +21,19 @@ var (
 	ErrNoSummary = errors.New("the answer is no summary")
 )
 
-// SummaryOf is what is to be summarized.
+// SummaryOf is a request to summarize a checkpoint.
 type SummaryOf struct {
 	ID checkpoint.ID
-	// Again reports whether summaries are made anew which are there already.
+	// Again reports whether existing summaries are replaced.
 	Again bool
 }
 
-// Summarize has a model write a summary of each session's part in a
-// checkpoint, through Env.Ask, and stores it there, redacted like all of the
-// record. It costs the user's tokens: call it only when asked to. What was
-// written before an error stays.
+// Summarize has a model write a summary of each session's part in a checkpoint, through
+// Env.Ask, and stores it there, redacted like all of the record. It uses the user's tokens:
+// call it only on request. Summaries written before an error stay.
 //
-// The model reads what is stored, thus redacted, and nothing else. That the
-// conversation may try to talk to it is expected: whatever it returns, a summary
-// of bounded size is all that is taken from it.
+// The model reads only the stored, and thus redacted, conversation. That may contain
+// instructions to the model: whatever it returns, only a summary of bounded size is used.
 func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 	tree, err := checkpoint.Tree(ctx, su.Repo)
 	if err != nil {
@@ -104,8 +102,8 @@ func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, te
 	})
 }
 
-// SummarizeLater starts a child that writes the summary of a checkpoint that was just
-// made, if the user's settings say so.
+// SummarizeLater starts a child that writes the summary of a checkpoint that was just made, if
+// the user's settings enable it.
 func (su *Summarizer) SummarizeLater(ctx context.Context, id checkpoint.ID) {
 	if !su.Options.Summarize {
 		return

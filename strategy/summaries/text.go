@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds how much of a conversation a model is given to read.
+// maxText bounds the bytes of a conversation that a model is given.
 const maxText = 120 << 10
 
-// summaryPrompt is what a model is asked. The conversation is between two
-// marks that it can't know, for it may hold what others wrote to be obeyed.
+// summaryPrompt returns the prompt for a model. The conversation is between two random marks
+// that its authors can't know, as it may contain instructions meant for a model.
 func summaryPrompt(random io.Reader, text string) (string, error) {
 	var b [12]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
@@ -44,8 +44,8 @@ Lists may be empty; line and end_line may be left out.
 `, mark, shorten(text, maxText)), nil
 }
 
-// shorten leaves out the middle of a text that is longer than limit: how it
-// the beginning has the task, the end has the result.
+// shorten leaves out the middle of a text that is longer than limit: the beginning has the
+// task, the end the result.
 func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text

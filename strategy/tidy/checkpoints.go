@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	// subject begins that of the commit that stores a checkpoint.
+	// subject is the beginning of the subjects of commits that store a checkpoint.
 	subject = "Checkpoint: "
-	// pushedRefs remember what was sent to a remote without tracking refs.
+	// pushedRefs is the prefix of the refs that record pushes to a remote without tracking
+	// refs.
 	pushedRefs = "refs/entire/pushed/"
 )
 
-// checkpoints lists the checkpoints of the auto-commit strategy whose commits
-// are in no ref and no reflog. One that was shared stays, since others may have
-// its commit, and in a shallow clone all do, since the history isn't known.
+// checkpoints lists the checkpoints of the auto-commit strategy whose commits are reachable
+// from no ref and no reflog. A shared one is kept, as another clone may have its commit. In a
+// shallow clone all are kept, as the history isn't known.
 func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	repo := c.rec.Repo
 	if gitlog.IsShallow(repo) {
@@ -38,8 +39,8 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoints: %w", err)
 	}
-	// What the strategy stored is found by the branch's own commits: nearly always nothing, without
-	// reading any checkpoint.
+	// The branch's own commits show which checkpoints the strategy stored: nearly always none,
+	// without reading any checkpoint.
 	stores, err := gitlog.Messages(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
@@ -56,7 +57,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 		return nil, nil
 	}
 	slices.Sort(ids)
-	// The ids that any commit names which a ref or a reflog reaches, in any worktree.
+	// The ids named by commits that are reachable from a ref or a reflog of any worktree.
 	messages, err := gitlog.Messages(ctx, repo, checkpoint.TrailerKey, "--all", "--reflog")
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
@@ -105,8 +106,8 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-// removeCheckpoints takes the checkpoints from the branch, in one commit. One
-// that was written anew since it was found stays.
+// removeCheckpoints removes the checkpoints from the branch, in one commit. A checkpoint
+// rewritten since it was found is kept.
 func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Removal) error {
 	if len(items) == 0 {
 		return nil

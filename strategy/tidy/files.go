@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// files lists the copies and remains that have had their time.
+// files lists the copies and leftover files that have reached their age limit.
 func (c Cleaner) files(v *view) ([]Item, error) {
 	dirs := []remains{
 		{c.rec.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
@@ -50,8 +50,8 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 	return items, nil
 }
 
-// handedOver are the folders of transcripts that were written of what agents hand over, and
-// of the subagents in them.
+// handedOver returns the folders of transcripts that were written from data handed over by
+// agents, and their subfolders for subagents.
 func (c Cleaner) handedOver(v *view) []remains {
 	const why = "its session's state is gone, 30 days ago or more"
 	var dirs []remains
@@ -75,7 +75,7 @@ func (c Cleaner) handedOver(v *view) []remains {
 	return dirs
 }
 
-// remains are the files of one folder that may go, by name and age.
+// remains selects the files of one folder that may be removed, by name and age.
 type remains struct {
 	dir  string
 	age  time.Duration
@@ -88,14 +88,14 @@ func isAside(name string) bool { return strings.HasSuffix(name, ".corrupt") }
 
 func isForgotten(name string) bool { return strings.HasSuffix(name, "."+session.ForgottenKind) }
 
-// isForgotten reports whether a side file is the note of a forgotten session that
-// hasn't gone on since.
+// isForgotten reports whether a side file is the note of a forgotten session that hasn't
+// continued since.
 func (v *view) isForgotten(name string) bool {
 	id := strings.TrimSuffix(name, "."+session.ForgottenKind)
 	return isForgotten(name) && !slices.ContainsFunc(v.states, func(s *session.State) bool { return s.ID == id })
 }
 
-// stateless reports whether a side file belongs to no session that is known.
+// stateless reports whether a side file belongs to no known session.
 func (v *view) stateless(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 || session.CheckID(name[:dot]) != nil || strings.Contains(name, ".entire-tmp-") || isForgotten(name) {

@@ -17,16 +17,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// shadows lists the shadow branches that no session has anything on, that hang
-// on no worktree's HEAD, and that no session goes back to with a snapshot.
+// shadows lists the shadow branches without work of any session that are based on no
+// worktree's HEAD and to which no rewind to a snapshot would reset a session.
 func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	if v.unread > 0 {
-		return nil, nil // what a damaged state has there isn't known
+		return nil, nil // a damaged state may need any of them
 	}
 	var loose []gitref.Ref
 	for _, ref := range v.refs {
 		base, worktree, ok := checkpoint.ParseShadow(ref.Name)
-		// Where it hangs on a worktree's HEAD, its checkpoints are points to rewind to.
+		// The checkpoints on a branch based on a worktree's HEAD are points to rewind to.
 		onHead := func(h head) bool { return (worktree == "" || worktree == h.worktree) && hangsOn(base, h.commit) }
 		hasWork := func(s *session.State) bool { return has(s, base, worktree) }
 		if ok && !slices.ContainsFunc(v.heads, onHead) && !slices.ContainsFunc(v.states, hasWork) {
@@ -50,8 +50,8 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-// hangsOn reports whether base, from a branch's name, names the commit; zeros
-// name none.
+// hangsOn reports whether base, from a branch's name, names the commit; zeros stand for no
+// commit.
 func hangsOn(base string, commit git.OID) bool {
 	if commit == "" {
 		return strings.Trim(base, "0") == ""
@@ -59,8 +59,8 @@ func hangsOn(base string, commit git.OID) bool {
 	return strings.HasPrefix(string(commit), base) || strings.HasPrefix(base, string(commit))
 }
 
-// has reports whether the session works, or has something that no commit has, on
-// the shadow branch of that name.
+// has reports whether the session is active or has uncommitted work on the shadow branch with
+// that base and worktree.
 func has(s *session.State, base, worktree string) bool {
 	if s.Phase != session.Active && s.CheckpointCount == 0 && !unfinished(s) {
 		return false
@@ -68,14 +68,13 @@ func has(s *session.State, base, worktree string) bool {
 	return (worktree == "" || worktree == checkpoint.WorktreeHash(s.WorktreeID)) && hangsOn(base, git.OID(s.BaseCommit))
 }
 
-// unfinished reports whether something of the session is still to be written or
-// committed.
+// unfinished reports whether the session has work still to be written or committed.
 func unfinished(s *session.State) bool {
 	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
 }
 
-// wanted are the shadow commits that sessions go back to with snapshots, but for
-// sessions that are over; false if that can't be known.
+// wanted returns the shadow commits to which a rewind to a snapshot would reset sessions,
+// except sessions that are over; false if they can't be determined.
 func (v *view) wanted() (map[git.OID]bool, bool) {
 	store, versions, err := v.store()
 	if err != nil {
@@ -100,8 +99,8 @@ func (v *view) wanted() (map[git.OID]bool, bool) {
 	return wanted, true
 }
 
-// store opens the repository's snapshots, whether or not new ones are taken;
-// no versions if there is none.
+// store opens the repository's snapshots, whether or not new ones are taken; no versions if
+// there are none.
 func (v *view) store() (*bands.Store, []bands.Version, error) {
 	store, err := bands.Open(v.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
@@ -114,8 +113,8 @@ func (v *view) store() (*bands.Store, []bands.Version, error) {
 	return store, versions, err
 }
 
-// reaches reports whether one of the wanted commits is in the history of a shadow
-// branch. That of one which is damaged is taken for it.
+// reaches reports whether one of the wanted commits is in the history of a shadow branch. A
+// damaged history is assumed to contain one.
 func (v *view) reaches(ctx context.Context, tip git.OID, wanted map[git.OID]bool) (bool, error) {
 	for oid := tip; oid != "" && len(wanted) > 0; {
 		if wanted[oid] {
@@ -140,8 +139,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// rescues lists the refs of rewinds and resets whose snapshot has gone, or that
-// never had one and are old.
+// rescues lists the refs of rewinds and resets whose snapshot was removed, or that never had
+// one and are old.
 func (v *view) rescues(ctx context.Context) ([]Item, error) {
 	_, versions, err := v.store()
 	known := err == nil
@@ -159,7 +158,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 			continue
 		}
 		const least = 16    // digits of nanoseconds, more than an abbreviated id has
-		var since time.Time // by its name or, if that is a commit's id, at the earliest
+		var since time.Time // by its name or, if that is a commit's id, by the commit
 		if n, err := strconv.ParseInt(of, 10, 64); err == nil && len(of) >= least {
 			since = time.Unix(0, n)
 		} else {

@@ -18,20 +18,20 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// Reset is what forgetting the uncommitted work of a worktree's sessions means.
+// Reset is a plan to forget the uncommitted work of a worktree's sessions.
 type Reset struct {
-	// Branch is the shadow branch, without refs/heads/. It goes if Removes is set:
-	// it is there, and no other session has anything on it.
+	// Branch is the shadow branch, without refs/heads/. It is removed if Removes is set: it
+	// exists, and no other session has work on it.
 	Branch  string
 	Removes bool
-	// Sessions are those whose state goes.
+	// Sessions are the sessions whose states are removed.
 	Sessions []*session.State
 	// AtWork are those of them that have a turn under way.
 	AtWork []string
-	// Rescue is the ref that keeps the branch's last commit, once it is gone.
+	// Rescue is the ref that keeps the last commit of the removed branch.
 	Rescue string
 
-	spec string // what was asked for
+	spec string // the requested id
 	tip  git.OID
 }
 
@@ -42,15 +42,13 @@ func (r Reset) Empty() bool { return len(r.Sessions) == 0 && !r.Removes }
 var (
 	// ErrUnknownSession means that no session of this worktree has the id.
 	ErrUnknownSession = errors.New("no such session in this worktree")
-	// ErrMeanwhile means that sessions did something after the plan was made.
-	// Nothing was changed.
+	// ErrMeanwhile means that sessions changed after the plan was made. Nothing was changed.
 	ErrMeanwhile = errors.New("sessions have gone on meanwhile")
 )
 
-// PlanReset returns what a reset would forget: with an id that session, of this
-// worktree or of one that is gone, else the sessions of this worktree whose
-// work is based on HEAD; and their shadow branch. The beginning of an id is enough. It
-// writes nothing.
+// PlanReset returns what a reset would forget: the session with an id, of this worktree or of
+// a removed one, or for an empty id the sessions of this worktree whose work is based on HEAD;
+// and their shadow branch. An id may be abbreviated. It writes nothing.
 func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	states, failed := c.rec.Sessions.All()
 	plan := Reset{spec: id}
@@ -77,7 +75,7 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	return plan, nil
 }
 
-// choose finds the sessions that go, and returns their shadow branch.
+// choose selects the sessions to forget, and returns their shadow branch.
 func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
 	if plan.spec != "" {
 		mine := slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool {
@@ -106,7 +104,7 @@ func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.Stat
 	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
 }
 
-// named finds the session that an id, or the beginning of one, names.
+// named returns the session with an id, which may be abbreviated.
 func named(states []*session.State, id string) (*session.State, error) {
 	var found []*session.State
 	for _, s := range states {
@@ -127,8 +125,8 @@ func named(states []*session.State, id string) (*session.State, error) {
 	}
 }
 
-// Reset forgets what PlanReset returned: ErrMeanwhile if that is no longer so.
-// What was on the branch is kept under Rescue.
+// Reset carries out a plan, or returns ErrMeanwhile if it is out of date. The branch's last
+// commit is kept under Rescue.
 func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 	err := c.rec.WithLock(ctx, func() error {
 		now, err := New(c.anew()).PlanReset(ctx, plan.spec)
@@ -158,7 +156,8 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 			}
 		}
 		for _, s := range plan.Sessions {
-			// If the session goes on, what its transcript has by now is not its work any more.
+			// If the session continues, the present content of its transcript no longer counts
+			// as its work.
 			end := s.Recorder.Cursor
 			if scan, err := transcript.Read(ctx, s.TranscriptPath, end); err == nil {
 				end = scan.Cursor

@@ -23,7 +23,7 @@ func (v *view) over(s *session.State) (string, bool) {
 	}
 }
 
-// heardOf is the time of a session's last sign of activity.
+// heardOf returns the time of a session's last sign of activity.
 func heardOf(s *session.State) time.Time {
 	at := s.StartedAt
 	for _, t := range []*time.Time{s.EndedAt, s.LastInteraction} {

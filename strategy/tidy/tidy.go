@@ -1,9 +1,9 @@
-// Package tidy removes from a repository's records what nobody needs any more,
-// and takes back what no commit has taken up. It decides what that is; what it
-// can't be sure of stays. docs/formats/clean.md describes the rules.
+// Package tidy removes orphaned items from a repository's records, and resets sessions'
+// uncommitted work. It decides which items are orphaned; items in doubt are kept.
+// docs/formats/clean.md describes the rules.
 //
-// Finding writes nothing. Removing happens under the repository's lock, and
-// only of what is still found there.
+// Finding writes nothing. Removal holds the repository's lock, and is limited to items that
+// are still found then.
 package tidy
 
 import (
@@ -27,14 +27,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// Kind is what an orphaned item is.
+// Kind is the kind of an orphaned item.
 type Kind string
 
 // The kinds, in the order in which they are found.
 const (
 	// Shadow is a shadow branch.
 	Shadow Kind = "shadow-branch"
-	// Rescue is a ref that keeps what a rewind or a reset left.
+	// Rescue is a ref that keeps the commits left by a rewind or a reset.
 	Rescue Kind = "rescue-ref"
 	// State is a session's state.
 	State Kind = "session-state"
@@ -42,11 +42,11 @@ const (
 	Checkpoint Kind = "checkpoint"
 	// Transcript is a copy of a transcript that a rewind replaced.
 	Transcript Kind = "transcript-copy"
-	// Leftover is a file that something left that was stopped or damaged.
+	// Leftover is a damaged file, a temporary file, or a file of a removed session.
 	Leftover Kind = "leftover-file"
 )
 
-// How long things stay that may still be of use.
+// The ages up to which items are kept.
 const (
 	// endedAge is for states of sessions that ended, quietAge for those that
 	// never reported it.
@@ -55,11 +55,11 @@ const (
 	// copyAge is for copies: transcripts, damaged files, rescues without a
 	// snapshot.
 	copyAge = 30 * 24 * time.Hour
-	// writeAge is the age at which no hook is in the middle of writing a file.
+	// writeAge is the age above which no hook is still writing a file.
 	writeAge = time.Hour
 )
 
-// Item is something that nobody needs, and why.
+// Item is an orphaned item, and why it is orphaned.
 type Item struct {
 	Kind Kind
 	// Name is a ref without refs/heads/, an id, or a file's path.
@@ -69,18 +69,18 @@ type Item struct {
 	oid git.OID // of a ref, or of a checkpoint's tree
 }
 
-// Cleaner finds and removes what is orphaned in the repository of a recorder.
+// Cleaner finds and removes orphaned items in the repository of a recorder.
 type Cleaner struct {
-	// Progress is called with how many items are dealt with, unless it is nil.
+	// Progress is called with the number of processed items, unless it is nil.
 	Progress func(done, total int64)
 
 	rec *strategy.Recorder
 }
 
-// New is a cleaner for the recorder's repository, all its worktrees included.
+// New returns a cleaner for the recorder's repository, all its worktrees included.
 func New(rec *strategy.Recorder) Cleaner { return Cleaner{rec: rec} }
 
-// Find lists what is orphaned. It writes nothing.
+// Find returns the orphaned items. It writes nothing.
 func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
 	var items, stored []Item
 	var both errgroup.Group // git reads history in a process of its own
@@ -98,7 +98,7 @@ func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
 	return slices.Concat(items, stored), nil
 }
 
-// findLocal lists what is orphaned among what this machine alone has.
+// findLocal returns the orphaned items other than checkpoints, which only this clone has.
 func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	v := &view{rec: c.rec, now: c.rec.Env.Now()}
 	var failed []error
@@ -127,7 +127,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 			last[s.WorktreePath] = s
 		}
 	}
-	isKept := func(s *session.State) bool { // its shadow branch is there and isn't going
+	isKept := func(s *session.State) bool { // its shadow branch exists and is kept
 		return slices.ContainsFunc(v.refs, func(ref gitref.Ref) bool {
 			base, worktree, ok := checkpoint.ParseShadow(ref.Name)
 			isOwn := ok && hangsOn(base, git.OID(s.BaseCommit)) && (worktree == "" || worktree == checkpoint.WorktreeHash(s.WorktreeID))
@@ -146,7 +146,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	return append(items, files...), err
 }
 
-// Removal is what became of items that were to go.
+// Removal is the result of removing items.
 type Removal struct {
 	Removed []Item
 	// Kept are no longer orphaned: they are in use now.
@@ -155,9 +155,9 @@ type Removal struct {
 	Failed []Item
 }
 
-// Remove deletes those of the items that are still orphaned when it holds the
-// repository's lock. An item that can't be deleted keeps no other from going;
-// the error joins what went wrong.
+// Remove deletes those of the items that are still orphaned when it holds the repository's
+// lock. If an item can't be deleted it continues with the others; the error joins all
+// failures.
 func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 	var done Removal
 	err := c.rec.WithLock(ctx, func() error {
@@ -194,7 +194,7 @@ func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 	return done, err
 }
 
-// anew is the recorder without what it remembers of the sessions.
+// anew returns the recorder without its cached session states.
 func (c Cleaner) anew() *strategy.Recorder {
 	rec := *c.rec
 	rec.Sessions = session.Open(rec.Repo.CommonDir)
@@ -227,12 +227,12 @@ func fullName(name string) string {
 	return "refs/heads/" + name
 }
 
-// view is what is known of a repository at one moment.
+// view is the state of a repository at one moment.
 type view struct {
 	rec    *strategy.Recorder
 	now    time.Time
 	states []*session.State
-	// unread is how many states can't be read: what they need isn't known.
+	// unread is the number of states that can't be read: their needs are unknown.
 	unread int
 	refs   []gitref.Ref
 	heads  []head

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// maxAgents is how many places in subagents' transcripts a state keeps.
+	// maxAgents bounds the places in subagents' transcripts that a state keeps.
 	maxAgents = 100
-	// agentsNow is how many bytes of them a hook reads; the next one continues.
+	// agentsNow bounds the bytes of them that a hook reads; the next hook continues.
 	agentsNow = 32 << 20
 )
 
-// unreadAgents lists the transcripts in which something is new, those that
-// changed longest ago first.
+// unreadAgents lists the transcripts with new lines, by the time of their change, oldest
+// first.
 func (ag *Agents) unreadAgents(s *session.State) ([]subagents.File, error) {
 	files, err := s.Recorder.SubagentFiles(s.TranscriptPath)
 	if err != nil {

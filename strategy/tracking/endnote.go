@@ -13,8 +13,8 @@ import (
 
 const endPrefix = "end-"
 
-// EndNote is the end of a session of which something may not be recorded yet: a file
-// in .entire/tmp, written first and removed last.
+// EndNote is the note of a session's end that may not be fully recorded yet: a file in
+// .entire/tmp, written first and removed last.
 type EndNote struct {
 	SessionID string          `json:"session_id"`
 	Reason    string          `json:"reason,omitempty"`
@@ -30,7 +30,7 @@ func (n EndNote) Input() workspace.Input {
 	return workspace.Input{SessionID: n.SessionID, Reason: n.Reason, PromptID: n.PromptID, Agent: n.Agent}
 }
 
-// EndMark is the file of the note of a session's end.
+// EndMark returns the path of the note of a session's end.
 func (m *Marks) EndMark(id string) string {
 	return filepath.Join(m.Dir(), endPrefix+id+MarkSuffix)
 }
@@ -42,7 +42,7 @@ func (m *Marks) EndNoted(id string) (note EndNote, found bool) {
 		return note, false
 	}
 	if json.Unmarshal(data, &note) != nil || note.SessionID != id {
-		note = EndNote{SessionID: id} // nothing but the reason is lost
+		note = EndNote{SessionID: id} // only the reason is lost
 	}
 	return note, true
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Marks are small files in .entire/tmp that record what may not be in the state yet:
-// that a prompt has begun a turn, that a stop could not end it, and that a session's
-// end is being recorded. They are written without the repository's lock, so that a
-// hook that doesn't get the lock in time loses nothing.
+// Marks are small files in .entire/tmp with facts that may not be in the state yet: that a
+// prompt has begun a turn, that a stop could not end it, and that a session's end is being
+// recorded. They are written without the repository's lock, so that a hook that doesn't get
+// the lock in time loses nothing.
 
-// Dir is the folder of the marks.
+// Dir returns the folder of the marks.
 func (m *Marks) Dir() string { return filepath.Join(m.Repo.Root, ".entire", "tmp") }
 
 func (m *Marks) promptMark(id string) string {
@@ -33,15 +33,14 @@ const (
 	MarkSuffix = ".json"
 )
 
-// StopMark is the file that records that a stop could not end its turn.
+// StopMark returns the path of the file that records that a stop could not end its turn.
 func (m *Marks) StopMark(id string) string {
 	return filepath.Join(m.Dir(), StopPrefix+id+MarkSuffix)
 }
 
-// MarkPrompt writes the file whose time is the beginning of the turn, as the file
-// system's clock is not the process's, and returns that time. It removes the marks of
-// a stop or an end that are still to be carried out: the turn continues with this
-// prompt.
+// MarkPrompt writes the file whose time is the beginning of the turn, as the file system's
+// clock is not the process's, and returns that time. It removes the marks of a stop or an end
+// that haven't been carried out: the turn continues with this prompt.
 func (m *Marks) MarkPrompt(ctx context.Context, id string) time.Time {
 	now := m.Env.Now()
 	path := m.promptMark(id)
@@ -78,8 +77,7 @@ func (m *Marks) BeginLate(s *session.State) {
 	}
 }
 
-// UnmarkTurn removes the marks of a turn that is saved, but not that of a newer
-// prompt.
+// UnmarkTurn removes the marks of a saved turn, but not that of a newer prompt.
 func (m *Marks) UnmarkTurn(id string, prompt time.Time) error {
 	err := RemoveMark(m.StopMark(id))
 	if at, ok := m.PromptTime(id); ok && at.Equal(prompt) {

@@ -14,11 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Pending is what a hook has prepared for a session without the repository's
-// lock. Under the lock it is written in this order: the shadow commits, the
-// annotation of the snapshot, the completed checkpoints, the side files, and the
-// state, which refers to all of them. The requests to children follow without the
-// lock.
+// Pending holds the changes of a session that a hook has prepared without the repository's
+// lock. Under the lock they are written in this order: the shadow commits, the annotation of
+// the snapshot, the completed checkpoints, the side files, and the state, which refers to all
+// of these. The requests to children follow without the lock.
 type Pending struct {
 	// ShadowCommits are made one on top of the other.
 	ShadowCommits []ShadowCommit
@@ -43,12 +42,12 @@ type Pending struct {
 	unsynced []string
 }
 
-// CountOn adds files and directories that were written and are synced with the side
-// files, before the state refers to them: all of them take one wait.
+// CountOn adds files and directories that are to be synced together with the side files,
+// before the state refers to them: all of these take one sync.
 func (p *Pending) CountOn(paths ...string) { p.unsynced = append(p.unsynced, paths...) }
 
-// MovesRefs reports whether something of it needs the lock before the side files
-// and the state are written.
+// MovesRefs reports whether there are changes that need the lock before the side files and the
+// state are written.
 func (p *Pending) MovesRefs() bool {
 	return len(p.ShadowCommits) > 0 || p.Annotation != nil || p.Completion != nil
 }
@@ -87,27 +86,26 @@ func (p *Pending) Save(store *session.Store, s *session.State) error {
 type ShadowCommit struct {
 	// Head is the commit whose shadow branch it is.
 	Head git.Commit
-	// Touched are the files of the turn, in order, and Edits those of them that
-	// were stored.
+	// Touched are the files of the turn, in order, and Edits the stored ones of these.
 	Touched []string
 	Edits   []gittree.Edit
 	By      git.Signature
 
-	// Turn is complete but for its tasks, which are read from the branch.
+	// Turn is complete except for its tasks, which are read from the branch.
 	Turn     *checkpoint.Shadow
 	TaskEnd  *tasks.Task
 	TaskStep *TaskStep
 }
 
-// TaskStep is a step of a subagent's task. Its number is known when it is made:
-// there is none if no file differs from the branch.
+// TaskStep is a step of a subagent's task. Its number is assigned when it is made: no step is
+// made if no file differs from the branch.
 type TaskStep struct {
 	workspace.TaskStep
 
 	ToolUse string
 }
 
-// Annotation records with the snapshot of a stop what the session is once its
+// Annotation is a request to record the session's state with the snapshot of a stop, once its
 // shadow commits are made.
 type Annotation struct {
 	Store   *bands.Store

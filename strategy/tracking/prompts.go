@@ -54,7 +54,8 @@ func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	}
 	var texts []string
 	for line := range bytes.Lines(data) {
-		// Most records have no escapes: they are not decoded, as a commit needs all of them.
+		// Most records have no escapes and need no decoding, which matters as a commit reads
+		// all of them.
 		number, text, ok := bytes.Cut(line, []byte(`,"text":"`))
 		text, whole := bytes.CutSuffix(text, []byte("\"}\n"))
 		if ok && whole && bytes.HasPrefix(number, []byte(`{"line":`)) && bytes.IndexByte(text, '\\') < 0 {
@@ -71,8 +72,8 @@ func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	return texts, nil
 }
 
-// RereadPrompts takes the prompts from the transcript again if the side file has lost
-// some. Without a transcript it returns none.
+// RereadPrompts reads the prompts from the transcript again if the side file has lost some.
+// Without a transcript it returns none.
 func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
 	ts.Log.WarnContext(ctx, "prompts read again", "session_id", s.ID)
 	from, err := ts.Sessions.Forgotten(s.ID)
@@ -94,8 +95,8 @@ func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *P
 	return ts.Prompts(s, n)
 }
 
-// TurnNumbers returns a function that counts, from 1, which of the session's prompts is the
-// first at a line of the transcript or behind it; 0 if there is none there.
+// TurnNumbers returns a function that returns the number, from 1, of the session's first
+// prompt at a line of the transcript or after it; 0 if there is none.
 func (ts *Transcripts) TurnNumbers(s *session.State, n *Pending) func(line int) int {
 	data, err := n.prompts.Read(ts.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
 	var lines []int

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// StoreTranscript stores in git what was read of the transcript, redacting at most
-// budget bytes, and reports whether all of it is stored.
+// StoreTranscript stores in git the part of the transcript that has been read, redacting at
+// most budget bytes, and reports whether all of that is stored.
 func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, budget int64) (complete bool, err error) {
 	rec := &s.Recorder
 	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
@@ -34,8 +34,8 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 	return rec.Stored.Raw >= rec.Cursor.Offset, nil
 }
 
-// StoredSegments returns what is stored of the session's transcript. If some of it is
-// lost it is stored again, as far as a hook has time.
+// StoredSegments returns the stored part of the session's transcript. If some of that is lost,
+// it is stored again, as far as a hook has time.
 func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (segments.Transcript, error) {
 	t, err := ts.Segmenter(s).Transcript(s.Recorder.Stored)
 	if !errors.Is(err, segments.ErrLost) {
@@ -48,7 +48,7 @@ func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (se
 	return ts.Segmenter(s).Transcript(s.Recorder.Stored)
 }
 
-// Segmenter returns what stores the session's transcript in segments.
+// Segmenter returns the writer that stores the session's transcript in segments.
 func (ts *Transcripts) Segmenter(s *session.State) segments.Writer {
 	return segments.Writer{
 		Repo: ts.Repo, Redact: ts.Redact, LineTimeout: ts.Options.LineTimeout,

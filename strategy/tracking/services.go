@@ -24,7 +24,7 @@ func New(w *workspace.Workspace) *Services {
 	}
 }
 
-// Transcripts brings sessions up to date with their transcripts.
+// Transcripts updates sessions from their transcripts.
 type Transcripts struct {
 	*workspace.Workspace
 

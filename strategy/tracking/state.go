@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Load returns the session's state, a new one if there is none. One that can't be read
-// is set aside: most of it is in the transcript.
+// Load returns the session's state, a new one if there is none. An unreadable state is set
+// aside: most of it is in the transcript.
 func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State, error) {
 	if forgotten, err := st.tombstones.HasSession(in.SessionID); err != nil || forgotten {
 		return nil, errors.Join(err, fmt.Errorf("session %s: %w", in.SessionID, workspace.ErrForgotten))
@@ -55,7 +55,7 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 	s.CLIVersion = st.Env.Version
 	if in.Transcript != "" {
 		if s.TranscriptPath == "" {
-			s.Recorder.Prompts = 0 // those that hooks were given are in it
+			s.Recorder.Prompts = 0 // the prompts of the hooks are in it
 		}
 		s.TranscriptPath = in.Transcript
 	}
@@ -70,9 +70,8 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 }
 
 // SaveUnchanged calls moveRefs, which may be nil, writes the side files and saves the
-// session's state, under the lock. If another hook has saved the session since it
-// had the stamp, or something was forgotten, nothing is done and the error is
-// [workspace.ErrStale].
+// session's state, under the lock. If the stamp is out of date, as another hook has saved the
+// session or something was forgotten, it does nothing and returns [workspace.ErrStale].
 func (st *States) SaveUnchanged(ctx context.Context, s *session.State, n *Pending, stamp string, moveRefs func() error) error {
 	return st.WithLock(ctx, func() error {
 		if st.Stamp(s.ID) != stamp {
@@ -83,7 +82,7 @@ func (st *States) SaveUnchanged(ctx context.Context, s *session.State, n *Pendin
 				return err
 			}
 		}
-		if err := st.Repo.SyncObjects(); err != nil { // nothing, where refs moved
+		if err := st.Repo.SyncObjects(); err != nil { // does nothing if refs moved
 			return err
 		}
 		return n.Save(st.Sessions, s)

@@ -6,14 +6,14 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Tail is what is to be added to a side file.
+// Tail is the data to be appended to a side file.
 type Tail struct {
-	at   int64 // where it goes
+	at   int64 // the offset at which it is written
 	Data []byte
 }
 
-// Add puts data behind the first valid bytes of the file, and returns how many are
-// valid then.
+// Add adds data after the first valid bytes of the file, and returns the new number of valid
+// bytes.
 func (t *Tail) Add(valid int64, data []byte) int64 {
 	if valid != t.at+int64(len(t.Data)) {
 		t.at, t.Data = valid, nil
@@ -22,8 +22,7 @@ func (t *Tail) Add(valid int64, data []byte) int64 {
 	return valid + int64(len(data))
 }
 
-// Read returns the first valid bytes of the file, including those that are still to be
-// added.
+// Read returns the first valid bytes of the file, including pending data.
 func (t *Tail) Read(side session.Side, valid int64) ([]byte, error) {
 	if len(t.Data) == 0 || valid != t.at+int64(len(t.Data)) {
 		return side.Read(valid)

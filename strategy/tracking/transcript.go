@@ -1,6 +1,6 @@
-// Package tracking brings the state of a session up to date: with the session's
-// transcript and those of its subagents, and with the marks that hooks leave in the
-// worktree. It holds what a hook has prepared until the state is saved.
+// Package tracking brings the state of a session up to date: with the session's transcript and
+// those of its subagents, and with the marks that hooks leave in the worktree. It holds the
+// changes that a hook has prepared until the state is saved.
 //
 // Hooks call it first, to load the state, and last, to save it. It imports the
 // packages workspace, journal and snapshots of strategy.
@@ -24,21 +24,21 @@ import (
 )
 
 const (
-	// RedactNow is how many bytes of new transcript a hook redacts.
+	// RedactNow bounds the bytes of new transcript that a hook redacts.
 	RedactNow = 256 << 10
 	// NoLimit is for detached children.
 	NoLimit = 0
-	// rested is the time after which git's gc may have removed what was stored
-	// and nothing refers to.
+	// rested is the time after which git's gc may have removed stored objects without
+	// references.
 	rested = 7 * 24 * time.Hour
 	// maxCalls bounds the tool calls kept of one turn, maxModel the bytes of a model's name.
 	maxCalls = 2000
 	maxModel = 100
 )
 
-// CatchUp reads what is new in the session's transcript and adds it to the state:
-// prompts, tokens, and what the running turn did. A missing transcript is not an
-// error. What belongs into side files is left in n.
+// CatchUp reads the new part of the session's transcript and adds it to the state: prompts,
+// tokens, and the calls and edits of the running turn. A missing transcript is not an error.
+// Data for side files is left in n.
 func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending) error {
 	if s.TranscriptPath == "" {
 		return nil
@@ -69,7 +69,7 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 		return err
 	}
 	files, err := ts.agents.unreadAgents(s)
-	if err != nil { // the folder is the agent's own: what can't be read there is skipped
+	if err != nil { // the folder is the agent's own: unreadable files in it are skipped
 		ts.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
 		return nil
 	}
@@ -96,7 +96,7 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 			s.TokenUsage = &total
 		}
 		began := s.Recorder.Turn.Start
-		if began.IsZero() && s.LastInteraction != nil { // no turn runs: the last one ended then
+		if began.IsZero() && s.LastInteraction != nil { // no turn runs: use the end of the last one
 			began = *s.LastInteraction
 		}
 		if scan.LastTime.IsZero() || !scan.LastTime.Before(began.Add(-workspace.ClockSlack)) { // else it is an earlier turn's
@@ -104,7 +104,7 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 		}
 		agents := &s.Recorder.Agents
 		if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
-			agents.Read = nil // what is read again is not counted again
+			agents.Read = nil // messages that are read again are not counted again
 		}
 		if f.Changed.After(agents.Since) {
 			agents.Since = f.Changed
@@ -140,7 +140,7 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		return err
 	}
 	addTurn(&rec.Turn, scan)
-	for _, a := range scan.Subagents { // they end at the stop where no hook reports them
+	for _, a := range scan.Subagents { // if no hook reports their ends, they end at the stop
 		if agent.Of(s.AgentType).NotesSubagents && rec.FindTask(ByToolUse(a.ToolUse)) == nil {
 			rec.AddTask(session.Task{
 				ToolUse: a.ToolUse, Agent: a.ID, Turn: s.TurnID, Started: ts.Env.Now(), Phase: session.TaskBackground,
@@ -176,15 +176,15 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 	return nil
 }
 
-// scan reads what is new in the session's transcript: all of one that was replaced, but for what
-// was forgotten.
+// scan reads the new part of the session's transcript, or all of a replaced one, except for
+// the forgotten part.
 func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (transcript.Scan, error) {
 	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
 	if err != nil {
 		return scan, fmt.Errorf("read transcript: %w", err)
 	}
 	if s.Recorder.Cursor.Offset == 0 {
-		s.TokenUsage = nil // what another version counted is counted again
+		s.TokenUsage = nil // recount tokens counted by another version
 	}
 	if !scan.Restarted {
 		return scan, nil
@@ -203,8 +203,8 @@ func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (
 	return scan, nil
 }
 
-// forgetTranscript removes from the state what came from the transcript. New side
-// files begin beside those of the saved state.
+// forgetTranscript removes the data of the transcript from the state. New side files begin
+// beside those of the saved state.
 func forgetTranscript(s *session.State, n *Pending) {
 	n.prompts, n.usage, n.Texts = Tail{}, Tail{}, nil
 	s.Renew(session.PromptsKind)
@@ -232,7 +232,7 @@ func addTurn(t *session.Turn, scan transcript.Scan) {
 		}
 	}
 	t.Calls = append(t.Calls, scan.Calls...)
-	if len(t.Calls) > maxCalls { // one long call then replaces the oldest ones
+	if len(t.Calls) > maxCalls { // replace the oldest ones by one long call
 		drop := t.Calls[:len(t.Calls)-maxCalls]
 		t.Calls = t.Calls[len(drop):]
 		t.Calls[0].Start = drop[0].Start

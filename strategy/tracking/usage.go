@@ -14,8 +14,8 @@ import (
 // of the message's id and its four counts.
 const usageSize = 8 + 4*4
 
-// count returns what messages add to the tokens. Each message counts once, by the
-// record with the most output: the side file holds what was counted for it.
+// count returns the tokens that messages add to the total. Each message counts once, by the
+// record with the most output: the side file holds the counted tokens of each.
 func (ts *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
 	if len(messages) == 0 {
 		return used, nil
@@ -50,8 +50,8 @@ func messageKey(m transcript.Message) uint64 {
 	return h.Sum64()
 }
 
-// countedOf returns what was counted for these messages, of which there are few among
-// the hundreds of thousands of a long session.
+// countedOf returns the counted tokens of these messages, which are few among the hundreds of
+// thousands of a long session.
 func (ts *Transcripts) countedOf(s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
 	counted := make(map[uint64]session.Tokens, len(messages))
 	var maybe [1 << 16]bool // by the low bits of the key

@@ -26,7 +26,8 @@ func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.P
 	if taken.Unchanged || taken.Snapshot.Parent == 0 {
 		return
 	}
-	// What others made since the snapshot's parent is not removed when the turn is taken back.
+	// The changes of others since the snapshot's parent are not removed when the turn is
+	// rewound.
 	count := 0
 	err := snapshots.ChangesSince(ctx, seen.snap.store, taken.Snapshot, taken.Snapshot.Parent, func(c tree.Change) error {
 		if count++; count > snapshots.MaxTimes {
@@ -46,8 +47,8 @@ func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.P
 	}
 }
 
-// Annotate records with a snapshot what the session is now. One that can't be
-// annotated is logged: the snapshot stays without its session.
+// Annotate records the session's present state with a snapshot. A failure is logged: the
+// snapshot stays without its session.
 func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
 	var old rewindstate.Session
 	if a.Unchanged {
@@ -71,8 +72,8 @@ func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.An
 	}
 }
 
-// markShared marks those of the touched files that another session, at work at the
-// same time, may have changed as well.
+// markShared marks the touched files that another session, active at the same time, may have
+// changed as well.
 func (sh *Shadows) markShared(ctx context.Context, s *session.State, touched []string, t *Changes) {
 	var unnamed []string
 	for _, p := range touched {

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// IsNeeded reports whether a session has something on the branch, other than those
-// that leave it. The caller holds the lock, and the list of sessions is read anew:
-// one may have begun since this hook did.
+// IsNeeded reports whether a session other than those in leaving has work on the branch. The
+// caller holds the lock. The list of sessions is read again, as one may have begun since this
+// hook did.
 func (sh *Shadows) IsNeeded(branch string, leaving []string) bool {
 	states, _ := session.Open(sh.Repo.CommonDir).Pending()
 	return slices.ContainsFunc(states, func(s *session.State) bool {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// markDue records what the turn leaves to commit where each turn gets a commit: what
-// it changed, and what earlier ones did if that couldn't be committed. Under
-// another strategy that is forgotten; the files stay pending.
+// markDue records the files to commit after the turn if each turn gets a commit: those that it
+// changed, and those of earlier turns that couldn't be committed. Under another strategy the
+// record is cleared; the files stay pending.
 func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {
 	due := &s.Recorder.Due
 	if tu.Options.Strategy != workspace.AutoCommit {
@@ -34,7 +34,7 @@ func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {
 	}
 }
 
-// IndexTime is when git's index was last written.
+// IndexTime returns when git's index was last written.
 func (tu *Turns) IndexTime() time.Time {
 	info, err := os.Lstat(filepath.Join(tu.Repo.GitDir, "index"))
 	if err != nil {

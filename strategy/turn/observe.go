@@ -26,23 +26,23 @@ type observation struct {
 	born    bool
 	by      git.Signature
 	entries []gitwork.StatusEntry
-	// whole reports whether entries are all that git lists, asked that they are all
-	// for these paths, which are all that matter. Else they are only what edit
-	// tools named.
+	// whole reports whether entries are everything that git lists. If asked isn't nil, they
+	// are everything for those paths, which are all that matter. Else they cover only paths
+	// named by edit tools.
 	whole bool
 	asked []string
-	snap  *bandScan // nil where no snapshot was taken
+	snap  *bandScan // nil if no snapshot was taken
 	// stored reports whether the transcript was stored while the snapshot was written,
-	// allStored whether nothing of it is left for a child.
+	// allStored whether that was all of it.
 	stored, allStored bool
 }
 
-// complete reports whether nothing that changed is missing.
+// complete reports whether no change is missing.
 func (o observation) complete() bool { return o.whole || o.asked != nil }
 
-// observe reads the transcript, reads HEAD and the user's name, and finds what
-// changed: by a snapshot and git's status of what that saw change, or by git's
-// status of everything.
+// observe reads the transcript, reads HEAD and the user's name, and finds the changed files:
+// by a snapshot and git's status of the paths that changed in it, or by git's status of the
+// whole worktree.
 func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
 	var seen observation
 	var headErr, byErr, statusErr error
@@ -65,8 +65,8 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 	seen.snap = ob.scan(ctx, s, in, func(b *bandScan) {
 		if caught == nil && seen.born && len(b.paths) > 0 {
 			var store sync.WaitGroup
-			// It isn't known yet whether the turn changed something that git lists. If this fails it is
-			// tried again when that is known.
+			// It isn't known yet whether the turn changed a file that git lists. If this
+			// fails, it is tried again once that is known.
 			store.Go(func() {
 				err := workspace.Recover(func() (err error) {
 					seen.allStored, err = ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
@@ -107,8 +107,8 @@ func (ob *Observer) storeTranscript(ctx context.Context, s *session.State, seen 
 	return ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
 }
 
-// observeNamed finds what changed among the paths that edit tools named, and lets
-// a child take the snapshot. Its cost doesn't grow with the worktree.
+// observeNamed finds the changed ones of the paths named by edit tools, and lets a child take
+// the snapshot. Its cost doesn't grow with the worktree.
 func (ob *Observer) observeNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
 	var seen observation
 	var headErr, byErr error
@@ -124,9 +124,9 @@ func (ob *Observer) observeNamed(ctx context.Context, s *session.State, n *track
 	return seen, errors.Join(err, headErr, byErr)
 }
 
-// LargeWorktree reports whether walking the worktree takes longer than a
-// subagent should wait at each step of its task: by the time of the last walk,
-// or where no snapshots are taken by the size of git's index.
+// LargeWorktree reports whether walking the worktree takes longer than a subagent should wait
+// at each step of its task: by the time of the last walk, or without snapshots by the size of
+// git's index.
 func (ob *Observer) LargeWorktree() bool {
 	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
 	if took, known := ob.snapshots.LastWalk(); known {
@@ -136,8 +136,8 @@ func (ob *Observer) LargeWorktree() bool {
 	return err == nil && info.Size() > largeIndex
 }
 
-// statusOfAll is git's status of the whole worktree. In a repository that is too large for
-// it, that leaves the time to read the files that edit tools named.
+// statusOfAll returns git's status of the whole worktree. It has a time limit, so that in a
+// repository that is too large there is time left to read the files named by edit tools.
 func (ob *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, error) {
 	if end, ok := ctx.Deadline(); ok {
 		const share = 0.6
@@ -148,9 +148,8 @@ func (ob *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, err
 	return gitwork.Status(ctx, ob.Repo)
 }
 
-// statusOfChanged asks git for the state of the paths that the snapshot saw
-// changed, of those that are pending and of those that edit tools named; of
-// none if they are too many.
+// statusOfChanged asks git for the state of the paths that changed in the snapshot, of the
+// pending ones and of those named by edit tools; of none if there are too many.
 func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *observation) error {
 	if !b.few {
 		return nil
@@ -172,8 +171,8 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 	return err
 }
 
-// namedStatus is git's status of the paths that edit tools named in this turn:
-// of the maxAsked that changed last, if they are more.
+// namedStatus returns git's status of the paths named by edit tools in this turn, or of the
+// maxAsked that changed last if there are more.
 func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwork.StatusEntry, error) {
 	paths := slices.Sorted(maps.Keys(ob.RelativePaths(s.Recorder.Turn.Edits)))
 	if len(paths) == 0 {
@@ -192,7 +191,7 @@ func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwor
 	return gitwork.Status(ctx, ob.Repo, paths...)
 }
 
-// newChanges returns what distinguishes the turn's changes from those of others.
+// newChanges returns the Changes that separate the turn's changes from those of others.
 func (ob *Observer) newChanges(s *session.State, seen observation) (*Changes, error) {
 	known, err := ob.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {

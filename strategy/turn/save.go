@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// SaveTurn makes the shadow checkpoint of a turn and forgets the turn.
+// SaveTurn makes the shadow checkpoint of a turn and clears the turn's record.
 func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) error {
 	n.Prompted, _ = tu.marks.PromptTime(s.ID)
 	tu.marks.BeginLate(s)
@@ -41,8 +41,8 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 		return err
 	}
 	tu.shadows.markShared(ctx, s, touched, changes)
-	// All tasks that aren't in the background have ended, and those too if nothing runs there any
-	// more.
+	// All tasks that aren't in the background have ended, and so have the others if none runs
+	// there any more.
 	for i := range s.Recorder.Tasks {
 		switch task := &s.Recorder.Tasks[i]; {
 		case task.Phase == session.TaskRunning:
@@ -55,14 +55,14 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 		if err := tu.storeTurn(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
-	} else if tu.Options.Strategy != workspace.AutoCommit { // that keeps task checkpoints only
+	} else if tu.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
 		for i := range s.Recorder.Tasks {
 			if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
 				tu.taskTurns.storeAgent(ctx, s, task, tracking.RedactNow)
 			}
 		}
 	}
-	for i := range s.Recorder.Tasks { // they need nothing more
+	for i := range s.Recorder.Tasks { // they are finished
 		if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
 			task.Phase = session.TaskDone
 		}
@@ -71,7 +71,7 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 	tu.shadows.annotate(ctx, s, n, seen, changes)
 	tu.markDue(s, touched, changes)
 	rest := session.Turn{}
-	if in.Background { // what tasks change that go on is still the turn's
+	if in.Background { // changes by tasks that continue are still the turn's
 		t := s.Recorder.Turn
 		open := slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return !c.Open })
 		rest = session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed, Mixed: t.Mixed}
@@ -101,8 +101,7 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	}
 	n.Unstored = n.Unstored || !complete
 	c := tracking.ShadowCommit{Head: seen.head, Touched: touched, Edits: workspace.EditsOf(entries, touched), By: seen.by}
-	// The tasks that have stopped without a hook that reported it get their last checkpoints
-	// before the stop's own.
+	// Tasks whose stop no hook has reported get their last checkpoints before the stop's own.
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
 		if task.Phase != session.TaskStopped {
@@ -129,8 +128,8 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	return nil
 }
 
-// recordBaseline keeps, for the next turn, what git's status listed now, and the snapshot
-// that goes with it.
+// recordBaseline records the present entries of git's status, and the snapshot taken with
+// them, for the next turn.
 func (tu *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	switch {
 	case seen.whole:

@@ -17,24 +17,24 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// maxAsked is the number of paths above which git's full status is quicker
-// than one of just these.
+// maxAsked is the number of paths above which git's full status is faster than the status of
+// these paths.
 const maxAsked = 60
 
 // bandScan is the result of a stop's snapshot.
 type bandScan struct {
 	store *bands.Store
 	taken capture.Taken
-	// paths changed since the session's last observation, false if they are too many
+	// paths changed since the session's last observation; few is false if there are too many,
 	// or that observation isn't known.
 	paths []string
 	few   bool
 }
 
-// scan takes the stop's snapshot, and finds what changed since the session's
-// last observation, if both can be done while the user waits. Else a child takes it, and
-// the result is nil. changed is called with what was found before the snapshot is
-// on the disk, and also if it doesn't come to be.
+// scan takes the stop's snapshot, and finds the paths changed since the session's last
+// observation, if both can be done while the user waits. Else a child takes it, and the result
+// is nil. changed is called with the paths before the snapshot is written, even if that fails
+// later.
 func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
 	store, err := ob.snapshots.Store()
 	if err != nil {
@@ -49,7 +49,7 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 				changed(b)
 				return nil
 			})
-			if failed != nil { // then everything is examined
+			if failed != nil { // everything is examined instead
 				ob.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
 			}
 		}
@@ -68,14 +68,14 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 	return nil
 }
 
-// takeStop takes the snapshot of a stop, and settles what children have left.
+// takeStop takes the snapshot of a stop, and settles requests that children haven't served.
 func (ob *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.TakeOptions) (taken capture.Taken, err error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.HookWait)
 	if err != nil {
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	asked := ob.requests.Unserved(ctx) // before the walk: what is asked for later wants a later snapshot
+	asked := ob.requests.Unserved(ctx) // before the walk: later requests need a later snapshot
 	o.Cause, o.SkipUnchanged = bands.Auto, true
 	o.MostFiles, o.MostBytes = snapshots.TakeNowFiles, snapshots.TakeNowBytes
 	taken, err = ob.snapshots.Take(ctx, held, o)
@@ -85,8 +85,7 @@ func (ob *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.
 	return taken, err
 }
 
-// autoName is what the snapshot of a task's checkpoint is called, or of a
-// stop's.
+// autoName returns the message of the snapshot of a task's checkpoint, or of a stop's.
 func autoName(s *session.State, t workspace.TaskEvent) string {
 	task := s.Recorder.FindTask(func(task *session.Task) bool {
 		return t.ToolUse != "" && task.ToolUse == t.ToolUse || t.Agent != "" && task.Agent == t.Agent
@@ -103,8 +102,8 @@ func autoName(s *session.State, t workspace.TaskEvent) string {
 	}
 }
 
-// lastSeen is the snapshot of this worktree that goes with what the session
-// has of git's status, 0 if there is none.
+// lastSeen returns the snapshot of this worktree that was taken with the session's record of
+// git's status, 0 if there is none.
 func (ob *Observer) lastSeen(s *session.State) bands.Version {
 	if s.Recorder.Seen.Lineage != ob.snapshots.Lineage() {
 		return 0
@@ -112,8 +111,8 @@ func (ob *Observer) lastSeen(s *session.State) bands.Version {
 	return bands.Version(s.Recorder.Seen.Version)
 }
 
-// changedSince lists the paths, as git's status may be asked for them, that
-// differ from the snapshot that the session saw last.
+// changedSince returns the paths, as arguments for git's status, that differ from the snapshot
+// of the session's last observation.
 func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
 	if seen == 0 {
 		return nil, false
@@ -122,7 +121,7 @@ func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of ban
 	modules := map[string]string{}
 	err := snapshots.ChangesSince(ctx, store, of, seen, func(c tree.Change) error {
 		if workspace.IsDir(c.Old) || workspace.IsDir(c.New) {
-			return nil // what is in it comes by itself
+			return nil // its contents are listed individually
 		}
 		if path.Base(c.Path) == ".gitignore" {
 			return snapshots.ErrTooMany // it changes what git lists elsewhere
@@ -136,9 +135,8 @@ func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of ban
 	return slices.Sorted(maps.Keys(paths)), err == nil
 }
 
-// statusPath is the path under which git's status lists a file: one in a
-// repository of its own is listed under that repository's name. known keeps what
-// was found out about directories.
+// statusPath returns the path under which git's status lists a file: a file in a nested
+// repository is listed under that repository's name. known caches the results for directories.
 func (ob *Observer) statusPath(p string, known map[string]string) string {
 	dir := path.Dir(p)
 	if dir == "." {

@@ -1,6 +1,6 @@
-// Package turn saves what a turn or a subagent's task changed: it observes the
-// worktree, separates the turn's changes from those of others, and prepares the turn
-// checkpoint on the shadow branch.
+// Package turn saves the changes of a turn or a subagent's task: it observes the worktree,
+// separates the turn's changes from those of others, and prepares the turn checkpoint on the
+// shadow branch.
 package turn
 
 import (
@@ -63,7 +63,7 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Turns saves what a turn changed.
+// Turns saves the changes of a turn.
 type Turns struct {
 	*workspace.Workspace
 
@@ -97,7 +97,7 @@ type Shadows struct {
 	transcripts *tracking.Transcripts
 }
 
-// TaskTurns saves what a subagent changed.
+// TaskTurns saves the changes of a subagent.
 type TaskTurns struct {
 	*workspace.Workspace
 

@@ -15,10 +15,9 @@ import (
 )
 
 // Commit makes a pending commit, moves the branch, and records both in the state. If HEAD has
-// moved since the last one, the session's pending files come along and the old branch goes,
-// unless another session needs it. The
-// caller holds the lock, and must sync the directories that Commit returns before the
-// state is saved: they have the branch's new value.
+// moved since the last one, the session's pending files are carried along and the old branch
+// is removed, unless another session needs it. The caller holds the lock, and must sync the
+// directories that Commit returns before the state is saved: they have the branch's new value.
 func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) (dirs []string, err error) {
 	edits := c.Edits
 	refs := workspace.NewRefTransaction(sh.Repo)
@@ -73,8 +72,8 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	return dirs, nil
 }
 
-// pendingEdits returns the session's pending files as its shadow branch has
-// them, less those that are written anew, and its tasks.
+// pendingEdits returns the session's pending files as its shadow branch has them, without
+// those in anew, and its tasks.
 func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
 	tree, err := sh.files.ShadowTree(ctx, s)
 	if err != nil {

@@ -40,9 +40,8 @@ func (sh *Shadows) writeStep(ctx context.Context, s *session.State, c tracking.S
 	return oid, made, err
 }
 
-// taskDirs returns the directories of the session's tasks as its shadow branch
-// has them, with the lines that answer their calls as far as they are known by
-// now.
+// taskDirs returns the directories of the session's tasks as its shadow branch has them, with
+// the ids of the lines that answer their calls, as far as they are known.
 func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
 	if len(s.Recorder.Tasks) == 0 {
 		return nil, nil

@@ -16,13 +16,13 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// agentTime is how long a subagent's transcript may take to be stored.
+// agentTime limits the time to store a subagent's transcript.
 const agentTime = 2 * time.Second
 
-// SaveTask makes a checkpoint of a task with all that the turn has changed so
-// far; in a large worktree, where finding all of it takes too long, with what
-// edit tools named. The turn goes on: what the session knows of git's status
-// stays, so that the stop sees the same changes as without it.
+// SaveTask makes a checkpoint of a task with all changes of the turn so far; in a large
+// worktree, where finding them takes too long, with those of files named by edit tools. The
+// turn continues: the session's record of git's status stays, so that the stop detects the
+// same changes as without the checkpoint.
 func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
 	look := tt.observer.observe
 	if tt.observer.LargeWorktree() {
@@ -42,10 +42,10 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	}
 	tt.shadows.markShared(ctx, s, touched, changes)
 	task := s.Recorder.FindTask(tracking.ByToolUse(toolUse))
-	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
+	unseen := !seen.complete() && task.Phase == session.TaskStopped // the snapshot has the changes of shell commands
 	keep := len(touched) > 0 || unseen
 	if !keep && task.Steps > 0 {
-		// A commit that took up the session's files took the task's checkpoints away.
+		// A commit of the session's files has removed the task's checkpoints.
 		shadow, err := tt.files.ShadowTree(ctx, s)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 		}
 	}
 	if task.Phase == session.TaskStopped {
-		if !keep && tt.Options.Strategy != workspace.AutoCommit { // that keeps task checkpoints only
+		if !keep && tt.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
 			tt.storeAgent(ctx, s, task, tracking.RedactNow)
 		}
 		task.Phase = session.TaskDone
@@ -123,8 +123,8 @@ func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *se
 	return nil
 }
 
-// storeAgent stores what a subagent wrote, unless that is more than so many bytes, and
-// notes it in the task. A checkpoint without it is better than none.
+// storeAgent stores a subagent's transcript of at most most bytes, and records it in the task.
+// A failure is logged: a checkpoint without it is better than none.
 func (tt *TaskTurns) storeAgent(ctx context.Context, s *session.State, task *session.Task, most int64) []git.OID {
 	file, found := subagents.Find(s.TranscriptPath, task.Agent)
 	if !found || file.Size > most {

@@ -22,21 +22,20 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Changes separates the paths that the running turn changed from those that
-// anybody else did. A path that an edit tool named is the turn's. Any other is
-// if it changed, by the file system's time, since the turn began and while a
-// tool ran that can write anything; where the transcript has no usable times,
-// the first of these decides.
+// Changes separates the paths changed by the running turn from those changed by others. A path
+// named by an edit tool is the turn's. Any other path is the turn's if it changed, by the file
+// system's time, since the turn began and while a tool ran that can write any file; without
+// usable times in the transcript, only the former is required.
 type Changes struct {
 	Repo  *git.Repo
 	Turn  session.Turn
 	Named map[string]bool // by edit tools, in this worktree
-	known map[string]bool // what git's status listed before the turn, see statusKey
+	known map[string]bool // the entries of git's status before the turn, see statusKey
 	head  git.OID         // HEAD's tree
 }
 
-// statusKey names a path as in git's status: untracked or deleted.
-// Other states need no memory, as their files have times.
+// statusKey returns the key of an untracked or deleted path. Other states needn't be recorded,
+// as their files have times.
 func statusKey(e gitwork.StatusEntry) string {
 	switch {
 	case e.Index == '?':
@@ -63,7 +62,7 @@ func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, er
 	case e.Index != '?' || ch.known[statusKey(e)]:
 		return false, nil
 	}
-	// An untracked file may have come with a directory that was renamed during the turn: then the
+	// An untracked file may be in a directory that was renamed during the turn: then the
 	// directory has a new time and the file doesn't.
 	for dir := path.Dir(e.Path); dir != "."; dir = path.Dir(dir) {
 		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(dir)))
@@ -84,15 +83,15 @@ func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, er
 	return false, nil
 }
 
-// take adds to the pending files what the turn changed, takes from them
-// what it took back, and returns the former.
+// take adds the files changed by the turn to the pending files, removes those that it
+// reverted, and returns the former.
 func (ch *Changes) take(ctx context.Context, s *session.State, seen observation) ([]string, error) {
 	var touched []string
 	listed := make(map[string]bool, len(seen.entries))
 	for _, e := range seen.entries {
 		listed[e.Path] = true
 		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
-			continue // a repository of its own, or ours
+			continue // a nested repository, or a file of this program
 		}
 		is := ch.Named[e.Path]
 		if !is && !ch.Turn.Start.IsZero() {
@@ -108,8 +107,8 @@ func (ch *Changes) take(ctx context.Context, s *session.State, seen observation)
 	slices.Sort(touched)
 	touched = slices.Compact(touched)
 	if seen.complete() {
-		// The turn took back what is no longer in git's status, and changed or disappeared
-		// during the turn.
+		// The turn reverted the files that are no longer in git's status, and changed or
+		// disappeared during the turn.
 		s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool {
 			if listed[p] {
 				return false
@@ -144,7 +143,7 @@ func (ch *Changes) During(at time.Time) bool {
 	return false
 }
 
-// moduleTime is when another commit was last checked out in a submodule.
+// moduleTime returns when another commit was last checked out in a submodule.
 func moduleTime(dir string) time.Time {
 	var latest time.Time
 	gitDir := filepath.Join(dir, ".git")
@@ -165,8 +164,8 @@ func moduleTime(dir string) time.Time {
 	return latest
 }
 
-// After is what is known once git's status listed these entries: of all paths,
-// or if asked isn't nil of just these.
+// After returns the record of git's status after it listed these entries: of all paths, or if
+// asked isn't nil of only these.
 func (ch *Changes) After(asked []string, entries []gitwork.StatusEntry) map[string]bool {
 	known := map[string]bool{}
 	if asked != nil {
@@ -184,7 +183,7 @@ func (ch *Changes) After(asked []string, entries []gitwork.StatusEntry) map[stri
 	return known
 }
 
-// EncodeKnown is the side file of what git's status listed.
+// EncodeKnown returns the side file with the entries of git's status.
 func EncodeKnown(known map[string]bool) []byte {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(known)) {
@@ -204,8 +203,8 @@ func decodeKnown(data []byte) map[string]bool {
 	return known
 }
 
-// DropCommitted takes the committed paths from what the session has recorded as
-// untracked or deleted, so that a later turn that does it again is seen.
+// DropCommitted removes the committed paths from the session's record of untracked or deleted
+// ones, so that a later turn that makes the same change is detected.
 func (tu *Turns) DropCommitted(s *session.State, n *tracking.Pending, changes journal.Changes) error {
 	data, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil || len(data) == 0 {

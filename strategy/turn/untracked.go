@@ -16,10 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// ListUntracked makes the list of what git's status shows before a session's
-// first turn, where session-start had no time for it. If that turn has begun,
-// only what is older than the turn is known to be from before it; if it may have
-// written something already, nothing is.
+// ListUntracked lists git's status before a session's first turn, if session-start had no time
+// for it. If that turn has begun, only changes older than the turn are known to be from before
+// it; if it may have written a file already, none are.
 func (tu *Turns) ListUntracked(ctx context.Context, id string) error {
 	s, err := tu.Sessions.Load(id)
 	if errors.Is(err, session.ErrNotFound) {

@@ -8,31 +8,31 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// Of the children that complete a session's checkpoints at most one runs and one waits
-// for it; the one that waits finds all the work recorded until then, so that a third
-// would have nothing to do. The slots are the names of their locks.
+// At most one child completes a session's checkpoints, and at most one more waits for it. The
+// waiting child finds all the work recorded until then, so a third would have nothing to do.
+// The slots are the names of their locks.
 func runsSlot(id string) string { return "run " + id }
 
 func waitsSlot(id string) string { return "wait " + id }
 
-// RequestCompletion starts a detached child that does the rest of a session's work,
-// unless one is already waiting to do so.
+// RequestCompletion starts a detached child that finishes a session's work, unless one is
+// already waiting.
 func (c *Children) RequestCompletion(ctx context.Context, id string) {
 	if !c.childTaken(waitsSlot(id)) {
 		c.startChild(ctx, id)
 	}
 }
 
-// RequestCompletionIfIdle is RequestCompletion for a hook that has added nothing to
-// that work: it starts no child while one runs.
+// RequestCompletionIfIdle is RequestCompletion for a hook that has added no work: it starts no
+// child while one is running.
 func (c *Children) RequestCompletionIfIdle(ctx context.Context, id string) {
 	if !c.childTaken(runsSlot(id)) && !c.childTaken(waitsSlot(id)) {
 		c.startChild(ctx, id)
 	}
 }
 
-// DetachRecall starts a child that finishes the saved context of a session, or with an
-// empty id what is pending for any.
+// DetachRecall starts a child that finishes the saved context of a session, unless the id is
+// empty, and prunes automatic ones.
 func (c *Children) DetachRecall(ctx context.Context, id string) {
 	args := []string{"hooks", "recall"}
 	if id != "" {
@@ -61,8 +61,8 @@ func (c *Children) childTaken(slot string) bool {
 	return slots.Taken(slot)
 }
 
-// RunAsChild runs do once no other child of the session runs. It returns nil without
-// running it if another child is already waiting, which will do the same.
+// RunAsChild runs do once no other child of the session runs. If another child is already
+// waiting, which will do the same, it returns nil at once.
 func (c *Children) RunAsChild(ctx context.Context, id string, do func() error) error {
 	slots, err := c.childSlots()
 	if err != nil {

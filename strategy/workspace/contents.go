@@ -21,11 +21,11 @@ import (
 const maxContent = 64 << 20
 
 const (
-	// maxBytes is how many bytes are stored at once: git hashes and this program stores
-	// some 50 MB a second, and a hook has 5 s. The smaller files come first. Of further
-	// files only the names are recorded.
+	// maxBytes bounds the bytes stored by one call: hashing by git and storing by this program
+	// reach some 50 MB/s, and a hook has 5 s. Smaller files come first; of the rest only the
+	// names are recorded.
 	maxBytes = 128 << 20
-	// fileCost is what a file counts beside its bytes: 8,000 small ones take a second.
+	// fileCost is added to the size of each file: 8,000 small files take a second.
 	fileCost = 8 << 10
 )
 
@@ -90,8 +90,8 @@ type sizedFile struct {
 	size int64
 }
 
-// withinLimit returns the files that are stored if they may have at most so many bytes,
-// each with cost more: all if that suffices, else the first of the smallest.
+// withinLimit returns the paths of the files to store if their sizes, plus cost for each, may
+// add up to bytes: all if they fit, else the first of the smallest.
 func withinLimit(files []sizedFile, bytes, cost int64) []string {
 	var sum int64
 	for _, f := range files {
@@ -110,13 +110,13 @@ func withinLimit(files []sizedFile, bytes, cost int64) []string {
 	return paths
 }
 
-// entryKind is what the entry of a path still lacks.
+// entryKind is the state of a path's entry.
 type entryKind int
 
 const (
-	absent   entryKind = iota // it can't be stored
-	whole                     // nothing
-	unhashed                  // its content
+	absent   entryKind = iota // the path can't be stored
+	whole                     // complete
+	unhashed                  // lacks the hash of its content
 )
 
 // entry returns the tree entry for one path, and the size of a regular file.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Environment is what the program outside the repository provides to the recorder.
+// Environment provides the recorder with access to the process, the user and the system.
 type Environment struct {
 	Getenv  func(string) string
 	Now     func() time.Time
@@ -24,12 +24,12 @@ type Environment struct {
 	Confirm func(ctx context.Context, question string) bool
 	// Detach starts this program with these arguments as a process of its own.
 	Detach func(args ...string) error
-	// Caller is the git process that runs this hook.
+	// Caller returns the git process that runs this hook.
 	Caller func() (proc.Info, bool)
 	// Alive reports whether the process with this start time still runs.
 	Alive func(pid int, start uint64) bool
 	// Ask sends a prompt to a model, at the user's cost, and returns its reply.
 	Ask func(ctx context.Context, prompt string) (string, error)
-	// Registry is the catalog of snapshots, nil where none is kept.
+	// Registry is the catalog of snapshots, nil if there is none.
 	Registry *registry.Registry
 }

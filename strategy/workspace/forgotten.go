@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
-// ErrForgotten means that the user had a session forgotten: nothing of it is recorded,
-// even if it continues.
+// ErrForgotten means that the user had the session forgotten: its events aren't recorded, even
+// if it continues.
 var ErrForgotten = errors.New("the session was forgotten")
 
 // HasSession reports whether the session was forgotten in this repository, by
@@ -37,15 +37,15 @@ func (ts *Tombstones) FileMatcher() func(path string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
 
-// Check returns an error if the list of what was forgotten can't be read.
-// What was recorded then could bring it back; the work stays due.
+// Check returns an error if the list of forgotten sessions and files can't be read. Recording
+// without the list could restore forgotten data, so the caller leaves its work for later.
 func (ts *Tombstones) Check() error {
 	_, err := tombstone.Load(ts.Repo.CommonDir)
 	return err
 }
 
-// MaskForgotten makes w.Redact mask what is forgotten in the repository now. If the list
-// can't be read w.Redact masks what it did before, and counts as changed: see
+// MaskForgotten makes w.Redact mask the texts and files forgotten in the repository by now. If
+// the list can't be read, w.Redact keeps its old masks, and they count as changed: see
 // [Tombstones.Check].
 func (w *Workspace) MaskForgotten() error {
 	list, err := os.Lstat(tombstone.Path(w.Repo.CommonDir))
@@ -53,7 +53,7 @@ func (w *Workspace) MaskForgotten() error {
 		w.redactions++
 		return err
 	}
-	// A list is only ever replaced by another file; there may be none.
+	// The list is only ever replaced by a new file; it may be missing.
 	old := w.masked
 	if old == nil && list == nil || old != nil && list != nil &&
 		os.SameFile(old, list) && old.Size() == list.Size() && old.ModTime().Equal(list.ModTime()) {
@@ -76,12 +76,12 @@ func (w *Workspace) MaskForgotten() error {
 	return nil
 }
 
-// Learn adds what v1Tree, a tree of the metadata branch, lists as forgotten to
-// this repository's own list. Where files are new in it, quotes of them are masked in the
-// records of sessions, whose transcripts are stored anew with their next event, and in
-// what the workspace records from then on. The caller holds the lock.
+// Learn adds the entries that v1Tree, a tree of the metadata branch, lists as forgotten to
+// this repository's own list. If that adds files, quotes of them are masked in the records of
+// sessions, whose transcripts are stored again with their next event, and in everything the
+// workspace records from then on. The caller holds the lock.
 //
-// The own list is written last: a run that was killed before is repeated by the next.
+// The own list is written last, so that the next run repeats a run that was killed.
 func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) error {
 	unknown, err := ts.unknown(ctx, v1Tree)
 	if err != nil || unknown.Empty() {
@@ -104,8 +104,8 @@ func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) error {
 	return ts.MaskForgotten()
 }
 
-// LearnHere is Learn of the metadata branch as it is here. It takes
-// the lock, unless there is nothing to learn.
+// LearnHere is Learn of the local metadata branch. It takes the lock, unless there is nothing
+// to learn.
 func (ts *Tombstones) LearnHere(ctx context.Context) error {
 	tree, err := checkpoint.Tree(ctx, ts.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
@@ -120,8 +120,8 @@ func (ts *Tombstones) LearnHere(ctx context.Context) error {
 	return ts.WithLock(ctx, func() error { return ts.Learn(ctx, tree) })
 }
 
-// unknown returns what v1Tree lists as forgotten; nothing if this repository's own
-// list has all of it.
+// unknown returns the entries that v1Tree lists as forgotten; none if this repository's own
+// list has all of them.
 func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.Forgotten, error) {
 	listed, err := checkpoint.ForgottenIn(ctx, ts.Repo, v1Tree)
 	if err != nil || listed.Empty() {
@@ -134,9 +134,8 @@ func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.F
 	return listed, nil
 }
 
-// maskSessions masks what the states of sessions and the files beside them quote, and
-// makes every session store its transcript anew: the objects that it has stored quote
-// too.
+// maskSessions masks quotes in the states of sessions and the files beside them, and makes
+// every session store its transcript again, as the stored objects contain quotes, too.
 func (ts *Tombstones) maskSessions(quotes *quoted.Files) error {
 	states, _ := ts.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
@@ -162,7 +161,7 @@ func (ts *Tombstones) maskSessions(quotes *quoted.Files) error {
 			if err != nil {
 				return err
 			}
-			masked := quotes.MaskInPlace(data) // its length stays
+			masked := quotes.MaskInPlace(data) // of the same length
 			if bytes.Equal(masked, data) {
 				continue
 			}
@@ -212,7 +211,7 @@ func (f ForgottenRedactor) TextContext(ctx context.Context, s string) (string, e
 	return f.Redactor.TextContext(ctx, string(masked))
 }
 
-// Forget masks what was forgotten in a line of a transcript.
+// Forget masks forgotten texts and files in a line of a transcript.
 func (f ForgottenRedactor) Forget(line []byte) []byte { return f.Forgotten.Mask(line) }
 
 // Path masks and redacts a path.

@@ -14,11 +14,11 @@ type Input struct {
 	SessionID string
 	// Transcript is the path of the transcript, empty if none was named.
 	Transcript string
-	// Prompt is what a prompt hook was given.
+	// Prompt is the text in the payload of a prompt hook.
 	Prompt string
 	// Summary is the agent's last message, in the payload of a stop.
 	Summary string
-	// Background reports whether tasks go on running after the stop.
+	// Background reports whether tasks keep running after the stop.
 	Background bool
 	// Task is the payload of a subagent's hook.
 	Task TaskEvent
@@ -27,15 +27,15 @@ type Input struct {
 	AgentType string
 	// Hurried reports whether work that a child can do must be left to one.
 	Hurried bool
-	// Source is why a session starts, Reason why it ends, PromptID what names the
-	// prompt that an event belongs to; each empty if absent.
+	// Source is why a session starts, Reason why it ends, PromptID the id of the prompt that
+	// the event belongs to; each is empty if absent.
 	Source, Reason, PromptID string
 	// PromptContext reports whether the agent takes context with a prompt.
 	PromptContext bool
 	// StartContextLost reports whether the agent doesn't take the context that is returned at
 	// this start of a session.
 	StartContextLost bool
-	// Compaction is the agent's own summary of what it compacted.
+	// Compaction is the agent's own summary of the compacted context.
 	Compaction string
 }
 
@@ -46,12 +46,12 @@ type TaskEvent struct {
 	// Agent is the subagent's id.
 	Agent             string
 	Type, Description string
-	// Background reports whether the call has ended and the subagent goes on.
+	// Background reports whether the call has ended while the subagent keeps running.
 	Background bool
 	// Unnamed reports whether the agent's version doesn't name the subagent in the
 	// payloads of its hooks.
 	Unnamed bool
-	// Step is what the subagent recorded of its plan.
+	// Step is the subagent's update of its plan.
 	Step TaskStep
 }
 
@@ -62,7 +62,7 @@ type TaskStep struct {
 	Input json.RawMessage
 }
 
-// ErrTask means that a hook named a task by what can't be an id.
+// ErrTask means that a hook identified a task by an invalid id.
 var ErrTask = errors.New("unusable id of a task")
 
 // Check returns [ErrTask] for ids that can't be used in paths.

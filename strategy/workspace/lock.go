@@ -11,18 +11,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// MaxAttempts is how often a step is tried if other hooks of the session save it in
-// between.
+// MaxAttempts bounds the attempts at a step while other hooks save the session in between.
 const MaxAttempts = 5
 
-// ErrStale means that another hook has saved a state since it was loaded, or that
-// something was forgotten which the caller's work may hold.
+// ErrStale means that another hook has saved a state since it was loaded, or that a text or
+// file was forgotten that the caller's data may contain.
 var ErrStale = errors.New("session state changed meanwhile")
 
 // WithLock runs do while this process holds the repository's lock, and returns
-// [filelock.ErrLocked] if it can't be had within Options.LockTimeout. w.Redact masks what
-// is forgotten by then; what was redacted or stored before may hold it, see
-// [Workspace.Redactions].
+// [filelock.ErrLocked] if the lock isn't acquired within Options.LockTimeout. During do,
+// w.Redact masks everything forgotten so far; data redacted or stored earlier may still
+// contain it, see [Workspace.Redactions].
 func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
@@ -44,13 +43,13 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	return err
 }
 
-// Redactions returns how often what w.Redact masks has changed. What was redacted or
-// stored without the lock is not to be written if the number is another one under the
-// lock: something was forgotten meanwhile, and the work is prepared anew.
+// Redactions returns the number of changes to the masks of w.Redact. If the number has changed
+// by the time the lock is held, data redacted or stored without the lock must not be written:
+// it may contain text forgotten meanwhile, and must be prepared again.
 func (w *Workspace) Redactions() int { return w.redactions }
 
-// Stamp returns what is another text whenever the state of a session was saved, or
-// something was forgotten ([Workspace.Redactions]), in between.
+// Stamp returns a text that changes whenever the state of a session is saved or something is
+// forgotten ([Workspace.Redactions]).
 func (w *Workspace) Stamp(id string) string {
 	return w.Sessions.Stamp(id) + " " + strconv.Itoa(w.redactions)
 }

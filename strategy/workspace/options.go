@@ -18,7 +18,7 @@ const (
 // AutoMessage is the message of snapshots that the user did not ask for.
 const AutoMessage = "auto"
 
-// Options are the settings that the recorder obeys.
+// Options holds the settings of the recorder.
 type Options struct {
 	// Strategy is Name or AutoCommit; empty means Name.
 	Strategy string
@@ -29,13 +29,13 @@ type Options struct {
 	AmendCommits bool
 	// LockTimeout is how long a hook waits for the repository's lock.
 	LockTimeout time.Duration
-	// LineTimeout is how long one line of a transcript is redacted. A line that takes
-	// longer is left out. Zero is no limit but that of the hook.
+	// LineTimeout limits the redaction of one line of a transcript. A line that takes longer
+	// is left out. Zero means no limit but that of the hook.
 	LineTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
-	// OwnRemote reports whether PushRemote comes from the user's own settings, and not
-	// from a proposal of the project: only then it may be a path.
+	// OwnRemote reports whether PushRemote comes from the user's own settings, and not from a
+	// proposal of the project: only then may it be a path.
 	OwnRemote bool
 	// Summarize reports whether a summary of each checkpoint is written.
 	Summarize bool

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// RelativePaths turns absolute paths into those of this worktree and leaves out
-// the others.
+// RelativePaths returns those of the absolute paths that are in this worktree, relative to its
+// root.
 func (w *Workspace) RelativePaths(paths []string) map[string]bool {
 	in := make(map[string]bool, len(paths))
 	for _, p := range paths {
@@ -25,15 +25,15 @@ func (w *Workspace) RelativePaths(paths []string) map[string]bool {
 	return in
 }
 
-// RelativePath turns an absolute path into one of the worktree, false if it is
-// none or belongs to this program.
+// RelativePath returns an absolute path relative to the worktree's root; false if it is
+// outside or belongs to this program.
 func RelativePath(repo *git.Repo, path string) (string, bool) {
 	rel, ok := repo.Rel(path)
 	return rel, ok && !strings.HasPrefix(rel, ".entire/")
 }
 
-// ContainsPath reports whether a sorted list has the path. A turn may change ten
-// thousand files.
+// ContainsPath reports whether a sorted list has the path. The search is binary, as a turn may
+// change ten thousand files.
 func ContainsPath(sorted []string, path string) bool {
 	_, found := slices.BinarySearch(sorted, path)
 	return found
@@ -45,12 +45,10 @@ func (fi *Files) HasFile(path string) bool {
 	return git.ValidPath(path) && err == nil
 }
 
-// ClockSlack is how far the times of a transcript and of the file system may be
-// apart.
+// ClockSlack bounds the difference between the clocks of a transcript and of the file system.
 const ClockSlack = 50 * time.Millisecond
 
-// RemovalTime is when the path's place last changed: that of the nearest
-// directory that is still there.
+// RemovalTime returns the change time of the nearest existing directory above a removed path.
 func RemovalTime(root, p string) time.Time {
 	for p != "." {
 		p = path.Dir(p)

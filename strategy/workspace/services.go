@@ -20,13 +20,13 @@ type Files struct {
 	tombstones *Tombstones
 }
 
-// Tombstones reads which sessions and files the user had forgotten in the repository,
-// and adds those that other clones had forgotten.
+// Tombstones reads the list of sessions and files forgotten in the repository, and adds those
+// forgotten in other clones.
 type Tombstones struct {
 	*Workspace
 }
 
-// Children starts detached children of this program and keeps their number small.
+// Children starts detached children of this program and limits their number.
 type Children struct {
 	*Workspace
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// OwnsSession reports whether the session belongs to this worktree. The main worktree
-// also owns those from before the repository was moved.
+// OwnsSession reports whether the session belongs to this worktree. The main worktree also
+// owns sessions from before the repository was moved.
 func (w *Workspace) OwnsSession(s *session.State) bool {
 	if s.WorktreePath == w.Repo.Root {
 		return true
@@ -68,8 +68,7 @@ func (w *Workspace) IsActive(s *session.State) bool {
 	return s.Phase == session.Active && (agent.PID == 0 || w.Env.Alive(agent.PID, agent.Start))
 }
 
-// IsBusy reports whether the session's turn runs or tasks of it go on in the
-// background.
+// IsBusy reports whether the session's turn runs or its tasks still run in the background.
 func IsBusy(s *session.State) bool { return s.Phase == session.Active || s.Recorder.Background }
 
 // NewestFirst returns the sessions ordered by their last events, newest first.
@@ -104,12 +103,12 @@ func IncompleteCheckpoints(s *session.State) []string {
 	return ids
 }
 
-// TurnVariable is the environment variable with the turn whose commit is being made,
-// for the hooks of that commit.
+// TurnVariable names the environment variable that passes the turn being committed to the
+// hooks of the commit.
 const TurnVariable = "ENTIRE_AUTO_COMMIT"
 
-// IsTurnCommitOf reports whether the commit that is being made is the one that the
-// strategy auto-commit makes of the session's last turn.
+// IsTurnCommitOf reports whether the commit in progress is the one that the strategy
+// auto-commit makes of the session's last turn.
 func (w *Workspace) IsTurnCommitOf(s *session.State) bool {
 	turn := w.Env.Getenv(TurnVariable)
 	return turn != "" && turn == s.TurnID && s.Phase != session.Active

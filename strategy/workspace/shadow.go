@@ -32,8 +32,8 @@ func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
 	return c.Tree, nil
 }
 
-// Lookup returns the entry of a path in a tree, which may be the empty tree that is
-// not stored.
+// Lookup returns the entry of a path in a tree, which may be the empty tree without being
+// stored.
 func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.TreeEntry, bool, error) {
 	if tree == w.Repo.Format.EmptyTree() {
 		return git.TreeEntry{}, false, nil
@@ -41,8 +41,8 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 	return gittree.Lookup(ctx, w.Repo, tree, path)
 }
 
-// NextTip returns what the session's next shadow commit builds on, and the branch that
-// it leaves if HEAD has moved, else an empty name.
+// NextTip returns the tip that the session's next shadow commit builds on, and the session's
+// old shadow branch if HEAD has moved, else an empty name.
 func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
 	next := checkpoint.ShadowBranch(head.OID, fi.Repo.WorktreeID)
 	at, err = fi.TipOf(ctx, refs, next, head)
@@ -63,8 +63,8 @@ func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.S
 	return at, old, nil
 }
 
-// TipOf returns what the next commit on a shadow branch of head builds on: the branch's
-// last one, or head's tree where there is no such branch.
+// TipOf returns the tip that the next commit on a shadow branch of head builds on: the
+// branch's last commit, or only head's tree if there is no such branch.
 func (fi *Files) TipOf(ctx context.Context, refs *RefTransaction, branch string, head git.Commit) (checkpoint.Tip, error) {
 	at := checkpoint.Tip{Tree: head.Tree}
 	tip, err := refs.Get(ctx, branch)

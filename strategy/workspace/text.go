@@ -9,22 +9,22 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// Redactor takes secrets out of text before it is written.
+// Redactor removes secrets from text before it is written.
 type Redactor interface {
 	Line(line []byte) []byte
 	Text(s string) string
 	Path(path string) string
-	// These end with ctx, in the middle of a long text too.
+	// These return an error soon after ctx ends, also within a long text.
 	LineContext(ctx context.Context, line []byte) ([]byte, error)
 	TextContext(ctx context.Context, s string) (string, error)
 }
 
 const (
-	// maxKeptText bounds what is kept, beside the transcript, of a prompt or of the last
+	// maxKeptText bounds the bytes kept, beside the transcript, of a prompt or of the last
 	// message of a turn.
 	maxKeptText = 64 << 10
-	// CutMargin is redacted beyond that and not kept, so that a secret at the cut is
-	// found. It is longer than a private key.
+	// CutMargin is the number of bytes that are redacted beyond that and not kept, so that a
+	// secret at the cut is found. It is longer than a private key.
 	CutMargin = 16 << 10
 )
 
@@ -33,14 +33,14 @@ func (w *Workspace) FirstPrompt(text string) string {
 	return checkpoint.FirstPrompt(w.Redact.Text(text[:min(len(text), CutMargin)]))
 }
 
-// RedactText returns what is kept of a prompt or message, redacted. It returns an error
-// soon after ctx ends.
+// RedactText returns the part of a prompt or message that is kept, redacted. It returns an
+// error soon after ctx ends.
 func (w *Workspace) RedactText(ctx context.Context, text string) (string, error) {
 	if len(text) <= maxKeptText {
 		return w.Redact.TextContext(ctx, text)
 	}
-	// What was redacted is shorter or longer; the end of it, which may be the beginning
-	// of a secret, is as it was.
+	// Redaction may shorten or lengthen the text. Its end may be the beginning of a secret
+	// that was not recognized.
 	clean, err := w.Redact.TextContext(ctx, text[:min(len(text), maxKeptText+CutMargin)])
 	if err != nil {
 		return "", err

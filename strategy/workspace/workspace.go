@@ -1,6 +1,6 @@
-// Package workspace is what the services of package strategy and its subpackages
-// share: one worktree with its repository, sessions, settings and environment, and
-// the lock of the repository's records.
+// Package workspace holds the state that the services of package strategy and its subpackages
+// share: one worktree with its repository, sessions, settings and environment, and the lock of
+// the repository's records.
 //
 // It imports the formats and the packages that do input and output (session,
 // checkpoint, bands, internal/git, internal/disk), and no other package of strategy.
@@ -36,8 +36,8 @@ type Workspace struct {
 	Env      Environment
 	Log      *slog.Logger
 
-	// Recovered counts what was finished in the place of other hooks: decisions
-	// carried out late, turns of dead agents.
+	// Recovered counts the work finished for other hooks: decisions carried out late, turns of
+	// dead agents.
 	Recovered int
 	// Retried counts how often work was repeated because another hook had saved
 	// the session.
@@ -46,14 +46,14 @@ type Workspace struct {
 	// LockHeld the longest time that it has held it.
 	LockWait, LockHeld time.Duration
 
-	user  *git.Signature  // once asked for
+	user  *git.Signature  // cached by Identity
 	slots *filelock.Slots // of a child, while it runs
 
-	masked     fs.FileInfo // the list of what was forgotten that Redact masks; nil if there is none
-	redactions int         // how often what Redact masks has changed
+	masked     fs.FileInfo // the list of forgotten entries that Redact masks; nil if there is none
+	redactions int         // the number of changes to the masks of Redact
 }
 
-// Identity returns the user, now, as the author of the program's own commits.
+// Identity returns the user as the author of the program's own commits, with the current time.
 func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	if w.user == nil {
 		by, err := gitwork.Identity(ctx, w.Repo)
@@ -67,10 +67,10 @@ func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	return by, nil
 }
 
-// RecordsDir is the folder of the program's records in a repository.
+// RecordsDir returns the folder of the program's records in a repository.
 func RecordsDir(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "entire") }
 
-// RecordsDir is the folder of the program's records in the repository.
+// RecordsDir returns the folder of the program's records in the repository.
 func (w *Workspace) RecordsDir() string { return RecordsDir(w.Repo) }
 
 // GitDirOf returns the git directory of a worktree of the repository, by its id.
@@ -81,15 +81,15 @@ func (w *Workspace) GitDirOf(worktree string) string {
 	return filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(worktree))
 }
 
-// ForksDir is the folder of the records of forks.
+// ForksDir returns the folder of the records of forks.
 func (w *Workspace) ForksDir() string { return filepath.Join(w.RecordsDir(), "forks") }
 
-// Transcripts is where the transcripts of the worktree's sessions are.
+// Transcripts returns the place of the transcripts of the worktree's sessions.
 func (w *Workspace) Transcripts() transcript.Place {
 	return transcript.Place{Getenv: w.Env.Getenv, Home: w.Env.Home, Root: w.Repo.Root, Records: w.RecordsDir()}
 }
 
-// TranscriptCopies is the folder of transcripts that were replaced.
+// TranscriptCopies returns the folder for copies of replaced transcripts.
 func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
 
 // Head returns the commit at HEAD; false on an unborn branch.
