@@ -1,4 +1,4 @@
-// Command agentfs keeps snapshots of whole working trees and brings them back.
+// Command agentfs takes snapshots of whole working trees and restores them.
 package main
 
 import (
@@ -25,7 +25,7 @@ func run() int {
 	defer stop()
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "" // it is gone; commands that need it report that
+		dir = "" // removed; commands that need it report the error
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -31,9 +31,9 @@ func main() {
 }
 
 func run() int {
-	// A hook lives for milliseconds and needs little: collect garbage late. What takes
-	// longer may need nearly as much as the limit, and collect all the time, or more, and
-	// collect too late.
+	// A hook runs for milliseconds and needs little memory: collect garbage late. A longer run may
+	// need nearly the limit and then collects continuously, or more than the limit and then
+	// collects too late.
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
 	defer time.AfterFunc(longRun, func() {
@@ -44,7 +44,7 @@ func run() int {
 	defer stop()
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "" // it is gone; commands that need it report that
+		dir = "" // removed; commands that need it report the error
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// shell is one that completion is for.
+// shell is a shell for which completion exists.
 type shell struct {
 	name  string
 	write func(root *cobra.Command, w io.Writer) error
-	// file returns where the shell finds the script of a program: below the folders of the
-	// user's data and configuration.
+	// file returns the path where the shell looks for the script of a program, in the user's data
+	// or configuration folder.
 	file func(data, config, program string) string
-	// next is what the user has to do once, empty if nothing. %s is the file's folder, or
-	// the file where the shell takes files.
+	// next is an instruction to the user, empty if nothing is left to do. %s is the folder of the
+	// file, or the file itself for shells that take a file.
 	next string
 }
 
@@ -58,7 +58,7 @@ func shells() []shell {
 	}
 }
 
-// newCompletionCmd is instead of cobra's: it installs, too.
+// newCompletionCmd replaces cobra's command: it also installs the script.
 func newCompletionCmd(a *app.App) *cobra.Command {
 	names := make([]string, 0, len(shells()))
 	for _, s := range shells() {
@@ -182,7 +182,7 @@ EXIT STATUS
 				if err := errors.Join(err, s.write(cmd.Root(), &script)); err != nil {
 					return fmt.Errorf("uninstall completion: %w", err)
 				}
-				// A script is ours, of any version of the program, if it begins as ours does.
+				// The first line of a script is the same in all versions of the program.
 				first, _, _ := bytes.Cut(script.Bytes(), []byte("\n"))
 				if !bytes.HasPrefix(found, first) {
 					a.Streams.Notef("%s was written by another program; it stays", format.Path(path))
@@ -213,7 +213,7 @@ func shellNamed(name string) (shell, error) {
 	return shell{}, app.Usagef("no completion for the shell %q (known: %s)", name, strings.Join(names, ", "))
 }
 
-// path is where the shell finds the script of a program.
+// path returns the path where the shell looks for the script of a program.
 func (s shell) path(a *app.App, program string) string {
 	folder := func(variable, otherwise string) string {
 		if dir := a.Getenv(variable); filepath.IsAbs(dir) {

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// cobra's templates are not used: with text/template in the program the linker keeps
-// every exported method, which is 3.5 MB of each process.
+// cobra's templates are not used: with text/template in the program the linker keeps every exported
+// method, 3.5 MB in each process.
 
-// printHelp shows what a command is for, its examples, its text, and its usage.
-// It is as wide as the terminal, and goes through a pager where it is longer.
+// printHelp prints the summary of a command, its examples, its text and its usage. It wraps them to
+// the width of the terminal, and starts a pager if they are longer.
 func printHelp(a *app.App, cmd *cobra.Command) {
 	var b strings.Builder
 	columns := a.Streams.Columns()
@@ -36,8 +36,8 @@ func printHelp(a *app.App, cmd *cobra.Command) {
 // helpColumns is the width for which the texts of commands are written.
 const helpColumns = 80
 
-// reflow joins the lines of each paragraph, so that they can be broken for a terminal that
-// is narrower than what they are written for. Indented lines, and those of a table, stay.
+// reflow joins the lines of each paragraph, so that they can be wrapped for a terminal that is
+// narrower than helpColumns. Indented lines and tables keep their lines.
 func reflow(text string, columns int) string {
 	if columns == 0 || columns >= helpColumns {
 		return text
@@ -57,7 +57,7 @@ func reflow(text string, columns int) string {
 		last = line
 	}
 	for line := range strings.Lines(b.String()) {
-		// Of a row of a table the last column is broken.
+		// Wrap the last column of a table row.
 		gap := strings.LastIndex(line, "  ")
 		if gap < 0 || strings.TrimSpace(line[:gap]) == "" {
 			rows.WriteString(line)
@@ -69,7 +69,7 @@ func reflow(text string, columns int) string {
 	return rows.String()
 }
 
-// hanging breaks a text behind so many columns, so that what follows begins below it.
+// hanging wraps a text that begins at column indent, and indents its other lines to there.
 func hanging(text string, indent, columns int) string {
 	const least = 16
 	if columns-indent < least {
@@ -83,8 +83,8 @@ func hanging(text string, indent, columns int) string {
 	return body
 }
 
-// usageText is how a command is called, its commands and its flags, for a terminal of that
-// width; 0: as it is written.
+// usageText returns the usage of a command, its subcommands and its flags, wrapped to columns; 0
+// doesn't wrap.
 func usageText(cmd *cobra.Command, columns int) string {
 	var b strings.Builder
 	local, inherited := cmd.LocalFlags(), cmd.InheritedFlags() // the use line depends on both
@@ -124,7 +124,7 @@ func usageText(cmd *cobra.Command, columns int) string {
 	return b.String()
 }
 
-// commandList is a line for each command of a group, after a line break each.
+// commandList returns a line for each command of a group, each after a line break.
 func commandList(cmd *cobra.Command, group string, columns int) string {
 	var b strings.Builder
 	for _, c := range cmd.Commands() {
@@ -135,7 +135,7 @@ func commandList(cmd *cobra.Command, group string, columns int) string {
 	return b.String()
 }
 
-// workflows are five uses of the program, of several commands each.
+// workflows describes five uses of the program that take several commands each.
 const workflows = `Record a day's work
   entire enable --agent claude-code    once in each repository
   claude                               work as always, and commit with git as always
@@ -168,7 +168,7 @@ Keep secrets out, and room free
   entire clean                         what nothing needs any more
 `
 
-// hasWorkflows reports whether the workflows are those of the program.
+// hasWorkflows reports whether root is the program that the workflows describe.
 func hasWorkflows(root *cobra.Command) bool { return root.Name() == "entire" }
 
 func newHelpCmd(a *app.App) *cobra.Command {
@@ -193,7 +193,7 @@ func newHelpCmd(a *app.App) *cobra.Command {
 	}
 }
 
-// completeTopic completes the names of commands, and what else there is help for.
+// completeTopic completes the names of commands, and the other help topics.
 func completeTopic(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// warnInterrupted prints, before a command runs, that a rewind of this worktree
-// did not end, and how to end it. Commands that print for programs alone, or
-// that see to it themselves, are silent.
+// warnInterrupted prints, before a command runs, that a rewind of this worktree was interrupted,
+// and how to complete it or take it back. It is silent for commands whose output is for programs
+// alone or that handle the rewind themselves.
 func warnInterrupted(a *app.App, cmd *cobra.Command) {
 	top := cmd
 	for top.HasParent() && top.Parent().HasParent() {

@@ -11,10 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// WriteManPages writes a manual page of section 1 for each command of entire and agentfs,
-// named as git names its own (entire-fs-restore.1), into a folder that is there. date is
-// the pages', as YYYY-MM-DD. The text is
-// that of the help. No program of the user calls it: `make man` does.
+// WriteManPages writes a manual page of section 1 for each command of entire and agentfs into an
+// existing folder, named like git's own pages (entire-fs-restore.1). date is the date of the pages,
+// as YYYY-MM-DD. The text is that of the help. Only `make man` calls it, no program of the user.
 func WriteManPages(env app.Env, date, dir string) error {
 	a := app.New(env)
 	var write func(cmd *cobra.Command) error
@@ -42,8 +41,8 @@ func WriteManPages(env app.Env, date, dir string) error {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage is the page of a command, in the man macros of groff(7). Text is not filled: it
-// is laid out as the help shows it.
+// manPage returns the page of a command, in the man macros of groff(7). Text is not filled: it
+// keeps the layout of the help.
 func manPage(cmd *cobra.Command, version, date string) string {
 	var b strings.Builder
 	name := manName(cmd)
@@ -74,7 +73,7 @@ func manPage(cmd *cobra.Command, version, date string) string {
 	return b.String()
 }
 
-// roff escapes text: backslashes, hyphens, which would become dashes, and what begins a
+// roff escapes text: backslashes, hyphens, which would become dashes, and characters that begin a
 // request at the beginning of a line.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
@@ -87,5 +86,5 @@ func roff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// roffWord is text as one argument of a request.
+// roffWord quotes text as one argument of a request.
 func roffWord(text string) string { return `"` + strings.ReplaceAll(roff(text), `"`, `\(dq`) + `"` }

@@ -1,8 +1,8 @@
-// Package cli is the command line of entire and agentfs: it puts the commands of the
-// packages below it together, runs one, and maps its error to an exit code.
+// Package cli is the command line of entire and agentfs: it assembles the commands of the packages
+// below it, runs one, and maps its error to an exit code.
 //
-// Only main touches the process: arguments, environment, streams, clock and exit code
-// come in and go out through app.Env and Main. Nothing imports this package but main.
+// Only main accesses the process: arguments, environment, streams, clock and exit code pass through
+// app.Env and Main. No package but main imports this one.
 package cli
 
 import (
@@ -29,16 +29,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// build makes a command.
+// build returns a new command.
 type build func(*app.App) *cobra.Command
 
-// group is commands that belong together in the help; without a title they aren't shown.
+// group is a group of commands in the help; without a title they aren't shown.
 type group struct {
 	title    string
 	commands []build
 }
 
-// commands is every command, in the order of the help.
+// commands returns all commands, in the order of the help.
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewLink, history.NewUnlink, config.NewCommand}},
@@ -52,36 +52,34 @@ func commands() []group {
 	}
 }
 
-// newBrowse returns the command that shows turns on the whole screen, and runs others there.
+// newBrowse returns the command that shows turns on the whole screen and runs other commands there.
 func newBrowse(a *app.App) *cobra.Command {
 	return ask.NewBrowse(a, ask.Commands{Why: lines.NewWhy, Blame: lines.NewBlame, Rewind: rewindcmd.NewCommand})
 }
 
-// quiet are the commands that the agent and git run by themselves.
+// quiet returns the commands that agents and git run.
 func quiet() map[string]build {
 	return map[string]build{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
 }
 
-// Main runs one command line and returns the exit code: 0, 1 for a failure, 2
-// for wrong usage, 130 if the user interrupted it. Hooks always get 0, so that
-// they never block an agent or a commit, not even by a panic; so does the status
-// line.
+// Main runs one command line and returns the exit code: 0, 1 for a failure, 2 for wrong usage, 130
+// if the user interrupted it. Hooks and the status line always get 0, even after a panic, so that
+// they never block an agent or a commit.
 func Main(ctx context.Context, args []string, env app.Env) (code int) {
 	a := app.New(env)
 	groups := commands()
 	if len(args) > 0 && quiet()[args[0]] != nil {
-		groups = []group{{"", []build{quiet()[args[0]]}}} // the others cost time, and a hook has no use for them
+		groups = []group{{"", []build{quiet()[args[0]]}}} // the others take time, and a hook needs none
 		defer func() {
-			_ = recover() // nothing may come out of a hook; it logs its own panics
+			_ = recover() // a hook must not fail; it logs its own panics
 			code = app.ExitOK
 		}()
 	}
 	return execute(ctx, a, newRootCmd(a, groups), args)
 }
 
-// MainFS runs one command line of agentfs and returns the exit code: those of
-// Main, and 3 for an unknown store, 4 for an unknown version, 5 for a store
-// that is inactive or can't be made active.
+// MainFS runs one command line of agentfs and returns the exit code: those of Main, and 3 for an
+// unknown store, 4 for an unknown version, 5 for a store that is inactive or can't be activated.
 func MainFS(ctx context.Context, args []string, env app.Env) int {
 	a := app.New(env)
 	return execute(ctx, a, newAgentFSCmd(a), args) //nolint:contextcheck // completion gets it with the command
@@ -128,17 +126,17 @@ links it to the commits that came out of it.`,
 	return root
 }
 
-// newAgents returns the command of agents: the list, and what changes it.
+// newAgents returns the command agents, with the subcommands that install and remove hooks.
 func newAgents(a *app.App) *cobra.Command {
 	cmd := health.NewAgents(a)
 	cmd.AddCommand(setup.NewAgentsInstall(a), setup.NewAgentsRemove(a))
 	return cmd
 }
 
-// configureRoot gives a root command what both programs have in common.
+// configureRoot sets up the parts of a root command that both programs share.
 func configureRoot(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.DisableDefaultCmd = true // ours is another
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCmd replaces it
 	root.SetHelpCommand(newHelpCmd(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(a, cmd) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -159,7 +157,7 @@ func configureRoot(a *app.App, root *cobra.Command) {
 	root.SetIn(a.Streams.In)
 }
 
-// guard keeps commands that work on recorded sessions from running where
+// guard prevents commands that work on recorded sessions from running in a repository where
 // recording is disabled.
 func guard(a *app.App, cmd *cobra.Command) error {
 	for c := cmd; c.HasParent(); c = c.Parent() {
@@ -182,7 +180,7 @@ func guard(a *app.App, cmd *cobra.Command) error {
 	return app.ErrDone
 }
 
-// report describes what went wrong and returns the exit code.
+// report prints the error of a command and returns the exit code.
 func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
 	_, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	_, isUsage := errors.AsType[*app.UsageError](err)
@@ -215,8 +213,8 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 	}
 }
 
-// fail prints an error, for a command with --json as JSON on one line of Out, unless that has
-// the beginning of a list.
+// fail prints an error. For a command with --json it is JSON on one line of Out, unless Out has the
+// beginning of a list.
 func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
 	_, isBehindList := errors.AsType[*ui.BrokenOffError](err)
 	if wantsJSON(cmd) && !isBehindList {
@@ -235,7 +233,7 @@ func wantsJSON(cmd *cobra.Command) bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// newAgentFSCmd is agentfs.
+// newAgentFSCmd returns the root command of agentfs.
 func newAgentFSCmd(a *app.App) *cobra.Command {
 	root := stores.NewTree(&access.Command{App: a, Program: "agentfs"}, "agentfs")
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.Parsed = true }

@@ -14,14 +14,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// refusal is what a command line was refused for, in at most three lines: the error,
-// what to type instead where that is known, and where the usage is described.
+// refusal describes wrong usage in at most three lines: the error, a correction if there is one,
+// and the command that shows the usage.
 type refusal struct{ text, hint, help string }
 
-// mostTypos is the edit distance up to which a name is suggested.
+// mostTypos is the maximum edit distance of a suggested name.
 const mostTypos = 2
 
-// refuse describes an error of wrong usage.
+// refuse returns the description of an error of wrong usage.
 func refuse(cmd *cobra.Command, err error) refusal {
 	r := refusal{text: err.Error(), hint: app.HintOf(err), help: fmt.Sprintf("`%s --help` shows how it is used", cmd.CommandPath())}
 	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
@@ -30,7 +30,7 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	case isNoTerminal:
 		r.text, r.hint, r.help = "can't ask without a terminal: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
 	case isUnknownFlag:
-		// cobra's search for commands finds the flag whose name is most like it.
+		// cobra's search for commands finds the most similar name of a flag.
 		flags := &cobra.Command{}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
@@ -44,7 +44,7 @@ func refuse(cmd *cobra.Command, err error) refusal {
 		if args := cmd.Flags().Args(); cmd.ValidateArgs(args) != nil {
 			r.text, r.hint = refuseArgs(cmd, args)
 		} else if m := regexp.MustCompile(`^if any flags in the group .* \[(.*)\] were all set$`).FindStringSubmatch(r.text); m != nil {
-			// What cobra reports of flags that exclude each other, or of which one is needed.
+			// cobra's errors for flags that exclude each other, or of which one is required.
 			r.text = "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
 		} else if m := regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`).FindStringSubmatch(r.text); m != nil {
 			r.text = "one of --" + strings.Join(strings.Fields(m[1]), ", --") + " is needed"
@@ -54,14 +54,14 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	return r
 }
 
-// refuseArgs describes arguments that a command doesn't take.
+// refuseArgs describes arguments that a command doesn't accept.
 func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 	_, synopsis, _ := strings.Cut(cmd.Use, " ")
 	switch {
 	case len(args) == 0 || strings.Contains(synopsis, "> <") && len(args) == 1:
 		return "an argument is missing", fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	case cmd.HasAvailableSubCommands():
-		// The command that the word is another name of, else the one whose name is most like it.
+		// The command with the word in SuggestFor, else the one with the most similar name.
 		var name string
 		other := func(sub *cobra.Command) bool { return slices.Contains(sub.SuggestFor, args[0]) }
 		if i := slices.IndexFunc(cmd.Commands(), other); i >= 0 {
@@ -79,9 +79,9 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 	return fmt.Sprintf("%q takes no argument %q", cmd.CommandPath(), args[len(args)-1]), hint
 }
 
-// nearest is the name of the subcommand that a word is the beginning of or a typo for, empty
-// if none is. Of a word of three letters two typos leave too little: its letters must be those
-// of the name.
+// nearest returns the name of the subcommand of which word is a prefix or a misspelling, "" if
+// there is none. For a word of at most three letters two typos are too many, unless its letters are
+// those of the name.
 func nearest(cmd *cobra.Command, word string) string {
 	const short = 3
 	for typos := 1; typos <= mostTypos; typos++ {
@@ -95,7 +95,7 @@ func nearest(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// sorted is the letters of a word in the order of their codes.
+// sorted returns the letters of a word in the order of their codes.
 func sorted(word string) string {
 	letters := []byte(strings.ToLower(word))
 	slices.Sort(letters)

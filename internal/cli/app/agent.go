@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// AgentLabel returns the label of the agent that a flag names by its name or by a part of its
-// label.
+// AgentLabel returns the label of the agent with the name text. Other texts, such as a part of a
+// label, are returned unchanged.
 func AgentLabel(text string) string {
 	if a, known := agent.ByName(strings.ToLower(text)); known {
 		return a.Label
@@ -17,13 +17,13 @@ func AgentLabel(text string) string {
 	return text
 }
 
-// MatchesAgent reports whether an agent with a label is one that a flag names.
+// MatchesAgent reports whether a flag's value selects an agent with a label.
 func MatchesAgent(flag, label string) bool {
 	return strings.Contains(strings.ToLower(label), strings.ToLower(AgentLabel(flag)))
 }
 
-// ResumeCommand returns the agent's command that continues a session of the repository,
-// that of Claude Code for a session that isn't known.
+// ResumeCommand returns the agent's command that continues a session of the repository. For an
+// unknown session it is the command of Claude Code.
 func ResumeCommand(repo *git.Repo, id string) string {
 	s, err := session.Open(repo.CommonDir).Load(id)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// PackageVersion returns the version of the package that a program belongs to, "" if none is
-// found. The program isn't run: the version is in a package.json above it or, as some
-// installers have it, in the name of the file.
+// PackageVersion returns the version of the package that a program belongs to, "" if none is found.
+// It doesn't run the program: the version is in a package.json in a directory above it or, with
+// some installers, the name of the file.
 func PackageVersion(program string) string {
 	const levels = 6
 	path, err := filepath.EvalSymlinks(program)

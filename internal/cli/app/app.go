@@ -1,5 +1,5 @@
-// Package app is what all commands share: the process as main found it, the settings,
-// the repository, the recorder, errors with exit codes and hints, the log and the pager.
+// Package app is shared by all commands: the environment of the process, the settings, the
+// repository, the recorder, errors with exit codes and hints, the log and the pager.
 //
 // Of internal/cli it imports only format. It has no command of its own.
 package app
@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Env is the process as main found it.
+// Env is the environment of the process, as main passes it.
 type Env struct {
 	Dir, Home string // working directory; home, empty if there is none
 	Environ   []string
@@ -31,31 +31,31 @@ type Env struct {
 	Version   string
 }
 
-// prompter asks a person.
+// prompter asks the user questions.
 type prompter interface {
 	Interactive() bool
 	Ask(ctx context.Context, questions ...ui.Question) ([]string, error)
 	AskTogether(ctx context.Context, heading string, questions ...ui.Question) ([]string, error)
 }
 
-// App is what all commands share. Nothing in it is opened before it is needed.
+// App holds the state that all commands share. It opens nothing before it is needed.
 type App struct {
 	Env
 
 	Prompter prompter
-	// OnBadDefaults is set for automatic snapshots: it reports a config.toml of
-	// stores that can't be read, instead of failing.
+	// OnBadDefaults is set for automatic snapshots: it is called with the error of reading a
+	// store's config.toml, instead of failing.
 	OnBadDefaults func(error)
 	// Parsed is set once arguments and flags are parsed: errors after it
 	// are failures, errors before it wrong usage.
 	Parsed bool
 }
 
-// New takes the process over. Its working directory, which may be the shell's
-// $PWD, is without symbolic links from here on, as git and the kernel see it.
+// New returns an App for the process. It resolves symbolic links in the working directory, which
+// may be the shell's $PWD, so that the path is the one that git and the kernel use.
 func New(env Env) *App {
 	if !filepath.IsAbs(env.Home) {
-		env.Home = "" // below the working directory there is nothing of the user's own
+		env.Home = "" // a relative path would put the user's files below the working directory
 	}
 	if env.Dir != "" {
 		env.Dir = disk.Physical(env.Dir)
@@ -63,8 +63,7 @@ func New(env Env) *App {
 	return &App{Env: env, Prompter: ui.NewPrompter(env.Streams)}
 }
 
-// Registry lists the stores of snapshots. Without a home directory it has no
-// catalog.
+// Registry returns the registry of snapshot stores. Without a home directory it has no catalog.
 func (a *App) Registry() *registry.Registry {
 	home := a.Getenv("AGENTFS_HOME")
 	switch {
@@ -90,7 +89,7 @@ func (a *App) Settings(repo *git.Repo) settings.Settings {
 	return settings.Load(a.SettingsSources(repo))
 }
 
-// SettingsSources is where the settings in force in repo come from.
+// SettingsSources returns the sources of the settings in force in repo; nil means no repository.
 func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
 	if repo != nil {
@@ -107,13 +106,13 @@ func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 	return from
 }
 
-// trackedTimeout is how long git may take to report whether it tracks a file.
+// trackedTimeout limits how long git may take to report whether it tracks a file.
 const trackedTimeout = 2 * time.Second
 
-// BringsLocalFile reports whether the personal settings of a worktree come from
-// the repository: git tracks them, they are a link to a file of the worktree, or git
-// has had a file with their content, which a reset leaves behind.
-// Where that can't be known they do.
+// BringsLocalFile reports whether the personal settings of a worktree come from the repository: git
+// tracks them, they are a link to a file of the worktree, or git has had a file with their content,
+// before an edit by the program or not: a reset leaves it behind. It returns true if an error
+// prevents the check.
 //
 //nolint:contextcheck,nolintlint // settings are loaded before there is a deadline: it has one of its own
 func BringsLocalFile(repo *git.Repo, root string) bool {
@@ -145,8 +144,7 @@ func BringsLocalFile(repo *git.Repo, root string) bool {
 	return brought || err != nil
 }
 
-// Worktree is the repository of the working directory, which has a working
-// tree.
+// Worktree returns the repository of the working directory. It fails for a bare repository.
 func (a *App) Worktree() (*git.Repo, error) {
 	repo, err := a.Repository()
 	if errors.Is(err, git.ErrNotRepository) {
@@ -162,12 +160,12 @@ func (a *App) Worktree() (*git.Repo, error) {
 	return repo, nil
 }
 
-// WorksDisabled annotates a command that runs in a repository where recording
-// is disabled, and so do the commands below it.
+// WorksDisabled annotates a command that runs even in a repository where recording is disabled. The
+// annotation applies to its subcommands, too.
 const WorksDisabled = "works-disabled"
 
-// Note is something the user should know, and what to do about it. Code names
-// it for scripts.
+// Note is a fact to report to the user, with a hint on what to do about it. Code identifies it for
+// scripts.
 type Note struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// StoreHint is what a person can do where a store of snapshots fails, "" if nothing is
-// known of the error. program is what is typed for the store's commands.
+// StoreHint returns a hint on what the user can do about an error of a snapshot store, "" for other
+// errors. program is the command line prefix of the store's commands.
 func StoreHint(err error, program string) string {
 	switch {
 	case errors.Is(err, bands.ErrDamaged), errors.Is(err, band.ErrDamaged):
@@ -23,6 +23,6 @@ func StoreHint(err error, program string) string {
 	return ""
 }
 
-// BandsOffHint helps where a command needs snapshots and the settings of the repository have
-// them off.
+// BandsOffHint is the hint of commands that need snapshots, in a repository where the settings
+// disable them.
 const BandsOffHint = "snapshots are off in this repository; `entire config set bands.enabled true` turns them on"

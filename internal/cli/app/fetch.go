@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
-// FetchObjects gets objects that a clone lacks from the remote that promised them, else
-// from origin, else from the only one.
+// FetchObjects fetches objects that a partial clone lacks from the promisor remote, else from
+// origin, else from the only remote.
 func (a *App) FetchObjects(ctx context.Context, repo *git.Repo, missing []git.OID) error {
 	remote, err := promisor(ctx, repo)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// inputTimeout is how long a command waits for standard input altogether. Hooks wait
-// for theirs as long as hooks.timeout allows.
+// inputTimeout limits the total time that a command waits for standard input. For hooks the limit
+// is hooks.timeout.
 const inputTimeout = 10 * time.Minute
 
-// errInputTimeout means that what a command reads did not end.
+// errInputTimeout means that standard input did not end within inputTimeout.
 var errInputTimeout = errors.New("standard input did not end in time")
 
-// input reads a command's standard input: it ends with the command's context, and when
-// it has waited too long, however many bytes came.
+// input reads a command's standard input. A read fails when the command's context ends, or when all
+// reads together have waited too long, regardless of how much they have read.
 type input struct {
 	ctx    context.Context //nolint:containedctx // io.Reader has no place for it
 	in     io.Reader
@@ -25,13 +25,13 @@ type input struct {
 	most   time.Duration
 }
 
-// Input returns the standard input, read within a deadline.
+// Input returns the standard input with a limit on the total time of its reads.
 func (a *App) Input(ctx context.Context) io.Reader {
 	return &input{ctx: ctx, in: a.Streams.In, now: a.Now, most: inputTimeout}
 }
 
-// Read is that of io.Reader. The read below is left behind when the time is up: the
-// stream can't be woken.
+// Read implements io.Reader. If it returns early, it abandons the read of the stream, which can't
+// be interrupted.
 func (i *input) Read(p []byte) (int, error) {
 	const largest = 64 << 10
 	if err := i.ctx.Err(); err != nil || len(p) == 0 {

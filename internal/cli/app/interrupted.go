@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// NoteInterruptedRewind names a rewind of the worktree that was interrupted, until
-// it is completed or taken back.
+// NoteInterruptedRewind prints a note on an interrupted rewind of the worktree, as long as it is
+// neither completed nor undone.
 func (a *App) NoteInterruptedRewind(repo *git.Repo) {
 	if note, hint := ExplainInterruptedRewind(repo); note != "" {
 		a.Streams.Notef("%s", note)
@@ -27,7 +27,7 @@ func (a *App) NoteInterruptedRewind(repo *git.Repo) {
 		}
 		return
 	}
-	// It may have been interrupted between the files and the conversation, or the sessions.
+	// It may have been interrupted between the files and the conversation or the sessions.
 	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
 	if err != nil {
 		return
@@ -39,9 +39,8 @@ func (a *App) NoteInterruptedRewind(repo *git.Repo) {
 	}
 }
 
-// ExplainInterruptedRewind returns the note on a rewind that was interrupted
-// while it changed files, and the hint on the commands that end it; both are empty if
-// there was none.
+// ExplainInterruptedRewind returns the note on a rewind that was interrupted while it changed
+// files, and the hint on the commands that end it. Both are empty if there is none.
 func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 	target, other := InterruptedRewind(repo)
 	switch {
@@ -59,8 +58,8 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 	return "", ""
 }
 
-// InterruptedRewind returns what --to takes for the point of an interrupted rewind,
-// empty if there was none; other reports whether another version of the program began it.
+// InterruptedRewind returns the point of an interrupted rewind as an argument of --to, "" if there
+// is none; other reports whether another version of the program began it.
 func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
 	store := bands.At(registry.RepositoryDir(repo.CommonDir))
@@ -72,7 +71,7 @@ func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	return "", false
 }
 
-// NoteConversation reports what was done with a transcript.
+// NoteConversation prints notes on the files of a restored transcript.
 func (a *App) NoteConversation(t conversation.Conversation) {
 	if t.Changed {
 		a.Streams.Notef("Writing transcript to: %s", t.Path)

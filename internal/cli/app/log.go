@@ -13,20 +13,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// logLimit is the size at which the log is set aside. One old file is kept.
+// logLimit is the size at which the log is rotated. One old file is kept.
 const logLimit = 5 << 20
 
-// LogPath is the log of the worktree root.
+// LogPath returns the path of the log of the worktree at root.
 func LogPath(root string) string { return filepath.Join(root, ".entire", "logs", "entire.log") }
 
-// OpenLog is the log of the worktree root: a JSON object per line, of level and
-// above. Nothing is opened or made before the first record, and the returned
-// closer may be closed in any case. A log that can't be written loses its
-// records and nothing else. Without a root all records are dropped.
+// OpenLog returns the log of the worktree at root: a JSON object per line, of level and above. It
+// opens and creates nothing before the first record, and the returned closer may be closed in any
+// case. If the log can't be written, the records are lost without further effect. Without a root
+// all records are dropped.
 //
-// A hook logs one line with the keys component, hook, hook_type (agent, git),
-// duration_ms, git_processes, success and, only where there is one, session_id;
-// a line with success=false is a failure that `entire status` counts.
+// A hook logs one line with the keys component, hook, hook_type (agent, git), duration_ms,
+// git_processes, success and, if there is one, session_id; a line with success=false is a failure
+// that `entire status` counts.
 func OpenLog(root string, level slog.Level) (*slog.Logger, io.Closer) {
 	f := &logFile{root: root}
 	if root == "" {
@@ -43,8 +43,7 @@ type logFile struct {
 	dead bool
 }
 
-// Write appends a line in one system call, so that lines of processes that
-// write at once don't mix.
+// Write appends a line in one system call, so that lines of concurrent processes don't mix.
 func (l *logFile) Write(line []byte) (int, error) {
 	if l.file == nil && !l.dead {
 		file, err := openLogFile(l.root)
@@ -66,8 +65,8 @@ func (l *logFile) Close() error {
 	return file.Close()
 }
 
-// openLogFile makes the folders of the log, but not the worktree's, which may
-// be gone.
+// openLogFile opens the log. It creates the log's directories, but not root, which may have been
+// removed.
 func openLogFile(root string) (*os.File, error) {
 	path := LogPath(root)
 	if err := disk.Step("append", path); err != nil {
@@ -90,8 +89,8 @@ func openLogFile(root string) (*os.File, error) {
 // ErrNotRegular means that the log is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// rotate sets the log aside. Of two processes that try at once the second gets
-// hold of the new, small file: it gives those lines back.
+// rotate renames the log to the old file. If two processes rotate at once, the second renames the
+// new, small file; it appends those lines to the log again.
 func rotate(path string) {
 	mine := path + "." + strconv.Itoa(os.Getpid())
 	if os.Rename(path, mine) != nil {
@@ -116,7 +115,7 @@ func rotate(path string) {
 	}
 }
 
-// LogTail is the whole lines in the last max bytes of the log.
+// LogTail returns the complete lines in the last limit bytes of the log.
 func LogTail(path string, limit int64) []string {
 	f, err := os.Open(path)
 	if err != nil {

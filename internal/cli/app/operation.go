@@ -8,9 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// WarnOperation names a merge, rebase or the like that is in progress, before
-// a command of that name changes the files: the state of the operation in .git and in
-// the index stays.
+// WarnOperation warns of a merge, rebase or similar operation in progress, before the named command
+// changes files: the state of the operation in .git and in the index stays.
 func (a *App) WarnOperation(ctx context.Context, repo *git.Repo, command string) error {
 	op, err := gitwork.InProgress(ctx, repo)
 	if err != nil {

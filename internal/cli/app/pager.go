@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Page prints a text, on a terminal that is too small for it through a pager.
+// Page prints text, through a pager if it doesn't fit on the terminal.
 func (a *App) Page(text string) {
 	if a.Streams.Terminal.Out {
 		text = a.Streams.WrapOut(ui.EscapePainted(text))
@@ -17,8 +17,8 @@ func (a *App) Page(text string) {
 	a.page(text)
 }
 
-// Paged runs show with streams of which Out goes through a pager afterwards, on a terminal
-// that is too small for it.
+// Paged calls show with streams whose output it prints afterwards, through a pager if it doesn't
+// fit on the terminal.
 func (a *App) Paged(show func(ui.Streams) error) error {
 	if !a.Streams.Terminal.Out || a.pager().Command == "" {
 		return show(a.Streams)
@@ -29,7 +29,7 @@ func (a *App) Paged(show func(ui.Streams) error) error {
 	return err
 }
 
-// PageText is Paged for what can't fail.
+// PageText is like Paged for a function that can't fail.
 func (a *App) PageText(show func(ui.Streams)) {
 	_ = a.Paged(func(s ui.Streams) error {
 		show(s)
@@ -46,12 +46,12 @@ func (a *App) page(text string) {
 		return
 	}
 	if shown, err := pager.Show(strings.NewReader(text)); err != nil || !shown {
-		plainly() // rather than not at all
+		plainly() // without the pager
 	}
 }
 
-// pager is the user's pager, or less; without a command if there is none, or
-// none is wanted.
+// pager returns the user's pager, by default less; its Command is empty if there is none or the
+// user wants none.
 func (a *App) pager() proc.Pager {
 	p := proc.Pager{Command: a.Getenv("PAGER"), Env: a.Environ, Out: a.Streams.Inherited(), Err: a.Streams.Err}
 	switch {
@@ -60,7 +60,7 @@ func (a *App) pager() proc.Pager {
 	case p.Command == "":
 		p.Command = "less -R"
 	}
-	for _, entry := range []string{"LESS=FRX", "LV=-c"} { // as git has it
+	for _, entry := range []string{"LESS=FRX", "LV=-c"} { // as in git
 		if name, _, _ := strings.Cut(entry, "="); a.Getenv(name) == "" {
 			p.Env = append(slices.Clip(p.Env), entry)
 		}

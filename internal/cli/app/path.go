@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// TreePaths returns the slash paths below root of the paths that a user typed in
-// dir, in their order; nil if one of them is the root, which is everything.
+// TreePaths returns the slash paths below root of the paths that a user typed in dir, in their
+// order; nil if one of them is root, which selects everything.
 func TreePaths(root, dir string, typed []string) ([]string, error) {
 	if len(typed) == 0 {
 		return nil, nil
@@ -35,8 +35,8 @@ func TreePaths(root, dir string, typed []string) ([]string, error) {
 	return paths, nil
 }
 
-// Unmatched is the error of paths in a tree that none of the places has. A
-// command that is given one of them changes nothing.
+// Unmatched returns the error for paths that match no file in any of places. Commands return it
+// before they change anything.
 func Unmatched(paths []string, places ...string) error {
 	shown := make([]string, len(paths))
 	for i, path := range paths {
@@ -51,8 +51,8 @@ func OnPath(getenv func(string) string, program string) bool {
 	return found
 }
 
-// FindOnPath returns the file of a program on that PATH. Folders that are
-// named relative to the working directory, as by an empty entry, hold none.
+// FindOnPath returns the path of an executable on that PATH. It skips relative entries, the empty
+// one included.
 func FindOnPath(getenv func(string) string, program string) (string, bool) {
 	for _, dir := range filepath.SplitList(getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
@@ -66,7 +66,7 @@ func FindOnPath(getenv func(string) string, program string) (string, bool) {
 	return "", false
 }
 
-// SameDir reports whether two paths are the same directory.
+// SameDir reports whether two paths lead to the same directory.
 func SameDir(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {
@@ -76,7 +76,7 @@ func SameDir(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// ShortPath is a path as people write it, with ~ for their home.
+// ShortPath returns a path for display, with ~ for the home directory.
 func (a *App) ShortPath(path string) string {
 	if a.Home == "" || a.Home == string(filepath.Separator) {
 		return format.Path(path)
@@ -93,9 +93,9 @@ func (a *App) ShortPath(path string) string {
 	return format.Path(path)
 }
 
-// Absolute is a path as an argument, from the working directory.
+// Absolute returns the absolute path of an argument, relative to the working directory.
 func (a *App) Absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.Home != "" { // a shell that didn't
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.Home != "" { // not expanded by the shell
 		return filepath.Join(a.Home, rest)
 	}
 	if at, ok := disk.NewResolver("/", a.Dir).Abs(path); ok {

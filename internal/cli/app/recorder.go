@@ -21,8 +21,8 @@ import (
 // ChildLock is how long a detached child waits for the repository's lock.
 const ChildLock = 30 * time.Second
 
-// Recorder is the service that works on a repository's records. Nobody is
-// asked, and no child started.
+// Recorder returns the recorder of a repository. It confirms all questions without asking, and
+// starts no child processes.
 func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *strategy.Recorder {
 	w := &workspace.Workspace{
 		Repo:     repo,
@@ -54,13 +54,13 @@ func (a *App) Sessions(repo *git.Repo) sessions.Reader {
 	return sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
 }
 
-// BandOptions are the settings of snapshots, as the recorder takes them.
+// BandOptions returns the settings of snapshots as options of the recorder.
 func BandOptions(s settings.Settings) workspace.BandOptions {
 	return workspace.BandOptions{Enabled: s.Bands.Enabled, Exclude: s.Bands.Exclude, Cap: s.Bands.Cap, Floor: s.Bands.FreeFloor}
 }
 
-// Summarize writes a checkpoint's summaries because the user asked for them, and
-// returns an error with a hint where that fails.
+// Summarize writes a checkpoint's summaries at the user's request. Errors that the user can do
+// something about have a hint.
 func Summarize(ctx context.Context, rec *strategy.Recorder, of summaries.SummaryOf) error {
 	err := rec.Summaries().Summarizer.Summarize(ctx, of)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// ParseTime reads the time of a flag such as --since: now, today or yesterday (when they
-// began), or what points.ParseTime reads. An empty text is the zero time.
+// ParseTime parses the time of a flag such as --since: now, today or yesterday (their beginnings),
+// or a form that points.ParseTime accepts. An empty text is the zero time.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	switch text {

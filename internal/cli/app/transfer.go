@@ -7,11 +7,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Transferring runs do, in which git processes of the repository transfer objects or check
-// files out, and shows how far they are.
+// Transferring runs do and shows the progress of its git processes, which transfer objects or check
+// out files.
 func (a *App) Transferring(repo *git.Repo, what string, do func() error) error {
 	if !a.Streams.Terminal.Err || a.Streams.Terminal.Accessible {
-		return do() // git needn't count
+		return do() // without progress
 	}
 	return a.Streams.Sized(what, func(reach func(string, ui.Amount)) error {
 		repo.Progress = func(p git.Progress) {

@@ -18,28 +18,28 @@ import (
 type Undecoded struct {
 	Time  time.Time `json:"time"`
 	Agent string    `json:"agent"`
-	// Version is that of the agent, empty if it isn't known.
+	// Version is the version of the agent, empty if unknown.
 	Version string `json:"version,omitempty"`
 	Event   string `json:"event"`
 	Error   string `json:"error"`
-	// Payload is the beginning of what the agent gave the hook, redacted.
+	// Payload is the beginning of the payload that the agent passed to the hook, redacted.
 	Payload string `json:"payload"`
 }
 
-// undecodedDir is the folder of events that couldn't be decoded, below that of a
+// undecodedDir returns the folder of events that couldn't be decoded, below the folder of a
 // repository's records.
 func undecodedDir(records string) string { return filepath.Join(records, "undecoded") }
 
-// undecodedAge is how long no other event of the same agent and name is kept.
+// undecodedAge is the time in which only one event of an agent and name is kept.
 const undecodedAge = 24 * time.Hour
 
-// IsNewUndecoded reports whether no event of the agent and name was kept in the last day.
+// IsNewUndecoded reports whether no event of the agent and name was kept in undecodedAge.
 func IsNewUndecoded(records, agent, event string, now time.Time) bool {
 	info, err := os.Lstat(undecodedPath(records, agent, event))
 	return err != nil || now.Sub(info.ModTime()) >= undecodedAge
 }
 
-// KeepUndecoded keeps an event, in the place of the one before of the same agent and name.
+// KeepUndecoded stores an event, replacing the previous one of the same agent and name.
 func KeepUndecoded(records string, u *Undecoded) error {
 	data, err := json.Marshal(u)
 	if err != nil {
@@ -51,8 +51,7 @@ func KeepUndecoded(records string, u *Undecoded) error {
 	return disk.WriteCache(undecodedPath(records, u.Agent, u.Event), append(data, '\n'), 0o600)
 }
 
-// KeptUndecoded returns the events that are kept, the newest first. Files that can't be read
-// are left out.
+// KeptUndecoded returns the stored events, the newest first. It omits files that can't be read.
 func KeptUndecoded(records string) ([]Undecoded, error) {
 	entries, err := os.ReadDir(undecodedDir(records))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +73,8 @@ func undecodedPath(records, agent, event string) string {
 	return filepath.Join(undecodedDir(records), agent+"-"+event+".json")
 }
 
-// EventName returns the name of an agent's event as it may be in file names and logs: any
-// other than letters and dashes is "unknown".
+// EventName returns the name of an agent's event for file names and logs: "unknown" unless it
+// consists of at most 32 lowercase letters and dashes.
 func EventName(name string) string {
 	const longest = 32
 	isOdd := func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') }

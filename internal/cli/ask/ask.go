@@ -1,5 +1,5 @@
-// Package ask has the commands that ask the index of what sessions did: search, log,
-// usage and report.
+// Package ask has the commands that query the index of turns: search, log, usage, report and
+// browse.
 //
 // Of internal/cli it imports app, complete and format.
 package ask
@@ -25,7 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// question is what all of these commands take.
+// question holds the flags that these commands share.
 type question struct {
 	app    *app.App
 	filter index.Filter
@@ -61,7 +61,7 @@ func (q *question) addFlags(cmd *cobra.Command) {
 	complete.Flag(cmd, "until", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// names completes what the index has as it is; nothing is filled in meanwhile.
+// names completes names from the index, without updating it.
 func (q *question) names(kind index.NameKind) complete.Values {
 	return func(ctx context.Context, _ *app.App, repo *git.Repo) (list []cobra.Completion, err error) {
 		r, err := index.Open(ctx, index.At(workspace.RecordsDir(repo)))
@@ -73,7 +73,7 @@ func (q *question) names(kind index.NameKind) complete.Values {
 	}
 }
 
-// ask opens the index, filled with what is new, and runs do with it.
+// ask updates and opens the index, and calls do with it.
 func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
 	now := q.app.Now()
 	q.filter.Agent = app.AgentLabel(q.filter.Agent)
@@ -93,15 +93,15 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	// --file is named from the root of the worktree; as it is typed where that is in none, as a
-	// path of another machine.
+	// --file is made relative to the root of the worktree. A path outside of it, such as a path of
+	// another machine, is used as typed.
 	q.filter.File = q.file
 	if q.file != "" && repo.Root != "" {
 		paths, err := app.TreePaths(repo.Root, q.app.Dir, []string{q.file})
 		switch {
 		case err != nil:
 		case len(paths) == 0:
-			q.filter.File = "" // everything
+			q.filter.File = "" // all files
 		default:
 			q.filter.File = paths[0]
 		}
@@ -122,8 +122,8 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 	return do(repo, r)
 }
 
-// nothing prints that there is nothing, or that this clone lacks what there may be: then the
-// reason is not that nothing was recorded.
+// nothing prints text. If contents of checkpoints are missing in this clone, it prints that
+// instead: they may contain matches.
 func (q *question) nothing(ctx context.Context, text string) error {
 	repo, err := q.app.Repository()
 	if err != nil {
@@ -132,7 +132,7 @@ func (q *question) nothing(ctx context.Context, text string) error {
 	defer func() { _ = repo.Close() }()
 	lacks, err := explain.Reader{Repo: repo}.Incomplete(ctx)
 	switch {
-	case err != nil || !lacks: // what can't be listed is reported by entire doctor
+	case err != nil || !lacks: // `entire doctor` reports the error
 		q.app.Streams.Notef("%s", text)
 	default:
 		q.app.Streams.Notef("Nothing was found in what is here. Contents of checkpoints are not in this clone.")
@@ -141,7 +141,7 @@ func (q *question) nothing(ctx context.Context, text string) error {
 	return ctx.Err()
 }
 
-// shown prints a text, a screen at a time where it is long.
+// shown prints a text, through the pager unless --no-pager is given.
 func (q *question) shown(text string) {
 	if q.noPager {
 		q.app.Streams.Printf("%s", text)
@@ -150,7 +150,7 @@ func (q *question) shown(text string) {
 	q.app.Page(text)
 }
 
-// commandOf is the command that shows more of a turn.
+// commandOf returns the command that shows more of a turn.
 func commandOf(r *index.Row) string {
 	if r.Context != "" {
 		return "entire recall show " + r.Context
@@ -161,7 +161,7 @@ func commandOf(r *index.Row) string {
 	return "entire explain --session " + ui.Line(r.Session, 40)
 }
 
-// titleOf is the prompt of a turn in a line: of a plan its heading.
+// titleOf returns the prompt of a turn on one line; of a plan only its heading.
 func titleOf(r *index.Row) string {
 	title := prompts.Title(r.Prompt)
 	if title != r.Prompt {
@@ -170,7 +170,7 @@ func titleOf(r *index.Row) string {
 	return cmp.Or(title, r.Prompt)
 }
 
-// commitOf is the newest commit of a turn, as it is named in a line.
+// commitOf returns the abbreviated id of a turn's newest commit, "" if it has none.
 func commitOf(r *index.Row) string {
 	if len(r.Commits) == 0 {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Commands are those of other packages that a browser runs.
+// Commands holds the commands of other packages that the browser runs.
 type Commands struct{ Why, Blame, Rewind func(*app.App) *cobra.Command }
 
 type browser struct {
@@ -110,7 +110,7 @@ func (b *browser) run(ctx context.Context) error {
 	return nil
 }
 
-// runApart runs a command with its output to out. What fails is reported there.
+// runApart runs a command on the streams of a, and prints its error there.
 func runApart(ctx context.Context, a *app.App, build func(*app.App) *cobra.Command, args ...string) {
 	cmd := build(a)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -130,8 +130,8 @@ func runApart(ctx context.Context, a *app.App, build func(*app.App) *cobra.Comma
 	}
 }
 
-// withTerminal is the app on a terminal that is left to a command. It asks in lines: a form
-// leaves a reader behind that takes the next key from the browser.
+// withTerminal returns a copy of a for a command that has the terminal to itself. It asks in lines:
+// a form leaves a reader behind that consumes the browser's next key.
 func withTerminal(a *app.App, in io.Reader, out io.Writer) *app.App {
 	own := *a
 	own.Streams = a.Streams.Into(out)

@@ -28,7 +28,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/reporting"
 )
 
-// turnSource has the turns of the index for a browser.
+// turnSource provides the turns of the index to the browser.
 type turnSource struct {
 	app      *app.App
 	commands Commands
@@ -37,13 +37,13 @@ type turnSource struct {
 	filter   index.Filter
 	filler   *indexing.Filler
 	reporter *reporting.Reporter
-	version  string // of the index, when it was looked at last
+	version  string // of the index, at the last refresh
 }
 
-// around is how many turns are read on each side of the one under the cursor.
+// around is the number of turns read on each side of the one under the cursor.
 const around = 150
 
-// window is that of explore.Source.
+// window implements Window of explore.Source.
 func (s *turnSource) window(ctx context.Context, q explore.Query, at string) (explore.Window, error) {
 	filter := s.filter
 	filter.File = q.File
@@ -72,7 +72,7 @@ func (s *turnSource) window(ctx context.Context, q explore.Query, at string) (ex
 	return shown, err
 }
 
-// row is a turn in the list.
+// row returns a turn as a row of the list.
 func (s *turnSource) row(t *index.Row) explore.Row {
 	when, at := "-", int64(0)
 	if !t.At.IsZero() {
@@ -83,7 +83,7 @@ func (s *turnSource) row(t *index.Row) explore.Row {
 		about = fmt.Sprintf("+%d -%d", t.Added, t.Removed)
 	}
 	row := explore.Row{
-		ID: fmt.Sprintf("%d %d", at, t.ID), When: when, Label: titleOf(t), // placeOf reads the id
+		ID: fmt.Sprintf("%d %d", at, t.ID), When: when, Label: titleOf(t), // placeOf parses the id
 		About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t))),
 	}
 	if t.Base > 0 {
@@ -101,17 +101,17 @@ func (s *turnSource) row(t *index.Row) explore.Row {
 	return row
 }
 
-// placeOf is the place in the list of the row with an id.
+// placeOf returns the place in the list of the row with an id.
 func placeOf(name string) (p index.Place) {
 	at, id := int64(0), int64(0)
-	_, _ = fmt.Sscanf(name, "%d %d", &at, &id) // names are ours
+	_, _ = fmt.Sscanf(name, "%d %d", &at, &id) // ids are made by row
 	if p.ID = id; at != 0 {
 		p.At = time.UnixMilli(at)
 	}
 	return p
 }
 
-// read opens the index as it is, and fills it anew only if it is lost.
+// read opens the index without updating it. It rebuilds the index only if it is lost.
 func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (err error) {
 	r, err := index.Open(ctx, s.files)
 	if errors.Is(err, index.ErrLost) {
@@ -124,11 +124,11 @@ func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (er
 	return do(r)
 }
 
-// refresh is that of explore.Source.
+// refresh implements Refresh of explore.Source.
 func (s *turnSource) refresh(ctx context.Context) (changed bool, err error) {
 	r, err := s.filler.Open(ctx, func(string, int64, int64) {})
 	if errors.Is(err, index.ErrBusy) {
-		return false, nil // the next time
+		return false, nil // retried by the next refresh
 	}
 	if err != nil {
 		return false, err
@@ -138,7 +138,7 @@ func (s *turnSource) refresh(ctx context.Context) (changed bool, err error) {
 	return changed, r.Close()
 }
 
-// turn returns a turn as a report has it, and its row.
+// turn returns the report of a turn, and its row.
 func (s *turnSource) turn(ctx context.Context, id string) (*report.Report, index.Row, error) {
 	var made *report.Report
 	var row index.Row
@@ -156,7 +156,7 @@ func (s *turnSource) turn(ctx context.Context, id string) (*report.Report, index
 	return made, row, err
 }
 
-// turnAt returns the turn with a name.
+// turnAt returns the turn with an id.
 func turnAt(ctx context.Context, r *index.Reader, id string) (index.Row, error) {
 	row, found, err := r.Turn(ctx, placeOf(id))
 	if err == nil && !found {
@@ -167,7 +167,7 @@ func turnAt(ctx context.Context, r *index.Reader, id string) (index.Row, error) 
 
 var errGone = errors.New("the turn is gone from the record")
 
-// glance is that of explore.Source.
+// glance implements Glance of explore.Source.
 func (s *turnSource) glance(ctx context.Context, id string, columns int) (explore.Glance, error) {
 	made, row, err := s.turn(ctx, id)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *turnSource) glance(ctx context.Context, id string, columns int) (explor
 	return g, nil
 }
 
-// whole is that of explore.Source.
+// whole implements Whole of explore.Source.
 func (s *turnSource) whole(ctx context.Context, id string, columns int) (explore.Text, error) {
 	made, row, err := s.turn(ctx, id)
 	if err != nil {
@@ -201,14 +201,14 @@ func (s *turnSource) whole(ctx context.Context, id string, columns int) (explore
 	return explore.Text{Title: turn.Title, Lines: t.lines}, nil
 }
 
-// screen is the streams of the terminal with another Out.
+// screen returns the streams of the terminal with another Out.
 func (s *turnSource) screen(out io.Writer) ui.Streams {
 	own := s.app.Streams.Into(out)
 	own.Terminal.Out = true
 	return own
 }
 
-// why is that of explore.Source.
+// why implements Why of explore.Source.
 func (s *turnSource) why(ctx context.Context, at explore.Place, columns int) (explore.Text, error) {
 	what := at.Text
 	if number := s.present(at); number > 0 {
@@ -218,19 +218,19 @@ func (s *turnSource) why(ctx context.Context, at explore.Place, columns int) (ex
 	return explore.Text{Title: "why " + ui.Line(what, columns), Lines: lines}, nil
 }
 
-// blame is that of explore.Source.
+// blame implements Blame of explore.Source.
 func (s *turnSource) blame(ctx context.Context, at explore.Place, columns int) (explore.Text, error) {
 	return explore.Text{
 		Title: "blame " + ui.Line(at.File, columns), Lines: s.output(ctx, s.commands.Blame, at.File),
-		Find: fmt.Sprintf(" %d  ", s.present(at)), // in the column of the numbers
+		Find: fmt.Sprintf(" %d  ", s.present(at)), // as in the column of numbers
 	}, nil
 }
 
-// output is what a command of this program prints about a file of the worktree.
+// output returns the output of a command of this program about a file of the worktree.
 func (s *turnSource) output(ctx context.Context, build func(*app.App) *cobra.Command, what string) []explore.Line {
 	var out bytes.Buffer
 	own := *s.app
-	own.Dir = s.repo.Root // paths are from there
+	own.Dir = s.repo.Root // paths are relative to it
 	own.Streams = s.screen(&out)
 	own.Streams.Err = &out
 	own.Streams.In = strings.NewReader("")
@@ -244,7 +244,7 @@ func (s *turnSource) output(ctx context.Context, build func(*app.App) *cobra.Com
 	return lines
 }
 
-// present is the number that a line has in its file now, 0 if it isn't there.
+// present returns the current number of a line in its file, 0 if the file lacks it.
 func (s *turnSource) present(at explore.Place) int {
 	data, err := disk.ReadFile(filepath.Join(s.repo.Root, filepath.FromSlash(at.File)))
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *turnSource) present(at explore.Place) int {
 	return nearest
 }
 
-// rewind is that of explore.Source.
+// rewind implements Rewind of explore.Source.
 func (s *turnSource) rewind(ctx context.Context, moment string, in io.Reader, out io.Writer) error {
 	own := withTerminal(s.app, in, out)
 	runApart(ctx, own, s.commands.Rewind, moment, "--preview")
@@ -275,13 +275,13 @@ func (s *turnSource) rewind(ctx context.Context, moment string, in io.Reader, ou
 	return nil
 }
 
-// undo is that of explore.Source.
+// undo implements Undo of explore.Source.
 func (s *turnSource) undo(ctx context.Context, in io.Reader, out io.Writer) error {
 	runApart(ctx, withTerminal(s.app, in, out), s.commands.Rewind, "--undo")
 	return nil
 }
 
-// show is that of explore.Source: the page is in a folder that only the user can read.
+// show implements Show of explore.Source. Only the user can read the folder of the page.
 func (s *turnSource) show(ctx context.Context, id string, out io.Writer) error {
 	var row index.Row
 	err := s.read(ctx, func(r *index.Reader) (err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui/explore"
 )
 
-// turnText makes the lines of a turn, for so many columns.
+// turnText formats a turn as lines of at most columns characters.
 type turnText struct {
 	streams ui.Streams // for its colours
 	columns int
@@ -35,7 +35,7 @@ func (t *turnText) text(text string) {
 	}
 }
 
-// part adds a text with a heading; nothing for an empty one.
+// part adds a text with a heading. It does nothing if the text is empty.
 func (t *turnText) part(heading, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -45,10 +45,10 @@ func (t *turnText) part(heading, text string) {
 	t.line("", "")
 }
 
-// head adds what the turn is: its prompt, when and where it was, and its commits.
+// head adds the title of the turn, its time, place and usage, and its commits.
 func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Commit) {
 	for i, line := range strings.Split(ui.Wrap(turn.Title, t.columns), "\n") {
-		if i == 3 { //nolint:mnd // more is below Asked
+		if i == 3 { //nolint:mnd // part "Asked" has the rest
 			break
 		}
 		t.line(ui.Bold, line)
@@ -76,7 +76,7 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	t.line("", "")
 }
 
-// calls adds the uses of tools, and how they ended.
+// calls adds the tool calls and their outcomes.
 func (t *turnText) calls(calls []report.Call) {
 	if len(calls) == 0 {
 		return
@@ -102,7 +102,7 @@ func (t *turnText) calls(calls []report.Call) {
 	t.line("", "")
 }
 
-// files adds the files that the turn changed, with what differs in them.
+// files adds the files that the turn changed, with their diffs.
 func (t *turnText) files(turn *report.Turn) {
 	if len(turn.Files) == 0 {
 		t.line(ui.Dim, "No file was changed.")
@@ -127,12 +127,12 @@ func (t *turnText) files(turn *report.Turn) {
 	}
 }
 
-// hunk adds the lines of one place.
+// hunk adds the lines of a hunk.
 func (t *turnText) hunk(path string, h report.Hunk) {
 	t.line(ui.Cyan, fmt.Sprintf("@@ line %d", h.New))
 	number := h.New
 	for _, b := range h.Blocks {
-		// What a person added is shown otherwise than what the agent did.
+		// Lines added by a person have another color than those of the agent.
 		sign, style := " ", ui.Style("")
 		switch {
 		case b.Kind == report.Removed:

@@ -120,7 +120,7 @@ type entry struct {
 	files    []index.ChangedFile
 }
 
-// read reads the turns that are wanted, and what is listed below them.
+// read reads the selected turns, with the commands and files to list below them.
 func (l *log) read(ctx context.Context, r *index.Reader) (list []entry, more bool, err error) {
 	rows, more, err := r.Turns(ctx, l.filter, l.limit)
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *log) read(ctx context.Context, r *index.Reader) (list []entry, more boo
 	return list, more, nil
 }
 
-// text is the list as a table, with what is below the turns.
+// text returns the turns as a table, with the details below each.
 func (l *log) text(turns []entry) string {
 	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES"}}
 	table.Row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "COMMIT", "PROMPT")
@@ -158,7 +158,7 @@ func (l *log) text(turns []entry) string {
 			when = ui.Ago(now, e.At)
 		}
 		if e.Agent != "" {
-			agent = ui.Line(e.Agent, 16) //nolint:mnd // as wide as the longest common one
+			agent = ui.Line(e.Agent, 16) //nolint:mnd // the width of the longest common label
 		}
 		if e.Files > 0 {
 			files, lines = strconv.Itoa(e.Files), fmt.Sprintf("+%d -%d", e.Added, e.Removed)
@@ -184,7 +184,7 @@ func (l *log) text(turns []entry) string {
 	return b.String()
 }
 
-// below lists what belongs to a turn.
+// below writes the files and commands of a turn.
 func (l *log) below(b *strings.Builder, e *entry) {
 	for _, f := range e.files {
 		if !l.concerns(f.Path) {
@@ -220,7 +220,7 @@ func (l *log) below(b *strings.Builder, e *entry) {
 	}
 }
 
-// concerns reports whether a file is what --file names, or in it.
+// concerns reports whether a file is the one that --file names, or is in that directory.
 func (l *log) concerns(path string) bool {
 	want := l.filter.File
 	return want != "" && (path == want || strings.HasPrefix(path, want+"/") || strings.HasSuffix(path, "/"+want))
@@ -251,7 +251,7 @@ type commandJSON struct {
 	Subagent string    `json:"subagent,omitempty"`
 }
 
-// endJSON is the last line.
+// endJSON is the last line of `log --json`.
 type endJSON struct {
 	End  bool `json:"end"`
 	More bool `json:"more"`
@@ -305,7 +305,7 @@ func (l *log) printPatches(ctx context.Context, turns []entry, more bool) error 
 	return nil
 }
 
-// printPatch prints what a turn changed, of the files that the index has of it.
+// printPatch prints the diff of a turn's snapshots, of the files that the index lists for it.
 func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err error) {
 	paths := []string{}
 	files := e.files
@@ -353,7 +353,7 @@ func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err
 	})
 }
 
-// following prints turns, the oldest first, and goes on with what is added to them.
+// following prints turns, the oldest first, then new and changed turns until ctx ends.
 func (l *log) following(ctx context.Context, turns []entry) error {
 	const every = time.Second
 	seen := map[string]string{}
@@ -392,7 +392,7 @@ func (l *log) following(ctx context.Context, turns []entry) error {
 	}
 }
 
-// version is a snapshot's name, empty for none.
+// version returns the name of a snapshot, "" for 0.
 func version(n int) string {
 	if n == 0 {
 		return ""

@@ -18,7 +18,7 @@ import (
 //go:embed prices.json
 var ownPrices []byte
 
-// prices is a table of prices: for a million tokens each.
+// prices is a table of the prices of a million tokens.
 type prices struct {
 	Date     string           `json:"date"`
 	Currency string           `json:"currency"`
@@ -32,7 +32,7 @@ type price struct {
 	Output     float64 `json:"output"`
 }
 
-// loadPrices reads the user's table, which replaces the program's own as a whole.
+// loadPrices reads the user's table, which replaces the built-in table as a whole.
 func loadPrices(a *app.App) (prices, error) {
 	path := filepath.Join(filepath.Dir(settings.UserFile(a.SettingsSources(nil))), "prices.json")
 	data, err := disk.ReadFile(path)
@@ -61,8 +61,8 @@ func decodePrices(data []byte) (p prices, err error) {
 	return p, nil
 }
 
-// of returns the price of a model: of its name, or of its name without the date, or the
-// word latest, that follows. Nothing else is guessed.
+// of returns the price of a model, by its name or by its name without a trailing date or "latest".
+// It guesses no further.
 func (p *prices) of(model string) (price, bool) {
 	if found, ok := p.Models[model]; ok {
 		return found, true
@@ -81,7 +81,7 @@ func (p *prices) of(model string) (price, bool) {
 	return found, ok
 }
 
-// cost is what tokens cost.
+// cost returns the price of tokens.
 func (m price) cost(t index.Tokens) float64 {
 	const million = 1e6
 	return (m.Input*float64(t.Input) + m.CacheWrite*float64(t.CacheWrite) + m.CacheRead*float64(t.CacheRead) + m.Output*float64(t.Output)) / million

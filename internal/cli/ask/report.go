@@ -32,7 +32,7 @@ type reportCommand struct {
 	open           bool
 }
 
-// NewReport returns the command that writes a page of what was done.
+// NewReport returns the command that writes a report of turns and commits.
 func NewReport(a *app.App) *cobra.Command {
 	c := &reportCommand{question: question{app: a}}
 	cmd := &cobra.Command{
@@ -76,7 +76,7 @@ EXIT STATUS
 	return cmd
 }
 
-// isRange reports whether a file's name is rather a range of commits.
+// isRange reports whether the name of a file looks like a range of commits.
 func isRange(name string) bool {
 	from, to, isRange := strings.Cut(name, "..")
 	return isRange && from+to != "" && !strings.ContainsAny(from, `/\.`) && (to == "" || !strings.ContainsAny(to, "/."))

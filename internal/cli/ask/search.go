@@ -22,7 +22,7 @@ type search struct {
 	kinds []string
 }
 
-// NewSearch returns the command that searches what was said and done.
+// NewSearch returns the command that searches the index of turns.
 func NewSearch(a *app.App) *cobra.Command {
 	s := &search{question: question{app: a}}
 	cmd := &cobra.Command{
@@ -77,7 +77,7 @@ type hitJSON struct {
 	Score   float64 `json:"score"`
 }
 
-// piece is the place of a word in an excerpt, in bytes.
+// piece is the range of bytes of a match in an excerpt.
 type piece [2]int
 
 func (s *search) run(ctx context.Context, text string) error {
@@ -135,7 +135,7 @@ func (s *search) run(ctx context.Context, text string) error {
 	return nil
 }
 
-// hit prints a hit in three lines: when, what was asked; where the words are; what it is of.
+// hit prints a hit in three lines: the time and the prompt; the excerpt; the session and commit.
 func (s *search) hit(b *strings.Builder, h *index.Hit) {
 	streams := s.app.Streams
 	when := "-"
@@ -146,7 +146,7 @@ func (s *search) hit(b *strings.Builder, h *index.Hit) {
 	if len(h.Excerpt) > 0 {
 		fmt.Fprintf(b, "  %s: ", h.Kind)
 		for _, p := range h.Excerpt {
-			// Without what a terminal could take for a command; a space at either end is kept.
+			// Without control characters, but with a space at either end.
 			text := ui.Line(p.Text, len(p.Text))
 			if strings.HasPrefix(p.Text, " ") {
 				text = " " + text

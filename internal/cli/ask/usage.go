@@ -65,7 +65,7 @@ EXIT STATUS
 	return cmd
 }
 
-// member is a member of a group with what it used.
+// member is a member of a group, with its tokens and their cost.
 type member struct {
 	key, label string
 	last       time.Time
@@ -151,7 +151,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	t := &ui.Table{Spare: []string{"CACHE WRITE", "SUBAGENTS", "CACHE READ"}}
 	t.Row("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(u.by))
 	row := func(m *member, name string) {
-		// What a member cost; at least that, where a model has no price.
+		// The cost of a member; with ">" if a model has no price.
 		cost := strings.TrimSpace(fmt.Sprintf("%.2f %s", m.cost, ui.Line(table.Currency, 8))) //nolint:mnd // the name of a currency
 		if m.cost == 0 && m.unpriced > 0 {
 			cost = "?"
@@ -181,7 +181,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	u.shown(text)
 }
 
-// name is how a member is shown.
+// name returns the name of a member for the table.
 func (u *usage) name(m *member) string {
 	const digits = 7
 	switch index.Group(u.by) {
@@ -223,7 +223,7 @@ type memberJSON struct {
 	Tokens    tokensJSON `json:"tokens"`
 	Subagents tokensJSON `json:"subagent_tokens"`
 	Cost      float64    `json:"cost"`
-	// Unpriced are the tokens that Cost lacks.
+	// Unpriced is the number of tokens that Cost doesn't include.
 	Unpriced int64 `json:"unpriced_tokens"`
 }
 

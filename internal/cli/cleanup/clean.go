@@ -1,7 +1,7 @@
-// Package cleanup has the commands that remove recorded data, clean, reset and forget,
-// and redact, which checks what redaction would take out.
+// Package cleanup has the commands that remove recorded data, clean, reset and forget, and redact,
+// which checks what redaction would replace.
 //
-// Of internal/cli it imports app and format.
+// Of internal/cli it imports app, complete and format.
 package cleanup
 
 import (
@@ -22,7 +22,7 @@ import (
 
 type cleanOptions struct{ force, json bool }
 
-// NewClean returns the command that removes what nothing needs any more.
+// NewClean returns the command that removes orphaned records.
 func NewClean(a *app.App) *cobra.Command {
 	var opts cleanOptions
 	cmd := &cobra.Command{
@@ -141,8 +141,8 @@ func newOrphansJSON(repo *git.Repo, items []tidy.Item) []orphanJSON {
 	return list
 }
 
-// orphanName is a file's path from the git directory, if it is there, and the
-// name of anything else.
+// orphanName returns the path of a file relative to the git directory or the worktree, and the name
+// of any other item.
 func orphanName(repo *git.Repo, i tidy.Item) string {
 	for _, dir := range []string{repo.CommonDir, repo.Root} {
 		if rest, inside := strings.CutPrefix(i.Name, dir+"/"); inside {
@@ -152,10 +152,10 @@ func orphanName(repo *git.Repo, i tidy.Item) string {
 	return i.Name
 }
 
-// orphans counts items in the words that scripts look for, also for one.
+// orphans counts items in the words that scripts look for, which are plural for 1, too.
 func orphans(n int) string { return fmt.Sprintf("%d orphaned items", n) }
 
-// printOrphans prints items grouped by their kind, and why they may go.
+// printOrphans prints items grouped by their kind, with the reason why each may be removed.
 func printOrphans(w ui.Streams, repo *git.Repo, items []tidy.Item) {
 	for _, group := range []struct {
 		kind  tidy.Kind

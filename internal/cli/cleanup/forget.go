@@ -29,7 +29,7 @@ type forgetOptions struct {
 	text, textFile, session, checkpoint, file, before string
 
 	force, json, transcript bool
-	// push names a remote, pushes reports whether it was given.
+	// push is the name of a remote, pushes reports whether --push was given.
 	push   string
 	pushes bool
 }
@@ -37,7 +37,7 @@ type forgetOptions struct {
 // pushConfigured is the value of --push without a name.
 const pushConfigured = "-"
 
-// NewForget returns the command that removes what was recorded.
+// NewForget returns the command that removes recorded content.
 func NewForget(a *app.App) *cobra.Command {
 	var opts forgetOptions
 	cmd := &cobra.Command{
@@ -85,7 +85,7 @@ EXIT STATUS
 			}
 			opts.pushes = cmd.Flags().Changed("push")
 			for _, name := range forgetFlags() {
-				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // a variable that is empty
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // an empty variable
 					return app.Usagef("--%s needs a value", name)
 				}
 			}
@@ -111,7 +111,7 @@ EXIT STATUS
 	return cmd
 }
 
-// forgetFlags are the flags that select what is forgotten.
+// forgetFlags returns the flags that select the content to forget.
 func forgetFlags() []string {
 	return []string{"text", "text-file", "session", "checkpoint", "file", "before"}
 }
@@ -126,12 +126,12 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	rec := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
-	remote := "" // whose checkpoints are replaced
+	remote := "" // the remote whose checkpoints are replaced
 	switch {
 	case !opts.pushes:
 	case opts.push != pushConfigured && opts.push != "":
 		remote = opts.push
-		rec.Options.PushRemote, rec.Options.OwnRemote = remote, true // the user's own word
+		rec.Options.PushRemote, rec.Options.OwnRemote = remote, true // named by the user
 	case rec.Options.PushRemote != "":
 		remote = rec.Options.PushRemote
 	default:
@@ -165,7 +165,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	return runForgetJob(ctx, a, opts, forgetJob{rec: rec, what: what, remote: remote})
 }
 
-// forgetJob is what one run of the command does.
+// forgetJob holds the arguments of one run of the command.
 type forgetJob struct {
 	rec    *strategy.Recorder
 	what   forget.What
@@ -175,7 +175,7 @@ type forgetJob struct {
 func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) error {
 	var f *forget.Forgetting
 	var places []forget.Place
-	var reach forget.Progress // of what is done now
+	var reach forget.Progress // of the current stage
 	err := a.Streams.Stages("Searching", func(searched func(stage string, done, total int64)) (err error) {
 		reach = searched
 		f, err = forget.New(ctx, job.rec, job.what, func(stage string, done, total int64) { reach(stage, done, total) })
@@ -233,8 +233,8 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	return nil
 }
 
-// sureToForget asks, unless the user has said so already. Where nobody can be
-// asked the preview is all.
+// sureToForget asks for confirmation unless --force is given. If it can't ask, the command ends
+// after the preview.
 func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool) (bool, error) {
 	switch {
 	case !todo:
@@ -260,7 +260,7 @@ func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool
 	return false, nil
 }
 
-// maxForgottenText bounds the text that is forgotten.
+// maxForgottenText limits the length of the text to forget.
 const maxForgottenText = 64 << 10
 
 func textToForget(ctx context.Context, a *app.App, opts forgetOptions) (string, error) {
@@ -272,7 +272,7 @@ func textToForget(ctx context.Context, a *app.App, opts forgetOptions) (string, 
 		if err != nil {
 			return "", err
 		}
-		defer func() { _ = file.Close() }() // it was only read
+		defer func() { _ = file.Close() }() // only read
 		from = file
 	case text == "-":
 		from = a.Input(ctx)
@@ -295,8 +295,8 @@ func textToForget(ctx context.Context, a *app.App, opts forgetOptions) (string, 
 	return text, ctx.Err()
 }
 
-// sessionToForget finds the session whose id begins with a text, among the states
-// and the checkpoints. One that has neither has to be named in full.
+// sessionToForget finds the session whose id begins with spec, among the states, the checkpoints
+// and the forgotten sessions.
 func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (string, error) {
 	if err := session.CheckID(spec); err != nil {
 		return "", app.Usagef("--session: %s", err)
@@ -354,7 +354,7 @@ func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (
 	}
 }
 
-// checkpointToForget finds the checkpoint whose id begins with a text.
+// checkpointToForget finds the checkpoint whose id begins with spec.
 func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (checkpoint.ID, error) {
 	trees, err := checkpoint.Trees(ctx, repo)
 	if err != nil {

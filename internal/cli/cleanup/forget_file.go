@@ -11,11 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// maxForgottenPath bounds the path of a file that is forgotten.
+// maxForgottenPath limits the length of the path of a file to forget.
 const maxForgottenPath = 4096
 
-// fileToForget returns the path of a file from the root of the worktree. The file
-// need not exist; its directory is resolved as far as it does.
+// fileToForget returns the slash path of a file relative to the root of the worktree. The file need
+// not exist: symbolic links are resolved in the part of its directory that does.
 func fileToForget(a *app.App, repo *git.Repo, path string) (string, error) {
 	if strings.HasSuffix(path, "/") {
 		return "", app.Usagef("--file: %q names a directory, not a file", path)

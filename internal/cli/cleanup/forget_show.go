@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// forgetJSON is what `forget --json` prints; docs/formats/forget.md describes it.
+// forgetJSON is the output of `forget --json`; docs/formats/forget.md describes it.
 type forgetJSON struct {
 	Forgotten bool        `json:"forgotten"`
 	Places    []placeJSON `json:"places"`
@@ -29,7 +29,7 @@ func newPlacesJSON(places []forget.Place) []placeJSON {
 	return list
 }
 
-// printForgotten prints the places as JSON, if that was asked for.
+// printForgotten prints the places as JSON if --json is given.
 func printForgotten(a *app.App, opts forgetOptions, places, left []forget.Place, done bool) error {
 	if !opts.json {
 		return nil
@@ -37,7 +37,7 @@ func printForgotten(a *app.App, opts forgetOptions, places, left []forget.Place,
 	return a.Streams.JSON(forgetJSON{Forgotten: done, Places: newPlacesJSON(places), Left: newPlacesJSON(left)})
 }
 
-// shownPlaces is how many places of a kind are shown.
+// shownPlaces is the number of places of a kind that are shown.
 const shownPlaces = 20
 
 func printPlaces(w ui.Streams, places []forget.Place) {

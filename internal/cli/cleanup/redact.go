@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// NewRedact holds the commands about the replacement of secrets.
+// NewRedact returns the command that has the commands about the redaction of secrets.
 func NewRedact(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "redact",
@@ -101,7 +101,7 @@ EXIT STATUS
 	return cmd
 }
 
-// redactFinding is a part that would be replaced, as it is printed.
+// redactFinding is the place of a text that would be replaced.
 type redactFinding struct {
 	Rule   string `json:"rule"`
 	Line   int    `json:"line"`
@@ -109,12 +109,11 @@ type redactFinding struct {
 	Length int    `json:"length"`
 }
 
-// maxCheckedText is the length up to which a line, or a text that isn't lines of JSON,
-// is checked.
+// maxCheckedText is the maximum length of a line, or of a text that isn't lines of JSON, that is
+// checked.
 const maxCheckedText = 256 << 20
 
-// readLine reads a line with its end. There is none behind the last one, and the error
-// is io.EOF.
+// readLine reads a line with its line ending. The last line may lack one; then the error is io.EOF.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -128,7 +127,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// checkAll lists what would be replaced in a transcript or text.
+// checkAll lists the parts of a transcript or text that would be replaced.
 func checkAll(ctx context.Context, r *redact.Redactor, in io.Reader, tick func(done int64)) ([]redactFinding, error) {
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	findings := []redactFinding{}

@@ -46,7 +46,7 @@ EXIT STATUS
   entire reset --session 3f2a9c1e`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("session") && opts.session == "" { // a variable that is empty must not mean all
+			if cmd.Flags().Changed("session") && opts.session == "" { // an empty variable must not select all
 				return app.Usagef("--session needs an id")
 			}
 			return runReset(cmd.Context(), a, opts)
@@ -91,7 +91,7 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 		if plan.Removes {
 			q.Help = "The branch " + plan.Branch + " goes. " + q.Help
 		}
-		if opts.json { // for a program, which can't be asked
+		if opts.json { // a program can't be asked
 			return &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
 		}
 		answers, err := a.Prompter.Ask(ctx, q)
@@ -122,7 +122,7 @@ type resetJSON struct {
 	Sessions []string `json:"sessions"`
 }
 
-// showReset prints what was reset.
+// showReset prints the result of a reset.
 func showReset(a *app.App, opts resetOptions, plan tidy.Reset) error {
 	w := a.Streams
 	if opts.json {

@@ -1,8 +1,8 @@
-// Package complete lists the values that a shell offers for arguments and flags: ids of
-// sessions and checkpoints, versions of snapshots, branches.
+// Package complete lists the values that a shell offers for arguments and flags: ids of sessions
+// and checkpoints, versions of snapshots, branches.
 //
-// Of internal/cli it imports app and format. What can't be listed is left out: a shell has
-// no place for an error.
+// Of internal/cli it imports app and format. Values that can't be listed are left out: a shell
+// can't show an error.
 package complete
 
 import (
@@ -27,18 +27,18 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
-// most is how many values of a kind are offered.
+// most is the maximum number of values of a kind.
 const most = 50
 
-// Values lists the values of one kind, each with what it is.
+// Values lists the values of one kind, each with a description.
 type Values func(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error)
 
-// Argument offers values for the argument at a position, counted from 0, and for no other.
+// Argument completes only the argument at position at, counted from 0.
 func Argument(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
 	return argument(a, at, kinds, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// ArgumentOrFile is Argument where the name of a file will do, too.
+// ArgumentOrFile is like Argument, and also completes names of files.
 func ArgumentOrFile(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
 	return argument(a, at, kinds, cobra.ShellCompDirectiveDefault)
 }
@@ -52,7 +52,7 @@ func argument(a *app.App, at int, kinds []Values, files cobra.ShellCompDirective
 	}
 }
 
-// Arguments offers values for every argument that isn't given yet.
+// Arguments completes every argument, and omits values that are already given.
 func Arguments(a *app.App, kinds ...Values) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found := slices.DeleteFunc(list(cmd, a, begun, kinds), func(v cobra.Completion) bool {
@@ -63,16 +63,16 @@ func Arguments(a *app.App, kinds ...Values) cobra.CompletionFunc {
 	}
 }
 
-// FlagValue offers values for a flag, whatever arguments there are.
+// FlagValue completes the value of a flag, whatever the arguments are.
 func FlagValue(a *app.App, kinds ...Values) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// Flag offers values for a flag of a command.
+// Flag registers the completion of a flag of a command.
 func Flag(cmd *cobra.Command, name string, values cobra.CompletionFunc) {
-	_ = cmd.RegisterFlagCompletionFunc(name, values) // fails only for an unknown flag, which its test finds
+	_ = cmd.RegisterFlagCompletionFunc(name, values) // fails for unknown flags; a test finds them
 }
 
 func list(cmd *cobra.Command, a *app.App, begun string, kinds []Values) (found []cobra.Completion) {
@@ -98,12 +98,12 @@ func list(cmd *cobra.Command, a *app.App, begun string, kinds []Values) (found [
 	return found
 }
 
-// value is one value with what it is, on one line.
+// value returns a value with its description on one line.
 func value(text, about string) cobra.Completion {
 	return cobra.CompletionWithDesc(text, ui.Line(about, format.ListedWidth))
 }
 
-// Sessions lists the sessions that were active last.
+// Sessions lists the most recently active sessions.
 func Sessions(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
 	reader := a.Sessions(repo)
 	all, _, err := reader.List(ctx)
@@ -130,7 +130,7 @@ func Agents(context.Context, *app.App, *git.Repo) ([]cobra.Completion, error) {
 	return names, nil
 }
 
-// Checkpoints lists those of the branch.
+// Checkpoints lists the checkpoints of the branch.
 func Checkpoints(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Completion, error) {
 	l, err := explain.Reader{Repo: repo}.List(ctx, explain.Filter{})
 	if err != nil {
@@ -157,8 +157,7 @@ func Contexts(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completi
 	return found, nil
 }
 
-// Branches lists the local branches, and those of remotes by the name that they would have
-// here.
+// Branches lists the local branches, and the remote branches without the name of their remote.
 func Branches(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Completion, error) {
 	refs, err := gitref.List(ctx, repo, "refs/heads", "refs/remotes")
 	if err != nil {

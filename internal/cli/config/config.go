@@ -1,4 +1,4 @@
-// Package config shows the settings in force and where each comes from, and changes them.
+// Package config shows the settings in force and the source of each, and changes them.
 //
 // Of internal/cli it imports app, format and install.
 package config
@@ -68,7 +68,7 @@ EXIT STATUS
 	return cmd
 }
 
-// Shown is a value in a table, where an empty string would be a gap.
+// Shown returns a value for a table, with - for an empty string.
 func Shown(v any) string {
 	if v == "" {
 		return "-"
@@ -76,14 +76,13 @@ func Shown(v any) string {
 	return ui.Line(fmt.Sprint(v), 80)
 }
 
-// Report is what `config --json` prints; docs/formats/status.md
-// describes it.
+// Report is the output of `config --json`; docs/formats/status.md describes it.
 type Report struct {
 	Values   []Value      `json:"values"`
 	Settings SettingsJSON `json:"settings"`
 }
 
-// Value is a setting with its value and where that comes from.
+// Value is a setting with its value and source.
 type Value struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
@@ -92,7 +91,7 @@ type Value struct {
 	Used   bool   `json:"used"`
 }
 
-// JSON is the JSON of the settings in force.
+// JSON returns the settings in force in the form of `config --json`.
 func JSON(s *settings.Settings) Report {
 	r := Report{Settings: NewSettingsJSON(s)}
 	for _, v := range s.Values() {
@@ -103,7 +102,7 @@ func JSON(s *settings.Settings) Report {
 	return r
 }
 
-// SettingsJSON is what is known of the settings files.
+// SettingsJSON is the state of the settings files.
 type SettingsJSON struct {
 	Files     []fileJSON     `json:"files"`
 	Problems  []problemJSON  `json:"problems"`
@@ -153,7 +152,7 @@ func NewSettingsJSON(s *settings.Settings) SettingsJSON {
 	return r
 }
 
-// SettingsNotes are the problems, unknown keys and proposals as sentences.
+// SettingsNotes returns the problems, unknown keys and proposals as sentences.
 func SettingsNotes(s *settings.Settings) []app.Note {
 	var notes []app.Note
 	for _, p := range s.Problems {

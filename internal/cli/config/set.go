@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// layerOptions select the file that is changed.
+// layerOptions selects the settings file to change.
 type layerOptions struct{ user, project, local bool }
 
 func (o *layerOptions) register(cmd *cobra.Command) {
@@ -142,7 +142,7 @@ func here(a *app.App) *git.Repo {
 	return repo
 }
 
-// changeSetting writes a change, and shows what is in force then.
+// changeSetting writes a change, and prints the value that is then in force.
 func changeSetting(a *app.App, opts layerOptions, change settings.Change) error {
 	repo := here(a)
 	s := a.Settings(repo)
@@ -199,7 +199,7 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	return nil
 }
 
-// writeHere changes a file of the worktree, and keeps the personal one out of git.
+// writeHere changes a settings file of the worktree. It makes git ignore a personal file.
 func writeHere(repo *git.Repo, path string, personal bool, change settings.Change) error {
 	project, err := install.OpenProject(repo)
 	if err != nil {
@@ -222,7 +222,7 @@ func valueOf(s *settings.Settings, key string) Value {
 	return Value{Key: key}
 }
 
-// Origin is the layer of a value and, in brackets, its file or variable.
+// Origin returns the layer of a value and, in parentheses, its file or variable.
 func Origin(v Value) string {
 	if v.Source == "" {
 		return v.Layer
@@ -233,8 +233,8 @@ func Origin(v Value) string {
 // listCommand lists all keys.
 const listCommand = "entire config"
 
-// Refused makes an unknown key or a bad value wrong usage; list is the command that lists the
-// keys. Other errors stay as they are.
+// Refused turns the errors of unknown keys and bad values into usage errors; list is the command
+// that lists the keys. It returns other errors unchanged.
 func Refused(err error, list string) error {
 	bad, isBad := errors.AsType[*settings.BadValueError](err)
 	switch {
@@ -246,7 +246,7 @@ func Refused(err error, list string) error {
 	return err
 }
 
-// completeSetting completes a key, and then the values that it may have.
+// completeSetting completes a key, and then its possible values.
 func completeSetting(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:

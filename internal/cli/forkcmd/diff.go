@@ -44,7 +44,7 @@ Without a fork it is the one of the working directory, or the only one.`,
 	}
 }
 
-// diffJSON is what `fork diff --json` prints.
+// diffJSON is the output of `fork diff --json`.
 type diffJSON struct {
 	Fork    forkJSON          `json:"fork"`
 	Changes []format.DiffJSON `json:"changes"`
@@ -110,7 +110,7 @@ func (w *forking) noteUnread(paths []string) {
 	}
 }
 
-// completeForks completes the names of forks: of one, or of as many as there are.
+// completeForks completes the name of one fork, or of several.
 func completeForks(a *app.App, several bool) cobra.CompletionFunc {
 	forks := func(_ context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
 		list, err := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Fork().Forks.List()

@@ -1,5 +1,5 @@
-// Package forkcmd has the command fork: it makes second working trees of earlier moments,
-// lists and removes them, and shows what changed in them.
+// Package forkcmd has the command fork, which makes, lists, compares and removes forks: second
+// working trees of earlier moments.
 //
 // Of internal/cli it imports app, complete and format. Package strategy/fork does the work.
 package forkcmd
@@ -29,7 +29,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
-// mostForks is how many forks one command makes at most.
+// mostForks is the maximum number of forks that one command makes.
 const mostForks = 20
 
 // forking is one run of a command.
@@ -41,7 +41,7 @@ type forking struct {
 	rec  *strategy.Recorder
 }
 
-// run returns what a command runs in the worktree of the working directory.
+// run returns the RunE of a command: it calls do for the worktree of the working directory.
 func run(a *app.App, asJSON *bool, do func(ctx context.Context, w *forking, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
 		repo, err := a.Worktree()
@@ -62,7 +62,7 @@ type makeOptions struct {
 	number int
 }
 
-// NewCommand returns the command.
+// NewCommand returns the command fork.
 func NewCommand(a *app.App) *cobra.Command {
 	var opts makeOptions
 	var asJSON bool
@@ -107,7 +107,7 @@ EXIT STATUS
 	return cmd
 }
 
-// madeJSON is what `fork --json` prints; docs/formats/fork.md describes it.
+// madeJSON is the output of `fork --json`; docs/formats/fork.md describes it.
 type madeJSON struct {
 	Forks []oneMadeJSON `json:"forks"`
 }
@@ -121,12 +121,12 @@ type oneMadeJSON struct {
 	Failed  []format.FailureJSON `json:"failed"`
 }
 
-// makeForks makes one fork, or several.
+// makeForks makes one or more forks.
 func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string) error {
 	if opts.number < 1 || opts.number > mostForks {
 		return app.Usagef("--number must be from 1 to %d", mostForks)
 	}
-	if slices.Contains(args, "") { // a script's empty variable
+	if slices.Contains(args, "") { // an empty variable of a script
 		return app.Usagef("an argument is empty")
 	}
 	targets, err := w.targets(ctx, opts, args)
@@ -179,7 +179,7 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 		}
 	} else {
 		hint := "cd " + w.ShortPath(targets[0].dir)
-		if m.Snapshot.Version != 0 { // `fork diff` compares with one
+		if m.Snapshot.Version != 0 { // `fork diff` compares with it
 			hint += "; `entire fork diff` shows what changes there"
 		}
 		w.Streams.Hint(hint)
@@ -203,11 +203,11 @@ func (w *forking) explain(err error) error {
 	return err
 }
 
-// target is where a fork comes to.
+// target is the folder and the branch of a new fork.
 type target struct{ dir, branch string }
 
-// targets returns the folders and branches of the forks. Names that are not given are the
-// first that are free.
+// targets returns the folders and branches of the forks. For names that are not given it chooses
+// the first free ones.
 func (w *forking) targets(ctx context.Context, opts makeOptions, args []string) ([]target, error) {
 	root := w.repo.MainRoot()
 	if root == "" {
@@ -248,7 +248,7 @@ func (w *forking) targets(ctx context.Context, opts makeOptions, args []string) 
 	return list, nil
 }
 
-// report prints what was made.
+// report prints the result of making a fork.
 func (w *forking) report(m fork.Moment, made fork.Made, took time.Duration) {
 	of := made.Commit.Short()
 	if m.Snapshot.Version != 0 {
@@ -277,8 +277,8 @@ func (w *forking) report(m fork.Moment, made fork.Made, took time.Duration) {
 	}
 }
 
-// forkNamed returns the fork that an argument names, or the one that this worktree is, or
-// the only one.
+// forkNamed returns the fork that an argument names. Without an argument it is the fork of this
+// worktree, else the only fork.
 func (w *forking) forkNamed(args []string) (fork.Fork, error) {
 	forks := w.rec.Fork().Forks
 	if len(args) > 0 {

@@ -67,7 +67,7 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 	}
 }
 
-// listJSON is what `fork list --json` prints.
+// listJSON is the output of `fork list --json`.
 type listJSON struct {
 	Forks []forkJSON `json:"forks"`
 }

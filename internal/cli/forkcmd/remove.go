@@ -69,7 +69,7 @@ EXIT STATUS
 	return cmd
 }
 
-// removedJSON is what `fork remove --json` prints.
+// removedJSON is the output of `fork remove --json`.
 type removedJSON struct {
 	Removed []oneRemovedJSON `json:"removed"`
 }
@@ -95,7 +95,7 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 	}
 	refused := work
 	if f.Unfinished(proc.Alive) {
-		refused.Paths = nil // half of its files; what there is of them is in the snapshot that is taken before
+		refused.Paths = nil // the fork is incomplete; a snapshot of its files is taken before
 	}
 	if refused.Kept() || force {
 		var done fork.Removed
@@ -105,7 +105,7 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 		})
 		return done, err
 	}
-	// What would be lost.
+	// Name the work that would be lost.
 	const most = 3
 	var parts []string
 	if n := len(refused.Paths); n > 0 {

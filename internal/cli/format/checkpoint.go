@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// CheckpointJSON is a snapshot in JSON. The first three keys are those that
-// scripts of other tools of the kind read.
+// CheckpointJSON is the JSON of a snapshot. The first three keys are the ones that scripts for
+// other tools of this kind read.
 type CheckpointJSON struct {
 	Version   string    `json:"version"`
 	Message   string    `json:"message"`
@@ -61,8 +61,8 @@ func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
 	return c
 }
 
-// TurnText is the turn that a snapshot was taken before or after, by its prompt; empty
-// if it was taken for something else or the prompt isn't known.
+// TurnText describes the turn before or after which a snapshot was taken, by its prompt; "" if it
+// was taken for another reason or the prompt is unknown.
 func TurnText(s bands.Snapshot) string {
 	if s.Causality.Prompt == "" || s.Message != string(s.Cause) {
 		return ""
@@ -77,7 +77,7 @@ func TurnText(s bands.Snapshot) string {
 	return ""
 }
 
-// PairText names the commits that a snapshot is paired with, and their checkpoints.
+// PairText lists the commits that a snapshot is paired with, and their checkpoints.
 func PairText(s bands.Snapshot) string {
 	texts := make([]string, 0, len(s.Pairs))
 	for _, p := range s.Pairs {
@@ -90,7 +90,7 @@ func PairText(s bands.Snapshot) string {
 	return ui.Line(strings.Join(texts, ", "), MessageWidth)
 }
 
-// DamageText describes, for status, the records that are known to be damaged.
+// DamageText describes n damaged records in the output of status.
 func DamageText(n int) string {
 	return ui.Plural(n, "record") + " of the store can't be read; `verify` names the files that are lost by that."
 }

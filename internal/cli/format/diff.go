@@ -9,14 +9,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// DiffJSON is a file that differs, in JSON.
+// DiffJSON is the JSON of a file that differs.
 type DiffJSON struct {
 	Path     string `json:"path"`
 	Bytes    []byte `json:"path_bytes,omitempty"`
 	OldPath  string `json:"old_path,omitempty"`
 	OldBytes []byte `json:"old_path_bytes,omitempty"`
 	Kind     string `json:"kind"`
-	// Added and Removed are absent where lines aren't counted.
+	// Added and Removed are absent if lines aren't counted.
 	Added   *int `json:"added,omitempty"`
 	Removed *int `json:"removed,omitempty"`
 	Binary  bool `json:"binary,omitempty"`
@@ -39,7 +39,7 @@ func NewDiffJSON(files []diff.File) []DiffJSON {
 	return list
 }
 
-// diffWord is the name of a kind of difference, its colour, and where it is in the list.
+// diffWord returns the name of a kind of difference, its color, and its rank in the list.
 func diffWord(kind diff.Kind) (word string, style ui.Style, rank int) {
 	switch kind {
 	case diff.Modified, diff.Retyped, diff.Attributes:
@@ -53,7 +53,7 @@ func diffWord(kind diff.Kind) (word string, style ui.Style, rank int) {
 	}
 }
 
-// Diff lists what was modified, renamed, added and deleted, in this order.
+// Diff lists the modified, renamed, added and deleted files, in this order.
 func Diff(s ui.Streams, files []diff.File) {
 	slices.SortStableFunc(files, func(a, b diff.File) int {
 		_, _, first := diffWord(a.Kind)
@@ -66,7 +66,7 @@ func Diff(s ui.Streams, files []diff.File) {
 		if d.Kind == diff.Renamed {
 			path = Path(d.OldPath) + " -> " + path
 		}
-		changed := "" // how much of a file that was there and is there
+		changed := "" // for a file that exists on both sides
 		switch {
 		case d.Kind == diff.Added || d.Kind == diff.Deleted:
 		case d.Kind == diff.Attributes:

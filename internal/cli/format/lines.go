@@ -11,11 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
-// gitUsage is git's exit status for arguments that it doesn't take.
+// gitUsage is git's exit status for invalid arguments.
 const gitUsage = 129
 
-// LinesError returns an error for a person about authors of lines that were not found, with a
-// hint, empty if there is none. An error that isn't known is returned as it is.
+// LinesError converts an error of finding the authors of lines into one for the user, with a hint
+// or "". It returns other errors unchanged.
 func LinesError(err error, rev, path string) (hint string, said error) {
 	exit, isExit := errors.AsType[*git.ExitError](err)
 	shown := Path(path)
@@ -33,7 +33,7 @@ func LinesError(err error, rev, path string) (hint string, said error) {
 		return naming, fmt.Errorf("%s has no file %s", ui.Line(rev, NameWidth), shown)
 	case isExit && strings.Contains(exit.Stderr, "no such path"):
 		return "a file that was never added has no history: `git add -N " + shown + "` makes it known", fmt.Errorf("git has no file %s", shown)
-	case isExit && exit.Code == gitUsage: // of all arguments only the range may be no good
+	case isExit && exit.Code == gitUsage: // only the range can be invalid
 		return "lines are given as -L 40,60, -L 40,+20 or -L :function", errors.New("no such range of lines")
 	case isExit && (strings.Contains(exit.Stderr, "has only") || strings.Contains(exit.Stderr, "-L")):
 		return "lines count from 1: -L 10,20", errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), LineWidth))

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// RestoredJSON is what `restore --json` prints.
+// RestoredJSON is the output of `restore --json`.
 type RestoredJSON struct {
 	PlanJSON
 
@@ -45,7 +45,7 @@ func NewFailuresJSON(list []apply.Failure) []FailureJSON {
 	return failed
 }
 
-// PlanJSON is what `restore --dry-run --json` prints.
+// PlanJSON is the output of `restore --dry-run --json`.
 type PlanJSON struct {
 	Version   string     `json:"version"`
 	Message   string     `json:"message"`
@@ -58,7 +58,7 @@ type PlanJSON struct {
 	Busy      []string   `json:"busy"`
 	Blocked   []string   `json:"blocked"`
 	Damaged   []string   `json:"damaged"`
-	// ChangedSince and Untouched are of an undo or redo.
+	// ChangedSince and Untouched are set for an undo or redo only.
 	ChangedSince []string `json:"changed_since,omitempty"`
 	Untouched    []string `json:"untouched,omitempty"`
 }
@@ -66,7 +66,7 @@ type PlanJSON struct {
 // StepJSON is the JSON of a step of a plan.
 type StepJSON struct {
 	Path string `json:"path"`
-	// Bytes is the path where it isn't text, which Path then only resembles.
+	// Bytes is the path if it isn't valid UTF-8; Path is then an approximation.
 	Bytes []byte `json:"path_bytes,omitempty"`
 	Kind  string `json:"kind"`
 }
@@ -85,7 +85,7 @@ func NewPlanJSON(p plan.Plan, target bands.Snapshot) PlanJSON {
 	}
 }
 
-// StepLine is a line that names a step of a plan, with its path.
+// StepLine returns a line with the kind of a step of a plan and its path.
 func StepLine(s ui.Streams, kind plan.StepKind, path string) string {
 	style := ui.Yellow
 	switch kind {
@@ -99,19 +99,19 @@ func StepLine(s ui.Streams, kind plan.StepKind, path string) string {
 	return s.Paint(style, fmt.Sprintf("%-*s", width, Capitalize(kind.String())+":")) + " " + Path(path)
 }
 
-// Progress reports how far a snapshot, a restore or an export is.
+// Progress passes the progress of a snapshot, a restore or an export to reach.
 func Progress(reach func(stage string, at ui.Amount)) func(bands.Progress) {
 	return func(p bands.Progress) {
 		reach(RestoreStage(p.Stage), ui.Amount{Done: p.Done, Total: p.Total, Bytes: p.Bytes, Size: p.Size})
 	}
 }
 
-// ProgressOnly is Progress of what has one stage.
+// ProgressOnly is like Progress for an operation with a single stage.
 func ProgressOnly(reach func(stage string, at ui.Amount)) func(bands.Progress) {
 	return Progress(func(_ string, at ui.Amount) { reach("", at) })
 }
 
-// RestoreStage names a stage of a restore in its progress; empty: the restore itself.
+// RestoreStage returns the name of a stage of a restore, "" for the restore itself.
 func RestoreStage(stage string) string {
 	switch stage {
 	case "capture":

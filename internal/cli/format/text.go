@@ -1,7 +1,7 @@
-// Package format prints and encodes what several commands show: paths, sizes, ids,
-// plans and checkpoints, as text and as JSON.
+// Package format prints and encodes the data that several commands show: paths, sizes, ids, plans
+// and checkpoints, as text and as JSON.
 //
-// It imports no other package of internal/cli, opens nothing and writes to no stream.
+// It imports no other package of internal/cli, opens nothing, and writes only to given streams.
 package format
 
 import (
@@ -18,11 +18,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// MessageWidth is how much of a message a line of a table shows.
+// MessageWidth is the width to which a message in a table is cut.
 const MessageWidth = 60
 
-// Path is a path on a terminal: in quotes if it has what a terminal could
-// take for a command, or what isn't text.
+// Path returns a path for a terminal: quoted if it has unprintable characters or isn't valid UTF-8.
 func Path(path string) string {
 	bad := func(r rune) bool { return !unicode.IsPrint(r) }
 	if utf8.ValidString(path) && strings.IndexFunc(path, bad) < 0 {
@@ -31,8 +30,8 @@ func Path(path string) string {
 	return strconv.Quote(path)
 }
 
-// Quoted is a message in the quotes of `Created v4 "before"`, with a
-// space before them; nothing for an empty one.
+// Quoted returns a message in the quotes of `Created v4 "before"`, with a space before them; "" for
+// an empty message.
 func Quoted(message string) string {
 	if message == "" {
 		return ""
@@ -40,7 +39,7 @@ func Quoted(message string) string {
 	return ` "` + ui.Line(message, MessageWidth*2) + `"`
 }
 
-// Took is a duration in the brackets of `(19ms)`.
+// Took formats a duration for the parentheses of `(19ms)`.
 func Took(d time.Duration) string {
 	if d < 10*time.Second {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
@@ -48,13 +47,13 @@ func Took(d time.Duration) string {
 	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
-// Size is [ui.Size].
+// Size calls [ui.Size].
 func Size(n int64) string { return ui.Size(n) }
 
-// UTC is a time in JSON: RFC 3339, seconds.
+// UTC returns a time for JSON: in UTC, truncated to seconds.
 func UTC(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// ID returns the first characters of an id.
+// ID returns the first 7 characters of an id, and the whole name of a version.
 func ID(id string) string {
 	const digits = 7
 	if len(id) > digits && id[0] != 'v' {
@@ -63,7 +62,7 @@ func ID(id string) string {
 	return id
 }
 
-// Sessions names sessions by the beginning of their ids.
+// Sessions lists sessions by the prefixes of their ids.
 func Sessions(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
@@ -72,21 +71,21 @@ func Sessions(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// sessionDigits is how many characters of a session's id are shown.
+// sessionDigits is the number of characters of a session's id that are shown.
 const sessionDigits = 7
 
-// Session returns a prefix of a session's id that mostly distinguishes it from others.
+// Session returns a prefix of a session's id, which is unique in most cases.
 func Session(id string) string { return sessionPrefix(id, sessionDigits) }
 
-// sessionPrefix is the beginning of a session's id, without the date that some versions put
-// before it.
+// sessionPrefix returns the beginning of a session's id, without the date with which the ids of
+// some versions begin.
 func sessionPrefix(id string, digits int) string {
 	runes := []rune(ui.Line(transcript.SessionID(id), MaxNameWidth))
 	return string(runes[:min(len(runes), digits)])
 }
 
-// UniqueSessions returns prefixes of sessions' ids, each as short as [Session] has it, or as
-// long as it must be to differ from those of other ids.
+// UniqueSessions returns prefixes of sessions' ids, each as short as that of [Session], or as long
+// as necessary to differ from the other ids.
 func UniqueSessions(ids []string) []string {
 	whole := make([]string, len(ids))
 	for i, id := range ids {
@@ -107,7 +106,7 @@ func UniqueSessions(ids []string) []string {
 	return short
 }
 
-// sharedRunes is with how many equal characters two texts begin.
+// sharedRunes returns the length of the common prefix of two texts, in runes.
 func sharedRunes(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	n := 0
@@ -117,27 +116,26 @@ func sharedRunes(a, b string) int {
 	return n
 }
 
-// How much is shown of what a list or a detail has: of a prompt, a commit's
-// subject, a name.
+// Widths of texts in lists and details: a prompt, a commit's subject, a name.
 const (
 	ListedWidth  = 60
 	SubjectWidth = 72
 	NameWidth    = 120
 )
 
-// Subject is the first line of a commit's message.
+// Subject returns the first line of a commit's message.
 func Subject(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	return line
 }
 
-// WrittenBy is the agents' part of a commit in a few words.
+// WrittenBy describes the agents' part of a commit in a few words.
 func WrittenBy(a checkpoint.Attribution) string {
 	return fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line"))
 }
 
-// AbsentHint helps where contents of a checkpoint, or of several ("") that a list has,
-// are not in this clone.
+// AbsentHint returns the hint for a checkpoint, or for several in a list (""), whose contents are
+// not in this clone.
 func AbsentHint(checkpoint string) string {
 	if checkpoint != "" {
 		checkpoint = " -c " + checkpoint
@@ -145,16 +143,16 @@ func AbsentHint(checkpoint string) string {
 	return "`entire explain" + checkpoint + " --fetch` gets what the remote has of it; `entire doctor` examines what is missing"
 }
 
-// LineWidth bounds a text that may come from elsewhere.
+// LineWidth is the maximum width of a text of unknown origin.
 const LineWidth = 400
 
-// Capitalize is text with its first letter in upper case.
+// Capitalize returns text with its first letter in upper case.
 func Capitalize(text string) string {
 	r, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(r)) + text[size:]
 }
 
-// PathBytes is a path that JSON can't hold as text; nil for any other.
+// PathBytes returns a path that isn't valid UTF-8, for JSON; nil for any other.
 func PathBytes(path string) []byte {
 	if utf8.ValidString(path) {
 		return nil
@@ -162,7 +160,7 @@ func PathBytes(path string) []byte {
 	return []byte(path)
 }
 
-// NotNil is an empty list in JSON, never null.
+// NotNil returns list, or an empty list for nil, which JSON encodes as null.
 func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -170,23 +168,23 @@ func NotNil[T any](list []T) []T {
 	return list
 }
 
-// PromptWidth is the length of a prompt in the list of sessions.
+// PromptWidth is the maximum width of a prompt in the list of sessions.
 const PromptWidth = 70
 
-// MaxNameWidth is the length of a name in the list of orphaned items.
+// MaxNameWidth is the maximum width of a name in the list of orphaned items.
 const MaxNameWidth = 200
 
 const (
 	// KeyWidth is the width to which a key of the project's settings is cut in messages.
 	KeyWidth = 80
-	// ValueWidth is that of a value.
+	// ValueWidth is the same for a value.
 	ValueWidth = 200
 )
 
-// TooLargeHint helps where a part of a checkpoint is too large to be read.
+// TooLargeHint is the hint if a part of a checkpoint is too large to be read.
 const TooLargeHint = "a part of it is larger than any that is written here; it was not read"
 
-// Count is a number in at most four characters and a unit of 1000: 812, 1.5k, 24k, 3.1M.
+// Count formats a number in at most four characters, with a unit of 1000: 812, 1.5k, 24k, 3.1M.
 func Count(n int64) string {
 	if n < 1000 {
 		return strconv.FormatInt(n, 10)

@@ -71,20 +71,20 @@ type agentsJSON struct {
 type agentJSON struct {
 	Agent     string          `json:"agent"`
 	Label     string          `json:"label"`
-	Program   string          `json:"program,omitempty"` // where it is on PATH
+	Program   string          `json:"program,omitempty"` // its path
 	InProject bool            `json:"in_project"`
 	File      string          `json:"file"`
 	Level     string          `json:"level"` // of the file: project or user
 	Installed int             `json:"installed"`
 	Missing   []string        `json:"missing"`
 	Trust     agenthook.Trust `json:"trust"`
-	Server    bool            `json:"mcp_server"` // ours is in the project's list
+	Server    bool            `json:"mcp_server"` // whether the project's list has our server
 	Sessions  int             `json:"sessions"`
 	LastEvent *time.Time      `json:"last_event,omitempty"`
 	Limits    []string        `json:"limits"`
 }
 
-// The levels of files with hooks.
+// The levels of files that have hooks.
 const (
 	levelProject = "project"
 	levelUser    = "user"
@@ -102,7 +102,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	states, _ := session.Open(repo.CommonDir).All() // those that can't be read are doctor's
+	states, _ := session.Open(repo.CommonDir).All() // doctor reports unreadable states
 	list := &agentsJSON{Agents: make([]agentJSON, 0, len(hooks))}
 	for _, h := range hooks {
 		item := agentJSON{

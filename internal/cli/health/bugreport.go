@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// reportedLog is how much of the end of the log a report has.
+// reportedLog is the number of bytes at the end of the log that a report includes.
 const reportedLog = 32 << 10
 
 // writeBugReport writes the file that --report names.

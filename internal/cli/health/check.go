@@ -114,7 +114,7 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 	return nil
 }
 
-// checkJSON is what `check --json` prints; docs/formats/doctor.md describes it.
+// checkJSON is the output of `check --json`; docs/formats/doctor.md describes it.
 type checkJSON struct {
 	OK          bool             `json:"ok"`
 	Commits     int              `json:"commits"`
@@ -131,7 +131,7 @@ func printProblems(w ui.Streams, r *doctor.Audited) {
 		w.Printf("Nothing found in %s.\n", examined)
 		return
 	}
-	const most = 3 // lines of secrets that are named
+	const most = 3 // lines with secrets to list
 	t := &ui.Table{Spare: []string{"FILE"}}
 	t.Row("COMMIT", "CHECKPOINT", "FOUND", "FILE", "WHAT")
 	for _, p := range r.Problems {
@@ -153,7 +153,7 @@ func printProblems(w ui.Streams, r *doctor.Audited) {
 		t.Row(p.Commit.Short(), string(p.Checkpoint), p.Code, file, ui.Line(what, format.LineWidth))
 	}
 	w.Printf("%s\n", w.Table(t))
-	// Why a problem matters and what to do is printed once for equal ones.
+	// The reason and the hint of equal problems are printed once.
 	type text struct{ code, why, hint string }
 	seen := map[text]bool{}
 	for _, p := range r.Problems {

@@ -21,7 +21,7 @@ type doctorOptions struct {
 	bugReport                   string
 }
 
-// NewDoctor returns the command that finds and repairs what is wrong with the records.
+// NewDoctor returns the command that finds and repairs faults of the records.
 func NewDoctor(a *app.App) *cobra.Command {
 	var opts doctorOptions
 	cmd := &cobra.Command{
@@ -120,10 +120,10 @@ func (c *consulting) look(ctx context.Context) (list []doctor.Finding, err error
 	return list, err
 }
 
-// rounds is how often what repairs have laid open is repaired too.
+// rounds is the maximum number of repair rounds: a repair may reveal other faults.
 const rounds = 3
 
-// fix repairs what the user chooses, and examines again.
+// fix repairs the faults that the user selects, and examines again.
 func (c *consulting) fix(ctx context.Context) error {
 	list, err := c.look(ctx)
 	if err != nil {
@@ -154,15 +154,15 @@ func (c *consulting) fix(ctx context.Context) error {
 			return err
 		}
 		if !c.opts.yes && !c.opts.force {
-			break // one form of questions is enough
+			break // ask only once
 		}
 	}
 	return c.report(list, all)
 }
 
-// wanted returns the findings to repair: unless the options accept all, it asks for each
-// kind of repair. It prints first what the repairs would write to the branch of the
-// checkpoints, which others have too; with --json to standard error.
+// wanted returns the findings to repair: unless the options accept all, it asks for each kind of
+// repair. Before that it prints the changes to the branch of the checkpoints, which is shared with
+// other clones; with --json to standard error.
 func (c *consulting) wanted(ctx context.Context, groups [][]doctor.Finding) ([]doctor.Finding, error) {
 	if c.opts.yes || c.opts.force || len(groups) == 0 {
 		return slices.Concat(groups...), nil

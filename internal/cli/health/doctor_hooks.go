@@ -19,8 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
 
-// The codes of what only the command line can find; the others are those of
-// the notes that `status` prints.
+// Codes of findings that only the command line makes; the others are those of the notes of
+// `status`.
 const (
 	codeNotSetUp      = "not-set-up"
 	codeNotExecutable = "git-hooks-not-executable"
@@ -28,10 +28,10 @@ const (
 	codeOtherProgram  = "other-program"
 )
 
-// hookBackup ends the name of a hook that ours runs.
+// hookBackup is the suffix of the name of another hook that ours runs.
 const hookBackup = ".pre-entire"
 
-// moreChecks are those of hooks and settings.
+// moreChecks returns the checks of hooks and settings.
 func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check {
 	if !is.Configured {
 		return []doctor.Check{func(context.Context) ([]doctor.Finding, error) {
@@ -45,7 +45,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, repo) },
 		func(context.Context) ([]doctor.Finding, error) { return checkAgentHooks(a, repo) },
 		func(context.Context) ([]doctor.Finding, error) { return checkQuestioning(a, repo) },
-		// The program that hooks start when they start `entire`.
+		// The program that hooks run as `entire`.
 		func(context.Context) ([]doctor.Finding, error) {
 			path, found := app.FindOnPath(a.Getenv, "entire")
 			if !found {
@@ -56,7 +56,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			}
 			self, err := os.Executable()
 			if err != nil {
-				return nil, nil //nolint:nilerr // without its own path it can't be compared
+				return nil, nil //nolint:nilerr // without it there is no comparison
 			}
 			own, failed := os.Stat(self)
 			if other, err := os.Stat(path); failed == nil && err == nil && os.SameFile(own, other) {
@@ -68,7 +68,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 				Hint: "`" + path + " version` says which",
 			}}, nil
 		},
-		// Settings that can't be used.
+		// Problems of the settings.
 		func(context.Context) ([]doctor.Finding, error) {
 			notes := config.SettingsNotes(&is)
 			list := make([]doctor.Finding, 0, len(notes))
@@ -81,7 +81,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			}
 			return list, nil
 		},
-		// Hooks that failed.
+		// Failed hooks.
 		func(context.Context) ([]doctor.Finding, error) {
 			failed := failures(a, repo.Root)
 			if failed == nil {
@@ -96,13 +96,13 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 	}
 }
 
-// checkGitHooks finds out whether git runs our hooks, and why not.
+// checkGitHooks checks whether git runs our hooks, and finds the reasons if it doesn't.
 func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error) {
 	s, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// All that installing git's hooks may change.
+	// All files that installing git's hooks may change.
 	files := []string{filepath.Join(repo.CommonDir, "config"), filepath.Join(repo.GitDir, "config.worktree")}
 	names := slices.Concat(s.Installed, s.Missing, s.Overwritten, s.Outdated)
 	for _, dir := range []string{s.Dir, filepath.Join(repo.CommonDir, "hooks"), filepath.Join(repo.CommonDir, "entire", "hooks")} {
@@ -111,7 +111,7 @@ func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error
 		}
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // it isn't there
+			continue // missing
 		}
 		for _, e := range entries {
 			if e.Type().IsRegular() {
@@ -144,16 +144,16 @@ func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error
 				Why:  "its file system is mounted noexec, or its folder can't be entered: commits are not linked to sessions",
 				Hint: "mount it without noexec, or move hooks elsewhere with core.hooksPath and run `entire enable`",
 			})
-			break // so it is with all of them
+			break // it applies to all of them
 		}
 	}
 	return list, nil
 }
 
-// executable asks access(2) whether a file can be executed.
+// executable is X_OK of access(2).
 const executable = 1
 
-// checkAgentHooks finds out whether the agent runs our hooks, and why not.
+// checkAgentHooks checks whether agents run our hooks, and finds the reasons if they don't.
 func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	agents, err := install.CheckAgents(a, repo)
 	var list []doctor.Finding
@@ -188,7 +188,7 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	return list, err
 }
 
-// sentence is a note's message without its full stop.
+// sentence returns a note's message without its full stop.
 func sentence(text string) string {
 	if n := len(text); n > 0 && text[n-1] == '.' {
 		return text[:n-1]

@@ -13,18 +13,18 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
 
-// The codes of what is wrong with the question before a clear.
+// Codes of findings about the question before a clear.
 const (
 	codeServerMissing    = "mcp-server-missing"
 	codeServerOther      = "mcp-server-other"
 	codeQuestionsMissing = "mcp-hooks-missing"
 )
 
-// checkQuestioning finds hooks that ask a server which isn't registered, and a
-// server that no hook asks.
+// checkQuestioning finds hooks that ask a server which isn't registered, and a registered server
+// that no hook asks, or not all hooks.
 func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	if _, err := install.CheckQuestions(repo); err != nil {
-		return nil, nil //nolint:nilerr // checkAgentHooks can't read them either, and reports that
+		return nil, nil //nolint:nilerr // checkAgentHooks reports the error
 	}
 	at, err := install.CheckAsking(a, repo)
 	switch {
@@ -42,7 +42,7 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	case !at.Found || !at.Server.Ours() || at.All:
 		return nil, nil
 	}
-	// The hooks are added where the server is registered.
+	// The hooks are added in the scope in which the server is registered.
 	file := install.ClaudeFiles(repo.Root)[1]
 	if at.Scope == claude.ProjectScope {
 		file = install.ClaudeFiles(repo.Root)[0]
@@ -63,8 +63,8 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	}}, nil
 }
 
-// serverMissing is mended by registering the server where the hooks are: for the
-// person, or for the project. Without the agent's program the person's hooks go.
+// serverMissing returns a finding whose repair registers the server in the scope of the hooks, user
+// or project. Without the agent's program it removes the hooks of the user.
 func serverMissing(a *app.App, repo *git.Repo, at install.Asking) doctor.Finding {
 	f := doctor.Finding{
 		Code: codeServerMissing, Severity: doctor.Warning, Subject: at.File,

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
 
-// doctorJSON is what `doctor --json` prints; docs/formats/doctor.md describes it.
+// doctorJSON is the output of `doctor --json`; docs/formats/doctor.md describes it.
 type doctorJSON struct {
 	OK       bool          `json:"ok"`
 	Findings []findingJSON `json:"findings"`
@@ -50,8 +50,8 @@ func newBackupJSON(b *doctor.Backup) backupJSON {
 	return backupJSON{Name: b.Name, Code: b.Code, Subjects: format.NotNil(b.Subjects), Created: b.Created, Undone: b.Undone}
 }
 
-// report prints what is wrong, after what was repaired, and fails if there is
-// anything.
+// report prints the repairs and then the findings. It fails if a problem is left or a repair
+// failed.
 func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error {
 	problems, fixable := 0, 0
 	for _, f := range list {
@@ -151,8 +151,8 @@ func printFindings(w ui.Streams, list []doctor.Finding) {
 	}
 }
 
-// grouped joins findings that differ only in their subjects: the subject is then the
-// first ones and how many more there are.
+// grouped joins findings that differ only in their subjects: the joined subject lists the first
+// ones and the number of the others.
 func grouped(list []doctor.Finding) []doctor.Finding {
 	const most = 3
 	type text struct{ code, what, why, fix, hint string }
@@ -179,7 +179,7 @@ func grouped(list []doctor.Finding) []doctor.Finding {
 	return groups
 }
 
-// findingTitle is what a finding is about, in a line.
+// findingTitle returns the code and the subject of a finding on one line.
 func findingTitle(f doctor.Finding) string {
 	if f.Subject == "" {
 		return f.Code

@@ -1,7 +1,7 @@
-// Package health shows how recording is going and finds what is wrong with it: status
-// and doctor.
+// Package health shows the state of recording and finds its faults: status, doctor, agents and
+// check.
 //
-// Of internal/cli it imports config, install, app and format.
+// Of internal/cli it imports config, install, app, complete and format.
 package health
 
 import (
@@ -30,7 +30,7 @@ import (
 
 type statusOptions struct{ detailed, json bool }
 
-// NewStatus returns the command that shows what is recorded here.
+// NewStatus returns the command that shows the state of recording.
 func NewStatus(a *app.App) *cobra.Command {
 	var opts statusOptions
 	cmd := &cobra.Command{
@@ -82,7 +82,7 @@ type statusReport struct {
 	Settings   *config.SettingsJSON `json:"settings,omitempty"`
 	GitHooks   *gitHooksJSON        `json:"git_hooks,omitempty"`
 	AgentHooks *agentHooksJSON      `json:"agent_hooks,omitempty"`
-	// OtherAgents are the other agents that have hooks here.
+	// OtherAgents holds the other agents that have hooks here.
 	OtherAgents []*agentHooksJSON `json:"other_agents,omitempty"`
 	Failures    *failuresJSON     `json:"hook_failures,omitempty"`
 	Unfinished  int               `json:"unfinished"`
@@ -91,9 +91,9 @@ type statusReport struct {
 	Next        *nextCommitJSON   `json:"next_commit,omitempty"`
 	Sessions    []sessionJSON     `json:"sessions"`
 	Notes       []app.Note        `json:"notes"`
-	// Copies are the transcripts that a rewind or a resume replaced.
+	// Copies describes the transcripts that a rewind or a resume replaced.
 	Copies *transcriptCopiesJSON `json:"transcript_copies,omitempty"`
-	// Interrupted is the point of a rewind that was interrupted.
+	// Interrupted is the point of an interrupted rewind.
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 
 	// decidedBy is the file or variable that disables recording.
@@ -119,14 +119,14 @@ type agentHooksJSON struct {
 	Missing   []string `json:"missing"`
 	File      string   `json:"file,omitempty"`
 	Level     string   `json:"level"` // of the file: project or user
-	// Questions is the file with the hooks that ask before a clear, Server for
-	// whom the MCP server is registered that they ask.
+	// Questions is the file with the hooks that ask before a clear. Server is the scope in which
+	// the MCP server that they ask is registered.
 	Questions  string       `json:"questions_file,omitempty"`
 	Server     claude.Scope `json:"mcp_server,omitempty"`
 	StatusLine string       `json:"status_line_file,omitempty"`
 }
 
-// status gathers the report. Only a repository that can't be read is an error.
+// status gathers the report. It fails only if the repository can't be read.
 func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	r := &statusReport{Sessions: []sessionJSON{}, Notes: []app.Note{}}
 	repo, err := a.Repository()
@@ -181,8 +181,8 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	return r, nil
 }
 
-// addHooks reports the hooks of git and of the agent. What is missing is worth
-// a note only where recording is wanted.
+// addHooks reports the hooks of git and of the agents. It adds notes on missing hooks only if
+// recording is enabled.
 func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, enabled bool) {
 	hooks, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
@@ -201,8 +201,8 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 			r.OtherAgents = append(r.OtherAgents, newAgentHooksJSON(other))
 		}
 	}
-	// What keeps the question before a clear from being asked. The person's list of servers
-	// may be long: it is read only where hooks ask.
+	// Problems of the question before a clear. The user's list of servers may be long: it is read
+	// only if hooks ask.
 	var server []app.Note
 	if at, err := install.CheckQuestions(repo); err == nil && at.Installed > 0 {
 		r.AgentHooks.Questions = at.File
@@ -240,7 +240,7 @@ func newAgentHooksJSON(h install.AgentHooks) *agentHooksJSON {
 	return &agentHooksJSON{Agent: h.Agent.Name, Installed: h.Installed, Missing: format.NotNil(h.Missing), File: h.Settings.Path, Level: level(h)}
 }
 
-// notes describes which hooks the worktree lacks.
+// notes returns a note for each agent whose hooks are missing in the worktree.
 func notes(agents []install.AgentHooks, repo *git.Repo) []app.Note {
 	lacks := lacking(agents)
 	list := make([]app.Note, 0, len(lacks))
@@ -257,8 +257,8 @@ func notes(agents []install.AgentHooks, repo *git.Repo) []app.Note {
 	return list
 }
 
-// lacking returns the agents that lack hooks: those with a part of them, and Claude Code
-// where no agent has any.
+// lacking returns the agents with some of their hooks missing. If no agent has hooks, it returns
+// Claude Code.
 func lacking(agents []install.AgentHooks) []install.AgentHooks {
 	none := !slices.ContainsFunc(agents, func(h install.AgentHooks) bool { return h.Installed > 0 })
 	var list []install.AgentHooks
@@ -311,7 +311,7 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 			w.Printf("  hint: %s\n", n.Hint)
 		}
 	}
-	// Where it can't be recorded that the failures were shown they are shown again.
+	// If the time of the last failure can't be written, the failures are shown again.
 	if r.Failures != nil {
 		if dir, err := settings.Folder(r.Repository.Root, "logs", 0o755); err == nil {
 			_ = disk.WriteCache(filepath.Join(dir, seenName), []byte(r.Failures.last.Format(time.RFC3339Nano)+"\n"), 0o600)

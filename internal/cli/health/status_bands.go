@@ -15,24 +15,23 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// snapshotsJSON is what `status` records of the snapshots of this worktree.
+// snapshotsJSON is the part of `status` about the snapshots of this worktree.
 type snapshotsJSON struct {
 	Enabled bool                   `json:"enabled"`
 	Count   int                    `json:"count"` // of all worktrees
 	Latest  *format.CheckpointJSON `json:"latest"`
 	Linking string                 `json:"linking,omitempty"`
-	// Bytes of the disk are taken by all of them, of Cap at most.
+	// Bytes is the disk space that all of them take, Cap the maximum.
 	Bytes   int64    `json:"bytes"`
 	Cap     int64    `json:"cap"`
 	LeftOut []string `json:"left_out"`
-	// Missed are checkpoints of commits for which no snapshot was taken in time.
+	// Missed holds the checkpoints of commits for which no snapshot was taken in time.
 	Missed []string `json:"missed"`
 
 	last bands.Snapshot
 }
 
-// addSnapshots reports the repository's store, and what keeps it from taking
-// snapshots.
+// addSnapshots reports the state of the repository's store, and conditions that prevent snapshots.
 func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settings) {
 	r.Snapshots = &snapshotsJSON{Enabled: s.Enabled && s.Bands.Enabled, LeftOut: []string{}, Missed: []string{}}
 	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
@@ -46,7 +45,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	rec := a.Recorder(repo, s, slog.New(slog.DiscardHandler))
 	r.Snapshots.Linking = string(store.Linking())
 	r.Snapshots.Cap = bands.CapAt(store.Dir(), s.Bands.Cap)
-	r.Snapshots.Bytes, _ = store.QuickSize() // what can't be read is reported below
+	r.Snapshots.Bytes, _ = store.QuickSize() // errors are reported below
 	versions, err := store.Versions()
 	if err == nil {
 		r.Snapshots.Count = len(versions)
@@ -89,8 +88,8 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	}
 }
 
-// printSnapshots prints a line about the last snapshot and the room that all take, and
-// lines about what is missing.
+// printSnapshots prints a line about the latest snapshot and the space that all take, and lines
+// about files and checkpoints that are missing.
 func printSnapshots(a *app.App, w ui.Streams, j *snapshotsJSON, detailed bool) {
 	switch {
 	case j == nil:

@@ -9,21 +9,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// storedJSON is what is stored of a session in its last checkpoint.
+// storedJSON holds data of a session from its last checkpoint.
 type storedJSON struct {
 	CreatedAt   time.Time        `json:"created_at"`
 	Attribution *attributionJSON `json:"attribution,omitempty"`
 }
 
-// attributionJSON is who wrote the lines of a commit, as far as `status` prints it.
+// attributionJSON is the part of a commit's attribution that `status` prints.
 type attributionJSON struct {
 	AgentLines      int     `json:"agent_lines"`
 	TotalCommitted  int     `json:"total_committed"`
 	AgentPercentage float64 `json:"agent_percentage"`
 }
 
-// addCheckpoints looks up the last checkpoint of each session. One that isn't
-// stored here is left as a bare id.
+// addCheckpoints reads the last checkpoint of each session. If it isn't stored here, only its id is
+// reported.
 func addCheckpoints(ctx context.Context, repo *git.Repo, sessions []sessionJSON) {
 	tree := git.OID("")
 	for i := range sessions {

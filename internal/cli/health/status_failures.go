@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// tailSize is how much of the log is searched for failures, and recent how
-	// far back they count.
+	// tailSize is the number of bytes at the end of the log in which failures are searched, and
+	// recent their maximum age.
 	tailSize = 1 << 20
 	recent   = 7 * 24 * time.Hour
-	// seenName is the file beside the log that holds the time of the last
-	// failure that a user was shown.
+	// seenName is the file beside the log that holds the time of the last failure shown to the
+	// user.
 	seenName = "seen"
 )
 
-// failuresJSON are the failures of hooks that nobody was shown yet.
+// failuresJSON holds the hook failures that were not shown yet.
 type failuresJSON struct {
 	Count int       `json:"count"`
 	Since time.Time `json:"since"`
@@ -29,8 +29,8 @@ type failuresJSON struct {
 	last time.Time
 }
 
-// failures counts the failures of hooks in the last days of the log, those
-// after the last one that was shown.
+// failures counts the recent hook failures in the log after the last one that was shown; nil if
+// there are none.
 func failures(a *app.App, root string) *failuresJSON {
 	path := app.LogPath(root)
 	var seen time.Time // zero if no failure was shown

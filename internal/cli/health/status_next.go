@@ -12,21 +12,21 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
-// nextCommitJSON is what the next commit in this worktree would be linked to.
+// nextCommitJSON holds the sessions that the next commit in this worktree would be linked to.
 type nextCommitJSON struct {
 	Staged int         `json:"staged"`
 	Linked bool        `json:"linked"`
 	Shares []shareJSON `json:"shares"`
 }
 
-// shareJSON is a session's part of a commit.
+// shareJSON is a session's share of a commit.
 type shareJSON struct {
 	Session string `json:"session"`
 	Files   int    `json:"files"`
 }
 
-// nextCommit finds out what the next commit would be linked to while others
-// read elsewhere: git takes its time to compare an index.
+// nextCommit determines the links of the next commit in a goroutine, because git takes long to
+// compare an index. wait adds them to the report.
 func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
 	if !s.Enabled {
 		return func(*statusReport) {}
@@ -73,7 +73,7 @@ func printNext(w ui.Streams, next *nextCommitJSON) {
 		w.Printf("Next commit: %s staged, none of a session: it would not be linked\n", ui.Plural(next.Staged, "file"))
 	case next.Staged == 0:
 		w.Printf("Next commit: nothing staged; with the pending files it would be linked to %s\n", of)
-	case len(ids) > 1: // which may share files
+	case len(ids) > 1: // they may share files
 		w.Printf("Next commit: %s staged, it would be linked to %s\n", ui.Plural(next.Staged, "file"), of)
 	default:
 		w.Printf("Next commit: %d of %s staged would be linked to %s\n", files, ui.Plural(next.Staged, "file"), of)

@@ -14,13 +14,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// mostPending is how many pending saved contexts are named.
+// mostPending is the maximum number of pending saved contexts that are listed.
 const mostPending = 20
 
-// contextJSON is what `status` records of the saved contexts of this worktree.
+// contextJSON is the part of `status` about the saved contexts of this worktree.
 type contextJSON struct {
 	Latest *contextEntryJSON `json:"latest"`
-	// Pending are ids, the newest first, 20 at most.
+	// Pending holds ids, the newest first, at most mostPending.
 	Pending []string `json:"pending"`
 }
 
@@ -32,8 +32,7 @@ type contextEntryJSON struct {
 	Status    string    `json:"status"`
 }
 
-// contextCheckpoints reads the saved contexts while others read
-// elsewhere.
+// contextCheckpoints reads the saved contexts in a goroutine. wait adds them to the report.
 func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
 	if !s.Configured {
 		return func(*statusReport) {}
@@ -71,7 +70,7 @@ func lookForContexts(ctx context.Context, store contextLister, root string) (con
 	return j, err
 }
 
-// addContexts reports them.
+// addContexts adds saved contexts to the report, or a note on the error.
 func (r *statusReport) addContexts(found contextJSON, err error) {
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{
@@ -82,8 +81,8 @@ func (r *statusReport) addContexts(found contextJSON, err error) {
 	r.Contexts = &found
 }
 
-// printContexts prints a line about the last one, and how to be rid of those
-// that nobody has asked for.
+// printContexts prints a line about the latest saved context, and for each pending one the command
+// that discards it.
 func printContexts(a *app.App, w ui.Streams, j *contextJSON) {
 	if j == nil || j.Latest == nil {
 		return

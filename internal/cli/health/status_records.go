@@ -38,8 +38,7 @@ type sessionJSON struct {
 	Checkpoint     *storedJSON   `json:"checkpoint,omitempty"`
 }
 
-// addRecords reports the open sessions, failures of hooks, and work that was
-// begun and not finished.
+// addRecords reports the open sessions, hook failures and unfinished operations.
 func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo) {
 	states, failed := session.Open(repo.CommonDir).All()
 	for _, err := range failed {
@@ -104,7 +103,7 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 	}
 }
 
-// shownSessions is how many open sessions are shown without --detailed.
+// shownSessions is the number of open sessions shown without --detailed.
 const shownSessions = 5
 
 // printSessions prints a line for each open session.
@@ -135,7 +134,7 @@ func printSessions(w ui.Streams, r *statusReport, now time.Time) {
 	}
 }
 
-// sessionNames are the beginnings of the sessions' ids that differ.
+// sessionNames returns unique prefixes of the sessions' ids.
 func sessionNames(list []sessionJSON) []string {
 	ids := make([]string, len(list))
 	for i, s := range list {
@@ -190,7 +189,7 @@ func branchSuffix(branch string) string {
 	return " (" + ui.Line(branch, 100) + ")"
 }
 
-// factsOf are a session's state and what it has that no commit holds.
+// factsOf returns a session's state and the number of its pending files.
 func factsOf(s sessionJSON) []string {
 	phase := cmp.Or(s.Phase, string(session.Idle))
 	if s.AgentGone {
@@ -206,8 +205,8 @@ func factsOf(s sessionJSON) []string {
 	return []string{phase, text}
 }
 
-// transcriptCopiesJSON are the transcripts that a rewind or a resume replaced.
-// They are kept as they were, secrets included.
+// transcriptCopiesJSON describes the transcripts that a rewind or a resume replaced. The copies are
+// not redacted.
 type transcriptCopiesJSON struct {
 	Dir   string `json:"dir"`
 	Count int    `json:"count"`

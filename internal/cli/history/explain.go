@@ -1,7 +1,7 @@
-// Package history has the commands that show, continue or link what was recorded: sessions,
+// Package history has the commands that show, continue or link recorded sessions: sessions,
 // explain, resume, recall, link and unlink.
 //
-// Of internal/cli it imports config, app and format.
+// Of internal/cli it imports config, app, complete and format.
 package history
 
 import (
@@ -25,7 +25,7 @@ import (
 
 type explainOptions struct {
 	checkpoint, commit, session, agent string
-	what, path                         string // an argument, and the path that it is
+	what, path                         string // the argument, and its path if it is one
 	short, full, raw                   bool
 	json, noPager, searchAll           bool
 	generate, force, fetch             bool
@@ -128,7 +128,7 @@ type explaining struct {
 
 	opts   explainOptions
 	reader explain.Reader
-	found  *explain.List // what the argument lists; nil: it is still to be read
+	found  *explain.List // the list that the argument selects; nil if it isn't read yet
 }
 
 func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
@@ -190,7 +190,7 @@ func (e *explaining) options() explain.Options {
 func (e *explaining) checkpoint(ctx context.Context) error {
 	d, err := e.reader.Checkpoint(ctx, e.opts.checkpoint, e.options())
 	if _, isUnknown := errors.AsType[*explain.NotFoundError](err); isUnknown && !e.opts.generate && !strings.HasPrefix(e.opts.checkpoint, "-") {
-		if _, failed := e.reader.Repo.Commit(ctx, e.opts.checkpoint+"^{commit}"); failed == nil { // a commit where a checkpoint belongs
+		if _, failed := e.reader.Repo.Commit(ctx, e.opts.checkpoint+"^{commit}"); failed == nil { // a commit
 			e.opts.commit = e.opts.checkpoint
 			return e.commit(ctx)
 		}
@@ -260,7 +260,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
 		for _, p := range of.Points {
 			if !of.Merge {
-				p.Commits = nil // it is the one above
+				p.Commits = nil // it is printed above
 			}
 			x.writePoint(&b, p)
 		}
@@ -279,10 +279,10 @@ func (e *explaining) commit(ctx context.Context) error {
 	return e.show(b.String())
 }
 
-// fetchHint helps where a commit's checkpoint is stored elsewhere.
+// fetchHint is the hint if a commit's checkpoint is not stored here.
 const fetchHint = "it is not stored here: `git fetch` brings what the remote has of entire/checkpoints/v1"
 
-// copy prints a stored transcript as it is, on a terminal escaped.
+// copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d explain.Detail) error {
 	found := false
 	err := e.Streams.Show(func(w io.Writer) (err error) {

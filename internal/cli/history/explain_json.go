@@ -10,9 +10,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
-// These types are what explain --json prints; docs/formats/explain.md describes it.
+// These types are the output of `explain --json`; docs/formats/explain.md describes it.
 
-// explainHeadJSON and explainEndJSON are what the list has before and behind its checkpoints.
+// explainHeadJSON and explainEndJSON come before and after the checkpoints of the list.
 type explainHeadJSON struct {
 	Branch  string `json:"branch"`
 	Session string `json:"session,omitempty"`
@@ -36,7 +36,7 @@ type explainPointJSON struct {
 	Files     []string            `json:"files_touched"`
 	Tokens    *checkpoint.Tokens  `json:"token_usage,omitempty"`
 	Commits   []explainCommitJSON `json:"commits"`
-	// AgentLines of TotalLines were written by agents; absent if that isn't known.
+	// AgentLines and TotalLines are absent if the authors of the lines are unknown.
 	AgentLines *int `json:"agent_lines,omitempty"`
 	TotalLines *int `json:"total_lines,omitempty"`
 }
@@ -52,10 +52,10 @@ type explainCommitJSON struct {
 type explainedJSON struct {
 	Commit      *explainCommitJSON  `json:"commit,omitempty"`
 	Checkpoints []explainDetailJSON `json:"checkpoints"`
-	// Merged are the checkpoints that a merge brings in.
+	// Merged holds the checkpoints of the commits that a merge brings in.
 	Merged  []explainPointJSON `json:"merged,omitempty"`
 	Missing []checkpoint.ID    `json:"missing"`
-	// Shallow reports that the commits which a merge brings in are not in the clone.
+	// Shallow reports that the clone lacks the commits that a merge brings in.
 	Shallow bool `json:"shallow,omitempty"`
 }
 
@@ -95,9 +95,9 @@ type explainSessionJSON struct {
 	Attribution *checkpoint.Attribution    `json:"initial_attribution,omitempty"`
 	NothingNew  bool                       `json:"nothing_new,omitempty"`
 	RecordedBy  string                     `json:"attribution_recorded_by,omitempty"`
-	// Problem is why something of the session is not here.
+	// Problem is the reason why data of the session is missing.
 	Problem string `json:"problem,omitempty"`
-	// Transcript is left out with --short.
+	// Transcript is omitted with --short.
 	Transcript []explainItemJSON `json:"transcript,omitempty"`
 }
 
@@ -106,13 +106,13 @@ type explainItemJSON struct {
 	Tool   string             `json:"tool,omitempty"`
 	Text   string             `json:"text"`
 	Failed bool               `json:"failed,omitempty"`
-	// Command is whole, with --full.
+	// Command is the whole command, with --full.
 	Command    string             `json:"command,omitempty"`
 	ExitStatus *int               `json:"exit_status,omitempty"`
 	Output     *explainOutputJSON `json:"output,omitempty"`
 	Line       int                `json:"line"`
 	Time       *time.Time         `json:"time,omitempty"`
-	// Subagent is the conversation of the subagent that a tool's use started.
+	// Subagent is the conversation of the subagent that a tool call started.
 	Subagent []explainItemJSON `json:"subagent,omitempty"`
 }
 
@@ -133,7 +133,7 @@ func newExplainPoint(p *explain.Point) explainPointJSON {
 	return j
 }
 
-// json prints a commit's checkpoints, or one that was asked for itself, for a program.
+// json prints the checkpoints of a commit, or a single checkpoint, as JSON.
 func (e *explaining) json(of explain.OfCommit) error {
 	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut}
 	if of.Commit.OID != "" {

@@ -75,7 +75,7 @@ func (e *explaining) filter() explain.Filter {
 	return explain.Filter{Session: e.opts.session, Agent: app.AgentLabel(e.opts.agent), Path: e.opts.path}
 }
 
-// listJSON is list for a program: each checkpoint is printed before the next is read.
+// listJSON prints the list as JSON: each checkpoint before the next is read.
 func (e *explaining) listJSON(ctx context.Context) error {
 	var l *explain.List
 	return e.Streams.JSONList(ui.JSONList{
@@ -119,8 +119,8 @@ func (e *explaining) listJSON(ctx context.Context) error {
 	})
 }
 
-// onlyElsewhere is sessionElsewhere for the session that --session names, of which nothing
-// was found here.
+// onlyElsewhere calls sessionElsewhere for the session of --session, after nothing was found on
+// this branch. It fails if there is no such session.
 func (e *explaining) onlyElsewhere(ctx context.Context) error {
 	found, err := e.sessionElsewhere(ctx, e.opts.session)
 	if err == nil && !found {
@@ -129,8 +129,8 @@ func (e *explaining) onlyElsewhere(ctx context.Context) error {
 	return err
 }
 
-// sessionElsewhere takes the checkpoints of the session whose id begins so from all
-// branches; false if there is no such session.
+// sessionElsewhere reads the checkpoints of the session whose id begins with prefix from all
+// branches into e.found. It returns false if there is no such session.
 func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool, error) {
 	if !mayBeSession(prefix) {
 		return false, nil
@@ -149,10 +149,10 @@ func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool,
 	return true, err
 }
 
-// deepenHint helps where a shallow clone lacks commits.
+// deepenHint is the hint if a shallow clone lacks commits.
 const deepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
 
-// namesOf names some of the checkpoints.
+// namesOf lists the first ids.
 func namesOf(ids []checkpoint.ID) string {
 	const most = 5
 	var b strings.Builder

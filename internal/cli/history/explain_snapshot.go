@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// snapshot takes the checkpoint that a snapshot belongs to: that of its commit, or the one
-// that has the turn which it is from after, else before. It fills the index of turns.
+// snapshot selects the checkpoint of a snapshot: that of its commit, else that of the turn at whose
+// end it was taken, else at whose beginning. It updates the index of turns.
 func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 	rec := e.Recorder(e.reader.Repo, e.Settings(e.reader.Repo), slog.New(slog.DiscardHandler))
 	p, err := rec.Points().Points.FindPoint(ctx, v.String())
@@ -45,7 +45,7 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 		e.opts.checkpoint = turn.Checkpoints[n-1]
 		return nil
 	}
-	if p.Shadow == "" && turn.Snapshot > 0 { // before a turn that no commit has taken up
+	if p.Shadow == "" && turn.Snapshot > 0 { // taken before a turn that no commit has taken up
 		if after, err := rec.Points().Points.FindPoint(ctx, bands.Version(turn.Snapshot).String()); err == nil {
 			p.Shadow = after.Shadow
 		}
@@ -60,8 +60,8 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 		fmt.Sprintf("`entire log --session %s` lists the turns, `entire fs checkpoint info %s` describes the snapshot", format.Session(p.Session), p.Snapshot))
 }
 
-// indexedTurn is the turn of a session that has a snapshot at its end, else at its
-// beginning; the zero value if the index has none.
+// indexedTurn returns the turn of a session that has the snapshot at its end, else the one that has
+// it at its beginning; the zero value if the index has neither.
 func (e *explaining) indexedTurn(ctx context.Context, rec *strategy.Recorder, p points.Point) (turn index.Row, err error) {
 	var r *index.Reader
 	err = e.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// gistWidth is how much of an intent or outcome is shown.
+	// gistWidth is the maximum width of an intent or outcome.
 	gistWidth = 300
-	// mostSaid is how much of one prompt or answer is shown, in bytes, unless
-	// the whole conversation is wanted.
+	// mostSaid is the maximum number of bytes shown of one prompt or answer, unless --full is
+	// given.
 	mostSaid = 16 << 10
 )
 
-// explainText writes checkpoints as text for people.
+// explainText formats checkpoints as text.
 type explainText struct {
 	*app.App
 
@@ -39,7 +39,7 @@ func (e *explaining) text() explainText {
 	return explainText{App: e.App, short: e.opts.short, full: e.opts.full}
 }
 
-// checkpoint shows a checkpoint.
+// checkpoint returns the text of a checkpoint.
 func (x explainText) checkpoint(d explain.Detail) string {
 	var b strings.Builder
 	var folded []string
@@ -83,10 +83,10 @@ func (x explainText) checkpoint(d explain.Detail) string {
 	return b.String()
 }
 
-// sessionName is the short id of a session.
+// sessionName returns the short id of a session.
 func sessionName(t explain.Session) string { return cmp.Or(format.Session(t.Session), "unknown") }
 
-// writeFacts shows who, when, how much.
+// writeFacts writes the ids, the author, the time, tokens, attribution and commits.
 func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 	fact := func(name, value string) {
 		if value != "" {
@@ -150,7 +150,7 @@ func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 	}
 }
 
-// allTokens counts all kinds, subagents' too.
+// allTokens returns the sum of all kinds of tokens, including those of subagents.
 func allTokens(t *checkpoint.Tokens) int64 {
 	if t == nil {
 		return 0
@@ -158,8 +158,8 @@ func allTokens(t *checkpoint.Tokens) int64 {
 	return t.Input + t.CacheCreation + t.CacheRead + t.Output + allTokens(t.Subagents)
 }
 
-// attributionText is who wrote the lines of the checkpoint's commit. Each session's
-// metadata has that of all; its own lines are added where there are several.
+// attributionText describes who wrote the lines of the checkpoint's commit. The metadata of each
+// session has that for all sessions; with several, the lines of each session are added.
 func attributionText(d explain.Detail) string {
 	i := slices.IndexFunc(d.Sessions, func(t explain.Session) bool { return t.Attribution != nil })
 	if i < 0 {
@@ -197,7 +197,7 @@ func attributionText(d explain.Detail) string {
 	return strings.Join(parts, "; ")
 }
 
-// writeGist shows what a session's part was about.
+// writeGist writes the intent, outcome and summary of a session's part.
 func (x explainText) writeGist(b *strings.Builder, d explain.Detail, t explain.Session) {
 	b.WriteByte('\n')
 	if len(d.Sessions) > 1 {
@@ -237,7 +237,7 @@ func (x explainText) writeGist(b *strings.Builder, d explain.Detail, t explain.S
 	list("Open items", t.Summary.OpenItems)
 }
 
-// writeConversation shows a session's part of the conversation.
+// writeConversation writes a session's part of the conversation.
 func (x explainText) writeConversation(b *strings.Builder, d explain.Detail, t explain.Session) {
 	scope := "checkpoint scope"
 	if x.full {
@@ -269,7 +269,7 @@ func (x explainText) writeConversation(b *strings.Builder, d explain.Detail, t e
 	}
 }
 
-// subagentIndent is before each line of what a subagent was asked, said and did.
+// subagentIndent precedes each line of a subagent's conversation.
 const subagentIndent = "    "
 
 func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent string) {
@@ -292,7 +292,7 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 	}
 	b.WriteByte('\n')
 	indent += "  | "
-	for _, edit := range item.Edits { // as a diff; where in the file it was made is not known
+	for _, edit := range item.Edits { // as a diff; its place in the file is unknown
 		before, after := linediff.WholeLines(edit.Old), linediff.WholeLines(edit.New)
 		first := true
 		for h := range linediff.Hunks(before, after, linediff.Compare(before, after, linediff.Quick)) {
@@ -318,7 +318,7 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 	}
 }
 
-// problemText explains why a session is not shown whole.
+// problemText explains why parts of a session are missing.
 func problemText(t explain.Session) string {
 	if errors.Is(t.Problem, git.ErrMissing) {
 		return "not in this clone: " + t.Problem.Error()

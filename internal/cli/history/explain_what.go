@@ -13,11 +13,11 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// leastID is how much of an id an argument has to have.
+// leastID is the minimum length of an id in an argument.
 const leastID = 4
 
-// resolve makes an option of the argument: a checkpoint, a commit, a session, a path or
-// a snapshot.
+// resolve sets the option for the argument: it is a checkpoint, a commit, a session, a path or a
+// snapshot.
 func (e *explaining) resolve(ctx context.Context) error {
 	what := e.opts.what
 	isCheckpoint, temporary := false, false
@@ -78,8 +78,8 @@ func (e *explaining) resolve(ctx context.Context) error {
 	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session, snapshot or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")
 }
 
-// matching reports whether there are checkpoints that a filter matches, and reads their list
-// unless that is to be printed as it is read.
+// matching reports whether a filter matches checkpoints. It reads their list, except with --json,
+// where the list is printed while it is read.
 func (e *explaining) matching(ctx context.Context, f explain.Filter) (bool, error) {
 	if e.opts.json {
 		_, points, err := e.reader.Open(ctx, f)

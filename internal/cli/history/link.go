@@ -18,7 +18,7 @@ import (
 
 type linkOptions struct{ force, json, find bool }
 
-// linkExitStatus ends the help of link and unlink.
+// linkExitStatus is the end of the help of link and unlink.
 const linkExitStatus = `
 
 EXIT STATUS
@@ -26,7 +26,7 @@ EXIT STATUS
   1  failure, or the commit is left as it is for one of the reasons above
   2  wrong usage`
 
-// NewUnlink returns the command that takes the links off the last commit.
+// NewUnlink returns the command that removes the links of the last commit.
 func NewUnlink(a *app.App) *cobra.Command {
 	var opts linkOptions
 	cmd := &cobra.Command{

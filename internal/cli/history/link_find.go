@@ -21,7 +21,7 @@ type foundJSON struct {
 	Sessions    []string        `json:"sessions"`
 }
 
-// runFind links the commits of a range that have no link and whose content is a session's.
+// runFind links the commits of a range that have no link and contain a session's changes.
 func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (err error) {
 	repo, err := a.Worktree()
 	if err != nil {

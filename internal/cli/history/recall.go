@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
-// recallExitStatus ends the help of the commands below recall.
+// recallExitStatus is the end of the help of the commands below recall.
 const recallExitStatus = `
 
 EXIT STATUS
@@ -28,7 +28,7 @@ EXIT STATUS
   1    no such context checkpoint, or another failure
   2    wrong usage`
 
-// contexts is what the commands need of the store of saved contexts.
+// contexts is the part of the store of saved contexts that the commands use.
 type contexts interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
@@ -42,13 +42,13 @@ type saver interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 }
 
-// briefer makes briefs of saved contexts.
+// briefer writes briefs of saved contexts.
 type briefer interface {
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
 	Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
 }
 
-// recallOptions are the flags that all commands below recall have.
+// recallOptions holds the flags of all commands below recall.
 type recallOptions struct{ json, noPager bool }
 
 // recalling is one run of a command below recall.
@@ -61,7 +61,7 @@ type recalling struct {
 	store   contexts
 	saver   saver
 	briefer briefer
-	// sessions lists those of the repository.
+	// sessions lists the sessions of the repository.
 	sessions interface {
 		List(ctx context.Context) (list []sessions.Session, unread []error, err error)
 	}
@@ -90,8 +90,8 @@ session changed. They stay on this machine, below refs/entire/context/.
   entire recall save -m "login works, refresh is missing"
   entire recall configure auto_checkpoint_on_clear=true`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			// What is no id, as a misspelt command, is refused: ids are hexadecimal, with hyphens in
-			// those of sessions.
+			// Refuse an argument that is no id, such as a misspelled command: ids are hexadecimal,
+			// those of sessions with hyphens.
 			if len(args) > 0 && (!mayBeSession(args[0]) || !isID(args[0])) {
 				return cobra.NoArgs(cmd, args)
 			}
@@ -120,8 +120,8 @@ session changed. They stay on this machine, below refs/entire/context/.
 	return cmd
 }
 
-// recallRun opens the repository for one run of a command. An argument that is
-// empty, as of a script's empty variable, is no id and no word.
+// recallRun returns the RunE of a command: it opens the repository and calls do. It refuses empty
+// arguments, such as a script's empty variable.
 func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recalling, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if slices.Contains(args, "") {
@@ -143,8 +143,8 @@ func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recall
 	}
 }
 
-// find is the checkpoint whose id begins with prefix, or the newest of the session whose id
-// does; the newest of this worktree if prefix is empty.
+// find returns the checkpoint whose id begins with prefix, or the newest of the session whose id
+// begins with it; the newest of this worktree if prefix is empty.
 func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
 	if prefix != "" {
 		id, err := r.store.Find(ctx, prefix)
@@ -165,7 +165,7 @@ func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
 	return list[0].ID, nil
 }
 
-// lastOf is the newest checkpoint of the session whose id begins with prefix, "" if it has
+// lastOf returns the newest checkpoint of the session whose id begins with prefix, "" if it has
 // none or there is no such session.
 func (r *recalling) lastOf(ctx context.Context, prefix string) (string, error) {
 	list, err := r.store.List(ctx, contextstore.Filter{})
@@ -191,10 +191,10 @@ func (r *recalling) lastOf(ctx context.Context, prefix string) (string, error) {
 	return last, nil
 }
 
-// shortestID is how many digits the beginning of an id has at least.
+// shortestID is the minimum number of digits of an id's prefix.
 const shortestID = 4
 
-// recallError adds what can be done about an error of the store.
+// recallError adds a hint to an error of the store.
 func recallError(err error, name string) error {
 	switch {
 	case err == nil:
@@ -211,7 +211,7 @@ func recallError(err error, name string) error {
 	return err
 }
 
-// show prints a text, on a terminal made safe and through a pager.
+// show prints a text, on a terminal escaped and through a pager unless --no-pager is given.
 func (r *recalling) show(text string) {
 	if r.Streams.Terminal.Out && !r.opts.noPager {
 		r.Page(text)
@@ -220,7 +220,7 @@ func (r *recalling) show(text string) {
 	r.Streams.Printf("%s", text)
 }
 
-// causeText describes why a checkpoint was saved, in a list.
+// causeText returns the reason why a checkpoint was saved, for a list.
 func causeText(c recall.Cause) string {
 	texts := map[recall.Cause]string{
 		recall.Clear: "clear", recall.Plan: "plan", recall.Compact: "compact", recall.Exit: "exit",

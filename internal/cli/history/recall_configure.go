@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// recallPrefix begins the keys of all settings of saved contexts.
+// recallPrefix is the prefix of the keys of all settings of saved contexts.
 const recallPrefix = "recall."
 
 func newRecallConfigureCmd(a *app.App, opts *recallOptions) *cobra.Command {
@@ -47,7 +47,7 @@ EXIT STATUS
 		RunE: func(_ *cobra.Command, args []string) error {
 			repo, err := a.Repository()
 			if err != nil {
-				repo = nil // the user's own settings are there without one
+				repo = nil // the user's own settings need none
 			} else {
 				defer func() { _ = repo.Close() }()
 			}
@@ -58,7 +58,7 @@ EXIT STATUS
 					return app.Usagef("unknown preset %q (known: %s)", preset, strings.Join(settings.Presets(), ", "))
 				}
 			}
-			for _, arg := range args { // what is named wins over the preset
+			for _, arg := range args { // arguments override the preset
 				name, text, found := strings.Cut(arg, "=")
 				if !found {
 					return app.Usagef("%q is not key=value", arg)
@@ -75,7 +75,7 @@ EXIT STATUS
 			return configureRecall(a, *opts, a.SettingsSources(repo), changes)
 		},
 	}
-	// A key is completed, and behind the equals sign the values that it may have.
+	// Complete a key, and after the equals sign its possible values.
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		name, _, isValue := strings.Cut(typed, "=")
@@ -98,8 +98,7 @@ EXIT STATUS
 	return cmd
 }
 
-// recallKey is a key as it is in a settings file, given with or without its
-// prefix.
+// recallKey returns the key of a settings file for a key with or without its prefix.
 func recallKey(name string) string {
 	return recallPrefix + strings.TrimPrefix(strings.TrimSpace(name), recallPrefix)
 }
@@ -109,8 +108,7 @@ type recallConfigJSON struct {
 	File    string         `json:"file"` // the user's own settings
 	Changed []string       `json:"changed"`
 	Values  []config.Value `json:"values"`
-	// Overridden are changed keys that something above the user's own settings
-	// decides here.
+	// Overridden holds the changed keys that a layer above the user's own settings decides here.
 	Overridden []overrideJSON `json:"overridden"`
 }
 
@@ -120,8 +118,8 @@ type overrideJSON struct {
 	Source string `json:"source"`
 }
 
-// configureRecall makes the changes, and shows the changed settings; all in force if there are
-// no changes.
+// configureRecall writes the changes and shows the changed settings. Without changes it shows all
+// that are in force.
 func configureRecall(a *app.App, opts recallOptions, from settings.Sources, changes []settings.Change) error {
 	s := settings.Load(from)
 	if len(changes) > 0 {

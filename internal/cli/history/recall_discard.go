@@ -70,7 +70,7 @@ func (r *recalling) discard(ctx context.Context, prefixes []string, opts recallD
 	for i, id := range ids {
 		c, err := r.store.Get(ctx, id)
 		switch {
-		case errors.Is(err, recall.ErrDamaged): // it can be removed, too
+		case errors.Is(err, recall.ErrDamaged): // a damaged one can be removed, too
 			c.Summary = "(damaged)"
 		case err != nil:
 			return recallError(err, id)
@@ -89,7 +89,7 @@ func (r *recalling) discard(ctx context.Context, prefixes []string, opts recallD
 			Title: "Discard " + ui.Plural(len(items), "context checkpoint") + "?",
 			Help:  strings.Join(help, "\n"), Flag: "--force",
 		}
-		if r.opts.json { // for a program, which can't be asked
+		if r.opts.json { // a program can't be asked
 			return &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
 		}
 		answers, err := r.Prompter.Ask(ctx, q)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// listedBranch is how much of a branch's name a list shows.
+// listedBranch is the maximum width of a branch's name in a list.
 const listedBranch = 30
 
 type recallListOptions struct {
@@ -125,7 +125,7 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	return nil
 }
 
-// listText is a table. Worktrees are a column where there are several.
+// listText returns a table. It has a column of worktrees if a context is of another worktree.
 func (r *recalling) listText(list []contextstore.Entry) string {
 	elsewhere := slices.ContainsFunc(list, func(e contextstore.Entry) bool { return e.Worktree != r.root })
 	table := ui.Table{Spare: []string{"FILES", "BRANCH", "WORKTREE"}}

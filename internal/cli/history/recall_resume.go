@@ -55,8 +55,8 @@ type briefJSON struct {
 	brief.Brief
 }
 
-// brief prints the brief of a checkpoint; without an id what a session that
-// starts here now would get.
+// brief prints the brief of a checkpoint; without an id the brief that a session which starts here
+// now would get.
 func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error {
 	got, err := r.briefer.Recall(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) && id == "" {

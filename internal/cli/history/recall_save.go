@@ -68,7 +68,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 		Tags: opts.tags, Mode: recall.Mode(opts.mode),
 	}
 	if want.SessionID == "" {
-		want.SessionID = agent.CallingSession(r.Getenv) // run by an agent for itself
+		want.SessionID = agent.CallingSession(r.Getenv) // an agent saves its own session
 	}
 	var saved recall.Checkpoint
 	err := r.Streams.Sized("Saving", func(reach func(string, ui.Amount)) (err error) {

@@ -24,7 +24,7 @@ type recallShowOptions struct {
 	sections []string
 }
 
-// sectionTokens is the maximum of the sections that are shown, together.
+// sectionTokens is the maximum number of tokens of all sections that are shown.
 const sectionTokens = 20_000
 
 func newRecallShowCmd(a *app.App, opts *recallOptions) *cobra.Command {
@@ -66,7 +66,7 @@ brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
 	return cmd
 }
 
-// firstOf is the first argument, empty if there is none.
+// firstOf returns the first argument, "" if there is none.
 func firstOf(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -111,8 +111,8 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		r.show(r.checkpointText(c))
 		return nil
 	}
-	// The file is named from the root of the worktree, from the working directory, or by its
-	// whole path; its content is printed byte for byte.
+	// The file is named relative to the root of the worktree or to the working directory, or by its
+	// absolute path; its content is printed byte for byte.
 	names := []string{filepath.ToSlash(filepath.Clean(opts.file)), opts.file}
 	if rel, ok := disk.NewResolver(r.root, r.Dir).Rel(opts.file); ok {
 		names = append([]string{rel}, names...)
@@ -143,7 +143,7 @@ type sectionsJSON struct {
 	Sections []savedcontext.Section `json:"sections"`
 }
 
-// filledCheckpoint is a checkpoint whose lists are empty in JSON, never null.
+// filledCheckpoint returns a checkpoint without nil lists, which JSON would encode as null.
 func filledCheckpoint(c recall.Checkpoint) recall.Checkpoint {
 	if c.State.Files == nil {
 		c.State.Files = map[string]recall.File{}

@@ -14,10 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// itemWidth is how much of one step, decision or command is shown.
+// itemWidth is the maximum width of a step, decision or command.
 const itemWidth = 300
 
-// checkpointText shows a saved context without the contents of its files.
+// checkpointText returns the text of a saved context without the contents of its files.
 func (r *recalling) checkpointText(c recall.Checkpoint) string {
 	var out strings.Builder
 	r.writeFacts(&out, c)
@@ -77,7 +77,7 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 	return out.String()
 }
 
-// writeFacts shows which, when, why, whose and where.
+// writeFacts writes the id, summary, cause, sessions, branch and size.
 func (r *recalling) writeFacts(out *strings.Builder, c recall.Checkpoint) {
 	fact := func(name, value string) {
 		if value != "" {

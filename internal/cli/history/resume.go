@@ -76,7 +76,7 @@ type resuming struct {
 	opts resumeOptions
 	repo *git.Repo
 	rec  *strategy.Recorder
-	only string // the session that is wanted; empty: all of a checkpoint
+	only string // the session to restore; empty restores all of a checkpoint
 }
 
 func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions) (err error) {
@@ -112,8 +112,8 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 	return err
 }
 
-// branch takes up the last session of a branch. Everything that may refuse or
-// ask comes before the first change.
+// branch resumes the sessions of a branch's last checkpoint. All checks and questions come before
+// the first change.
 func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 	if checkpoint.IsShadow(b.Name) || "refs/heads/"+b.Name == checkpoint.MetadataBranch {
 		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
@@ -164,14 +164,13 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 	return r.restore(ctx, b, last)
 }
 
-// carrier takes up the sessions of a commit or of a checkpoint, or the session that has
-// such an id.
+// carrier resumes the sessions of a commit or of a checkpoint, or the session with such an id.
 func (r *resuming) carrier(ctx context.Context, what string) error {
 	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
 	_, unknown := errors.AsType[*points.PointError](err)
 	var named []sessions.Session
 	if mayBeSession(what) && (unknown || isID(what)) { // not a name such as HEAD
-		// All checkpoints are read only where the text is nothing else, or a record names it as a session.
+		// Read all checkpoints only if the text is nothing else, or a record names such a session.
 		reader := r.Sessions(r.repo)
 		known := unknown
 		var unread error
@@ -203,7 +202,7 @@ func (r *resuming) carrier(ctx context.Context, what string) error {
 	return r.restore(ctx, resume.Branch{Current: true}, c)
 }
 
-// confirm ends with an error unless the answer is yes.
+// confirm returns an error unless the answer is yes.
 func (r *resuming) confirm(ctx context.Context, q ui.Question) error {
 	if r.opts.force {
 		return nil

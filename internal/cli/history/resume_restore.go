@@ -23,7 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
-// restore brings the sessions of a checkpoint back, and checks its branch out.
+// restore restores the sessions of a checkpoint, and checks out its branch.
 func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrier) error {
 	stored, err := r.stored(ctx, b, c)
 	if err != nil {
@@ -51,8 +51,8 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	if len(logs) == 0 {
 		return fmt.Errorf("checkpoint %s has no session that can be resumed", stored.ID)
 	}
-	// Transcripts that go on where the stored ones end are kept, unless the user gives them up. They
-	// are all looked at before the first is written.
+	// A transcript that goes on beyond the stored one is kept, unless the user agrees to replace
+	// it. All are checked before the first is written.
 	var ids []string
 	command := ""
 	for _, log := range logs {
@@ -105,8 +105,8 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	return r.finish(result, first, r.repo.Root)
 }
 
-// finish prints how to go on in a folder; first is why the first of several sessions comes
-// first.
+// finish prints the commands that continue the sessions in a folder; first is the reason why the
+// first of several sessions is listed first.
 func (r *resuming) finish(result *resumedJSON, first, folder string) error {
 	if r.opts.json {
 		return r.Streams.JSON(result)
@@ -136,8 +136,8 @@ func (r *resuming) finish(result *resumedJSON, first, folder string) error {
 	return nil
 }
 
-// stored reads the checkpoint that counts, which is fetched if it isn't here. If
-// nobody has it, an earlier one that the same commit carries will do.
+// stored reads the newest checkpoint of c, and fetches it if it isn't stored here. If the remote
+// doesn't have it, an earlier checkpoint of the same commit is used.
 func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier) (checkpoint.Checkpoint, error) {
 	stored, err := r.rec.Resume().Resumer.FindStored(ctx, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
@@ -159,10 +159,10 @@ func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier
 	return stored, unread(err, c.IDs[0])
 }
 
-// notPushed is why a checkpoint may be missing.
+// notPushed is a hint on why a checkpoint may be missing.
 const notPushed = "whoever made it may not have pushed it, or to a repository of its own: name that in `strategy_options.push_remote`"
 
-// fetchCheckpoints gets what the remote has.
+// fetchCheckpoints fetches the checkpoints of the remote.
 func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error {
 	name := b.Name
 	if name == "" {
@@ -188,7 +188,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 	return nil
 }
 
-// unread explains what a partial or damaged repository can't give.
+// unread adds a hint to the error of an object that the clone lacks.
 func unread(err error, id checkpoint.ID) error {
 	if errors.Is(err, git.ErrMissing) {
 		return app.WithHint(err, format.AbsentHint(string(id)))
@@ -196,8 +196,7 @@ func unread(err error, id checkpoint.ID) error {
 	return err
 }
 
-// resumedJSON is what resume prints with --json. docs/formats/resume.md
-// describes it.
+// resumedJSON is the output of `resume --json`; docs/formats/resume.md describes it.
 type resumedJSON struct {
 	Branch     string           `json:"branch,omitempty"`
 	Switched   bool             `json:"switched"`
@@ -206,20 +205,20 @@ type resumedJSON struct {
 	Sessions   []resumedSession `json:"sessions"`
 }
 
-// resumedSession is a session that can be gone on with.
+// resumedSession is a session that can be continued.
 type resumedSession struct {
 	Session  string `json:"session_id"`
 	Prompt   string `json:"prompt,omitempty"`
 	Path     string `json:"transcript_path"`
 	Restored bool   `json:"restored"`
 	Copy     string `json:"copy,omitempty"`
-	// Subagents are the transcripts of its subagents that were written.
+	// Subagents holds the paths of the transcripts of subagents that were written.
 	Subagents []string `json:"subagents,omitempty"`
 	Command   string   `json:"command"`
 }
 
-// resumeCommand returns the agent's command that continues a session. A transcript that was
-// restored has a document beside it that an agent with a database reads first.
+// resumeCommand returns the agent's command that continues a session. An agent with a database
+// first imports the document beside a restored transcript.
 func resumeCommand(a agent.Agent, id, path string) string {
 	if document := handed.DocumentPath(path); a.HandsOver() {
 		if _, err := os.Lstat(document); err == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
-// chooseSession lets a person choose a session, and returns its id.
+// chooseSession lets the user choose a session, and returns its id.
 func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if !r.Prompter.Interactive() {
 		return "", app.WithHint(app.Usagef("an argument is missing"), "type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions")
@@ -37,9 +37,9 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if len(list) == 0 {
 		return "", app.WithHint(errors.New("no sessions yet"), "`entire enable` records those of your agent")
 	}
-	// A line is a session's facts and as much of its prompt as the terminal has room for.
+	// A line shows a session's facts, and its prompt as far as the terminal has room.
 	const (
-		mark  = len("| > ") // what a form puts before a line, at most
+		mark  = len("| > ") // the longest prefix of a line of the form
 		gap   = 2
 		least = 16
 	)
@@ -73,8 +73,8 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	return answers[0], nil
 }
 
-// session takes up one session: where its transcript is here it goes on in its worktree,
-// else its newest checkpoint is restored here.
+// session resumes one session: in its worktree if its transcript exists, else its newest checkpoint
+// is restored here.
 func (r *resuming) session(ctx context.Context, s sessions.Session) error {
 	if s.Phase == sessions.Active {
 		r.Streams.Notef("Its turn runs: it is at work in %s.", format.Path(s.Worktree))

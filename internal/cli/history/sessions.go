@@ -22,7 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
-// mostSessions is how many sessions are listed without being asked for.
+// mostSessions is the number of sessions that are listed by default.
 const mostSessions = 30
 
 type sessionsOptions struct {
@@ -79,9 +79,9 @@ EXIT STATUS
 	return cmd
 }
 
-// moreJSON is what `sessions --json` prints behind the sessions.
+// moreJSON follows the sessions in the output of `sessions --json`.
 type moreJSON struct {
-	// More is how many there are beyond those.
+	// More is the number of sessions that are not listed.
 	More int `json:"more"`
 }
 
@@ -139,7 +139,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return a.Streams.JSONList(ui.JSONList{
 			Key: "sessions",
 			Entries: func(yield func(any, error) bool) {
-				for _, s := range list { // one is completed after the other
+				for _, s := range list { // each is completed before it is printed
 					err := reader.Complete(ctx, &s)
 					if !yield(sessionJSON{
 						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
@@ -185,7 +185,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	return nil
 }
 
-// agoOf is how long ago a time was, if it is known.
+// agoOf returns how long ago a time was, "-" for the zero time.
 func agoOf(now, t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -193,16 +193,16 @@ func agoOf(now, t time.Time) string {
 	return ui.Ago(now, t)
 }
 
-// isID reports whether a text is as the ids of commits, checkpoints and most sessions:
-// hexadecimal, with hyphens.
+// isID reports whether a text consists of hexadecimal digits and hyphens, like the ids of commits,
+// checkpoints and most sessions.
 func isID(text string) bool { return strings.Trim(strings.ToLower(text), "0123456789abcdef-") == "" }
 
-// mayBeSession reports whether a text can be a session's id, or its beginning.
+// mayBeSession reports whether a text can be a session's id or its prefix.
 func mayBeSession(text string) bool {
 	return len(text) >= sessions.LeastPrefix && session.CheckID(text) == nil && !strings.ContainsAny(text, "~^@{}: \t")
 }
 
-// ambiguousSession is the error for a text with which several sessions' ids begin.
+// ambiguousSession returns the error for a prefix of several sessions' ids.
 func ambiguousSession(what string, found []sessions.Session) error {
 	ids := make([]string, 0, len(found))
 	for _, s := range found {

@@ -28,7 +28,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// agent runs a hook of the agent.
+// agent runs a hook of an agent.
 func (h *hook) agent(ctx context.Context) error {
 	if agenthook.IsForeign(h.by, h.app.Getenv) {
 		return nil
@@ -36,7 +36,7 @@ func (h *hook) agent(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
 	var kept beginning
 	payload, bad := agenthook.Hook{Agent: h.by, Verb: h.name}.Decode(wait, io.TeeReader(h.app.Streams.In, &kept))
-	inTime := wait.Err() == nil // else it is being read still
+	inTime := wait.Err() == nil // else the read still runs
 	cancel()
 	repo, err := sessionRepo(h.app, payload)
 	if err != nil {
@@ -88,8 +88,8 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	if h.name == "stop" || h.name == "stop-failure" {
 		if err == nil || errors.Is(err, agenthook.ErrContext) {
-			// The commit of the turn may take as long as the user's hooks and signing do, and
-			// has a deadline of its own.
+			// The commit of the turn may take as long as the user's hooks and signing do, and has a
+			// deadline of its own.
 			own := h.repo.Processes()
 			notice, failed := h.rec.AgentEvents().CommitTurn(whole, h.session)
 			h.commit = h.repo.Processes() - own
@@ -102,14 +102,14 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	data, unsaid := answer.Encode(h.by)
 	if len(data) > 0 {
-		h.app.Streams.Printf("%s", data) // the one output: the agent reads no more
+		h.app.Streams.Printf("%s", data) // the only output: the agent reads no more
 	}
 	return errors.Join(err, unsaid, h.finish(ctx))
 }
 
-// setTranscript sets the path of the session's transcript: the payload's if it may be read,
-// where the agent keeps it, or the one that is written here of what the agent hands over,
-// of which it returns what was stored.
+// setTranscript sets the path of the session's transcript: that of the payload, the file where the
+// agent keeps it, or the one written here from the messages that the agent hands over. It clears a
+// path that may not be read. stored is the id of the last message written.
 func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (stored string) {
 	var err error
 	if payload.Transcript == "" && h.by.NamesLate {
@@ -128,13 +128,13 @@ func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (s
 	}
 	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
-		payload.Transcript = "" // what git and the snapshots have is recorded
+		payload.Transcript = "" // git's and the snapshots' data is still recorded
 	}
 	return stored
 }
 
-// takeOver adds what a plugin hands over to the transcript that the program writes, of the
-// session or of one of its subagents. It returns the session's and the id of the last message in it.
+// takeOver adds the messages that a plugin hands over to the transcript that the program writes, of
+// the session or of a subagent. It returns the session's transcript and the last message's id.
 func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored string, err error) {
 	path, err = h.rec.Transcripts().File(h.by, p.SessionID, h.app.Now())
 	if err != nil {
@@ -155,10 +155,9 @@ func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored 
 	return path, stored, err
 }
 
-// sessionRepo finds the repository of an agent's event: the one that holds the
-// session's state, looked for from the project folder and then from the
-// working directory, and in it the worktree of the working directory, else the
-// session's last one.
+// sessionRepo finds the repository of an agent's event: the one that holds the session's state,
+// searched from the project folder and then from the working directory, and in it the worktree of
+// the working directory, else the session's last worktree.
 func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
 	dir := p.Dir
 	if !filepath.IsAbs(dir) {
@@ -195,8 +194,8 @@ func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
 }
 
 // repairHooks records at the start of a session or a turn that the repository is enabled on this
-// machine, and puts right what other tools have done to the hooks since. At the start of a turn
-// it starts no git process where nothing has touched git's hooks.
+// machine, and repairs hooks that other tools have changed. At the start of a turn it runs no git
+// process if git's hooks are unchanged.
 func (h *hook) repairHooks(ctx context.Context) {
 	start := h.name == "session-start"
 	if !start && h.name != "user-prompt-submit" {
@@ -239,8 +238,8 @@ func (h *hook) repairHooks(ctx context.Context) {
 			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", s.Path, "error", err.Error())
 		}
 	}
-	// What a stopped installation left beside the agent's files in the worktree.
-	const gone = time.Hour // the age at which a temporary file's writer surely is
+	// Temporary files of interrupted installations beside the agents' files in the worktree.
+	const gone = time.Hour // the age at which a temporary file's writer has exited
 	before := h.app.Now().Add(-gone)
 	failed := make([]error, 0, len(all)+1)
 	for _, s := range install.AllServers(h.repo, h.repo.Root) {
@@ -254,7 +253,7 @@ func (h *hook) repairHooks(ctx context.Context) {
 	}
 }
 
-// globalGitConfigs are the files of git's global configuration, there or not.
+// globalGitConfigs returns the files of git's global configuration, whether they exist or not.
 func globalGitConfigs(a *app.App) []string {
 	if path := a.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
 		return []string{path}
@@ -271,8 +270,8 @@ func globalGitConfigs(a *app.App) []string {
 	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
 }
 
-// isDuplicate reports whether the agent runs the hook of another file for the same event, which acts
-// for both: the project's files come before the user's, and these before the plugin.
+// isDuplicate reports whether the agent also runs the hook of another file for the same event,
+// which acts for both: the project's files come before the user's, and these before the plugin.
 func (h *hook) isDuplicate() bool {
 	isUser, isPlugin := slices.Contains(h.args, agenthook.UserArgument), h.app.Getenv("CLAUDE_PLUGIN_ROOT") != ""
 	if !isUser && !isPlugin {
@@ -291,8 +290,8 @@ func (h *hook) isDuplicate() bool {
 	return isPlugin && known && has(user)
 }
 
-// agentProcess is the process of the agent: what the environment names, or the process
-// above this one that runs the agent's program.
+// agentProcess returns the process of the agent: the one that the environment names, or the
+// ancestor of this process that runs the agent's program.
 func agentProcess(a *app.App, by agent.Agent) session.Process {
 	if by.ProcessVariable == "" {
 		for _, info := range proc.Ancestors() {

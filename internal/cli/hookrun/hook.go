@@ -1,8 +1,7 @@
-// Package hookrun runs what agents and git start by themselves: hooks, their detached
-// children, the status line and the MCP server. Except for the MCP server nothing here
-// may fail visibly.
+// Package hookrun runs the commands that agents and git start: hooks, their detached children, the
+// status line and the MCP server. Except for the MCP server they exit with 0, whatever happens.
 //
-// Of internal/cli it imports app and install.
+// Of internal/cli it imports app, format and install.
 package hookrun
 
 import (
@@ -30,24 +29,24 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
-// endTimeout is what a session that ends waits for its hooks.
+// endTimeout limits the hooks at the end of a session, which waits for them.
 const endTimeout = time.Second
 
-// pushTimeout bounds a push of checkpoints.
+// pushTimeout limits a push of checkpoints.
 const pushTimeout = 30 * time.Second
 
-// childTimeout bounds a detached child, childLock its wait for the lock.
+// childTimeout limits the time that a detached child runs.
 const childTimeout = 5 * time.Minute
 
-// lineTimeout is what of it one line of a transcript may take.
+// lineTimeout is the part of childTimeout that one line of a transcript may take.
 const lineTimeout = 4 * time.Minute
 
-// slowLock is the time from which the log records how long a hook waited for the
-// repository's lock, and how long it held it.
+// slowLock is the minimum time of waiting for the repository's lock, or of holding it, that the log
+// records.
 const slowLock = 100 * time.Millisecond
 
-// What a detached child does: the rest of a session's work, snapshots, the
-// summary of a checkpoint, or the rest of a session's context.
+// The tasks of a detached child: the rest of a session's work, snapshots, the summary of a
+// checkpoint, the rest of a session's context, or the index of turns.
 const childComplete = "complete"
 
 const childSnapshot = "snapshot"
@@ -58,8 +57,8 @@ const childRecall = "recall"
 
 const childIndex = "index"
 
-// NewHooks is what installed hooks call. It takes any arguments, as a hook
-// must end well whatever it is called with.
+// NewHooks returns the command that installed hooks run. It accepts any arguments, as a hook must
+// not fail, whatever they are.
 func NewHooks(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:                "hooks",
@@ -80,25 +79,25 @@ type hook struct {
 	kind string // agent, git or child
 	name string
 	args []string
-	by   agent.Agent // whose hook it is
+	by   agent.Agent // the agent of an agent hook
 
 	repo     *git.Repo
 	settings settings.Settings
 	log      *slog.Logger
-	logFile  io.Closer // to be closed last of all
+	logFile  io.Closer // closed after all else
 	session  string
 	commit   int        // git processes that the commit of a turn took
-	mended   int        // git processes that it took to put git's hooks back in place
-	later    [][]string // children to run here, where none may be detached
+	mended   int        // git processes that repaired git's hooks
+	later    [][]string // children to run in this process, if they may not be detached
 	started  bool       // a child was started
 	rec      *strategy.Recorder
 }
 
-// runHook runs one hook. Whatever goes wrong ends in the log, and where
-// a user waits for a commit in a line for them.
+// runHook runs one hook. Errors are logged, and those of git hooks are also printed on one line, as
+// a user waits for the commit.
 func runHook(ctx context.Context, a *app.App, args []string) {
 	if a.Getenv(claude.Summarizing) != "" {
-		return // the program that writes a summary is no session
+		return // the program that writes a summary is not a session
 	}
 	h := &hook{app: a, log: slog.New(slog.DiscardHandler)}
 	began := a.Now()
@@ -139,8 +138,7 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 	}
 }
 
-// end logs the one line that every hook leaves, unless it did nothing because
-// recording is off here.
+// end logs the line of this hook, unless recording is off here and the hook did nothing.
 func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	if h.repo == nil {
 		return
@@ -185,7 +183,7 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	h.log.LogAttrs(ctx, level, "hook", attrs...)
 }
 
-// open takes a repository if recording is on there.
+// open sets the repository of the hook if recording is on there, and opens the log.
 func (h *hook) open(repo *git.Repo) (on bool) {
 	h.settings = h.app.Settings(repo)
 	if repo.Bare || repo.Root == "" || !h.settings.Enabled {
@@ -206,7 +204,7 @@ func (h *hook) git(ctx context.Context) error {
 	if !h.open(repo) {
 		return nil
 	}
-	// A push and a question take longer than what no command lists.
+	// A push and a question take longer than the other hooks.
 	timeout := h.settings.HookTimeout
 	switch {
 	case h.name == "pre-push":
@@ -239,11 +237,11 @@ func (h *hook) finish(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// child does what a hook left for later.
+// child runs the task that a hook left to a detached child.
 func (h *hook) child(ctx context.Context) error {
 	repo, err := h.app.Repository()
 	if err != nil {
-		return nil // the worktree is gone
+		return nil // the worktree was removed
 	}
 	defer func() { _ = repo.Close() }()
 	if !h.open(repo) {
@@ -254,11 +252,11 @@ func (h *hook) child(ctx context.Context) error {
 	return h.work(ctx)
 }
 
-// work is what a child is there for. In the end every child brings the index up to date if there
-// is one: the first question makes it, as that may take a minute and 100 MB.
+// work runs the task of a child. Every child then updates the index of turns if it exists. The
+// first query creates the index, as that may take a minute and 100 MB.
 func (h *hook) work(ctx context.Context) error {
 	if _, err := tombstone.Load(h.repo.CommonDir); err != nil {
-		return err // what is due stays due
+		return err // the task remains to be done
 	}
 	if len(h.args) > 0 && (h.name == childComplete || h.name == childRecall) {
 		h.session = h.args[0]
@@ -283,8 +281,8 @@ func (h *hook) work(ctx context.Context) error {
 	return err
 }
 
-// startIndexing leaves the index to a child, unless one was started that will fill it or
-// nobody has asked a question yet.
+// startIndexing starts a child that updates the index of turns, unless another child was started,
+// which will update it, or no query has created the index yet.
 func (h *hook) startIndexing() error {
 	if h.started || !h.rec.Background().HasIndex() {
 		return nil
@@ -292,7 +290,7 @@ func (h *hook) startIndexing() error {
 	return h.detach("hooks", childIndex)
 }
 
-// recorder is the service that does the work.
+// recorder returns the recorder of the repository, with the terminal and the log of the hook.
 func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
 	h.rec = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
 	h.rec.Options.LockTimeout = lock

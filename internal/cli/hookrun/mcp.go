@@ -59,8 +59,8 @@ EXIT STATUS
 				Open: func(ctx context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
 					return openProject(ctx, a, at)
 				},
-				// It changes the user's settings, if there is something to change, and returns
-				// those in force in dir, which need not be in a repository.
+				// Configure changes the user's settings if there are changes, and returns the
+				// settings in force in dir, which need not be in a repository.
 				Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
 					repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
 					if err != nil {
@@ -76,7 +76,7 @@ EXIT STATUS
 					return settings.Configure(from, changes...)
 				},
 				Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid,
-				Above: func() []session.Process { // the processes that this one runs in
+				Above: func() []session.Process { // the ancestors of this process
 					above := proc.Ancestors()
 					list := make([]session.Process, 0, len(above))
 					for _, info := range above {
@@ -91,8 +91,7 @@ EXIT STATUS
 	}
 }
 
-// openProject opens the repository of a call, with the settings and the log as
-// they are now.
+// openProject opens the repository of a call, with its current settings and log.
 func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserver.Project, error) {
 	h := &hook{app: a, kind: "mcp", name: "mcp"}
 	repo, err := sessionRepo(h.app, agenthook.Payload{SessionID: at.SessionID, Dir: at.Dir})
@@ -122,12 +121,12 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	}, nil
 }
 
-// named is a transcript that a payload names.
+// named is a session and its transcript, as a payload names them.
 type named struct{ session, path string }
 
-// checkTranscript refuses a transcript that isn't the agent's: its content
-// would end in the repository. One that the state names already was checked
-// when it was named first, in the environment of then.
+// checkTranscript refuses a transcript that isn't the agent's, because its content would be stored
+// in the repository. A path that is already in the session's state was checked when it was first
+// named, in the environment of that time.
 func checkTranscript(a *app.App, repo *git.Repo, by agent.Agent, t named) error {
 	if t.path == "" {
 		return nil
@@ -138,7 +137,7 @@ func checkTranscript(a *app.App, repo *git.Repo, by agent.Agent, t named) error 
 	return transcript.Place{Getenv: a.Getenv, Home: a.Home, Root: repo.Root, Records: workspace.RecordsDir(repo)}.Check(by, t.path)
 }
 
-// contextWork is what the MCP server does to saved contexts.
+// contextWork has the operations of the MCP server on saved contexts.
 type contextWork struct {
 	*savedcontext.Saver
 	*savedcontext.Briefer

@@ -96,7 +96,7 @@ func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reas
 	out := mcpserver.Reason{
 		Writer: m.writer(&s.Author, w.Commit), Others: w.Others, Prompt: s.Prompt, Said: s.Said, After: []mcpserver.Act{},
 	}
-	out.Writer.Prompt = "" // the whole prompt is there
+	out.Writer.Prompt = "" // the reason has the whole prompt
 	if len(w.Lines) > 0 {
 		first := w.Lines[0]
 		out.Path, out.Line, out.End, out.Text = w.File.Path, first.Number, w.Lines[len(w.Lines)-1].Number, first.Text
@@ -129,7 +129,7 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 	return w
 }
 
-// linesError describes an error of lines to the model.
+// linesError returns the description of an error of lines for the model.
 func linesError(err error, q gitblame.Request) error {
 	_, said := format.LinesError(err, q.Rev, q.Path)
 	return said

@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// StatuslineCommand is the command's name, statuslineGuard the variable that
-	// is set for the user's own status line, so that it can't be ours again.
+	// StatuslineCommand is the command's name. statuslineGuard is a variable that is set for the
+	// user's own status line, so that it doesn't run ours again.
 	StatuslineCommand = "statusline"
 	statuslineGuard   = "ENTIRE_STATUSLINE"
-	// statuslineRead bounds the wait for the agent's input, statuslineTimeout
-	// the user's own command, statuslineLimit what that prints.
+	// statuslineRead limits the wait for the agent's input, statuslineTimeout the user's own
+	// command, and statuslineLimit its output.
 	statuslineRead    = 2 * time.Second
 	statuslineTimeout = 5 * time.Second
 	statuslineLimit   = 64 << 10
 )
 
-// NewStatusline is what the agent runs for its status line.
+// NewStatusline returns the command that the agent runs for its status line.
 func NewStatusline(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    StatuslineCommand,
@@ -56,8 +56,7 @@ EXIT STATUS
 	}
 }
 
-// statusline does its work and is silent about whatever goes wrong: the line
-// is not the place for it.
+// statusline prints the status line. It ignores errors, as the agent would show them in the line.
 func statusline(ctx context.Context, a *app.App) {
 	if a.Getenv(statuslineGuard) != "" {
 		return
@@ -68,8 +67,8 @@ func statusline(ctx context.Context, a *app.App) {
 	if err != nil && raw == nil {
 		return
 	}
-	// The repositories that the line may be about: that of the session's project, and that of
-	// the working directory.
+	// The repositories that the line may be about: those of the session's project and of the
+	// working directory.
 	var repos []*git.Repo
 	for _, dir := range []string{line.Workspace.Project, line.Dir, a.Dir} {
 		if !filepath.IsAbs(dir) {
@@ -96,14 +95,14 @@ func statusline(ctx context.Context, a *app.App) {
 	}
 	own := noteLine(ctx, a, recording, line)
 	if command := formerLine(a, here); command != "" {
-		// The user's own status line runs as the agent would run it.
+		// The user's own status line runs in the same way as the agent would run it.
 		ctx, cancel := context.WithTimeout(ctx, statuslineTimeout)
 		defer cancel()
 		dir := a.Dir
 		if _, err := os.Stat(dir); err != nil {
 			dir = ""
 		}
-		out, _ := proc.Run{ // what it printed counts, as it does to the agent
+		out, _ := proc.Run{ // the output counts even on failure, as for the agent
 			Path: "/bin/sh", Args: []string{"-c", command}, Dir: dir,
 			Env:   append(append([]string{}, a.Environ...), statuslineGuard+"=1"),
 			Stdin: bytes.NewReader(raw), Limit: statuslineLimit,
@@ -116,8 +115,8 @@ func statusline(ctx context.Context, a *app.App) {
 	}
 }
 
-// noteLine notes how full the context is, where the session is recorded, and
-// returns a line of our own.
+// noteLine records the fill of the context if the session is recorded, and returns a line of our
+// own.
 func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line) string {
 	if repo == nil {
 		return ""
@@ -144,8 +143,8 @@ func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line)
 	return "entire: " + strings.Join(facts, " · ")
 }
 
-// formerLine is the user's own status line: the one that ours took the place
-// of, else that of the settings that count less. repo may be nil.
+// formerLine returns the user's own status line: the one that ours replaced, else that of the
+// settings with lower precedence. repo may be nil.
 func formerLine(a *app.App, repo *git.Repo) string {
 	var all []agenthook.Settings
 	if repo != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/summaries"
 )
 
-// summarize is the child that writes the summary of a new checkpoint.
+// summarize runs the child that writes the summary of a new checkpoint.
 func (h *hook) summarize(ctx context.Context) error {
 	if len(h.args) == 0 {
 		return errors.New("no checkpoint named")

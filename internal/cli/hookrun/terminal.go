@@ -13,15 +13,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// answerTimeout is how long a question at a commit waits for its answer.
+// answerTimeout limits the wait for the answer to a question at a commit.
 const answerTimeout = 10 * time.Second
 
-// terminal is the terminal of this process, which need not have one.
+// terminal is the terminal of this process, which may have none.
 type terminal struct {
-	test string // 1, 0: a test's, which has a person or none; else empty
+	test string // set by a test: 1 with a user at the terminal, 0 without; else empty
 }
 
-// attended reports whether a person sits at the terminal.
+// attended reports whether the process has a terminal.
 func (t terminal) attended() bool {
 	switch t.test {
 	case "1":
@@ -36,7 +36,7 @@ func (t terminal) attended() bool {
 	return tty.Close() == nil
 }
 
-// confirm asks the person. Silence, for ten seconds or for good, is a yes.
+// confirm asks the user. No answer within answerTimeout, or at all, counts as yes.
 func (t terminal) confirm(ctx context.Context, question string) bool {
 	if t.test != "" {
 		return true
@@ -48,7 +48,7 @@ func (t terminal) confirm(ctx context.Context, question string) bool {
 	defer func() { _ = tty.Close() }()
 	fmt.Fprintf(tty, "%s [Y/n] ", question)
 	answer := make(chan string, 1)
-	go func() { // ends with the process if the terminal doesn't reply
+	go func() { // exits with the process if the terminal doesn't reply
 		line, _ := bufio.NewReader(tty).ReadString('\n')
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
@@ -64,7 +64,7 @@ func (t terminal) confirm(ctx context.Context, question string) bool {
 	return true
 }
 
-// detach starts this program again to finish what nobody should wait for.
+// detach starts this program again for work that the hook should not wait for.
 func (h *hook) detach(args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -75,14 +75,14 @@ func (h *hook) detach(args ...string) error {
 	if h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
 		return child.Start()
 	}
-	// A test runs children in this process.
+	// In tests children run in this process.
 	if !slices.ContainsFunc(h.later, func(o []string) bool { return slices.Equal(o, args[1:]) }) {
 		h.later = append(h.later, args[1:])
 	}
 	return nil
 }
 
-// childEnviron is the environment without what git set for its hook: the child
+// childEnviron returns the environment without the variables that git set for its hook: the child
 // finds the repository by its folder.
 func childEnviron(a *app.App) []string {
 	var env []string

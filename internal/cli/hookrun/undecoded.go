@@ -11,20 +11,20 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// mostKept is how much of an event that can't be decoded is kept.
+// mostKept is the maximum number of bytes kept of an event that can't be decoded.
 const mostKept = 64 << 10
 
-// beginning keeps the first bytes of what is written to it.
+// beginning keeps the first mostKept bytes written to it.
 type beginning struct{ data []byte }
 
-// Write keeps what is still wanted, and takes everything.
+// Write keeps p up to the limit. It returns len(p) in any case.
 func (b *beginning) Write(p []byte) (int, error) {
 	b.data = append(b.data, p[:min(len(p), mostKept-len(b.data))]...)
 	return len(p), nil
 }
 
-// undecoded keeps an event that can't be decoded, redacted, for `entire doctor --report`,
-// and returns the error to log: nil if one of the agent and name was kept in the last day.
+// undecoded stores an event that can't be decoded, redacted, for `entire doctor --report`. It
+// returns the error to log: nil if one of the same agent and name was stored in the last day.
 func (h *hook) undecoded(ctx context.Context, payload []byte, cause error) error {
 	rec := h.recorder(h.settings.LockTimeout)
 	records, event := rec.RecordsDir(), app.EventName(h.name)
@@ -42,8 +42,8 @@ func (h *hook) undecoded(ctx context.Context, payload []byte, cause error) error
 	return errors.Join(cause, err)
 }
 
-// agentVersion returns the version of the agent above this process that its package names,
-// "" if there is none.
+// agentVersion returns the version of the package of the agent that is an ancestor of this process,
+// "" if none is found.
 func agentVersion(a *app.App, by agent.Agent) string {
 	for _, info := range proc.Ancestors() {
 		if !by.IsProgram(info.Args) {

@@ -1,7 +1,7 @@
-// Package install puts hooks, settings files, ignored paths and the MCP server in place
-// in a worktree, checks them, and gives users their bytes back.
+// Package install installs hooks, settings files, ignore rules and the MCP server in a worktree,
+// checks them, and restores the users' files byte for byte.
 //
-// Of internal/cli it imports app and format. What to install is decided by its callers.
+// Of internal/cli it imports app. Its callers decide what to install.
 package install
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Names of the agent that is the default.
+// Names of the default agent.
 const (
 	ClaudeName  = "claude-code"
 	ClaudeLabel = "Claude Code"
@@ -28,27 +28,27 @@ const (
 // AgentHooks is the state of an agent's hooks in a worktree.
 type AgentHooks struct {
 	Agent agent.Agent
-	// Settings are those with the most of them: a file of the project, or where that has
-	// none, the user's. Without any it is the project's.
+	// Settings is the file with the most hooks: a file of the project, or if those have none, the
+	// user's. Without hooks it is the project's.
 	Settings  agenthook.Settings
 	Installed int
 	Missing   []string // events without a hook
 	// InProject reports whether the agent's folder is in the worktree.
 	InProject bool
-	// Former reports whether hooks are present that only the existing tool installs.
+	// Former reports whether there are hooks that only the former Entire CLI installs.
 	Former bool
 }
 
 // Complete reports whether every hook is installed.
 func (h AgentHooks) Complete() bool { return len(h.Missing) == 0 }
 
-// AgentSettings returns a settings file of an agent.
+// AgentSettings returns the settings file of an agent at path.
 func AgentSettings(repo *git.Repo, a agent.Agent, path string) agenthook.Settings {
 	return agenthook.Settings{Agent: a, Path: path, Backup: backupDir(repo.CommonDir)}
 }
 
-// UserSettings returns the settings file of an agent that counts in all projects of the user; false
-// if there is no home directory.
+// UserSettings returns the settings file of an agent for all projects of the user; false if there
+// is no home directory.
 func UserSettings(a *app.App, by agent.Agent) (agenthook.Settings, bool) {
 	path, own := agenthook.UserFile(by, a.Getenv, a.Home), settings.UserFile(a.SettingsSources(nil))
 	if path == "" || own == "" {
@@ -57,8 +57,8 @@ func UserSettings(a *app.App, by agent.Agent) (agenthook.Settings, bool) {
 	return agenthook.Settings{Agent: by, Path: path, Backup: filepath.Join(filepath.Dir(own), "backup"), User: true}, true
 }
 
-// UserHooks returns the settings files of all agents that count in all projects of the user and
-// have hooks.
+// UserHooks returns those settings files of all agents for all projects of the user that have
+// hooks.
 func UserHooks(a *app.App) []agenthook.Settings {
 	var all []agenthook.Settings
 	for _, by := range agent.All() {
@@ -73,7 +73,7 @@ func UserHooks(a *app.App) []agenthook.Settings {
 	return all
 }
 
-// AllSettings returns the settings files of all agents in the worktree at root, there
+// AllSettings returns the settings files of all agents in the worktree at root, whether they exist
 // or not.
 func AllSettings(repo *git.Repo, root string) []agenthook.Settings {
 	var all []agenthook.Settings
@@ -95,15 +95,15 @@ func Maintained(a *app.App, repo *git.Repo, by agent.Agent) []agenthook.Settings
 	return all
 }
 
-// ClaudeFiles are the two settings files of Claude Code, the project's first.
+// ClaudeFiles returns the two settings files of Claude Code, the project's first.
 func ClaudeFiles(root string) []string { return agenthook.Files(agent.ClaudeCode(), root) }
 
-// ClaudeSettings returns the path of the settings file of Claude Code that hooks are installed in.
+// ClaudeSettings returns the settings file of Claude Code at path.
 func ClaudeSettings(repo *git.Repo, path string) agenthook.Settings {
 	return AgentSettings(repo, agent.ClaudeCode(), path)
 }
 
-// CheckAgents returns the hooks of each agent that can be recorded, Claude Code's first.
+// CheckAgents returns the state of the hooks of each agent, Claude Code's first.
 func CheckAgents(a *app.App, repo *git.Repo) ([]AgentHooks, error) {
 	all := agent.All()
 	list := make([]AgentHooks, len(all))
@@ -114,8 +114,8 @@ func CheckAgents(a *app.App, repo *git.Repo) ([]AgentHooks, error) {
 	return list, errors.Join(failed...)
 }
 
-// CheckAgent finds an agent's hooks in any of its files. An event counts as missing only
-// if none of the project's has its hook; where these have no hooks, the user's count.
+// CheckAgent finds an agent's hooks in any of its files. An event is missing only if no file of the
+// project has its hook. If these files have no hooks, the user's file is checked.
 func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) {
 	files := agenthook.Files(by, repo.Root)
 	found := AgentHooks{Agent: by, Settings: AgentSettings(repo, by, files[0])}
@@ -138,7 +138,7 @@ func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) 
 		} else {
 			found.Missing = slices.DeleteFunc(found.Missing, func(e string) bool { return !slices.Contains(missing, e) })
 		}
-		// A hook as only the existing tool installs it.
+		// A hook that only the former Entire CLI installs.
 		data, err := os.ReadFile(path)
 		found.Former = found.Former || err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo\""))
 	}
@@ -150,13 +150,13 @@ func CheckAgent(a *app.App, repo *git.Repo, by agent.Agent) (AgentHooks, error) 
 	return found, errors.Join(failed...)
 }
 
-// ClaudeClient is the user's own program and its settings.
+// ClaudeClient returns the user's program of Claude Code with its settings.
 func ClaudeClient(a *app.App) claude.Client {
 	program, _ := app.FindOnPath(a.Getenv, "claude")
 	return claude.Client{Program: program, Environ: a.Environ, Getenv: a.Getenv, Home: a.Home}
 }
 
-// StatusLineFile is the settings file with our status line, empty if none has it.
+// StatusLineFile returns the settings file with our status line, "" if there is none.
 func StatusLineFile(repo *git.Repo) string {
 	for _, path := range ClaudeFiles(repo.Root) {
 		if _, _, ours, err := ClaudeSettings(repo, path).StatusLine(); err == nil && ours {

@@ -19,14 +19,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// Footprint remembers what enable and disable found in a worktree before they
-// wrote there, so that uninstalling gives every file its bytes back. It is a
-// file of the repository's, one per worktree, and is written before the files
-// that it speaks of.
+// Footprint records the state of a worktree before enable and disable changed it, so that
+// uninstalling restores every file byte for byte. It is stored in a file of the repository, one per
+// worktree, which is written before the files that it describes.
 type Footprint struct {
 	Version  int    `json:"version"`
 	Worktree string `json:"worktree"`
-	// Had is whether there was a folder .entire, Names what was in it.
+	// Had reports whether the folder .entire existed, Names holds its entries.
 	Had   bool     `json:"had"`
 	Names []string `json:"names,omitempty"`
 	Files []kept   `json:"files,omitempty"`
@@ -34,8 +33,8 @@ type Footprint struct {
 	path string
 }
 
-// kept is a file as it was. Wrote is the hash of what the program last wrote
-// there: if it still holds, nobody else has changed the file since.
+// kept is the former state of a file. Wrote is the hash of the program's last write: if it matches
+// the file, no other program has changed it since.
 type kept struct {
 	Path    string      `json:"path"`
 	Existed bool        `json:"existed"`
@@ -44,11 +43,10 @@ type kept struct {
 	Wrote   string      `json:"wrote,omitempty"`
 }
 
-// backupDir is where what was there before enabling is kept.
+// backupDir returns the folder of the contents from before enabling.
 func backupDir(commonDir string) string { return filepath.Join(commonDir, "entire", "backup") }
 
-// openFootprint reads the footprint of the repository's worktree, or begins
-// one.
+// openFootprint reads the footprint of the repository's worktree, or returns a new one.
 func openFootprint(repo *git.Repo) (*Footprint, error) {
 	sum := sha256.Sum256([]byte(repo.WorktreeID))
 	path := filepath.Join(backupDir(repo.CommonDir), "worktree-"+hex.EncodeToString(sum[:])[:6]+".json")
@@ -93,7 +91,7 @@ func readFootprint(path string) (*Footprint, error) {
 	return f, nil
 }
 
-// Footprints are those of all worktrees.
+// Footprints returns the footprints of all worktrees.
 func Footprints(commonDir string) ([]*Footprint, error) {
 	dir := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(backupDir(commonDir))
 	paths, err := filepath.Glob(filepath.Join(dir, "worktree-*.json"))
@@ -111,7 +109,7 @@ func Footprints(commonDir string) ([]*Footprint, error) {
 	return found, nil
 }
 
-// change changes the file path by write, and keeps what was there before. write
+// change calls write to change the file at path, after it has saved the former content. write
 // reports whether it changed anything.
 func (f *Footprint) change(path string, write func() (bool, error)) error {
 	if err := f.keep(path); err != nil {
@@ -175,12 +173,11 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TakeBack gives every file its former bytes, or takes out only what the
-// program put in where another program has changed the file since, and removes
-// what has come to .entire.
+// TakeBack restores the former bytes of every file. If another program has changed the file since,
+// it removes only the program's additions. It then removes the entries that were added to .entire.
 func (f *Footprint) TakeBack() error {
 	if _, err := os.Stat(f.Worktree); errors.Is(err, fs.ErrNotExist) {
-		return nil // the worktree is gone
+		return nil // the worktree was removed
 	}
 	var failed []error
 	for i := range f.Files {
@@ -191,7 +188,7 @@ func (f *Footprint) TakeBack() error {
 	if len(failed) > 0 {
 		return errors.Join(failed...)
 	}
-	// What wasn't in .entire before, or the folder with it.
+	// The entries added to .entire, or the whole folder if it is new.
 	dir := EntireDir(f.Worktree)
 	if !f.Had {
 		return RemoveAll(dir)
@@ -208,8 +205,8 @@ func (f *Footprint) TakeBack() error {
 	return errors.Join(failed...)
 }
 
-// TakeBackHere is takeBack without the files that worktrees share. It forgets
-// the others: only those remain to be taken back.
+// TakeBackHere is like TakeBack, but leaves out the files that worktrees share. Only these remain
+// in the footprint.
 func (f *Footprint) TakeBackHere() error {
 	shared := slices.DeleteFunc(slices.Clone(f.Files), func(k kept) bool {
 		rel, err := filepath.Rel(f.Worktree, k.Path)
@@ -229,9 +226,9 @@ func (f *Footprint) TakeBackHere() error {
 	return f.save()
 }
 
-// restore gives the file its former bytes. Where another program has changed it since, only what
-// this one put in goes: its keys in settings, its lines in an ignore file. Settings that weren't
-// there before go with their folder.
+// restore restores the file's former bytes. If another program has changed it since, it removes
+// only the program's additions: its keys in settings, its lines in an ignore file. New settings
+// files are removed with their folder.
 func (k *kept) restore() error {
 	if k.Wrote == "" {
 		return nil // kept, but never written
@@ -273,7 +270,7 @@ func (k *kept) restore() error {
 	return disk.WriteDurable(k.Path, b.Bytes(), mode)
 }
 
-// RemoveAll removes files that may be absent.
+// RemoveAll removes path and all below it. A missing path is not an error.
 func RemoveAll(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err

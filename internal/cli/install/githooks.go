@@ -9,11 +9,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// enableHint mends nearly everything about hooks.
+// enableHint is the hint for most faults of hooks.
 const enableHint = "run `entire enable --agent " + ClaudeName + "`"
 
-// GitHooks puts git's hooks in place and returns what the user should
-// know about them.
+// GitHooks installs git's hooks, with anew after removing them, and returns notes for the user.
 func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) {
 	installer := githook.Installer{Repo: repo}
 	if anew {
@@ -32,7 +31,7 @@ func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) 
 	return notes, nil
 }
 
-// GitHookNotes returns what is wrong with git's hooks.
+// GitHookNotes returns notes on the faults of git's hooks.
 func GitHookNotes(s githook.Status) []app.Note {
 	add := func(notes []app.Note, hooks []string, code, text string) []app.Note {
 		if len(hooks) == 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// Project is the part of a worktree and its repository that enable and disable
-// write: settings, ignore files, the marker.
+// Project is the part of a worktree and its repository that enable and disable write: settings,
+// ignore files, the marker.
 type Project struct {
 	repo   *git.Repo
 	before *Footprint
@@ -43,14 +43,14 @@ func OpenProject(repo *git.Repo) (*Project, error) {
 // EntireDir returns the folder of the program in a worktree.
 func EntireDir(root string) string { return filepath.Join(root, ".entire") }
 
-// entireIgnore is what .entire/.gitignore holds at least.
+// entireIgnore returns the lines that .entire/.gitignore must have.
 func entireIgnore() []string { return []string{"tmp/", "settings.local.json", "metadata/", "logs/"} }
 
-// PersonalSettings are the agent's settings that nobody else shall see.
+// PersonalSettings are the agent's settings of the user alone.
 const PersonalSettings = "/.claude/settings.local.json"
 
-// personalIgnore is what info/exclude holds where nothing in the worktree is
-// meant for others.
+// personalIgnore returns the lines that info/exclude must have if nothing in the worktree is
+// shared.
 func personalIgnore() []string {
 	return []string{"/.entire/.gitignore", PersonalSettings}
 }
@@ -67,8 +67,8 @@ func (p *Project) Set(path string, changes ...settings.Change) error {
 	return p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
 }
 
-// keepBrought notes that personal settings which the repository brought are no
-// more the user's own when the program has edited them.
+// keepBrought records that personal settings which came with the repository are still not the
+// user's own after the program has edited them.
 func (p *Project) keepBrought(path string, changes []settings.Change) error {
 	data, err := settings.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,8 +86,7 @@ func (p *Project) keepBrought(path string, changes []settings.Change) error {
 	return settings.NoteBrought(p.repo.CommonDir, data)
 }
 
-// Ignore completes .entire/.gitignore and, if only the user shall see anything
-// of all this, the repository's own exclude file.
+// Ignore completes .entire/.gitignore and, if personal, the repository's own exclude file.
 func (p *Project) Ignore(personal bool) error {
 	path := filepath.Join(EntireDir(p.repo.Root), ".gitignore")
 	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -102,7 +101,7 @@ func (p *Project) Ignore(personal bool) error {
 	return p.Exclude(personalIgnore()...)
 }
 
-// Exclude completes the repository's own exclude file.
+// Exclude adds the missing lines to the repository's own exclude file.
 func (p *Project) Exclude(lines ...string) error {
 	path := excludeFile(p.repo.CommonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -111,7 +110,7 @@ func (p *Project) Exclude(lines ...string) error {
 	return p.before.change(path, func() (bool, error) { return appendLines(path, lines) })
 }
 
-// Mark notes that the repository was enabled on this machine.
+// Mark records that the repository was enabled on this machine.
 func (p *Project) Mark() error {
 	path := settings.MarkerFile(p.repo.CommonDir)
 	if _, err := os.Stat(path); err == nil {
@@ -123,7 +122,7 @@ func (p *Project) Mark() error {
 	return disk.WriteDurable(path, nil, 0o600)
 }
 
-// appendLines adds to a text file the lines that it lacks.
+// appendLines appends the missing lines to a text file, and reports whether there were any.
 func appendLines(path string, lines []string) (bool, error) {
 	perm := fs.FileMode(0o644)
 	data, err := os.ReadFile(path)

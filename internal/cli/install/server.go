@@ -17,25 +17,24 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// ClaudeProgram is the agent's own program.
+// ClaudeProgram is the name of Claude Code's program.
 const ClaudeProgram = "claude"
 
-// Asking is the state of the questions at a clear in a worktree: the hooks that
-// hand them to our MCP server, and that server.
+// Asking is the state of the questions at a clear in a worktree: the hooks that pass them to our
+// MCP server, and that server.
 type Asking struct {
-	// File holds most of the hooks, Installed of them; All reports that none is
+	// File is the file with the most hooks, Installed their number; All reports that none is
 	// missing.
 	File      string
 	Installed int
 	All       bool
-	// Server is the one that is called as ours is, in Scope; Found reports that
-	// there is one.
+	// Server is the server with the name of ours, in Scope; Found reports whether there is one.
 	Server claude.Server
 	Scope  claude.Scope
 	Found  bool
 }
 
-// CheckAsking examines both.
+// CheckAsking examines the hooks and the server.
 func CheckAsking(a *app.App, repo *git.Repo) (Asking, error) {
 	at, err := CheckQuestions(repo)
 	if err != nil {
@@ -45,7 +44,7 @@ func CheckAsking(a *app.App, repo *git.Repo) (Asking, error) {
 	return at, err
 }
 
-// CheckQuestions examines the hooks alone.
+// CheckQuestions examines only the hooks.
 func CheckQuestions(repo *git.Repo) (Asking, error) {
 	var at Asking
 	files := ClaudeFiles(repo.Root)
@@ -61,7 +60,7 @@ func CheckQuestions(repo *git.Repo) (Asking, error) {
 	return at, errors.Join(failed...)
 }
 
-// ProjectServers returns the MCP servers of Claude Code that the project's own file names.
+// ProjectServers returns the project's own list of MCP servers for Claude Code.
 func ProjectServers(repo *git.Repo, root string) agenthook.Servers {
 	return serversOf(repo, agent.ClaudeCode(), root)
 }
@@ -71,13 +70,13 @@ func serversOf(repo *git.Repo, a agent.Agent, root string) agenthook.Servers {
 }
 
 // AgentServers returns an agent's list of MCP servers in the repository's worktree; false if it
-// takes none from a project.
+// reads none from a project.
 func AgentServers(repo *git.Repo, a agent.Agent) (agenthook.Servers, bool) {
 	s := serversOf(repo, a, repo.Root)
 	return s, s.Path != ""
 }
 
-// AllServers returns the lists of MCP servers of all agents in the worktree at root, there or not.
+// AllServers returns the lists of MCP servers of all agents in a worktree, existing or not.
 func AllServers(repo *git.Repo, root string) []agenthook.Servers {
 	var all []agenthook.Servers
 	for _, a := range agent.All() {
@@ -88,8 +87,8 @@ func AllServers(repo *git.Repo, root string) []agenthook.Servers {
 	return all
 }
 
-// FindServer finds the server that the agent starts in the repository's
-// worktree: the person's own comes before the project's.
+// FindServer finds the server that the agent starts in the repository's worktree: the user's own
+// takes precedence over the project's.
 func FindServer(a *app.App, repo *git.Repo) (claude.Server, claude.Scope, bool, error) {
 	s, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...)
 	if err != nil || found && scope == claude.LocalScope {
@@ -102,9 +101,9 @@ func FindServer(a *app.App, repo *git.Repo) (claude.Server, claude.Scope, bool, 
 	return s, scope, found, nil
 }
 
-// claudeProjects are the folders that may identify the repository where the
-// agent keeps what a person said of a project: of a linked worktree that is the
-// main one, or the repository itself.
+// claudeProjects returns the folders under which Claude Code may keep the user's settings of a
+// project: for a linked worktree these are the main worktree, the repository and the worktree
+// itself.
 func claudeProjects(repo *git.Repo) []string {
 	if repo.WorktreeID == "" {
 		return []string{repo.Root}
@@ -112,7 +111,7 @@ func claudeProjects(repo *git.Repo) []string {
 	return []string{repo.MainRoot(), repo.CommonDir, repo.Root}
 }
 
-// ShownCommand is a command line of the agent's program, for a person to type.
+// ShownCommand returns a command line of Claude Code for the user to type.
 func ShownCommand(args []string) string {
 	return "`" + ClaudeProgram + " " + strings.Join(args, " ") + "`"
 }
@@ -120,7 +119,7 @@ func ShownCommand(args []string) string {
 // RegisterServer registers the server with the agent, unless it is registered.
 func RegisterServer(ctx context.Context, a *app.App, repo *git.Repo) error {
 	if _, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...); err == nil && found {
-		return nil // or everywhere, which does
+		return nil // for this project or for all
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", scope, err)
 	}
@@ -131,11 +130,11 @@ func RegisterServer(ctx context.Context, a *app.App, repo *git.Repo) error {
 	return nil
 }
 
-// Removal is which worktrees need the server no more, of which.
+// Removal holds the worktrees that no longer need the server, and all worktrees.
 type Removal struct{ From, Roots []string }
 
-// RemoveServer takes the server out of the list of these worktrees' projects, and
-// out of the person's own if no other worktree asks.
+// RemoveServer removes the server from the projects' lists in the worktrees From, and from the
+// user's own list if no other worktree has hooks that ask it.
 func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal) error {
 	for _, root := range which.From {
 		if err := RemoveListed(a, AllServers(repo, root)...); err != nil {
@@ -145,8 +144,8 @@ func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal
 	return UnregisterServer(ctx, a, repo, which)
 }
 
-// UnregisterServer takes the server out of the person's own list of Claude Code, if no other
-// worktree asks.
+// UnregisterServer removes the server from the user's own list of Claude Code, if no other worktree
+// has hooks that ask it.
 func UnregisterServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal) error {
 	for _, root := range which.Roots {
 		if slices.Contains(which.From, root) {
@@ -154,7 +153,7 @@ func UnregisterServer(ctx context.Context, a *app.App, repo *git.Repo, which Rem
 		}
 		for _, path := range ClaudeFiles(root) {
 			if n, _, err := ClaudeSettings(repo, path).Asking(); err != nil || n > 0 {
-				return nil //nolint:nilerr // what can't be read may ask
+				return nil //nolint:nilerr // an unreadable file may have hooks that ask
 			}
 		}
 	}
@@ -174,7 +173,7 @@ func UnregisterServer(ctx context.Context, a *app.App, repo *git.Repo, which Rem
 	return nil
 }
 
-// RemoveListed takes the server out of lists of a worktree's project.
+// RemoveListed removes the server from lists of a project.
 func RemoveListed(a *app.App, lists ...agenthook.Servers) error {
 	var failed []error
 	for _, s := range lists {
@@ -183,7 +182,7 @@ func RemoveListed(a *app.App, lists ...agenthook.Servers) error {
 			a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), s.Path)
 		}
 		if _, unreadable := errors.AsType[*jsonedit.Error](err); unreadable {
-			a.Streams.Notef("%v", err) // it need not be ours
+			a.Streams.Notef("%v", err) // it may not be ours
 			continue
 		}
 		failed = append(failed, err)
@@ -191,9 +190,9 @@ func RemoveListed(a *app.App, lists ...agenthook.Servers) error {
 	return errors.Join(failed...)
 }
 
-// TakeOut removes all of ours from the agent's settings; again, which is to be
-// called when the hooks are back, puts the questions, the status line and the server back
-// that were there.
+// TakeOut removes everything of ours from the agent's settings. again restores the questions, the
+// status line and the server that were there; it is to be called after the hooks are installed
+// again.
 func TakeOut(s agenthook.Settings) (again func(failed *error), err error) {
 	n, _, err := s.Asking()
 	if err != nil {
@@ -224,7 +223,7 @@ func TakeOut(s agenthook.Settings) (again func(failed *error), err error) {
 	return again, err
 }
 
-// Worktrees are the roots of all worktrees that are there.
+// Worktrees returns the roots of all existing worktrees.
 func Worktrees(ctx context.Context, repo *git.Repo) ([]string, error) {
 	out, err := repo.Run(ctx, "worktree", "list", "--porcelain")
 	if err != nil {

@@ -90,11 +90,11 @@ const (
 	// widths of the columns before a line's text, in characters.
 	whoseWidth, aboutWidth = 28, 34
 	leastAbout             = 12
-	// halfScreen is the part of a terminal's width that the text is to have at least.
+	// halfScreen divides a terminal's width: the text gets at least that part.
 	halfScreen = 2
 )
 
-// table is the file, group by group.
+// table returns the lines of the file, group by group.
 func (r *reading) table(f *blame.File) string {
 	who, why := 0, 0
 	for _, l := range f.Lines {
@@ -109,7 +109,7 @@ func (r *reading) table(f *blame.File) string {
 	if n := len(f.Lines); n > 0 {
 		number = len(strconv.Itoa(f.Lines[n-1].Number))
 	}
-	// One style for each session and person, in the order in which they appear.
+	// Each session and each person has a style, in the order in which they appear.
 	palette := []ui.Style{ui.Green, ui.Yellow, ui.Cyan, ui.Magenta, ui.Blue}
 	styles := map[string]ui.Style{}
 	var b strings.Builder
@@ -143,16 +143,16 @@ func (r *reading) table(f *blame.File) string {
 	return b.String()
 }
 
-// pad fills a text up to a width in columns.
+// pad fills text with spaces up to a width in columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ui.Width(text)))
 }
 
-// porcelain is the file as git blame --porcelain prints it, with the author in headers:
+// porcelain returns the file in the format of git blame --porcelain, with the author in headers:
 // docs/formats/blame.md.
 func porcelain(f *blame.File) string {
 	var b strings.Builder
-	none := strings.Repeat("0", git.SHA1.HexLen()) // of a line that isn't committed
+	none := strings.Repeat("0", git.SHA1.HexLen()) // for a line that isn't committed
 	for oid := range f.Commits {
 		none = strings.Repeat("0", len(oid))
 		break
@@ -200,5 +200,5 @@ func porcelain(f *blame.File) string {
 	return b.String()
 }
 
-// maxHeader bounds a header's value.
+// maxHeader is the maximum width of a header's value.
 const maxHeader = 500

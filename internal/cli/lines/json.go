@@ -49,7 +49,7 @@ type commitJSON struct {
 
 type lineJSON struct {
 	Line     int    `json:"line"`
-	Author   int    `json:"author"` // a place in authors
+	Author   int    `json:"author"` // an index in authors
 	Commit   string `json:"commit,omitempty"`
 	Path     string `json:"path"`
 	OrigLine int    `json:"original_line"`

@@ -39,7 +39,7 @@ func read(a *app.App, do func(*reading) error) (err error) {
 	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Uncommitted: rec.Authorship().Attribution}})
 }
 
-// path returns a path from the root of the worktree.
+// path returns a path relative to the root of the worktree.
 func (r *reading) path(typed string) (string, error) {
 	if r.reader.Repo.Root == "" {
 		return filepath.ToSlash(filepath.Clean(typed)), nil
@@ -54,8 +54,7 @@ func (r *reading) path(typed string) (string, error) {
 	return paths[0], nil
 }
 
-// rev returns the revision for a file that isn't in the worktree's hands: HEAD in a bare
-// repository.
+// rev returns the revision to read a file from: the given one, or HEAD in a bare repository.
 func (r *reading) rev(given string) string {
 	if given == "" && r.reader.Repo.Root == "" {
 		return "HEAD"
@@ -63,7 +62,7 @@ func (r *reading) rev(given string) string {
 	return given
 }
 
-// explained gives the errors of blame a hint.
+// explained adds hints to the errors of blame.
 func explained(err error, rev, path string) error {
 	hint, said := format.LinesError(err, rev, path)
 	if hint == "" {
@@ -72,7 +71,7 @@ func explained(err error, rev, path string) error {
 	return app.WithHint(said, hint)
 }
 
-// show prints a text, through the pager unless that isn't wanted.
+// show prints a text, through the pager unless plain is set.
 func (r *reading) show(text string, plain bool) {
 	if plain {
 		r.Streams.Printf("%s", text)
@@ -81,7 +80,7 @@ func (r *reading) show(text string, plain bool) {
 	r.Page(text)
 }
 
-// whose names an author in a few words.
+// whose returns a short name of an author.
 func whose(a *blame.Author) string {
 	switch a.Kind {
 	case blame.Agent:
@@ -105,7 +104,7 @@ func whose(a *blame.Author) string {
 	return "unknown"
 }
 
-// about is what is known of why an author wrote: the request, or a commit's subject.
+// about describes why an author wrote a line: the title of the turn, or a commit's subject.
 func about(f *blame.File, a *blame.Author) string {
 	var text string
 	switch {
@@ -130,7 +129,7 @@ func about(f *blame.File, a *blame.Author) string {
 	return text
 }
 
-// commitName is the beginning of a commit's id.
+// commitName returns the abbreviated id of a commit, dashes if there is none.
 func commitName(oid git.OID) string {
 	if oid == "" {
 		return "-------"

@@ -24,7 +24,7 @@ import (
 
 type whyOptions struct{ json, full, noPager bool }
 
-// NewWhy returns the command that shows what led to a line.
+// NewWhy returns the command that shows the origin of a line.
 func NewWhy(a *app.App) *cobra.Command {
 	var opts whyOptions
 	cmd := &cobra.Command{
@@ -70,7 +70,7 @@ EXIT STATUS
 	return cmd
 }
 
-// reason finds what is asked about.
+// reason finds the line, commit or text that the argument names, and its origin.
 func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error) {
 	if p, ok := splitPlace(what); ok {
 		rel, err := r.path(p.path)
@@ -100,14 +100,14 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 	return found, err
 }
 
-// place is lines of a file, from 1. From is 0 where they are no such lines.
+// place is a range of lines of a file, from 1. from is 0 if the range is invalid.
 type place struct {
 	path     string
 	from, to int
 }
 
-// splitPlace reads "file:12" and "file:12-20"; false if there are no digits, signs and spaces
-// behind a last colon.
+// splitPlace parses "file:12" and "file:12-20". It returns false if the part after the last colon
+// has other characters than digits, signs and spaces.
 func splitPlace(what string) (place, bool) {
 	at := strings.LastIndexByte(what, ':')
 	if at <= 0 {
@@ -131,15 +131,15 @@ func splitPlace(what string) (place, bool) {
 
 func (r *reading) isFile(rel string) bool {
 	if r.reader.Repo.Root == "" {
-		return true // git knows
+		return true // git reports a missing file
 	}
 	info, err := os.Stat(filepath.Join(r.reader.Repo.Root, filepath.FromSlash(rel)))
 	return err == nil && info.Mode().IsRegular()
 }
 
 const (
-	// longestText is how much is shown of what was asked and said, without --full, in
-	// characters, mostAfter how many commands.
+	// longestText is the number of characters shown of prompts and answers without --full,
+	// mostAfter the number of commands.
 	longestText, mostAfter = 600, 6
 )
 
@@ -190,7 +190,7 @@ func (r *reading) whyText(w blame.Reason, full bool) string {
 	return b.String()
 }
 
-// scene is the part of the turn that led to the edit.
+// scene writes the part of the turn that led to the edit.
 func (r *reading) scene(b *strings.Builder, s *blame.Story) {
 	if s.Prompt != "" {
 		b.WriteString("\n[User] " + cut(s.Prompt) + "\n")
@@ -224,7 +224,7 @@ func actText(a blame.Act) string {
 	return text
 }
 
-// cut is the beginning of a text.
+// cut returns the first longestText characters of a text.
 func cut(text string) string {
 	if runes := []rune(text); len(runes) > longestText {
 		return strings.TrimSpace(string(runes[:longestText])) + " …"

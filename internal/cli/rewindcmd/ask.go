@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
-// The choices for what a rewind does with others' work.
+// The choices for files that a person or another session changed.
 const (
 	answerGo       = "go"
 	answerKeepBoth = "keep-both"
@@ -25,12 +25,12 @@ const (
 	answerCancel   = "cancel"
 )
 
-// confirm asks before a rewind changes what a person or a session at work has a
-// part in. Without a terminal it prints a note and takes the safe choice, with --force it
-// prints the note.
+// confirm asks before a rewind changes files that a person or a session at work has changed, too.
+// Without a terminal it prints a note and makes the safe choice; with --force it only prints the
+// note.
 func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 	if r.opts.force {
-		_ = r.noteActive() // a state that can't be read is no reason to refuse then
+		_ = r.noteActive() // with --force unreadable states are no reason to refuse
 		return nil
 	}
 	if !r.Prompter.Interactive() {
@@ -47,8 +47,8 @@ func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 	return r.take(answers[0])
 }
 
-// confirmRedo asks before a redo where something has changed since the undo: the redo leaves
-// that as it is, but the tree will be none that ever was. It refuses where nobody can be asked.
+// confirmRedo asks before a redo if files have changed since the undo: the redo leaves them as they
+// are, so that the tree becomes one that never existed. Without a terminal it refuses.
 func (r *rewinding) confirmRedo(ctx context.Context, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
 	if r.opts.force {
 		return nil
@@ -80,7 +80,7 @@ func (r *rewinding) confirmRedo(ctx context.Context, look func(context.Context, 
 	return err
 }
 
-// turnRuns is the warning of a turn that is under way.
+// turnRuns is the warning about a running turn.
 const turnRuns = "An agent's turn is under way here; it doesn't know that files change."
 
 // take applies the choice made for questionAbout.
@@ -96,8 +96,8 @@ func (r *rewinding) take(answer string) error {
 	return nil
 }
 
-// questionAbout is what has to be asked before going to a point. It has no
-// options if that is nothing.
+// questionAbout returns the question to ask before a rewind to a point. It has no options if there
+// is nothing to ask.
 func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Question, error) {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
 	if r.onlyLogs(p) && !r.opts.reset {
@@ -147,7 +147,7 @@ func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 	return q, nil
 }
 
-// someOf names the first of some paths, and counts the others.
+// someOf names the first of some paths, and the number of the others.
 func someOf(paths []string) string {
 	const shown = 3
 	names := make([]string, 0, shown+1)
@@ -160,7 +160,7 @@ func someOf(paths []string) string {
 	return strings.Join(names, ", ")
 }
 
-// noteActive warns, where nobody is asked, that a turn is under way.
+// noteActive warns, if no question is asked, that a turn is running.
 func (r *rewinding) noteActive() error {
 	active, err := r.active()
 	for _, name := range format.UniqueSessions(active) {
@@ -169,8 +169,8 @@ func (r *rewinding) noteActive() error {
 	return err
 }
 
-// active lists the sessions of this worktree in the middle of a turn, but for the
-// one that runs this command.
+// active lists the sessions of this worktree in the middle of a turn, without those whose agent
+// runs this command.
 func (r *rewinding) active() ([]string, error) {
 	states, failed := r.turns()
 	own := r.own(states)
@@ -184,7 +184,7 @@ func (r *rewinding) active() ([]string, error) {
 	return ids, failed
 }
 
-// turns are the sessions of this worktree in the middle of a turn.
+// turns returns the sessions of this worktree in the middle of a turn.
 func (r *rewinding) turns() ([]*session.State, error) {
 	states, failed := session.Open(r.repo.CommonDir).Pending()
 	states = slices.DeleteFunc(states, func(s *session.State) bool {
@@ -193,7 +193,7 @@ func (r *rewinding) turns() ([]*session.State, error) {
 	return states, errors.Join(failed...)
 }
 
-// own lists those of the sessions whose agent runs this command.
+// own returns the ids of the sessions whose agent runs this command.
 func (r *rewinding) own(states []*session.State) []string {
 	above := proc.Ancestors()
 	var ids []string
@@ -208,7 +208,7 @@ func (r *rewinding) own(states []*session.State) []string {
 	return ids
 }
 
-// planTo is the plan of going to a point in the scope of the flags, made once.
+// planTo returns the plan of a rewind to a point in the scope of the flags. Plans are cached.
 func (r *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.Plan, err error) {
 	o, err := r.scope(p)
 	if err != nil {

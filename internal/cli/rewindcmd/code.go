@@ -14,8 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
-// codePlanJSON is the preview, or the outcome, of going to a point without a
-// snapshot.
+// codePlanJSON is the preview, or the result, of a rewind to a point without a snapshot.
 type codePlanJSON struct {
 	ID           string               `json:"id"`
 	Changes      []format.StepJSON    `json:"changes"`
@@ -33,7 +32,7 @@ func newCodePlanJSON(id string, steps []plan.Step, skipped []string) codePlanJSO
 	return j
 }
 
-// printCode prints steps by their kinds, and what is left.
+// printCode prints steps by their kinds, and the skipped paths.
 func (r *rewinding) printCode(steps []plan.Step, skipped []string) {
 	if len(steps) == 0 {
 		r.Streams.Printf("%s\n", "Nothing to change: the session's files are as they were there.")
@@ -48,7 +47,7 @@ func (r *rewinding) printCode(steps []plan.Step, skipped []string) {
 	r.reporter().noteKept("it leads through a link or a file, or is a folder now", skipped)
 }
 
-// goToCode goes to a point without a snapshot: it restores the files that turns changed.
+// goToCode rewinds to a point without a snapshot: it restores the files that turns changed.
 func (r *rewinding) goToCode(ctx context.Context, p points.Point) error {
 	o, err := r.scope(p)
 	if err != nil {

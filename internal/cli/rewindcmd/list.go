@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// pointJSON is a point as `rewind --list` prints it: the fields of the existing
-// tool, and behind them ours. docs/formats/rewind.md describes it.
+// pointJSON is a point in the output of `rewind --list`: the fields of the former Entire CLI, then
+// ours. docs/formats/rewind.md describes it.
 type pointJSON struct {
 	ID            string    `json:"id"`
 	Message       string    `json:"message"`
@@ -32,16 +32,16 @@ type pointJSON struct {
 	Cause    string `json:"snapshot_cause,omitempty"`
 	Late     bool   `json:"snapshot_late,omitempty"`
 	Commit   string `json:"commit,omitempty"`
-	// Unreadable is why a commit's checkpoint can't be read.
+	// Unreadable is the reason why a commit's checkpoint can't be read.
 	Unreadable string `json:"unreadable,omitempty"`
-	// Interrupted is the point to which a rewind was interrupted after this one.
+	// Interrupted is the target of an interrupted rewind that followed this point.
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
-// picker lists the points of a rewind and lets a person choose one.
+// picker lists the points of a rewind and lets the user choose one.
 type picker struct{ *rewinding }
 
-// points returns the newest points, those of an agent if one is wanted.
+// points returns the newest points, only those of an agent if --agent is given.
 func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) {
 	if pi.opts.agent == "" {
 		return pi.rec.Points().Points.Points(ctx, most)
@@ -51,8 +51,8 @@ func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) 
 	return list[:min(len(list), most)], err
 }
 
-// list prints the points and nothing else: callers read both streams. On a terminal it
-// prints a table, else JSON, in which < and > are escaped, as in the existing tool's.
+// list prints the points and nothing else, as callers read both streams. On a terminal it prints a
+// table, else JSON, in which < and > are escaped, as by the former Entire CLI.
 func (pi *picker) list(ctx context.Context) error {
 	most := points.MaxPoints
 	if pi.opts.all {
@@ -94,7 +94,7 @@ func (pi *picker) list(ctx context.Context) error {
 			if p.Snapshot != 0 {
 				j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
 			}
-			if i == 0 { // the newest is the rescue of what was interrupted
+			if i == 0 { // the newest is the rescue of the interrupted rewind
 				j.Interrupted, _ = app.InterruptedRewind(pi.repo)
 			}
 			text, err := json.Marshal(j)
@@ -105,10 +105,10 @@ func (pi *picker) list(ctx context.Context) error {
 	}})
 }
 
-// noPoints is the text for a list without points.
+// noPoints is the text for an empty list of points.
 const noPoints = "No points to go back to yet: a turn or `entire fs checkpoint create` makes one."
 
-// nameOf is what --to takes: the snapshot, where there is one.
+// nameOf returns the name of a point for --to: that of its snapshot, if it has one.
 func nameOf(p points.Point) string {
 	if p.Snapshot != 0 {
 		return p.Snapshot.String()
@@ -116,7 +116,7 @@ func nameOf(p points.Point) string {
 	return format.ID(p.ID)
 }
 
-// whatOf is which moment a point is.
+// whatOf describes the moment of a point.
 func whatOf(p points.Point) string {
 	switch {
 	case p.LogsOnly():
@@ -137,7 +137,7 @@ func whatOf(p points.Point) string {
 	return "after a turn"
 }
 
-// titleOf is what a person knows a point by: the prompt of a turn, else the message.
+// titleOf returns the title of a point: the prompt of a turn, else the message.
 func titleOf(p points.Point) string {
 	isTurn := p.Cause == bands.Prompt || p.Cause == bands.Auto || p.Snapshot == 0 && p.Shadow != ""
 	if isTurn && p.Prompt != "" && p.Checkpoint == "" && p.TaskID == "" {

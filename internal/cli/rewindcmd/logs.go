@@ -16,11 +16,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// logsRestore restores the stored transcripts of a checkpoint, and no files.
+// logsRestore restores only the stored transcripts of a checkpoint, no files.
 type logsRestore struct{ *rewinding }
 
-// logs restores the transcripts of a commit's checkpoint, and with --reset the
-// branch.
+// logs restores the transcripts of a commit's checkpoint, and with --reset also resets the branch.
 func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
@@ -70,7 +69,7 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 	return nil
 }
 
-// preview prints which transcripts would be written, and where a reset would go.
+// preview prints which transcripts would be written, and the commit of a reset.
 func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
@@ -105,7 +104,7 @@ func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	return nil
 }
 
-// skipped names the sessions whose transcripts are not restored.
+// skipped prints a note on each session whose transcript is not restored.
 func (l *logsRestore) skipped(sessions []conversation.Skipped, p points.Point) {
 	absent := false
 	for _, s := range sessions {
@@ -117,7 +116,7 @@ func (l *logsRestore) skipped(sessions []conversation.Skipped, p points.Point) {
 	}
 }
 
-// absentError adds the command that helps where the checkpoint is not in this clone.
+// absentError adds a hint if the checkpoint is not in this clone.
 func absentError(err error, p points.Point) error {
 	if errors.Is(err, git.ErrMissing) {
 		return app.WithHint(err, format.AbsentHint(string(p.Checkpoint)))
@@ -125,7 +124,7 @@ func absentError(err error, p points.Point) error {
 	return err
 }
 
-// logsJSON is the preview, or the outcome, of restoring only transcripts.
+// logsJSON is the preview, or the result, of restoring only transcripts.
 type logsJSON struct {
 	Checkpoint  string    `json:"checkpoint"`
 	Reset       string    `json:"reset,omitempty"`
@@ -139,8 +138,8 @@ type logJSON struct {
 	Copy    string `json:"copy,omitempty"`
 }
 
-// clean refuses a reset that would lose what is not committed, unless a
-// snapshot can hold it or the user insists.
+// clean refuses a reset that would lose uncommitted changes, unless a snapshot holds them or
+// --force is given.
 func (l *logsRestore) clean(ctx context.Context) error {
 	err := l.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
 	if err == nil || l.opts.force {
@@ -159,7 +158,7 @@ func (l *logsRestore) clean(ctx context.Context) error {
 	return nil
 }
 
-// resetTo moves the branch, and prints how to undo that; with --json on standard error.
+// resetTo resets the branch, and prints how to undo that; with --json on standard error.
 func (l *logsRestore) resetTo(ctx context.Context, p points.Point) error {
 	old, err := l.repo.Commit(ctx, "HEAD")
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// pickedPoints is how many points are loaded before somebody asks for more.
+	// pickedPoints is the number of points that are loaded at first.
 	pickedPoints = 200
-	// pickedPaths is how many changed paths of a point the filter finds.
+	// pickedPaths is the maximum number of changed paths of a point that the filter searches.
 	pickedPaths = 2000
 )
 
-// choose lets a person pick a point and what of it comes back, and goes there.
+// choose lets the user pick a point and a scope, and rewinds to it.
 func (pi *picker) choose(ctx context.Context) error {
 	list, err := pi.points(ctx, pickedPoints)
 	if err != nil {
@@ -57,7 +57,7 @@ func (pi *picker) choose(ctx context.Context) error {
 
 const pickTitle = "Go back to"
 
-// page is the picker on a whole screen. list gets the points that are loaded later.
+// page returns the picker on a whole screen. Points that are loaded later are stored in list.
 func (pi *picker) page(list *[]points.Point) browse.Page {
 	find := func(id string) points.Point {
 		p, _ := pointWith(*list, id)
@@ -67,7 +67,7 @@ func (pi *picker) page(list *[]points.Point) browse.Page {
 		Title: pickTitle, Items: pi.items(*list),
 		Preview: func(ctx context.Context, id string) string { return pi.glance(ctx, find(id)) },
 		Words: func(ctx context.Context, id string) []string {
-			paths, _ := pi.rec.Points().Points.Changed(ctx, find(id), pickedPaths) // of a damaged one: none
+			paths, _ := pi.rec.Points().Points.Changed(ctx, find(id), pickedPaths) // none for a damaged one
 			return paths
 		},
 		Confirm: func(ctx context.Context, id, scope string) ui.Question {
@@ -87,8 +87,8 @@ func (pi *picker) page(list *[]points.Point) browse.Page {
 	return page
 }
 
-// items are the points below the prompts of their turns, and these below their
-// sessions. The moments before rewinds are behind one line.
+// items returns the points below the prompts of their turns, and these below their sessions. The
+// points before rewinds are folded into one line.
 func (pi *picker) items(list []points.Point) []browse.Item {
 	rescues := 0
 	for _, p := range list {
@@ -164,8 +164,7 @@ func (pi *picker) chooseInLines(ctx context.Context, list []points.Point) (brows
 	return browse.Result{ID: answers[0], Choice: answers[1], Answer: answers[2]}, nil
 }
 
-// questionBefore is what has to be asked before going to a point, in the scope that was
-// chosen.
+// questionBefore returns the question to ask before a rewind to a point in the chosen scope.
 func (pi *picker) questionBefore(ctx context.Context, p points.Point, scope string) ui.Question {
 	if pi.opts.force {
 		return ui.Question{}
@@ -179,7 +178,7 @@ func (pi *picker) questionBefore(ctx context.Context, p points.Point, scope stri
 	return q
 }
 
-// quiet is the same run with nothing on the terminal, and what it would print.
+// quiet returns a copy of the run that prints into a buffer, and the buffer.
 func (pi *picker) quiet() (*rewinding, *bytes.Buffer) {
 	var out bytes.Buffer
 	quiet := *pi.rewinding
@@ -198,8 +197,8 @@ func pointWith(list []points.Point, id string) (points.Point, bool) {
 	return points.Point{}, false
 }
 
-// glance is what a point is, and what going there would change: the totals, then what is
-// deleted, then the rest.
+// glance describes a point and what a rewind to it would change: the totals, then the deleted
+// files, then the others.
 func (pi *picker) glance(ctx context.Context, p points.Point) string {
 	lines := []string{
 		pi.Streams.Paint(ui.Bold, nameOf(p)) + ", " + whatOf(p) + ", " + p.Date.Local().Format("Mon 2 Jan 15:04"),
@@ -235,7 +234,7 @@ func (pi *picker) glance(ctx context.Context, p points.Point) string {
 	return strings.Join(lines, "\n") + "\n" + out.String()
 }
 
-// chooseScope sets the flags to the scope that a person chose.
+// chooseScope sets the flags of the scope that the user chose.
 func (r *rewinding) chooseScope(scope string) {
 	switch scope {
 	case "code":
@@ -249,7 +248,7 @@ func (r *rewinding) chooseScope(scope string) {
 	}
 }
 
-// scopesOf are what of a point can come back.
+// scopesOf returns the scopes in which a point can be restored.
 func scopesOf(p points.Point) []browse.Choice {
 	switch {
 	case p.LogsOnly():

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
-// rewindPlanJSON is what a preview of a rewind prints with --json.
+// rewindPlanJSON is the output of `rewind --preview --json`.
 type rewindPlanJSON struct {
 	format.PlanJSON
 
@@ -17,14 +17,14 @@ type rewindPlanJSON struct {
 	AtWork      []atWorkJSON `json:"at_work"`
 }
 
-// keptJSON is a path of "kept", and why it stays.
+// keptJSON is a path of "kept", and the reason why it stays.
 type keptJSON struct {
 	Path    string `json:"path"`
 	Reason  string `json:"reason"`
 	Session string `json:"session_id,omitempty"`
 }
 
-// atWorkJSON are the paths that a session at work changed.
+// atWorkJSON holds the paths that a session at work changed.
 type atWorkJSON struct {
 	Session string   `json:"session_id"`
 	Paths   []string `json:"paths"`
@@ -41,7 +41,7 @@ func newRewindPlanJSON(p rewind.Plan, target bands.Snapshot) rewindPlanJSON {
 	return j
 }
 
-// rewoundJSON is what a rewind prints with --json.
+// rewoundJSON is the output of `rewind --json`.
 type rewoundJSON struct {
 	rewindPlanJSON
 
@@ -51,10 +51,10 @@ type rewoundJSON struct {
 	Sessions []string             `json:"sessions"`
 }
 
-// reporter prints what a rewind does, did and left alone.
+// reporter prints the plan and the result of a rewind, and the paths that it leaves.
 type reporter struct{ *rewinding }
 
-// noteLeft names what a rewind leaves alone, and why.
+// noteLeft prints notes on the paths that a rewind leaves unchanged, with the reasons.
 func (r *reporter) noteLeft(p rewind.Plan) {
 	kept := map[string][]string{}
 	var order []string
@@ -85,7 +85,7 @@ func (r *reporter) noteLeft(p rewind.Plan) {
 	}
 }
 
-// keptBecause is why a path stays, and how to change that.
+// keptBecause returns the reason why a path stays, and the flag that changes that.
 func keptBecause(k rewind.KeptPath) string {
 	switch k.Why {
 	case rewind.KeptChanged:
@@ -106,7 +106,7 @@ func keptBecause(k rewind.KeptPath) string {
 	return "created later, not by an agent (--exact removes it)"
 }
 
-// noteBoth names what a rewind changes though a person changed it too.
+// noteBoth prints notes on the paths that a rewind changes although a person changed them, too.
 func (r *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 	paths := make([]string, 0, len(p.Both))
 	for _, path := range p.Both {
@@ -124,7 +124,7 @@ func (r *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 	})
 }
 
-// noteKept names the first of the paths that stay, and counts the others.
+// noteKept prints notes on the first of the paths that stay, and the number of the others.
 func (r *reporter) noteKept(why string, paths []string) {
 	r.noteSome(paths, func(path string) string { return "kept " + path + ": " + why })
 }

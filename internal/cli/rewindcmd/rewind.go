@@ -1,7 +1,7 @@
-// Package rewindcmd has the command rewind: the choice of a point and of what comes
-// back, the questions before it, and the report of it.
+// Package rewindcmd has the command rewind: the choice of a point and of its scope, the questions
+// before it, and the report of it.
 //
-// Of internal/cli it imports app and format. Package strategy/rewind does the work.
+// Of internal/cli it imports app, complete and format. Package strategy/rewind does the work.
 package rewindcmd
 
 import (
@@ -39,7 +39,7 @@ type rewindOptions struct {
 	nested, exact, force bool
 }
 
-// NewCommand returns the command.
+// NewCommand returns the command rewind.
 func NewCommand(a *app.App) *cobra.Command {
 	var opts rewindOptions
 	cmd := &cobra.Command{
@@ -129,14 +129,14 @@ type rewinding struct {
 	opts rewindOptions
 	repo *git.Repo
 	rec  *strategy.Recorder
-	// keepBoth and atWork are choices of the user: keep what a person changed too, and rewind
-	// what a session at work changed.
+	// keepBoth and atWork are choices of the user: keep files that a person changed, too, and
+	// rewind files that a session at work changed.
 	keepBoth, atWork bool
-	confirmed        bool // nothing is left to be asked
+	confirmed        bool // all questions are answered
 	plans            map[string]rewind.Plan
 }
 
-// reporter returns what prints the outcome of the run.
+// reporter returns the reporter of the run.
 func (r *rewinding) reporter() *reporter { return &reporter{r} }
 
 func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) {
@@ -189,7 +189,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	return w.noPaths(w.goTo(ctx, p))
 }
 
-// noPaths explains an error about paths that were named and are nowhere.
+// noPaths explains the error for paths given by the user that match no file.
 func (r *rewinding) noPaths(err error) error {
 	missing, ok := errors.AsType[*plan.PathsError](err)
 	if !ok {
@@ -202,7 +202,7 @@ func (r *rewinding) noPaths(err error) error {
 	return err
 }
 
-// undo takes back the last rewind, or the last undo.
+// undo undoes the last rewind, or redoes the last one undone.
 func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
 	var err error
 	if op == history.OpRedo {
@@ -221,9 +221,9 @@ func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
 	return err
 }
 
-// goTo goes back to a point in the scope that the flags name.
+// goTo rewinds to a point in the scope of the flags.
 func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
-	// The point may lack what the flags ask for.
+	// The point may lack the data that the flags need.
 	switch opts := r.opts; {
 	case (opts.logsOnly || opts.reset) && p.Checkpoint == "":
 		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
@@ -270,7 +270,7 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 		return errors.Join(failed, err)
 	}
 	continued := p.Session
-	if conv.Fork != "" { // its conversation goes on in another one
+	if conv.Fork != "" { // the conversation continues in another session
 		continued = ""
 	}
 	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued)
@@ -278,13 +278,13 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	return r.incomplete(err, done)
 }
 
-// onlyLogs reports whether going to the point restores transcripts only, with --reset also
+// onlyLogs reports whether a rewind to the point restores only transcripts, and with --reset also
 // the branch.
 func (r *rewinding) onlyLogs(p points.Point) bool {
 	return r.opts.logsOnly || r.opts.reset || p.LogsOnly()
 }
 
-// withProgress shows how far a rewind is.
+// withProgress runs do and shows the progress of a rewind.
 func (r *rewinding) withProgress(what string, o *rewind.Options, do func() error) error {
 	return r.Streams.Sized(what, func(reach func(string, ui.Amount)) error {
 		o.Progress = format.Progress(reach)
@@ -292,7 +292,7 @@ func (r *rewinding) withProgress(what string, o *rewind.Options, do func() error
 	})
 }
 
-// scope is what of the tree comes back.
+// scope returns the options that select the part of the tree to restore.
 func (r *rewinding) scope(p points.Point) (rewind.Options, error) {
 	o := rewind.Options{
 		Scope: rewind.RewindAll, Nested: r.opts.nested, Exact: r.opts.exact, Force: r.opts.force,

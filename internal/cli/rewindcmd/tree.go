@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
-// rewindConversation cuts the conversation back, if that is wanted.
+// rewindConversation truncates the conversation, if --conversation is given.
 func (r *rewinding) rewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
 	if !r.opts.conversation {
 		return conversation.Conversation{}, nil
@@ -32,7 +32,7 @@ func (r *rewinding) rewindConversation(ctx context.Context, p points.Point, resc
 	return conv, nil
 }
 
-// rewoundTo describes where a rewind went.
+// rewoundTo describes the target of a rewind.
 func rewoundTo(p points.Point, name string) string {
 	if p.TaskID != "" {
 		return "Rewound to task checkpoint. " + name
@@ -40,7 +40,7 @@ func rewoundTo(p points.Point, name string) string {
 	return "Rewound to " + name
 }
 
-// step undoes or redoes.
+// step performs an undo or a redo.
 func (r *rewinding) step(ctx context.Context, op history.Operation,
 	look func(context.Context, rewind.Options) (plan.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
 ) error {
@@ -119,7 +119,7 @@ func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, 
 	return err
 }
 
-// stopped explains a restore that did not end.
+// stopped explains the error of a restore that did not complete.
 func (r *rewinding) stopped(ctx context.Context, err error, p points.Point, done rewind.Rewound) error {
 	if errors.Is(err, filelock.ErrLocked) {
 		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
@@ -134,7 +134,7 @@ func (r *rewinding) stopped(ctx context.Context, err error, p points.Point, done
 	case p.Shadow != "":
 		hint += ", `entire rewind --to " + p.Shadow.Short() + "` goes on"
 	}
-	if ctx.Err() != nil { // of which nothing but "Cancelled." is printed
+	if ctx.Err() != nil { // then only "Cancelled." is printed
 		r.NoteInterruptedRewind(r.repo)
 		return err
 	}
@@ -152,7 +152,7 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 		"`entire rewind --undo` goes back to what was there before")
 }
 
-// report prints what a restore did and left alone.
+// report prints what a restore changed, and the paths that it left unchanged.
 func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 	if r.opts.json {
 		_ = r.Streams.JSON(rewoundJSON{
@@ -222,8 +222,8 @@ func stepKinds() []plan.StepKind {
 	return []plan.StepKind{plan.StepCreate, plan.StepRewrite, plan.StepReplace, plan.StepAttributes, plan.StepDelete}
 }
 
-// nothingChanges is the line for a plan without steps; same is that of a tree
-// that is as the target has it.
+// nothingChanges returns the line for a plan without steps; same is the line if the tree is
+// identical to the target.
 func nothingChanges(p plan.Plan, same string) string {
 	kept := len(p.Kept) + len(p.Unknown) + len(p.Nested) + len(p.Unnamed) + len(p.Busy) + len(p.Blocked) + len(p.Damaged)
 	switch {

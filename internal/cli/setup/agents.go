@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// NewAgentsInstall returns the command that installs the hooks of agents alone.
+// NewAgentsInstall returns the command that installs only the hooks of agents.
 func NewAgentsInstall(a *app.App) *cobra.Command {
 	return atLevel(a, installHooks, &cobra.Command{
 		Use:        "install AGENT...",
@@ -35,7 +35,7 @@ EXIT STATUS
 	})
 }
 
-// NewAgentsRemove returns the command that takes the hooks of agents out again.
+// NewAgentsRemove returns the command that removes the hooks of agents.
 func NewAgentsRemove(a *app.App) *cobra.Command {
 	return atLevel(a, removeHooks, &cobra.Command{
 		Use:        "remove AGENT...",
@@ -107,8 +107,8 @@ func installHooks(_ context.Context, a *app.App, repo *git.Repo, named []agent.A
 	return nil
 }
 
-// removeHooks takes everything of ours out of the files of agents in a worktree, or out of the
-// user's own settings if repo is nil.
+// removeHooks removes everything of ours from the files of agents in a worktree, or from the user's
+// own settings if repo is nil.
 func removeHooks(ctx context.Context, a *app.App, repo *git.Repo, named []agent.Agent) error {
 	for _, by := range named {
 		files, err := filesOf(a, repo, by)

@@ -1,7 +1,7 @@
-// Package setup has the commands that turn recording on and off: enable, disable and
-// uninstall. They ask and report; package install changes the files.
+// Package setup has the commands that turn recording on and off, enable and disable, and those that
+// install and remove hooks of agents. Package install changes the files.
 //
-// Of internal/cli it imports install, app and format.
+// Of internal/cli it imports install, app, complete and format.
 package setup
 
 import (
@@ -96,7 +96,7 @@ EXIT STATUS
 	f.Bool("local-dev", false, "accepted, without effect")
 	f.Bool("ignore-untracked", false, "accepted, without effect")
 	for _, name := range []string{"skip-push-sessions", "telemetry", "local-dev", "ignore-untracked"} {
-		f.Lookup(name).Hidden = true // scripts of the existing tool pass them
+		f.Lookup(name).Hidden = true // scripts for the former Entire CLI pass them
 	}
 	return cmd
 }
@@ -107,18 +107,18 @@ type enabling struct {
 
 	opts   enableOptions
 	repo   *git.Repo
-	is     settings.Settings // as they were
+	is     settings.Settings // before any change
 	agents agents
-	// shared reports whether the MCP server is to be everybody's.
+	// shared reports whether the MCP server is registered for the whole project.
 	shared bool
-	// asked reports that there were questions, and somebody to answer them.
+	// asked reports whether the user was asked questions.
 	asked bool
-	// accepted are the project's proposals that the user wants.
+	// accepted holds the project's proposals that the user accepts.
 	accepted []settings.Proposal
 }
 
 func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []string) error {
-	// What can't be done is refused before anything is asked or written.
+	// Refuse invalid options before any question or change.
 	switch {
 	case opts.local && opts.project:
 		return app.Usagef("--local and --project exclude each other")
@@ -171,7 +171,7 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	return e.install(ctx)
 }
 
-// choose asks the questions and acts on the answers.
+// choose asks the questions and applies the answers.
 func (e *enabling) choose(ctx context.Context) error {
 	all := e.questions()
 	e.asked = len(all) > 0
@@ -191,14 +191,14 @@ func (e *enabling) choose(ctx context.Context) error {
 	return nil
 }
 
-// accept notes that the user wants a value that the project proposes.
+// accept records that the user accepts a value that the project proposes.
 func (e *enabling) accept(p settings.Proposal) error {
 	e.accepted = append(e.accepted, p)
 	return settings.Approve(e.repo.CommonDir, p)
 }
 
-// acceptNamed accepts the proposals that --accept names, by key or as key=value.
-// It changes nothing if one of them isn't proposed.
+// acceptNamed accepts the proposals that --accept names, by key or as key=value. It changes nothing
+// if one of them isn't proposed.
 func (e *enabling) acceptNamed(names []string) error {
 	var found []settings.Proposal
 	for _, name := range names {

@@ -21,7 +21,7 @@ func knownAgents() string {
 	return strings.Join(names, ", ")
 }
 
-// findAgents returns the agents that --agent names, with commas between.
+// findAgents returns the agents that --agent names, separated by commas.
 func findAgents(names string) ([]agent.Agent, error) {
 	if names == "" {
 		return nil, nil
@@ -46,12 +46,12 @@ func findAgents(names string) ([]agent.Agent, error) {
 	return found, nil
 }
 
-// agents are all that can be recorded, with their hooks here; chosen are those that will be.
+// agents holds all agents that can be recorded, with their hooks here, and the chosen ones.
 type agents struct {
 	all, chosen []install.AgentHooks
 }
 
-// choose chooses the agents that are named, else those that have hooks here, else the default.
+// choose selects the named agents, else those with hooks here, else the default.
 func (s *agents) choose(named []agent.Agent) {
 	s.chosen = nil
 	for _, h := range s.all {
@@ -65,12 +65,12 @@ func (s *agents) choose(named []agent.Agent) {
 	}
 }
 
-// hasClaude reports whether Claude Code is one of those that will be recorded.
+// hasClaude reports whether Claude Code is one of the chosen agents.
 func (s *agents) hasClaude() bool {
 	return slices.ContainsFunc(s.chosen, func(h install.AgentHooks) bool { return h.Agent.Name == install.ClaudeName })
 }
 
-// checkAgents refuses what the chosen agents can't do, before anything is written.
+// checkAgents refuses options that the chosen agents don't support, before anything is written.
 func (e *enabling) checkAgents() error {
 	for _, h := range e.agents.chosen {
 		if e.opts.local && !agenthook.HasPersonalFile(h.Agent) && !h.Settings.User {
@@ -87,7 +87,7 @@ func (e *enabling) checkAgents() error {
 	return nil
 }
 
-// labels returns the names of agents as a phrase.
+// labels returns the labels of agents as a phrase.
 func labels(agents []install.AgentHooks) string {
 	list := make([]string, len(agents))
 	for i, h := range agents {
@@ -125,7 +125,7 @@ func (e *enabling) installAgent(h install.AgentHooks) (failed error) {
 	return nil
 }
 
-// installed is what came of installing hooks.
+// installed is the result of installing hooks.
 type installed struct {
 	hooks   agenthook.Settings
 	n       int

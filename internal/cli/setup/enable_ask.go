@@ -11,24 +11,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// choice is a question of enable and what its answer does.
+// choice is a question of enable and the effect of its answer.
 type choice struct {
 	ui.Question
 
 	act func(e *enabling, answer string) error
 }
 
-// questions are what the flags leave open. An agent or a strategy that is
-// named asks for silence, and without a terminal all is as by default; where an
-// agent's hooks are there already only what the project proposes is left.
+// questions returns the questions that the flags leave open: none if an agent or a strategy is
+// given or there is no terminal, and only those about the project's proposals if the worktree has
+// hooks of an agent.
 func (e *enabling) questions() []choice {
 	if e.opts.agent != "" || e.opts.strategy != "" || !e.Prompter.Interactive() {
 		return nil
 	}
 	var all []choice
 	if !slices.ContainsFunc(e.agents.all, func(h install.AgentHooks) bool { return h.Installed > 0 && !h.Settings.User }) {
-		// Agents that are used here or installed on this machine: which of them is asked only
-		// where another than Claude Code is found.
+		// The agents that are used here or installed on this machine. The question is asked only if
+		// another agent than Claude Code is found.
 		q := ui.Question{Title: "Which agents do you use here?", Flag: "--agent"}
 		var found []install.AgentHooks
 		var names []string
@@ -72,13 +72,13 @@ func (e *enabling) questions() []choice {
 	return all
 }
 
-// extraChoices ask for what needs the agent's own program.
+// extraChoices returns the questions about features that need the agent's own program.
 func (e *enabling) extraChoices() []choice {
 	if !e.agents.hasClaude() || !app.OnPath(e.Getenv, install.ClaudeProgram) {
 		return nil
 	}
 	var all []choice
-	canAsk := false // the MCP server's name is free, or ours
+	canAsk := false // the MCP server's name is unused, or is our server's
 	if !e.opts.mcp && !e.opts.noMCP {
 		at, err := install.CheckAsking(e.App, e.repo)
 		canAsk = err == nil && (!at.Found || at.Server.Ours())

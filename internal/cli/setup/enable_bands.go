@@ -14,9 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// installBands makes the repository's store and takes the first snapshot of
-// this worktree, unless it has one. That there can be no snapshots is printed and doesn't keep the
-// rest from working.
+// installBands creates the repository's store and takes the first snapshot of this worktree, unless
+// it has one. If snapshots are impossible, it prints a note; the rest is installed all the same.
 func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 	if e.opts.noBands {
 		return p.Set(settings.LocalFile(e.repo.Root), settings.Change{Key: settings.KeyBands, Value: false})

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
-// install does the work. Every step may be done again; the marker, which
-// together with settings puts the hooks to work, comes last.
+// install installs everything. Every step may be repeated; the marker, which together with settings
+// activates the hooks, is written after the hooks and settings.
 func (e *enabling) install(ctx context.Context) error {
 	project, err := install.OpenProject(e.repo)
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *enabling) install(ctx context.Context) error {
 	}
 	e.Streams.Printf("\nReady.\n")
 	e.printNext(ctx)
-	// What would keep recording from working all the same.
+	// Report conditions that still prevent recording.
 	rec := e.Recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
 	if branch, err := rec.Commits().Preparer.Blocked(ctx); err == nil && branch != "" {
 		e.Streams.Notef("The branch %s is in the way of entire/checkpoints/v1: no commit will be linked.", branch)
@@ -72,7 +72,7 @@ func (e *enabling) install(ctx context.Context) error {
 	return nil
 }
 
-// relativeTo returns a path as the user would type it at a worktree's root.
+// relativeTo returns a path as the user would type it in root.
 func relativeTo(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -80,8 +80,7 @@ func relativeTo(root, path string) string {
 	return path
 }
 
-// writeSettings writes what isn't so already, and returns the file by which the worktree is
-// enabled.
+// writeSettings writes the settings that differ, and returns the file that enables the worktree.
 func (e *enabling) writeSettings(p *install.Project) (string, error) {
 	local := settings.LocalFile(e.repo.Root)
 	target := local
@@ -101,8 +100,8 @@ func (e *enabling) writeSettings(p *install.Project) (string, error) {
 	if err := p.Set(target, changes...); err != nil {
 		return "", err
 	}
-	// The strategy that the user has named counts also where it was written to a file that
-	// others can change.
+	// The strategy that the user named is in force even if it was written to a file that other
+	// people can change.
 	proposals := e.Settings(e.repo).Proposals
 	if i := slices.IndexFunc(proposals, func(p settings.Proposal) bool {
 		return p.Key == settings.KeyStrategy && p.Value == e.opts.strategy

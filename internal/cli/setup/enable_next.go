@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// printNext prints what the user does next: commit what others need to record too, and
-// start the agent.
+// printNext prints the next steps: commit the files that others need to record, too, and start the
+// agent.
 func (e *enabling) printNext(ctx context.Context) {
 	var table ui.Table
 	paths := slices.Grow([]string{".entire", ".claude"}, 2*len(e.agents.all))
@@ -28,7 +28,7 @@ func (e *enabling) printNext(ctx context.Context) {
 	var names []string
 	for _, entry := range entries {
 		name := path.Clean(entry.Path)
-		if top, _, _ := strings.Cut(name, "/"); top != ".github" { // which has more than ours
+		if top, _, _ := strings.Cut(name, "/"); top != ".github" { // it has other files than ours
 			name = top
 		}
 		if e.Dir != e.repo.Root {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// checkServer refuses what can't be done before anything is asked or written.
+// checkServer refuses an impossible --mcp before any question or change.
 func (e *enabling) checkServer() error {
 	if !e.opts.mcp {
 		return nil
@@ -45,8 +45,7 @@ func (e *enabling) checkServer() error {
 		"add its folder to PATH, or use --project: the server goes to .mcp.json then, for everybody")
 }
 
-// installExtras carries out the flags and answers about the MCP server and the
-// status line.
+// installExtras applies the flags and answers about the MCP server and the status line.
 func (e *enabling) installExtras(ctx context.Context, p *install.Project) error {
 	switch {
 	case e.opts.mcp:
@@ -90,8 +89,8 @@ func (e *enabling) installExtras(ctx context.Context, p *install.Project) error 
 	return nil
 }
 
-// installServer registers the server and then installs the hooks that ask: hooks without
-// a server would be an error at every clear.
+// installServer registers the server and then installs the hooks that ask it: without a server the
+// hooks would cause an error at every clear.
 func (e *enabling) installServer(ctx context.Context, p *install.Project) error {
 	files := install.ClaudeFiles(e.repo.Root)
 	here, there := files[1], files[0]
@@ -126,8 +125,8 @@ func (e *enabling) installServer(ctx context.Context, p *install.Project) error 
 	return nil
 }
 
-// servers returns the lists of MCP servers of the chosen agents that have one, without
-// Claude Code's.
+// servers returns the lists of MCP servers of the chosen agents that have one, except Claude
+// Code's.
 func (s *agents) servers(repo *git.Repo) []agenthook.Servers {
 	var lists []agenthook.Servers
 	for _, h := range s.chosen {
@@ -138,7 +137,7 @@ func (s *agents) servers(repo *git.Repo) []agenthook.Servers {
 	return lists
 }
 
-// removeServer takes the questions and the server away from this worktree.
+// removeServer removes the questions and the server from this worktree.
 func (e *enabling) removeServer(ctx context.Context) error {
 	for _, path := range install.ClaudeFiles(e.repo.Root) {
 		changed, err := install.ClaudeSettings(e.repo, path).RemoveAsking()

@@ -28,11 +28,11 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// ownRefs is where refs lie that are no branches and nobody's but ours.
+// ownRefs is the prefix of our refs that are no branches.
 const ownRefs = "refs/entire/"
 
-// uninstalling is one run of disable --uninstall. While other worktrees record,
-// what they share with this one stays.
+// uninstalling is one run of disable --uninstall. While other worktrees record, the parts that they
+// share with this one stay.
 type uninstalling struct {
 	*app.App
 
@@ -42,13 +42,13 @@ type uninstalling struct {
 	user     []agenthook.Settings // the user's own, which stay
 	prints   []*install.Footprint
 	shadows  []gitref.Ref
-	held     []gitref.Ref // that rewinds, repairs and pushes left
+	held     []gitref.Ref // left by rewinds, repairs and pushes
 	states   []*session.State
 	sessions int
-	// snapshots are in the store, which goes too.
+	// snapshots is the number of snapshots in the store, which is removed, too.
 	snapshots int
 
-	step, steps int64 // that are done, and all
+	step, steps int64 // completed steps, and all steps
 	tick        func(done, total int64)
 }
 
@@ -57,7 +57,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 	if err := u.find(ctx); err != nil {
 		return err
 	}
-	if !opts.force { // no agent may be at work in what goes
+	if !opts.force { // refuse while an agent is at work
 		rec := u.Recorder(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
 		var ids []string
 		for _, s := range u.states {
@@ -93,7 +93,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 		}
 	}
 	return a.Streams.Count("Uninstalling, step", func(tick func(done, total int64)) error {
-		u.tick, u.steps = tick, 6 // those of remove
+		u.tick, u.steps = tick, 6 // the steps of remove
 		if len(u.others) > 0 {
 			u.steps = 4
 			return u.removeHere(ctx)
@@ -102,7 +102,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 	})
 }
 
-// find finds what can be removed.
+// find collects the files, refs, states and snapshots that can be removed.
 func (u *uninstalling) find(ctx context.Context) (err error) {
 	if u.roots, err = install.Worktrees(ctx, u.repo); err != nil {
 		return err
@@ -148,7 +148,7 @@ func count(n int, one, more string) string {
 	return fmt.Sprint(n, " ", more)
 }
 
-// removeHere takes away what is this worktree's alone.
+// removeHere removes the parts that belong to this worktree alone.
 func (u *uninstalling) removeHere(ctx context.Context) error {
 	if err := u.removeAgentHooks(u.repo.Root); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	}
 	u.doneWith(sessions, "Removed the state of "+ui.Plural(sessions, "session"))
 	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
-	// The worktree gets the .entire that it had.
+	// The worktree's former .entire is restored.
 	if i := slices.IndexFunc(u.prints, func(f *install.Footprint) bool { return f.Worktree == u.repo.Root }); i >= 0 {
 		err = u.prints[i].TakeBackHere()
 	} else {
@@ -196,8 +196,8 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	return nil
 }
 
-// remove takes away what runs first and what the rest needs last, so that a
-// second run finishes what a first one couldn't.
+// remove removes hooks first and the data that other steps need last, so that a second run
+// completes an interrupted first one.
 func (u *uninstalling) remove(ctx context.Context) error {
 	if err := u.removeAgentHooks(u.roots...); err != nil {
 		return err
@@ -222,14 +222,14 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
-	// What the catalog has of saved contexts, whose refs are gone. Rows that stay because it
-	// can't be written go when another repository comes into it.
+	// The catalog's rows of saved contexts, whose refs are removed. If the catalog can't be
+	// written, the rows remain until another repository is added to it.
 	path := u.Registry().CatalogPath()
 	if _, err := os.Lstat(path); err == nil {
 		open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
 		_ = contextstore.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
 	}
-	// The snapshots and what the catalog has of them. Without an entry, what is left goes with
+	// The snapshots and their rows in the catalog. Without an entry, their files are removed with
 	// the folder.
 	if entry, err := registry.Own(registry.RepositoryDir(u.repo.CommonDir)); err == nil {
 		if err := u.Registry().DeleteStore(ctx, entry); err != nil {
@@ -256,7 +256,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 	return nil
 }
 
-// done ends a step.
+// done records and prints the end of a step.
 func (u *uninstalling) done(what string) {
 	u.step++
 	u.tick(u.step, u.steps)
@@ -264,7 +264,7 @@ func (u *uninstalling) done(what string) {
 	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
 }
 
-// doneWith is done, silent where there was none.
+// doneWith is like done, but prints nothing if n is 0.
 func (u *uninstalling) doneWith(n int, what string) {
 	if n > 0 {
 		u.done(what)
@@ -297,8 +297,8 @@ func (u *uninstalling) removeShadows(ctx context.Context) error {
 	return gitref.Update(ctx, u.repo, "entire: uninstall", updates)
 }
 
-// removeFolders gives every worktree the .entire it had. In one where nothing
-// was ever enabled only what hooks wrote goes; in the present one, all.
+// removeFolders restores the former .entire of every worktree. In a worktree that was never enabled
+// it removes only the files that hooks wrote, in the current one the whole folder.
 func (u *uninstalling) removeFolders() error {
 	var failed []error
 	known := make([]string, 0, len(u.prints))
@@ -318,7 +318,7 @@ func (u *uninstalling) removeFolders() error {
 	return errors.Join(failed...)
 }
 
-// removeRuntime removes what hooks write into a worktree by themselves.
+// removeRuntime removes the files that hooks write into a worktree.
 func removeRuntime(root string) error {
 	dir := install.EntireDir(root)
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -332,12 +332,12 @@ func removeRuntime(root string) error {
 	if err := disk.Step("remove", dir); err != nil {
 		return err
 	}
-	_ = os.Remove(dir) // only if nothing else is in it
+	_ = os.Remove(dir) // only if it is empty
 	return nil
 }
 
-// records reports whether sessions of the worktree at root are recorded: it has
-// the agent's hooks, or is set up where the user's own hooks act, or has a session that hasn't ended.
+// records reports whether the worktree at root records: it has hooks of an agent, or .entire
+// together with hooks in the user's own settings, or an active session or one with pending files.
 func (u *uninstalling) records(root string) bool {
 	for _, s := range install.AllSettings(u.repo, root) {
 		if n, _, err := s.Check(); err == nil && n > 0 {

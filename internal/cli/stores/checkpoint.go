@@ -18,10 +18,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// autoMessage is the message of a snapshot that was given none.
+// autoMessage is the message of a snapshot without a given one.
 const autoMessage = "auto"
 
-// fsCheckpointOptions are the flags of `checkpoint` and `checkpoint create`.
+// fsCheckpointOptions holds the flags of `checkpoint` and `checkpoint create`.
 type fsCheckpointOptions struct {
 	auto                           bool
 	agent, action, session, prompt string
@@ -85,7 +85,7 @@ func newFSCreateCmd(f *access.Command) *cobra.Command {
 	return cmd
 }
 
-// createdJSON is what `checkpoint create --json` prints.
+// createdJSON is the output of `checkpoint create --json`.
 type createdJSON struct {
 	format.CheckpointJSON
 
@@ -136,8 +136,7 @@ func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOption
 	return nil
 }
 
-// causalityOf is what the flags have, and the environment that an agent gives its
-// hooks.
+// causalityOf returns the values of the flags, completed from the environment of an agent's hook.
 func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, error) {
 	if callers := agent.Callers(f.Getenv); opts.auto && opts.session == "" && len(callers) > 0 {
 		opts.session = agent.CallingSession(f.Getenv)
@@ -150,12 +149,12 @@ func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, 
 		return by, nil
 	}
 	by.Metadata = make(map[string]string, len(opts.meta))
-	for _, arg := range opts.meta { // of a key that is given twice the last value counts
+	for _, arg := range opts.meta { // the last value of a key counts
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
 			return by, app.Usagef("--meta %q is not like key=value", arg)
 		}
-		// Together, as the name of a value shows what it is.
+		// Redacted together, as the key may identify the value as a secret.
 		redacted, ok := strings.CutPrefix(access.Redact(arg), key+"=")
 		if !ok {
 			redacted = access.Redact(value)
@@ -168,7 +167,7 @@ func causalityOf(f *access.Command, opts fsCheckpointOptions) (bands.Causality, 
 	return by, nil
 }
 
-// notePaths describes paths that aren't as one might think.
+// notePaths prints notes on the first of some paths, and the number of the others.
 func notePaths(f *access.Command, what string, paths []string) {
 	const most = 10
 	for i, path := range paths {
@@ -180,8 +179,8 @@ func notePaths(f *access.Command, what string, paths []string) {
 	}
 }
 
-// runFSAuto takes a snapshot for a hook. Only a store that can't be written is
-// an error.
+// runFSAuto takes a snapshot for a hook. Without a store, or if it is closed or full, it does
+// nothing.
 func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions) error {
 	f.Quiet = true
 	var once sync.Once

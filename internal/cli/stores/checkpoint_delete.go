@@ -70,8 +70,8 @@ again. It asks first, unless --force is given.` + access.ExitStatus,
 	}
 }
 
-// sure asks a question of which the answer is yes with --force. Without it and
-// without a terminal it is an error.
+// sure asks for confirmation, except with --force. Without --force and without a terminal it
+// returns an error.
 func sure(ctx context.Context, f *access.Command, question string) (bool, error) {
 	if f.Force {
 		return true, nil

@@ -91,7 +91,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + acces
 	}
 }
 
-// infoJSON is what `checkpoint info --json` prints.
+// infoJSON is the output of `checkpoint info --json`.
 type infoJSON struct {
 	format.CheckpointJSON
 
@@ -99,7 +99,7 @@ type infoJSON struct {
 	LeftOut []string `json:"left_out"`
 }
 
-// parseVersion reads a version as an argument.
+// parseVersion parses a version given as an argument.
 func parseVersion(text string) (bands.Version, error) {
 	v, err := bands.ParseVersion(text)
 	if err != nil {

@@ -62,7 +62,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 				f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
 				return nil
 			}
-			// Commits are a column only where a snapshot is paired with one.
+			// There is a column of commits only if a snapshot is paired with one.
 			paired := slices.ContainsFunc(list, func(s bands.Snapshot) bool { return len(s.Pairs) > 0 })
 			table := access.NewTable("MESSAGE")
 			row := func(version, message, created, commit, worktree string) {
@@ -89,8 +89,8 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 	return cmd
 }
 
-// newest reads the snapshots wanted, the newest first. Those that can't be read are named at
-// the end; if there are no others, they are the error.
+// newest reads the selected snapshots, the newest first. At the end it prints a note on unreadable
+// ones; if there are no others, it yields the error.
 func newest(ctx context.Context, s *access.Selection, opts fsCheckpointListOptions) iter.Seq2[bands.Snapshot, error] {
 	return func(yield func(bands.Snapshot, error) bool) {
 		versions, err := s.Versions()
@@ -123,6 +123,6 @@ func newest(ctx context.Context, s *access.Selection, opts fsCheckpointListOptio
 			s.Command.Streams.Notef("%v", err)
 			s.Command.Streams.Hint("`" + s.Command.Program + " verify` names what is damaged")
 		}
-		_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
+		_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // updates the rows of the catalog
 	}
 }

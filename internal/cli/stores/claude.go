@@ -17,8 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// autoCommand is what an agent's hook runs, with what is to go before the
-// redirection.
+// autoCommand is the command of an agent's hook. %s stands for flags before the redirection.
 const autoCommand = "agentfs checkpoint --auto%s 2>/dev/null || true"
 
 // claudeHook is an entry of the agent's settings.
@@ -35,13 +34,13 @@ type claudeCommand struct {
 	Timeout int    `json:"timeout"`
 }
 
-// claudeHooks are those that take a checkpoint at the end of a turn and before
-// each use of the tools.
+// claudeHooks returns the hooks that take a checkpoint at the end of a turn and before each use of
+// the tools.
 func claudeHooks(tools []string) []claudeHook {
 	const timeout = 30
 	entry := func(event, matcher, flags string) claudeHook {
 		command := claudeCommand{Type: "command", Command: fmt.Sprintf(autoCommand, flags), Timeout: timeout}
-		command.Async = event == "Stop" // the others have to be done before the tool is
+		command.Async = event == "Stop" // the others must end before the tool runs
 		return claudeHook{event: event, Matcher: matcher, Hooks: []claudeCommand{command}}
 	}
 	hooks := make([]claudeHook, 0, len(tools)+1)
@@ -52,8 +51,8 @@ func claudeHooks(tools []string) []claudeHook {
 	return hooks
 }
 
-// installClaudeHooks puts the hooks into the user's settings of the agent. What
-// is there stays as it is, comments too.
+// installClaudeHooks adds the hooks to the user's settings of the agent. It preserves the rest of
+// the file, comments included.
 func installClaudeHooks(f *access.Command, tools []string) (path string, changed bool, err error) {
 	dir := f.Getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
@@ -64,7 +63,7 @@ func installClaudeHooks(f *access.Command, tools []string) (path string, changed
 	}
 	path = filepath.Join(dir, "settings.json")
 	if named, err := filepath.EvalSymlinks(path); err == nil {
-		path = named // what a link names is written, not the link
+		path = named // write the target of a link, not the link
 	}
 	perm := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -90,7 +89,7 @@ func installClaudeHooks(f *access.Command, tools []string) (path string, changed
 	return path, true, disk.WriteDurable(path, edited, perm)
 }
 
-// addClaudeHooks adds the hooks that a settings file lacks, and returns which.
+// addClaudeHooks adds the hooks that a settings file lacks, and returns them.
 func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []claudeHook, err error) {
 	isNew := len(bytes.TrimSpace(text)) == 0
 	if isNew {
@@ -124,7 +123,7 @@ func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []clau
 		add("/hooks/"+hook.event+"/-", hook)
 		var operations bytes.Buffer
 		e := json.NewEncoder(&operations)
-		e.SetEscapeHTML(false) // a command has > in it
+		e.SetEscapeHTML(false) // a command contains >
 		if err := e.Encode(patch); err != nil {
 			return nil, nil, err
 		}
@@ -144,7 +143,7 @@ func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []clau
 	return out.Bytes(), added, nil
 }
 
-// installedHook is as much as matters of an entry that is there.
+// installedHook has the fields of an existing entry that are read.
 type installedHook struct {
 	Matcher string             `json:"matcher"`
 	Hooks   []installedCommand `json:"hooks"`
@@ -154,7 +153,7 @@ type installedCommand struct {
 	Command string `json:"command"`
 }
 
-// claudeSettingsFile is as much as matters of the agent's settings.
+// claudeSettingsFile has the fields of the agent's settings that are read.
 type claudeSettingsFile struct {
 	Hooks map[string][]installedHook `json:"hooks"`
 }

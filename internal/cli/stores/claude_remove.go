@@ -19,11 +19,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// claudeRecord is what was added to a settings file of the agent, in
+// claudeRecord lists the hooks that were added to a settings file of the agent. The records are in
 // claude-hooks.json beside the catalog.
 type claudeRecord struct {
 	Path   string             `json:"path"`
-	Absent bool               `json:"absent,omitempty"` // the file wasn't there
+	Absent bool               `json:"absent,omitempty"` // the file didn't exist
 	Hooks  []claudeHookRecord `json:"hooks"`
 }
 
@@ -55,7 +55,7 @@ func claudeRecords(f *access.Command) ([]claudeRecord, error) {
 	return all, nil
 }
 
-// noteClaudeHooks records what is about to be added to a settings file.
+// noteClaudeHooks records the hooks before they are added to a settings file.
 func noteClaudeHooks(f *access.Command, path string, absent bool, added []claudeHook) error {
 	all, err := claudeRecords(f)
 	if err != nil {
@@ -81,8 +81,8 @@ func noteClaudeHooks(f *access.Command, path string, absent bool, added []claude
 	return disk.WriteDurable(claudeRecordPath(f), append(data, '\n'), 0o600)
 }
 
-// removeClaudeHooks removes the hooks that were installed with stores, if the
-// last store has gone. A repository's own store doesn't need them.
+// removeClaudeHooks removes the hooks that were installed with stores, if the last store was
+// deleted. A repository's own store doesn't need them.
 func removeClaudeHooks(ctx context.Context, f *access.Command) error {
 	all, err := claudeRecords(f)
 	if err != nil || len(all) == 0 {
@@ -122,8 +122,7 @@ func removeRecordedHooks(f *access.Command) error {
 	return os.Remove(path)
 }
 
-// remove takes the hooks out of the settings file, and what becomes empty by
-// that.
+// remove removes the hooks from the settings file, and the values that become empty by that.
 func (r claudeRecord) remove() error {
 	text, err := os.ReadFile(r.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +140,7 @@ func (r claudeRecord) remove() error {
 		return err
 	}
 	for _, hook := range r.Hooks {
-		for { // each entry that is this one
+		for { // an entry may occur more than once
 			is, err := readClaudeSettings(&document)
 			if err != nil {
 				return err
@@ -169,8 +168,7 @@ func (r claudeRecord) remove() error {
 	return disk.WriteDurable(r.Path, edited, info.Mode().Perm())
 }
 
-// find returns the JSON pointer of the largest value that holds nothing but
-// this hook.
+// find returns the JSON pointer of the largest value that contains only this hook.
 func (h claudeHookRecord) find(is claudeSettingsFile) (string, bool) {
 	groups := is.Hooks[h.Event]
 	for i, group := range groups {

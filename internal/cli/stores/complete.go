@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
-// completeVersions offers the versions of the selected store for the first arguments, up to
-// most of them, with what may follow each.
+// completeVersions completes the first most arguments with the versions of the selected store, each
+// followed by suffix.
 func completeVersions(f *access.Command, most int, suffix string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= most {
@@ -40,7 +40,7 @@ func completeVersions(f *access.Command, most int, suffix string) cobra.Completi
 	}
 }
 
-// completeStores offers the names of stores for the first argument, or for a flag.
+// completeStores completes the first argument, or a flag, with the names of stores.
 func completeStores(f *access.Command, isFlag bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if !isFlag && len(args) > 0 {
@@ -57,7 +57,7 @@ func completeStores(f *access.Command, isFlag bool) cobra.CompletionFunc {
 			}
 		}
 		if isFlag {
-			return found, cobra.ShellCompDirectiveDefault // a path will do, too
+			return found, cobra.ShellCompDirectiveDefault // or a path
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -102,16 +102,16 @@ The same command goes on with it, --cancel takes it back.` + access.ExitStatus,
 	return cmd
 }
 
-// convertDrivers are the values of --driver.
+// convertDrivers returns the values of --driver.
 func convertDrivers() []string {
 	return slices.DeleteFunc(driverNames(), func(name string) bool { return name == driverAuto })
 }
 
-// convertedJSON is what `convert --json` prints.
+// convertedJSON is the output of `convert --json`.
 type convertedJSON struct {
 	storeJSON
 
-	// Former is where what was there before is kept, FormerStore the store that it belongs to.
+	// Former is the folder of the former files, FormerStore the store that it belongs to.
 	Former      string   `json:"former"`
 	FormerStore string   `json:"former_store,omitempty"`
 	Files       int64    `json:"files"`
@@ -138,7 +138,7 @@ func convert(ctx context.Context, f *access.Command, c registry.Converter, root 
 		if !is || o.Driver != (volume.Subvolume{}).Name() {
 			return err
 		}
-		o.Driver = volume.PoolDriver // as init does
+		o.Driver = volume.PoolDriver // as in init
 		if done, err = c.Run(ctx, root, o); err == nil {
 			f.Streams.Notef("Using the driver pool, a Btrfs in a file: %v.", missing.Err)
 		}
@@ -173,7 +173,7 @@ func convert(ctx context.Context, f *access.Command, c registry.Converter, root 
 	return nil
 }
 
-// explainConversion gives an error the hint that belongs to it.
+// explainConversion adds a hint to an error of a conversion.
 func explainConversion(f *access.Command, root, driver string, err error) error {
 	dir := access.ShellWord(root)
 	switch {
@@ -194,7 +194,7 @@ func explainConversion(f *access.Command, root, driver string, err error) error 
 	return err
 }
 
-// endConversion removes what a conversion has kept.
+// endConversion removes the former folder that a conversion has kept.
 func endConversion(ctx context.Context, f *access.Command, c registry.Converter, root string) error {
 	entry, err := c.Kept(ctx, root)
 	if errors.Is(err, registry.ErrNotConverting) {

@@ -66,7 +66,7 @@ func deleted(ctx context.Context, f *access.Command, entry registry.Entry) error
 	return nil
 }
 
-// hasNoFiles reports whether the volume of a store is open and has nothing in it but what
+// hasNoFiles reports whether the volume of a store is open and has no files except the one that
 // init made.
 func hasNoFiles(entry registry.Entry) bool {
 	d, ok := volume.Named(entry.Driver, volume.Place{Store: entry.Dir})
@@ -77,13 +77,13 @@ func hasNoFiles(entry registry.Entry) bool {
 	return err == nil && len(entries) <= 1 && (len(entries) == 0 || entries[0].Name() == registry.ContextFile)
 }
 
-// deletion asks whether a store goes.
+// deletion returns the question before the deletion of a store.
 func deletion(f *access.Command, entry registry.Entry) string {
 	return fmt.Sprintf("Delete store '%s' of %s and %s?", entry.Name, f.ShortPath(entry.Root), allCheckpoints(entry))
 }
 
-// allCheckpoints names what goes with a store. A store that can't be read can
-// still be deleted.
+// allCheckpoints describes the checkpoints that are deleted with a store. An unreadable store can
+// be deleted, too.
 func allCheckpoints(entry registry.Entry) string {
 	store, err := bands.Open(entry.Dir)
 	if err != nil {

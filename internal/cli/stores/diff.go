@@ -41,11 +41,11 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 		},
 	}
 	cmd.Flags().Bool("stat", true, "accepted, without effect: it is the default")
-	cmd.Flags().Lookup("stat").Hidden = true // people pass it, as to git
+	cmd.Flags().Lookup("stat").Hidden = true // users of git pass it
 	return cmd
 }
 
-// versionsOf are the arguments before "--".
+// versionsOf returns the arguments before "--".
 func versionsOf(cmd *cobra.Command, args []string) []string {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		return args[:at]
@@ -53,7 +53,7 @@ func versionsOf(cmd *cobra.Command, args []string) []string {
 	return args
 }
 
-// eachVersion splits v1..v2, as git writes it.
+// eachVersion splits ranges v1..v2, as in git.
 func eachVersion(texts []string) []string {
 	var versions []string
 	for _, text := range texts {
@@ -112,7 +112,7 @@ func runFSDiff(ctx context.Context, f *access.Command, versions, paths []string)
 	return nil
 }
 
-// diffAttempts is how often the tree is read if files change meanwhile.
+// diffAttempts is the maximum number of reads of the tree if files change meanwhile.
 const diffAttempts = 3
 
 // comparison is one diff command.
@@ -121,19 +121,19 @@ type comparison struct {
 
 	wanted  []bands.Version
 	opts    diff.Options
-	changed []string // of a volume: the paths that are compared
+	changed []string // of a volume: the paths to compare
 	unified bool     // print changes line by line
-	again   bool     // the tree was read before
+	again   bool     // the tree was already read
 	files   []diff.File
-	// unheld are paths that a side doesn't hold, unread those that changed before
-	// they could be compared.
+	// unheld holds paths that a side doesn't hold, unread those that changed before they could be
+	// compared.
 	unheld, unread []string
 }
 
-// run compares once.
+// run compares the sides once.
 func (c *comparison) run(ctx context.Context) (err error) {
 	if c.IsVolume() {
-		c.changed = c.opts.Paths // they are compared in any case
+		c.changed = c.opts.Paths // compared in any case
 	}
 	if c.IsVolume() && len(c.opts.Paths) == 0 {
 		versions, err := access.Versions(c.Selection, c.wanted)
@@ -164,7 +164,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	}
 	c.unheld = append(c.unheld, unheld...)
 	if c.unified {
-		// What is printed stays; only what is unread is compared again.
+		// Printed changes are final; only the unread paths are compared again.
 		err = c.Command.Paged(func(s ui.Streams) error {
 			return s.ShowDiff(func(w io.Writer) (err error) {
 				c.unread, err = diff.Unified(ctx, w, trees.Old, trees.Now, c.opts)

@@ -28,7 +28,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + strin
 			known := f.Registry()
 			var also []string
 			if repo, err := f.Repository(); err == nil {
-				if !repo.Bare { // the working tree is the folder that the store is for
+				if !repo.Bare { // the store is for the worktree
 					also = append(also, registry.RepositoryDir(repo.CommonDir))
 				}
 				_ = repo.Close()

@@ -89,7 +89,7 @@ unless --ignored is given: keys and passwords are often among them.` + access.Ex
 	return cmd
 }
 
-// exportedJSON is what `export --json` prints.
+// exportedJSON is the output of `export --json`.
 type exportedJSON struct {
 	Version string               `json:"version"`
 	Dir     string               `json:"dir"`
@@ -98,7 +98,7 @@ type exportedJSON struct {
 	Failed  []format.FailureJSON `json:"failed"`
 }
 
-// exportVolume is export.Run of a snapshot of a volume.
+// exportVolume is export.Run for a snapshot of a volume.
 func exportVolume(ctx context.Context, s *access.Selection, snapshot bands.Snapshot, dir string, o export.Options) (done export.Result, err error) {
 	view, err := volume.Open(s.Store, snapshot)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package stores has the commands of the snapshot stores, of `entire fs` and agentfs.
 //
-// Of internal/cli it imports access, bisectcmd, causality, install, app and format.
+// Of internal/cli it imports access, bisectcmd, causality, app, complete and format.
 package stores
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/stores/causality"
 )
 
-// NewFS is `entire fs`.
+// NewFS returns the command `entire fs`.
 func NewFS(a *app.App) *cobra.Command {
 	cmd := NewTree(&access.Command{App: a, Program: "entire fs", OwnFirst: true}, "fs")
 	cmd.SuggestFor = []string{"checkpoint", "snapshot", "snapshots", "diff", "backup"}
@@ -21,7 +21,7 @@ func NewFS(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// NewTree returns a command with the name given and all commands of stores below it.
+// NewTree returns a command with a name and all commands of stores below it.
 func NewTree(f *access.Command, name string) *cobra.Command {
 	order := `A command works on the store of --store, else on the one that a file .agentfs
 in this folder or above names, else on this repository's own.`

@@ -94,7 +94,7 @@ subvolume, which has none), else tree, which works everywhere.` + access.ExitSta
 				if !is || opts.driver != (volume.Subvolume{}).Name() {
 					return e, err
 				}
-				// Where there is no Btrfs a subvolume is one of the pool.
+				// Without Btrfs the driver subvolume falls back to pool.
 				if e, err := known.InitVolume(ctx, name, root, volume.PoolDriver, size); err == nil {
 					f.Streams.Notef("Using the driver pool, a Btrfs in a file: %v.", missing.Err)
 					return e, nil
@@ -110,13 +110,13 @@ subvolume, which has none), else tree, which works everywhere.` + access.ExitSta
 	return cmd
 }
 
-// The values of --driver that aren't a driver's name.
+// The values of --driver that aren't names of drivers.
 const (
 	driverTree = "tree"
 	driverAuto = "auto"
 )
 
-// driverNames are the values of --driver.
+// driverNames returns the values of --driver.
 func driverNames() []string {
 	names := []string{driverTree}
 	for _, d := range volume.Drivers(volume.Place{}) {
@@ -125,8 +125,8 @@ func driverNames() []string {
 	return append(names, driverAuto)
 }
 
-// initBest makes a store of the first driver that works there, and has a size if one is given, else one of a
-// tree.
+// initBest makes a store with the first driver that works there and supports the size, if one is
+// given; else a store of the driver tree.
 func initBest(ctx context.Context, f *access.Command, known *registry.Registry, name, root string, size int64) (registry.Entry, error) {
 	var reasons []string
 	for _, d := range volume.Drivers(volume.Place{}) {
@@ -148,11 +148,11 @@ func initBest(ctx context.Context, f *access.Command, known *registry.Registry, 
 	return known.Init(ctx, name, root, size)
 }
 
-// driverOf is the name of a store's driver.
+// driverOf returns the name of a store's driver.
 func driverOf(e registry.Entry) string { return cmp.Or(e.Driver, driverTree) }
 
-// makeStore makes a store, and before it the hooks that config.toml asks for.
-// If one of them fails nothing stays.
+// makeStore installs the hooks that config.toml asks for, and then creates a store. If that fails,
+// it removes the hooks, unless there were hooks of other stores before.
 func makeStore(f *access.Command, config registry.Config, create func() (registry.Entry, error)) error {
 	hooks := ""
 	before, err := claudeRecords(f)
@@ -169,7 +169,7 @@ func makeStore(f *access.Command, config registry.Config, create func() (registr
 		}
 	}
 	entry, err := create()
-	if err != nil && hooks != "" && len(before) == 0 { // else they are another store's, too
+	if err != nil && hooks != "" && len(before) == 0 { // else other stores may use them
 		return errors.Join(err, removeRecordedHooks(f))
 	}
 	if err != nil {
@@ -189,7 +189,7 @@ func makeStore(f *access.Command, config registry.Config, create func() (registr
 	return nil
 }
 
-// storeJSON is a store in JSON.
+// storeJSON is the JSON of a store.
 type storeJSON struct {
 	Name        string     `json:"name"`
 	Driver      string     `json:"driver"`
@@ -201,8 +201,8 @@ type storeJSON struct {
 	BundlePath  string     `json:"bundle_path"`
 	CreatedAt   time.Time  `json:"created_at"`
 	MountedAt   *time.Time `json:"mounted_at"`
-	// Used is what the file of a volume, or its bands, take on the disk; Shared is what of that
-	// checkpoints have, too. Both are absent of trees and subvolumes.
+	// Used is the space that the file of a volume, or its bands, take on the disk. Shared is the
+	// part of it that checkpoints share. Both are absent for trees and subvolumes.
 	Used   int64 `json:"used_bytes,omitempty"`
 	Shared int64 `json:"shared_bytes,omitempty"`
 }
@@ -222,14 +222,14 @@ func newStoreJSON(e registry.Entry) storeJSON {
 		s.MountedAt = &at
 	}
 	if d, ok := volume.Named(e.Driver, volume.Place{Store: e.Dir}); ok {
-		room, _ := d.Room() // what works on it reports what is wrong
+		room, _ := d.Room() // commands that use the volume report the error
 		s.Used = room.Used
 		s.Shared, _ = volume.Shared(bands.At(e.Dir), d)
 	}
 	return s
 }
 
-// volumeText is the driver and the room of a volume, in parentheses after a space; empty of a tree.
+// volumeText returns the driver and space of a volume, in parentheses after a space; "" for trees.
 func (s storeJSON) volumeText() string {
 	if s.Driver == driverTree {
 		return ""
@@ -244,10 +244,10 @@ func (s storeJSON) volumeText() string {
 	return " (" + text + ")"
 }
 
-// noSize is the size of a store that has none: that of a volume.
+// noSize is the text for a size that doesn't exist, such as that of a subvolume.
 const noSize = "-"
 
-// parseSize reads a size as a flag; none is 0.
+// parseSize parses the size of a flag; "" is 0.
 func parseSize(text string) (int64, error) {
 	if text == "" {
 		return 0, nil

@@ -49,7 +49,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 				return nil
 			}
 			table := access.NewTable("")
-			// Scripts know the first four columns; the others come with the first volume.
+			// Scripts rely on the first four columns; the others are shown if there is a volume.
 			columns := 4
 			if slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree }) {
 				columns = 8
@@ -66,7 +66,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 	}
 }
 
-// sizeOrNone is a size, or a mark that there is none.
+// sizeOrNone returns the text of a size, noSize for 0.
 func sizeOrNone(n int64) string {
 	if n == 0 {
 		return noSize

@@ -64,7 +64,7 @@ started: docs/guides/volumes.md has units for systemd and launchd.` + access.Exi
 	return cmd
 }
 
-// openAll mounts the volumes of all stores that are open.
+// openAll mounts the volumes of all open stores.
 func openAll(ctx context.Context, f *access.Command) error {
 	if err := registry.OpenPool(ctx, f.Registry()); err != nil {
 		return app.WithCode(app.ExitInactive, err)
@@ -148,7 +148,7 @@ nobody else sees.` + access.ExitStatus,
 	}
 }
 
-// selectedOr is the store that the argument names, or the selected one.
+// selectedOr returns the store that the argument names, or the selected one.
 func selectedOr(ctx context.Context, f *access.Command, args []string) (*access.Selection, error) {
 	if len(args) > 0 {
 		if f.Store != "" && f.Store != args[0] {
@@ -159,7 +159,7 @@ func selectedOr(ctx context.Context, f *access.Command, args []string) (*access.
 	return f.Selected(ctx)
 }
 
-// counted is a store in JSON, with the number of its checkpoints.
+// counted returns the JSON of a store, with the number of its checkpoints.
 func counted(s *access.Selection, entry registry.Entry) storeJSON {
 	if versions, err := s.Versions(); err == nil {
 		entry.Checkpoints = len(versions)

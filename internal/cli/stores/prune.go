@@ -72,7 +72,7 @@ size goes too, the oldest first.` + access.ExitStatus,
 	return cmd
 }
 
-// prunedJSON is what `prune --json` prints.
+// prunedJSON is the output of `prune --json`.
 type prunedJSON struct {
 	Deleted []string `json:"deleted"`
 	Freed   int64    `json:"freed_bytes"`

@@ -24,7 +24,7 @@ const preRestore = "pre-restore"
 type fsRestoreOptions struct {
 	paths                []string
 	nested, busy, dryRun bool
-	keepGit              *bool // nil: as by default
+	keepGit              *bool // nil: the default
 }
 
 func newFSRestoreCmd(f *access.Command) *cobra.Command {
@@ -53,7 +53,7 @@ copied from the checkpoint. --nested and --force-busy are for trees.
 It asks first, unless --force is given. --dry-run shows what would change.` + access.ExitStatus,
 		Example: "  " + f.Program + " restore v3\n  " + f.Program + " restore v3 --paths src/auth.ts\n  " + f.Program + " restore v3 -- src docs",
 		Args: func(cmd *cobra.Command, args []string) error {
-			// Paths are only behind "--" or --paths.
+			// Paths are allowed only after "--" or with --paths.
 			before := len(args)
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				before = at
@@ -123,7 +123,7 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 		if err != nil {
 			return err
 		}
-		defer func() { _ = present.Close() }() // it was only read
+		defer func() { _ = present.Close() }() // only read
 		planned, err := plan.New(ctx, s.Store, present, target, scope)
 		if err != nil {
 			return err
@@ -161,12 +161,12 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 	if err != nil {
 		return err
 	}
-	next, err := s.Next() // what was asked may be of before the lock
+	next, err := s.Next() // the one in the question is from before the lock
 	if err != nil {
 		return errors.Join(err, held.Release())
 	}
 	f.Say("Creating checkpoint %s %q...", next, preRestore)
-	// Each stage after the checkpoint is printed once, when it or a later one begins.
+	// Each stage after the checkpoint is printed once, when it or a later one starts.
 	stages := []string{"Unmounting...", "Restoring from " + target.Version.String() + "...", "Mounting..."}
 	reach := func(n int) {
 		for ; len(stages) > n; stages = stages[1:] {
@@ -232,7 +232,7 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 	return app.WithHint(err, fmt.Sprintf("`%s restore %s` goes back to what was there before", f.Program, done.Rescue.Version))
 }
 
-// elsewhere names the tree, after a space, unless it is the working directory.
+// elsewhere returns the tree's path after a space, or "" if it is the working directory.
 func elsewhere(f *access.Command, s *access.Selection) string {
 	if app.SameDir(f.Dir, s.Options.Root) {
 		return ""
@@ -240,7 +240,7 @@ func elsewhere(f *access.Command, s *access.Selection) string {
 	return " " + f.ShortPath(s.Options.Root)
 }
 
-// noteLeft prints what a plan leaves alone.
+// noteLeft prints notes on the paths that a plan leaves unchanged.
 func noteLeft(f *access.Command, p plan.Plan) {
 	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
 	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)

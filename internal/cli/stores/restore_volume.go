@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// runVolumeRestore replaces a volume by a copy of a checkpoint, or paths of it.
+// runVolumeRestore replaces a volume, or paths in it, by a copy of a checkpoint.
 func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selection, opts fsRestoreOptions, target bands.Snapshot) error {
 	if opts.nested || opts.busy || len(opts.paths) > 0 && opts.keepGit != nil {
 		return app.Usagef("store '%s' is one of a volume, which is restored without --nested and --force-busy, and paths of it without --keep-git", s.Entry.Name)
@@ -77,12 +77,12 @@ type volumeRestore struct {
 
 	driver volume.Driver
 	target bands.Snapshot
-	paths  []string // none: all of it
+	paths  []string // none: the whole volume
 	steps  []format.StepJSON
 	keep   []string
 }
 
-// plan is what would change.
+// plan returns the changes that a restore would make.
 func (v *volumeRestore) plan(ctx context.Context) (steps []format.StepJSON, err error) {
 	from, err := volume.Open(v.Store, v.target)
 	if err != nil {
@@ -116,7 +116,7 @@ func (v *volumeRestore) plan(ctx context.Context) (steps []format.StepJSON, err 
 	return steps, err
 }
 
-// dryRun shows what would change.
+// dryRun prints the changes that a restore would make.
 func (v *volumeRestore) dryRun() error {
 	f := v.Command
 	if f.JSON {
@@ -135,7 +135,7 @@ func (v *volumeRestore) dryRun() error {
 	return nil
 }
 
-// nameUsers names the processes that use the folder, and returns how many there are.
+// nameUsers prints notes on the processes that use the folder, and returns their number.
 func nameUsers(f *access.Command, root string) int {
 	const most = 10
 	users := proc.UsersOf(root)
@@ -149,14 +149,14 @@ func nameUsers(f *access.Command, root string) int {
 	return len(users)
 }
 
-// run restores it.
+// run performs the restore.
 func (v *volumeRestore) run(ctx context.Context) error {
 	f, began := v.Command, v.Command.Now()
 	held, err := v.HoldLock(ctx, access.RestoreWait)
 	if err != nil {
 		return err
 	}
-	next, err := v.Next() // what was asked may be of before the lock
+	next, err := v.Next() // the one in the question is from before the lock
 	if err != nil {
 		return errors.Join(err, held.Release())
 	}
@@ -203,12 +203,12 @@ func (v *volumeRestore) run(ctx context.Context) error {
 	return nil
 }
 
-// volumeRestoredJSON is what `restore --json` prints of a volume.
+// volumeRestoredJSON is the output of `restore --json` for a volume.
 type volumeRestoredJSON struct {
 	Version   string    `json:"version"`
 	Message   string    `json:"message"`
 	CreatedAt time.Time `json:"created_at"`
-	// Changes are what was restored of paths that were named.
+	// Changes holds the restored paths, if paths were given.
 	Changes      []format.StepJSON `json:"changes"`
 	Rescue       string            `json:"rescue"`
 	Milliseconds int64             `json:"duration_ms"`

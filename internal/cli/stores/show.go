@@ -30,7 +30,7 @@ absolute, too.` + access.ExitStatus,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeVersions(f, 1, ":"),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
-			what := strings.Join(args, ":") // a path of its own is understood, too
+			what := strings.Join(args, ":") // version and path may be two arguments
 			version, path, ok := strings.Cut(what, ":")
 			if !ok || path == "" {
 				return app.Usagef("%q is not like v3:path/of/file", what)

@@ -46,7 +46,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + acces
 				room := access.Room(s)
 				report.Size, report.Used, report.Shared = room.Size, room.Used, access.SharedRoom(s)
 				report.Mounted = report.Mounted && access.VolumeIsOpen(s)
-				// What keeps the volume from being snapshotted or replaced.
+				// Conditions that prevent snapshots or the replacement of the volume.
 				driver, err := s.Driver()
 				if err == nil && s.CheckThere() == nil && s.Entry.Active() {
 					err = driver.Check(s.Options.Root)
@@ -80,7 +80,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + acces
 	}
 }
 
-// fsStatusJSON is what `status --json` prints.
+// fsStatusJSON is the output of `status --json`.
 type fsStatusJSON struct {
 	Store       string                 `json:"store"`
 	Driver      string                 `json:"driver"`
@@ -91,15 +91,15 @@ type fsStatusJSON struct {
 	Linking     string                 `json:"linking"`
 	Bundle      string                 `json:"bundle_path"`
 	Size        int64                  `json:"size_bytes"`
-	// Used is what the image of a volume takes on the disk.
+	// Used is the space that the image of a volume takes on the disk.
 	Used int64 `json:"used_bytes,omitempty"`
-	// Shared is what of that checkpoints have, too.
+	// Shared is the part of it that checkpoints share.
 	Shared  int64      `json:"shared_bytes,omitempty"`
 	LeftOut []string   `json:"left_out"`
 	Notes   []app.Note `json:"notes"`
 }
 
-// notes are what keeps the store from taking checkpoints.
+// notes returns the conditions that prevent checkpoints, and the former folder of a conversion.
 func notes(s *access.Selection) []app.Note {
 	var notes []app.Note
 	if err := s.CheckThere(); err != nil {

@@ -75,7 +75,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + acces
 	}
 }
 
-// usageJSON is what `du --json` prints.
+// usageJSON is the output of `du --json`.
 type usageJSON struct {
 	Store       string              `json:"store"`
 	Checkpoints []snapshotUsageJSON `json:"checkpoints"`

@@ -34,7 +34,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + strin
 	}
 }
 
-// verifiedJSON is what `verify --json` prints.
+// verifiedJSON is the output of `verify --json`.
 type verifiedJSON struct {
 	OK       bool             `json:"ok"`
 	Records  int64            `json:"records"`
@@ -138,8 +138,8 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) error {
 	return nil
 }
 
-// noteDamage records what was found for the next snapshots to repair, and reports whether
-// they will: a store that can't be written, or is in use, is only reported on.
+// noteDamage records the damage, so that the next snapshots repair it, and reports whether they
+// will. It doesn't record it if the store can't be written or is in use.
 func noteDamage(ctx context.Context, s *access.Selection, v bands.Version, found verify.Damage) bool {
 	had, err := s.Damaged()
 	clean := found.OK() && v == 0
@@ -158,13 +158,13 @@ func noteDamage(ctx context.Context, s *access.Selection, v bands.Version, found
 	return errors.Join(err, held.Release()) == nil
 }
 
-// repairHint is what heals damaged records.
+// repairHint returns the hint on the repair of damaged records.
 func repairHint(f *access.Command) string {
 	return "the next checkpoint reads the whole tree, and repairs what is still in it: `" + f.Program +
 		" checkpoint create`, then `" + f.Program + " verify`"
 }
 
-// checked is how many records, or files of a volume, were read.
+// checked returns the number of records, or of files of a volume, that were read.
 func checked(s *access.Selection, n int64) string {
 	if s.IsVolume() {
 		return ui.Plural(int(n), "file")

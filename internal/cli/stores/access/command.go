@@ -10,19 +10,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Command is what the commands of stores share: `agentfs ...`, and the same as
-// `entire fs ...`.
+// Command is the state that the commands of stores share, both of `agentfs ...` and of `entire fs
+// ...`.
 type Command struct {
 	*app.App
 
 	Program     string // as the user calls it
 	Store       string
 	JSON, Force bool
-	OwnFirst    bool // a repository's own store comes before a .agentfs
-	Quiet       bool // in a hook: only errors are worth a word
+	OwnFirst    bool // a repository's own store takes precedence over a .agentfs
+	Quiet       bool // in a hook: prints only errors
 }
 
-// ExitStatus ends the help of every command of stores.
+// ExitStatus is the end of the help of every command of stores.
 const ExitStatus = `
 
 EXIT STATUS
@@ -34,7 +34,7 @@ EXIT STATUS
   5    the store is closed, or its folder isn't there
   130  interrupted`
 
-// Run is a command's function with its errors explained.
+// Run returns the RunE of a command: it calls do and explains its error.
 func (c *Command) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		return c.Explain(do(cmd.Context(), args))
@@ -50,27 +50,27 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// NewTable is a table with wider gaps than ui's own; cut is [ui.Table.Cut].
-func NewTable(cut string) *ui.Table { return &ui.Table{First: 3, Gap: 4, Cut: cut} } //nolint:mnd // as other versions print them
+// NewTable returns a table with wider gaps than those of package ui; cut is [ui.Table.Cut].
+func NewTable(cut string) *ui.Table { return &ui.Table{First: 3, Gap: 4, Cut: cut} } //nolint:mnd // as in other versions
 
 // PrintJSON prints v as JSON on one line, with < and > as they are.
 func (c *Command) PrintJSON(v any) error {
 	return c.Streams.JSONLine(v)
 }
 
-// PrintJSONList prints a list as PrintJSON does, each entry before the next is read.
+// PrintJSONList prints a list like PrintJSON, each entry before the next is read.
 func (c *Command) PrintJSONList(l ui.JSONList) error {
 	return c.Streams.JSONListLine(l)
 }
 
-// Say prints a stage or an outcome; a program that reads JSON gets neither.
+// Say prints a stage or a result. With --json it prints nothing.
 func (c *Command) Say(format string, args ...any) {
 	if !c.JSON {
 		c.Streams.Printf(format+"\n", args...)
 	}
 }
 
-// YesNoWord is a truth in a table.
+// YesNoWord returns a boolean for a table.
 func YesNoWord(is bool) string {
 	if is {
 		return "Yes"

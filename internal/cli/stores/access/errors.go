@@ -12,8 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// Explain gives an error of a store the exit code and the hint that belong to
-// it.
+// Explain adds to an error of a store its exit code and its hint.
 func (c *Command) Explain(err error) error {
 	if err == nil || app.CodeOf(err) != 0 || errors.Is(err, context.Canceled) {
 		return err
@@ -32,7 +31,7 @@ func (c *Command) Explain(err error) error {
 	return err
 }
 
-// explanation is an exit code, 0 for that of any failure, and a hint.
+// explanation returns an exit code, 0 for that of any failure, and a hint.
 func (c *Command) explanation(err error) (code int, hint string) {
 	run := func(format string) string { return fmt.Sprintf(format, c.Program) }
 	if _, bad := errors.AsType[*registry.ConfigError](err); bad {
@@ -56,7 +55,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, volume.ErrInUse):
 		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it, and move subvolumes out of it"
 	case errors.Is(err, registry.ErrNoContext):
-		// How a repository that has no store of its own gets one.
+		// The command that creates a store for the repository.
 		repo, err := c.Repository()
 		if err != nil {
 			return app.ExitNoStore, ""
@@ -94,7 +93,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	return 0, app.StoreHint(err, c.Program)
 }
 
-// NoCheckpoints is the error where a command needs one.
+// NoCheckpoints returns the error of a command that needs a checkpoint.
 func (c *Command) NoCheckpoints() error {
 	return app.WithCode(app.ExitNoVersion, app.WithHint(errors.New("no checkpoints yet"),
 		fmt.Sprintf("create one with `%s checkpoint create`", c.Program)))

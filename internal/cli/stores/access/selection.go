@@ -25,15 +25,15 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// How long a command waits for another one that writes to the same store. A
-// restore doesn't wait for a restore: it would undo it at once.
+// How long a command waits for another one that writes to the same store. A restore waits only
+// briefly for another restore, which it would undo at once.
 const (
 	LockWait    = 10 * time.Second
 	RestoreWait = 500 * time.Millisecond
 )
 
-// Selection is the store that a command works on, and the tree that belongs to
-// it: of a repository's own store the worktree that the user is in.
+// Selection is the store that a command works on, and its tree: for a repository's own store the
+// current worktree.
 type Selection struct {
 	*bands.Store
 
@@ -41,12 +41,11 @@ type Selection struct {
 	Registry *registry.Registry
 	Entry    registry.Entry
 	Options  bands.Options
-	repo     *git.Repo // of the tree; nil if it is in none
+	repo     *git.Repo // of the tree; nil if it is in no repository
 }
 
-// Selected is the store of --store, of the nearest .agentfs, or the
-// repository's own. For "entire fs" in an enabled repository its own comes before
-// a .agentfs.
+// Selected returns the store of --store, of the nearest .agentfs, or the repository's own. For
+// "entire fs" in an enabled repository its own store takes precedence over a .agentfs.
 func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	known := c.Registry()
 	if err := c.EndConversion(ctx, known); err != nil {
@@ -54,7 +53,7 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	}
 	repo, unusable := c.Repository()
 	if unusable != nil {
-		repo = nil // whatever is wrong with it: other stores don't need it
+		repo = nil // other stores don't need the repository
 	}
 	entry, err := c.find(ctx, known, repo)
 	if refused, ok := errors.AsType[*git.RefusedError](unusable); ok && errors.Is(err, registry.ErrNoContext) {
@@ -109,8 +108,8 @@ func closeRepo(repo *git.Repo) error {
 	return repo.Close()
 }
 
-// Close closes the store.
-func (s *Selection) Close() { _ = closeRepo(s.repo) } // it only reads
+// Close closes the repository of the tree.
+func (s *Selection) Close() { _ = closeRepo(s.repo) } // only read
 
 func (c *Command) find(ctx context.Context, known *registry.Registry, repo *git.Repo) (registry.Entry, error) {
 	if c.Store != "" {
@@ -131,7 +130,7 @@ func (c *Command) find(ctx context.Context, known *registry.Registry, repo *git.
 	return known.FindFor(ctx, c.Dir, own)
 }
 
-// Named is a store's name, or its path made absolute.
+// Named returns a store's name, or the absolute path if it is a relative path.
 func (c *Command) Named(name string) string {
 	if strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, "~") && !filepath.IsAbs(name) {
 		return c.Absolute(name)
@@ -139,7 +138,7 @@ func (c *Command) Named(name string) string {
 	return name
 }
 
-// treeOptions determine how the tree is captured.
+// treeOptions returns the options for captures of the tree.
 func (s *Selection) treeOptions() bands.Options {
 	f := s.Command
 	is := f.Settings(s.repo)
@@ -160,13 +159,13 @@ func (s *Selection) treeOptions() bands.Options {
 	if s.Entry.Dir != r.Snapshots().Snapshots.StoreDir() {
 		options.Root, options.Lineage, options.Exclude = s.Entry.Root, bands.PlainLineage, from.Exclude
 		if s.Entry.Root != s.repo.Root {
-			options.Forgotten = nil // they are paths from another root
+			options.Forgotten = nil // paths relative to another root
 		}
 	}
 	return options
 }
 
-// Mounted is the selected store, if it is open and its tree is there.
+// Mounted returns the selected store, if it is open and its tree exists.
 func (c *Command) Mounted(ctx context.Context) (*Selection, error) {
 	s, err := c.Selected(ctx)
 	if err != nil {
@@ -202,8 +201,8 @@ func (s *Selection) CheckThere() error {
 	return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the folder of store '%s' isn't there: %s", s.Entry.Name, s.Options.Root), hint))
 }
 
-// InTree is an error if the command was called outside of the tree, and the
-// store was not named: a folder's .agentfs may be a copy of another's.
+// InTree returns an error if the command was called outside of the tree and the store was not
+// named: a folder's .agentfs may be a copy of another folder's.
 func (s *Selection) InTree() error {
 	f := s.Command
 	if f.Store != "" || within(disk.Physical(s.Options.Root), disk.Physical(f.Dir)) {
@@ -213,7 +212,7 @@ func (s *Selection) InTree() error {
 		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.Entry.Name, f.Program))
 }
 
-// WarnOperation names the merge or the like in progress in the tree's repository, if the
+// WarnOperation warns of a merge or similar operation in progress in the tree's repository, if the
 // tree is in one.
 func (s *Selection) WarnOperation(ctx context.Context) error {
 	if s.repo == nil {
@@ -222,12 +221,12 @@ func (s *Selection) WarnOperation(ctx context.Context) error {
 	return s.Command.WarnOperation(ctx, s.repo, "restore")
 }
 
-// Recorded reports whether the tree is a repository's in which entire is enabled.
+// Recorded reports whether the tree is the worktree of a repository in which entire is enabled.
 func (s *Selection) Recorded() bool {
 	return s.repo != nil && s.repo.Root == s.Options.Root && s.Command.Settings(s.repo).Enabled
 }
 
-// Advice returns how an interrupted restore is completed or undone.
+// Advice returns the commands that complete or undo an interrupted restore.
 func (s *Selection) Advice(target, rescue bands.Version, scope plan.Scope) string {
 	var more strings.Builder
 	if scope.Nested {
@@ -246,8 +245,8 @@ func (s *Selection) Advice(target, rescue bands.Version, scope plan.Scope) strin
 	return fmt.Sprintf("`%[1]s restore %[2]s%[4]s` completes it, `%[1]s restore %[3]s%[4]s` goes back", s.Command.Program, target, rescue, more.String())
 }
 
-// TreePaths returns typed paths relative to the tree's root; nil for all of it.
-// They are relative to the working directory, or to the root if that is elsewhere.
+// TreePaths returns typed paths relative to the tree's root, nil for the whole tree. The typed
+// paths are relative to the working directory, or to the root if that is outside.
 func (s *Selection) TreePaths(typed ...string) ([]string, error) {
 	root, dir := s.Options.Root, s.Command.Dir
 	if !within(disk.Physical(root), dir) {

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// HoldLock takes the store's lock.
+// HoldLock acquires the store's lock. It waits for at most wait.
 func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.Held, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -32,8 +32,8 @@ func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.He
 	return held, err
 }
 
-// bind notes which directory the tree is, for a store of an older version. A
-// repository's own store needs none: it is in the tree.
+// bind records the identity of the tree's directory in a store of an older version. A repository's
+// own store doesn't need it: it is in the tree.
 func (s *Selection) bind(held *bands.Held) {
 	if s.Entry.RootID != "" || s.IsVolume() || s.Entry.Root != s.Options.Root || s.repo != nil && s.Entry.Dir == registry.RepositoryDir(s.repo.CommonDir) {
 		return
@@ -47,7 +47,7 @@ func (s *Selection) bind(held *bands.Held) {
 	}
 }
 
-// Take takes a snapshot and notes it in the catalog.
+// Take takes a snapshot and records it in the catalog.
 func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capture.Taken, err error) {
 	if s.IsVolume() {
 		return takeVolume(ctx, s, o)
@@ -79,7 +79,7 @@ func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capt
 	return taken, s.thin(ctx, held, o.Cause, retention.MaybePrune)
 }
 
-// thin removes the oldest automatic snapshots over the limit.
+// thin removes automatic snapshots beyond the limits, after an automatic snapshot.
 func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause, prune func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
 	config, err := s.Registry.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
@@ -90,12 +90,12 @@ func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Caus
 	return err
 }
 
-// Record notes a snapshot in the catalog, which can be rebuilt if that fails.
+// Record adds a snapshot to the catalog. After a failure the catalog can be rebuilt.
 func (s *Selection) Record(ctx context.Context, v bands.Snapshot) {
 	s.Command.noteCatalog(s.Registry.Rows().Record(ctx, s.Store, v))
 }
 
-// Forget removes the store's row from the catalog.
+// Forget removes the rows of snapshots from the catalog.
 func (s *Selection) Forget(ctx context.Context, versions []bands.Version) {
 	if len(versions) > 0 {
 		s.Command.noteCatalog(s.Registry.Rows().Forget(ctx, s.Store, versions...))
@@ -110,7 +110,7 @@ func (c *Command) noteCatalog(err error) {
 	c.Streams.Hint("`" + c.Program + " doctor` rebuilds it")
 }
 
-// ScanTree reads the tree as it is now.
+// ScanTree reads the present tree.
 func (s *Selection) ScanTree(ctx context.Context) (*capture.Present, error) {
 	return s.Scan(ctx, s.Options)
 }
@@ -124,7 +124,7 @@ func (s *Selection) Scan(ctx context.Context, options bands.Options) (present *c
 	return present, err
 }
 
-// Has is an error unless the store has the version.
+// Has returns an error unless the store has the version.
 func (s *Selection) Has(v bands.Version) error {
 	_, err := s.Snapshot(v)
 	if errors.Is(err, bands.ErrNoSnapshot) {
@@ -133,8 +133,8 @@ func (s *Selection) Has(v bands.Version) error {
 	return nil // a damaged one can be deleted and verified
 }
 
-// Own is a snapshot of this tree. One of another worktree would overwrite this
-// one with another branch's files.
+// Own returns a snapshot of this tree. It refuses a snapshot of another worktree, which would
+// overwrite this one with files of another branch.
 func (s *Selection) Own(v bands.Version) (bands.Snapshot, error) {
 	snapshot, err := s.Snapshot(v)
 	if err != nil || snapshot.Lineage == s.Options.Lineage {
@@ -158,16 +158,16 @@ func (s *Selection) Delete(ctx context.Context, v bands.Version) (err error) {
 	return nil
 }
 
-// Policy is what the store keeps; keep is how many automatic snapshots, 0 for
-// the retention by age.
+// Policy returns the store's retention policy; keep is the number of automatic snapshots, 0 for the
+// retention by age.
 func (s *Selection) Policy(keep int) retention.Policy {
 	return retention.Policy{Now: s.Command.Now(), Keep: keep, Cap: s.Cap()}
 }
 
-// Cap is how many bytes the store may have.
+// Cap returns the maximum size of the store in bytes.
 func (s *Selection) Cap() int64 { return bands.CapAt(s.Entry.Dir, s.Options.Cap) }
 
-// Redact is the beginning of a prompt, without secrets.
+// Redact returns the beginning of a prompt, without secrets.
 func (c *Command) Redact(prompt string) string {
 	if prompt == "" {
 		return ""
@@ -175,11 +175,11 @@ func (c *Command) Redact(prompt string) string {
 	return checkpoint.FirstPrompt(Redact(prompt))
 }
 
-// Redact is a text without secrets.
+// Redact returns a text without secrets.
 func Redact(text string) string { return redact.New().Text(text) }
 
-// Next is the version that the next snapshot will get: the store's file
-// "version" begins with the highest that was ever given out.
+// Next returns the version of the next snapshot. The store's file "version" begins with the highest
+// version ever assigned.
 func (s *Selection) Next() (bands.Version, error) {
 	versions, err := s.Versions()
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Selection) Next() (bands.Version, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(s.Dir(), "version"))
 	if err != nil {
-		return last + 1, nil //nolint:nilerr // a lost file is made anew from the snapshots
+		return last + 1, nil //nolint:nilerr // a lost file is rebuilt from the snapshots
 	}
 	text, _, _ := strings.Cut(string(data), " ")
 	if given, err := bands.ParseVersion(text); err == nil {

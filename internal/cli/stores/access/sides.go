@@ -10,17 +10,17 @@ import (
 	"github.com/seed-3aff656d/entire/bands/volume"
 )
 
-// Sides are the two trees that a diff compares, open until Close.
+// Sides holds the two trees that a diff compares. Close closes them.
 type Sides struct {
 	Old, Now diff.Side
-	// OldName and NowName are how a message names them.
+	// OldName and NowName are their names in messages.
 	OldName, NowName string
 
-	scanned []*capture.Present // folders that are compared
+	scanned []*capture.Present // present trees to close
 	views   []volume.View
 }
 
-// Close closes both.
+// Close closes both sides.
 func (t *Sides) Close() error {
 	err := errors.Join(t.Old.Close(), t.Now.Close())
 	for _, present := range t.scanned {
@@ -32,8 +32,8 @@ func (t *Sides) Close() error {
 	return err
 }
 
-// OpenSides opens one or two versions, or the last one, and the tree as it is now; of a volume
-// only these paths.
+// OpenSides opens two versions, or one version, by default the last, and the present tree. Of a
+// volume it reads only these paths.
 func OpenSides(ctx context.Context, s *Selection, versions []bands.Version, only []string) (t *Sides, err error) {
 	if versions, err = Versions(s, versions); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func OpenSides(ctx context.Context, s *Selection, versions []bands.Version, only
 	return t, nil
 }
 
-// Versions are the versions that were named, or the last one.
+// Versions returns the given versions, or the last one if there are none.
 func Versions(s *Selection, versions []bands.Version) ([]bands.Version, error) {
 	if len(versions) > 0 {
 		return versions, nil

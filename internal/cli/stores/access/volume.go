@@ -16,7 +16,7 @@ import (
 // IsVolume reports whether a driver makes the store's snapshots.
 func (s *Selection) IsVolume() bool { return s.Entry.Driver != "" }
 
-// Driver is the driver of a volume's store.
+// Driver returns the driver of a volume's store.
 func (s *Selection) Driver() (volume.Driver, error) { //nolint:ireturn // a driver by its name
 	d, ok := volume.Named(s.Entry.Driver, volume.Place{Store: s.Dir()})
 	if !ok {
@@ -25,24 +25,24 @@ func (s *Selection) Driver() (volume.Driver, error) { //nolint:ireturn // a driv
 	return d, nil
 }
 
-// Room is how large a volume is; zero if nobody knows.
+// Room returns the size of a volume and its use of the disk; zero if they are unknown.
 func Room(s *Selection) volume.Room {
 	d, err := s.Driver()
 	if err != nil {
 		return volume.Room{}
 	}
-	room, _ := d.Room() // what works on it reports what is wrong
+	room, _ := d.Room() // commands that use the volume report the error
 	return room
 }
 
-// SharedRoom is what of a volume's file, or of its bands, checkpoints have, too, in bytes; zero if
-// nobody knows.
+// SharedRoom returns the number of bytes of a volume's file, or of its bands, that are shared with
+// checkpoints; zero if it is unknown.
 func SharedRoom(s *Selection) int64 {
 	d, err := s.Driver()
 	if err != nil {
 		return 0
 	}
-	n, _ := volume.Shared(s.Store, d) // it is for the eye only
+	n, _ := volume.Shared(s.Store, d) // only for display
 	return n
 }
 
@@ -52,7 +52,7 @@ func VolumeIsOpen(s *Selection) bool {
 	return err == nil && !errors.Is(d.Check(s.Options.Root), volume.ErrNotOpen)
 }
 
-// MeasureVolume is retention.Measure of a volume.
+// MeasureVolume is retention.Measure for a volume.
 func MeasureVolume(ctx context.Context, s *Selection, tick func(done, total int64)) (retention.Usage, error) {
 	d, err := s.Driver()
 	if err != nil {
@@ -61,19 +61,18 @@ func MeasureVolume(ctx context.Context, s *Selection, tick func(done, total int6
 	return volume.Measure(ctx, s.Store, d, s.Options.Root, tick)
 }
 
-// OpenVolume makes the files of a volume appear in its folder, unless they do; of a tree there
-// is nothing to do.
+// OpenVolume mounts a volume on its folder, unless it is mounted. For a tree it does nothing.
 func OpenVolume(ctx context.Context, s *Selection) error {
 	return alone(ctx, s, func(d volume.Driver) error { return d.Open(s.Options.Root) })
 }
 
-// CloseVolume takes the files of a volume away from its folder. volume.ErrInUse if a process
-// uses them, unless lazy.
+// CloseVolume unmounts a volume from its folder. Unless lazy is set, it returns volume.ErrInUse if
+// a process uses the volume.
 func CloseVolume(ctx context.Context, s *Selection, lazy bool) error {
 	return alone(ctx, s, func(d volume.Driver) error { return d.Close(s.Options.Root, lazy) })
 }
 
-// alone calls do with the driver of a volume while nobody else works on the store.
+// alone calls do with the driver of a volume while it holds the store's lock.
 func alone(ctx context.Context, s *Selection, do func(volume.Driver) error) error {
 	if !s.IsVolume() {
 		return nil
@@ -89,15 +88,15 @@ func alone(ctx context.Context, s *Selection, do func(volume.Driver) error) erro
 	return errors.Join(do(driver), held.Release())
 }
 
-// recover ends a restore of a volume that was interrupted, and reports what was done. A
-// restore that is at work has the lock.
+// recover ends an interrupted restore of a volume, and reports the result. A restore that is still
+// running holds the lock.
 func (c *Command) recover(ctx context.Context, s *Selection) {
 	if !volume.Interrupted(s.Store) {
 		return
 	}
 	driver, err := s.Driver()
 	if err != nil {
-		return // whatever works on the volume reports it
+		return // commands that use the volume report the error
 	}
 	held, err := s.HoldLock(ctx, RestoreWait)
 	if err != nil {
@@ -121,8 +120,8 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 	}
 }
 
-// EndConversion ends a conversion that was interrupted, and reports what was done. One that is
-// at work has the lock.
+// EndConversion ends an interrupted conversion, and reports the result. A conversion that is still
+// running holds the lock.
 func (c *Command) EndConversion(ctx context.Context, known *registry.Registry) error {
 	did, err := registry.Converter{Registry: known}.End(ctx)
 	if did != "" && err == nil && !c.Quiet {
@@ -131,7 +130,7 @@ func (c *Command) EndConversion(ctx context.Context, known *registry.Registry) e
 	return err
 }
 
-// takeVolume is Take of a volume.
+// takeVolume is Take for a volume.
 func takeVolume(ctx context.Context, s *Selection, o capture.TakeOptions) (taken capture.Taken, err error) {
 	driver, err := s.Driver()
 	if err != nil {
@@ -159,7 +158,7 @@ func takeVolume(ctx context.Context, s *Selection, o capture.TakeOptions) (taken
 	return capture.Taken{Snapshot: snap}, age(ctx, s, held, o.Cause)
 }
 
-// age is thin of a volume, of which nothing counts but the age and number of snapshots.
+// age is thin for a volume, where only the age and the number of snapshots matter.
 func age(ctx context.Context, s *Selection, held *bands.Held, cause bands.Cause) error {
 	config, err := s.Registry.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
@@ -169,9 +168,9 @@ func age(ctx context.Context, s *Selection, held *bands.Held, cause bands.Cause)
 	return err
 }
 
-// PruneVolume deletes the snapshots of a volume that the policy has no place for.
+// PruneVolume deletes the snapshots of a volume that the policy doesn't keep.
 func PruneVolume(ctx context.Context, s *Selection, held *bands.Held, p retention.Policy) (retention.Pruned, error) {
-	snaps, _ := held.Snapshots() // one that can't be read stays
+	snaps, _ := held.Snapshots() // an unreadable one is kept
 	gone := retention.Aged(snaps, p)
 	if p.DryRun || len(gone) == 0 {
 		return retention.Pruned{Versions: gone}, nil

@@ -1,8 +1,8 @@
-// Package bisectcmd has the command bisect, of entire and of agentfs: it chooses the
-// snapshots, starts the command in each, and reports what turned good to bad.
+// Package bisectcmd has the command bisect, of entire and of agentfs: it selects the snapshots,
+// runs the user's command in each, and reports the first bad one.
 //
-// Of internal/cli it imports app, complete, format and stores/access. Package bands/bisect
-// does the search.
+// Of internal/cli it imports app, complete, format and stores/access. Package bands/bisect does the
+// search.
 package bisectcmd
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
-// command is what the commands below bisect share.
+// command is the state that the commands below bisect share.
 type command struct {
 	*access.Command
 
-	// name is how the user calls it. records reports that there are sessions, which name
+	// name is the command line of bisect. records reports whether there are sessions, which name
 	// moments and describe turns.
 	name    string
 	records bool
@@ -42,7 +42,7 @@ their times; what the command changed or created is taken back before the next. 
 present time. The command is started in the root of the scratch tree, which is no git
 repository, with the version in ENTIRE_BISECT. What it leaves running is ended.`
 
-// New returns `entire bisect`.
+// New returns the command `entire bisect`.
 func New(a *app.App) *cobra.Command {
 	c := &command{Command: &access.Command{App: a, Program: "entire fs", OwnFirst: true}, name: "entire bisect", records: true}
 	cmd := c.cobra()
@@ -51,7 +51,7 @@ func New(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// NewOfStores returns `agentfs bisect` and `entire fs bisect`.
+// NewOfStores returns the commands `agentfs bisect` and `entire fs bisect`.
 func NewOfStores(f *access.Command) *cobra.Command {
 	return (&command{Command: f, name: f.Program + " bisect"}).cobra()
 }
@@ -70,14 +70,14 @@ func (c *command) cobra() *cobra.Command {
 	return cmd
 }
 
-// opened is the search of a tree, which no other process works on.
+// opened is the search of a tree, locked against other processes.
 type opened struct {
 	*access.Selection
 
 	record *bisect.Record
 }
 
-// with runs do with the search of the selected tree, which it locks, and explains its error.
+// with locks the search of the selected tree, calls do with it, and explains its error.
 func (c *command) with(do func(context.Context, *opened, []string) error) func(*cobra.Command, []string) error {
 	return c.Run(func(ctx context.Context, args []string) error {
 		s, err := c.Selected(ctx)
@@ -94,7 +94,7 @@ func (c *command) with(do func(context.Context, *opened, []string) error) func(*
 	})
 }
 
-// explained gives an error of a search its hint.
+// explained adds a hint to an error of a search.
 func (c *command) explained(err error) error {
 	abort, aborted := errors.AsType[*bisect.AbortError](err)
 	end, wrongEnd := errors.AsType[*bisect.EndError](err)

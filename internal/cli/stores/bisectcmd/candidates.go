@@ -17,10 +17,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// candidates are the snapshots to search, the oldest first. Those in which nothing changed
-// are left out; with paths, those in which these didn't.
+// candidates returns the snapshots to search, the oldest first. Snapshots in which nothing changed
+// are left out; with paths, those in which no path changed.
 func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, paths []string) ([]bands.Version, error) {
-	all, _ := o.Snapshots() // those that can't be read are left out
+	all, _ := o.Snapshots() // unreadable ones are left out
 	all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Lineage != o.Options.Lineage || len(s.Only) > 0 })
 	if len(all) == 0 {
 		return nil, c.NoCheckpoints()
@@ -38,7 +38,7 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 		if to, err = c.moment(ctx, o, all, opts.to); err != nil {
 			return nil, err
 		}
-	case o.Entry.Active(): // the tree as it is now
+	case o.Entry.Active(): // the present tree
 		if err := o.CheckThere(); err != nil {
 			return nil, err
 		}
@@ -62,8 +62,8 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 	return versions, err
 }
 
-// changing are the snapshots that differ from the one before, and the last one, whose
-// predecessor is left out if it is the same.
+// changing returns the first snapshot and those that differ from their predecessors, with paths
+// only in one of them.
 func changing(ctx context.Context, o *opened, all []bands.Snapshot, paths []string) ([]bands.Version, error) {
 	if o.IsVolume() {
 		return changingInVolume(ctx, o, all, paths)
@@ -80,7 +80,7 @@ func changing(ctx context.Context, o *opened, all []bands.Snapshot, paths []stri
 				if err != nil && ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				differs = differs || touched || err != nil // what can't be compared may differ
+				differs = differs || touched || err != nil // on an error they may differ
 			}
 		}
 		if differs {
@@ -90,8 +90,8 @@ func changing(ctx context.Context, o *opened, all []bands.Snapshot, paths []stri
 	return list, nil
 }
 
-// changingInVolume is changing of a volume. Without paths it is all snapshots: to compare two
-// can take longer than to try one more.
+// changingInVolume is changing for a volume. Without paths it returns all snapshots: a comparison
+// can take longer than another run.
 func changingInVolume(ctx context.Context, o *opened, all []bands.Snapshot, paths []string) ([]bands.Version, error) {
 	list := []bands.Version{all[0].Version}
 	for i := 1; i < len(all); i++ {
@@ -106,14 +106,14 @@ func changingInVolume(ctx context.Context, o *opened, all []bands.Snapshot, path
 		touches := func(file string) bool {
 			return slices.ContainsFunc(paths, func(path string) bool { return file == path || strings.HasPrefix(file, path+"/") })
 		}
-		if err != nil || slices.ContainsFunc(changed, touches) { // what can't be compared may differ
+		if err != nil || slices.ContainsFunc(changed, touches) { // on an error they may differ
 			list = append(list, all[i].Version)
 		}
 	}
 	return list, nil
 }
 
-// moment is the snapshot that a text names.
+// moment returns the snapshot that spec names.
 func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, spec string) (bands.Version, error) {
 	if v, err := bands.ParseVersion(spec); err == nil && spec[0] == 'v' || !c.records && err == nil {
 		s, err := o.Own(v)

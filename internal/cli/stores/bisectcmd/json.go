@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 )
 
-// foundJSON is what a search prints in the end; docs/formats/bisect.md describes it.
+// foundJSON is the output of `bisect run --json`; docs/formats/bisect.md describes it.
 type foundJSON struct {
 	Good     string                `json:"good"`
 	Bad      string                `json:"bad"`
@@ -36,7 +36,7 @@ type callJSON struct {
 	Text string `json:"text"`
 }
 
-// logJSON is what `bisect log --json` prints.
+// logJSON is the output of `bisect log --json`.
 type logJSON struct {
 	Command  []string   `json:"command"`
 	Paths    []string   `json:"paths"`
@@ -62,7 +62,7 @@ func newRunsJSON(runs []bisect.Run) []runJSON {
 	list := make([]runJSON, 0, len(runs))
 	for _, r := range runs {
 		one := runJSON{Version: r.Version.String(), Result: string(r.Result), Exit: r.Exit, Note: r.Note, Millis: r.Millis, Setup: r.Setup}
-		if !r.At.IsZero() { // it isn't of a log
+		if !r.At.IsZero() { // zero for a run from a log
 			one.At = &r.At
 		}
 		list = append(list, one)
@@ -70,7 +70,7 @@ func newRunsJSON(runs []bisect.Run) []runJSON {
 	return list
 }
 
-// names are the versions as they are written.
+// names returns the names of versions.
 func names(versions []bands.Version) []string {
 	list := make([]string, len(versions))
 	for i, v := range versions {
@@ -79,7 +79,7 @@ func names(versions []bands.Version) []string {
 	return list
 }
 
-// print prints JSON as the program does.
+// print prints JSON in the form of the program: entire or agentfs.
 func (c *command) print(v any) error {
 	if c.records {
 		return c.Streams.JSON(v)

@@ -21,18 +21,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// culprit is what turned good to bad.
+// culprit is the change from good to bad.
 type culprit struct {
 	bisect.Outcome
 
 	good, bad bands.Snapshot
-	turn      *turnJSON // nil if no turn made it
+	turn      *turnJSON // nil if no turn made the change
 	files     []diff.File
 	look      []string // commands that show more
 	back      string
 }
 
-// report prints what was found. Where results differed the exit status is that of a failure.
+// report prints the result. If results differed between runs, it fails.
 func (c *command) report(ctx context.Context, o *opened, state *bisect.State, found bisect.Outcome) (err error) {
 	at := &culprit{Outcome: found}
 	if at.good, err = o.Snapshot(found.Good); err == nil {
@@ -42,7 +42,7 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 		return err
 	}
 	versions := []bands.Version{found.Good, found.Bad}
-	var only []string // of a volume: what differs
+	var only []string // of a volume: the paths that differ
 	if o.IsVolume() {
 		if only, err = access.ChangedInVolume(ctx, o.Selection, versions); err != nil {
 			return err
@@ -87,10 +87,10 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 	return err
 }
 
-// mostLines is how long a diff is printed whole.
+// mostLines is the maximum number of lines of a diff that is printed.
 const mostLines = 60
 
-// show prints what was found for people.
+// show prints the result as text.
 func (c *command) show(ctx context.Context, at *culprit, sides *access.Sides) error {
 	s := c.Streams
 	s.Printf("%s is the first bad snapshot, %s the last good one.\n", s.Paint(ui.Bold, at.Bad.String()), at.Good)
@@ -149,12 +149,12 @@ func (c *command) show(ctx context.Context, at *culprit, sides *access.Sides) er
 	return nil
 }
 
-// mostCalls is how many calls of a turn are listed.
+// mostCalls is the maximum number of calls of a turn that are listed.
 const mostCalls = 6
 
-// turnOf is the turn at whose end, or in which, the first bad snapshot was taken; nil if it
-// was taken for something else. Of its calls those are listed that name a changed file, or
-// are commands.
+// turnOf returns the turn during or at the end of which the first bad snapshot was taken, nil if it
+// was taken for another reason. It lists the turn's calls that name a changed file, and its
+// commands.
 func (c *command) turnOf(ctx context.Context, at *culprit) *turnJSON {
 	by := at.bad.Causality
 	if at.bad.Cause == bands.Prompt || by.Session == "" && by.Prompt == "" && by.Action == "" {
@@ -173,7 +173,7 @@ func (c *command) turnOf(ctx context.Context, at *culprit) *turnJSON {
 	return t
 }
 
-// fromIndex completes a turn with what the index has of it.
+// fromIndex completes a turn from the index.
 func (c *command) fromIndex(ctx context.Context, at *culprit, t *turnJSON) (err error) {
 	repo, err := c.Repository()
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *command) fromIndex(ctx context.Context, at *culprit, t *turnJSON) (err 
 		t.At = &at
 	}
 	calls, err := r.Calls(ctx, row.ID, true)
-	var named []callJSON // a changed file: they come first
+	var named []callJSON // these name a changed file and come first
 	for _, call := range calls {
 		one := callJSON{Tool: call.Tool, Text: call.Text}
 		if slices.ContainsFunc(at.files, func(f diff.File) bool { return strings.Contains(call.Text, path.Base(f.Path)) }) {

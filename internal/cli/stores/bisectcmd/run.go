@@ -87,7 +87,7 @@ After an interruption --continue goes on, with what has been found so far.` + ac
 	return cmd
 }
 
-// run begins a search, or goes on with one.
+// run starts a search, or continues one.
 func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []string) error {
 	state, err := o.record.Read()
 	switch {
@@ -117,7 +117,7 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 	return c.search(ctx, o, state, opts)
 }
 
-// search goes on until the search is over, and reports what was found.
+// search runs the search to its end, and reports the result.
 func (c *command) search(ctx context.Context, o *opened, state *bisect.State, opts runOptions) error {
 	dir, err := c.scratchFolder(o, state, opts)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 	return c.report(ctx, o, state, found)
 }
 
-// scratchFolder is the folder in which the scratch tree is made.
+// scratchFolder returns the folder for the scratch tree.
 func (c *command) scratchFolder(o *opened, state *bisect.State, opts runOptions) (string, error) {
 	dir := opts.scratch
 	if dir == "" && o.IsVolume() {
@@ -212,7 +212,7 @@ func (c *command) scratchFolder(o *opened, state *bisect.State, opts runOptions)
 	return dir, nil
 }
 
-// clones is the tree as the source of clones, where the file system shares blocks.
+// clones returns the present tree as a source of clones, if the file system shares blocks.
 func clones(ctx context.Context, o *opened, v bands.Snapshot) (*export.CloneSource, error) {
 	if o.Linking() != disk.Reflink || v.Lineage != o.Options.Lineage {
 		return nil, nil //nolint:nilnil // none
@@ -232,7 +232,7 @@ func clones(ctx context.Context, o *opened, v bands.Snapshot) (*export.CloneSour
 	return &export.CloneSource{Root: o.Options.Root, Read: read, Present: present}, nil
 }
 
-// gitLocal are the variables that belong to one repository, as git rev-parse --local-env-vars
+// gitLocal holds the variables that belong to one repository, as git rev-parse --local-env-vars
 // lists them.
 //
 //nolint:gochecknoglobals // a table

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// NewBlameCmd is `blame`.
+// NewBlameCmd returns the command blame.
 func NewBlameCmd(f *access.Command) *cobra.Command {
 	lines := ""
 	cmd := &cobra.Command{
@@ -84,13 +84,13 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-// blamed is what is asked: a file of the tree, or of a checkpoint.
+// blamed is the file of the argument: in the tree, or in a checkpoint.
 type blamed struct {
 	path    string
 	version bands.Version // 0: the tree
 }
 
-// blameJSON is what `blame --json` prints.
+// blameJSON is the output of `blame --json`.
 type blameJSON struct {
 	Path    string      `json:"path"`
 	Bytes   []byte      `json:"path_bytes,omitempty"`
@@ -103,14 +103,14 @@ type blameJSON struct {
 type rangeJSON struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
-	// Path is the file's path then, if it was another one.
+	// Path is the file's path in the checkpoint, if it was another one.
 	Path  string `json:"path,omitempty"`
 	Bytes []byte `json:"path_bytes,omitempty"`
-	// Checkpoint is absent for lines that none has.
+	// Checkpoint is absent for lines that no checkpoint has.
 	Checkpoint *format.CheckpointJSON `json:"checkpoint,omitempty"`
 }
 
-// whatToBlame reads the argument.
+// whatToBlame parses the argument.
 func whatToBlame(s *access.Selection, file string) (blamed, error) {
 	if version, path, ok := strings.Cut(file, ":"); ok && path != "" {
 		if v, err := bands.ParseVersion(version); err == nil {
@@ -170,7 +170,7 @@ func blame(ctx context.Context, s *access.Selection, what blamed, first, last in
 	return result, unblamed(s, what, err)
 }
 
-// unblamed is an error with the file's name, and with advice.
+// unblamed adds the file's name and a hint to an error.
 func unblamed(s *access.Selection, what blamed, err error) error {
 	name := format.Path(what.path)
 	if what.version != 0 {
@@ -187,7 +187,7 @@ func unblamed(s *access.Selection, what blamed, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// lineRange reads -L; 0 is an end that isn't given.
+// lineRange parses -L; an omitted end is 0.
 func lineRange(text string) (first, last int, err error) {
 	if text == "" {
 		return 0, 0, nil

@@ -1,7 +1,7 @@
-// Package causality has the commands that ask what changed, and because of whom: blame,
-// timeline, search and log, of `entire fs` and agentfs.
+// Package causality has the commands that show changes and their authors: blame, timeline, search
+// and log, of `entire fs` and agentfs.
 //
-// Of internal/cli it imports access, app and format.
+// Of internal/cli it imports access, app, complete and format.
 package causality
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// defaultLimit is how many checkpoints a command lists without --limit.
+// defaultLimit is the number of checkpoints that a command lists without --limit.
 const defaultLimit = 20
 
-// each calls visit with the checkpoints of the selected tree, the newest first, until
-// it returns false. Those that can't be read are named.
+// each calls visit with the checkpoints of the selected tree, the newest first, until it returns
+// false. It prints notes on unreadable ones.
 func each(ctx context.Context, s *access.Selection, visit func(bands.Snapshot) bool) error {
 	f, seen := s.Command, false
 	err := s.Registry.Rows().Each(ctx, s.Store, func(snap bands.Snapshot) bool {
@@ -30,7 +30,7 @@ func each(ctx context.Context, s *access.Selection, visit func(bands.Snapshot) b
 			return true
 		}
 		seen = true
-		snap.Volume = s.Entry.Driver // which a row doesn't have
+		snap.Volume = s.Entry.Driver // the row doesn't have it
 		return visit(snap)
 	})
 	if ctx.Err() != nil || err != nil && !seen {
@@ -46,8 +46,8 @@ func each(ctx context.Context, s *access.Selection, visit func(bands.Snapshot) b
 	return nil
 }
 
-// eachPair is each, with the checkpoint before each; nil before the first. It reports to tick
-// how many of the store's checkpoints are passed.
+// eachPair is like each, with the checkpoint before each; nil for the first. It reports to tick the
+// number of the store's checkpoints that it has passed.
 func eachPair(ctx context.Context, s *access.Selection, tick func(done, total int64), visit func(now bands.Snapshot, old *bands.Snapshot) bool) error {
 	versions, err := s.Versions()
 	if err != nil {
@@ -71,10 +71,10 @@ func eachPair(ctx context.Context, s *access.Selection, tick func(done, total in
 	return err
 }
 
-// unseen is for progress that nobody is shown.
+// unseen is for progress that is not shown.
 func unseen(int64, int64) {}
 
-// entries are the values that visit gives to take, until that returns false, and its error.
+// entries returns the values that visit passes to take, until take returns false, and its error.
 func entries(visit func(take func(any) bool) error) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		more := true
@@ -88,8 +88,8 @@ func entries(visit func(take func(any) bool) error) iter.Seq2[any, error] {
 	}
 }
 
-// actor is who made what is new in a checkpoint, as agent/action. What is new at a
-// prompt was made before it, by a person.
+// actor returns the author of the changes in a checkpoint, as agent/action. The changes at a prompt
+// were made before it, by a person.
 func actor(s bands.Snapshot) string {
 	by := s.Causality
 	if s.Cause == bands.Prompt || by.Agent == "" && by.Action == "" {
@@ -101,13 +101,13 @@ func actor(s bands.Snapshot) string {
 	return ui.Line(by.Agent+"/"+by.Action, format.MessageWidth)
 }
 
-// about is what a checkpoint was taken for: its turn, or its message in quotes.
+// about returns the reason for a checkpoint: its turn, or its message in quotes.
 func about(s bands.Snapshot) string {
 	return cmp.Or(format.TurnText(s), strings.TrimSpace(format.Quoted(s.Message)))
 }
 
-// whole is the JSON of a checkpoint, of which a row of the catalog has less than its
-// description.
+// whole returns the JSON of a checkpoint, from its description if that is readable: a row of the
+// catalog has less.
 func whole(s *access.Selection, snap bands.Snapshot) format.CheckpointJSON {
 	if full, err := s.Snapshot(snap.Version); err == nil {
 		snap = full
@@ -115,7 +115,7 @@ func whole(s *access.Selection, snap bands.Snapshot) format.CheckpointJSON {
 	return format.NewCheckpointJSON(snap)
 }
 
-// since is the time of --since.
+// since parses the time of --since.
 func since(now time.Time, text string) (time.Time, error) {
 	t, err := app.ParseTime(text, now)
 	if err != nil {
@@ -124,7 +124,7 @@ func since(now time.Time, text string) (time.Time, error) {
 	return t, nil
 }
 
-// limited is an error unless a limit can be one; 0 is none.
+// limited returns an error for an invalid limit; 0 means no limit.
 func limited(limit int) error {
 	if limit < 0 {
 		return app.Usagef("--limit is less than 0")

@@ -13,8 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// completeCauses lets the shell complete the flags of log with the values of the newest
-// checkpoints, each once.
+// completeCauses completes the flags of log with the values of the newest checkpoints, each once.
 func completeCauses(f *access.Command, cmd *cobra.Command) {
 	const newest = 200
 	one := func(of func(bands.Causality) string) func(bands.Causality) []string {

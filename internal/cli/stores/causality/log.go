@@ -21,7 +21,7 @@ type logOptions struct {
 	limit                         int
 }
 
-// NewLogCmd is `log`.
+// NewLogCmd returns the command log.
 func NewLogCmd(f *access.Command) *cobra.Command {
 	var opts logOptions
 	cmd := &cobra.Command{
@@ -84,8 +84,8 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-// eachLogged gives take the accepted checkpoints, with paths those that changed one of them, at
-// most as many as the limit and until it returns false.
+// eachLogged passes the accepted checkpoints to take, with paths those that changed one of them, up
+// to the limit and until take returns false.
 func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) (err error) {
 	count := 0
 	limited := func(snap bands.Snapshot) bool {
@@ -129,14 +129,14 @@ func eachLogged(ctx context.Context, s *access.Selection, paths []string, opts l
 	return errors.Join(failed, err)
 }
 
-// isBy reports whether a snapshot is an agent's, by its name or label; any is if that is empty.
+// isBy reports whether a snapshot is by the agent with a name or label; an empty name matches any.
 func isBy(name string, s bands.Snapshot) bool {
 	by := s.Causality.Agent
 	a, known := agent.ByName(by)
 	return name == "" || strings.EqualFold(name, by) || known && strings.EqualFold(name, a.Label)
 }
 
-// accept reports whether the filters hold that need nothing but the row.
+// accept reports whether a checkpoint passes the filters that need only its row.
 func (o *logOptions) accept(s bands.Snapshot) bool {
 	by := s.Causality
 	if !isBy(o.agent, s) || o.action != "" && !strings.EqualFold(o.action, by.Action) ||

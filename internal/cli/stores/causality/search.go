@@ -17,14 +17,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// maxHitPaths is how many paths of a checkpoint a search returns, shownPaths how many
-// paths are printed.
+// maxHitPaths is the maximum number of paths of a checkpoint that a search returns, shownPaths the
+// number that is printed.
 const (
 	maxHitPaths = 100
 	shownPaths  = 3
 )
 
-// NewSearchCmd is `search`.
+// NewSearchCmd returns the command search.
 func NewSearchCmd(f *access.Command) *cobra.Command {
 	limit := 0
 	cmd := &cobra.Command{
@@ -89,7 +89,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-// hit is a checkpoint that a search has found.
+// hit is a checkpoint found by a search.
 type hit struct {
 	snapshot bands.Snapshot
 	matched  []field
@@ -99,7 +99,7 @@ type hit struct {
 // field is a text of a checkpoint that is searched.
 type field struct{ name, value string }
 
-// hitJSON is an element of what `search --json` prints.
+// hitJSON is an element of the output of `search --json`.
 type hitJSON struct {
 	format.CheckpointJSON
 
@@ -107,7 +107,7 @@ type hitJSON struct {
 	Paths   []string `json:"paths"`
 }
 
-// search gives take the checkpoints that have all of the words, at most limit and until it
+// search passes the checkpoints that have all of the words to take, at most limit and until take
 // returns false.
 func search(ctx context.Context, s *access.Selection, words []string, limit int, tick func(done, total int64), take func(hit) bool) (err error) {
 	count := 0
@@ -143,7 +143,7 @@ func search(ctx context.Context, s *access.Selection, words []string, limit int,
 	return err
 }
 
-// match notes the fields that have one of the words, and returns the words that none has.
+// match records the fields that have one of the words, and returns the words that no field has.
 func (h *hit) match(words []string) (left []string) {
 	by := h.snapshot.Causality
 	fields := make([]field, 0, 7+len(by.Metadata)+2*len(h.snapshot.Pairs))
@@ -174,7 +174,7 @@ func (h *hit) match(words []string) (left []string) {
 	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return found[word] })
 }
 
-// why is where the words were found, but in the message, which is shown anyway.
+// why lists where the words were found, except in the message or prompt, which is shown anyway.
 func (h *hit) why() string {
 	var parts []string
 	shown := about(h.snapshot)
@@ -190,7 +190,7 @@ func (h *hit) why() string {
 	return strings.Join(append(parts, shortPaths(h.paths)...), ", ")
 }
 
-// shortPaths are the first paths, and how many more there are.
+// shortPaths returns the first paths, and the number of the others.
 func shortPaths(paths []string) []string {
 	var list []string
 	for i, path := range paths {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// countedFiles is up to how many changed files their lines are counted.
+// countedFiles is the maximum number of changed files in which lines are counted.
 const countedFiles = 500
 
 type timelineOptions struct {
@@ -26,7 +26,7 @@ type timelineOptions struct {
 	limit        int
 }
 
-// NewTimelineCmd is `timeline`.
+// NewTimelineCmd returns the command timeline.
 func NewTimelineCmd(f *access.Command) *cobra.Command {
 	var opts timelineOptions
 	cmd := &cobra.Command{
@@ -98,34 +98,34 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + access
 	return cmd
 }
 
-// moment is a checkpoint with what is new in it.
+// moment is a checkpoint with the changes since the one before.
 type moment struct {
 	snapshot bands.Snapshot
-	first    bool // there is none before it
+	first    bool // there is no checkpoint before it
 	counted  bool
 	files    []diff.File
-	err      error // why they can't be compared
+	err      error // of the comparison
 }
 
-// momentJSON is an element of what `timeline --json` prints.
+// momentJSON is an element of the output of `timeline --json`.
 type momentJSON struct {
 	format.CheckpointJSON
 
 	First bool `json:"first,omitempty"`
-	// Added and Removed are absent where lines weren't counted.
+	// Added and Removed are absent if lines weren't counted.
 	Added   *int              `json:"added,omitempty"`
 	Removed *int              `json:"removed,omitempty"`
 	Changes []format.DiffJSON `json:"changes"`
 	Error   string            `json:"compare_error,omitempty"`
 }
 
-// timeline gives take the wanted checkpoints since a time in which something changed, at most as
-// many as the limit and until it returns false, and returns in how many nothing changed.
+// timeline passes the selected checkpoints since a time that have changes to take, up to the limit
+// and until take returns false. It returns the number of those without changes.
 func timeline(ctx context.Context, s *access.Selection, opts timelineOptions, from time.Time, tick func(done, total int64), take func(moment) bool) (same int, err error) {
 	count := 0
 	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if now.Created.Before(from) {
-			return false // versions are given out in the order of time
+			return false // versions increase with time
 		}
 		if !isBy(opts.agent, now) {
 			return ctx.Err() == nil
@@ -162,7 +162,7 @@ func (m *moment) compare(ctx context.Context, s *access.Selection, old bands.Sna
 	return err
 }
 
-// totals are the lines added and removed.
+// totals returns the numbers of lines added and removed.
 func (m *moment) totals() (added, removed int) {
 	for i := range m.files {
 		added += m.files[i].Added
@@ -171,7 +171,7 @@ func (m *moment) totals() (added, removed int) {
 	return added, removed
 }
 
-// cells are the columns of lines added and removed, and of files.
+// cells returns the columns of lines added, of lines removed, and of files.
 func (m *moment) cells() (added, removed, files string) {
 	switch {
 	case m.err != nil:
@@ -195,7 +195,7 @@ func (m *moment) cells() (added, removed, files string) {
 	return added, removed, strings.Join(shortPaths(paths), ", ")
 }
 
-// clock is the time of day, with the day if it isn't today.
+// clock returns the time of day, with the date if it isn't today.
 func clock(now, t time.Time) string {
 	t = t.In(now.Location())
 	switch {
