@@ -13,23 +13,23 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// base is the snapshot that a tree is compared with, and its stat cache. Without
-// one everything is read.
+// base is the snapshot that a tree is compared with, and its stat cache. Without a base every file
+// is read.
 type base struct {
 	snap    bands.Snapshot
 	cache   *statcache.Cache
 	records *tree.Records
 	reader  *band.Reader
 	rules   *rules.Rules
-	// now is the moment from which on the file system's record of changes is read the next time; nil
-	// where there is none, or the tree is small.
+	// now is the moment from which the next walk will read the file system's record of changes; nil
+	// if there is no such record, or the tree is small.
 	now     *touched.Moment
-	touched touched.Folders // what may have changed since the cache was written; nil: anything
+	touched touched.Folders // may have changed since the cache was written; nil: anything may have
 	opened  *statcache.Cache
-	took    time.Duration // to open it and to ask the file system
+	took    time.Duration // by opening it and asking the file system
 }
 
-// entries is about how many entries the tree has: as many as at the last snapshot; 0 if that
+// entries returns the approximate number of entries of the tree: that of the last snapshot; 0 if it
 // isn't known.
 func (b *base) entries() int64 {
 	if b.cache == nil {
@@ -38,8 +38,8 @@ func (b *base) entries() int64 {
 	return b.snap.Totals.Files + b.snap.Totals.Dirs
 }
 
-// openBase finds the stat cache and checks that what it was written for is still
-// there. A partial snapshot has none.
+// openBase opens the stat cache and checks that its snapshot still exists. A partial snapshot has
+// no base.
 func openBase(s *bands.Store, set bands.Settings) *base {
 	b := &base{rules: rules.New(set.Options, s.Dir())}
 	if len(set.Only) > 0 {
@@ -49,7 +49,7 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 	b.follow(s, set, path)
 	if b.cache == nil || !b.load(s, set) {
 		b.touched = nil
-		b.cache, _ = statcache.Read(path) // an unusable one is as good as none
+		b.cache, _ = statcache.Read(path) // an unusable one counts as none
 		if b.cache != nil && !b.load(s, set) {
 			b.cache = nil
 		}
@@ -60,7 +60,7 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 	return b
 }
 
-// load finds the snapshot that the cache was written for, and reports whether it is there with all its bands.
+// load finds the cache's snapshot and reports whether it exists with all its bands.
 func (b *base) load(s *bands.Store, set bands.Settings) bool {
 	snap, err := s.Snapshot(b.cache.Version)
 	if err != nil || snap.Lineage != set.Lineage {

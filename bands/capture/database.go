@@ -17,10 +17,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// patience is how long a database may keep a walk waiting.
+// patience is the maximum time that a database may block a walk.
 const patience = 50 * time.Millisecond
 
-// startsDatabase reports whether the file of the name is a database.
+// startsDatabase reports whether the named file is a database.
 func (d *dirReader) startsDatabase(name string) bool {
 	f, err := d.n.dir.OpenFile(name)
 	if err != nil {
@@ -30,20 +30,19 @@ func (d *dirReader) startsDatabase(name string) bool {
 	return IsDatabase(f)
 }
 
-// IsDatabase reports whether the file is a database, by its beginning.
+// IsDatabase reports whether the file is a database, judging by its first bytes.
 func IsDatabase(f *os.File) bool {
 	var head [16]byte
 	n, err := f.ReadAt(head[:], 0)
 	return err == nil && sqlite.IsDatabase(head[:n])
 }
 
-// database is a database that is read with the files that belong to it, all as
-// they were at one moment.
+// database is a database that is read together with its other files, as they were at one moment.
 type database struct {
 	dir   *dirReader
 	main  string // the name of the main file
-	taken []item // of this attempt
-	err   error  // of reading the last file
+	taken []item // by this attempt
+	err   error  // from reading the last file
 }
 
 func (d *dirReader) database(main string) *database { return &database{dir: d, main: main} }
@@ -63,7 +62,7 @@ func (db *database) capture(ctx context.Context) error {
 	case IsFatal(err):
 		return err
 	}
-	// The files are part of the database: those that the capture doesn't bring are gone.
+	// The files are part of the database. Those that the capture doesn't return no longer exist.
 	for _, name := range db.files() {
 		it := d.item(name)
 		switch {
@@ -85,10 +84,10 @@ func (db *database) capture(ctx context.Context) error {
 			}
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		// The main file went: what is left is no database.
+		// The main file was removed: the rest is no database.
 		return db.strays(ctx)
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		// The names of the files beside it would be too long: it has none.
+		// The names of its companion files would be too long, so it has none.
 		d.plain = db.main
 		return d.file(ctx, d.item(db.main))
 	case errors.Is(err, sqlite.ErrBusy), errors.Is(err, ErrMoved):
@@ -99,7 +98,7 @@ func (db *database) capture(ctx context.Context) error {
 	return nil
 }
 
-// read reads one of the files. The main one is the first of each attempt.
+// read reads one of the files. Each attempt reads the main file first.
 func (db *database) read(name string, f *os.File, st dirfd.Stat) error {
 	if name == db.main {
 		db.taken = db.taken[:0]
@@ -121,7 +120,7 @@ func (db *database) read(name string, f *os.File, st dirfd.Stat) error {
 	return err
 }
 
-// readFrom stores the content of a database's file; d.st has its data.
+// readFrom stores the content of a database's file; d.st has its stat data.
 func (fr *fileReader) readFrom(name string, f *os.File) (content, error) {
 	if fr.st.Size > smallFile || sparse(&fr.st) {
 		src := source{file: f, size: fr.st.Size, before: fr.partsBefore(name)}
@@ -145,9 +144,8 @@ func (fr *fileReader) readFrom(name string, f *os.File) (content, error) {
 	return content{ref: ref}, err
 }
 
-// layout returns where the holes of a database's file are, of which f may be a
-// copy that has none: as the file of that name has them, if it hasn't changed
-// since, else where there are pages of zeros.
+// layout returns the holes of the named file of a database; f may be a copy without holes. They are
+// read from the named file itself if it hasn't changed since, else pages of zeros count as holes.
 func (fr *fileReader) layout(name string, f *os.File) []segment {
 	var list []segment
 	add := func(off, n int64, hole bool) error {
@@ -163,13 +161,12 @@ func (fr *fileReader) layout(name string, f *os.File) []segment {
 	}
 	list = nil
 	if zeroPages(f, fr.st.Size, add) != nil {
-		return nil // then reading f fails too
+		return nil // then reading f fails, too
 	}
 	return list
 }
 
-// zeroPages is disk.Segments for a file that has lost its holes: each page of
-// zeros was one.
+// zeroPages is disk.Segments for a file that has lost its holes: each page of zeros counts as one.
 func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
 	const page = 4 << 10
 	buf, zeros := make([]byte, page), make([]byte, page)
@@ -192,13 +189,13 @@ func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error
 	return yield(from, size-from, hole)
 }
 
-// files are the names of the main file and of those that may belong to it.
+// files returns the names of the main file and of its possible companions.
 func (db *database) files() []string {
 	companions := sqlite.Companions(db.main)
 	return append([]string{db.main}, companions[:]...)
 }
 
-// refuse makes the files unknown.
+// refuse records the files as unknown.
 func (db *database) refuse(why tree.Reason) {
 	d := db.dir
 	for _, name := range db.files() {
@@ -208,7 +205,7 @@ func (db *database) refuse(why tree.Reason) {
 	}
 }
 
-// strays reads what is left when the main file went, as files.
+// strays reads the companions of a removed main file as ordinary files.
 func (db *database) strays(ctx context.Context) error {
 	for _, name := range sqlite.Companions(db.main) {
 		it := db.dir.item(name)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// partLength is how long the parts of a large file are. They begin at its
-// multiples, so that a change in one leaves the others.
+// partLength is the length of the parts of a large file. They begin at its multiples, so that a
+// change in one part leaves the others as they are.
 const partLength = 1 << 20
 
 // readLarge reads a file that is large or has holes.
@@ -56,13 +56,13 @@ func (fr *fileReader) readLarge(name string) (c content, err error) {
 	return c, err
 }
 
-// source is a large file, and what was stored of it before.
+// source is a large file, with its former parts.
 type source struct {
 	file   *os.File
 	size   int64
 	before []band.Part
-	layout []segment // where the holes are; nil: the file has them
-	most   int64     // how many bytes may differ from before, 0: any number; beyond it is errMuch
+	layout []segment // the holes; nil: as the file has them
+	most   int64     // limit of bytes that differ from before, 0: none; beyond it: errMuch
 }
 
 // segment is a part of a file that is all data or all hole.
@@ -71,7 +71,7 @@ type segment struct {
 	hole   bool
 }
 
-// partsBefore are the parts of what was stored under the name.
+// partsBefore returns the parts that were stored under the name before.
 func (fr *fileReader) partsBefore(name string) []band.Part {
 	e := fr.entryBefore(name)
 	if e == nil || e.Kind != tree.File || !e.Parts {
@@ -79,7 +79,7 @@ func (fr *fileReader) partsBefore(name string) []band.Part {
 	}
 	parts, err := fr.base.Parts(e.Content)
 	if err != nil {
-		return nil // it is stored anew
+		return nil // it is stored again
 	}
 	return parts
 }
@@ -104,7 +104,7 @@ func (fr *fileReader) listed(parts []band.Part, before *tree.Entry) (content, er
 	return c, kept(err)
 }
 
-// BandsOf are the bands that parts name.
+// BandsOf returns the bands that the parts refer to.
 func BandsOf(parts []band.Part) []uint32 {
 	var bands []uint32
 	for _, p := range parts {
@@ -115,7 +115,7 @@ func BandsOf(parts []band.Part) []uint32 {
 	return tree.Merge(bands)
 }
 
-// parts stores a file in parts, and leaves its holes out.
+// parts stores a file in parts, without its holes.
 func (fr *fileReader) parts(src source) ([]band.Part, error) {
 	before := map[int64]band.Part{}
 	var at int64
@@ -163,7 +163,7 @@ func (fr *fileReader) parts(src source) ([]band.Part, error) {
 	return parts, err
 }
 
-// part stores one part; before is what was at its place.
+// part stores one part; before is the former part at its offset.
 func (fr *fileReader) part(from *io.SectionReader, before band.Part) (band.Part, error) {
 	if fr.buf == nil {
 		fr.buf = make([]byte, smallFile)
@@ -174,7 +174,7 @@ func (fr *fileReader) part(from *io.SectionReader, before band.Part) (band.Part,
 	}
 	if before.Length == int64(len(data)) && before.Ref.Hash == sha256.Sum256(data) {
 		if before.Kind == band.PiecePart {
-			return before, nil // its blocks are the file's own
+			return before, nil // the content is in the file's own band
 		}
 		ref, err := fr.to.keep(before.Ref, band.Data, data)
 		before.Ref = ref
@@ -185,14 +185,14 @@ func (fr *fileReader) part(from *io.SectionReader, before band.Part) (band.Part,
 }
 
 const (
-	// fewChanged is how many bytes of a large file may always be stored again
-	// before all of it is cloned anew, changedShare of how many one may.
+	// fewChanged is the number of bytes of a large file that may always be stored again before the
+	// whole file is cloned again; 1/changedShare of a larger file may be.
 	fewChanged   = 16 << 20
 	changedShare = 8
 )
 
-// whole stores a large file where the file system clones: as a band of its own,
-// or, if little of it changed, as pieces of that band and records of the rest.
+// whole stores a large file on a file system that can clone: as a band of its own, or, if little of
+// it changed, as pieces of that band and records of the rest.
 func (fr *fileReader) whole(src source) ([]band.Part, error) {
 	if len(src.before) == 1 && src.before[0].Kind == band.RawPart && src.before[0].Length == src.size {
 		hash, err := hashOf(src.file, src.size)
@@ -219,11 +219,11 @@ func (fr *fileReader) whole(src source) ([]band.Part, error) {
 	return parts, err
 }
 
-// errMuch means that so much of a file changed that it is better cloned.
+// errMuch means that so much of a file changed that it should be cloned.
 var errMuch = errors.New("much of the file changed")
 
-// piecesOf are the pieces of a file of that size, which is or becomes the raw
-// band of that number.
+// piecesOf returns the pieces of a file of that size, which is or becomes the raw band of that
+// number.
 func piecesOf(f *os.File, size int64, number uint32) ([]band.Part, error) {
 	if size/band.PieceUnit > math.MaxUint32 {
 		hash, err := hashOf(f, size)
@@ -242,7 +242,7 @@ func piecesOf(f *os.File, size int64, number uint32) ([]band.Part, error) {
 	return parts, nil
 }
 
-// hashOf is the hash of the first size bytes.
+// hashOf returns the hash of the first size bytes.
 func hashOf(f *os.File, size int64) (h band.Hash, err error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.NewSectionReader(f, 0, size))
@@ -253,7 +253,7 @@ func hashOf(f *os.File, size int64) (h band.Hash, err error) {
 	return h, err
 }
 
-// cut turns the end of a file that should be longer into errMoved.
+// cut replaces the error for an unexpected end of a file by ErrMoved.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrMoved

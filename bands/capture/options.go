@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// TakeOptions are what a snapshot is taken for.
+// TakeOptions describe a snapshot to take.
 type TakeOptions struct {
 	bands.Options
 	Message   string
@@ -15,30 +15,30 @@ type TakeOptions struct {
 	Causality bands.Causality
 	// SkipUnchanged takes no snapshot if nothing differs from the parent.
 	SkipUnchanged bool
-	// Late marks the snapshot so.
+	// Late is recorded in the snapshot.
 	Late bool
-	// Force ignores floor and cap: for snapshots that the user asked for, and rescues.
+	// Force ignores floor and cap: for snapshots requested by the user, and rescues.
 	Force bool
-	// MostFiles and MostBytes are how much may have to be read, 0 for any amount;
-	// beyond that the error is ErrTooMuch. For snapshots that a user waits for.
+	// MostFiles and MostBytes limit how much is read, 0 for no limit; beyond them the error is
+	// ErrTooMuch. For snapshots that a user waits for.
 	MostFiles, MostBytes int64
-	// Progress is called with how far the reading is, unless it is nil.
+	// Progress is called with the progress of the walk, unless it is nil.
 	Progress func(bands.Progress)
-	// Beside runs beside the waits for the disk, with the snapshot, which has no
-	// version yet and may not come to be; its records can be read. Take returns
-	// after it. It isn't called if the tree is unchanged. nil: nothing runs.
+	// Beside runs during the waits for the disk. Its snapshot has no version yet and may never be
+	// completed; its records can be read. Take waits for it. It isn't called if the tree is
+	// unchanged. nil: nothing runs.
 	Beside func(bands.Snapshot)
 }
 
-// Taken is what taking a snapshot did.
+// Taken is the result of Take.
 type Taken struct {
 	// Snapshot is the new one; the parent if it is Unchanged.
 	Snapshot  bands.Snapshot
 	Unchanged bool
-	// Changes is how many paths differ from the parent: 0 of a first snapshot.
+	// Changes is the number of paths that differ from the parent; 0 for a first snapshot.
 	Changes int
-	// Entries is how many paths the walk saw, or is sure of, Walk how long it took, what it
-	// read included.
+	// Entries is the number of paths that the walk visited, or knows to be unchanged. Walk is its
+	// duration, with the reading of files.
 	Entries int64
 	Walk    time.Duration
 	// Moving are files that changed during each attempt to read them, and
@@ -48,8 +48,8 @@ type Taken struct {
 	Unreadable []string
 }
 
-// Unheld are the paths whose content the snapshot should hold and doesn't: that
-// can't be read, kept changing, or found no room.
+// Unheld returns the paths whose content should be in the snapshot and isn't: they can't be read,
+// kept changing, or had no room.
 func (t *Taken) Unheld() []string { return union(t.Unreadable, t.Moving, t.Snapshot.LeftOut) }
 
 // union returns the paths of all lists, sorted, each once.

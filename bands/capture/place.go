@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// bandFile finds a band. One that is missing, or shorter than the parent had it,
-// is replaced by the parent's.
+// bandFile finds a band. If it is missing, or shorter than in the parent, it is replaced by the
+// parent's.
 func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 	f, err := band.StatFile(t.BandsDir(), n)
 	if length == 0 || err == nil && f.Length >= length {
@@ -41,9 +41,9 @@ func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 	return own, disk.SyncDir(t.BandsDir())
 }
 
-// place puts the band into the folder of a new snapshot, and adds it to the batch
-// if its content isn't on the disk with the store's band. Where the file system clones, a band that has not grown since the parent
-// is the parent's clone under one more name.
+// place puts the band into the folder of a new snapshot, and adds it to the batch if its content
+// isn't synced along with the store's band. If the file system can clone, a band that has not grown
+// since the parent becomes a hard link to the parent's clone.
 func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
 	from, to := filepath.Join(t.BandsDir(), f.Name()), filepath.Join(dir, f.Name())
 	switch t.Linking() {
@@ -57,7 +57,7 @@ func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
 		}
 		own := filepath.Join(t.SnapshotDir(t.parent.Version), f.Name())
 		if info, err := os.Lstat(own); err != nil || info.Size() < f.Length {
-			break // it was lost there
+			break // it is missing or truncated there
 		}
 		if err := disk.Step("link", to); err != nil {
 			return err

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// attempts is how often a file is read that changes meanwhile.
+	// attempts is how often a changing file is read.
 	attempts = 3
-	// attemptPause is how long a file is left alone then.
+	// attemptPause is the pause between these attempts.
 	attemptPause = 2 * time.Millisecond
 )
 
@@ -29,7 +29,7 @@ var (
 	errDatabase = errors.New("a database")
 )
 
-// readItem reads what compare found new. If it went, its line stays pending.
+// readItem reads an item that compare added. If its file was removed, the line stays pending.
 func (d *dirReader) readItem(ctx context.Context, at int) error {
 	it := &d.list.items[at]
 	name := it.line.Name
@@ -74,8 +74,8 @@ func (d *dirReader) hasFile(name string) bool {
 	return ok && d.list.lines.Seen[line] && d.list.lines.Line(line).Mode&dirfd.ModeType == dirfd.ModeRegular
 }
 
-// item is what was found under the name, to be changed; nil if nothing was. A name that is as in the
-// cache becomes an item.
+// item returns the item of a name, for changes; nil if the directory has no such name. A name that
+// is as in the cache becomes an item.
 func (d *dirReader) item(name string) *item {
 	l := d.list
 	if it := l.item(name); it != nil {
@@ -107,7 +107,7 @@ func (d *dirReader) item(name string) *item {
 	return &l.items[len(l.items)-1]
 }
 
-// symlink reads where it points.
+// symlink reads the target of a symbolic link.
 func (d *dirReader) symlink(it *item) error {
 	name := it.line.Name
 	for range attempts {
@@ -176,14 +176,14 @@ type fileReader struct {
 
 	n     *node
 	list  *listing
-	plain string // a database that can be read like any file
+	plain string // a database that is read like other files
 }
 
-// content is what was read of a file: the reader's st has its data.
+// content is the stored content of a file; the reader's st has its stat data.
 type content struct {
 	ref   band.Ref
 	parts bool
-	bands []uint32 // that parts name
+	bands []uint32 // that the parts refer to
 	// xattrs are the file's extended attributes.
 	xattrs []dirfd.Xattr
 }
@@ -198,7 +198,7 @@ func (fr *fileReader) entryOf(name string, c content) tree.Entry {
 	return e
 }
 
-// read reads the file once, whole.
+// read reads the whole file once.
 func (fr *fileReader) read(name string) (content, error) {
 	if fr.buf == nil {
 		fr.buf = make([]byte, smallFile)
@@ -226,8 +226,7 @@ func unmoved(a, b *dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Mode == b.Mode
 }
 
-// store stores the content of a file that is one record; before is what was
-// stored under its name.
+// store stores the content of a file as one record; before is the former entry of its name.
 func (fr *fileReader) store(data []byte, before *tree.Entry) (band.Ref, error) {
 	if len(data) == 0 {
 		return band.Ref{}, nil
@@ -241,14 +240,14 @@ func (fr *fileReader) store(data []byte, before *tree.Entry) (band.Ref, error) {
 	return ref, kept(err)
 }
 
-// settled completes an item from d.st, the entry and what was read of it.
+// settled completes an item from d.st, the entry and the stored content.
 func (d *dirReader) settled(it *item, e tree.Entry, c content) {
 	e.Attr.Xattrs = xattrsOf(c.xattrs)
 	it.line = d.lineOf(it.line.Name, &d.st)
 	it.entry, it.bands = e, c.bands
 }
 
-// lineOf is the cache's line for a file.
+// lineOf returns the cache's line for a file.
 func (fr *fileReader) lineOf(name string, st *dirfd.Stat) statcache.Line {
 	e := statcache.Line{
 		Name: name, Kind: statcache.File, Mode: st.Mode, Ino: st.Ino, Mtime: st.Mtime, Ctime: st.Ctime, Size: st.Size,
@@ -259,19 +258,19 @@ func (fr *fileReader) lineOf(name string, st *dirfd.Stat) statcache.Line {
 	return e
 }
 
-// failed settles a file that can't be read.
+// failed completes an item whose file can't be read.
 func (d *dirReader) failed(it *item, err error) error {
 	if isStoreError(err) || IsFatal(err) {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it went
+		return nil // it was removed
 	}
 	d.unsure(it, tree.Unreadable)
 	return nil
 }
 
-// unsure makes the item unknown, notes it, and lets the next walk look again.
+// unsure makes the item unknown, notes its path, and lets the next walk read it again.
 func (d *dirReader) unsure(it *item, why tree.Reason) {
 	name := it.line.Name
 	if d.n.dir.Stat(name, &d.st) != nil {

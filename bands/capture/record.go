@@ -11,17 +11,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// recordFormat is that of the records that this package writes.
+// recordFormat is the format of the records that this package writes.
 const recordFormat = 1
 
-// record is when the tree was as a stat cache has it, for a file system that records what changes
-// later: the file <store>/changed-<lineage>.
+// record relates a stat cache to a moment, on a file system that records later changes. It is the
+// file <store>/changed-<lineage>.
 type record struct {
 	Format int `json:"format"`
 	// End and Sum identify the stat cache.
 	End uint64 `json:"end"`
 	Sum uint32 `json:"sum"`
-	// Entries is how many files and directories the tree had.
+	// Entries is the number of files and directories of the tree.
 	Entries int64 `json:"entries"`
 	// Moment is when the walk began.
 	touched.Moment
@@ -30,10 +30,10 @@ type record struct {
 	Again touched.Paths `json:"again,omitzero"`
 }
 
-// mostAgain bounds the paths of a record: a walk that is unsure about more examines everything.
+// mostAgain limits the paths of a record: with more the next walk examines everything.
 const mostAgain = 1000
 
-// moment is the present one of the tree, nil where the file system has no record of changes, or
+// moment returns the present moment of the tree, nil if the file system has no record of changes or
 // this process may not read it.
 func moment(root string) *touched.Moment {
 	now, err := touched.Now(root)
@@ -43,8 +43,8 @@ func moment(root string) *touched.Moment {
 	return &now
 }
 
-// follow opens the stat cache at path if there is a record for it, and finds what may have changed since.
-// If more than a part of the tree has, examining all of it costs less.
+// follow opens the stat cache at path if it has a record, and finds the paths that may have changed
+// since, unless they are a large part of the tree: then examining all of it costs less.
 func (b *base) follow(s *bands.Store, set bands.Settings, path string) {
 	const part, least = 8, 1000
 	data, err := disk.ReadFile(s.Path(bands.ChangedPrefix + set.Lineage))
@@ -71,8 +71,8 @@ func (b *base) follow(s *bands.Store, set bands.Settings, path string) {
 	b.touched.Add(last.Again)
 }
 
-// record writes since when the file system's record has all that differs from the stat cache. It is no
-// loss if that fails: the next walk examines everything.
+// record writes the moment since which the file system's record has all differences from the stat
+// cache. Errors are ignored: the next walk then examines everything.
 func (t *taking) record(end uint64, sum uint32, again touched.Paths) {
 	totals := t.top.settled().Totals
 	r := record{
@@ -84,7 +84,7 @@ func (t *taking) record(end uint64, sum uint32, again touched.Paths) {
 	r.Moment = *t.base.now
 	for _, path := range slices.Concat(again.Files, again.Dirs, r.Mounts) {
 		if !utf8.ValidString(path) {
-			return // JSON would name another path
+			return // JSON would encode another path
 		}
 	}
 	if data, err := json.Marshal(r); err == nil {

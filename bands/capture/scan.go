@@ -13,16 +13,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Present is a tree as it is now, beside the snapshots of a store. What it has
-// in common with its base can be read there; of the rest only the hashes are
-// known, so that it can be compared. The caller closes it.
+// Present is the present state of a tree, beside the snapshots of a store. The content that it
+// shares with its base can be read there; of the rest only the hashes are known, for comparisons.
+// The caller closes it.
 type Present struct {
 	Loader tree.Loader
 	Tree   band.Ref
 	// Base is the snapshot that the tree was compared with, 0 if there is none.
 	Base   bands.Version
 	Totals tree.Totals
-	// Entries is how many paths the walk saw, Walk how long it took.
+	// Entries is the number of paths that the walk visited, Walk its duration.
 	Entries int64
 	Walk    time.Duration
 	// Moving and Unreadable are as in Taken, LeftOut as in Snapshot.
@@ -37,7 +37,7 @@ func Scan(ctx context.Context, s *bands.Store, o bands.Options) (*Present, error
 	return ScanReporting(ctx, s, o, nil)
 }
 
-// ScanReporting is Scan, and reports to progress how far it is, unless that is nil.
+// ScanReporting is Scan, and reports its progress, unless progress is nil.
 func ScanReporting(ctx context.Context, s *bands.Store, o bands.Options, progress func(bands.Progress)) (*Present, error) {
 	set, err := s.Settle(o)
 	if err != nil {
@@ -77,8 +77,8 @@ func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base, prog
 	return p, nil
 }
 
-// Close closes what the base has open.
+// Close closes the files of the base.
 func (p *Present) Close() error { return p.base.close() }
 
-// Unheld is Taken.Unheld of a tree as it is now.
+// Unheld is Taken.Unheld of the present tree.
 func (p *Present) Unheld() []string { return union(p.Unreadable, p.Moving, p.LeftOut) }

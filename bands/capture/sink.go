@@ -16,38 +16,38 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// sink is where a walk puts what it read.
+// sink stores the contents that a walk reads.
 type sink interface {
 	// Add stores a record.
 	Add(kind band.Kind, content []byte) (band.Ref, error)
-	// keep returns former, the reference to a record of that content, if the record
-	// is whole; else it stores the content.
+	// keep returns former, the reference to a record with that content, if the record is intact;
+	// else it stores the content.
 	keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error)
-	// clones reports whether raw is a good way to store a large file.
+	// clones reports whether large files should be stored by raw.
 	clones() bool
-	// raw stores a large file as it is, and returns the pieces of it.
+	// raw stores a large file as a band of its own, and returns its pieces.
 	raw(f *os.File, size int64) ([]band.Part, error)
-	// directory stores a directory, or a page, of which d has the entries. Its
-	// encoding is data; what d refers to may change afterwards if it is a page.
+	// directory stores a directory, or a page, with the entries of d. Its encoding is data. If it
+	// is a page, the caller may reuse the memory that d refers to.
 	directory(kind band.Kind, d *tree.Directory, data []byte) (band.Ref, error)
 }
 
-// Keeper is the sink that appends to the store's bands. It opens them when
-// something is to be stored: most walks find nothing.
+// Keeper is the sink that appends to the store's bands. It opens them on the first write: most
+// walks write nothing.
 type Keeper struct {
 	store *bands.Store
 	room  int64 // bytes that may be appended; negative: any number
 	open  func() (*band.Writer, error)
-	// Lengths are those that bands have at least.
+	// Lengths are the minimum lengths of bands.
 	Lengths map[uint32]int64
-	reader  *band.Reader // of the bands that are appended to
+	reader  *band.Reader // reads the bands that the writer appends to
 
 	dedupe *band.Dedupe
 	writer *band.Writer
 }
 
-// NewKeeper returns a keeper that begins no band with a number below first, and
-// appends at most room bytes (any amount if it is negative). The caller closes it.
+// NewKeeper returns a keeper that begins no band with a number below first, and appends at most
+// room bytes (any number if it is negative). The caller closes it.
 func NewKeeper(s *bands.Store, first uint32, room int64) *Keeper {
 	k := &Keeper{store: s, room: room, reader: band.NewReader(s.BandsDir())}
 	k.open = sync.OnceValues(func() (*band.Writer, error) {
@@ -96,7 +96,7 @@ func (k *Keeper) keep(former band.Ref, kind band.Kind, content []byte) (band.Ref
 
 func (k *Keeper) clones() bool { return k.store.Linking() == disk.Reflink }
 
-// raw clones first and asks for the hashes of the clone, which holds still.
+// raw clones the file first and hashes the clone, which doesn't change.
 func (k *Keeper) raw(f *os.File, size int64) ([]band.Part, error) {
 	w, err := k.open()
 	if err != nil {
@@ -118,8 +118,8 @@ func (k *Keeper) directory(kind band.Kind, _ *tree.Directory, data []byte) (band
 	return k.Add(kind, data)
 }
 
-// Finish writes what is buffered and waits for the disk: a sync for each band,
-// of which there are few, and none of what others have written.
+// Finish writes the buffers and syncs the bands: one sync per band, of which there are few, without
+// the data of other processes.
 func (k *Keeper) Finish() error {
 	if k.writer == nil {
 		return nil
@@ -127,8 +127,8 @@ func (k *Keeper) Finish() error {
 	return k.writer.Sync()
 }
 
-// unsynced writes what is buffered, and returns the paths that have to be synced
-// instead of what finish does.
+// unsynced writes the buffers, and returns the paths that the caller has to sync instead of calling
+// Finish.
 func (k *Keeper) unsynced() ([]string, error) {
 	if k.writer == nil {
 		return nil, nil
@@ -136,7 +136,7 @@ func (k *Keeper) unsynced() ([]string, error) {
 	return k.writer.Unsynced()
 }
 
-// repaired are damaged records that were written again.
+// repaired returns the damaged records that were written again.
 func (k *Keeper) repaired() []band.Damaged {
 	if k.writer == nil {
 		return nil
@@ -151,7 +151,7 @@ func (k *Keeper) added() int64 {
 	return k.writer.Added()
 }
 
-// Close closes the files that are open; what was added stays.
+// Close closes the open files; added records are kept.
 func (k *Keeper) Close() error {
 	if k.writer == nil {
 		return k.reader.Close()
@@ -159,15 +159,15 @@ func (k *Keeper) Close() error {
 	return errors.Join(k.writer.Close(), k.dedupe.Close(), k.reader.Close())
 }
 
-// errFull means that the store has no room for what would be appended.
+// errFull means that the store has no room for the records to append.
 var errFull = fmt.Errorf("%w: the store is at its cap", bands.ErrNoRoom)
 
-// nowhere is the band of what isn't stored.
+// nowhere is the band number of records that aren't stored.
 const nowhere = math.MaxUint32
 
-// observer is the sink that stores nothing: it records what would be stored by
-// its hash. It keeps directories and pages encoded, as a tree of which every file
-// changed has hundreds of thousands of entries.
+// observer is the sink that stores nothing: it keeps the records that the store lacks by their
+// hashes. Directories and pages stay encoded, as a tree whose files all changed has hundreds of
+// thousands of entries.
 type observer struct {
 	cloning bool
 
@@ -214,7 +214,7 @@ func (o *observer) record(ref band.Ref) (data []byte, found bool) {
 	return data, found
 }
 
-// overlay loads what an observer has, and from the store what it hasn't.
+// overlay loads records from an observer, and others from the store.
 type overlay struct {
 	*observer
 

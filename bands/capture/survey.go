@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	// fitAgain is how many seconds what didn't fit stays out before it is looked
-	// at again.
+	// fitAgain is how many seconds a directory that didn't fit stays left out before the tree is
+	// measured again.
 	fitAgain = 24 * 60 * 60
-	// leastLeft is the size from which on leaving out a directory is of use.
+	// leastLeft is the minimum size of a directory that is worth leaving out.
 	leastLeft = 1 << 20
 )
 
-// leftOut is what a walk leaves out so that the tree fits the store's cap.
+// leftOut lists the directories that a walk leaves out so that the tree fits the store's cap.
 type leftOut struct {
-	paths   map[string]bool // nil: what was left out last time
+	paths   map[string]bool // nil: as the last time
 	room    int64           // new bytes that may be read; negative: any number
-	entries int64           // in the tree, 0 if they weren't counted
+	entries int64           // of the tree, 0 if they weren't counted
 	fit     statcache.Fit
-	exact   bool // fit's weight has all that the walk will read
+	exact   bool // fit's weight includes all that the walk will read
 }
 
-// leftOut describes what the walk leaves out: what the cache has of it, if it is not old, until more
-// comes than there is room for.
+// leftOut returns the directories that the walk leaves out: those of the cache, if it is not old,
+// until the changes exceed the room.
 func (t *taking) leftOut(ctx context.Context) (leftOut, error) {
 	cache := t.base.cache
 	switch {
@@ -58,8 +58,8 @@ func (t *taking) leftOut(ctx context.Context) (leftOut, error) {
 	return leftOut{room: max(t.set.Cap-cache.Fit.Weight, 0), fit: cache.Fit}, nil
 }
 
-// makeFit measures the tree and chooses what to leave out: the largest
-// directories that git ignores, until the rest fits.
+// makeFit measures the tree and chooses the directories to leave out: the largest that git ignores,
+// until the rest fits.
 func (t *taking) makeFit(ctx context.Context) (leftOut, error) {
 	top, err := t.survey(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *taking) makeFit(ctx context.Context) (leftOut, error) {
 	return left, nil
 }
 
-// ignored are the topmost directories that git ignores, largest first.
+// ignored returns the topmost directories that git ignores, the largest first.
 func (t *taking) ignored(ctx context.Context, top *weighed) ([]*weighed, error) {
 	if t.set.Ignored == nil {
 		return nil, nil
@@ -120,7 +120,7 @@ func (t *taking) ignored(ctx context.Context, top *weighed) ([]*weighed, error) 
 	return list, nil
 }
 
-// weighed is a directory with the sizes of all below it.
+// weighed is a directory with the total size of its contents.
 type weighed struct {
 	path           string
 	bytes, entries int64
@@ -134,7 +134,7 @@ func (d *weighed) each(visit func(*weighed)) {
 	}
 }
 
-// survey measures the tree without reading a file.
+// survey measures the tree without reading files.
 func (t *taking) survey(ctx context.Context) (*weighed, error) {
 	s := &surveyor{rules: t.base.rules, free: make(chan struct{}, Workers(t.set.Workers)-1)}
 	dir, err := dirfd.OpenRoot(t.set.Root)
@@ -151,15 +151,14 @@ func (t *taking) survey(ctx context.Context) (*weighed, error) {
 	return top, ctx.Err()
 }
 
-// surveyor measures several directories at a time.
+// surveyor measures several directories concurrently.
 type surveyor struct {
 	rules *rules.Rules
 	dev   uint64
-	free  chan struct{} // a place for each goroutine beside the first
+	free  chan struct{} // a slot for each goroutine beside the first
 }
 
-// weigh measures the open directory, and closes it. What can't be read weighs
-// nothing.
+// weigh measures the open directory, and closes it. Entries that can't be read weigh nothing.
 func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
 	defer func() { _ = dir.Close() }()
 	var names []string
@@ -196,7 +195,7 @@ func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
 				defer func() { <-s.free }()
 				s.weigh(ctx, below, kid)
 			})
-		default: // no place for another goroutine
+		default: // no free slot
 			s.weigh(ctx, below, kid)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package capture reads a working tree: Take stores it as a snapshot, Scan compares
-// it with the last one and writes nothing. Only what changed since the last
-// snapshot is read (package statcache); large files and databases are read in
-// parts. It removes no snapshots: that is package retention.
+// Package capture reads a working tree: Take stores it as a snapshot, Scan compares it with the
+// last one and writes nothing. Only files that changed since the last snapshot are read (package
+// statcache); large files and databases are read in parts. It removes no snapshots: package
+// retention does.
 package capture
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Take takes a snapshot. A kill at any moment leaves the store without it or
-// with it; what was appended for one that didn't come to be stays unused.
+// Take takes a snapshot. If it is killed at any moment, the store either has the complete snapshot
+// or doesn't have it; records appended for an incomplete one stay unused.
 func Take(ctx context.Context, h *bands.Held, o TakeOptions) (Taken, error) {
 	if o.Refuse != nil {
 		return Taken{}, fmt.Errorf("take snapshot: %w", o.Refuse)
@@ -38,7 +38,7 @@ func Take(ctx context.Context, h *bands.Held, o TakeOptions) (Taken, error) {
 	return taken, nil
 }
 
-// taking is one snapshot in the making.
+// taking is the state of one Take.
 type taking struct {
 	*bands.Held
 
@@ -95,7 +95,7 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	if t.parent.Version != 0 {
-		// What can't be read doesn't count.
+		// Unreadable records aren't counted.
 		_ = t.Changes(ctx, t.parent, taken.Snapshot, func(tree.Change) error {
 			taken.Changes++
 			return nil
@@ -104,12 +104,12 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	return taken, nil
 }
 
-// prepare finds out what the snapshot is compared with.
+// prepare opens the base that the tree is compared with.
 func (t *taking) prepare() error {
 	if err := t.Sweep(); err != nil {
 		return err
 	}
-	// The last snapshot has no link if its maker was killed before it could make it.
+	// The last snapshot has no link if its process was killed before it made it.
 	last := t.Reserved()
 	if last.Version != 0 && t.Has(last.Version) && t.Lineage(last.Lineage).Linked() < last.Version {
 		if err := t.Link(last.Lineage, last.Version); err != nil {
@@ -130,8 +130,8 @@ func (t *taking) prepare() error {
 	return nil
 }
 
-// read walks the tree, as often as it takes: once, unless the cache or what it
-// leads to is damaged, or more changed than there is room for.
+// read walks the tree, once unless the cache or one of its records is damaged, or more changed than
+// there is room for.
 func (t *taking) read(ctx context.Context) error {
 	left, err := t.leftOut(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (t *taking) read(ctx context.Context) error {
 		w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
 		w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
 		if left.paths != nil {
-			w.touched = nil // any directory may be left out now, or not any more
+			w.touched = nil // other directories may be left out now
 		}
 		at := bands.Progress{Total: left.entries}
 		if left.entries > 0 {
@@ -174,8 +174,8 @@ func (t *taking) read(ctx context.Context) error {
 	}
 }
 
-// remember writes the stat cache for the snapshot v. It is no loss if that
-// fails: the one before it still counts.
+// remember writes the stat cache for the snapshot v. Errors are ignored: the former cache is still
+// valid.
 func (t *taking) remember(v bands.Version) {
 	ref, _ := t.parent.Tree.Ref()
 	cache, same := t.base.cache, t.top.out.state == asBefore
@@ -184,7 +184,7 @@ func (t *taking) remember(v bands.Version) {
 	case len(t.set.Only) > 0:
 		return // see openBase
 	case v == t.parent.Version && !same && t.top.out.record.Ref != ref:
-		return // it would refer to records that no snapshot holds
+		return // it would refer to records of no snapshot
 	case same && cache == nil:
 		return
 	case same && v == t.parent.Version:
@@ -205,7 +205,7 @@ func (t *taking) remember(v bands.Version) {
 	}
 }
 
-// publish makes the snapshot.
+// publish completes the snapshot.
 func (t *taking) publish() (bands.Snapshot, error) {
 	var batch disk.Batch
 	written, err := t.keep.unsynced()
@@ -223,8 +223,8 @@ func (t *taking) publish() (bands.Snapshot, error) {
 			return bands.Snapshot{}, err
 		}
 		files = append(files, f)
-		// The parent's bands were synced in the length that it had. Others may not be on the disk: also
-		// what an earlier writer appended and didn't get to sync.
+		// The parent's bands were synced up to their length at that time. Other data may be
+		// unsynced, such as records that an earlier writer appended and didn't sync.
 		if length, ok := known[n]; !ok || f.Length != length {
 			batch.Sync(filepath.Join(t.BandsDir(), f.Name()), t.BandsDir())
 		}
@@ -245,7 +245,7 @@ func (t *taking) publish() (bands.Snapshot, error) {
 	}
 	if t.o.Beside != nil {
 		var wait sync.WaitGroup
-		described := snap // which has no version
+		described := snap // without a version
 		wait.Go(func() { t.o.Beside(described) })
 		defer wait.Wait()
 	}
@@ -254,16 +254,16 @@ func (t *taking) publish() (bands.Snapshot, error) {
 		return bands.Snapshot{}, err
 	}
 	t.remember(snap.Version)
-	// What stays on the list by mistake is found to be whole the next time.
+	// Records that remain listed by mistake are found to be intact the next time.
 	_ = t.NoteRepaired(t.keep.repaired())
-	// A reader of the link reads the reservation first: the next snapshot makes
-	// it, if this can't.
+	// Readers of the link read the reservation first. If the link can't be made here, the next
+	// snapshot makes it.
 	_ = t.Link(t.set.Lineage, snap.Version)
 	return snap, nil
 }
 
-// commit makes the snapshot's folder under another name, and renames it after the
-// reservation of its version; the batch has the bands that it refers to.
+// commit fills the snapshot's folder under a temporary name, and renames it after the reservation
+// of its version; the batch has the bands that the snapshot refers to.
 func (t *taking) commit(snap bands.Snapshot, files []band.File, next bands.Reservation, batch *disk.Batch) (err error) {
 	making := t.Path(bands.MakingPrefix + snap.Version.String())
 	if err := disk.Step("mkdir", making); err != nil {

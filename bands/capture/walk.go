@@ -19,22 +19,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// walk reads a tree: several workers take directories from a stack. A directory
-// that is as the stat cache has it costs its stats and nothing else. When the
-// last of a directory's subdirectories is finished, the directory itself is.
+// walk reads a tree: several workers take directories from a stack. A directory that is as in the
+// stat cache costs only its stats. A directory is finished with the last of its subdirectories.
 type walk struct {
 	root    string
 	rules   *rules.Rules
-	cache   *statcache.Cache // nil: everything is read
-	strict  bool             // the rules changed, so that the cache's names aren't enough
-	touched touched.Folders  // what differs from the cache at most; nil: anything may
-	// notesAgain notes what the next walk has to examine in any case.
+	cache   *statcache.Cache // nil: every file is read
+	strict  bool             // the rules changed: directories are listed again
+	touched touched.Folders  // may differ from the cache; nil: anything may
+	// notesAgain notes the paths that the next walk has to examine in any case.
 	notesAgain bool
-	base       *tree.Records // what the cache was written for; nil without one
+	base       *tree.Records // of the cache's snapshot; nil without a cache
 	to         sink
-	stamp      int64 // what changed from then on may change unseen
-	coarse     bool  // ctimes are of no use
-	keepLeft   bool  // what the cap left no room for last time stays out
+	stamp      int64 // files changed from then on may change unseen
+	coarse     bool  // ctimes can't be used
+	keepLeft   bool  // directories left out last time stay left out
 	leave      map[string]bool
 	room       int64 // new bytes that may be read; negative: any number
 	most       most
@@ -43,8 +42,8 @@ type walk struct {
 
 	entries atomic.Int64
 	files   atomic.Int64 // read
-	bytes   atomic.Int64 // of these
-	fresh   atomic.Int64 // the bytes of those that aren't only read to be sure
+	bytes   atomic.Int64 // of the read files
+	fresh   atomic.Int64 // of the read files, without those read again only to be sure
 	took    time.Duration
 
 	moved struct {
@@ -52,25 +51,25 @@ type walk struct {
 		byIno map[uint64]statcache.Directory
 	}
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	ready sync.Cond
 	stack []*node
-	open  int // directories on the stack or at work
+	open  int // directories on the stack or being read
 	err   error
 	notes notes
 }
 
-// most is how much a walk may read, 0 for any amount.
+// most limits what a walk may read, 0 for no limit.
 type most struct{ files, bytes int64 }
 
 // notes are paths that are reported to the caller.
 type notes struct {
 	moving, unreadable, leftOut []string
 
-	again touched.Paths // what may change unseen
+	again touched.Paths // may change unseen
 }
 
-// errOverRoom means that the changes don't fit.
+// errOverRoom means that the changes exceed the room.
 var errOverRoom = errors.New("more than there is room for")
 
 // run reads the tree and returns its root.
@@ -105,7 +104,7 @@ func (w *walk) run(ctx context.Context, workers int) (*node, error) {
 	return top, nil
 }
 
-// Workers is how many workers there are.
+// Workers returns the number of workers for a setting; 0 is one per processor.
 func Workers(workers int) int {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -137,7 +136,7 @@ func (w *walk) work(ctx context.Context) {
 	}
 }
 
-// pop takes a directory off the stack; nil when there will be no more.
+// pop takes a directory off the stack; nil if none are left.
 func (w *walk) pop() *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,7 +184,7 @@ func (w *walk) note(add func(n *notes)) {
 	add(&w.notes)
 }
 
-// sortedNotes are the notes of a walk that has ended, sorted.
+// sortedNotes returns the notes of a finished walk, sorted.
 func (w *walk) sortedNotes() notes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +195,7 @@ func (w *walk) sortedNotes() notes {
 	return w.notes
 }
 
-// count reports that so many entries are done.
+// count reports n more entries as done.
 func (w *walk) count(n int) {
 	done := w.entries.Add(int64(n))
 	if w.progress != nil {
@@ -204,8 +203,8 @@ func (w *walk) count(n int) {
 	}
 }
 
-// examined is how many entries a walk that has ended knows to be as they are: those that it visited, or
-// all of the base where nothing else can have changed.
+// examined returns the number of entries whose state a finished walk knows: those that it visited,
+// or all of the base if nothing else can have changed.
 func (w *walk) examined(b *base) int64 {
 	if w.touched != nil {
 		return b.entries()
@@ -213,8 +212,8 @@ func (w *walk) examined(b *base) int64 {
 	return w.entries.Load()
 }
 
-// reportTo reports how far the walk is to progress, unless that is nil. of are the totals, as
-// far as they are known: there may be more entries now.
+// reportTo lets the walk report to progress, unless that is nil. of has the known totals; there may
+// be more entries now.
 func (w *walk) reportTo(progress func(bands.Progress), of bands.Progress) {
 	if progress == nil {
 		return
@@ -229,7 +228,7 @@ func (w *walk) reportTo(progress func(bands.Progress), of bands.Progress) {
 	}
 }
 
-// take makes room for a file that is about to be read.
+// take counts a file that is about to be read. It returns an error if a limit is exceeded.
 func (w *walk) take(it *item) error {
 	bytes, files := w.bytes.Add(it.bytes), w.files.Add(1)
 	if w.most.bytes > 0 && bytes > w.most.bytes || w.most.files > 0 && files > w.most.files {
@@ -241,18 +240,16 @@ func (w *walk) take(it *item) error {
 	return nil
 }
 
-// racy reports whether the file could change once more without its data showing
-// it.
+// racy reports whether the file could change once more without a change of its stat data.
 func (w *walk) racy(st *dirfd.Stat) bool {
 	return st.Ctime >= w.stamp || w.coarse && st.Mtime >= w.stamp
 }
 
-// foreign reports whether something else is mounted there: another file system,
-// or by a bind mount a file or directory of any.
+// foreign reports whether st is a mount point: of another file system, or of a bind mount of a file
+// or directory.
 func (w *walk) foreign(st *dirfd.Stat) bool { return st.Mounted || st.IsDir() && st.Dev != w.dev }
 
-// renamed finds a directory of the cache by its inode, for one that has another
-// name now.
+// renamed finds a directory of the cache by its inode, for a directory that has been renamed.
 func (w *walk) renamed(st *dirfd.Stat) statcache.Directory {
 	if w.cache == nil {
 		return statcache.Directory{}

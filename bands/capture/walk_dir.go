@@ -12,9 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// readDir reads a directory that isn't as the cache has it, or that the cache
-// doesn't have, and returns its subdirectories. The first verified lines of the
-// cache hold; their subdirectories are in r.kids.
+// readDir reads a directory that isn't as in the cache, or isn't in the cache at all, and returns
+// its subdirectories. The first verified lines of the cache are valid; their subdirectories are in
+// r.kids.
 func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, error) {
 	d := &dirReader{fileReader: fileReader{reader: r, n: n, list: &listing{}}, path: n.path()}
 	if !n.old.Known() {
@@ -35,7 +35,7 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 	if err != nil {
 		return nil, r.lost(n, err)
 	}
-	d.alien = true // with these names it is a store
+	d.alien = true // directories with all these names are stores
 	for _, name := range []string{bands.InfoFile, bands.TagFile, bands.BandsFolder, bands.SnapshotsFolder} {
 		d.alien = d.alien && slices.Contains(names, name)
 	}
@@ -56,7 +56,7 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 	}
 	for _, at := range d.todo {
 		if d.list.items[at].line.Kind != statcache.Pending {
-			continue // a database took it along
+			continue // it was read with a database
 		}
 		if err := d.readItem(ctx, at); err != nil {
 			return nil, err
@@ -64,25 +64,24 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 	}
 	r.count(len(d.list.places))
 	if d.anew || !d.same || len(d.todo) > 0 || len(d.list.places) != len(d.list.lines.Starts) {
-		n.found = d.list // it has to be stored, or its block written
+		n.found = d.list // it has to be stored, or its block has to be written
 	}
 	return r.kids, nil
 }
 
-// dirReader compares one directory with the cache, and reads what is new.
+// dirReader compares one directory with the cache, and reads the differing files.
 type dirReader struct {
 	fileReader
 
 	path  string
-	maybe maybe // what may differ from the cache
-	same  bool  // the directory's own data is the cache's
+	maybe maybe // may differ from the cache
+	same  bool  // the directory's own stat data is as in the cache
 	alien bool  // it is the store of another repository
 	todo  []int // items whose content has to be read
-	anew  bool  // something is not as in the cache
+	anew  bool  // an entry is not as in the cache
 }
 
-// names reads the directory's own data, and returns its names in the order in which the file system has
-// them.
+// names reads the directory's own stat data, and returns its names in the order of the file system.
 func (d *dirReader) names() ([]string, error) {
 	if err := d.n.dir.Self(&d.st); err != nil {
 		return nil, err
@@ -119,7 +118,7 @@ func (d *dirReader) names() ([]string, error) {
 	return names, err
 }
 
-// compare compares one name with what is known, and notes what has to be done.
+// compare compares one name with the cache, and adds an item if it has to be read.
 func (d *dirReader) compare(name string) error {
 	if d.rules.Hides(d.path, name) {
 		return nil
@@ -157,7 +156,7 @@ func (d *dirReader) compare(name string) error {
 		d.anew = true
 		d.list.add(item{
 			line: statcache.Line{Name: name, Kind: statcache.Skipped, Reason: why},
-			// What isn't looked at may change without the tree being another one.
+			// Skipped entries have no stat data: a change of it must not change the tree.
 			entry: unknownEntry(name, why, &dirfd.Stat{}),
 		})
 		return nil
@@ -188,7 +187,7 @@ func (d *dirReader) compare(name string) error {
 	return nil
 }
 
-// skipped is why the entry in d.st isn't looked at, 0 if it is.
+// skipped returns the reason why the entry in d.st is skipped, 0 if it isn't.
 func (d *dirReader) skipped(name string, was statcache.Line) tree.Reason {
 	isDir := d.st.IsDir()
 	if why := d.rules.Reason(d.path, name, isDir); why != 0 {
@@ -210,14 +209,14 @@ func (d *dirReader) skipped(name string, was statcache.Line) tree.Reason {
 	return 0
 }
 
-// entryBefore is what was stored under the name; nil if nothing was.
+// entryBefore returns the former entry of the name; nil if there is none.
 func (fr *fileReader) entryBefore(name string) *tree.Entry {
 	if fr.list.before == nil {
 		return nil
 	}
 	e, err := fr.list.before.find(name)
 	if err != nil {
-		return nil // it is stored anew
+		return nil // it is stored again
 	}
 	return e
 }

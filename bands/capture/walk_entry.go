@@ -7,12 +7,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// unknownEntry is the entry of what isn't held.
+// unknownEntry returns the entry of a file whose content isn't stored.
 func unknownEntry(name string, why tree.Reason, st *dirfd.Stat) tree.Entry {
 	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: AttrOf(st)}
 }
 
-// AttrOf is what stat records of a file besides its content.
+// AttrOf returns the attributes of a file from its stat data.
 func AttrOf(st *dirfd.Stat) tree.Attr {
 	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}
 }
@@ -28,5 +28,5 @@ func xattrsOf(list []dirfd.Xattr) []tree.Xattr {
 	return all
 }
 
-// isShared reports whether the name is one that a database's shared memory has.
+// isShared reports whether the name is that of a database's shared memory.
 func isShared(name string) bool { return strings.HasSuffix(name, "-shm") }

@@ -11,8 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// settle stores a directory that differs from the cache. What was read of it is
-// not needed any more.
+// settle stores a directory that differs from the cache, and releases what was read of it.
 func (r *reader) settle(n *node) error {
 	s := settling{reader: r, n: n, list: n.found, kids: make(map[string]*node, len(n.differing)), below: map[string]tree.Stored{}}
 	n.found = nil
@@ -38,7 +37,7 @@ func (r *reader) settle(n *node) error {
 			return kid.out.state != storedAnew || !kid.old.Known() || kid.out.record.Ref != kid.old.Record().Ref
 		})
 		if !moved {
-			// Every record below is the same: only the cache isn't.
+			// All records below are the same; only the cache differs.
 			return s.end(n.old.Record())
 		}
 	}
@@ -60,7 +59,7 @@ func (r *reader) settle(n *node) error {
 	return s.end(rec)
 }
 
-// settling is the end of the work on one directory.
+// settling is the state of settle.
 type settling struct {
 	*reader
 
@@ -68,10 +67,10 @@ type settling struct {
 	list  *listing
 	kids  map[string]*node // subdirectories that differ
 	edits []tree.Edit
-	below map[string]tree.Stored // what is below the entries of edits
+	below map[string]tree.Stored // the totals and bands of entries of edits
 }
 
-// collect finds the edits that make the directory of the one before.
+// collect collects the edits that turn the former directory into the present one.
 func (s *settling) collect() {
 	for _, p := range s.list.places {
 		if p >= 0 {
@@ -102,7 +101,7 @@ func (s *settling) collect() {
 			s.edits = append(s.edits, tree.Edit{Name: s.list.lines.Name(int32(line))})
 		}
 	}
-	// A line that was not kept may have an item: the removal comes last.
+	// A line that was not kept may have an item, too: the removal is sorted last.
 	slices.SortFunc(s.edits, func(a, b tree.Edit) int {
 		c := cmp.Compare(a.Name, b.Name)
 		switch {
@@ -131,7 +130,7 @@ func (s *settling) kid(kid *node) {
 	s.edits = append(s.edits, edit)
 }
 
-// directory is what is stored: pages where there are many entries.
+// directory returns the directory to store, in pages if it has many entries.
 func (s *settling) directory() (*tree.Directory, error) {
 	var before tree.Directory
 	pager := tree.Pager{Store: s.page}
@@ -174,7 +173,7 @@ func (s *settling) directory() (*tree.Directory, error) {
 	return dir, nil
 }
 
-// page stores a page, or finds it among those before.
+// page stores a page, unless the former directory has it.
 func (s *settling) page(entries []tree.Entry, p *tree.Page) (err error) {
 	if p.Totals, p.Bands, err = s.sum(entries); err != nil {
 		return err
@@ -191,7 +190,7 @@ func (s *settling) page(entries []tree.Entry, p *tree.Page) (err error) {
 	return kept(err)
 }
 
-// sum counts what entries and all below have, and the bands that they refer to.
+// sum returns the totals of the entries and of everything below, and the bands that they refer to.
 func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32, err error) {
 	part := tree.Directory{Entries: entries}
 	below := [][]uint32{part.OwnBands()}
@@ -211,7 +210,7 @@ func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32
 	return totals, tree.Merge(below...), nil
 }
 
-// CountEntry adds an entry, without what is below it, to the totals.
+// CountEntry adds an entry, without its contents, to the totals.
 func CountEntry(totals *tree.Totals, e *tree.Entry) {
 	switch e.Kind {
 	case tree.File, tree.Symlink:
@@ -224,7 +223,7 @@ func CountEntry(totals *tree.Totals, e *tree.Entry) {
 	}
 }
 
-// under is what is below a directory, and the bands that a list of parts names.
+// under returns the totals below a directory, or the bands that a list of parts refers to.
 func (s *settling) under(e *tree.Entry) (tree.Stored, error) {
 	if rec, ok := s.below[e.Name]; ok {
 		return rec, nil
@@ -247,7 +246,7 @@ func (s *settling) under(e *tree.Entry) (tree.Stored, error) {
 	return old.Record(), nil
 }
 
-// end makes the outcome of a directory that was stored as rec: the listing as the stat cache has it.
+// end sets the outcome of a directory that was stored as rec, with its listing for the stat cache.
 func (s *settling) end(rec tree.Stored) error {
 	l := s.list
 	s.noteAgain()
@@ -280,7 +279,7 @@ func (s *settling) end(rec tree.Stored) error {
 	return nil
 }
 
-// noteAgain notes what the cache has without an inode, so that it never matches.
+// noteAgain notes the paths that are in the cache without an inode, so that they never match.
 func (s *settling) noteAgain() {
 	if !s.notesAgain {
 		return
@@ -307,7 +306,7 @@ func (s *settling) noteAgain() {
 	}
 }
 
-// addSubdirectory appends an entry for a subdirectory that was entered.
+// addSubdirectory appends an entry for a subdirectory that was visited.
 func addSubdirectory(n *statcache.Node, kid *node) {
 	switch kid.out.state {
 	case asBefore:
@@ -315,7 +314,7 @@ func addSubdirectory(n *statcache.Node, kid *node) {
 	case storedAnew:
 		n.AddDir(kid.name, statcache.Subdirectory{Node: kid.out.stat})
 	case unknown:
-		// No inode: the next walk tries again.
+		// Without an inode: the next walk tries again.
 		n.Add(&statcache.Line{Name: kid.name, Kind: statcache.File, Mode: kid.st.Mode})
 	case gone:
 	}

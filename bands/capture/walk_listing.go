@@ -8,29 +8,29 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// listing is a directory that differs from the cache. What is as in the cache
-// takes a few bytes of it.
+// listing is a directory that differs from the cache. An entry that is as in the cache takes a few
+// bytes of it.
 type listing struct {
 	own    statcache.Line
 	attr   tree.Attr
-	before *former         // the base's; nil if there is none
-	lines  statcache.Index // the cache's; those that were seen have a place
-	places []place         // the names, in the order in which the file system has them
-	items  []item          // those that are not as in the cache
+	before *former         // in the base; nil if there is none
+	lines  statcache.Index // of the cache; lines that were seen have a place
+	places []place         // the names, in the order of the file system
+	items  []item          // the names that are not as in the cache
 	byName map[string]int32
 }
 
-// place is a name in a listing: the number of a line of the cache that holds,
-// or, negative, the complement of the index of an item.
+// place is a name in a listing: the number of a valid line of the cache or, if negative, the
+// complement of the index of an item.
 type place int32
 
-// keep places a line of the cache.
+// keep adds a line of the cache.
 func (l *listing) keep(line int32) {
 	l.lines.Seen[line] = true
 	l.places = append(l.places, place(line))
 }
 
-// add places an item.
+// add adds an item.
 func (l *listing) add(it item) {
 	at := int32(len(l.items))
 	l.places = append(l.places, place(^at))
@@ -40,7 +40,7 @@ func (l *listing) add(it item) {
 	}
 }
 
-// item is what was found under the name, if it is not as in the cache.
+// item returns the item of the name; nil if there is none.
 func (l *listing) item(name string) *item {
 	if l.byName == nil {
 		l.byName = make(map[string]int32, len(l.items))
@@ -54,8 +54,7 @@ func (l *listing) item(name string) *item {
 	return nil
 }
 
-// former is a directory as the base has it. Pages are loaded when they are
-// needed, once.
+// former is a directory in the base. Each page is loaded once, on first use.
 type former struct {
 	records *tree.Records
 	dir     *tree.Directory // the header
@@ -83,7 +82,7 @@ func (f *former) page(p *tree.Page) ([]tree.Entry, error) {
 	return entries, nil
 }
 
-// find is the entry of a name; nil if there is none.
+// find returns the entry of a name; nil if there is none.
 func (f *former) find(name string) (*tree.Entry, error) {
 	entries := f.dir.Entries
 	if len(f.dir.Pages) > 0 {

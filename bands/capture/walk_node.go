@@ -13,47 +13,46 @@ import (
 type node struct {
 	parent *node // nil for the root
 	name   string
-	st     dirfd.Stat          // as the parent saw it
+	st     dirfd.Stat          // as its parent read it
 	old    statcache.Directory // in the cache
-	stray  bool                // old was at another path, or that of a directory above
-	dir    *dirfd.Dir          // while it or a subdirectory still needs it
-	// users are those who need dir: the visit, and each subdirectory that isn't
-	// open yet. pending is what the end waits for: the visit, and each
-	// subdirectory that isn't finished.
+	stray  bool                // old, or that of a directory above, is from another path
+	dir    *dirfd.Dir          // open while it or a subdirectory needs it
+	// users counts the users of dir: the visit, and each subdirectory that isn't open yet. pending
+	// counts what has to end before the directory is finished: the visit, and each subdirectory.
 	users, pending atomic.Int32
 
 	mu        sync.Mutex
 	differing []*node  // subdirectories that aren't as in the cache; guarded by mu
-	found     *listing // what is in it; nil while it is as in the cache
+	found     *listing // its contents; nil while it is as in the cache
 
-	out outcome // once it is finished
+	out outcome // set when it is finished
 }
 
-// outcome is what became of a directory.
+// outcome is the result of a directory.
 type outcome struct {
 	state  nodeState
-	reason tree.Reason // of one that is unknown
+	reason tree.Reason // if it is unknown
 	record tree.Stored
-	stat   *statcache.Node // nil if the cache's block stays
+	stat   *statcache.Node // nil if the cache's block is kept
 }
 
 type nodeState int
 
 const (
-	asBefore   nodeState = iota // record and stat data are the cache's
-	storedAnew                  // there are a record and a block
-	gone                        // it went while the tree was read
+	asBefore   nodeState = iota // record and stat data are as in the cache
+	storedAnew                  // it has a new record and block
+	gone                        // it was removed while the tree was read
 	unknown                     // it can't be read
 )
 
-// item is one name in a listing that is not as the cache has it.
+// item is one name in a listing that is not as in the cache.
 type item struct {
 	line  statcache.Line // for the cache
-	bytes int64          // what reading it takes
+	bytes int64          // to read
 	again bool           // it is read only because it may have changed unseen
 	entry tree.Entry     // Kind 0: the name is no entry of the tree
-	bands []uint32       // those that a list of parts names
-	kid   *node          // of a directory that is entered
+	bands []uint32       // of a list of parts
+	kid   *node          // for a directory to visit
 }
 
 // path is the directory's path from the root.
@@ -64,7 +63,7 @@ func (n *node) path() string {
 	return tree.JoinPath(n.parent.path(), n.name)
 }
 
-// closeOne reports that one user less needs the directory.
+// closeOne removes one user of the directory, and closes it after the last one.
 func (n *node) closeOne() {
 	if n != nil && n.users.Add(-1) == 0 && n.dir != nil {
 		_ = n.dir.Close() // nothing was written through it
@@ -72,7 +71,7 @@ func (n *node) closeOne() {
 	}
 }
 
-// abandon gives back what a directory that nobody will visit holds open.
+// abandon releases the open directories of a node that won't be visited.
 func (n *node) abandon() {
 	if n.dir != nil {
 		n.closeOne()
@@ -89,7 +88,7 @@ func (n *node) adopt(name string, old statcache.Directory, st *dirfd.Stat) *node
 	return kid
 }
 
-// settled is the record of a finished directory.
+// settled returns the record of a finished directory.
 func (n *node) settled() tree.Stored {
 	if n.out.state == asBefore {
 		return n.old.Record()

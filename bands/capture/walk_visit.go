@@ -14,11 +14,11 @@ import (
 
 const (
 	namesRoom = 64 << 10
-	// smallFile is the length up to which a file is one record.
+	// smallFile is the maximum length of a file that is stored as one record.
 	smallFile = 4 << 20
 )
 
-// reader is one worker of a walk, with what it uses again and again.
+// reader is one worker of a walk, with its buffers.
 type reader struct {
 	*walk
 
@@ -30,8 +30,7 @@ type reader struct {
 	kids  []*node
 }
 
-// visit reads one directory, and finishes it and those above that waited for
-// nothing else.
+// visit reads one directory, and finishes it and the parents for which it was the last pending one.
 func (r *reader) visit(ctx context.Context, n *node) error {
 	below, err := r.enter(ctx, n)
 	if err != nil {
@@ -59,8 +58,7 @@ func (r *reader) visit(ctx context.Context, n *node) error {
 	return nil
 }
 
-// enter opens the directory, compares or reads it, and returns the
-// subdirectories to go on with.
+// enter opens the directory, compares or reads it, and returns the subdirectories to visit.
 func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
 	if n.dir == nil {
 		dir, err := n.parent.dir.Open(n.name)
@@ -81,15 +79,14 @@ func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
 	return r.readDir(ctx, n, verified)
 }
 
-// lost settles a directory that can't be opened or listed.
+// lost sets the outcome of a directory that can't be opened or listed.
 func (r *reader) lost(n *node, err error) error {
 	if n.parent == nil || IsFatal(err) {
 		return err
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
-		// It went, or is something else now: the next walk sees that its parent
-		// changed.
+		// It was removed or replaced: the next walk detects the change of its parent.
 		n.out.state = gone
 	default:
 		n.out = outcome{state: unknown, reason: tree.Unreadable}
@@ -105,9 +102,8 @@ func IsFatal(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// unchanged compares what is in the directory with the cache, up to the first
-// difference, and returns how many lines hold. Their subdirectories are in
-// r.kids.
+// unchanged compares the entries of the directory with the cache, up to the first difference, and
+// returns the number of valid lines. Their subdirectories are in r.kids.
 func (r *reader) unchanged(n *node) (verified int, same bool) {
 	r.kids = r.kids[:0]
 	maybe := r.maybe(n)
@@ -130,7 +126,7 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 			}
 			r.kids = append(r.kids, n.adopt(e.Name, old, &r.st))
 		case statcache.Skipped:
-			// What the rules skip needs no look: they are the same.
+			// Entries skipped by the rules aren't checked: the rules are the same.
 			switch {
 			case e.Reason == tree.OtherFileSystem && (n.dir.Stat(e.Name, &r.st) != nil || !r.foreign(&r.st)),
 				e.Reason == tree.Budget && !r.staysOut(n, e.Name):
@@ -142,15 +138,15 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 	return verified, !lines.Bad
 }
 
-// maybe is which entries of a directory may differ from the cache.
+// maybe lists the entries of a directory that may differ from the cache.
 type maybe struct {
 	all    bool
-	folder *touched.Folder // nil if none does
+	folder *touched.Folder // nil if no entry does
 }
 
 func (m maybe) has(name string) bool { return m.all || m.folder != nil && m.folder.Has(name) }
 
-// maybe returns which entries of the directory may differ from the cache.
+// maybe returns the entries of the directory that may differ from the cache.
 func (r *reader) maybe(n *node) maybe {
 	if r.touched == nil || n.stray {
 		return maybe{all: true}
@@ -158,13 +154,12 @@ func (r *reader) maybe(n *node) maybe {
 	return maybe{folder: r.touched[n.path()]}
 }
 
-// leaves reports whether the cap leaves no room for the directory.
+// leaves reports whether the directory is left out because of the cap.
 func (r *reader) leaves(n *node, name string) bool {
 	return len(r.leave) > 0 && r.leave[tree.JoinPath(n.path(), name)]
 }
 
-// staysOut reports whether a directory that the cap left out stays so, and notes
-// it.
+// staysOut reports whether a directory that was left out because of the cap stays so, and notes it.
 func (r *reader) staysOut(n *node, name string) bool {
 	path := tree.JoinPath(n.path(), name)
 	if !r.keepLeft || r.leave != nil && !r.leave[path] {

@@ -1,6 +1,6 @@
-// Package erase removes recorded content from all snapshots of a store: it rewrites
-// the records that refer to it and overwrites the bytes. `entire forget` calls it.
-// Snapshots that only expire are deleted by package retention.
+// Package erase removes recorded content from all snapshots of a store: it rewrites the records
+// that refer to the content and overwrites its bytes. `entire forget` calls it. Snapshots that only
+// expire are deleted by package retention.
 package erase
 
 import (
@@ -19,32 +19,30 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Request specifies what is taken out of snapshots. A file that is taken out stays
-// as an unknown entry, of the reason tree.Forgotten.
+// Request specifies the forgotten content. A file that has it is replaced by an unknown entry with
+// the reason tree.Forgotten.
 type Request struct {
-	// Path reports whether the file of a path is forgotten, whatever it holds; nil:
-	// none is.
+	// Path reports whether the file of a path is forgotten, whatever its content; nil: none is.
 	Path func(path string) bool
-	// Content reports whether a content has what is forgotten; nil: none has. A large
-	// file comes in pieces, of which each begins with the last Overlap bytes of the
-	// one before.
+	// Content reports whether data has forgotten content; nil: none has. A large file is passed in
+	// pieces, each of which begins with the last Overlap bytes of the one before.
 	Content func(data []byte) bool
 	Overlap int
-	// Name returns what takes the place of a name that has what is forgotten, else
-	// the name itself. It may be nil.
+	// Name returns the replacement of a name that has forgotten content, or the name itself. It may
+	// be nil.
 	Name func(name string) string
-	// Progress is called with how many snapshots are searched, unless it is nil.
+	// Progress is called with the number of searched snapshots, unless it is nil.
 	Progress func(done, total int64)
 }
 
-// Path is a path that has what is forgotten in some snapshots.
+// Path is a path with forgotten content in some snapshots.
 type Path struct {
 	Path     string // masked
 	Versions []bands.Version
 }
 
-// Find returns the paths of all snapshots that have what is forgotten,
-// and in damage what could not be read.
+// Find returns the paths of all snapshots that have forgotten content, and in damage the errors of
+// unreadable records.
 func Find(ctx context.Context, s *bands.Store, what Request) (found []Path, damage, err error) {
 	snaps, unreadable := s.Snapshots()
 	f := newForgetter(s, what)
@@ -67,8 +65,8 @@ func Find(ctx context.Context, s *bands.Store, what Request) (found []Path, dama
 	return found, errors.Join(f.bad...), nil
 }
 
-// forgetter goes through the trees of snapshots. With a keeper it stores those
-// that differ, without one it only searches.
+// forgetter goes through the trees of snapshots. With a keeper it stores the trees that change,
+// without one it only searches.
 type forgetter struct {
 	Request
 
@@ -76,20 +74,20 @@ type forgetter struct {
 	keep  *capture.Keeper
 	// wrote are the bands that have records of rewritten directories.
 	wrote map[uint32]bool
-	// contents and dirs are what is known already.
+	// contents and dirs are the known results.
 	contents map[band.Ref]bool
 	dirs     map[forgottenAt]forgottenDir
 	bad      []error
 	buf, win []byte
 }
 
-// forgottenAt is a directory; the path counts only if paths are forgotten.
+// forgottenAt is a directory; as a key it has a path only if paths are forgotten.
 type forgottenAt struct {
 	ref  band.Ref
 	path string
 }
 
-// forgottenDir is what becomes of a directory: the same record if nothing does.
+// forgottenDir is the result of a directory: the same record if nothing changes.
 type forgottenDir struct {
 	tree.Stored
 
@@ -126,8 +124,7 @@ func (f *forgetter) snapshot(ctx context.Context, snap bands.Snapshot) (out forg
 	return out, err
 }
 
-// directory returns what becomes of a directory. One whose record is damaged
-// stays.
+// directory returns the result of a directory. If its record is damaged, it is kept.
 func (f *forgetter) directory(ctx context.Context, from *contents.Reader, at forgottenAt) (out forgottenDir, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -185,8 +182,8 @@ func (f *forgetter) directory(ctx context.Context, from *contents.Reader, at for
 	return out, err
 }
 
-// takeOut makes the files of the units unknown, and returns their names. The units
-// have the names that the entries had before.
+// takeOut makes the files of the units unknown, and returns their names. The units have the names
+// that the entries had before.
 func takeOut(entries, before []tree.Entry, units map[string]bool) (names []string) {
 	for i := range entries {
 		e := &entries[i]
@@ -200,7 +197,7 @@ func takeOut(entries, before []tree.Entry, units map[string]bool) (names []strin
 	return names
 }
 
-// note keeps the error if it is damage.
+// note collects the error if it is damage, and returns any other.
 func (f *forgetter) note(err error) error {
 	if !errors.Is(err, band.ErrDamaged) {
 		return err
@@ -209,7 +206,7 @@ func (f *forgetter) note(err error) error {
 	return nil
 }
 
-// name is what becomes of a name.
+// name returns the name, or its replacement.
 func (f *forgetter) name(name string) string {
 	if f.Name == nil {
 		return name
@@ -217,8 +214,7 @@ func (f *forgetter) name(name string) string {
 	return f.Name(name)
 }
 
-// entry reports whether the entry of a file or symlink is taken out, and masks
-// its name.
+// entry reports whether the entry of a file or symlink is forgotten, and masks its name.
 func (f *forgetter) entry(ctx context.Context, from *contents.Reader, e *tree.Entry, at string) (gone bool, err error) {
 	was := e.Name
 	e.Name = f.name(was)
@@ -252,10 +248,10 @@ func (f *forgetter) entry(ctx context.Context, from *contents.Reader, e *tree.En
 	}
 }
 
-// chunk is how much of a large file is searched at a time.
+// chunk is the number of bytes of a large file that are searched at a time.
 const chunk = 1 << 20
 
-// search reports whether a file's content has what is forgotten.
+// search reports whether a file has forgotten content.
 func (f *forgetter) search(ctx context.Context, from *contents.Reader, e *tree.Entry) (has bool, err error) {
 	if !e.Parts {
 		f.buf, err = from.Bands.Read(e.Content, band.Data, f.buf)
@@ -313,8 +309,8 @@ func (f *forgetter) searchRaw(ctx context.Context, from *contents.Reader, p band
 	return false, nil
 }
 
-// unitOf is the name of the database that a file belongs to, which is one with
-// its log; of another file its own name.
+// unitOf returns the name of the database that a file belongs to, as a database is forgotten with
+// its log; for other files it is the name itself.
 func unitOf(name string) string {
 	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
 		if base, ok := strings.CutSuffix(name, suffix); ok && base != "" {
@@ -329,7 +325,7 @@ func (f *forgetter) write(from *contents.Reader, attr tree.Attr, entries []tree.
 	byName := func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortStableFunc(entries, byName)
 	taken := map[string]bool{}
-	for i := range entries { // those of one name get others
+	for i := range entries { // entries of the same name get different ones
 		for taken[entries[i].Name] {
 			entries[i].Name += "_"
 		}
@@ -368,7 +364,7 @@ func (f *forgetter) add(kind band.Kind, content []byte) (band.Ref, error) {
 	return ref, err
 }
 
-// sum counts what entries and all below have, and the bands that they refer to.
+// sum returns the totals of the entries and of everything below, and the bands that they refer to.
 func (f *forgetter) sum(from *contents.Reader, entries []tree.Entry, below map[string]tree.Stored) (totals tree.Totals, bands []uint32, err error) {
 	part := tree.Directory{Entries: entries}
 	all := [][]uint32{part.OwnBands()}

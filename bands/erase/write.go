@@ -19,14 +19,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Run takes what is forgotten out of all snapshots, which keep their versions,
-// and erases what no snapshot needs any more. Stopped anywhere, each snapshot is
-// as it was or as it becomes, and the next call goes on.
+// Run removes the forgotten content from all snapshots, which keep their versions, and erases the
+// bytes that no snapshot needs any more. If it is interrupted, each snapshot is unchanged or
+// complete, and the next call continues.
 func Run(ctx context.Context, h *bands.Held, what Request) error {
 	if err := h.Sweep(); err != nil {
 		return err
 	}
-	snaps, _ := h.Snapshots() // one that can't be read stays as it is
+	snaps, _ := h.Snapshots() // one that can't be read is kept as it is
 	f := newForgetter(h.Store, what)
 	f.keep = capture.NewKeeper(h.Store, h.Reserved().Band, -1)
 	f.keep.Lengths = map[uint32]int64{}
@@ -51,8 +51,8 @@ func Run(ctx context.Context, h *bands.Held, what Request) error {
 	return nil
 }
 
-// rewrite gives the snapshots that have what is forgotten another tree. All
-// records are durable before the first snapshot refers to one.
+// rewrite replaces the trees of snapshots with forgotten content. All records are durable before
+// the first snapshot refers to one.
 func rewrite(ctx context.Context, h *bands.Held, f *forgetter, snaps []bands.Snapshot) error {
 	trees := map[bands.Version]forgottenDir{}
 	for i, snap := range snaps {
@@ -88,7 +88,7 @@ func rewrite(ctx context.Context, h *bands.Held, f *forgetter, snaps []bands.Sna
 	return nil
 }
 
-// redescribe gives a snapshot another tree.
+// redescribe replaces the tree of a snapshot.
 func redescribe(h *bands.Held, snap bands.Snapshot, rec tree.Stored, wrote map[uint32]bool) error {
 	had := snap.BandLengths()
 	snap.Tree = bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset}
@@ -118,7 +118,7 @@ func redescribe(h *bands.Held, snap bands.Snapshot, rec tree.Stored, wrote map[u
 	return disk.WriteDurable(filepath.Join(dir, bands.SnapshotFile), data, 0o600)
 }
 
-// linkBand gives a snapshot's folder the band as it is now.
+// linkBand puts the present band into a snapshot's folder.
 func linkBand(h *bands.Held, file band.File, v bands.Version) error {
 	from, to := filepath.Join(h.BandsDir(), file.Name()), filepath.Join(h.SnapshotDir(v), file.Name())
 	one, err := os.Lstat(from)
@@ -152,8 +152,8 @@ func linkBand(h *bands.Held, file band.File, v bands.Version) error {
 	return os.Rename(fresh, to)
 }
 
-// dropUnlisted removes the bands that snapshots have and don't list, and those
-// that none has.
+// dropUnlisted removes the bands in snapshots' folders that they don't list, and those that no
+// snapshot refers to.
 func dropUnlisted(h *bands.Held) error {
 	snaps, _ := h.Snapshots()
 	for _, snap := range snaps {
@@ -174,8 +174,8 @@ func dropUnlisted(h *bands.Held) error {
 	return retention.Collect(h)
 }
 
-// erase overwrites with zeros what no snapshot needs of any band, also in the
-// clones and copies of snapshots. Bands of snapshots that can't be read stay.
+// erase overwrites with zeros the parts of bands that no snapshot needs, also in the snapshots'
+// clones and copies. Bands of snapshots that can't be read are kept.
 func erase(ctx context.Context, h *bands.Held) error {
 	live, err := retention.Live(ctx, h)
 	if err != nil {
@@ -207,8 +207,7 @@ func erase(ctx context.Context, h *bands.Held) error {
 	return nil
 }
 
-// between are the parts of a file from an offset on that none of the stretches,
-// in their order, is in.
+// between returns the parts of a file, from an offset on, that are outside of the sorted stretches.
 func between(needed []retention.Stretch, from, size int64) (rest []retention.Stretch) {
 	for _, s := range append(slices.Clone(needed), retention.Stretch{From: size, To: size}) {
 		if s.From > from {
@@ -219,8 +218,8 @@ func between(needed []retention.Stretch, from, size int64) (rest []retention.Str
 	return rest
 }
 
-// zero makes parts of a file zeros: holes, where the file system has them. Parts
-// that are zeros stay untouched.
+// zero fills parts of a file with zeros: with holes if the file system has them. Parts that are
+// zero already aren't written.
 func zero(path string, parts []retention.Stretch) (err error) {
 	if len(parts) == 0 {
 		return nil

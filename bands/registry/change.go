@@ -29,14 +29,14 @@ func (r *Registry) CloseStore(ctx context.Context, e Entry) (Entry, error) {
 	return r.change(ctx, e.Dir, func(info *bands.Info) { info.Mounted = nil })
 }
 
-// hold takes the lock of a store.
+// hold acquires the lock of a store.
 func hold(ctx context.Context, s *bands.Store) (*bands.Held, error) {
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	return s.Hold(waiting)
 }
 
-// change changes what a store records of itself, there and in the catalog.
+// change edits a store's own record and its row in the catalog.
 func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info)) (Entry, error) {
 	s, err := bands.Open(dir)
 	if err != nil {
@@ -62,8 +62,8 @@ func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info
 	return e, nil
 }
 
-// Unmanage is DeleteStore for the store whose tree is the directory dir:
-// ErrNoContext if none's is.
+// Unmanage is DeleteStore for the store whose tree is the directory dir. It returns ErrNoContext if
+// there is none.
 func (r *Registry) Unmanage(ctx context.Context, dir string) (Entry, error) {
 	root, err := r.checkRoot(dir)
 	if err != nil {
@@ -76,9 +76,9 @@ func (r *Registry) Unmanage(ctx context.Context, dir string) (Entry, error) {
 	return e, r.DeleteStore(ctx, e)
 }
 
-// DeleteStore removes the store: its folder with all snapshots, its rows, and
-// the .agentfs in its tree if that names it. The tree stays. Done twice, or
-// again after a crash, it removes what is left.
+// DeleteStore removes the store: its folder with all snapshots, its rows, and the .agentfs in its
+// tree if it names the store. The tree is kept. A second call, also after a crash, removes the
+// rest.
 func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 	return r.alone(ctx, func() error {
 		if named, ok := r.named(ctx, e.Root); e.Root != "" && ok && named.ID == e.ID {
@@ -107,14 +107,14 @@ func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 	})
 }
 
-// PoolClosed reports whether stores of the driver pool can't be found as that isn't mounted.
+// PoolClosed reports whether there are stores of the driver pool whose file system isn't mounted.
 func PoolClosed(r *Registry) bool {
 	base, err := r.base()
 	return err == nil && base != "" && volume.PoolClosed(base)
 }
 
-// OpenPool mounts the file system that the stores of the driver pool are in, if there is one: after
-// the computer was started it isn't mounted, and none of these stores is found.
+// OpenPool mounts the file system with the stores of the driver pool, if there is one. After a
+// restart of the computer it isn't mounted, and none of these stores is found.
 func OpenPool(ctx context.Context, r *Registry) error {
 	base, err := r.base()
 	if err != nil || base == "" {
@@ -123,15 +123,15 @@ func OpenPool(ctx context.Context, r *Registry) error {
 	return r.alone(ctx, func() error { return volume.OpenPool(base) })
 }
 
-// removeStore moves the folder out of the way, so that no half of a store is
-// ever found, and removes it. It waits until nobody writes to the store.
+// removeStore renames the folder first, so that no incomplete store is ever found, and removes it.
+// It waits until no process writes to the store.
 func removeStore(ctx context.Context, dir string) error {
 	s, err := bands.Open(dir)
 	switch {
 	case errors.Is(err, bands.ErrNoStore) && isMissing(dir):
 		return nil
 	case errors.Is(err, bands.ErrNoStore):
-		return err // something else is there now
+		return err // the folder has no store now
 	}
 	if err == nil {
 		h, err := hold(ctx, s)

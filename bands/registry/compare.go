@@ -15,11 +15,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Compare returns the rows of snapshots that are gone, a line each: Doctor removes
-// them. A snapshot without a row is none of them, as its row is written when
-// somebody lists it. A catalog that can't be read is an error, one that isn't
-// there agrees with everything. Nothing of ours is written: what is opened is a
-// copy, as SQLite writes beside a database even to read it.
+// Compare returns the catalog's rows of snapshots that no longer exist, a line each; Doctor removes
+// them. A snapshot without a row is not a difference, as the next listing writes its row. An
+// unreadable catalog is an error; a missing one has no differences. Compare writes nothing below
+// Home: it opens a copy, as SQLite writes beside a database even to read it.
 func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, err error) {
 	if isMissing(r.path) {
 		return nil, nil
@@ -66,9 +65,8 @@ func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, er
 	return differs, nil
 }
 
-// Describe returns the snapshots that can't be used at all: whose description
-// can't be read, or whose bands are missing or cut short. What the bands hold is
-// for Verify to read.
+// Describe returns the snapshots that can't be used at all: their description can't be read, or
+// their bands are missing or truncated. It doesn't read the contents of the bands; verify.Run does.
 func Describe(s *bands.Store) ([]verify.BadVersion, error) {
 	versions, err := s.Versions()
 	if err != nil {

@@ -14,29 +14,28 @@ import (
 	sizes "github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// Config is what config.toml has of stores.
+// Config has the settings of config.toml about stores.
 type Config struct {
-	// BasePath holds the folders of named stores: stores.base_path. It is empty
+	// BasePath is the folder with the folders of named stores: stores.base_path. It is empty
 	// without a Home.
 	BasePath string
-	// DefaultSize (stores.default_size) and DefaultMountBase are 0 and empty
-	// where the file doesn't have them.
+	// DefaultSize (stores.default_size) and DefaultMountBase are 0 and empty if the file doesn't
+	// set them.
 	DefaultSize      int64
 	DefaultMountBase string
-	// Keep is how many automatic snapshots stay; 0 is the store's own
-	// retention, which holds unless the file has keep_count or auto_prune.
+	// Keep is the number of automatic snapshots to keep; 0 is the store's own retention, which
+	// applies unless the file has keep_count or auto_prune.
 	Keep int
-	// NoPrune is auto_prune = false: nothing goes by itself.
+	// NoPrune is auto_prune = false: no snapshot is pruned automatically.
 	NoPrune bool
-	// ClaudeCode is hooks.claude_code, CheckpointOn the tools of
-	// hooks.checkpoint_on, MinInterval the least time between two snapshots that
-	// calls with --action take.
+	// ClaudeCode is hooks.claude_code, CheckpointOn the tools of hooks.checkpoint_on, MinInterval
+	// the minimum time between two snapshots of calls with --action.
 	ClaudeCode   bool
 	CheckpointOn []string
 	MinInterval  time.Duration
 }
 
-// keepCount is how many are kept where the file has auto_prune alone.
+// keepCount is the number of snapshots to keep if the file has auto_prune alone.
 const keepCount = 100
 
 // ConfigError names a key of config.toml with a bad value; the key is empty if
@@ -50,9 +49,8 @@ func (e *ConfigError) Error() string {
 	return e.File + ": " + e.Key + ": " + e.Problem
 }
 
-// Config reads config.toml in Home; where there is none all is as by default.
-// Each bad value is a ConfigError in the joined error; its key then has its
-// default, so that a hook can go on.
+// Config reads config.toml in Home; without one all values are the defaults. Each bad value is a
+// ConfigError in the joined error, and its key has its default, so that a hook can continue.
 func (r *Registry) Config() (Config, error) {
 	cfg, bad := readConfig(r.Home, r.UserHome)
 	return cfg, errors.Join(bad...)
@@ -86,7 +84,7 @@ func readConfig(home, userHome string) (Config, []error) {
 	return cfg, c.bad
 }
 
-// configReader takes values out of the parsed file and collects what is wrong.
+// configReader reads the values of the parsed file and collects the errors.
 type configReader struct {
 	file     string
 	tables   map[string]any
@@ -94,7 +92,7 @@ type configReader struct {
 	bad      []error
 }
 
-// read takes the values of all keys.
+// read reads the values of all keys.
 func (c *configReader) read(cfg *Config) {
 	var text string
 	c.path("stores.base_path", &cfg.BasePath)
@@ -152,7 +150,7 @@ func (c *configReader) read(cfg *Config) {
 	}
 }
 
-// path takes an absolute path, or one in the user's home directory.
+// path reads an absolute path, or one in the user's home directory.
 func (c *configReader) path(key string, to *string) {
 	const paths = `an absolute path, or one that begins with "~/"`
 	var text string
@@ -167,7 +165,7 @@ func (c *configReader) path(key string, to *string) {
 	*to = filepath.Clean(text)
 }
 
-// expandHome replaces the ~ that path may begin with.
+// expandHome replaces a ~ at the beginning of path.
 func expandHome(path, home string) string {
 	if rest, found := strings.CutPrefix(path, "~"); found && home != "" && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
 		return filepath.Join(home, rest)
@@ -179,8 +177,8 @@ func (c *configReader) wrong(key, want string) {
 	c.bad = append(c.bad, &ConfigError{File: c.file, Key: key, Problem: "must be " + want})
 }
 
-// value takes the value of key, which is "table.name", if the file has it and
-// it is of the type.
+// value reads the value of key, which is "table.name". It returns false if the file has none or one
+// of another type.
 func value[T any](c *configReader, key, want string, to *T) bool {
 	table, name, _ := strings.Cut(key, ".")
 	inner, found := c.tables[table]

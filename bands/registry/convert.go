@@ -16,11 +16,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The errors of a conversion; they come wrapped.
+// The errors of a conversion; they are returned wrapped.
 var (
-	// ErrConverted means that there is nothing to convert: the store has the driver.
+	// ErrConverted means that the store has the driver already.
 	ErrConverted = errors.New("has that driver already")
-	// ErrFormerKept means that the folder which a conversion replaced is still kept.
+	// ErrFormerKept means that the folder replaced by a conversion still exists.
 	ErrFormerKept = errors.New("the folder of a former conversion is still kept")
 	// ErrChanging means that files kept changing while they were copied.
 	ErrChanging = errors.New("files are being changed")
@@ -28,19 +28,19 @@ var (
 	ErrNotConverting = errors.New("no conversion")
 )
 
-// The ends of the names of a folder that is being converted: what it becomes until the two are
-// exchanged, and what it was from then on.
+// The suffixes of a folder that is being converted: of the new folder until the two are exchanged,
+// and of the former one after that.
 const (
 	freshSuffix  = ".converting"
 	formerSuffix = ".former"
 )
 
-// Converter makes folders that have files volumes, and volumes folders again: it copies the
-// files into the folder of a new store, compares them, and exchanges the two folders.
+// Converter converts folders with files to volumes, and volumes to folders. It copies the files
+// into the folder of a new store, compares them, and exchanges the two folders.
 type Converter struct {
 	*Registry
 
-	// Progress is called with how many files are copied or compared, unless it is nil.
+	// Progress is called with the number of files copied or compared, unless it is nil.
 	Progress func(stage ConvertStage, done int64)
 }
 
@@ -54,36 +54,36 @@ const (
 	ConvertExchange
 )
 
-// ConvertOptions determine what a folder becomes.
+// ConvertOptions determine the result of a conversion.
 type ConvertOptions struct {
-	// Name is that of the new store; "": that of the folder, with a number if that is taken.
+	// Name is the name of the new store; "": that of the folder, with a number if that is taken.
 	Name string
 	// Driver makes the new store's snapshots; "" for a tree.
 	Driver string
-	// Size is that of InitVolume.
+	// Size is the size of InitVolume.
 	Size int64
 }
 
-// Converted is what a conversion did.
+// Converted is the result of a conversion.
 type Converted struct {
 	Store Entry
-	// From is the store whose tree the folder was; the zero one if it was none's. It keeps
-	// its snapshots, and has the former folder as its tree.
+	// From is the store whose tree the folder was; the zero one if there was none. It keeps its
+	// snapshots, and its tree is the former folder now.
 	From Entry
-	// Former is where the former folder is; empty, if that was the mount point of an image.
+	// Former is the path of the former folder; empty if that was the mount point of an image.
 	Former       string
 	Files, Bytes int64
-	// LeftOut are sockets, FIFOs and devices, which are in the former folder only.
+	// LeftOut are sockets, FIFOs and devices, which only the former folder has.
 	LeftOut []string
 	// Late are paths that processes changed in the former folder while the two were exchanged.
 	Late []string
 }
 
-// Former is where the folder at root is kept when it is converted.
+// Former returns the path where the former folder of root is kept after a conversion.
 func Former(root string) string { return root + formerSuffix }
 
-// Check returns why the folder dir can't be converted to the driver, as far as that is known before
-// it is tried.
+// Check returns the reason why the folder dir can't be converted to the driver, as far as that is
+// known in advance.
 func (c Converter) Check(ctx context.Context, dir, driver string) error {
 	_, _, err := c.prepare(ctx, dir, driver)
 	return err
@@ -122,8 +122,8 @@ func (c Converter) prepare(ctx context.Context, dir, driver string) (root string
 	return root, from, d.Check(root)
 }
 
-// Run converts the folder dir. Until the folders are exchanged nothing in it changes, and a
-// conversion that was interrupted or failed goes on when it is run again.
+// Run converts the folder dir. It changes nothing in it until the folders are exchanged. If it was
+// interrupted or failed, another call continues the conversion.
 func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Converted, error) {
 	if _, err := c.End(ctx); err != nil {
 		return Converted{}, err
@@ -141,7 +141,7 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 	if err != nil {
 		return Converted{}, err
 	}
-	held, err := hold(ctx, s) // against the same command at the same time
+	held, err := hold(ctx, s) // excludes the same command in another process
 	if err != nil {
 		return Converted{}, err
 	}
@@ -175,8 +175,8 @@ func (c Converter) progress(stage ConvertStage, done int64) {
 	}
 }
 
-// treeOf is the store whose tree is the folder root; the zero one if none's is. A store in a
-// repository goes with the folder.
+// treeOf returns the store whose tree is the folder root; the zero one if there is none. A store in
+// a repository moves with the folder.
 func (c Converter) treeOf(ctx context.Context, root string) (Entry, error) {
 	if e, ok := c.named(ctx, root); ok && e.Root == root {
 		return e, nil
@@ -185,15 +185,15 @@ func (c Converter) treeOf(ctx context.Context, root string) (Entry, error) {
 	return e, err
 }
 
-// storeAt is the named store whose tree is at root.
+// storeAt returns the named store whose tree is at root.
 func (c Converter) storeAt(root string) (Entry, bool, error) {
 	return maker{Registry: c.Registry}.find(func(base string, e Entry) bool {
 		return e.Root == root && slices.Contains(foldersOf(base), filepath.Dir(e.Dir))
 	})
 }
 
-// fresh is the store of the folder beside root that takes its place: that of a conversion which
-// was interrupted, or a new one.
+// fresh returns the store of the folder beside root that replaces it: the store of an interrupted
+// conversion, or a new one.
 func (c Converter) fresh(ctx context.Context, root string, o ConvertOptions) (Entry, error) {
 	at := root + freshSuffix
 	e, found, err := c.storeAt(at)
@@ -206,7 +206,7 @@ func (c Converter) fresh(ctx context.Context, root string, o ConvertOptions) (En
 		return e, nil
 	}
 	name := o.Name
-	if found { // it was only begun, or isn't mounted
+	if found { // it is incomplete, or isn't mounted
 		name = e.Name
 	}
 	if name == "" {
@@ -226,7 +226,7 @@ func (c Converter) fresh(ctx context.Context, root string, o ConvertOptions) (En
 	return c.InitVolume(ctx, name, at, o.Driver, o.Size)
 }
 
-// copy makes the folder to equal to root, until comparing all of them finds no difference.
+// copy makes the folder to equal to root, until a comparison of all files finds no difference.
 func (c Converter) copy(ctx context.Context, root, to string) (mirror.Report, error) {
 	pass := func(stage ConvertStage, o mirror.Options) (mirror.Report, error) {
 		o.Skip, o.Progress = []string{ContextFile}, func(done int64) { c.progress(stage, done) }
@@ -249,7 +249,7 @@ func (c Converter) copy(ctx context.Context, root, to string) (mirror.Report, er
 	return report, err
 }
 
-// Under is the new store of a conversion of the folder dir that was interrupted or failed:
+// Under returns the new store of an interrupted or failed conversion of the folder dir.
 // ErrNotConverting if there is none.
 func (c Converter) Under(dir string) (Entry, error) {
 	root, err := c.checkRoot(dir)
@@ -263,8 +263,8 @@ func (c Converter) Under(dir string) (Entry, error) {
 	return e, err
 }
 
-// Cancel takes back a conversion of the folder dir that was interrupted or failed: the new store
-// and the copies are removed.
+// Cancel undoes an interrupted or failed conversion of the folder dir: it removes the new store and
+// the copies.
 func (c Converter) Cancel(ctx context.Context, dir string) (Entry, error) {
 	if _, err := c.End(ctx); err != nil {
 		return Entry{}, err
@@ -279,8 +279,8 @@ func (c Converter) Cancel(ctx context.Context, dir string) (Entry, error) {
 	return e, removeFormer(e.Root)
 }
 
-// Done ends a conversion of the folder dir: the former folder is removed. A store whose tree it
-// was keeps its snapshots.
+// Done ends a conversion of the folder dir: it removes the former folder. The former store keeps
+// its snapshots.
 func (c Converter) Done(ctx context.Context, dir string) (Entry, error) {
 	e, err := c.Kept(ctx, dir)
 	if err != nil {
@@ -292,8 +292,8 @@ func (c Converter) Done(ctx context.Context, dir string) (Entry, error) {
 	return c.change(ctx, e.Dir, func(info *bands.Info) { info.Former = "" })
 }
 
-// Kept is the store of the folder dir, of which a conversion keeps the former folder:
-// ErrNotConverting if none does.
+// Kept returns the store of the folder dir if a conversion keeps its former folder, else
+// ErrNotConverting.
 func (c Converter) Kept(ctx context.Context, dir string) (Entry, error) {
 	root, err := c.checkRoot(dir)
 	if err != nil {
@@ -309,7 +309,7 @@ func (c Converter) Kept(ctx context.Context, dir string) (Entry, error) {
 	return e, err
 }
 
-// removeFormer removes a folder that a conversion has made or replaced.
+// removeFormer removes a folder that a conversion made or replaced.
 func removeFormer(dir string) error {
 	if inside, err := disk.MountsIn(dir); err != nil || len(inside) > 0 {
 		return errors.Join(err, fmt.Errorf("%s %w: something is mounted there", dir, volume.ErrInUse))

@@ -13,24 +13,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// Report is what Doctor found and did.
+// Report has the findings and repairs of Doctor.
 type Report struct {
-	// SetAside is where a damaged catalog was moved; empty if it was sound.
+	// SetAside is the new path of a damaged catalog; empty if it was sound.
 	SetAside string `json:"set_aside,omitempty"`
 	Stores   int    `json:"stores"`
-	// Checkpoints is how many rows of snapshots the catalog has now.
+	// Checkpoints is the number of rows of snapshots in the catalog.
 	Checkpoints int `json:"checkpoints"`
-	// Mended is what was put right, Problems what is wrong and stays so: one
-	// line each.
+	// Mended lists the repairs, Problems the faults that remain, one line each.
 	Mended   []string `json:"mended"`
 	Problems []string `json:"problems"`
 }
 
-// Doctor makes the catalog anew from the stores: those below Home, those that
-// were made on this machine and those in the folders also. A damaged catalog is
-// set aside. Left-overs of killed processes are removed, two stores of one name
-// are distinguished, and no store will use a version again that the catalog knew. How many
-// stores are done is reported to progress, unless it is nil.
+// Doctor rebuilds the catalog from the stores: those below Home, those that were made on this
+// machine and those in the folders also. It sets a damaged catalog aside, removes leftovers of
+// killed processes, renames stores with the same name, and keeps stores from reusing a version that
+// the catalog had. It reports the number of finished stores to progress, unless that is nil.
 func (r *Registry) Doctor(ctx context.Context, progress func(bands.Progress), also ...string) (Report, error) {
 	d := doctor{Registry: r, progress: progress, report: Report{Mended: []string{}, Problems: []string{}}}
 	err := r.alone(ctx, func() error { return d.run(ctx, also) })
@@ -107,8 +105,8 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	})
 }
 
-// pool mounts the pool, and removes what killed processes left of stores, and the pool if it is
-// empty then.
+// pool mounts the pool, removes incomplete stores of killed processes, and removes the pool if it
+// is empty.
 func (d *doctor) pool(base string) error {
 	if base == "" {
 		return nil
@@ -147,8 +145,8 @@ func (d *doctor) unreadable(bad error) {
 	}
 }
 
-// complete gives stores that have lost their store.json, or have a damaged one,
-// a new one from what their snapshots have.
+// complete writes a new store.json, from the snapshots, for stores whose store.json is missing or
+// damaged.
 func (d *doctor) complete(ctx context.Context, dirs []string) {
 	for _, dir := range dirs {
 		_, err := bands.Open(dir)
@@ -172,8 +170,8 @@ func (d *doctor) complete(ctx context.Context, dirs []string) {
 	}
 }
 
-// remembered makes the list of folders that of the stores that are there and were
-// made on this machine. Any store has a row that a command has worked on.
+// remembered rewrites the list of folders with those of existing stores that were made on this
+// machine. Rows don't count: every store that a command worked on has one.
 func (d *doctor) remembered(list []Entry, made []string) error {
 	if d.Home == "" {
 		return nil
@@ -201,7 +199,7 @@ func (d *doctor) remembered(list []Entry, made []string) error {
 	return d.list().write(now)
 }
 
-// distinct gives stores other names whose name an older one has.
+// distinct renames stores that have the name of an older one.
 func (d *doctor) distinct(ctx context.Context, list []Entry) ([]Entry, error) {
 	slices.SortStableFunc(list, func(a, b Entry) int { return a.Created.Compare(b.Created) })
 	taken := map[string]bool{}
@@ -230,7 +228,7 @@ func (d *doctor) distinct(ctx context.Context, list []Entry) ([]Entry, error) {
 	return list, nil
 }
 
-// dropRows removes the rows of stores that are gone.
+// dropRows removes the rows of stores that no longer exist.
 func (d *doctor) dropRows(ctx context.Context, c *catalog.Catalog, list []Entry) error {
 	rows, err := c.Stores(ctx)
 	if err != nil {
@@ -248,7 +246,7 @@ func (d *doctor) dropRows(ctx context.Context, c *catalog.Catalog, list []Entry)
 	return nil
 }
 
-// store puts one store right, and its rows.
+// store repairs one store and its rows.
 func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	s, err := bands.Open(e.Dir)
 	if err != nil {
@@ -261,7 +259,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
-	// Left-overs go, and the store goes on above the last version that had a row.
+	// Remove leftovers, and let the store continue above the last version that had a row.
 	h, err := hold(ctx, s)
 	if err == nil {
 		err = errors.Join(d.recover(h, e), h.Sweep(), h.Raise(bands.Version(had.Last)), h.Release())
@@ -285,7 +283,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	return nil
 }
 
-// recover ends a restore of a volume that was interrupted.
+// recover ends an interrupted snapshot or restore of a volume.
 func (d *doctor) recover(h *bands.Held, e Entry) error {
 	if e.Driver == "" {
 		return nil

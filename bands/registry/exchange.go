@@ -19,22 +19,22 @@ const (
 	exchangeFormat = 1
 )
 
-// exchange is what a conversion records before it exchanges two folders.
+// exchange is the record that a conversion writes before it exchanges two folders.
 type exchange struct {
 	Format int    `json:"format"`
 	Root   string `json:"root"`
-	// Fresh is the folder of the new store, Former where the one at Root is kept.
+	// Fresh is the folder of the new store, Former the path where the one at Root is kept.
 	Fresh  string `json:"fresh"`
 	Former string `json:"former"`
-	// Identity is that of the folder that was at Root, when nothing was mounted there; empty
-	// until then. Where it is shows whether the two were exchanged.
+	// Identity identifies the folder that was at Root, without a mount; empty until the volumes are
+	// closed. Where that folder is shows whether the two were exchanged.
 	Identity string `json:"identity,omitempty"`
-	// From and To are the folders of the two stores; From is empty if Root was no store's.
+	// From and To are the folders of the two stores; From is empty if Root belonged to none.
 	From string `json:"from,omitempty"`
 	To   string `json:"to"`
 }
 
-// identity distinguishes a folder from others at the same path.
+// identity identifies a folder among others at the same path.
 func identity(path string) string {
 	if id := disk.Identity(path); id != "" {
 		return id
@@ -48,8 +48,8 @@ func identity(path string) string {
 
 func (c Converter) exchangePath() string { return filepath.Join(c.Home, exchangeFile) }
 
-// exchange exchanges the folders of a conversion. The caller runs alone. An error before they
-// are exchanged leaves everything as it was.
+// exchange exchanges the folders of a conversion. The caller holds the registry's lock. After an
+// error before the exchange everything is as it was.
 func (c Converter) exchange(ctx context.Context, j exchange) error {
 	if to, err := loadEntry(j.To); err != nil || to.Root != j.Fresh {
 		return errors.Join(err, fmt.Errorf("%s was converted by another command", j.Root))
@@ -80,7 +80,7 @@ func (c Converter) exchange(ctx context.Context, j exchange) error {
 	return c.finishExchange(context.WithoutCancel(ctx), j)
 }
 
-// note records how far the exchange is.
+// note records the progress of the exchange.
 func (c Converter) note(j exchange) error {
 	data, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
@@ -89,7 +89,7 @@ func (c Converter) note(j exchange) error {
 	return disk.WriteDurable(c.exchangePath(), append(data, '\n'), 0o600)
 }
 
-// sides are the drivers of the two stores, nil for trees.
+// sides returns the drivers of the two stores, nil for trees.
 func (j exchange) sides() (from, to volume.Driver, err error) { //nolint:ireturn // drivers by their names
 	driver := func(dir string) (volume.Driver, error) {
 		if dir == "" {
@@ -111,7 +111,7 @@ func (j exchange) sides() (from, to volume.Driver, err error) { //nolint:ireturn
 	return from, to, err
 }
 
-// cancelExchange takes back what was done before the folders were exchanged.
+// cancelExchange undoes the steps before the exchange of the folders.
 func (c Converter) cancelExchange(j exchange) error {
 	from, to, err := j.sides()
 	if err == nil && from != nil {
@@ -126,7 +126,7 @@ func (c Converter) cancelExchange(j exchange) error {
 	return bands.RemoveFile(c.exchangePath())
 }
 
-// finishExchange does what comes after the folders were exchanged.
+// finishExchange carries out the steps after the exchange of the folders.
 func (c Converter) finishExchange(ctx context.Context, j exchange) error {
 	if identity(j.Fresh) == j.Identity {
 		var batch disk.Batch
@@ -167,8 +167,8 @@ func (c Converter) finishExchange(ctx context.Context, j exchange) error {
 	return bands.RemoveFile(c.exchangePath())
 }
 
-// End ends an exchange of folders that was interrupted: it is completed if they were
-// exchanged, else canceled. It returns what was done; empty if there was none.
+// End ends an interrupted exchange of folders: it completes it if the folders were exchanged, else
+// it cancels it. It returns a description of the result; empty if there was none.
 func (c Converter) End(ctx context.Context) (string, error) {
 	if c.Home == "" {
 		return "", nil
@@ -187,7 +187,7 @@ func (c Converter) End(ctx context.Context) (string, error) {
 	return did, err
 }
 
-// endAlone is End. The caller runs alone.
+// endAlone is End for callers that hold the registry's lock.
 func (c Converter) endAlone(ctx context.Context) (string, error) {
 	if c.Home == "" {
 		return "", nil

@@ -16,11 +16,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ContextFile names the store of a directory and all below it.
+// ContextFile is a file that names the store of its directory and all below it.
 const ContextFile = ".agentfs"
 
-// base is the folder of named stores. Bad values of other keys are no error here,
-// and no value is for a hook.
+// base returns the folder of named stores. Bad values of other keys are not an error; for a hook,
+// no bad value is.
 func (r *Registry) base() (string, error) {
 	cfg, bad := readConfig(r.Home, r.UserHome)
 	bad = slices.DeleteFunc(bad, func(err error) bool {
@@ -35,8 +35,8 @@ func (r *Registry) base() (string, error) {
 	return cfg.BasePath, err
 }
 
-// Find is the store called name, or the one in the folder name if that has a
-// slash (absolute, or with ~/). It is ErrNoStore if there is none.
+// Find returns the store called name, or the one in the folder name if that has a slash (absolute,
+// or with ~/). It returns ErrNoStore if there is none.
 func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
 		path := expandHome(name, r.UserHome)
@@ -56,7 +56,7 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	// Where it ought to be; the rest is for stores in repositories.
+	// Most stores are found by their folder's name; the rest is for stores in repositories.
 	if e, err := loadEntry(filepath.Join(base, name)); base != "" && err == nil && e.Name == name {
 		return e, nil
 	}
@@ -76,10 +76,10 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	return Entry{}, errors.Join(fmt.Errorf("%w: %s", bands.ErrNoStore, name), bad)
 }
 
-// FindFor is the store for the working directory cwd: the one that the nearest
-// .agentfs at or above it names, else the one in the folder own (a repository's,
-// see RepositoryDir; "" for none), else ErrNoContext. It is ErrNoStore if the
-// .agentfs names none, or one that a .agentfs there may not name: a ContextError.
+// FindFor returns the store for the working directory cwd: the one that the nearest .agentfs at or
+// above cwd names, else the one in the folder own (a repository's, see RepositoryDir; "" for none),
+// else ErrNoContext. It returns ErrNoStore if the .agentfs names none, or, as a ContextError, one
+// that a .agentfs there may not name.
 func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) {
 	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
 		name, found, err := readContext(dir)
@@ -96,8 +96,7 @@ func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) 
 	return Own(own)
 }
 
-// Own is the store in the folder own, a repository's: ErrNoContext if there is
-// none.
+// Own returns the store in the folder own of a repository, or ErrNoContext if there is none.
 func Own(own string) (Entry, error) {
 	if own == "" {
 		return Entry{}, ErrNoContext
@@ -109,12 +108,12 @@ func Own(own string) (Entry, error) {
 	return e, err
 }
 
-// ContextError is a .agentfs that may not name the store that it names. Anybody
-// who can write to a folder can put one there, and a repository can bring both it
-// and a store that claims to be for another folder.
+// ContextError is a .agentfs that names a store that it may not name. Any user who can write to a
+// folder can put one there, and a repository can contain both a .agentfs and a store whose record
+// claims another folder.
 type ContextError struct {
 	File string
-	Name string // what it names
+	Name string // the named store
 	Why  string
 }
 
@@ -122,12 +121,12 @@ func (e *ContextError) Error() string {
 	return fmt.Sprintf("%s names the store %q, which is refused: %s", e.File, e.Name, e.Why)
 }
 
-// Unwrap makes it an ErrNoStore.
+// Unwrap returns bands.ErrNoStore.
 func (e *ContextError) Unwrap() error { return bands.ErrNoStore }
 
-// findNamed is the store that the .agentfs in dir names. The store has to be
-// registered, and a path has to be that of a store whose tree contains dir. All
-// of it has to belong to the user.
+// findNamed returns the store that the .agentfs in dir names. The store must be registered. If the
+// name is a path, the store's tree must contain dir. The .agentfs and the store must belong to the
+// user.
 func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, error) {
 	file := filepath.Join(dir, ContextFile)
 	refused := func(format string, args ...any) (Entry, error) {
@@ -162,13 +161,13 @@ func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, erro
 	return e, nil
 }
 
-// readContext is the line in dir's .agentfs. Only a regular file counts: in the
-// home directory that is the name of the registry's folder.
+// readContext returns the line in dir's .agentfs. Other files than regular ones are ignored: in the
+// home directory .agentfs is the registry's folder.
 func readContext(dir string) (name string, found bool, err error) {
 	path := filepath.Join(dir, ContextFile)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return "", false, nil // what can't be looked at names nothing
+		return "", false, nil // an unreadable one names nothing
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -197,9 +196,8 @@ func writeContext(dir, name string) error {
 	return disk.WriteDurable(path, []byte(name+"\n"), 0o644)
 }
 
-// Use makes the store called name, or at the path name, that of the directory
-// dir: it writes the store's name into dir's .agentfs. The store has to be
-// registered.
+// Use makes the store called name, or at the path name, the store of the directory dir: it writes
+// the store's name into dir's .agentfs. The store must be registered.
 func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
 	e, err := r.Find(ctx, name)
 	if err != nil {
@@ -209,7 +207,7 @@ func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
 		return Entry{}, &ContextError{File: filepath.Join(dir, ContextFile), Name: name, Why: "it was not made on this machine"}
 	}
 	if strings.Contains(name, "/") {
-		name = e.Dir // only a folder of the store's own tree may name it so
+		name = e.Dir // only a directory of the store's own tree may use a path
 		if same, err := r.Find(ctx, e.Name); err == nil && same.ID == e.ID {
 			name = e.Name
 		}
@@ -217,8 +215,8 @@ func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
 	return e, writeContext(dir, name)
 }
 
-// List are all stores, by name, with their counts. A store that can't be read
-// is in the joined error.
+// List returns all stores, by name, with their counts. A store that can't be read is in the joined
+// error.
 func (r *Registry) List(ctx context.Context) ([]Entry, error) {
 	base, err := r.base()
 	if err != nil {

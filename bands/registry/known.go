@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// registers reports whether the store in the folder dir was made here: rows of the
-// catalog don't count, which any store gets that a command has worked on.
+// registers reports whether the store in the folder dir was made on this machine. Rows of the
+// catalog don't count: every store that a command worked on has one.
 func (r *Registry) registers(dir string) bool {
 	base, err := r.base()
 	if err != nil {
@@ -24,8 +24,8 @@ func (r *Registry) registers(dir string) bool {
 	return err == nil && slices.ContainsFunc(dirs, func(known string) bool { return disk.Physical(known) == dir })
 }
 
-// loadEntries are the stores in these folders, each once, by name. Folders that
-// hold none are passed over; a store that can't be read is in the joined error.
+// loadEntries returns the stores in the folders, each once, by name. Folders without a store are
+// skipped; a store that can't be read is in the joined error.
 func loadEntries(dirs []string) ([]Entry, error) {
 	var list []Entry
 	var bad []error
@@ -45,13 +45,13 @@ func loadEntries(dirs []string) ([]Entry, error) {
 	return list, errors.Join(bad...)
 }
 
-// taken are the names that stores other than the one in dir have.
+// taken returns the names of all stores but the one in dir.
 func (m maker) taken(base, dir string) (map[string]bool, error) {
 	dirs, err := m.list().dirs(base)
 	if err != nil {
 		return nil, err
 	}
-	list, _ := loadEntries(dirs) // a store that can't be read has its folder's name
+	list, _ := loadEntries(dirs) // an unreadable store counts by its folder's name
 	names := map[string]bool{}
 	for _, e := range list {
 		if e.Dir != dir {
@@ -66,7 +66,7 @@ func (m maker) taken(base, dir string) (map[string]bool, error) {
 	return names, nil
 }
 
-// makeFolder makes a folder of ours, and those above it.
+// makeFolder creates a folder of the registry, and its parents.
 func makeFolder(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil

@@ -14,9 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// storeList is the file that names the folders of all stores that were made, one JSON
-// string a line: stores in repositories are found by it again when the catalog is
-// gone. There is none if path is "".
+// storeList is the file with the folders of all stores that were made, one JSON string a line. It
+// is the only record of stores in repositories if the catalog is lost. An empty path is no file.
 type storeList struct{ path string }
 
 func (r *Registry) list() storeList {
@@ -26,8 +25,8 @@ func (r *Registry) list() storeList {
 	return storeList{filepath.Join(r.Home, "stores.list")}
 }
 
-// read are the folders in the list, each once. A line that can't be read is
-// passed over: a crash may have cut the last one.
+// read returns the folders in the list, each once. It skips lines that can't be parsed: a crash may
+// have truncated the last one.
 func (l storeList) read() ([]string, error) {
 	if l.path == "" {
 		return nil, nil
@@ -46,7 +45,7 @@ func (l storeList) read() ([]string, error) {
 	return dirs, nil
 }
 
-// add adds dir to the list. The caller runs alone.
+// add adds dir to the list. The caller holds the registry's lock.
 func (l storeList) add(dir string) error {
 	if l.path == "" {
 		return nil
@@ -58,7 +57,7 @@ func (l storeList) add(dir string) error {
 	return l.write(append(dirs, dir))
 }
 
-// remove takes dirs off the list. The caller runs alone.
+// remove removes folders from the list. The caller holds the registry's lock.
 func (l storeList) remove(gone ...string) error {
 	dirs, err := l.read()
 	if err != nil {
@@ -71,7 +70,7 @@ func (l storeList) remove(gone ...string) error {
 	return l.write(left)
 }
 
-// foldersOf are the folders that have those of named stores: base, and that of the pool.
+// foldersOf returns the folders that contain named stores: base, and that of the pool.
 func foldersOf(base string) []string {
 	return []string{base, volume.StoreDir(base, volume.PoolDriver, "")}
 }
@@ -88,8 +87,8 @@ func (l storeList) write(dirs []string) error {
 	return disk.WriteDurable(l.path, text, 0o600)
 }
 
-// dirs are the folders in which stores may be: those in the list, and all
-// below base, those in the pool too.
+// dirs returns the folders that may have stores: those in the list, and all below base and in the
+// pool.
 func (l storeList) dirs(base string) ([]string, error) {
 	dirs, err := l.read()
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Init makes the store called name for the directory root, which it makes if it
-// isn't there, and names the store in root's .agentfs. Without a size it is
-// config.toml's, if that has one. The store is active and has no snapshot.
+// Init makes the store called name for the directory root, which it creates if it doesn't exist,
+// and names the store in root's .agentfs. Size 0 is the one of config.toml, if it has one. The
+// store is active and has no snapshot.
 func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Entry, error) {
 	if err := CheckName(name); err != nil {
 		return Entry{}, err
@@ -35,10 +35,10 @@ func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Ent
 	return made, err
 }
 
-// InitVolume is Init for a root that becomes a volume of the driver of that name: a folder
-// that is not there, an empty one, or a volume already. The size is that of the volume, 0 for
-// the default; not every driver needs it. Where the driver doesn't work the error is a
-// volume.MissingError, and nothing was made.
+// InitVolume is Init for a root that becomes a volume of the driver: a folder that doesn't exist,
+// an empty one, or an existing volume. size is that of the volume, 0 for the default; not every
+// driver needs it. If the driver doesn't work there, the error is a volume.MissingError, and
+// nothing was made.
 func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, size int64) (Entry, error) {
 	if err := CheckName(name); err != nil {
 		return Entry{}, err
@@ -70,7 +70,7 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 			if err := errors.Join(makeFolder(cfg.BasePath), volume.MakePool(ctx, cfg.BasePath, size)); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, volume.ClosePool(cfg.BasePath)) }() // unless a store is in it
+			defer func() { err = errors.Join(err, volume.ClosePool(cfg.BasePath)) }() // only if it has no stores
 		}
 		made, err = maker{Registry: r, driver: d}.initAlone(ctx, name, root, size)
 		return err
@@ -78,11 +78,10 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 	return made, err
 }
 
-// Manage makes the existing directory dir the tree of a new store, in place.
-// Without a name it is dir's own, with -2, -3 and so on if that is taken. If
-// dir's .agentfs names a store whose tree is gone, dir has been moved, and the
-// store is given it as its tree; so is a store whose tree was at dir before
-// another directory came there.
+// Manage makes the existing directory dir the tree of a new store, in place. An empty name stands
+// for dir's own, with -2, -3 and so on if that is taken. If dir's .agentfs names a store whose tree
+// is missing, dir has been moved and becomes that store's tree. It also becomes the tree of a store
+// whose tree was at dir before another directory replaced it.
 func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (Entry, error) {
 	root, err := r.checkRoot(dir)
 	if err != nil {
@@ -106,7 +105,7 @@ func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (En
 	return made, err
 }
 
-// maker makes stores and gives trees to them, while no other process does.
+// maker makes stores and assigns trees to them; the registry's lock is held.
 type maker struct {
 	*Registry
 
@@ -120,7 +119,7 @@ func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (
 		}
 		return m.change(ctx, e.Dir, func(info *bands.Info) { info.Root, info.RootID = root, disk.Identity(root) })
 	}
-	// Another directory may be where the tree of a store was.
+	// Another directory may have replaced the tree of a store.
 	replaced := func(_ string, e Entry) bool { return e.Root == root && e.Replaced() }
 	if e, ok, err := m.find(replaced); err != nil || ok && (name == "" || name == e.Name) {
 		if err != nil {
@@ -145,8 +144,8 @@ func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (
 	return m.initAlone(ctx, freeName(nameFrom(filepath.Base(root)), taken), root, size)
 }
 
-// movedError is a directory whose .agentfs names a store with a missing tree, and
-// which isn't that tree under another name: the .agentfs may have come with it.
+// movedError is a directory whose .agentfs names a store with a missing tree, and which isn't that
+// tree: the .agentfs may have been copied with other files.
 type movedError struct{ root, name, was string }
 
 func (e *movedError) Error() string {
@@ -154,12 +153,12 @@ func (e *movedError) Error() string {
 		filepath.Join(e.root, ContextFile), e.name, e.was)
 }
 
-// Hint describes how the store is given the directory all the same.
+// Hint describes how to assign the directory to the store nevertheless.
 func (e *movedError) Hint() string {
 	return fmt.Sprintf("--name %s makes it that store's folder; without the file a new store is made", e.name)
 }
 
-// find is the first store of which is reports true, given the folder of named stores.
+// find returns the first store for which is returns true; base is the folder of named stores.
 func (m maker) find(is func(base string, e Entry) bool) (Entry, bool, error) {
 	base, err := m.base()
 	if err != nil {
@@ -169,7 +168,7 @@ func (m maker) find(is func(base string, e Entry) bool) (Entry, bool, error) {
 	if err != nil {
 		return Entry{}, false, err
 	}
-	list, _ := loadEntries(dirs) // one that can't be read belongs to another user
+	list, _ := loadEntries(dirs) // an unreadable one belongs to another user
 	for _, e := range list {
 		if is(base, e) {
 			return e, true, nil
@@ -192,7 +191,7 @@ func (m maker) checkOutside(root, dir string) error {
 	return err
 }
 
-// named is the store that root's own .agentfs names.
+// named returns the store that root's own .agentfs names.
 func (r *Registry) named(ctx context.Context, root string) (Entry, bool) {
 	name, found, err := readContext(root)
 	if err != nil || !found {
@@ -255,7 +254,7 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 	if err == nil {
 		return e, nil
 	}
-	if made { // a Ctrl-C doesn't keep it from being undone
+	if made { // undo it even after Ctrl-C
 		ctx = context.WithoutCancel(ctx)
 		if m.driver != nil {
 			err = errors.Join(err, m.driver.Close(root, true))
@@ -268,7 +267,7 @@ func (m maker) initAlone(ctx context.Context, name, root string, size int64) (En
 
 // finish completes a store whose init was killed.
 func (m maker) finish(ctx context.Context, e Entry) (_ Entry, err error) {
-	// It was killed while the folder was replaced, or couldn't be undone.
+	// It was killed while the folder was replaced, or couldn't undo that.
 	if _, err := makeTree(e.Root); err != nil {
 		return Entry{}, err
 	}
@@ -283,8 +282,8 @@ func (m maker) finish(ctx context.Context, e Entry) (_ Entry, err error) {
 	return e, writeContext(e.Root, e.Name)
 }
 
-// makeVolume makes the folder of a new store a volume, and notes which folder that is
-// where it is one of its own.
+// makeVolume makes the folder of a new store a volume, and records the folder's identity if the
+// volume is a folder of its own.
 func (m maker) makeVolume(ctx context.Context, e Entry) (Entry, error) {
 	if err := m.driver.Create(e.Root); err != nil {
 		return Entry{}, err
@@ -295,8 +294,8 @@ func (m maker) makeVolume(ctx context.Context, e Entry) (Entry, error) {
 	return m.change(ctx, e.Dir, func(info *bands.Info) { info.RootID = disk.Identity(e.Root) })
 }
 
-// unfinished is the store in dir if an init for root was killed before its last
-// step: there are neither snapshots nor an .agentfs.
+// unfinished returns the store in dir if an init for root was killed before its last step: it has
+// no snapshots, and root has no .agentfs.
 func unfinished(dir, root string) (Entry, bool) {
 	s, err := bands.Open(dir)
 	if err != nil {
@@ -307,8 +306,8 @@ func unfinished(dir, root string) (Entry, bool) {
 	return e, errors.Join(err, bad) == nil && e.Root == root && len(versions) == 0 && isMissing(filepath.Join(root, ContextFile))
 }
 
-// makeTree makes the project's directory, which is the user's. What it returns
-// removes the folders that it made.
+// makeTree creates the project's directory, with mode 0755 as it is the user's. unmake removes the
+// folders that it created.
 func makeTree(root string) (unmake func() error, err error) {
 	var made []string // the lowest first
 	for dir := root; ; dir = filepath.Dir(dir) {
@@ -324,7 +323,7 @@ func makeTree(root string) (unmake func() error, err error) {
 	unmake = func() error {
 		for _, dir := range made {
 			if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err // the user has put something there
+				return err // the user has put files there
 			}
 		}
 		return nil
@@ -341,7 +340,7 @@ func makeTree(root string) (unmake func() error, err error) {
 	return unmake, nil
 }
 
-// checkRoot is root, absolute and without symbolic links, if it may be a tree.
+// checkRoot returns root, absolute and without symbolic links, if it may be a tree.
 func (r *Registry) checkRoot(root string) (string, error) {
 	root = expandHome(root, r.UserHome)
 	if !filepath.IsAbs(root) {
@@ -361,7 +360,7 @@ func (r *Registry) checkRoot(root string) (string, error) {
 	return root, nil
 }
 
-// pathWithin reports whether path is dir or below it; both clean.
+// pathWithin reports whether path is dir or below it; both are clean.
 func pathWithin(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -372,8 +371,8 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// make makes a store in the folder dir, whole or not at all, and notes it. The
-// caller runs alone. fs.ErrExist if something is there.
+// make makes a store in the folder dir, completely or not at all, and records it. The caller holds
+// the registry's lock. It returns fs.ErrExist if dir has entries.
 func (m maker) make(ctx context.Context, dir string, info bands.Info) (Entry, error) {
 	above := filepath.Dir(dir)
 	if err := makeFolder(above); err != nil {
@@ -410,8 +409,8 @@ const (
 	oldStorePrefix = ".deleted-"
 )
 
-// sweepMade removes what a killed process left of a store that it made or
-// deleted in the folder. The caller runs alone, so no process uses it.
+// sweepMade removes stores from the folder that killed processes had not finished making or
+// deleting. The caller holds the registry's lock, so no process uses them.
 func sweepMade(folder string) {
 	for _, prefix := range []string{newStorePrefix, oldStorePrefix} {
 		left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(folder), prefix+"*"))
@@ -420,19 +419,19 @@ func sweepMade(folder string) {
 		}
 		for _, dir := range left {
 			if disk.Step("remove", dir) == nil {
-				_ = removeFolder(dir) // the next one tries again
+				_ = removeFolder(dir) // the next call tries again
 			}
 		}
 	}
 }
 
-// sweepProbes removes what killed processes left of a probe of a driver: in the folder of
-// stores, or in the one above, if there was none yet. The caller runs alone.
+// sweepProbes removes leftovers of drivers' probes of killed processes: in the folder of stores, or
+// in its parent, if it didn't exist. The caller holds the registry's lock.
 func sweepProbes(ctx context.Context, base string) error {
 	return errors.Join(volume.SweepProbes(ctx, base), volume.SweepProbes(ctx, filepath.Dir(base)))
 }
 
-// removeFolder removes a folder that a store is in, with the volumes of its snapshots.
+// removeFolder removes the folder of a store, with the volumes of its snapshots.
 func removeFolder(dir string) error {
 	store := bands.At(filepath.Join(dir, "store"))
 	if live := store.Path(volume.PoolVolume); btrfs.IsSubvolume(live) {
@@ -441,7 +440,7 @@ func removeFolder(dir string) error {
 		}
 	}
 	for _, above := range []string{store.Dir(), store.Path(bands.SnapshotsFolder)} {
-		entries, _ := os.ReadDir(above) // a store that was only begun has none
+		entries, _ := os.ReadDir(above) // an incomplete store has none
 		for _, e := range entries {
 			if at := filepath.Join(above, e.Name()); e.IsDir() && !isMissing(filepath.Join(at, bands.VolumeTree)) {
 				if err := bands.RemoveAll(at); err != nil {

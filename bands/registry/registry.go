@@ -1,6 +1,6 @@
-// Package registry has the stores of a machine by their names: it makes, finds, opens
-// and deletes them, with the rows of the catalog, config.toml and the .agentfs
-// files. What is in a store is true; the catalog is an index that can be rebuilt.
+// Package registry manages the stores of a machine by their names: it makes, finds, opens and
+// deletes them, with the rows of the catalog, config.toml and the .agentfs files. The stores are
+// authoritative; the catalog is an index that can be rebuilt.
 package registry
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// The errors of the registry; they come wrapped.
+// The errors of the registry; they are returned wrapped.
 var (
 	// ErrNameTaken means that another store has the name.
 	ErrNameTaken = errors.New("a store of that name exists")
-	// ErrBadName means that no store may have the name.
+	// ErrBadName means that the name isn't allowed.
 	ErrBadName = errors.New("not a name for a store")
 	// ErrRootTaken means that the directory is another store's tree already.
 	ErrRootTaken = errors.New("the directory belongs to another store")
-	// ErrInVolume means that a volume would be in another one, whose snapshots don't have it.
+	// ErrInVolume means that a volume would be in another one, whose snapshots wouldn't contain it.
 	ErrInVolume = errors.New("a volume can't be in another one")
 	// ErrNoContext means that neither a .agentfs nor a repository names a store.
 	ErrNoContext = errors.New("no store selected")
@@ -35,37 +35,35 @@ var (
 	ErrNoHome = errors.New("there is no home directory for stores")
 )
 
-// Registry lists the stores of this machine by their names. The truth is
-// in each store's store.json; the catalog is an index that may be missing, late
-// or damaged without harm.
+// Registry lists the stores of this machine by their names. Each store's store.json is
+// authoritative; the catalog is an index that may be missing, late or damaged without harm.
 type Registry struct {
-	// Home is ~/.agentfs, or AGENTFS_HOME. It need not exist. Without it
-	// there are neither a catalog nor named stores, and repositories' own stores work
-	// as ever.
+	// Home is ~/.agentfs, or AGENTFS_HOME. It need not exist. If it is empty, there are neither a
+	// catalog nor named stores; repositories' own stores work without it.
 	Home string
 	// UserHome is the user's home directory, "" if there is none.
 	UserHome string
 	Now      func() time.Time
-	// Defaults is called with what is wrong with config.toml where a hook goes on
-	// with the defaults; nil: it is an error.
+	// Defaults is called with the errors of config.toml if a hook continues with the defaults; nil:
+	// they are returned.
 	Defaults func(error)
 }
 
 // Entry is a store in the registry.
 type Entry struct {
-	// ID is the same as long as the store's folder isn't moved.
+	// ID stays the same unless the store's folder is moved.
 	ID   string
 	Name string
 	// Dir is the store's folder, Root the tree's.
 	Dir, Root string
-	// RootID is the disk.Identity that the tree had when it became the store's;
-	// "" where there is none, or an older version made the store.
+	// RootID is the disk.Identity of the tree when it became the store's; "" if it had none, or if
+	// an older version made the store.
 	RootID string
-	// Driver makes the store's snapshots; "" for one of a tree.
+	// Driver makes the store's snapshots; "" for a tree.
 	Driver string
 	// Size is the cap in bytes, 0 for the default.
 	Size int64
-	// Former is the folder that a conversion replaced, as long as it is kept.
+	// Former is the folder that a conversion replaced, as long as it exists.
 	Former  string
 	Created time.Time
 	Mounted *time.Time // nil: inactive
@@ -76,14 +74,13 @@ type Entry struct {
 // Active reports whether snapshots may be taken.
 func (e Entry) Active() bool { return e.Mounted != nil }
 
-// Replaced reports whether another directory, or a link, is where the store's
-// tree was.
+// Replaced reports whether another directory, or a link, has replaced the store's tree.
 func (e Entry) Replaced() bool {
 	is := disk.Identity(e.Root)
 	return e.RootID != "" && is != "" && is != e.RootID
 }
 
-// loadEntry is the store in the folder dir: ErrNoStore if there is none.
+// loadEntry returns the store in the folder dir, or ErrNoStore if there is none.
 func loadEntry(dir string) (Entry, error) {
 	s, err := bands.Open(dir)
 	if err != nil {
@@ -103,7 +100,7 @@ func entry(s *bands.Store) (Entry, error) {
 	}, nil
 }
 
-// lockWait is how long another process's work on the registry is waited for.
+// lockWait is the maximum wait for a lock of another process.
 const lockWait = 10 * time.Second
 
 // alone runs work while no other process makes, names or deletes stores.
@@ -123,11 +120,11 @@ func (r *Registry) alone(ctx context.Context, work func() error) error {
 	return errors.Join(work(), lock.Unlock())
 }
 
-// maxName is the longest name of a store in bytes; its folder has a few more.
+// maxName is the maximum length of a store's name in bytes; its folder's name is a little longer.
 const maxName = 100
 
-// CheckName describes why name can't be a store's: ErrBadName. A name is also that
-// of a folder, and a line of .agentfs where a path is recognized by its slash.
+// CheckName returns the reason, an ErrBadName, why a store can't have the name. A name is also that
+// of a folder, and a line of .agentfs, in which a slash marks a path.
 func CheckName(name string) error {
 	bad := func(why string) error { return fmt.Errorf("%w: %q: %s", ErrBadName, name, why) }
 	switch {
@@ -147,7 +144,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// nameFrom makes a name of a folder's, which may have any bytes.
+// nameFrom makes a store's name from that of a folder, which may have any bytes.
 func nameFrom(folder string) string {
 	name := strings.Map(func(c rune) rune {
 		if c == utf8.RuneError || unicode.IsControl(c) || strings.ContainsRune(`/\:`, c) {
@@ -166,7 +163,7 @@ func nameFrom(folder string) string {
 	return name
 }
 
-// freeName is name, or name-2, -3 and so on, whichever is the first that isn't taken.
+// freeName returns the first of name, name-2, name-3 and so on that isn't taken.
 func freeName(name string, taken map[string]bool) string {
 	try := name
 	for i := 2; taken[try]; i++ {

@@ -11,12 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// RepositoryDir is where the store of a repository is, by its common directory.
+// RepositoryDir returns the folder of a repository's store in its common directory.
 func RepositoryDir(commonDir string) string { return filepath.Join(commonDir, "entire", "store") }
 
-// RepositoryStore is the repository's own store, made if there is none; root is
-// the main worktree. It is named after root's folder, with -2, -3 and so on if
-// that is taken. If the repository has been moved, the store records that.
+// RepositoryStore returns the repository's own store, which it makes if there is none; root is the
+// main worktree. It is named after root's folder, with -2, -3 and so on if that is taken. If the
+// repository has been moved, the store records the new root.
 func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) (Entry, error) {
 	root, err := r.checkRoot(root)
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) 
 	return e, err
 }
 
-// repositoryAlone is RepositoryStore while no other process makes stores, unless there is no Home: then no
-// other store is known, and each process is for itself.
+// repositoryAlone is RepositoryStore for callers with the registry's lock, or without a Home. Then
+// no other store is known, and processes don't exclude each other.
 func (m maker) repositoryAlone(ctx context.Context, dir, root string) (Entry, error) {
 	base, err := m.base()
 	if err != nil {
@@ -55,9 +55,9 @@ func (m maker) repositoryAlone(ctx context.Context, dir, root string) (Entry, er
 		if m.Home != "" && isMissing(dir) {
 			return m.make(ctx, dir, info)
 		}
-		err = complete(ctx, dir, info) // it has lost its store.json
+		err = complete(ctx, dir, info) // its store.json is missing
 		if m.Home == "" && errors.Is(err, fs.ErrExist) {
-			err = nil // another process was faster
+			err = nil // another process made it first
 		}
 	}
 	if err != nil {
@@ -72,8 +72,8 @@ func (m maker) repositoryAlone(ctx context.Context, dir, root string) (Entry, er
 	return e, errors.Join(err, m.list().add(dir))
 }
 
-// complete gives a store that has lost its store.json a new one. Its snapshots
-// and versions are in files of their own.
+// complete creates a store's store.json, also for a store that has lost it. The snapshots and
+// versions are in other files.
 func complete(ctx context.Context, dir string, info bands.Info) error {
 	s, err := bands.Create(dir)
 	if err != nil {

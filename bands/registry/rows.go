@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// CatalogPath is where the catalog is, empty if there is no place for one.
+// CatalogPath returns the path of the catalog, empty if there is no place for one.
 func (r *Registry) CatalogPath() string {
 	if r.Home == "" {
 		return ""
@@ -23,16 +23,14 @@ func (r *Registry) CatalogPath() string {
 	return filepath.Join(r.Home, "agentfs.db")
 }
 
-// Rows are the rows of the stores and their snapshots in the catalog at path; there
-// is no catalog if it is "". What is true is in the stores: a row may be missing or
-// late without harm.
+// Rows accesses the rows of the stores and their snapshots in the catalog at path; "" is no
+// catalog. The stores are authoritative: a row may be missing or late without harm.
 type Rows struct{ path string }
 
 // Rows returns the rows of the registry's catalog.
 func (r *Registry) Rows() Rows { return Rows{r.CatalogPath()} }
 
-// with runs work on the open catalog. The error is ErrNoHome if there is no
-// place for one.
+// with calls work with the open catalog. It returns ErrNoHome if there is no place for one.
 func (r Rows) with(ctx context.Context, work func(c *catalog.Catalog) error) error {
 	if r.path == "" {
 		return ErrNoHome
@@ -44,8 +42,8 @@ func (r Rows) with(ctx context.Context, work func(c *catalog.Catalog) error) err
 	return errors.Join(work(c), c.Close())
 }
 
-// Check returns what is wrong with the catalog, if it is there. What it is
-// for works without it, slower; Doctor mends it.
+// Check returns the faults of the catalog, if it exists. Commands work without it, but slower;
+// Doctor repairs it.
 func (r Rows) Check(ctx context.Context) error {
 	if isMissing(r.path) {
 		return nil
@@ -53,18 +51,18 @@ func (r Rows) Check(ctx context.Context) error {
 	return r.with(ctx, func(c *catalog.Catalog) error { return c.Check(ctx) })
 }
 
-// note writes the store's row. A failure does no harm: the truth is
-// in the store, and the next snapshot or Doctor writes the row.
+// note writes the store's row. Errors are ignored: the store is authoritative, and the next
+// snapshot or Doctor writes the row.
 func (r Rows) note(ctx context.Context, e Entry) {
 	_ = r.with(ctx, func(c *catalog.Catalog) error { return addStore(ctx, c, e) })
 }
 
-// drop removes the store's rows, likewise.
+// drop removes the store's rows and ignores errors, too.
 func (r Rows) drop(ctx context.Context, id string) {
 	_ = r.with(ctx, func(c *catalog.Catalog) error { return c.DeleteStore(ctx, id) })
 }
 
-// find returns the store that the catalog has under a name, if that is still its name.
+// find returns the store with that name in the catalog, if that is still its name.
 func (r Rows) find(ctx context.Context, name string) (e Entry, ok bool) {
 	if isMissing(r.path) {
 		return Entry{}, false
@@ -80,7 +78,7 @@ func (r Rows) find(ctx context.Context, name string) (e Entry, ok bool) {
 	return e, err == nil && e.Name == name
 }
 
-// dirs are the folders of the stores in the catalog.
+// dirs returns the folders of the stores in the catalog.
 func (r Rows) dirs(ctx context.Context) []string {
 	if isMissing(r.path) {
 		return nil
@@ -96,8 +94,8 @@ func (r Rows) dirs(ctx context.Context) []string {
 	return dirs
 }
 
-// addStore writes the store's row. Another store's row that has the name makes
-// way if that store is no longer there or has another name now.
+// addStore writes the store's row. It replaces another store's row with the same name if that store
+// no longer exists or has been renamed.
 func addStore(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	err := c.AddStore(ctx, storeRow(e))
 	if !errors.Is(err, catalog.ErrNameTaken) {
@@ -108,7 +106,7 @@ func addStore(ctx context.Context, c *catalog.Catalog, e Entry) error {
 		return err
 	}
 	if now, err := loadEntry(other.Dir); err == nil && now.ID == other.ID && now.Name == e.Name {
-		return ErrNameTaken // Doctor gives one of them another name
+		return ErrNameTaken // Doctor renames one of them
 	}
 	if err := c.DeleteStore(ctx, other.ID); err != nil {
 		return err
@@ -120,9 +118,8 @@ func storeRow(e Entry) catalog.Store {
 	return catalog.Store{ID: e.ID, Name: e.Name, Dir: e.Dir, Root: e.Root, Size: e.Size, Created: e.Created, Mounted: e.Mounted}
 }
 
-// Record writes the row of a snapshot, and the store's if it has none. The
-// caller may hold the store. An error is no more than a row that comes late: the
-// next Checkpoints writes it.
+// Record writes the row of a snapshot, and the store's if it has none. The caller may hold the
+// store's lock. After an error the row is missing until the next Checkpoints writes it.
 func (r Rows) Record(ctx context.Context, s *bands.Store, snap bands.Snapshot) error {
 	if r.path == "" {
 		return nil
@@ -132,7 +129,7 @@ func (r Rows) Record(ctx context.Context, s *bands.Store, snap bands.Snapshot) e
 	})
 }
 
-// Forget removes the rows of snapshots that were deleted, likewise.
+// Forget removes the rows of deleted snapshots.
 func (r Rows) Forget(ctx context.Context, s *bands.Store, versions ...bands.Version) error {
 	if r.path == "" {
 		return nil
@@ -146,8 +143,8 @@ func (r Rows) Forget(ctx context.Context, s *bands.Store, versions ...bands.Vers
 	})
 }
 
-// inStore runs work with the id of the store, and again if the store's row has
-// to be written first.
+// inStore calls work with the id of the store. If the store has no row, it writes the row and calls
+// work again.
 func inStore(ctx context.Context, c *catalog.Catalog, s *bands.Store, work func(id string) error) error {
 	id := bands.StoreID(s.Dir())
 	err := work(id)
@@ -164,7 +161,7 @@ func inStore(ctx context.Context, c *catalog.Catalog, s *bands.Store, work func(
 	return work(id)
 }
 
-// stampOf is when the snapshot's folder last changed; 0 if it is gone.
+// stampOf returns the mtime of the snapshot's folder; 0 if the folder doesn't exist.
 func stampOf(s *bands.Store, v bands.Version) int64 {
 	info, err := os.Lstat(s.SnapshotDir(v))
 	if err != nil {
@@ -191,7 +188,7 @@ func rowOf(s *bands.Store, snap bands.Snapshot) catalog.Checkpoint {
 	return c
 }
 
-// treeOf is the reference that rowOf has written, the zero one for any other text.
+// treeOf parses a reference written by rowOf; any other text is the zero one.
 func treeOf(text string) bands.TreeRef {
 	hash, place, _ := strings.Cut(text, ":")
 	number, at, _ := strings.Cut(place, ":")
@@ -212,7 +209,7 @@ func fromRow(c catalog.Checkpoint) bands.Snapshot {
 		},
 	}
 	if c.Metadata != "" {
-		_ = json.Unmarshal([]byte(c.Metadata), &snap.Causality.Metadata) // derived: a bad one is none
+		_ = json.Unmarshal([]byte(c.Metadata), &snap.Causality.Metadata) // derived data: a bad value counts as none
 	}
 	snap.Totals.Files, snap.Totals.Bytes = c.Files, c.Bytes
 	for _, p := range c.Pairs {
@@ -221,11 +218,10 @@ func fromRow(c catalog.Checkpoint) bands.Snapshot {
 	return snap
 }
 
-// Checkpoints are the store's snapshots as the catalog has them, the newest
-// first, at most limit (0: all): without Bands, with files and bytes of the Totals,
-// with times to the second, and of Causality what has a column. Rows that don't
-// agree with the store are written anew; without a catalog that can be used the
-// snapshots are read from the store. A snapshot that can't be read is in the joined
+// Checkpoints returns the store's snapshots from the catalog, the newest first, at most limit (0:
+// all). They lack Bands, all Totals but files and bytes, times below a second, and fields of
+// Causality without a column. Rows that don't agree with the store are rewritten; without a usable
+// catalog the snapshots are read from the store. A snapshot that can't be read is in the joined
 // error.
 func (r Rows) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]bands.Snapshot, error) {
 	versions, err := s.Versions()
@@ -252,15 +248,14 @@ func (r Rows) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]ban
 	return readSnapshots(s, versions)
 }
 
-// chunk is how many snapshots Each reads at a time, at first; each time twice as
-// many, up to maxChunk.
+// chunk is the number of snapshots that Each reads first; it doubles each time, up to maxChunk.
 const (
 	chunk    = 64
 	maxChunk = 4096
 )
 
-// Each calls visit with the store's snapshots, as Checkpoints returns them, until it
-// returns false. It reads as many rows as are visited, and some more.
+// Each calls visit with the store's snapshots, as Checkpoints returns them, until it returns false.
+// It reads the visited rows, and some more.
 func (r Rows) Each(ctx context.Context, s *bands.Store, visit func(bands.Snapshot) bool) error {
 	left, err := s.Versions()
 	if err != nil {
@@ -278,7 +273,7 @@ func (r Rows) Each(ctx context.Context, s *bands.Store, visit func(bands.Snapsho
 		return ctx.Err() == nil
 	}
 	ended := false
-	_ = r.with(ctx, func(c *catalog.Catalog) error { // what it can't do is done without it
+	_ = r.with(ctx, func(c *catalog.Catalog) error { // after an error the rest is read from the store
 		for n := chunk; len(left) > 0 && !ended; n = min(2*n, maxChunk) {
 			part := left[:min(n, len(left))]
 			rows, err := c.CheckpointsBetween(ctx, bands.StoreID(s.Dir()), int(part[len(part)-1]), int(part[0]))
@@ -298,8 +293,8 @@ func (r Rows) Each(ctx context.Context, s *bands.Store, visit func(bands.Snapsho
 	return errors.Join(append(bad, ctx.Err())...)
 }
 
-// agree is what the rows have of the versions, both descending, with those read
-// anew whose row is missing or late.
+// agree returns the snapshots of the versions; both lists are descending. It uses the rows, and
+// reads those snapshots whose row is missing or outdated.
 func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catalog.Checkpoint, versions []bands.Version) ([]bands.Snapshot, error) {
 	known := make(map[bands.Version]catalog.Checkpoint, len(rows))
 	for _, row := range rows {
@@ -319,7 +314,7 @@ func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catal
 		}
 		delete(known, v)
 	}
-	// Rows of snapshots that are gone are left in known. What fails is tried again the next time.
+	// known still has the rows of deleted snapshots. Failed writes are repeated the next time.
 	if len(fresh) > 0 {
 		_ = inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, fresh...) })
 	}
@@ -349,9 +344,8 @@ func readSnapshots(s *bands.Store, versions []bands.Version) ([]bands.Snapshot, 
 	return list, errors.Join(bad...)
 }
 
-// Remake makes the rows of a store anew, and the files of the catalog without
-// anything of former rows. The store may be nil. Without a catalog there is
-// nothing to do.
+// Remake rewrites the rows of a store, and compacts the catalog's files, so that nothing of former
+// rows is left. The store may be nil. Does nothing without a catalog.
 func (r Rows) Remake(ctx context.Context, s *bands.Store) error {
 	if r.path == "" || isMissing(r.path) {
 		return nil
@@ -368,7 +362,7 @@ func (r Rows) Remake(ctx context.Context, s *bands.Store) error {
 			if err != nil {
 				return err
 			}
-			snaps, _ := s.Snapshots() // one that can't be read has no row
+			snaps, _ := s.Snapshots() // an unreadable one has no row
 			if err := replaceRows(ctx, c, s, e, snaps); err != nil {
 				return err
 			}
@@ -377,7 +371,7 @@ func (r Rows) Remake(ctx context.Context, s *bands.Store) error {
 	})
 }
 
-// replaceRows makes the rows of a store those of the snapshots.
+// replaceRows replaces the rows of a store by those of the snapshots.
 func replaceRows(ctx context.Context, c *catalog.Catalog, s *bands.Store, e Entry, snaps []bands.Snapshot) error {
 	rows := make([]catalog.Checkpoint, len(snaps))
 	for i, snap := range snaps {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// begunBy returns a function that reports whether a file of the tree holds only
-// what an interrupted restore had written of it: new files are written in place.
-// What is not written yet is missing, or zero.
+// begunBy returns a function that reports whether a file of the tree has only content that an
+// interrupted restore wrote: new files are written in place. The parts not written yet are missing,
+// or zero.
 func begunBy(s *bands.Store, left history.Journal) func(path string, was *tree.Entry) bool {
 	return func(path string, was *tree.Entry) bool {
 		for _, v := range left.Parts {
@@ -56,13 +56,13 @@ func beginsAs(s *bands.Store, root, path string, was *tree.Entry, v bands.Versio
 
 var errOtherContent = errors.New("the file has other content")
 
-// beginning compares a file with what is written to it.
+// beginning compares a file with the data written to it.
 type beginning struct {
 	f   *os.File
 	buf []byte
 }
 
-// Write fails if the file goes on with anything but data or zeros.
+// Write returns an error if the file continues with anything but data or zeros.
 func (b *beginning) Write(data []byte) (int, error) {
 	if cap(b.buf) < len(data) {
 		b.buf = make([]byte, len(data))

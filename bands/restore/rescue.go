@@ -15,10 +15,10 @@ import (
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
-// rescued takes the rescue and plans the restore from it. Everything that the
-// restore overwrites or deletes is read in the rescue and compared with its hash
-// first, as a rescue takes over the records of what didn't change. If one is
-// damaged, the rescue is taken once more by reading the whole tree.
+// rescued takes the rescue and plans the restore from it. As a rescue reuses the records of
+// unchanged files, all content that the restore overwrites or deletes is first read from the rescue
+// and compared with its hash. If a record is damaged, the rescue is taken once more by reading the
+// whole tree.
 func rescued(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, done *Result) error {
 	for again := false; ; again = true {
 		taken, err := rescue(ctx, h, j, content, in, o, done.Target)
@@ -45,8 +45,7 @@ func rescued(ctx context.Context, h *bands.Held, j job, content *contents.Reader
 	}
 }
 
-// planFrom plans a restore from its rescue and returns the damaged records that
-// the rescue needs.
+// planFrom plans a restore from its rescue and returns the damaged records that the rescue needs.
 func planFrom(ctx context.Context, h *bands.Held, content *contents.Reader, in *plan.Selection, done *Result) ([]band.Damaged, error) {
 	rescue, err := contents.Open(h.Store, done.Rescue)
 	if err != nil {
@@ -69,8 +68,7 @@ func planFrom(ctx context.Context, h *bands.Held, content *contents.Reader, in *
 	return unreadable(ctx, rescue, &done.Plan)
 }
 
-// unreadable reads all that the steps overwrite or delete, and returns the
-// records that aren't what they must be.
+// unreadable reads all files that the steps overwrite or delete, and returns their damaged records.
 func unreadable(ctx context.Context, c *contents.Reader, p *plan.Plan) ([]band.Damaged, error) {
 	work := make(chan *tree.Entry, 256)
 	var mu sync.Mutex

@@ -1,7 +1,7 @@
-// Package restore makes a tree what a snapshot has, and takes that back: Run, Undo,
-// Redo and Finish take a rescue snapshot, plan, write the journal and apply the
-// plan. The order of these steps is what keeps a tree from being lost. Of a partial
-// snapshot they restore its paths, and the rescue is of the same paths.
+// Package restore makes a tree equal to a snapshot, and undoes that: Run, Undo, Redo and Finish
+// take a rescue snapshot, plan, write the journal and apply the plan. The order of these steps
+// prevents the loss of a tree. From a partial snapshot they restore its paths, and the rescue is of
+// the same paths.
 package restore
 
 import (
@@ -25,57 +25,57 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Options are what to restore, and how the tree is captured before.
+// Options determine what is restored, and how the tree is captured before.
 type Options struct {
 	bands.Options
 	plan.Scope        // its Root is that of Options
 	Message    string // of the rescue snapshot
 	Causality  bands.Causality
-	// Follow names what the caller does once the files are restored, empty if
-	// nothing. The history has it, so it is known when that was interrupted.
+	// Follow names the operation that the caller does after the restore, empty if none. It is
+	// recorded in the history, to detect that it was interrupted.
 	Follow string
 	// Always adds the operation to the history even if no file changes.
 	Always bool
-	// Progress is called with how far each stage is, unless it is nil.
+	// Progress is called with the progress of each stage, unless it is nil.
 	Progress func(bands.Progress)
 }
 
-// Result is what a restore did.
+// Result is the result of a restore.
 type Result struct {
 	Op     history.Operation
 	Target bands.Snapshot
-	// Rescue is the tree as it was before.
+	// Rescue is the snapshot of the tree before the restore.
 	Rescue bands.Snapshot
-	// Origin is the snapshot to which the operation is taken back: Rescue, or where
-	// an interrupted operation was completed, the rescue of that.
+	// Origin is the snapshot to which the operation can be undone: Rescue, or the rescue of an
+	// interrupted operation that it completed.
 	Origin bands.Version
 	Plan   plan.Plan
-	// TakenBack reports whether it undid what was interrupted, which can't be redone.
+	// TakenBack reports whether it undid an interrupted operation, which can't be redone.
 	TakenBack bool
-	// Verified is how many files and symlinks were written, and their content
-	// checked against its hash on the way.
+	// Verified is the number of written files and symlinks. Their content was checked against its
+	// hash at the same time.
 	Verified int
-	// Failed are paths that are not as the target has them, with the reason.
+	// Failed are paths that differ from the target, with the reason.
 	Failed []apply.Failure
-	// Unset are restored paths that lack an owner or an attribute of the target,
-	// with the reason: this user may not set it, or the file system has no such.
+	// Unset are restored paths that lack an owner or an attribute of the target, with the reason:
+	// this user may not set it, or the file system doesn't support it.
 	Unset []apply.Failure
 }
 
-// job is a restore with what it means for the history.
+// job is a restore with its effect on the history.
 type job struct {
 	op     history.Operation
 	target bands.Version
 	only   bands.Paths // of the target
 	scope  plan.Scope
 	note   string
-	again  *history.Journal // of what was interrupted, if this completes it or takes it back
-	undo   *plan.Undoing    // limits an undo, redo or finish to what was changed before
-	// next is the history once it is done.
+	again  *history.Journal // of the interrupted operation that this one completes or undoes
+	undo   *plan.Undoing    // limits an undo, redo or finish to the earlier changes
+	// next returns the history after the restore.
 	next func(done *Result, at time.Time) history.History
 }
 
-// compile is the job's scope in the tree of the options.
+// compile compiles the job's scope for the tree of the options.
 func (j *job) compile(o Options) (*plan.Selection, error) {
 	in := j.scope
 	in.Root = o.Options.Root
@@ -91,9 +91,9 @@ func (j *job) compile(o Options) (*plan.Selection, error) {
 	return compiled, nil
 }
 
-// Run takes a rescue snapshot and makes the tree what the target has. A
-// restore of the same target that was interrupted is completed by it: going
-// back then still leads to the tree before the first.
+// Run takes a rescue snapshot and makes the tree equal to the target. If a restore of the same
+// target was interrupted, Run completes it: an undo then still leads to the tree before the first
+// attempt.
 func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (Result, error) {
 	past, left, err := history.WithInterrupted(h.Store, o.Lineage)
 	if err != nil {
@@ -105,7 +105,7 @@ func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (R
 	}
 	next := func(done *Result, at time.Time) history.History {
 		rescue := done.Rescue.Version
-		if again != nil { // it has the first attempt's rescue
+		if again != nil { // the history has the first attempt's rescue
 			return past.ListedBy(history.OpRestore, rescue)
 		}
 		turn := history.Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested, Changed: rescue}
@@ -114,7 +114,7 @@ func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (R
 	return execute(ctx, h, job{op: history.OpRestore, target: target, scope: o.Scope, note: o.Message, again: again, next: next}, o)
 }
 
-// execute does the work of Restore, Undo, Redo and Finish.
+// execute does the work of Run, Undo, Redo and Finish.
 func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, error) {
 	done := Result{Op: j.op, TakenBack: j.again != nil && j.target == j.again.Rescue}
 	var err error
@@ -157,7 +157,7 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 	return done, err
 }
 
-// carryOut applies the plan between the journal's two ends.
+// carryOut writes the journal, applies the plan and ends the journal.
 func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Options, done *Result) error {
 	at := o.Now()
 	journal := history.Journal{
@@ -179,8 +179,8 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 	if o.Follow != "" && (o.Always || j.again != nil || !done.Plan.Empty()) { // else it adds no turn
 		journal.Next = journal.Next.Followed(j.op, o.Follow, journal.PID, journal.Start)
 	}
-	// The rescue's folder lists what the plan changes, and what was changed by the restore that it completes
-	// or takes back.
+	// The rescue's folder lists the paths that the plan changes, and those changed by the restore
+	// that it completes or undoes.
 	count, states := done.Plan.States()
 	if j.again != nil {
 		before, err := undoing(ctx, h.Store, j.again.Changed, j.again.Rescue, j.again.Parts, plan.Scope{Paths: j.again.Paths}, o)
@@ -200,7 +200,7 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 	err := a.Run(ctx, &done.Plan)
 	done.Verified, done.Failed, done.Unset = int(a.Verified.Load()), a.Failed, a.Unset
 	if err != nil {
-		return err // the journal stays: Finish or Undo
+		return err // the journal is kept for Finish or Undo
 	}
 	if err := history.EndJournal(h, journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
 		return err
@@ -220,9 +220,8 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 
 var errInTheWay = errors.New("something that stays is in its way")
 
-// rescue takes the snapshot that a restore can be taken back by. Where the disk
-// has no room for all that changed since the last one, it leaves out what the
-// restore doesn't touch.
+// rescue takes the snapshot from which a restore can be undone. If the disk has no room for all
+// changes since the last one, it leaves out the files that the restore doesn't touch.
 func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, target bands.Snapshot) (capture.Taken, error) {
 	take := capture.TakeOptions{
 		Options: partly(o.Options, target), Message: cmp.Or(j.note, fmt.Sprintf("before %s of %s", j.op, j.target)),
@@ -236,10 +235,10 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader,
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, bands.ErrNoRoom) {
 		return capture.Taken{}, fmt.Errorf("rescue snapshot: %w", err)
 	}
-	// What the attempt has appended is of no use, and in the way of the next.
+	// The records of the failed attempt are useless, and take room from the next.
 	_ = retention.Collect(h)
 	_, _ = retention.Compact(ctx, h)
-	_ = disk.Sync(h.Dir()) // Btrfs gives the room back only then
+	_ = disk.Sync(h.Dir()) // Btrfs frees the room only then
 	exclude, less := untouched(ctx, h, j, content, in, o)
 	if less != nil || len(exclude) == 0 {
 		return capture.Taken{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))
@@ -254,8 +253,8 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader,
 	return taken, nil
 }
 
-// partly are the options by which the tree is captured to be compared with the target:
-// of a partial one only its paths, in its lineage.
+// partly returns the options for capturing the tree to compare it with the target: for a partial
+// one only its paths, in its lineage.
 func partly(o bands.Options, target bands.Snapshot) bands.Options {
 	if len(target.Only) > 0 {
 		o.Only, o.Lineage, o.Exclude = target.Only, target.Lineage, nil

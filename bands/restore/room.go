@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// untouched are patterns of the files that a rescue would have to store though
-// the restore neither overwrites nor deletes them.
+// untouched returns patterns of the files that a rescue would have to store though the restore
+// neither overwrites nor deletes them.
 func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options) ([]string, error) {
 	target, err := h.Snapshot(j.target)
 	if err != nil {

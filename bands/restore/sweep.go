@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// sweepTree removes the files that a restore was writing when it was killed. No
-// snapshot has them. Without a journal there are none.
+// sweepTree removes the temporary files of a killed restore. No snapshot has them. Without a
+// journal there are none.
 func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
 	left, err := history.ReadJournal(h.Store, o.Lineage)
 	if err != nil || left == nil || left.Root != o.Options.Root {
@@ -46,8 +46,8 @@ type treeSweep struct {
 	buf []byte
 }
 
-// directory removes what is left in a directory and below. What can't be
-// entered is passed over: it wasn't then.
+// directory removes temporary files in a directory and below. Directories that can't be opened are
+// skipped: the restore couldn't open them either.
 func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) 
 	return nil
 }
 
-// sweepTemp removes a temporary file, or a directory in which one was to be
-// made, with empty ones in it.
+// sweepTemp removes a temporary file, or a directory for temporary files, with empty directories in
+// it.
 func sweepTemp(parent *dirfd.Dir, name string) error {
 	dir, err := parent.Open(name)
 	if err != nil {
@@ -109,7 +109,7 @@ func sweepTemp(parent *dirfd.Dir, name string) error {
 	}
 	_ = dir.Close()
 	if err != nil {
-		return nil //nolint:nilerr // there is something in it: it is none of ours
+		return nil //nolint:nilerr // it has contents, so it isn't ours
 	}
 	return parent.Rmdir(name)
 }

@@ -12,19 +12,17 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
-// ErrInterrupted means that a restore was interrupted and has to be taken back
-// or completed as a whole first.
+// ErrInterrupted means that a restore was interrupted and has to be undone or completed as a whole
+// first.
 var ErrInterrupted = errors.New("a restore was interrupted")
 
-// Undo takes the last restore of the lineage back: the paths that it changed
-// become what its rescue has of them, and nothing else is touched. A path that
-// somebody changed since stays and is in Plan.ChangedSince; what differs from
-// the rescue for other reasons stays and is in Plan.Untouched. Of o.Scope, Paths
-// limits it further (the rest can be undone later), Keep and Force count; Nested
-// and Delete don't: what the restore did in nested repositories is taken back,
-// and only that. What was interrupted is taken back first, be it a restore, an
-// undo or a redo; with Paths that is ErrInterrupted. ErrNoHistory means that
-// there is nothing to take back.
+// Undo undoes the last restore of the lineage: it restores the paths that the restore changed from
+// its rescue, and touches no others. A path that was changed since is kept and is in
+// Plan.ChangedSince; one that differs from the rescue for other reasons is kept and is in
+// Plan.Untouched. Of o.Scope, Paths limits it further (the rest can be undone later), and Keep and
+// Force apply; Nested and Delete don't: changes of the restore in nested repositories are undone,
+// and no others. An interrupted restore, undo or redo is undone first; with Paths that is
+// ErrInterrupted. history.ErrEmpty means that there is nothing to undo.
 func Undo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	j, err := undoJob(ctx, h.Store, o)
 	if err != nil {
@@ -33,8 +31,7 @@ func Undo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	return execute(ctx, h, j, o)
 }
 
-// Redo takes the last Undo back, by the same rules. A redo that was interrupted
-// is completed.
+// Redo undoes the last Undo by the same rules. It completes an interrupted redo.
 func Redo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	j, err := redoJob(ctx, h.Store, o)
 	if err != nil {
@@ -122,8 +119,7 @@ func redoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 	})
 }
 
-// takeBack restores what was before an operation that was interrupted. The
-// history becomes what it was then.
+// takeBack restores the state before an interrupted operation, and the history of that time.
 func takeBack(ctx context.Context, s *bands.Store, left history.Journal, o Options) (job, error) {
 	if len(o.Paths) > 0 {
 		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
@@ -140,10 +136,9 @@ func takeBack(ctx context.Context, s *bands.Store, left history.Journal, o Optio
 	return j, err
 }
 
-// turnBack restores the rescue of a restore that was done, where nobody changed
-// what it made. next is the history after it: back is the turn that takes this
-// back, none if nothing is changed; whole reports whether nothing of last is
-// left to be taken back.
+// turnBack restores the rescue of a completed restore, except for paths that were changed since.
+// next returns the history after it: back is the turn that undoes this one, none if nothing
+// changes; whole reports whether last is completely undone.
 func turnBack(ctx context.Context, s *bands.Store, op history.Operation, last history.Turn, o Options, next func(back []history.Turn, whole bool) history.History) (job, error) {
 	target, err := s.Snapshot(last.Rescue)
 	if err == nil {
@@ -185,8 +180,8 @@ func undoing(ctx context.Context, s *bands.Store, list, rescue bands.Version, re
 	return &plan.Undoing{Changed: set}, err
 }
 
-// Finish completes what Interrupted reports. Only what was there before, or
-// was made by what was interrupted, is removed.
+// Finish completes the operation that history.Interrupted returns. It removes only files that
+// existed before it, or that it created.
 func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	_, left, err := history.WithInterrupted(h.Store, o.Lineage)
 	if err != nil {
@@ -202,9 +197,8 @@ func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	return execute(ctx, h, j, o)
 }
 
-// finishJob completes an operation that was interrupted: on the paths that it
-// was going to change, where they are still what they were before, or what it
-// has made of them.
+// finishJob completes an interrupted operation on the paths that it was going to change, if they
+// are still as they were before, or as it left them.
 func finishJob(ctx context.Context, s *bands.Store, left history.Journal, o Options) (job, error) {
 	if len(o.Paths) > 0 {
 		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)

@@ -17,19 +17,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// deadness describes which bands are worth the work.
+// deadness selects the bands to compact.
 type deadness int
 
 const (
-	// mostlyDead bands have more dead room than live records.
+	// mostlyDead selects bands with more dead room than live records.
 	mostlyDead deadness = iota
-	// allDead are all that have any dead room to give back.
+	// allDead selects all bands with dead room.
 	allDead
 )
 
-// Compact gives back the room of all records that no snapshot needs, and returns
-// how many bytes of the bands that was. Records never move, so this makes holes
-// where the file system can; elsewhere it does nothing.
+// Compact frees the room of all records that no snapshot needs, and returns the number of bytes
+// freed in the bands. Records never move, so it punches holes if the file system can; otherwise it
+// does nothing.
 func Compact(ctx context.Context, h *bands.Held) (int64, error) {
 	return compact(ctx, h, allDead, func(int, int) {})
 }
@@ -64,19 +64,18 @@ func compact(ctx context.Context, h *bands.Held, which deadness, read func(done,
 type LiveBands struct {
 	Stretches map[uint32][]Stretch // by offset
 	Pieces    map[uint32][]Stretch // of raw bands
-	Pinned    map[uint32]bool      // those of which not all is known
+	Pinned    map[uint32]bool      // bands with unknown needs
 }
 
 // Stretch is a part of a band.
 type Stretch struct{ From, To int64 }
 
-// Live finds what the snapshots need. Bands of snapshots that can't be read are
-// pinned.
+// Live finds the stretches that snapshots need. Bands of snapshots that can't be read are pinned.
 func Live(ctx context.Context, h *bands.Held) (LiveBands, error) {
 	return liveBands(ctx, h, func(int, int) {})
 }
 
-// liveBands is Live that reports how many snapshots are read.
+// liveBands is Live, and reports the number of snapshots read.
 func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (LiveBands, error) {
 	snaps, _ := h.Snapshots()
 	readable := map[bands.Version]bool{}
@@ -119,7 +118,7 @@ func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (
 	return b, nil
 }
 
-// BandDirs are the folders that may hold bands of their own beside bands/.
+// BandDirs returns the folders that may have copies of bands beside bands/.
 func BandDirs(h *bands.Held) ([]string, error) {
 	versions, err := h.Versions()
 	if err != nil {
@@ -132,7 +131,7 @@ func BandDirs(h *bands.Held) ([]string, error) {
 	return dirs, nil
 }
 
-// compaction makes holes in bands.
+// compaction punches holes in bands.
 type compaction struct {
 	*bands.Held
 	live  LiveBands
@@ -141,13 +140,13 @@ type compaction struct {
 	freed int64
 }
 
-// HeadRoom is the header of a band, which stays.
+// HeadRoom is the length of a band's header, which is kept.
 const HeadRoom = 16
 
-// pageRoom is what a hole has to have so that anything is given back.
+// pageRoom is the minimum length of a hole that frees room.
 const pageRoom = 4096
 
-// band makes holes of the dead parts of one band and of all its clones.
+// band punches holes in the dead parts of one band and of all its copies.
 func (c *compaction) band(n uint32, st dirfd.Stat) error {
 	dead, live := deadParts(c.live.Stretches[n], st.Size)
 	taken := st.Blocks * 512
@@ -159,12 +158,12 @@ func (c *compaction) band(n uint32, st dirfd.Stat) error {
 	if err != nil {
 		return err
 	}
-	// A snapshot's folder may have a file of its own, a reflink or a copy, that gets the same holes. Hard
+	// A snapshot's folder may have a reflink or a copy of the band, which gets the same holes. Hard
 	// links have them already.
 	links := 1
 	for _, dir := range c.dirs {
 		if st.Nlink > 1 && uint64(links) == st.Nlink && c.Linking() == disk.Hardlink {
-			return nil // all have been seen
+			return nil // all links were found
 		}
 		path := filepath.Join(dir, band.FileName(n))
 		own, err := stat(path)
@@ -184,8 +183,8 @@ func (c *compaction) band(n uint32, st dirfd.Stat) error {
 	return nil
 }
 
-// deadParts are the parts of a band of that size between its live stretches
-// that are large enough, and how much is live.
+// deadParts returns the parts of a band of that size between its live stretches that are large
+// enough, and the total length of the live ones.
 func deadParts(live []Stretch, size int64) (dead []Stretch, sum int64) {
 	at := int64(HeadRoom)
 	for _, s := range append(slices.Clone(live), Stretch{size, size}) {
@@ -198,7 +197,7 @@ func deadParts(live []Stretch, size int64) (dead []Stretch, sum int64) {
 	return dead, sum + HeadRoom
 }
 
-// punch makes holes in the file and returns how many bytes of the disk that gave.
+// punch punches holes in the file and returns the number of bytes freed on the disk.
 func punch(path string, dead []Stretch) (freed int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -212,8 +211,8 @@ func punch(path string, dead []Stretch) (freed int64, err error) {
 	for _, d := range dead {
 		err := disk.PunchHole(f, d.From, d.To-d.From)
 		if errors.Is(err, syscall.ENOSPC) {
-			// On a full Btrfs only whole pages can become a hole: zeros in a part of a page would be written
-			// elsewhere.
+			// On a full Btrfs only whole pages can become holes: zeros in a part of a page would be
+			// written to a new place.
 			from, to := (d.From+pageRoom-1)/pageRoom*pageRoom, d.To/pageRoom*pageRoom
 			err = nil
 			if from < to {
@@ -228,7 +227,7 @@ func punch(path string, dead []Stretch) (freed int64, err error) {
 	return max(before.Blocks-after.Blocks, 0) * 512, err
 }
 
-// stat is what the directory has of a file, which no link is followed to.
+// stat returns the stat data of a file without following links.
 func stat(path string) (st dirfd.Stat, err error) {
 	dir, err := dirfd.OpenRoot(filepath.Dir(path))
 	if err != nil {

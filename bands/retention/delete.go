@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Delete removes snapshots, and then the bands that no snapshot refers to any
-// more. Versions that aren't there are ErrNoSnapshot, and nothing is deleted.
-// Their numbers never come again.
+// Delete removes snapshots, and then the bands that no snapshot refers to any more. If one of the
+// versions doesn't exist, it returns ErrNoSnapshot and deletes nothing. The version numbers are
+// never used again.
 func Delete(h *bands.Held, versions ...bands.Version) error {
 	for _, v := range versions {
 		if _, err := os.Lstat(h.SnapshotDir(v)); err != nil {
@@ -30,7 +30,7 @@ func Delete(h *bands.Held, versions ...bands.Version) error {
 			return fmt.Errorf("delete snapshot %s: %w", v, err)
 		}
 	}
-	// Else a power cut could leave a snapshot in the list that lacks its files.
+	// Otherwise a power failure could leave a listed snapshot without its files.
 	if err := disk.SyncDir(h.Path(bands.SnapshotsFolder)); err != nil {
 		return fmt.Errorf("delete snapshots: %w", err)
 	}
@@ -49,7 +49,7 @@ func removedDir(h *bands.Held, v bands.Version) string {
 	return h.Path(bands.RemovedPrefix + v.String())
 }
 
-// hide renames a snapshot that is deleted, along with others.
+// hide renames a snapshot that is deleted together with others.
 func hide(h *bands.Held, v bands.Version, others []bands.Version) error {
 	snap, err := h.Snapshot(v)
 	if err == nil && h.Lineage(snap.Lineage).Linked() == v {
@@ -67,7 +67,7 @@ func hide(h *bands.Held, v bands.Version, others []bands.Version) error {
 	return os.Rename(h.SnapshotDir(v), gone)
 }
 
-// relink makes the lineage's link name its last snapshot that stays.
+// relink sets the lineage's link to the last snapshot that is kept.
 func relink(h *bands.Held, lineage string, going []bands.Version) error {
 	versions, err := h.Versions()
 	if err != nil {
@@ -84,8 +84,8 @@ func relink(h *bands.Held, lineage string, going []bands.Version) error {
 	return h.Link(lineage, 0)
 }
 
-// Collect removes the bands that no snapshot refers to. The last one stays: the
-// next snapshot goes on with it.
+// Collect removes the bands that no snapshot refers to. It keeps the last one: the next snapshot
+// appends to it.
 func Collect(h *bands.Held) error {
 	files, err := band.Files(h.BandsDir())
 	if err != nil {
@@ -106,10 +106,10 @@ func Collect(h *bands.Held) error {
 	return nil
 }
 
-// addDescribed adds the bands that snapshots list: a snapshot whose
-// folder has lost a band reads it from the store's.
+// addDescribed adds the bands that snapshots list: if a snapshot's folder lacks a band, its records
+// are read from the store's band.
 func addDescribed(h *bands.Held, used map[uint32]bool) {
-	snaps, _ := h.Snapshots() // of one that can't be read its folder counts
+	snaps, _ := h.Snapshots() // for an unreadable one the bands in its folder count
 	for _, snap := range snaps {
 		for _, b := range snap.Bands {
 			used[b.Number] = true
@@ -117,11 +117,11 @@ func addDescribed(h *bands.Held, used map[uint32]bool) {
 	}
 }
 
-// usedBands are the bands that snapshots refer to.
+// usedBands returns the bands that snapshots refer to.
 func usedBands(h *bands.Held, files []band.File) (map[uint32]bool, error) {
 	used := map[uint32]bool{}
 	if h.Linking() == disk.Hardlink {
-		// A name of its own for each snapshot: the links count them.
+		// Each snapshot has a hard link of its own, so the link counts show the use.
 		for _, f := range files {
 			info, err := os.Lstat(filepath.Join(h.BandsDir(), f.Name()))
 			if err != nil {

@@ -12,21 +12,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// counting describes how much a ledger finds out.
+// counting determines how much a ledger finds out.
 type counting int
 
 const (
-	// countLive finds which records are needed at all.
+	// countLive finds which records are needed.
 	countLive counting = iota
-	// countSharing finds also which are needed by one snapshot only.
+	// countSharing also finds which are needed by one snapshot only.
 	countSharing
 )
 
-// shared is the holder of a record that several snapshots need.
+// shared is the holder of records that several snapshots need.
 const shared = -1
 
-// ledger holds the records that snapshots need. Directories that snapshots
-// share are read once, with countSharing twice.
+// ledger holds the records that snapshots need. It reads directories that snapshots share once,
+// with countSharing twice.
 type ledger struct {
 	store    *bands.Store
 	counting counting
@@ -34,19 +34,18 @@ type ledger struct {
 	tree     *tree.Records
 	records  map[recordAt]heldRecord
 	snaps    int
-	// pinned are bands of which not everything that is needed is known.
+	// pinned are bands whose needed records are not all known.
 	pinned map[uint32]bool
 	// pieces are the stretches of raw bands that snapshots need.
 	pieces map[uint32][]Stretch
-	bad    []error // what could not be read
+	bad    []error // errors of unreadable records
 }
 
-// recordAt is where a record begins: the band's number and the offset. A raw band
-// is one record.
+// recordAt is the place of a record: the band's number and the offset. A raw band is one record.
 type recordAt struct{ band, offset uint32 }
 
-// heldRecord is a record: how much room it takes and which snapshot, by its number in
-// the order of adding, needs it.
+// heldRecord is a record: its room on the disk, and the snapshot that needs it, as the number of
+// its add call.
 type heldRecord struct {
 	stored int64
 	holder int32
@@ -63,8 +62,8 @@ func newLedger(s *bands.Store, c counting) *ledger {
 
 func (l *ledger) close() { _ = l.reader.Close() }
 
-// add enters a snapshot and returns how many bytes it needs that none did before.
-// Damage doesn't stop it: the snapshot's bands are pinned then.
+// add adds a snapshot and returns the number of bytes that it needs and no earlier one did. If it
+// is damaged, its bands are pinned and add continues.
 func (l *ledger) add(ctx context.Context, snap bands.Snapshot) (int64, error) {
 	e := entering{ledger: l, holder: int32(l.snaps)}
 	l.snaps++
@@ -83,7 +82,7 @@ func (l *ledger) add(ctx context.Context, snap bands.Snapshot) (int64, error) {
 	return e.fresh, nil
 }
 
-// entering is the work of add.
+// entering is the state of one add.
 type entering struct {
 	*ledger
 	holder int32
@@ -91,7 +90,7 @@ type entering struct {
 	bad    []error
 }
 
-// enter notes a record and reports whether what is below it has to be looked at.
+// enter adds a record and reports whether the records below it have to be read.
 func (e *entering) enter(at recordAt, size func() (heldRecord, error)) (below bool) {
 	had, known := e.records[at]
 	switch {
@@ -189,7 +188,7 @@ func (e *entering) parts(ref band.Ref) {
 	}
 }
 
-// rawBand is what a large file's own band takes.
+// rawBand returns the room that a large file's own band takes.
 func (e *entering) rawBand(n uint32) (heldRecord, error) {
 	dir, err := dirfd.OpenRoot(e.store.BandsDir())
 	if err != nil {

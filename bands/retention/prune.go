@@ -1,6 +1,6 @@
-// Package retention removes snapshots and what only they need: by age and number, by
-// the cap, or by name. It also compacts bands and measures what snapshots take.
-// Snapshots that the history of restores needs are kept.
+// Package retention removes snapshots and the records that only they need: by age and number, by
+// the cap, or by name. It also compacts bands and measures the room of snapshots. Snapshots that an
+// interrupted restore needs are not pruned.
 package retention
 
 import (
@@ -19,48 +19,46 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Policy is what Prune goes by.
+// Policy determines what Prune removes.
 type Policy struct {
-	// Now is the time, in the location whose days count.
+	// Now is the present time, in the location that determines the days.
 	Now time.Time
-	// Keep is how many automatic snapshots stay in each lineage. 0 is the
-	// store's own retention: all of today's, one an hour for seven days before,
-	// then one a day.
+	// Keep is the number of automatic snapshots kept in each lineage. 0 is the store's own
+	// retention: all of today's, one an hour for the seven days before, then one a day.
 	Keep int
-	// Cap is how many bytes the store may take: above it the oldest automatic
-	// snapshots go, then the oldest that are paired with a commit. 0 for none.
+	// Cap is the maximum size of the store in bytes: above it the oldest automatic snapshots are
+	// removed, then the oldest that are paired with a commit. 0 is no limit.
 	Cap int64
-	// DryRun finds out what would go.
+	// DryRun only finds out which snapshots would be removed.
 	DryRun bool
-	// Progress is called with how many snapshots are read, unless it is nil.
+	// Progress is called with the number of snapshots read, unless it is nil.
 	Progress func(done, total int64)
 }
 
-// read reports how many snapshots are read.
+// read reports the number of snapshots read.
 func (p Policy) read(done, total int) {
 	if p.Progress != nil {
 		p.Progress(int64(done), int64(total))
 	}
 }
 
-// Pruned is what Prune did, or with DryRun would do.
+// Pruned is the result of Prune, or with DryRun the expected one.
 type Pruned struct {
 	Versions []bands.Version `json:"versions"` // those removed, ascending
-	Before   int64           `json:"before"`   // what the store took
-	Freed    int64           `json:"freed"`    // of a dry run about
+	Before   int64           `json:"before"`   // size of the store before
+	Freed    int64           `json:"freed"`    // approximate for a dry run
 }
 
-// Prune removes the snapshots that the policy has no place for and gives their
-// room back. Snapshots that the user asked for, rescues of the last seven days,
-// the latest of each lineage and what an interrupted restore needs always stay,
-// and so does whatever can't be read. The rows of what was removed are the
-// caller's (Registry.Forget).
+// Prune removes the snapshots that the policy doesn't keep and frees their room. It keeps snapshots
+// that the user asked for, rescues of the last seven days, the latest of each lineage, those that
+// an interrupted restore needs, and those that can't be read. The caller removes the catalog's rows
+// of the removed ones (registry.Rows.Forget).
 func Prune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	before, err := h.Size()
 	if err != nil {
 		return Pruned{}, fmt.Errorf("measure store: %w", err)
 	}
-	snaps, _ := h.Snapshots() // one that can't be read stays
+	snaps, _ := h.Snapshots() // one that can't be read is kept
 	w := pruning{Held: h, policy: p, snaps: snaps, worth: ranks(snaps, p.Now, needed(h)), size: before}
 	if p.DryRun {
 		gone := thin(snaps, w.worth, p)
@@ -81,21 +79,21 @@ func Prune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	return Pruned{Versions: w.gone, Before: before, Freed: max(before-w.size, 0)}, err
 }
 
-// Aged are the snapshots that the policy has no place for by their age and number,
-// whatever the store takes.
+// Aged returns the snapshots that the policy doesn't keep because of their age or number, whatever
+// the size of the store.
 func Aged(snaps []bands.Snapshot, p Policy) []bands.Version {
 	return thin(snaps, ranks(snaps, p.Now, nil), p)
 }
 
-// MakeRoom is Prune where a snapshot found none: it goes on until an eighth of
-// the cap is free, as what the snapshot needs isn't known.
+// MakeRoom is Prune for a snapshot that had no room: it continues until an eighth of the cap is
+// free, as the room that the snapshot needs isn't known.
 func MakeRoom(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	const part = 8
 	p.Cap -= p.Cap / part
 	return Prune(ctx, h, p)
 }
 
-// needed are the versions that an interrupted restore needs.
+// needed returns the versions that an interrupted restore needs.
 func needed(h *bands.Held) map[bands.Version]bool {
 	list := map[bands.Version]bool{}
 	for _, lineage := range history.Lineages(h.Store) {
@@ -106,33 +104,33 @@ func needed(h *bands.Held) map[bands.Version]bool {
 	return list
 }
 
-// pruning is the work of Prune.
+// pruning is the state of one Prune.
 type pruning struct {
 	*bands.Held
 	policy Policy
 	snaps  []bands.Snapshot // that are left
 	worth  map[bands.Version]rank
 	gone   []bands.Version
-	size   int64 // what the store takes now
+	size   int64 // present size of the store
 }
 
 const (
-	// roomPercent is how much of the cap may be taken after a prune, so that not
-	// every snapshot needs the next.
+	// roomPercent is the maximum percentage of the cap in use after a prune for the cap, so that
+	// not every snapshot prunes again.
 	roomPercent = 90
-	// rounds is how often pruning for the cap tries: what a removal gives back
-	// is not known before.
+	// rounds is the maximum number of attempts to prune for the cap: the room that a removal frees
+	// is not known in advance.
 	rounds = 4
 )
 
 func (w *pruning) over() bool { return w.policy.Cap > 0 && w.size > w.policy.Cap }
 
-// frees is about what the removal of these gives back: what only they need.
+// frees returns approximately how much room the removal of the snapshots frees.
 func (w *pruning) frees(ctx context.Context, gone []bands.Version) (sum int64, err error) {
 	l := newLedger(w.Store, countLive)
 	defer l.close()
 	done := 0
-	for _, removed := range []bool{false, true} { // what stays comes first
+	for _, removed := range []bool{false, true} { // the kept ones first
 		for _, snap := range w.snaps {
 			if slices.Contains(gone, snap.Version) != removed {
 				continue
@@ -155,7 +153,7 @@ func (w *pruning) run(ctx context.Context) error {
 	if err := w.remove(ctx, thin(w.snaps, w.worth, w.policy), mostlyDead); err != nil {
 		return err
 	}
-	overhead := int64(0) // what the store takes beside what its snapshots need
+	overhead := int64(0) // room that the store takes beside the needs of its snapshots
 	for round := 0; round < rounds && w.over(); round++ {
 		if round == 0 {
 			if err := w.remove(ctx, nil, allDead); err != nil || !w.over() {
@@ -177,7 +175,7 @@ func (w *pruning) run(ctx context.Context) error {
 	return nil
 }
 
-// remove removes snapshots and gives back the room of what only they needed.
+// remove removes snapshots and frees the room of the records that only they needed.
 func (w *pruning) remove(ctx context.Context, gone []bands.Version, which deadness) error {
 	if len(gone) > 0 {
 		if err := Delete(w.Held, gone...); err != nil {
@@ -201,9 +199,8 @@ func (w *pruning) leave(gone []bands.Version) {
 	w.snaps = slices.DeleteFunc(slices.Clone(w.snaps), func(s bands.Snapshot) bool { return slices.Contains(gone, s.Version) })
 }
 
-// fit is what has to go so that the rest needs no more than the budget: from the
-// oldest automatic one to the newest, then from the oldest paired one. need is
-// what all need.
+// fit returns the snapshots to remove so that the rest needs no more than the budget: from the
+// oldest automatic one to the newest, then from the oldest paired one. need is the need of all.
 func (w *pruning) fit(ctx context.Context, budget int64) (gone []bands.Version, need int64, err error) {
 	order := slices.Clone(w.snaps)
 	slices.SortFunc(order, func(a, b bands.Snapshot) int {
@@ -226,18 +223,17 @@ func (w *pruning) fit(ctx context.Context, budget int64) (gone []bands.Version, 
 	return gone, need, nil
 }
 
-// pruneEvery is after how many snapshots MaybePrune prunes again, if nothing
-// else makes it; pruneAgain after how many when the last time was no success.
+// pruneEvery is the number of snapshots after which MaybePrune prunes again at the latest;
+// pruneAgain is the number if the store was still over its cap after the last prune.
 const (
 	pruneEvery = 500
 	pruneAgain = 50
 	pruneDaily = 24 * time.Hour
 )
 
-// MaybePrune is Prune if it is due: when there are more automatic snapshots than
-// the policy counts, when the store takes more than the cap, when 500 snapshots
-// were taken since the last time, and once a day. It finds that out in about a
-// millisecond, or with a count by reading what each snapshot is.
+// MaybePrune calls Prune if it is due: if there are more automatic snapshots than Keep, if the
+// store exceeds its cap, if 500 snapshots were taken since the last prune, or if that was a day
+// ago. The check takes about a millisecond; with Keep it reads the descriptions of all snapshots.
 func MaybePrune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	versions, err := h.Versions()
 	if err != nil || len(versions) == 0 {
@@ -246,7 +242,7 @@ func MaybePrune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	latest := versions[len(versions)-1]
 	due, err := pruneDue(h, latest, p)
 	if !due && err == nil && p.Keep > 0 && len(versions) > p.Keep {
-		snaps, _ := h.Snapshots() // one that can't be read stays
+		snaps, _ := h.Snapshots() // one that can't be read is kept
 		due = len(thin(snaps, ranks(snaps, p.Now, needed(h)), p)) > 0
 	}
 	if err != nil || !due {
@@ -266,13 +262,13 @@ func MaybePrune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 
 func pruneFile(h *bands.Held) string { return filepath.Join(h.Dir(), "pruned") }
 
-// pruneDue reports whether the last prune, of which there is a note, was long enough ago, or the store takes
-// more than its cap.
+// pruneDue reports whether the last prune, which is noted in a file, was long enough ago, or the
+// store exceeds its cap.
 func pruneDue(h *bands.Held, latest bands.Version, p Policy) (bool, error) {
-	// Nothing but time is lost if the note can't be read.
+	// If the note can't be read, the prune is only earlier than necessary.
 	var last bands.Version
 	var at time.Time
-	var full bool // the store took more than its cap all the same
+	var full bool // the store exceeded its cap even after the last prune
 	data, _ := disk.ReadFile(pruneFile(h))
 	if fields := strings.Fields(string(data)); len(fields) == 3 {
 		version, bad := strconv.Atoi(fields[0])

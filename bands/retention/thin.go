@@ -8,16 +8,16 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// rank is how worthy of being kept a snapshot is.
+// rank is the priority of a snapshot when others have to be removed.
 type rank int
 
 const (
 	// automatic ones are thinned by their age.
 	automatic rank = iota
-	// paired ones belong to a commit: they go only where the cap demands it,
-	// after the automatic ones.
+	// paired ones belong to a commit: they are removed only because of the cap, after the automatic
+	// ones.
 	paired
-	// protected ones never go by themselves.
+	// protected ones are never removed automatically.
 	protected
 )
 
@@ -26,8 +26,8 @@ const (
 	hourlyDays = 7
 )
 
-// ranks are those of all snapshots of a store. kept are versions that something
-// unfinished needs.
+// ranks returns the ranks of all snapshots of a store. kept are versions that an unfinished
+// operation needs.
 func ranks(snaps []bands.Snapshot, now time.Time, kept map[bands.Version]bool) map[bands.Version]rank {
 	latest := map[string]bands.Version{}
 	for _, snap := range snaps {
@@ -45,10 +45,10 @@ func ranks(snaps []bands.Snapshot, now time.Time, kept map[bands.Version]bool) m
 			if now.Sub(snap.Created) < rescueKept {
 				r = protected
 			}
-		default: // what the user asked for, and what we don't know
+		default: // requested by the user, or of an unknown cause
 			r = protected
 		}
-		if kept[snap.Version] || latest[snap.Lineage] == snap.Version { // the next one is taken against it
+		if kept[snap.Version] || latest[snap.Lineage] == snap.Version { // the next one is compared with the latest
 			r = protected
 		}
 		list[snap.Version] = r
@@ -56,8 +56,8 @@ func ranks(snaps []bands.Snapshot, now time.Time, kept map[bands.Version]bool) m
 	return list
 }
 
-// thin are the snapshots that the policy has no place for by their age or their
-// number, ascending.
+// thin returns the snapshots that the policy doesn't keep because of their age or number,
+// ascending.
 func thin(snaps []bands.Snapshot, ranks map[bands.Version]rank, p Policy) []bands.Version {
 	newest := slices.Clone(snaps)
 	slices.SortFunc(newest, func(a, b bands.Snapshot) int { return cmp.Compare(b.Version, a.Version) })
@@ -84,20 +84,20 @@ func thin(snaps []bands.Snapshot, ranks map[bands.Version]rank, p Policy) []band
 	return gone
 }
 
-// isAutomatic reports whether keep_count counts the snapshot: the latest counts
-// though it is kept.
+// isAutomatic reports whether keep_count counts the snapshot: the latest is counted, though it is
+// always kept.
 func isAutomatic(snap bands.Snapshot) bool {
 	return (snap.Cause == bands.Auto || snap.Cause == bands.Prompt) && len(snap.Pairs) == 0
 }
 
-// slot is a stretch of time of which one automatic snapshot stays: the last.
+// slot is a period of which one automatic snapshot is kept: the last.
 type slot struct {
 	lineage string
 	begin   time.Time
 }
 
-// slotOf is the hour of a snapshot, or its day if it is older than a week. All
-// of today's stay, and those of a clock that was ahead.
+// slotOf returns the hour of a snapshot, or its day if it is older than a week. All of today's are
+// kept, and those with a time in the future.
 func slotOf(snap bands.Snapshot, now time.Time) (at slot, all bool) {
 	when := snap.Created.In(now.Location())
 	today := day(now)

@@ -7,27 +7,27 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// SnapshotUsage is what one snapshot takes.
+// SnapshotUsage is the room that one snapshot takes.
 type SnapshotUsage struct {
 	Version bands.Version `json:"version"`
-	// Own is how many bytes of the bands no other snapshot needs, Total how
-	// many bytes its files have.
+	// Own is the number of bytes of the bands that no other snapshot needs, Total the number of
+	// bytes of its files.
 	Own   int64 `json:"own"`
 	Total int64 `json:"total"`
 }
 
-// Usage is what a store takes.
+// Usage is the room that a store takes.
 type Usage struct {
 	Snapshots []SnapshotUsage `json:"snapshots"` // ascending
-	// Live is how many bytes of the bands some snapshot needs, Size how many
-	// bytes of the disk the store takes.
+	// Live is the number of bytes of the bands that some snapshot needs, Size the number of bytes
+	// of the disk that the store takes.
 	Live int64 `json:"live"`
 	Size int64 `json:"size"`
 }
 
-// Measure measures all snapshots in one pass over what they share, and reports to tick how many
-// of them are measured, unless that is nil. What can't be read is in the joined error and counts
-// nothing.
+// Measure measures all snapshots in one pass over their shared records, and reports to tick the
+// number of measured ones, unless that is nil. Unreadable records are in the joined error and
+// aren't counted.
 func Measure(ctx context.Context, s *bands.Store, tick func(done, total int64)) (Usage, error) {
 	snaps, bad := s.Snapshots()
 	l := newLedger(s, countSharing)

@@ -16,20 +16,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// observer compares a folder with the snapshot that was written into it, by what stat
-// returns: whatever changed since then has a later change time. It removes what was changed
-// or created, so that what is left is as it was written.
+// observer compares a folder with the snapshot that was written into it, by stat data: any later
+// change has a later change time. It removes changed and created files, so that the remaining ones
+// are as they were written.
 type observer struct {
 	loader *loader
-	want   *tree.Records // of the snapshot that comes next
-	keep   bool          // leaves what was created, unless it is in the way
+	want   *tree.Records // of the next snapshot
+	keep   bool          // keeps created files, unless they are in the way
 	root   string
 	since  int64
-	free   chan struct{} // a place for each goroutine beside the first
+	free   chan struct{} // a slot for each goroutine beside the first
 }
 
-// loader finds the directories of the folder as it is: those of the snapshot, and those
-// that differ from it.
+// loader loads the present directories of the folder: those of the snapshot, and those that differ
+// from it.
 type loader struct {
 	records *tree.Records
 
@@ -37,7 +37,7 @@ type loader struct {
 	dirs map[band.Ref]*tree.Directory // that differ, by references of their own
 }
 
-// observed is the band of references to directories that differ.
+// observed is the band number of references to directories that differ.
 const observed = math.MaxUint32
 
 // Directory implements tree.Loader.
@@ -53,28 +53,28 @@ func (l *loader) Directory(ref band.Ref) (*tree.Directory, error) {
 // Parts loads the list of a file's parts.
 func (l *loader) Parts(ref band.Ref) ([]band.Part, error) { return l.records.Parts(ref) }
 
-// place is a directory, with its records in both snapshots; to is zero if the next one has
-// none.
+// place is a directory, with its records in both snapshots; to is zero if the next one doesn't have
+// it.
 type place struct {
 	path     string
 	open     func() (*dirfd.Dir, error)
 	from, to band.Ref
 }
 
-// listing is what is found of a directory.
+// listing is the present state of a directory.
 type listing struct {
 	place
 
 	dir       *dirfd.Dir
 	was, goal *tree.Directory // goal is nil if the next snapshot has no such directory
-	now       []tree.Entry    // as was.Entries; of a zero Kind: nothing is there
+	now       []tree.Entry    // parallel to was.Entries; Kind 0: missing
 	below     []place         // directories that are in both, in the order of now
-	at        []int           // where they are in now
+	at        []int           // their indexes in now
 	changed   bool
 }
 
-// observe compares a directory and those below it. The result is its reference in the loader; it is
-// from if all is as it was.
+// observe compares a directory and those below it. It returns the directory's reference in the
+// loader, which is from if nothing changed.
 func (o *observer) observe(ctx context.Context, p place) (ref band.Ref, err error) {
 	if err := ctx.Err(); err != nil {
 		return ref, err
@@ -128,7 +128,7 @@ func (o *observer) observe(ctx context.Context, p place) (ref band.Ref, err erro
 	return ref, nil
 }
 
-// namesRoom is how many bytes of names are read at once.
+// namesRoom is the size of the buffer for names, in bytes.
 const namesRoom = 32 << 10
 
 // list compares the names of a directory with its record.
@@ -153,7 +153,7 @@ func (o *observer) list(l *listing) error {
 	for _, name := range others {
 		if o.keep && l.goal != nil {
 			if _, inTheWay := l.goal.Find(name); !inTheWay {
-				continue // what others created stays
+				continue // files created by other programs are kept
 			}
 		}
 		if err := o.remove(l, name); err != nil {
@@ -167,8 +167,8 @@ func (o *observer) list(l *listing) error {
 				return err
 			}
 		}
-		// What no snapshot holds is in no scratch tree. The plan gets it as missing where
-		// the next snapshot may have it.
+		// Files whose content isn't in the snapshot aren't in the tree. The plan gets them as
+		// missing if the next snapshot may have them.
 		l.changed = l.changed || l.now[i].Kind == 0 && (was.Kind != tree.Unknown || l.to != l.from)
 	}
 	return nil
@@ -190,26 +190,26 @@ func (o *observer) remove(l *listing, name string) error {
 	return err
 }
 
-// entry compares an entry that is there.
+// entry compares an existing entry.
 func (o *observer) entry(l *listing, i int) error {
 	e := &l.now[i]
 	var st dirfd.Stat
 	if err := l.dir.Stat(e.Name, &st); err != nil {
 		return err
 	}
-	var goal *tree.Entry // what the next snapshot has of the name
+	var goal *tree.Entry // the entry of that name in the next snapshot
 	if l.goal != nil {
 		if j, ok := l.goal.Find(e.Name); ok {
 			goal = &l.goal.Entries[j]
 		}
 	}
-	// A plan leaves what is there of a path that isn't written.
+	// A plan leaves an existing file at a path that isn't written.
 	same := goal == nil || goal.Kind != tree.Unknown && !severed(e.Name, goal)
 	if same && e.Kind == tree.Dir && st.IsDir() {
 		next := place{path: tree.JoinPath(l.path, e.Name), from: e.Content}
 		next.open = func() (*dirfd.Dir, error) {
 			const ownerMay = 0o700
-			if st.Mode&ownerMay != ownerMay { // it was closed to its owner
+			if st.Mode&ownerMay != ownerMay { // its owner has no access
 				if err := l.dir.Entry(e.Name).Chmod(st.Mode&dirfd.ModePerm | ownerMay); err != nil {
 					return nil, err
 				}
@@ -234,7 +234,7 @@ func (o *observer) entry(l *listing, i int) error {
 	return nil
 }
 
-// descend observes the directories below one, some of them beside this goroutine.
+// descend observes the directories below one, some of them in other goroutines.
 func (o *observer) descend(ctx context.Context, l *listing) error {
 	refs, errs := make([]band.Ref, len(l.below)), make([]error, len(l.below))
 	var group sync.WaitGroup

@@ -1,9 +1,9 @@
-// Package scratch keeps a folder outside of every captured tree that has the files of one
-// snapshot after another. Going to the next snapshot writes what differs, and takes back
-// what others have done in the folder meanwhile.
+// Package scratch keeps a folder outside of every captured tree that has the files of one snapshot
+// after another. For the next snapshot it writes the differences, and undoes changes that other
+// programs made in the folder meanwhile.
 //
-// Nothing in the folder is worth anything: it is not synced, and if writing is interrupted
-// it is made anew. A folder is used by one process at a time.
+// The folder has no data of value: it is not synced, and it is rebuilt if writing is interrupted. A
+// folder is used by one process at a time.
 package scratch
 
 import (
@@ -31,26 +31,26 @@ type Tree struct {
 	Store *bands.Store
 	// Base is an existing folder; the files are in its folder tree.
 	Base string
-	// Keep leaves what others created in the tree, as far as it isn't in the way of a
-	// snapshot. Files that change get the present time then, so that build tools see it.
+	// Keep keeps files that other programs created in the tree, unless they are in the way of a
+	// snapshot. Changed files then get the present time, so that build tools detect the change.
 	Keep bool
 	Now  func() time.Time
-	// Progress is called with how far the writing is, unless it is nil.
+	// Progress is called with the progress of writing, unless it is nil.
 	Progress func(bands.Progress)
 }
 
-// State is what the folder has: the files of a snapshot as they were written by a time of
-// its file system, in nanoseconds. The zero State is a folder of which nothing is known.
+// State is the content of the folder: the files of a snapshot, written by a time of its file
+// system, in nanoseconds. The zero State is a folder with unknown content.
 type State struct {
 	Version bands.Version `json:"version,omitempty"`
 	Stamp   int64         `json:"stamp,omitempty"`
 }
 
-// Dir is the folder of the files.
+// Dir returns the folder of the files.
 func (t *Tree) Dir() string { return filepath.Join(t.Base, "tree") }
 
-// Make writes a snapshot into the folder, whatever is there. Files that are the same in the
-// tree of clones, nil for none, are cloned from it where the file system shares blocks.
+// Make replaces the folder's content by a snapshot. Files that are the same in the tree of clones,
+// nil for none, are cloned from it if the file system shares blocks.
 func (t *Tree) Make(ctx context.Context, v bands.Snapshot, clones *export.CloneSource) (State, error) {
 	if err := t.Remove(); err != nil {
 		return State{}, err
@@ -62,13 +62,13 @@ func (t *Tree) Make(ctx context.Context, v bands.Snapshot, clones *export.CloneS
 	return t.state(v.Version)
 }
 
-// severed reports whether an entry leads to the repository of a submodule or worktree, as a
-// file or a symlink: git in the scratch tree would write into it.
+// severed reports whether an entry leads to the repository of a submodule or worktree, as a file or
+// a symlink: git in the scratch tree would write into it.
 func severed(path string, e *tree.Entry) bool {
 	return e != nil && (e.Kind == tree.File || e.Kind == tree.Symlink) && tree.BasePath(path) == ".git"
 }
 
-// state is that the folder has a snapshot now.
+// state returns the state of a folder that now has the version.
 func (t *Tree) state(v bands.Version) (State, error) {
 	stamp, err := bands.StampOf(filepath.Join(t.Base, "stamp"), t.Dir(), false)
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *Tree) state(v bands.Version) (State, error) {
 	return State{Version: v, Stamp: stamp.At}, nil
 }
 
-// Update makes the folder, which has the files of the snapshot from since at, those of the
+// Update changes the folder, which has the files of the snapshot from since at, to the files of the
 // snapshot to.
 func (t *Tree) Update(ctx context.Context, at State, from, to bands.Snapshot) (_ State, err error) {
 	was, err := contents.Open(t.Store, from)
@@ -116,12 +116,12 @@ func (t *Tree) Update(ctx context.Context, at State, from, to bands.Snapshot) (_
 	}
 	a := apply.New(t.Dir(), want, was)
 	a.Unsynced, a.Progress = true, t.Progress
-	a.Captured = math.MaxInt64 // nobody else is at work in the tree
+	a.Captured = math.MaxInt64 // no other process writes to the tree
 	a.Source = &plan.Comparison{Now: seen.loader, Want: want.Records, Content: want, Scope: in}
 	if err := a.Run(ctx, &steps); err != nil {
 		return State{}, err
 	}
-	bad := a.Failed // the paths that are not as the snapshot has them
+	bad := a.Failed // paths that differ from the snapshot
 	for _, path := range steps.Damaged {
 		bad = append(bad, apply.Failure{Path: path, Err: bands.ErrDamaged})
 	}

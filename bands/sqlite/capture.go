@@ -10,46 +10,40 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// Take receives one file of a database. Its content is the first st.Size bytes
-// of f, to be read by offset (ReadAt): f may be a private copy of the file, so
-// that nothing else about f counts, and the file itself may be growing. All
-// else is as st says, which was asked by name; extended attributes are to be
-// read from the file of that name.
+// Take receives one file of a database. Its content is the first st.Size bytes of f, to be read by
+// offset (ReadAt). f may be a private copy of the file, so its other attributes are meaningless,
+// and the file itself may be growing. st has the file's attributes, read by name; extended
+// attributes have to be read from the file of that name.
 //
-// The main file comes first. If it comes again, then all that was taken before
-// it doesn't count.
+// The main file comes first. If it comes again, all files taken before are invalid.
 type Take func(name string, f *os.File, st dirfd.Stat) error
 
-// privateLimit is how large a file is copied into memory at most, so that what
-// take does with it needs no quiet. A larger one is cloned if the file system
-// can, else read in place.
+// privateLimit is the maximum size of a file that is copied into memory, so that take can work
+// while the file changes. A larger one is cloned if the file system can, else read in place.
 const privateLimit = 64 << 20
 
-// The pauses between attempts: a writer that commits in a fixed rhythm must not
-// be met at the same beat each time.
+// The pauses between attempts vary, as a writer may commit in a fixed rhythm.
 const (
 	pause      = 100 * time.Microsecond
 	pauseBeats = 5
 )
 
-// errMoved means that what was copied is of no one point in time.
+// errMoved means that the copies are not of one point in time.
 var errMoved = errors.New("the database was written meanwhile")
 
-// Capture hands the files of the database main in the directory dir to take, as
-// they were at one point in time: main, -journal and -wal, those that exist;
-// never -shm. What was taken, put into a directory without a -shm, is the
-// database with all transactions that had been committed then and nothing of
-// any other.
+// Capture passes the files of the database main in the directory dir to take, as they were at one
+// point in time: those of main, -journal and -wal that exist; never -shm. The taken files, put into
+// a directory without a -shm, are the database with all transactions that had been committed then
+// and nothing of any other.
 //
-// It never makes a writer wait or fail, and leaves no lock. If there is no quiet
-// moment it tries again until patience is over; then the error is ErrBusy.
-// This process must not have the database open itself: the locks that SQLite
-// takes would be lost.
+// It never makes a writer wait or fail, and leaves no lock. If the database is always in motion, it
+// tries again until patience is over; then the error is ErrBusy. This process must not have the
+// database open itself: the locks that SQLite holds would be lost.
 func Capture(ctx context.Context, dir, main string, patience time.Duration, take Take) error {
 	return capturer{limit: privateLimit}.run(ctx, Place{Dir: dir, Main: main}, patience, take)
 }
 
-// capturer is Capture with the size up to which files are copied into memory.
+// capturer is Capture with the maximum size of files to copy into memory.
 type capturer struct{ limit int64 }
 
 func (c capturer) run(ctx context.Context, at Place, patience time.Duration, take Take) error {
@@ -75,7 +69,7 @@ func (c capturer) run(ctx context.Context, at Place, patience time.Duration, tak
 	}
 }
 
-// once is one attempt: the error is errMoved if there has to be another.
+// once is one attempt: the error is errMoved if another is needed.
 func (c capturer) once(dir *dirfd.Dir, main string, take Take) error {
 	u, err := openUnit(dir, main)
 	defer u.close()
@@ -88,7 +82,7 @@ func (c capturer) once(dir *dirfd.Dir, main string, take Take) error {
 	}
 	defer watch.end()
 	if err := u.copyAll(c.limit, take); err != nil {
-		// What can't be read in place may have been cut off meanwhile.
+		// A part that can't be read in place may have been truncated meanwhile.
 		if u.inPlace() && errors.Is(watch.check(), errMoved) {
 			return errMoved
 		}

@@ -11,12 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// cloneFrom is the size from which sharing blocks is worth more than having the
-// content in memory.
+// cloneFrom is the size above which a clone is cheaper than a copy in memory.
 const cloneFrom = 4 << 20
 
-// privateCopy copies the part to a file without a name: a clone beside it, or
-// memory up to the limit. If neither can be, it returns the part's file.
+// privateCopy copies the part to a file without a name: a clone beside it, or memory up to the
+// limit. If neither is possible, it returns the part's file.
 func privateCopy(dir *dirfd.Dir, p *part, limit int64) (*os.File, error) {
 	if p.st.Size > cloneFrom {
 		if f, ok := cloned(dir, p); ok {
@@ -48,7 +47,7 @@ func privateCopy(dir *dirfd.Dir, p *part, limit int64) (*os.File, error) {
 	return f, nil
 }
 
-// cloned makes a clone where the file system can.
+// cloned makes a clone if the file system can.
 func cloned(dir *dirfd.Dir, p *part) (*os.File, bool) {
 	if disk.Step("create", p.file.Name()) != nil {
 		return nil, false
@@ -60,7 +59,7 @@ func cloned(dir *dirfd.Dir, p *part) (*os.File, bool) {
 	f := os.NewFile(uintptr(fd), p.file.Name())
 	err = disk.Clone(f, p.file)
 	if err == nil {
-		// The log may have grown since it was looked at.
+		// The log may have grown since its stat.
 		err = f.Truncate(p.st.Size)
 	}
 	if err != nil {
@@ -70,8 +69,8 @@ func cloned(dir *dirfd.Dir, p *part) (*os.File, bool) {
 	return f, true
 }
 
-// stampClock is the clock that the kernel stamps changes of files with, which
-// moves a few hundred times a second.
+// stampClock returns the time of the clock for the kernel's time stamps of files, which advances a
+// few hundred times a second.
 func stampClock() int64 {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
@@ -80,11 +79,10 @@ func stampClock() int64 {
 	return now.Nano()
 }
 
-// settled reports whether any change after the clock was at now has another
-// stamp than this one.
+// settled reports whether every change after the clock's time now gets another stamp than this one.
 func settled(stamp, now int64) bool {
 	if stamp%int64(time.Second) == 0 {
-		// A file system that stamps whole seconds; FAT every other.
+		// The file system stamps whole seconds, or on FAT every other second.
 		return now-stamp >= int64(2*time.Second)
 	}
 	return stamp < now

@@ -11,19 +11,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Place is where a database is.
+// Place is the location of a database.
 type Place struct{ Dir, Main string }
 
-// InUse reports whether another process has the database main in the directory
-// dir open, or one of its companions. Processes that this one may not inspect
-// are found only by the locks they hold.
+// InUse reports whether another process has the database main in the directory dir open, or one of
+// its companions. Processes that this one may not inspect are found only by their locks.
 func InUse(dir, main string) (bool, error) {
 	used, err := Used([]Place{{Dir: dir, Main: main}})
 	return len(used) > 0, err
 }
 
-// Used is InUse for many databases at the cost of one: it returns those that
-// are in use, in the order given. A database that isn't there is not in use.
+// Used is InUse for many databases at the cost of one: it returns those that are in use, in the
+// given order. A missing database is not in use.
 func Used(places []Place) ([]Place, error) {
 	held := make([]bool, len(places))
 	files := make([][]proc.FileID, len(places))
@@ -51,7 +50,7 @@ func Used(places []Place) ([]Place, error) {
 	return used, nil
 }
 
-// inspect returns the files of a database, and whether a process holds a lock.
+// inspect returns the files of a database, and whether a process holds a lock on them.
 func inspect(at Place) (files []proc.FileID, held bool, err error) {
 	dir, err := dirfd.OpenRoot(at.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +79,8 @@ func inspect(at Place) (files []proc.FileID, held bool, err error) {
 	return files, held, nil
 }
 
-// anyLock reports whether a process holds a lock on the file name of the database
-// main. A file that can't be read has none.
+// anyLock reports whether a process holds a lock on the file name of the database main. It returns
+// false for a file that can't be read.
 func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 	var start, n int64
 	switch name {

@@ -11,9 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// Indexes of unit.parts, in the order in which they are copied: what a
-// checkpoint brought into the main file must be in the log that is copied
-// after it.
+// Indexes of unit.parts, in the order in which they are copied: pages that a checkpoint moves to
+// the main file must be in the log, which is copied after it.
 const (
 	mainPart = iota
 	journalPart
@@ -24,12 +23,12 @@ const (
 // headSize is the length of a database's header.
 const headSize = 100
 
-// part is one file of a unit. A zero Stat means that there is none.
+// part is one file of a unit. A zero Stat means that it doesn't exist.
 type part struct {
 	name    string
 	st      dirfd.Stat
 	file    *os.File
-	content *os.File // what take reads: file, or a private copy of it
+	content *os.File // for take: file, or a private copy of it
 }
 
 func (p *part) exists() bool { return p.file != nil }
@@ -38,15 +37,15 @@ func (p *part) copied() bool { return p.content != nil && p.content != p.file }
 // unit is a database that is being captured.
 type unit struct {
 	dir   *dirfd.Dir
-	tick  int64 // what stamps changes had when parts were looked at
+	tick  int64 // the stamp of changes when the parts' stats were read
 	head  []byte
 	parts [partCount]part
-	done  int // so many parts have been handed to take
-	// settled reports that a change of the main file can't but show in its stamps.
+	done  int // number of parts passed to take
+	// settled reports whether every change of the main file shows in its stamps.
 	settled bool
 }
 
-// openUnit opens the files of a database, each looked at by name before.
+// openUnit opens the files of a database, after a stat of each by name.
 func openUnit(dir *dirfd.Dir, main string) (*unit, error) {
 	also := Companions(main)
 	u := &unit{dir: dir, tick: stampClock()}
@@ -74,7 +73,7 @@ func openUnit(dir *dirfd.Dir, main string) (*unit, error) {
 	return u, err
 }
 
-// close closes what was opened.
+// close closes all open files.
 func (u *unit) close() {
 	for i := range u.parts {
 		p := &u.parts[i]
@@ -87,7 +86,7 @@ func (u *unit) close() {
 	}
 }
 
-// look is the file's data, zero if there is no regular file of that name.
+// look returns the file's stat data, zero if there is no regular file of that name.
 func look(dir *dirfd.Dir, name string) (dirfd.Stat, error) {
 	var st dirfd.Stat
 	err := dir.Stat(name, &st)
@@ -100,10 +99,10 @@ func look(dir *dirfd.Dir, name string) (dirfd.Stat, error) {
 	return st, nil
 }
 
-// sameFile reports whether both are the same file, however it was changed.
+// sameFile reports whether both are the same file, changed or not.
 func sameFile(a, b dirfd.Stat) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
-// readHead reads the first n bytes of the file, or all there are.
+// readHead reads the first n bytes of the file, or the whole file if it is shorter.
 func readHead(f *os.File, n int) ([]byte, error) {
 	head := make([]byte, n)
 	got, err := f.ReadAt(head, 0)
@@ -113,8 +112,8 @@ func readHead(f *os.File, n int) ([]byte, error) {
 	return head[:got], nil
 }
 
-// copyAll copies every part. From the first on that can't be copied, the parts
-// are handed to take at once, to be read in place.
+// copyAll copies every part. From the first that can't be copied on, parts are passed to take
+// immediately, to be read in place.
 func (u *unit) copyAll(limit int64, take Take) error {
 	for i := range u.parts {
 		p := &u.parts[i]
@@ -122,7 +121,7 @@ func (u *unit) copyAll(limit int64, take Take) error {
 			continue
 		}
 		if i == logPart {
-			// It may have grown since, by what is in the main file by now.
+			// The log may have grown since, by pages that are in the main file by now.
 			st, err := look(u.dir, p.name)
 			if err != nil {
 				return err
@@ -149,7 +148,7 @@ func (u *unit) copyAll(limit int64, take Take) error {
 	return nil
 }
 
-// inPlace reports whether any part is read where it is.
+// inPlace reports whether a part is read in place.
 func (u *unit) inPlace() bool {
 	for i := range u.parts {
 		if p := &u.parts[i]; p.content != nil && !p.copied() {
@@ -159,7 +158,7 @@ func (u *unit) inPlace() bool {
 	return false
 }
 
-// handTo hands the parts before end to take, but for those that it has already.
+// handTo passes the parts before end to take, unless it has them already.
 func (u *unit) handTo(end int, take Take) error {
 	for ; u.done < end; u.done++ {
 		p := &u.parts[u.done]
@@ -173,7 +172,7 @@ func (u *unit) handTo(end int, take Take) error {
 	return nil
 }
 
-// sameContent returns errMoved unless the part's file still is what was copied.
+// sameContent returns errMoved unless the part's file still equals the copy.
 func (p *part) sameContent() error {
 	const chunk = 256 << 10
 	a, b := make([]byte, chunk), make([]byte, chunk)
@@ -192,8 +191,7 @@ func (p *part) sameContent() error {
 	return nil
 }
 
-// readFull fills b from the file at the offset. The error is errMoved if the
-// file has become too short for it.
+// readFull fills b from the file at the offset. The error is errMoved if the file is too short.
 func readFull(f *os.File, b []byte, at int64) error {
 	switch _, err := f.ReadAt(b, at); {
 	case errors.Is(err, io.EOF):

@@ -24,22 +24,22 @@ const (
 const (
 	writeLock      = 120 // the first of all
 	checkpointLock = 121
-	firstMark      = 124 // read marks 1 to 4; that of the main file alone is 123
+	firstMark      = 124 // read marks 1 to 4; 123 is that of the main file alone
 	lastMark       = 127
 	connectedLock  = 128 // shared while connected
 	sharedLocks    = connectedLock - writeLock + 1
 )
 
-// watch finds out whether a unit was written to while it was copied.
+// watch detects writes to a unit while it is copied.
 //
-// In rollback mode it does where nobody was writing to the main file, which is
-// what the locks PENDING and EXCLUSIVE are for: a journal that is being filled
-// meanwhile only repeats what the main file holds.
+// In rollback mode the copy is valid if no process was writing to the main file, which the locks
+// PENDING and EXCLUSIVE show: a journal that is being filled meanwhile only repeats content of the
+// main file.
 //
-// In WAL mode the main file and all of the log are the database at any time, as
-// long as the log isn't begun anew: the log is copied last, so that it holds
-// whatever was brought into the main file while that was copied. Where
-// somebody is connected, locks see to it; else it shows in the log's header.
+// In WAL mode the main file and the whole log are the database at any time, as long as the log
+// isn't restarted: the log is copied last, so that it has all pages moved to the main file while
+// that was copied. If a process is connected, locks prevent a restart; else a restart changes the
+// log's header.
 type watch struct {
 	u       *unit
 	wal     bool
@@ -49,13 +49,13 @@ type watch struct {
 	locked  bool
 }
 
-// watch begins to watch the unit. The error is errMoved if it is in motion.
+// watch starts to watch the unit. The error is errMoved if it is being written.
 func (u *unit) watch() (*watch, error) {
 	log := &u.parts[logPart]
 	w := &watch{u: u, wal: log.st.Size > 0 || len(u.head) >= 20 && (u.head[18] == 2 || u.head[19] == 2)}
 	var err error
 	if w.wal {
-		// The log must not be begun anew while anybody is connected.
+		// The log must not be restarted while a process is connected.
 		name := Companions(u.parts[mainPart].name)[2]
 		w.shmStat, err = look(u.dir, name)
 		if err == nil && w.shmStat.Ino != 0 {
@@ -67,7 +67,7 @@ func (u *unit) watch() (*watch, error) {
 	} else {
 		err = u.quiet()
 	}
-	// A change in the same tick of the file system's clock doesn't show.
+	// A change in the same tick of the file system's clock isn't visible.
 	u.settled = w.locked || w.wal && log.st.Size > 0 || settled(u.parts[mainPart].st.Ctime, u.tick)
 	if err != nil {
 		w.end()
@@ -76,7 +76,7 @@ func (u *unit) watch() (*watch, error) {
 	return w, nil
 }
 
-// quiet reports whether no process can be writing to the main file.
+// quiet returns errMoved if a process may be writing to the main file.
 func (u *unit) quiet() error {
 	f := u.parts[mainPart].file
 	for _, lock := range [...]struct{ start, n int64 }{{pendingByte, 1}, {sharedFirst, sharedSize}} {
@@ -90,19 +90,18 @@ func (u *unit) quiet() error {
 	return nil
 }
 
-// cannotLock reports whether the error means that there are no such locks here.
+// cannotLock reports whether the error means that such locks aren't supported here.
 func cannotLock(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK)
 }
 
-// logHeadSize is the length of a log's header, whose salt is new each time the
-// log is begun anew.
+// logHeadSize is the length of a log's header, which gets a new salt when the log is restarted.
 const logHeadSize = 32
 
-// lock takes the two locks, if anybody is connected.
+// lock takes the two locks, if a process is connected.
 func (w *watch) lock(name string) error {
-	// It is opened for writing if that is allowed: an exclusive lock needs it. Nothing is
-	// written to it. That never waits and follows no link.
+	// Open it for writing if permitted: an exclusive lock needs that. Nothing is written to it. The
+	// open never blocks and follows no link.
 	shm, err := os.OpenFile(filepath.Join(w.u.dir.Path(), name), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	writable := err == nil
 	if !writable {
@@ -123,12 +122,12 @@ func (w *watch) lock(name string) error {
 		return errMoved
 	}
 	if live, err := connected(shm); err != nil || !live {
-		// Whoever connects first rebuilds the index, and would wait for us.
+		// The first process to connect rebuilds the index, and would wait for our lock.
 		return err
 	}
-	// While the index isn't there, somebody is going to rebuild it, and needs the
-	// checkpoint lock for it.
-	const indexHeader, isInit = 48, 12 // the header is there twice
+	// If the index isn't initialized, a process is about to rebuild it, and needs the checkpoint
+	// lock for that.
+	const indexHeader, isInit = 48, 12 // the header is stored twice
 	head, err := readHead(shm, 2*indexHeader)
 	if err != nil {
 		return err
@@ -136,9 +135,8 @@ func (w *watch) lock(name string) error {
 	if len(head) != 2*indexHeader || head[isInit] != 1 || head[indexHeader+isInit] != 1 {
 		return errMoved
 	}
-	// No checkpoint begins while it is held: a writer leaves it out then, and
-	// makes it after some later commit. Where -shm can't be written to, a shared
-	// lock has to do; to a checkpoint it is the same.
+	// No checkpoint begins while this lock is held: a writer then skips it, and makes it after a
+	// later commit. If -shm isn't writable, a shared lock is used; it blocks a checkpoint, too.
 	switch err := filelock.OFDLock(shm, writable, checkpointLock, 1); {
 	case errors.Is(err, filelock.ErrLocked):
 		return errMoved
@@ -148,8 +146,8 @@ func (w *watch) lock(name string) error {
 		return fmt.Errorf("capture database: %w", err)
 	}
 	w.locked = true
-	// To begin the log anew, a writer needs all read marks. Without them it
-	// appends. The last mark is the one that readers use least.
+	// To restart the log, a writer needs all read marks. Without them it appends. Readers use the
+	// last mark least.
 	for mark := int64(lastMark); mark >= firstMark; mark-- {
 		err := filelock.OFDLock(shm, false, mark, 1)
 		if err == nil {
@@ -171,7 +169,7 @@ func connected(shm *os.File) (bool, error) {
 	return live, nil
 }
 
-// end gives the locks back. It may be called again.
+// end releases the locks. It may be called again.
 func (w *watch) end() {
 	if w.locked {
 		_ = filelock.OFDUnlock(w.shm, writeLock, sharedLocks)
@@ -219,7 +217,7 @@ func (w *watch) check() error {
 	return main.sameContent()
 }
 
-// checkLog checks whether the log was begun anew, or a process has connected.
+// checkLog returns errMoved if the log was restarted, or a process has connected.
 func (w *watch) checkLog() error {
 	u := w.u
 	if log := &u.parts[logPart]; log.exists() {
@@ -227,8 +225,8 @@ func (w *watch) checkLog() error {
 		if err != nil {
 			return err
 		}
-		// Before the first header there is nothing in a log that could be
-		// mistaken for what follows it.
+		// A log without a header has no older frames that could be mistaken for those after the
+		// first header.
 		first := w.locked && len(w.logHead) == 0
 		if !first && !bytes.Equal(head, w.logHead) {
 			return errMoved

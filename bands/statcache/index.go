@@ -5,11 +5,11 @@ type Index struct {
 	Block  string
 	Starts []uint32
 	Seen   []bool
-	next   int32 // the line after the one that was found last
+	next   int32 // the line after the last found one
 	byName map[string]int32
 }
 
-// Index makes the index of a directory's lines; false if the block is no good.
+// Index returns the index of a directory's lines; false if the block is damaged.
 func (d Directory) Index() (Index, bool) {
 	x := Index{Block: d.Block, Starts: make([]uint32, 0, d.Count()), Seen: make([]bool, d.Count())}
 	var e Line
@@ -20,7 +20,7 @@ func (d Directory) Index() (Index, bool) {
 	return x, !lines.Bad
 }
 
-// Text is a line as it is in the block.
+// Text returns a line as it is in the block.
 func (x *Index) Text(line int32) string {
 	if int(line)+1 < len(x.Starts) {
 		return x.Block[x.Starts[line]:x.Starts[line+1]]
@@ -39,9 +39,9 @@ func (x *Index) Line(line int32) (e Line) {
 	return e
 }
 
-// Find is lookup for names that mostly come in the order of the lines.
+// Find is Lookup for names that mostly come in the order of the lines.
 func (x *Index) Find(name string) (int32, bool) {
-	const ahead = 4 // some names may have gone
+	const ahead = 4 // some names may have been removed
 	for line := x.next; int(line) < len(x.Starts) && line < x.next+ahead; line++ {
 		if x.Name(line) == name {
 			x.next = line + 1
@@ -55,7 +55,7 @@ func (x *Index) Find(name string) (int32, bool) {
 	return line, ok
 }
 
-// Lookup is the number of the line with the name.
+// Lookup returns the number of the line with the name.
 func (x *Index) Lookup(name string) (int32, bool) {
 	if x.byName == nil {
 		x.byName = make(map[string]int32, len(x.Starts))

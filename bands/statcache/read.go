@@ -1,7 +1,6 @@
-// Package statcache reads and writes the stat cache of a lineage: what stat(2)
-// returned for a tree when a snapshot was taken, so that the next one reads only
-// what differs. It is disposable and holds no content; its format is in
-// docs/formats/bands.md.
+// Package statcache reads and writes the stat cache of a lineage: the data that stat(2) returned
+// for a tree when a snapshot was taken, so that the next one reads only files that differ. It is
+// disposable and has no file contents; its format is in docs/formats/bands.md.
 package statcache
 
 import (
@@ -21,19 +20,19 @@ import (
 // The parts of the file.
 const (
 	magic = "ENTSTAT1"
-	// headerLength is the magic, the snapshot's version (4 bytes), four that are
-	// 0, the cap (8), when it was last compared with the tree (8), how large the
-	// tree may have become since (8) and the hash of the rules (32).
+	// headerLength is the magic, the snapshot's version (4 bytes), four zero bytes, the cap (8),
+	// the time when it was last compared with the tree (8), the maximum size of the tree since (8)
+	// and the hash of the rules (32).
 	headerLength = 8 + 4 + 4 + 8 + 8 + 8 + 32
-	// footerLength is where the root's block begins (8) and the CRC-32C of all
-	// that is before itself (4).
+	// footerLength is the offset of the root's block (8) and the CRC-32C of all bytes before the
+	// checksum (4).
 	footerLength = 8 + sumLength
 	sumLength    = 4
 	// updateMagic ends an update.
 	updateMagic = "ENTSTATU"
-	// trailerLength is a header, where the update begins (8), where the first one
-	// does (8), where the root's block is (8), the checksum of what is before the
-	// update (4), that of the update (4), and the magic.
+	// trailerLength is a header, the offsets of this update (8), of the first one (8) and of the
+	// root's block (8), the checksum of the file before this update (4), that of the update (4),
+	// and the magic.
 	trailerLength = headerLength + 8 + 8 + 8 + sumLength + sumLength + 8
 	// blockLength is the fixed beginning of a directory's block.
 	blockLength = 4 + 4 + 8 + 8 + 8 + 8 + 4 + 4 + 32 + 4 + 4 + 4*8
@@ -43,30 +42,29 @@ const (
 
 // The kinds of entries in the stat cache.
 const (
-	File    = 1 // anything that is compared by its own data
+	File    = 1 // anything that is compared by its own stat data
 	Dir     = 2 // a directory with a block of its own
-	Skipped = 3 // not looked at, for its reason
-	Part    = 4 // a database's shared memory: there, but no entry of the tree
+	Skipped = 3 // not read, for its reason
+	Part    = 4 // a database's shared memory: it exists, but is no entry of the tree
 
-	Pending = 0 // in a walk only: still to be read
+	Pending = 0 // only during a walk: still to be read
 )
 
-// ErrUnusable means that the stat cache can't be used; it never leaves the
-// package.
+// ErrUnusable means that the stat cache can't be used. Package capture then reads the tree without
+// it.
 var ErrUnusable = errors.New("unusable stat cache")
 
-// Cache is a stat cache: all of it in memory, or a file of which the blocks are read when they are
-// needed.
+// Cache is a stat cache: completely in memory, or a file whose blocks are read on demand.
 type Cache struct {
 	Meta
 
-	// Sum identifies what was read, End is where that ends in the file.
+	// Sum identifies the content that was read, End is its end in the file.
 	Sum uint32
 	End uint64
 
-	data string   // what is in memory; a string, so that the names in it cost nothing
-	file *os.File // nil if that is everything
-	base uint64   // where the updates begin
+	data string   // the part in memory; a string, so that names in it need no copy
+	file *os.File // nil if data is complete
+	base uint64   // offset of the first update
 	Root Directory
 }
 
@@ -80,11 +78,11 @@ type Meta struct {
 // Fit describes how a tree was made to fit its cap.
 type Fit struct {
 	Capacity int64
-	At       int64 // when, in seconds
-	Weight   int64 // the bytes of the tree then, and all that were read since
+	At       int64 // Unix time
+	Weight   int64 // bytes of the tree then, and of all files read since
 }
 
-// Read reads the file and checks it as a whole.
+// Read reads the whole file and checks it.
 func Read(path string) (*Cache, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -103,8 +101,8 @@ func Read(path string) (*Cache, error) {
 	return parse(data.String())
 }
 
-// Open opens the file as it was when it ended at end, with that checksum. Only what has changed since
-// it was written whole is checked. The caller closes the cache.
+// Open opens the state of the file that ended at end, with the checksum sum. It checks only the
+// updates since the file was replaced. The caller closes the cache.
 func Open(path string, end uint64, sum uint32) (*Cache, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -136,7 +134,7 @@ func (c *Cache) open() error {
 	return c.begin(head, last.root)
 }
 
-// Close closes the file that Open has opened.
+// Close closes the file of Open.
 func (c *Cache) Close() error {
 	if c == nil || c.file == nil {
 		return nil
@@ -144,7 +142,7 @@ func (c *Cache) Close() error {
 	return c.file.Close()
 }
 
-// parse takes a whole file, and checks it.
+// parse parses a whole file, and checks its checksums.
 func parse(data string) (*Cache, error) {
 	c, last, err := load(data)
 	if err != nil {
@@ -166,7 +164,7 @@ func parse(data string) (*Cache, error) {
 	}
 }
 
-// load takes a whole file, and checks no sum.
+// load parses a whole file without checking its checksums.
 func load(data string) (c *Cache, last trailer, err error) {
 	c = &Cache{data: data, End: uint64(len(data))}
 	last, ok := c.trailer(c.End)
@@ -181,7 +179,7 @@ func load(data string) (c *Cache, last trailer, err error) {
 	return c, last, c.begin(head, last.root)
 }
 
-// begin takes the header, and the place of the root's block.
+// begin parses the header and opens the root's block at the offset.
 func (c *Cache) begin(head string, root uint64) error {
 	c.Version = bands.Version(u32(head, 8))
 	c.Fit = Fit{Capacity: i64(head, 16), At: i64(head, 24), Weight: i64(head, 32)}
@@ -193,7 +191,7 @@ func (c *Cache) begin(head string, root uint64) error {
 	return nil
 }
 
-// text is a part of the file.
+// text returns a part of the file.
 func (c *Cache) text(at, length uint64) (string, bool) {
 	if at > c.End || length > c.End-at {
 		return "", false
@@ -208,12 +206,12 @@ func (c *Cache) text(at, length uint64) (string, bool) {
 	return string(buf), true
 }
 
-// trailer is the end of what was written whole, or of an update of it.
+// trailer is the end of a completely written file, or of an update of it.
 type trailer struct {
-	start  uint64 // where what it ends begins; 0 of what was written whole
-	base   uint64 // where the updates begin
-	root   uint64 // where the root's block begins
-	before uint32 // the checksum of what is before start
+	start  uint64 // offset of the update that it ends; 0 if it ends no update
+	base   uint64 // offset of the first update
+	root   uint64 // offset of the root's block
+	before uint32 // checksum of the file before start
 	sum    uint32
 }
 
@@ -226,7 +224,7 @@ func (t trailer) holds(data string) bool {
 	return checksum(t.before, data[:end]) == t.sum
 }
 
-// trailer reads the one that ends there.
+// trailer reads the trailer that ends at an offset.
 func (c *Cache) trailer(end uint64) (t trailer, ok bool) {
 	if end < headerLength+footerLength {
 		return t, false
@@ -252,13 +250,13 @@ func (c *Cache) trailer(end uint64) (t trailer, ok bool) {
 // Directory is a directory's block in the cache. The zero value is none.
 type Directory struct {
 	Block string // the whole block
-	at    uint64 // where it begins
+	at    uint64 // its offset
 }
 
 // Known reports whether the cache has the directory.
 func (d Directory) Known() bool { return d.Block != "" }
 
-// directory is the block at a place; false if there can be none.
+// directory returns the block at an offset; false if there can be none.
 func (c *Cache) directory(at uint64) (Directory, bool) {
 	if at < headerLength || at > c.End || c.End-at < blockLength+footerLength {
 		return Directory{}, false
@@ -281,7 +279,7 @@ func (c *Cache) directory(at uint64) (Directory, bool) {
 	return d, true
 }
 
-// Child is the block that a statDir entry of d names.
+// Child returns the block that the Dir entry e of d refers to.
 func (c *Cache) Child(d Directory, e Line) (Directory, bool) {
 	distance := uint64(e.Size)
 	if distance == 0 || distance > d.at || !d.apart() && distance > d.below() {
@@ -308,7 +306,7 @@ func (c *Cache) Each(d Directory, visit func(Directory)) {
 	}
 }
 
-// Kids are the subdirectories of d, for a new block of it; false if the block is no good.
+// Kids returns the subdirectories of d, for a new block of it; false if the block is damaged.
 func (c *Cache) Kids(d Directory) ([]Subdirectory, bool) {
 	var kids []Subdirectory
 	var e Line
@@ -331,7 +329,7 @@ func (c *Cache) Kids(d Directory) ([]Subdirectory, bool) {
 func (d Directory) Count() int    { return int(u32(d.Block, 4)) }
 func (d Directory) below() uint64 { return u64(d.Block, 8) }
 
-// apart reports whether the block is one of an update: what is below it can be anywhere before it.
+// apart reports whether the block is part of an update: the blocks below it are anywhere before it.
 func (d Directory) apart() bool { return d.below() == math.MaxUint64 }
 
 // Ino returns the directory's inode number.
@@ -339,18 +337,18 @@ func (d Directory) Ino() uint64       { return u64(d.Block, 16) }
 func (d Directory) mode() uint32      { return u32(d.Block, 40) }
 func (d Directory) bandCount() uint32 { return u32(d.Block, 44) }
 
-// Same reports whether the directory's own data is as it was: then no name in it
-// came or went.
+// Same reports whether the directory's own stat data is unchanged: then no name in it was added or
+// removed.
 func (d Directory) Same(st *dirfd.Stat) bool {
 	return st.Ino == u64(d.Block, 16) && st.Mtime == i64(d.Block, 24) && st.Ctime == i64(d.Block, 32) && st.Mode == d.mode()
 }
 
-// Own is the directory's own data.
+// Own returns the directory's own stat data.
 func (d Directory) Own() Line {
 	return Line{Kind: Dir, Ino: d.Ino(), Mtime: i64(d.Block, 24), Ctime: i64(d.Block, 32), Mode: d.mode()}
 }
 
-// Record is what the directory was stored as.
+// Record returns the record that the directory was stored as.
 func (d Directory) Record() tree.Stored {
 	if !d.Known() {
 		return tree.Stored{}
@@ -369,7 +367,7 @@ func (d Directory) Record() tree.Stored {
 	return r
 }
 
-// Lines begins to read the entries.
+// Lines returns a reader of the entries.
 func (d Directory) Lines() Lines {
 	return Lines{rest: d.Block[blockLength+4*int(d.bandCount()):], left: d.Count()}
 }
@@ -378,22 +376,21 @@ func (d Directory) Lines() Lines {
 type Lines struct {
 	rest string
 	left int
-	Bad  bool // the block is damaged: what was read doesn't count
+	Bad  bool // the block is damaged: entries read from it are invalid
 }
 
 // Line is one entry.
 type Line struct {
 	Name         string
 	Kind         byte
-	Reason       tree.Reason // of a statSkip
+	Reason       tree.Reason // of a Skipped entry
 	Mode         uint32
-	Ino          uint64 // 0 matches nothing: to be read anew
+	Ino          uint64 // 0 matches no file: it has to be read again
 	Mtime, Ctime int64
-	Size         int64 // of a statDir the distance from its block to this one
+	Size         int64 // of a Dir entry the distance from its block to this one
 }
 
-// Next fills in the next entry; false at the end, or where the block is no
-// good.
+// Next sets e to the next entry; it returns false at the end, or if the block is damaged.
 func (l *Lines) Next(e *Line) bool {
 	if l.left == 0 {
 		return false
@@ -415,13 +412,13 @@ func (l *Lines) Next(e *Line) bool {
 	return true
 }
 
-// Same reports whether the file is as it was.
+// Same reports whether the file is unchanged.
 func (e *Line) Same(st *dirfd.Stat) bool {
 	return st.Ino == e.Ino && st.Ctime == e.Ctime && st.Mtime == e.Mtime && st.Size == e.Size && st.Mode == e.Mode
 }
 
-// Unsure reports whether the file is as it was, but for a change that its data may
-// not show.
+// Unsure reports whether the file is unchanged, except for a change that its stat data may not
+// show.
 func (e *Line) Unsure(st *dirfd.Stat) bool {
 	was := *e
 	was.Ino = st.Ino

@@ -16,29 +16,28 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Node is a directory's block that is new. The blocks of its
-// subdirectories come before it; how far away is only known when it is
-// written.
+// Node is a new block of a directory. The blocks of its subdirectories are written before it; the
+// distances to them are set when it is written.
 type Node struct {
 	Block []byte
 	Kids  []Subdirectory
 }
 
-// Subdirectory is a subdirectory: a new block, or one of the cache before.
+// Subdirectory is a subdirectory: a new block, or one of the former cache.
 type Subdirectory struct {
-	at   int // where in the parent's block the distance goes
+	at   int // offset of the distance in the parent's block
 	Node *Node
 	Old  Directory
 }
 
-// NewNode begins the block of a directory that was stored as r.
-// Its lines have about so many bytes.
+// NewNode begins the block of a directory that was stored as r. lines is the expected size of its
+// lines in bytes.
 func NewNode(own Line, r tree.Stored, lines int) *Node {
 	b := make([]byte, 0, blockLength+4*len(r.Bands)+lines)
 	le := binary.LittleEndian
-	b = le.AppendUint32(b, 0) // the length, see add
+	b = le.AppendUint32(b, 0) // the length, see Add
 	b = le.AppendUint32(b, 0) // the count
-	b = le.AppendUint64(b, 0) // what is below
+	b = le.AppendUint64(b, 0) // the length of the blocks below
 	b = le.AppendUint64(b, own.Ino)
 	b = le.AppendUint64(b, uint64(own.Mtime))
 	b = le.AppendUint64(b, uint64(own.Ctime))
@@ -72,7 +71,7 @@ func (n *Node) Add(e *Line) {
 	le.PutUint32(n.Block[4:], le.Uint32(n.Block[4:])+1)
 }
 
-// AddText appends an entry as another block has it.
+// AddText appends an entry in the form of Index.Text.
 func (n *Node) AddText(text string) {
 	le := binary.LittleEndian
 	n.Block = append(n.Block, text...)
@@ -87,12 +86,12 @@ func (n *Node) AddDir(name string, kid Subdirectory) {
 	n.Add(&Line{Name: name, Kind: Dir})
 }
 
-// writer writes blocks from front to back.
+// writer writes blocks in order.
 type writer struct {
 	to    *bufio.Writer
 	pos   uint64
 	old   *Cache
-	apart bool // the blocks of old stay where they are
+	apart bool // the blocks of old keep their places
 	err   error
 }
 
@@ -104,8 +103,7 @@ func (w *writer) write(data []byte) {
 	_, w.err = w.to.Write(data)
 }
 
-// put writes the block of a directory after those below it, as far as they aren't there, and returns
-// where its own begins.
+// put writes the block of a directory after the missing blocks below it, and returns its offset.
 func (w *writer) put(n *Node) uint64 {
 	le := binary.LittleEndian
 	first := w.pos
@@ -133,7 +131,7 @@ func (w *writer) put(n *Node) uint64 {
 	return own
 }
 
-// copy writes the blocks of a directory of old and of all below it, and returns where its own begins.
+// copy writes the blocks of a directory of old and below it, and returns the offset of its own.
 func (w *writer) copy(d Directory) uint64 {
 	if d.apart() {
 		kids, ok := w.old.Kids(d)
@@ -156,9 +154,9 @@ func (w *writer) copy(d Directory) uint64 {
 	return w.pos - uint64(len(d.Block))
 }
 
-// Save writes the cache whose last directory is root; blocks that haven't changed come from old, nil for
-// none. If old was opened, and little has changed since it was written whole, that is added to the file;
-// else the file is replaced. It returns where the file ends now, and its checksum.
+// Save writes the cache whose last directory is root; unchanged blocks are taken from old, nil for
+// none. If old was opened by Open, and its updates are few, it appends an update to the file; else
+// it replaces the file. It returns the end of the file, and its checksum.
 func Save(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
 	if err := disk.Step("write", path); err != nil {
 		return 0, 0, err
@@ -175,9 +173,9 @@ func Save(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint3
 }
 
 const (
-	// updatesPart is the part of the file that updates may be.
+	// updatesPart limits updates to 1/updatesPart of the file.
 	updatesPart = 8
-	// leastUpdates is what updates may have of any file, in bytes.
+	// leastUpdates is the size of updates that any file may have, in bytes.
 	leastUpdates = 256 << 10
 )
 
@@ -208,7 +206,7 @@ func replace(path string, meta Meta, root *Node, old *Cache) (end uint64, sum ui
 	return w.pos + sumLength, hash.Sum32(), nil
 }
 
-// update adds what has changed to the file of old.
+// update appends the changes to the file of old.
 func update(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uint32, err error) {
 	le := binary.LittleEndian
 	var added bytes.Buffer
@@ -234,11 +232,11 @@ func update(path string, meta Meta, root *Node, old *Cache) (end uint64, sum uin
 	if err != nil {
 		end = old.End
 	}
-	err = errors.Join(err, f.Truncate(int64(end))) // what a killed process has written goes, too
+	err = errors.Join(err, f.Truncate(int64(end))) // also removes data of a killed process
 	return end, sum, errors.Join(err, f.Close())
 }
 
-// encode is the header.
+// encode encodes the header.
 func (m Meta) encode() []byte {
 	le := binary.LittleEndian
 	head := append(make([]byte, 0, headerLength), magic...)
@@ -252,7 +250,7 @@ func (m Meta) encode() []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant
 
-// checksum is the CRC-32C of data after what has the checksum before.
+// checksum returns the CRC-32C of data appended to bytes with the checksum before.
 func checksum(before uint32, data string) uint32 {
 	var part [32 << 10]byte
 	for len(data) > 0 {

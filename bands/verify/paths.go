@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// damage puts together what a checker found, with the paths that are lost by it.
+// damage combines the results of a checker with the paths whose content is lost.
 func damage(ctx context.Context, s *bands.Store, c *checker, in []bands.Snapshot) (Damage, error) {
 	d := Damage{Records: c.records, Bytes: c.bytes, Versions: c.versions, Deleted: c.deleted}
 	if len(c.bad) == 0 {
@@ -54,7 +54,7 @@ type loss struct {
 	content *contents.Reader
 }
 
-// note adds a path if the record is damaged, and reports that.
+// note adds a path if the record is damaged, and reports whether it is.
 func (l *loss) note(path string, ref band.Ref) bool {
 	id := idOf(ref)
 	if l.bad[id] == nil {
@@ -69,7 +69,7 @@ func (l *loss) note(path string, ref band.Ref) bool {
 	return true
 }
 
-// directory reports whether nothing is damaged in it or below.
+// directory reports whether nothing in the directory or below is damaged.
 func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

@@ -19,15 +19,15 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Damage is what Verify found.
+// Damage is the result of Run.
 type Damage struct {
-	// Records and Bytes are what was read; what several versions share is read once.
+	// Records and Bytes count what was read; records shared by versions are read once.
 	Records, Bytes int64
-	// Versions could not be read at all, with the reason.
+	// Versions are those that could not be read at all, with the reason.
 	Versions []BadVersion
-	// Bad are the records that are not what they must be, by band and offset.
+	// Bad are the damaged records, by band and offset.
 	Bad []BadRecord
-	// Deleted are versions that were deleted before they were read to the end.
+	// Deleted are versions that were deleted before they were completely read.
 	Deleted []bands.Version
 }
 
@@ -37,14 +37,14 @@ type BadVersion struct {
 	Err     error
 }
 
-// BadRecord is a record that can't be read, and who needs it.
+// BadRecord is a record that can't be read, with the paths that need it.
 type BadRecord struct {
 	Band, Offset uint32
-	// Kind is what the record must hold, 0 of a raw band, and Hash its content's.
+	// Kind is the expected kind, 0 for a raw band, and Hash the expected hash of its content.
 	Kind band.Kind
 	Hash band.Hash
 	Err  error
-	// Lost are the paths, and the versions they are lost in.
+	// Lost are the paths whose content is lost, with the versions.
 	Lost []LostPath
 }
 
@@ -54,8 +54,7 @@ type LostPath struct {
 	Versions []bands.Version
 }
 
-// DeletedError means that a version was deleted while it was read. It is
-// ErrNoSnapshot.
+// DeletedError means that a version was deleted while it was read. It wraps ErrNoSnapshot.
 type DeletedError struct{ Version bands.Version }
 
 // Error names the version.
@@ -64,13 +63,13 @@ func (e *DeletedError) Error() string { return e.Version.String() + " was delete
 // Unwrap returns ErrNoSnapshot.
 func (e *DeletedError) Unwrap() error { return bands.ErrNoSnapshot }
 
-// OK reports that nothing is damaged.
+// OK reports whether nothing is damaged.
 func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
 
-// Run reads every record that the version, or with 0 every version, refers
-// to, and compares it with its hash. What versions share is read once.
-// progress is called with how many records are done of those found so far, unless it is
-// nil. The error is about verifying; what is damaged is in Damage.
+// Run reads every record that the version, or with 0 every version, refers to, and compares it with
+// its hash. Records shared by versions are read once. progress is called with the number of checked
+// records and of those found so far, unless it is nil. The error is about the verification; damage
+// is in Damage.
 func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(done, total int64)) (Damage, error) {
 	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, what: map[recordID]band.Damaged{}, progress: progress}
 	versions := []bands.Version{v}
@@ -97,8 +96,8 @@ func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(don
 			return Damage{}, &DeletedError{v}
 		case isDeleted(s, version):
 			c.deleted = append(c.deleted, version)
-			// What was not bad before may have gone with the version. If other versions refer
-			// to it, too, these read it again, and the directories above it.
+			// Records found bad during this version may have been removed with it. If other
+			// versions refer to them, too, they read them again, and the directories above them.
 			for id := range c.bad {
 				if before[id] == nil {
 					delete(c.bad, id)
@@ -117,15 +116,15 @@ func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(don
 	return damage(ctx, s, c, readable)
 }
 
-// isDeleted reports whether there is no such version any more. Its folder goes
-// before anything that it refers to.
+// isDeleted reports whether the version no longer exists. Its folder is removed before anything
+// that it refers to.
 func isDeleted(s *bands.Store, v bands.Version) bool {
 	_, err := os.Lstat(s.SnapshotDir(v))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ReadSnapshot reads the description of a version, and whether its bands are
-// there and long enough.
+// ReadSnapshot reads the description of a version, and checks that its bands exist and are long
+// enough.
 func ReadSnapshot(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
 	snapshot, err := s.Snapshot(v)
 	if err != nil {
@@ -142,8 +141,7 @@ func ReadSnapshot(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
 	return snapshot, nil
 }
 
-// recordID is a record by its place; a raw band has the offset 0, where no
-// record can be.
+// recordID identifies a record by its place; a raw band has the offset 0, where no record can be.
 type recordID struct{ band, offset uint32 }
 
 func idOf(ref band.Ref) recordID { return recordID{ref.Band, ref.Offset} }
@@ -158,7 +156,7 @@ type checker struct {
 
 	mu             sync.Mutex
 	bad            map[recordID]error
-	what           map[recordID]band.Damaged // of those that are bad
+	what           map[recordID]band.Damaged // of the bad ones
 	records, bytes int64
 }
 
@@ -166,12 +164,12 @@ type checker struct {
 type need struct {
 	kind band.Kind
 	ref  band.Ref
-	raw  int64 // length of a raw band; -1: it is none
-	// piece is the length of a piece of a raw band, 0 of anything else.
+	raw  int64 // length of a raw band; -1 for other records
+	// piece is the length of a piece of a raw band, 0 for other records.
 	piece int64
 }
 
-// run goes through a version's directories and lets others read the files.
+// run reads a version's directories, and its files in other goroutines.
 func (c *checker) run(ctx context.Context, s *bands.Store, v bands.Snapshot) error {
 	content, err := contents.Open(s, v)
 	if err != nil {
@@ -234,7 +232,7 @@ func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
 	}
 }
 
-// directory reads a directory and all below it, if no version before had it.
+// directory reads a directory and all below it, unless an earlier version had it.
 func (c *checker) directory(ctx context.Context, content *contents.Reader, ref band.Ref, work chan<- need) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -309,7 +307,7 @@ func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- need
 	}
 }
 
-// Damaged are the records of what Verify found.
+// Damaged returns the damaged records.
 func (d Damage) Damaged() []band.Damaged {
 	all := make([]band.Damaged, 0, len(d.Bad))
 	for i := range d.Bad {

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// RunVolume is Run of a volume's store: it reads every file of the snapshot v, or of all if
-// that is 0, which the file system compares with its checksums where it has any. Of a
-// snapshot it reads what differs from the one after it. In the result a record is a file.
+// RunVolume is Run for a volume's store: it reads every file of the snapshot v, or of all if v is
+// 0; a file system with checksums compares them. Of a snapshot it reads the files that differ from
+// the next one. In the result a record is a file.
 func RunVolume(ctx context.Context, s *bands.Store, v bands.Version, tick func(done, total int64)) (Damage, error) {
 	versions, err := s.Versions()
 	if err != nil {
@@ -41,12 +41,12 @@ func RunVolume(ctx context.Context, s *bands.Store, v bands.Version, tick func(d
 type volumeReading struct {
 	store *bands.Store
 	found Damage
-	last  volume.View    // the snapshot after the one that is read
-	is    bool           // there is one
-	lost  map[string]int // by path its place in found.Bad, if it is lost in the last one too
+	last  volume.View    // the snapshot after the present one
+	is    bool           // whether last is set
+	lost  map[string]int // indexes in found.Bad of the paths that are lost in last, too
 }
 
-// snapshot reads one. What can't be read of it is in found; the error is that of ctx.
+// snapshot reads a snapshot. Damage is added to found; the error is that of ctx.
 func (r *volumeReading) snapshot(ctx context.Context, v bands.Version) error {
 	snap, err := r.store.Snapshot(v)
 	if errors.Is(err, bands.ErrNoSnapshot) {
@@ -67,7 +67,7 @@ func (r *volumeReading) snapshot(ctx context.Context, v bands.Version) error {
 	below := []string{""}
 	if r.is {
 		if below, err = volume.Changed(ctx, r.last, view); err != nil {
-			below = []string{""} // then everything is read
+			below = []string{""} // then every file is read
 		}
 	}
 	lost := map[string]int{}
@@ -110,7 +110,7 @@ func (r *volumeReading) file(path string, st *dirfd.Stat) error {
 	return cause(errors.Join(err, f.Close()))
 }
 
-// cause is the error without the path, which is named beside it.
+// cause returns the error without the path, which is reported beside it.
 func cause(err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		return named.Err

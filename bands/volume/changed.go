@@ -13,12 +13,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// Changed are the paths that differ between two copies of a volume, or of which that
-// can't be ruled out without reading them; hidden are names in the root that don't
-// count. A copy keeps the numbers of inodes and the times of the last change of them,
-// so a file in which both are equal is the same. Of a folder that only one has, or that
-// is another kind of file in the other, the folder alone is named. Where the driver has a
-// record of what changed only that is looked at, else every file.
+// Changed returns the paths that differ between two copies of a volume, or that can't be shown to
+// be equal without reading them. hidden are names in the root that are ignored. A copy keeps the
+// inode numbers and their change times, so a file with equal numbers and times is the same. A
+// folder that only one copy has, or that is another kind of file in the other copy, is returned
+// without the paths below it. If the driver records changes, only the recorded paths are compared,
+// else every file.
 func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error) {
 	paths, known, err := a.driver.Touched(a.at, b.at)
 	if err != nil {
@@ -45,7 +45,7 @@ func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error)
 	return c.changed, nil
 }
 
-// comparing is one comparison.
+// comparing is the state of one comparison.
 type comparing struct {
 	hidden  []string
 	only    touched.Folders // nil: every directory is compared
@@ -55,7 +55,7 @@ type comparing struct {
 	done     int64
 }
 
-// dirs compares two folders that are at path in the copies.
+// dirs compares the two folders at path in the copies.
 func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 	return nil
 }
 
-// entries are those of a folder, as far as they are compared. What goes away meanwhile
-// is none.
+// entries returns the entries of a folder that are compared. Entries that are removed meanwhile are
+// left out.
 func entries(d *dirfd.Dir, in *touched.Folder) (map[string]dirfd.Stat, error) {
 	names := slices.Collect(maps.Keys(in.Names))
 	if in.All {
@@ -139,7 +139,7 @@ func entries(d *dirfd.Dir, in *touched.Folder) (map[string]dirfd.Stat, error) {
 	return found, nil
 }
 
-// splitPath are the names in a path.
+// splitPath returns the names in a path.
 func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }

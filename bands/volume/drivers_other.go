@@ -7,25 +7,25 @@ import (
 	"errors"
 )
 
-// driversOf are the drivers of a store in the folder store.
+// driversOf returns the drivers of a store in the folder store.
 func driversOf(store string, size int64) []Driver {
 	return []Driver{Sparsebundle{Store: store, Size: size}}
 }
 
-// OpenPool has nothing to do.
+// OpenPool does nothing.
 func OpenPool(string) error { return nil }
 
-// MakePool can't be: there is no pool.
+// MakePool returns errors.ErrUnsupported.
 func MakePool(context.Context, string, int64) error { return errors.ErrUnsupported }
 
-// PoolClosed is false: there is no pool.
+// PoolClosed returns false: there is no pool.
 func PoolClosed(string) bool { return false }
 
-// ClosePool has nothing to do.
+// ClosePool does nothing.
 func ClosePool(string) error { return nil }
 
-// sweepImages has nothing to do.
+// sweepImages does nothing.
 func sweepImages(string) error { return nil }
 
-// disappear has nothing to do.
+// disappear does nothing.
 func disappear(string) error { return nil }

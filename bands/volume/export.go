@@ -15,18 +15,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ExportOptions determine what an export has.
+// ExportOptions determine what is exported.
 type ExportOptions struct {
-	// Ignored returns which of the paths git ignores; they are left out. Directories end
-	// in "/". nil: nothing is left out.
+	// Ignored returns those of the paths that git ignores; they are left out. Directories end in
+	// "/". nil: nothing is left out.
 	Ignored func(ctx context.Context, paths []string) ([]string, error)
 	// Hidden are names in the root that are left out.
 	Hidden []string
-	// Progress is called with how many files are written, unless it is nil.
+	// Progress is called with the number of files written, unless it is nil.
 	Progress func(done int64)
 }
 
-// Exported is what an export wrote.
+// Exported is the result of an export.
 type Exported struct {
 	Files   int      // files, symbolic links and directories
 	LeftOut []string // ignored paths; directories end in "/"
@@ -39,8 +39,8 @@ type Failure struct {
 	Err  error
 }
 
-// Export copies the files of a view into the folder to, which it makes or which is empty;
-// files share their blocks where the file system can do that. What can't be written is in
+// Export copies the files of a view into the folder to, which it creates or which must be empty.
+// Files share their blocks if the file system can do that. Paths that can't be written are in
 // Failed.
 func (v View) Export(ctx context.Context, to string, o ExportOptions) (Exported, error) {
 	if err := disk.Step("mkdir", to); err != nil {
@@ -86,7 +86,7 @@ func (v View) Export(ctx context.Context, to string, o ExportOptions) (Exported,
 	return x.done, nil
 }
 
-// exporting is one export.
+// exporting is the state of one export.
 type exporting struct {
 	ctx      context.Context //nolint:containedctx // lives as long as the call that made it
 	from, to string
@@ -116,7 +116,7 @@ func (x *exporting) list(dirs, hidden []string) (paths []string) {
 	return paths
 }
 
-// write writes what has these paths, and returns the directories among them.
+// write writes the given paths and returns the directories among them.
 func (x *exporting) write(paths []string) (dirs []string, err error) {
 	for _, p := range paths {
 		if err := x.ctx.Err(); err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// frozen calls clone while the file system at dir is frozen, and nothing else. Whatever
-// becomes of this process it is thawed: by a guard that outlives it, and should that be
-// killed too by the next command, which finds the file that records it. A process that was
-// stopped meanwhile fails.
+// frozen calls clone while the file system at dir is frozen, and does nothing else meanwhile. If
+// this process is killed, a guard that outlives it thaws the file system. If the guard is killed
+// too, the next command does, which finds the file that records the freeze. If this process is
+// stopped until the guard has thawed the file system, frozen fails.
 func (d Image) frozen(dir string, clone func() error) (err error) {
 	mark, owner := filepath.Join(d.Store, frozenFile), rand.Text()
 	release, err := guard(dir, mark, owner)
@@ -22,7 +22,7 @@ func (d Image) frozen(dir string, clone func() error) (err error) {
 		return err
 	}
 	defer release()
-	if err := loopfs.Sync(dir); err != nil { // most of it, while others can still write
+	if err := loopfs.Sync(dir); err != nil { // syncs most of it while processes can still write
 		return err
 	}
 	if err := os.WriteFile(mark, []byte(owner+"\n"), 0o600); err != nil {
@@ -34,12 +34,12 @@ func (d Image) frozen(dir string, clone func() error) (err error) {
 	return errors.Join(err, os.Remove(mark))
 }
 
-// guardSeconds is how long a file system is frozen at most.
+// guardSeconds is the maximum duration of a freeze.
 const guardSeconds = 20
 
-// guard starts a process that thaws the file system at dir when this one has ended, or after
-// guardSeconds, if the file mark has the line owner then: it may end when the next snapshot
-// has frozen the file system.
+// guard starts a process that thaws the file system at dir when this process has exited, or after
+// guardSeconds, if the file mark then has the line owner: by then the next snapshot may have frozen
+// the file system.
 func guard(dir, mark, owner string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func guard(dir, mark, owner string) (release func(), err error) {
 	}.Start()
 }
 
-// Thaw ends a freeze that a killed process left.
+// Thaw ends the freeze of a killed process.
 func (d Image) Thaw(root string) (bool, error) {
 	mark := filepath.Join(d.Store, frozenFile)
 	if _, err := os.Lstat(mark); err != nil {

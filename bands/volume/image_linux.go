@@ -24,25 +24,25 @@ import (
 
 const (
 	imageKind = "ext4"
-	imageID   = "user.entire.id" // the attribute of an image that distinguishes it
+	imageID   = "user.entire.id" // the attribute with the ID of an image
 )
 
-// Image is the driver of volumes that are file systems in a file, mounted at their root: on
-// Linux, for who may mount, where the store's folder is on a file system with reflinks. Its
-// snapshots are copies of the file.
+// Image is the driver of volumes that are file systems in a file, mounted at their root. It needs
+// Linux, the right to mount, and a store's folder on a file system with reflinks. Its snapshots are
+// copies of the file.
 type Image struct {
 	// Store is the store's folder.
 	Store string
-	// Size is how large a new image is, in bytes; 0: DefaultImageSize, or half of what is free.
+	// Size is the size of a new image, in bytes; 0: DefaultImageSize, or half of the free space.
 	Size int64
 }
 
-// Name is the driver's name.
+// Name returns the driver's name.
 func (Image) Name() string { return "image" }
 
 func (d Image) live() string { return filepath.Join(d.Store, imageFile) }
 
-// programPath finds a program where the system has those of root, too.
+// programPath finds a program, also in the directories of programs for root.
 func programPath(name string) (string, error) {
 	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/bin", "/bin"} {
 		path := filepath.Join(dir, name)
@@ -53,7 +53,7 @@ func programPath(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w", name, proc.ErrNoProgram)
 }
 
-// run runs a program, and accepts exit statuses up to most.
+// run runs a program and accepts exit statuses up to most.
 func run(ctx context.Context, most int, name string, args ...string) error {
 	path, err := programPath(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func run(ctx context.Context, most int, name string, args ...string) error {
 	return err
 }
 
-// makeImage makes a sparse file with an empty file system, whose root folder is the user's.
+// makeImage creates a sparse file with an empty file system whose root is owned by uid and gid.
 func makeImage(path string, size int64, uid, gid int) error {
 	if err := disk.Step("image", path); err != nil {
 		return err
@@ -90,7 +90,7 @@ func makeImage(path string, size int64, uid, gid int) error {
 	return errors.Join(err, setID(path, ""))
 }
 
-// setID gives an image that ID, or a new one.
+// setID sets the ID of an image; an empty id is replaced by a new one.
 func setID(path, id string) error {
 	if id == "" {
 		var random [16]byte
@@ -105,13 +105,12 @@ func setID(path, id string) error {
 	return nil
 }
 
-// cloneImage makes to a copy of an image that shares its blocks, with a new ID.
-// It is on the disk then.
+// cloneImage makes to a copy of an image that shares its blocks, with a new ID. The copy is synced.
 func cloneImage(from, to string) error {
 	return cloneWhile(from, to, "", func(clone func() error) error { return clone() })
 }
 
-// cloneWhile is cloneImage with that ID or a new one, of which it lets while do the clone alone.
+// cloneWhile is cloneImage with the given ID, or a new one for "". Only the clone runs in while.
 func cloneWhile(from, to, id string, while func(clone func() error) error) error {
 	if err := disk.Step("create", to); err != nil {
 		return err
@@ -136,7 +135,7 @@ func cloneWhile(from, to, id string, while func(clone func() error) error) error
 	return errors.Join(err, target.Close())
 }
 
-// Create makes an image and mounts it on the empty folder root, with its mode.
+// Create makes an image and mounts it on the empty folder root, whose mode is kept.
 func (d Image) Create(root string) error {
 	mounted, is, err := loopfs.At(root)
 	if err != nil {
@@ -169,7 +168,7 @@ func (d Image) Create(root string) error {
 	return os.Chmod(root, info.Mode().Perm())
 }
 
-// owner are the user and the group of a file; ours if they aren't known.
+// owner returns the user and group of a file; those of the process if they aren't known.
 func owner(info fs.FileInfo) (uid, gid int) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -178,7 +177,7 @@ func owner(info fs.FileInfo) (uid, gid int) {
 	return int(st.Uid), int(st.Gid)
 }
 
-// make makes the image, whole or not at all.
+// make makes the image, completely or not at all.
 func (d Image) make(folder fs.FileInfo) error {
 	const least = 16 << 20
 	size, err := sizeFor(d.Store, d.Size, least)
@@ -196,8 +195,8 @@ func (d Image) make(folder fs.FileInfo) error {
 	return batch.Commit()
 }
 
-// Open mounts the volume at root, unless it is. In the place of a former volume of the
-// store, whose restore was interrupted, it comes at once.
+// Open mounts the volume at root, unless it is mounted. If a former volume of the store is still
+// mounted there after an interrupted restore, Open replaces it in one step.
 func (d Image) Open(root string) error {
 	id, err := loopfs.FileID(d.live())
 	if err != nil {
@@ -223,8 +222,8 @@ func (d Image) Open(root string) error {
 	return errors.Join(fresh.Replace(root), fresh.Close())
 }
 
-// Close unmounts the volume. ErrInUse if a process uses it, unless lazy: that one goes on
-// with it.
+// Close unmounts the volume. It returns ErrInUse if a process uses it, unless lazy: then the
+// process can continue to use it.
 func (d Image) Close(root string, lazy bool) error {
 	id, err := loopfs.FileID(d.live())
 	if err != nil {
@@ -235,7 +234,7 @@ func (d Image) Close(root string, lazy bool) error {
 		return err
 	}
 	err = loopfs.Unmount(root, lazy)
-	// The guard of a snapshot that was just taken has the volume open for some milliseconds more.
+	// The guard of the last snapshot has the volume open for some milliseconds more.
 	const longest = 128 * time.Millisecond
 	for pause := time.Millisecond; errors.Is(err, unix.EBUSY) && pause <= longest; pause *= 2 {
 		time.Sleep(pause)
@@ -247,7 +246,7 @@ func (d Image) Close(root string, lazy bool) error {
 	return err
 }
 
-// Check returns why root can't be snapshotted or replaced.
+// Check returns the reason why root can't be snapshotted or replaced.
 func (d Image) Check(root string) error {
 	id, err := loopfs.FileID(d.live())
 	if err != nil {
@@ -265,7 +264,7 @@ func (d Image) Check(root string) error {
 	return checkMounts(root)
 }
 
-// ID is an attribute of the image; of the volume if path is a folder.
+// ID returns the ID attribute of the image at path, or of the live image if path is a folder.
 func (d Image) ID(path string) (string, error) {
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		path = d.live()
@@ -273,7 +272,7 @@ func (d Image) ID(path string) (string, error) {
 	var id [64]byte
 	n, err := unix.Lgetxattr(path, imageID, id[:])
 	if errors.Is(err, unix.ENODATA) {
-		return "", nil // a copy whose making was interrupted
+		return "", nil // an incomplete copy
 	}
 	if err != nil {
 		return "", &fs.PathError{Op: "getxattr", Path: path, Err: err}
@@ -281,13 +280,13 @@ func (d Image) ID(path string) (string, error) {
 	return string(id[:n]), nil
 }
 
-// Unchanged is false: nothing records whether something was written.
+// Unchanged returns false: an image has no record of writes.
 func (Image) Unchanged(_, _ string) (bool, error) { return false, nil }
 
-// Room is the size of the image, and what of it was written.
+// Room returns the size of the image, and how much of it is allocated.
 func (d Image) Room() (Room, error) { return fileRoom(d.live()) }
 
-// fileRoom is the size of a file, and what of it was written.
+// fileRoom returns the size of a file, and how much of it is allocated.
 func fileRoom(path string) (Room, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -309,7 +308,7 @@ func (d Image) Snapshot(root, to string) error {
 // Clone makes a volume that is a copy of a snapshot.
 func (Image) Clone(snapshot, to string) error { return cloneImage(snapshot, to) }
 
-// appear is that of whole: it mounts a copy of the image, which is beside the folder.
+// appear implements whole: it mounts a copy of the image, which is beside the folder.
 func (Image) appear(snapshot, to string) (err error) {
 	image := to + scratchImage
 	if err := cloneImage(snapshot, image); err != nil {
@@ -325,10 +324,10 @@ func (Image) appear(snapshot, to string) (err error) {
 	return errors.Join(mounted.Replace(to), mounted.Close())
 }
 
-// scratchImage ends the name of an image that appear made.
+// scratchImage is the suffix of an image that appear made.
 const scratchImage = ".image"
 
-// disappear takes away what appear made.
+// disappear removes the results of appear.
 func disappear(to string) error {
 	if _, is, err := loopfs.At(to); err == nil && is {
 		if err := loopfs.Unmount(to, true); err != nil {
@@ -347,14 +346,14 @@ func (Image) Edit(volume string) (dir string, done func() error, err error) {
 	return mounted.Dir(), mounted.Close, nil
 }
 
-// Exchange mounts the volume other at root, whose image gets the name of the store's; the
-// former one gets that of other, and is unmounted when nobody uses it any more.
+// Exchange mounts the volume other at root. The images exchange their names, and the former volume
+// is unmounted when no process uses it any more.
 func (d Image) Exchange(root, other string) error {
 	fresh, err := loopfs.Open(other, imageKind, loopfs.ReadWrite)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = fresh.Close() }() // what has a place stays
+	defer func() { _ = fresh.Close() }() // a mount that has a place stays
 	swap := func() error {
 		return errors.Join(disk.Exchange(d.live(), other), disk.SyncDir(d.Store), disk.SyncDir(filepath.Dir(other)))
 	}
@@ -375,8 +374,8 @@ func (d Image) Exchange(root, other string) error {
 	return nil
 }
 
-// keepFormer starts a process that has what is mounted at root open until the restore has ended, if that
-// has many files: the last user of a file system waits until the kernel has removed all of its inodes from memory.
+// keepFormer keeps a file system with many files open in another process until the restore has
+// ended: its last user waits until the kernel has removed all of its inodes from memory.
 func (d Image) keepFormer(root string) error {
 	const many = 50_000
 	var st unix.Statfs_t
@@ -403,8 +402,8 @@ func (d Image) keepFormer(root string) error {
 	return nil
 }
 
-// Seal makes the image at path a snapshot. If processes go on with it the snapshot is a copy
-// of it as it is now, and what they write later goes with them.
+// Seal makes the image at path a snapshot. If processes still use it, the snapshot is a copy of its
+// present state, without their later writes.
 func (d Image) Seal(path string) error {
 	file, err := loopfs.FileID(path)
 	if err != nil {
@@ -469,5 +468,5 @@ func (d Image) Verify(ctx context.Context, snapshot string) error {
 	return errors.Join(err, bands.RemoveFile(temp))
 }
 
-// Touched is unknown: ext4 records no such thing.
+// Touched returns false: ext4 has no such record.
 func (Image) Touched(_, _ string) (touched.Paths, bool, error) { return touched.Paths{}, false, nil }

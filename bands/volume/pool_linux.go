@@ -16,9 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/loopfs"
 )
 
-// Pool is the driver of volumes that are subvolumes where there is no Btrfs: of one in a sparse
-// file, which all stores of a home directory share. The folders of its stores are in it, and a
-// volume is mounted at its root. For who may mount, on any file system.
+// Pool is the driver of volumes that are subvolumes of a Btrfs in a sparse file on another file
+// system. The stores of a home directory share the file, which has their folders. A volume is
+// mounted at its root. The driver needs the right to mount, and works on any file system.
 type Pool struct {
 	Subvolume
 
@@ -33,14 +33,14 @@ const (
 	leastPool  = 256 << 20
 )
 
-// Name is the driver's name.
+// Name returns the driver's name.
 func (Pool) Name() string { return PoolDriver }
 
-// live is the volume.
+// live returns the path of the volume.
 func (d Pool) live() string { return filepath.Join(d.Store, PoolVolume) }
 
-// Missing makes a small Btrfs in a file below dir, mounts it at no place and removes it, unless
-// there is a pool.
+// Missing makes a small Btrfs in a file below dir, mounts it without a mount point and removes it,
+// unless there is a pool.
 func (d Pool) Missing(_, dir string) error {
 	if mounted, err := poolIsMounted(dir); err != nil || mounted {
 		return err
@@ -56,7 +56,7 @@ func (d Pool) Missing(_, dir string) error {
 	image := filepath.Join(below, "pool")
 	if err := makePool(context.Background(), image, leastPool); err != nil {
 		if os.Geteuid() != 0 {
-			err = fmt.Errorf("root is needed: %w", err) // mkfs.btrfs reads what others have mounted
+			err = fmt.Errorf("root is needed: %w", err) // mkfs.btrfs reads devices that are mounted
 		}
 		return err
 	}
@@ -70,7 +70,7 @@ func (d Pool) Missing(_, dir string) error {
 	return errors.Join(btrfs.Create(filepath.Join(mounted.Dir(), "probe")), mounted.Close())
 }
 
-// makePool makes a sparse file with an empty Btrfs.
+// makePool creates a sparse file with an empty Btrfs.
 func makePool(ctx context.Context, path string, size int64) error {
 	if err := disk.Step("image", path); err != nil {
 		return err
@@ -98,8 +98,8 @@ func poolIsMounted(base string) (bool, error) {
 	return is && at.File == id, err
 }
 
-// MakePool makes the pool in the folder of stores, unless there is one, of that size; 0:
-// DefaultImageSize, or half of what is free. It is mounted then. The caller runs alone.
+// MakePool makes and mounts the pool in the folder of stores, unless there is one. Its size is in
+// bytes; 0: DefaultImageSize, or half of the free space. The caller holds the registry's lock.
 func MakePool(ctx context.Context, base string, size int64) error {
 	file := filepath.Join(base, poolFile)
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +123,7 @@ func MakePool(ctx context.Context, base string, size int64) error {
 }
 
 // OpenPool mounts the pool in the folder of stores, if there is one and it isn't mounted. The
-// caller runs alone.
+// caller holds the registry's lock.
 func OpenPool(base string) error {
 	file, folder := filepath.Join(base, poolFile), filepath.Join(base, poolFolder)
 	if !PoolClosed(base) {
@@ -151,8 +151,8 @@ func PoolClosed(base string) bool {
 	return err == nil && !mounted
 }
 
-// ClosePool unmounts and removes the pool in the folder of stores if no store is in it. The
-// caller runs alone.
+// ClosePool unmounts and removes the pool in the folder of stores if it has no stores. The caller
+// holds the registry's lock.
 func ClosePool(base string) error {
 	file, folder := filepath.Join(base, poolFile), filepath.Join(base, poolFolder)
 	if err := disk.Remove(file + bands.TempSuffix); err != nil {
@@ -163,7 +163,7 @@ func ClosePool(base string) error {
 		return err
 	}
 	if !mounted {
-		return nil // whether something is in it isn't known
+		return nil // whether it has stores isn't known
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
 		return err
@@ -174,9 +174,9 @@ func ClosePool(base string) error {
 	return errors.Join(disk.Remove(file), os.Remove(folder))
 }
 
-// grow makes the pool larger if little of it is free, and the disk has room.
+// grow enlarges the pool if little of it is free and the disk has room.
 func (d Pool) grow() error {
-	const little, more = 3, 2 // parts of the pool: Btrfs needs room that nothing has, for its records
+	const little, more = 3, 2 // divisors of the pool's size; Btrfs needs unallocated room for its records
 	folder := filepath.Dir(d.Store)
 	file := filepath.Join(filepath.Dir(folder), poolFile)
 	space, err := disk.SpaceAt(folder)
@@ -210,12 +210,12 @@ func (d Pool) grow() error {
 	return err
 }
 
-// Room is how large the pool is, and what of it was written.
+// Room returns the size of the pool, and how much of it is allocated.
 func (d Pool) Room() (Room, error) {
 	return fileRoom(filepath.Join(filepath.Dir(filepath.Dir(d.Store)), poolFile))
 }
 
-// Create makes a subvolume in the pool and mounts it on the empty folder root, with its mode.
+// Create makes a subvolume in the pool and mounts it on the empty folder root, whose mode it gets.
 func (d Pool) Create(root string) error {
 	if at, is, err := loopfs.At(root); err != nil {
 		return err
@@ -244,10 +244,10 @@ func (d Pool) Create(root string) error {
 	return d.Open(root)
 }
 
-// isLive reports whether the volume is what is mounted at root.
+// isLive reports whether the volume is mounted at root.
 func (d Pool) isLive(root string) bool { return sameSubvolume(root, d.live()) }
 
-// sameSubvolume reports whether two paths lead to one subvolume.
+// sameSubvolume reports whether two paths lead to the same subvolume.
 func sameSubvolume(a, b string) bool {
 	one, err := btrfs.Stat(a)
 	if err != nil {
@@ -257,8 +257,8 @@ func sameSubvolume(a, b string) bool {
 	return err == nil && one.UUID == two.UUID
 }
 
-// Open mounts the volume at root, unless it is. In the place of a former volume of the
-// store, whose restore was interrupted, it comes at once.
+// Open mounts the volume at root, unless it is mounted. If a former volume of the store is still
+// mounted there after an interrupted restore, Open replaces it in one step.
 func (d Pool) Open(root string) error {
 	if !btrfs.IsSubvolume(d.live()) {
 		return fmt.Errorf("%s: %w: its subvolume is gone", root, ErrNotVolume)
@@ -282,8 +282,8 @@ func (d Pool) Open(root string) error {
 	return errors.Join(fresh.Replace(root), fresh.Close(), d.grow())
 }
 
-// Close unmounts the volume. ErrInUse if a process uses it, unless lazy: that one goes on
-// with it.
+// Close unmounts the volume. It returns ErrInUse if a process uses it, unless lazy: then the
+// process can continue to use it.
 func (d Pool) Close(root string, lazy bool) error {
 	if _, is, err := loopfs.At(root); err != nil || !is || !d.isLive(root) {
 		return err
@@ -295,7 +295,7 @@ func (d Pool) Close(root string, lazy bool) error {
 	return err
 }
 
-// Check returns why root can't be snapshotted or replaced.
+// Check returns the reason why root can't be snapshotted or replaced.
 func (d Pool) Check(root string) error {
 	if !btrfs.IsSubvolume(d.live()) {
 		return fmt.Errorf("%s: %w: its subvolume is gone", root, ErrNotVolume)
@@ -323,7 +323,7 @@ func (d Pool) Snapshot(_, to string) error {
 	return d.Subvolume.Snapshot(d.live(), to)
 }
 
-// Exchange exchanges the volume and other, and mounts what is the volume now.
+// Exchange exchanges the volume and other, and mounts the new volume.
 func (d Pool) Exchange(root, other string) error {
 	if err := d.Subvolume.Exchange(d.live(), other); err != nil {
 		return err

@@ -24,7 +24,7 @@ func (d Image) Missing(root, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
+	defer func() { _ = os.Remove(beside) }() // empty, unless a step below failed
 	isMounted := false
 	defer func() {
 		if !isMounted { // else SweepProbes finds the mount by the file
@@ -60,7 +60,7 @@ func (d Image) Missing(root, dir string) error {
 // probeCopy is the image that a probe mounts.
 const probeCopy = "copy"
 
-// sweepImages unmounts and removes what probes of images left in a folder.
+// sweepImages unmounts and removes the leftovers of probes of images in a folder.
 func sweepImages(dir string) error {
 	copies, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", probeCopy))
 	failed := []error{err}
@@ -73,7 +73,7 @@ func sweepImages(dir string) error {
 		places, err := loopfs.Places(file)
 		failed = append(failed, err)
 		for _, at := range places {
-			_ = loopfs.Thaw(at) // it was killed in between, or wasn't frozen
+			_ = loopfs.Thaw(at) // the probe was killed in between, or it wasn't frozen
 			failed = append(failed, loopfs.Unmount(at, true))
 			_ = os.Remove(at) // only if it is empty
 		}

@@ -15,28 +15,27 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The names in a store's folder while a restore is at work. Neither begins like what
-// Sweep removes: the folder may have the only copy of the user's files.
+// The names in a store's folder during a restore. Neither has a prefix that Sweep removes: the
+// folder may have the only copy of the user's files.
 const (
 	journalFile   = "restoring.json"
 	restoreFolder = "restoring"
 	frozenFile    = "freezing" // the volume is frozen, or was when a process was killed
 	journalFormat = 1
-	pathsFormat   = 2 // of paths
+	pathsFormat   = 2 // of a restore of paths
 )
 
-// journal is what a restore records before its first step.
+// journal is the record that a restore writes before its first step.
 type journal struct {
 	Format  int           `json:"format"`
 	Root    string        `json:"root"`
 	Lineage string        `json:"lineage"`
 	Target  bands.Version `json:"target"`
-	// Former is the ID of the volume that is replaced: where it is shows how far the
-	// restore came.
+	// Former is the ID of the replaced volume. Where that volume is shows how far the restore got.
 	Former  string         `json:"former"`
-	Rescue  bands.Snapshot `json:"rescue"` // what the former volume becomes
+	Rescue  bands.Snapshot `json:"rescue"` // the snapshot that the former volume becomes
 	Keep    []string       `json:"keep,omitempty"`
-	Paths   bands.Paths    `json:"paths,omitempty"` // that are restored; none: the whole volume
+	Paths   bands.Paths    `json:"paths,omitempty"` // the restored paths; none: the whole volume
 	Started time.Time      `json:"started_at"`
 }
 
@@ -44,14 +43,14 @@ type journal struct {
 type RestoreOptions struct {
 	bands.Options
 
-	// Message is that of the snapshot which the present volume becomes.
+	// Message is the message of the snapshot that the present volume becomes.
 	Message   string
 	Causality bands.Causality
-	// Keep are names in the volume's root that stay as they are now. They are copied, as
-	// reflinks where the file system has them.
+	// Keep are names in the volume's root that stay as they are now. They are copied, as reflinks
+	// if the file system has them.
 	Keep []string
-	// Progress is called before each stage, Placed by RestorePaths with how many of the paths
-	// that differ are restored; unless they are nil.
+	// Progress is called before each stage. RestorePaths calls Placed with the number of restored
+	// paths and the number of those that differ. Both may be nil.
 	Progress func(Stage)
 	Placed   func(done, total int64)
 }
@@ -65,18 +64,17 @@ const (
 	Replacing
 )
 
-// Restored is what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	Target bands.Snapshot
-	// Rescue is the snapshot that the former volume has become.
+	// Rescue is the snapshot that the former volume became.
 	Rescue bands.Snapshot
 }
 
-// Restore puts a copy of the snapshot v in the place of the volume at Root. The former
-// volume itself becomes a snapshot, so that nothing is lost: neither what was written until then,
-// nor what processes write later to files that they have open.
-// It is killed at any moment without harm: Recover completes or cancels it. An error
-// before the volume is replaced leaves everything as it was.
+// Restore replaces the volume at Root by a copy of the snapshot v. The former volume itself becomes
+// a snapshot, so that nothing is lost: neither earlier writes nor later ones of processes to files
+// that they have open. It may be killed at any moment: Recover completes or cancels it. After an
+// error before the replacement everything is as it was.
 func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (done Restored, err error) {
 	defer func() {
 		if err != nil {
@@ -150,7 +148,7 @@ func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (done R
 	return Restored{Target: target, Rescue: r.journal.Rescue}, r.complete()
 }
 
-// restoring is one restore, from its journal to the end.
+// restoring is one restore, from its journal to its end.
 type restoring struct {
 	*bands.Held
 
@@ -158,11 +156,11 @@ type restoring struct {
 	journal journal
 }
 
-// folder has the clone, then the former volume; tree is either.
+// folder has the clone, then the former volume; tree is the path of either.
 func (r *restoring) folder() string { return r.Path(restoreFolder) }
 func (r *restoring) tree() string   { return filepath.Join(r.folder(), bands.VolumeTree) }
 
-// clone makes the volume that takes the former one's place.
+// clone makes the volume that replaces the former one.
 func (r *restoring) clone(from string) (err error) {
 	if err := r.driver.Clone(from, r.tree()); err != nil || len(r.journal.Keep) == 0 {
 		return err
@@ -184,7 +182,7 @@ func (r *restoring) clone(from string) (err error) {
 	return nil
 }
 
-// replaced reports whether the former volume has left its place.
+// replaced reports whether the former volume has been replaced.
 func (r *restoring) replaced() (bool, error) {
 	id, err := r.driver.ID(r.tree())
 	switch {
@@ -196,14 +194,14 @@ func (r *restoring) replaced() (bool, error) {
 	return false, err
 }
 
-// cancel takes back a restore that has not replaced the volume.
+// cancel undoes a restore that has not replaced the volume.
 func (r *restoring) cancel() error {
 	if _, err := os.Lstat(r.tree()); err == nil {
 		if err := r.driver.Remove(r.tree()); err != nil {
 			return err
 		}
 	}
-	// A volume that had to be closed to be replaced is opened again.
+	// A driver that had to close the volume to replace it opens it again.
 	if err := r.driver.Open(r.journal.Root); err != nil {
 		return err
 	}
@@ -228,13 +226,13 @@ func (r *restoring) complete() error {
 	return bands.RemoveFile(r.Path(journalFile))
 }
 
-// Recovered is what Recover found.
+// Recovered is the result of Recover.
 type Recovered struct {
 	Target bands.Version
-	// Rescue is the snapshot that the former volume has become; the zero one if the
-	// restore was canceled.
+	// Rescue is the snapshot that the former volume became; the zero one if the restore was
+	// canceled.
 	Rescue bands.Snapshot
-	// Paths is how many paths were restored, if it was a restore of paths.
+	// Paths is the number of restored paths, if it was a restore of paths.
 	Paths int
 }
 
@@ -249,8 +247,8 @@ func (r Recovered) String() string {
 	return fmt.Sprintf("the restore to %s that was interrupted is completed: what was there before is %s", r.Target, r.Rescue.Version)
 }
 
-// Interrupted reports whether a restore, or a snapshot that stops all writes, has begun and not ended. While another process
-// has the store's lock, that may be at work.
+// Interrupted reports whether a restore, or a snapshot that stops all writes, has begun and not
+// ended. While another process has the store's lock, the operation may still be running.
 func Interrupted(s *bands.Store) bool {
 	for _, name := range []string{journalFile, frozenFile} {
 		if _, err := os.Lstat(s.Path(name)); err == nil {
@@ -260,8 +258,8 @@ func Interrupted(s *bands.Store) bool {
 	return false
 }
 
-// Recover ends what a killed restore left: it is completed if the volume was replaced,
-// else canceled. It reports false if there was none.
+// Recover ends the restore of a killed process: it completes it if the volume was replaced, else it
+// cancels it. It returns false if there was none.
 func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	data, err := disk.ReadFile(h.Path(journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -289,7 +287,7 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 			err = errors.Join(r.place(from.Dir, nil), from.Close())
 		}
 		if errors.Is(err, bands.ErrNoSnapshot) || errors.Is(err, bands.ErrDamaged) {
-			done.Paths, err = 0, nil // its snapshot is gone: it ends as it is
+			done.Paths, err = 0, nil // its snapshot is unusable: the rest isn't restored
 		}
 		if err != nil {
 			return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
@@ -313,7 +311,7 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	return done, true, nil
 }
 
-// Present are those of the names that the volume at root has.
+// Present returns those of the names that the volume at root has.
 func Present(root string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, err := os.Lstat(filepath.Join(root, name))

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Differing are the paths at and below paths that differ between a snapshot and a volume, as
-// Changed has them; nil paths are all.
+// Differing returns the paths at and below paths that differ between a snapshot and a volume, in
+// the form of Changed; nil paths are all.
 func Differing(ctx context.Context, snapshot, live View, paths, hidden []string) ([]string, error) {
 	if len(paths) == 0 {
 		return Changed(ctx, snapshot, live, hidden...)
@@ -33,7 +33,7 @@ func Differing(ctx context.Context, snapshot, live View, paths, hidden []string)
 			switch {
 			case at == path || strings.HasPrefix(at, path+"/"):
 				list = append(list, at)
-			case strings.HasPrefix(path, at+"/"): // a folder above it is in one of them only
+			case strings.HasPrefix(path, at+"/"): // only one of them has a folder above it
 				list = append(list, path)
 			}
 		}
@@ -42,10 +42,10 @@ func Differing(ctx context.Context, snapshot, live View, paths, hidden []string)
 	return slices.Compact(list), nil
 }
 
-// RestorePaths makes the paths of a volume what they are in the snapshot v: each is copied,
-// as a reflink where the file system has those, and takes the place of what is there in one
-// step. A snapshot is taken before. When it is killed Recover goes on; after an error the
-// rest is as it was.
+// RestorePaths makes the paths of a volume equal to the snapshot v. It copies each path, as a
+// reflink if the file system has those, and replaces the present one in one step. It takes a
+// snapshot before. If it is killed, Recover continues it; after an error the remaining paths are as
+// they were.
 func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version, paths []string, o RestoreOptions) (done Restored, err error) {
 	defer func() {
 		if err != nil {
@@ -87,7 +87,7 @@ func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version,
 	return done, errors.Join(err, bands.RemoveFile(r.Path(journalFile)))
 }
 
-// place puts copies of the paths in their places.
+// place replaces the paths of the journal by copies.
 func (r *restoring) place(from string, placed func(done, total int64)) error {
 	for i, path := range r.journal.Paths {
 		if placed != nil {
@@ -100,7 +100,7 @@ func (r *restoring) place(from string, placed func(done, total int64)) error {
 	return disk.SyncDir(r.journal.Root)
 }
 
-// placeCopy makes a path below root what it is below from, or removes it if it isn't there.
+// placeCopy makes a path below root equal to the one below from, or removes it if from has none.
 // Until its last steps it changes nothing at the path.
 func placeCopy(from, root, path string) error {
 	want, live := filepath.Join(from, path), filepath.Join(root, path)
@@ -116,7 +116,7 @@ func placeCopy(from, root, path string) error {
 		return err
 	}
 	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(path)) // a hash takes everything
+	_, _ = sum.Write([]byte(path)) // a hash never returns an error
 	temp := filepath.Join(filepath.Dir(live), fmt.Sprintf(".entire-restoring-%x", sum.Sum64()))
 	if err := errors.Join(disk.Step("remove", temp), os.RemoveAll(temp)); err != nil {
 		return err
@@ -144,8 +144,8 @@ func placeCopy(from, root, path string) error {
 	return errors.Join(err, os.RemoveAll(temp))
 }
 
-// foldersAbove makes the folders above a path below root as they are below from, unless it
-// is to be removed. Whatever else is in their place stays, and is an error.
+// foldersAbove makes the missing folders above a path below root as they are below from, unless the
+// path is to be removed. Another kind of file in their place is an error.
 func foldersAbove(from, root, path string, gone bool) error {
 	at := ""
 	names := splitPath(path)

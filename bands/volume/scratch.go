@@ -14,17 +14,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// whole is a driver that can make all files of a snapshot appear in a folder at once, to be
-// changed; not where the folder is on another file system than the snapshots.
+// whole is a driver that can make all files of a snapshot appear in a folder at once, writable. It
+// can't if the folder is on another file system than the snapshots.
 type whole interface {
 	appear(snapshot, to string) error
 }
 
-// Scratch makes the folder to, which isn't there, one with the files of a snapshot that can be
-// changed: a copy of the volume where the driver and the place permit it, else a copy of each
-// file, which shares its blocks where the file system can do that. It has no repository:
-// what is Hidden is left out, and each .git that is a file or a symbolic link, as git would
-// write into the repository that it leads to.
+// Scratch creates the folder to, which must not exist, with the files of a snapshot, to be changed:
+// a copy of the volume if the driver and the place permit it, else a copy of each file, which
+// shares its blocks if the file system can do that. It has no repository: the names of Hidden are
+// left out, and each .git that is a file or a symbolic link, as git would write into the repository
+// that it leads to.
 func Scratch(ctx context.Context, s *bands.Store, snap bands.Snapshot, to string) error {
 	d, ok := Named(snap.Volume, Place{Store: s.Dir()})
 	if !ok {
@@ -62,8 +62,8 @@ func copyFiles(ctx context.Context, s *bands.Store, snap bands.Snapshot, to stri
 	return err
 }
 
-// RemoveLinks removes each .git that isn't a directory, in a directory and below it, and returns the
-// paths of what these were in.
+// RemoveLinks removes each .git that isn't a directory, in a directory and below it, and returns
+// the paths of the directories that had one.
 func RemoveLinks(ctx context.Context, root *dirfd.Dir) (in []string, err error) {
 	var walk func(d *dirfd.Dir, at string) error
 	walk = func(d *dirfd.Dir, at string) error {
@@ -109,7 +109,7 @@ func RemoveLinks(ctx context.Context, root *dirfd.Dir) (in []string, err error) 
 	return in, walk(root, "")
 }
 
-// RemoveScratch removes what Scratch made, and what of it a killed process left.
+// RemoveScratch removes the results of Scratch, also those of a killed process.
 func RemoveScratch(to string) error {
 	if btrfs.IsSubvolume(to) && btrfs.Remove(to) == nil {
 		return nil

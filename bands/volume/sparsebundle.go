@@ -24,17 +24,17 @@ import (
 type Sparsebundle struct {
 	// Store is the store's folder.
 	Store string
-	// Size is how large a new bundle is, in bytes; 0: DefaultImageSize, or half of what is free. It
-	// takes no room until something is written.
+	// Size is the maximum size of a new bundle, in bytes; 0: DefaultImageSize, or half of the free
+	// space. A bundle takes no room until it is written.
 	Size int64
 }
 
 const (
 	bundleSuffix = ".sparsebundle"
-	viewPrefix   = "view-" // folders with what is attached to be read or edited; the process follows
+	viewPrefix   = "view-" // folders of bundles attached for reading or editing; the process ID follows
 )
 
-// Name is the driver's name.
+// Name returns the driver's name.
 func (Sparsebundle) Name() string { return "sparsebundle" }
 
 func (d Sparsebundle) bundle() string {
@@ -43,7 +43,7 @@ func (d Sparsebundle) bundle() string {
 
 func (d Sparsebundle) bands() string { return filepath.Join(d.bundle(), hdiutil.BandsFolder) }
 
-// attached is where the bundle is attached; empty if it isn't.
+// attached returns where the bundle is attached; empty if it isn't.
 func attached(ctx context.Context, bundle string) (at string, err error) {
 	list, err := hdiutil.Images(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func attached(ctx context.Context, bundle string) (at string, err error) {
 	return "", nil
 }
 
-// isMountPoint reports whether something is mounted at a folder.
+// isMountPoint reports whether a file system is mounted at a folder.
 func isMountPoint(dir string) (bool, error) {
 	var here, above syscall.Stat_t
 	if err := syscall.Stat(dir, &here); err != nil {
@@ -81,7 +81,7 @@ func (d Sparsebundle) Missing(root, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(beside) }() // empty, unless something below failed
+	defer func() { _ = os.Remove(beside) }() // empty, unless a step below failed
 	const probeSize = 32 << 20
 	probe := Sparsebundle{Store: below, Size: probeSize}
 	err = hdiutil.Create(ctx, probe.bundle(), "probe", probeSize)
@@ -91,7 +91,7 @@ func (d Sparsebundle) Missing(root, dir string) error {
 	if err == nil {
 		err = cloneBands(probe.bands(), filepath.Join(below, "clone"))
 		if bad := hdiutil.Detach(ctx, beside, true); bad != nil {
-			return errors.Join(err, bad) // SweepProbes finds what is attached by the bundle
+			return errors.Join(err, bad) // SweepProbes finds the mount by the bundle
 		}
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -100,7 +100,7 @@ func (d Sparsebundle) Missing(root, dir string) error {
 	return errors.Join(err, os.RemoveAll(below))
 }
 
-// SweepProbes unmounts and removes what the probes of killed processes left in a folder. No
+// SweepProbes unmounts and removes the leftovers of killed processes' probes in a folder. No
 // process may be probing there.
 func SweepProbes(ctx context.Context, dir string) error {
 	failed := sweepImages(dir)
@@ -121,7 +121,7 @@ func SweepProbes(ctx context.Context, dir string) error {
 	return failed
 }
 
-// Create makes a bundle and attaches it at the empty folder root, with its mode.
+// Create makes a bundle and attaches it at the empty folder root, whose mode is kept.
 func (d Sparsebundle) Create(root string) error {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -149,7 +149,7 @@ func (d Sparsebundle) Create(root string) error {
 	return os.Chmod(root, info.Mode().Perm())
 }
 
-// make makes the bundle, whole or not at all.
+// make makes the bundle, completely or not at all.
 func (d Sparsebundle) make() error {
 	const least = 16 << 20
 	size, err := sizeFor(d.Store, d.Size, least)
@@ -168,7 +168,7 @@ func (d Sparsebundle) make() error {
 	return batch.Commit()
 }
 
-// Open attaches the bundle at root, unless it is.
+// Open attaches the bundle at root, unless it is attached.
 func (d Sparsebundle) Open(root string) error {
 	if _, err := os.Lstat(d.bundle()); err != nil {
 		return fmt.Errorf("%s: %w: its sparse bundle is gone: %w", root, ErrNotVolume, err)
@@ -186,7 +186,7 @@ func (d Sparsebundle) Open(root string) error {
 	return hdiutil.Attach(context.Background(), d.bundle(), root, hdiutil.ReadWrite)
 }
 
-// Close detaches the bundle. ErrInUse if a process uses it, unless lazy: that one gets errors then.
+// Close detaches the bundle. ErrInUse if a process uses it, unless lazy: then that gets errors.
 func (d Sparsebundle) Close(root string, lazy bool) error {
 	at, err := attached(context.Background(), d.bundle())
 	if errors.Is(err, proc.ErrNoProgram) {
@@ -202,10 +202,10 @@ func (d Sparsebundle) Close(root string, lazy bool) error {
 	return err
 }
 
-// Thaw detaches and removes what killed processes left of views, and of probes.
+// Thaw detaches and removes the views of killed processes.
 func (d Sparsebundle) Thaw(string) (bool, error) { return endViews(context.Background(), d.Store) }
 
-// endViews ends the views of processes that have ended, and reports whether there were any.
+// endViews ends the views of processes that have exited, and reports whether there were any.
 func endViews(ctx context.Context, store string) (bool, error) {
 	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(store), viewPrefix+"*"))
 	if err != nil {
@@ -225,7 +225,7 @@ func endViews(ctx context.Context, store string) (bool, error) {
 	return did, nil
 }
 
-// Room is how large the file system may become, and what its bands take.
+// Room returns the maximum size of the file system, and how much room its bands take.
 func (d Sparsebundle) Room() (Room, error) {
 	size, err := hdiutil.Size(d.bundle())
 	if err != nil {
@@ -239,7 +239,7 @@ func (d Sparsebundle) Room() (Room, error) {
 	return room, err
 }
 
-// Check returns why root can't be snapshotted or replaced.
+// Check returns the reason why root can't be snapshotted or replaced.
 func (d Sparsebundle) Check(root string) error {
 	if _, err := os.Lstat(d.bundle()); err != nil {
 		return fmt.Errorf("%s: %w: its sparse bundle is gone: %w", root, ErrNotVolume, err)
@@ -256,7 +256,7 @@ func (d Sparsebundle) Check(root string) error {
 	return checkMounts(root)
 }
 
-// ID is the inode of the folder of the bands, which goes with it when it is moved in the store.
+// ID returns the inode of the folder of bands, which is kept when the folder is moved.
 func (d Sparsebundle) ID(path string) (string, error) {
 	if rel, err := filepath.Rel(d.Store, path); err != nil || !filepath.IsLocal(rel) {
 		path = d.bands()
@@ -281,8 +281,8 @@ func (d Sparsebundle) Unchanged(root, snapshot string) (bool, error) {
 	return err == nil && slices.EqualFunc(now, then, oneBand.same), err
 }
 
-// Snapshot writes what is in memory to the bands and clones them. Should one have been written
-// meanwhile it does so again: the clones are of one moment.
+// Snapshot syncs the volume and clones its bands. If a band was written meanwhile, it starts again:
+// the clones are of one moment.
 func (d Sparsebundle) Snapshot(root, to string) error {
 	const most = 8
 	for range most {
@@ -310,8 +310,8 @@ func (d Sparsebundle) Snapshot(root, to string) error {
 // Clone makes a volume that is a copy of a snapshot.
 func (Sparsebundle) Clone(snapshot, to string) error { return cloneBands(snapshot, to) }
 
-// Exchange detaches the volume, by force if processes use it, gives its bundle the other bands,
-// and attaches it again. If that fails the former ones are attached.
+// Exchange detaches the volume, by force if processes use it, exchanges its bundle's bands for
+// other, and attaches it again. If that fails, the former bands are attached.
 func (d Sparsebundle) Exchange(root, other string) error {
 	err := d.Close(root, false)
 	if errors.Is(err, ErrInUse) {
@@ -332,13 +332,13 @@ func (d Sparsebundle) Exchange(root, other string) error {
 	return nil
 }
 
-// Seal has nothing to do: the bands are attached no more.
+// Seal does nothing: the bands are no longer attached.
 func (Sparsebundle) Seal(string) error { return nil }
 
 // Remove removes the bands.
 func (Sparsebundle) Remove(path string) error { return bands.RemoveAll(path) }
 
-// Touched is unknown: nothing records what changed.
+// Touched returns false: a sparse bundle has no record of changes.
 func (Sparsebundle) Touched(_, _ string) (touched.Paths, bool, error) {
 	return touched.Paths{}, false, nil
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/hdiutil"
 )
 
-// oneBand is a file of a bundle's bands.
+// oneBand is a file in a bundle's folder of bands.
 type oneBand struct {
 	name  string
 	size  int64
 	mtime time.Time
-	taken int64 // of the disk, in bytes
+	taken int64 // on the disk, in bytes
 }
 
 func (b oneBand) same(other oneBand) bool {
 	return b.name == other.name && b.size == other.size && b.mtime.Equal(other.mtime)
 }
 
-// listBands are the bands in a folder, by name.
+// listBands returns the bands in a folder, by name.
 func listBands(dir string) ([]oneBand, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -51,8 +51,8 @@ func listBands(dir string) ([]oneBand, error) {
 	return list, nil
 }
 
-// cloneBands makes the folder to, with clones of the files in from that have their times. They
-// are on the disk then.
+// cloneBands creates the folder to with clones of the files in from, which have their times. The
+// clones are synced.
 func cloneBands(from, to string) error {
 	list, err := listBands(from)
 	if err != nil {
@@ -82,8 +82,8 @@ func cloneBands(from, to string) error {
 	return disk.SyncFiles(paths, []string{to, filepath.Dir(to)})
 }
 
-// own is what the bands of a snapshot take that differ from those of the next one, or of the
-// volume itself.
+// own returns the room taken by the bands of a snapshot that differ from those of the next one, or
+// of the volume itself.
 func (d Sparsebundle) own(view, next View) (int64, error) {
 	list, err := listBands(view.at)
 	if err != nil {
@@ -140,7 +140,7 @@ func (d Sparsebundle) Edit(volume string) (files string, done func() error, err 
 	}, nil
 }
 
-// bundleOf makes a folder with a bundle whose bands place makes, and attaches it there.
+// bundleOf creates a folder with a bundle, whose bands place makes, and attaches it there.
 func (d Sparsebundle) bundleOf(ctx context.Context, place func(to string) error, access hdiutil.Access) (dir string, err error) {
 	if _, err := endViews(ctx, d.Store); err != nil {
 		return "", err
@@ -180,7 +180,7 @@ func detach(ctx context.Context, dir string) error {
 	return hdiutil.Detach(ctx, at, true)
 }
 
-// endView detaches the bundle in the folder of a view, and removes that.
+// endView detaches the bundle in the folder of a view, and removes the folder.
 func endView(ctx context.Context, dir string) error {
 	if err := detach(ctx, dir); err != nil {
 		return err

@@ -20,11 +20,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Subvolume is the driver of volumes that are subvolumes of a Btrfs. It needs neither
-// root nor a mount of its own.
+// Subvolume is the driver of volumes that are subvolumes of a Btrfs. It needs neither root nor a
+// mount of its own.
 type Subvolume struct{}
 
-// Name is the driver's name.
+// Name returns the driver's name.
 func (Subvolume) Name() string { return "subvolume" }
 
 // Missing makes a subvolume beside root, a snapshot of it below dir, a copy of that, and
@@ -34,7 +34,7 @@ func (s Subvolume) Missing(root, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { // both are empty, unless something below failed
+	defer func() { // both are empty, unless a step below failed
 		_ = os.Remove(below)
 		_ = os.Remove(beside)
 	}()
@@ -76,7 +76,7 @@ func (s Subvolume) Missing(root, dir string) error {
 
 const (
 	probePrefix = ".entire-probe-"
-	probeAge    = time.Minute // from which on a probe is one of a killed process
+	probeAge    = time.Minute // older probes belong to killed processes
 )
 
 // probeFolders makes a folder for a probe beside root and one below dir.
@@ -90,8 +90,8 @@ func probeFolders(root, dir string) (beside, below string, err error) {
 	return beside, below, err
 }
 
-// probeFolder makes a folder below the first one above path, path included, that exists,
-// and removes there what killed processes left.
+// probeFolder makes a folder in path, or in the first folder above it that exists, and removes the
+// leftovers of killed processes there.
 func probeFolder(path string) (string, error) {
 	for {
 		temp, err := os.MkdirTemp(path, probePrefix+"*")
@@ -105,8 +105,8 @@ func probeFolder(path string) (string, error) {
 	}
 }
 
-// sweepProbes removes what killed processes left of a probe in a folder, by the time of
-// present, which was just made. What can't be removed is left for the next one.
+// sweepProbes removes the probes of killed processes in a folder, judging their age by the time of
+// present, which was just made. Probes that can't be removed are left for the next call.
 func sweepProbes(folder, present string) {
 	now, err := os.Stat(present)
 	if err != nil {
@@ -134,7 +134,7 @@ func orUnknown(kind string) string {
 	return kind
 }
 
-// existing is path, or the first folder above it that exists.
+// existing returns path, or the first folder above it that exists.
 func existing(path string) string {
 	for path != filepath.Dir(path) {
 		if _, err := os.Lstat(path); err == nil {
@@ -145,7 +145,7 @@ func existing(path string) string {
 	return path
 }
 
-// Create makes an empty subvolume in the place of an empty folder, with its mode.
+// Create replaces an empty folder by an empty subvolume with its mode.
 func (s Subvolume) Create(root string) error {
 	if btrfs.IsSubvolume(root) {
 		return s.Check(root)
@@ -168,19 +168,19 @@ func (s Subvolume) Create(root string) error {
 	return os.Chmod(root, info.Mode().Perm())
 }
 
-// Open has nothing to do: a subvolume is in its place.
+// Open does nothing: a subvolume is always in its place.
 func (Subvolume) Open(string) error { return nil }
 
-// Close has nothing to do.
+// Close does nothing.
 func (Subvolume) Close(string, bool) error { return nil }
 
-// Thaw has nothing to do.
+// Thaw does nothing.
 func (Subvolume) Thaw(string) (bool, error) { return false, nil }
 
-// Room is not limited.
+// Room returns zero: a subvolume has no limit.
 func (Subvolume) Room() (Room, error) { return Room{}, nil }
 
-// Check returns why root can't be snapshotted or replaced.
+// Check returns the reason why root can't be snapshotted or replaced.
 func (Subvolume) Check(root string) error {
 	if !btrfs.IsSubvolume(root) {
 		return fmt.Errorf("%s: %w: it is no subvolume of Btrfs", root, ErrNotVolume)
@@ -201,7 +201,7 @@ func (Subvolume) Check(root string) error {
 	return checkNested(root)
 }
 
-// checkMounts returns an error if something is mounted below root.
+// checkMounts returns an error if a file system is mounted below root.
 func checkMounts(root string) error {
 	mounts, err := disk.MountsIn(root)
 	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
@@ -211,7 +211,7 @@ func checkMounts(root string) error {
 	return err
 }
 
-// checkEmpty returns an error if there are files in the folder root.
+// checkEmpty returns an error if the folder root has entries.
 func checkEmpty(root string) error {
 	entries, err := os.ReadDir(root)
 	if len(entries) > 0 {
@@ -220,7 +220,7 @@ func checkEmpty(root string) error {
 	return err
 }
 
-// checkNested returns an error if there are subvolumes in the one at root.
+// checkNested returns an error if the subvolume at root has other subvolumes in it.
 func checkNested(root string) error {
 	nested, err := btrfs.Nested(root)
 	if err == nil && len(nested) > 0 {
@@ -231,14 +231,13 @@ func checkNested(root string) error {
 
 func inUse(root, why string) error { return fmt.Errorf("%s %w: it %s", root, ErrInUse, why) }
 
-// ID is the UUID of the subvolume.
+// ID returns the UUID of the subvolume.
 func (Subvolume) ID(path string) (string, error) {
 	info, err := btrfs.Stat(path)
 	return info.UUID, err
 }
 
-// Unchanged reports whether no transaction has changed the subvolume since it was
-// snapshotted.
+// Unchanged reports whether no transaction has changed the subvolume since the snapshot.
 func (Subvolume) Unchanged(root, snapshot string) (bool, error) {
 	if err := btrfs.Sync(root); err != nil {
 		return false, err
@@ -251,10 +250,10 @@ func (Subvolume) Unchanged(root, snapshot string) (bool, error) {
 	return err == nil && now.Generation <= then.Created, err
 }
 
-// View is the snapshot itself.
+// View returns the snapshot itself.
 func (Subvolume) View(snapshot string) (View, error) { return View{Dir: snapshot}, nil }
 
-// Verify reports whether the snapshot can still be written to, which it never must.
+// Verify returns an error if the snapshot is writable.
 func (Subvolume) Verify(_ context.Context, snapshot string) error {
 	mode, err := btrfs.GetMode(snapshot)
 	if err == nil && mode != btrfs.ReadOnly {
@@ -263,8 +262,7 @@ func (Subvolume) Verify(_ context.Context, snapshot string) error {
 	return err
 }
 
-// Touched asks Btrfs for what was written since the two were one subvolume. Only root may
-// ask that.
+// Touched asks Btrfs for the writes since the two were one subvolume. Only root may do that.
 func (Subvolume) Touched(a, b string) (touched.Paths, bool, error) {
 	since, known, err := btrfs.Diverged(a, b)
 	if errors.Is(err, fs.ErrPermission) {
@@ -299,10 +297,10 @@ func (Subvolume) Clone(snapshot, to string) error {
 	return btrfs.Snapshot(snapshot, to, btrfs.Writable)
 }
 
-// appear is that of whole.
+// appear implements whole.
 func (s Subvolume) appear(snapshot, to string) error { return s.Clone(snapshot, to) }
 
-// Edit has nothing to do.
+// Edit returns the volume itself.
 func (Subvolume) Edit(volume string) (dir string, done func() error, err error) {
 	return volume, func() error { return nil }, nil
 }

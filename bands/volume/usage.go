@@ -16,11 +16,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Measure returns what the snapshots of a volume take: Own is what no other file has, so that
-// deleting the snapshot gives it back; Total the length of its files; Size what all snapshots
-// have and the volume at root doesn't. It reads where the contents of the files are that
-// differ from one to the next. What the file system has beside contents isn't counted, as
-// very small files. Tick is called with how many snapshots are measured.
+// Measure returns the space that the snapshots of a volume take. Own is the space that no other
+// file shares, so that deleting the snapshot frees it; Total is the length of its files; Size is
+// the space of all snapshots that the volume at root doesn't share. It reads the extents of the
+// files that differ from one snapshot to the next. Data outside of extents isn't counted, such as
+// metadata and very small files. tick is called with the number of measured snapshots.
 func Measure(ctx context.Context, s *bands.Store, d Driver, root string, tick func(done, total int64)) (retention.Usage, error) {
 	snaps, err := s.Snapshots()
 	if err != nil {
@@ -50,18 +50,18 @@ func Measure(ctx context.Context, s *bands.Store, d Driver, root string, tick fu
 	return u, next.Close()
 }
 
-// measuring is one Measure.
+// measuring is the state of one Measure.
 type measuring struct {
 	ctx         context.Context //nolint:containedctx // lives as long as the call that made it
 	store       *bands.Store
 	root        string
-	total       int64 // of the files of what was measured before
+	total       int64 // of the files of the snapshot measured before
 	known       bool  // total was measured
 	taken, live []span
-	bands       int64 // of sparse bundles that their next one doesn't have
+	bands       int64 // room of the bands of sparse bundles that the next snapshot doesn't share
 }
 
-// snapshot measures one, which differs from what came after it.
+// snapshot measures a snapshot, whose successor is next.
 func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 	live := func(e disk.Extent) { m.live = append(m.live, spanOf(e)) }
 	below := []string{""}
@@ -111,8 +111,8 @@ func (m *measuring) snapshot(view, next View) (own, total int64, err error) {
 	return own, m.total, err
 }
 
-// changed returns the paths below which the next snapshot differs, and takes what that has
-// there out of the total.
+// changed returns the paths below which the next snapshot differs, and subtracts the length of its
+// files there from the total.
 func (m *measuring) changed(view, next View) (below []string, err error) {
 	if below, err = Changed(m.ctx, next, view); err != nil {
 		return nil, err
@@ -127,8 +127,8 @@ func (m *measuring) changed(view, next View) (below []string, err error) {
 	return below, err
 }
 
-// lengthOf is the length of the regular files at and below the paths, which visit is called
-// with unless it is nil.
+// lengthOf returns the length of the regular files at and below the paths. It calls visit with each
+// of them, unless it is nil.
 func lengthOf(ctx context.Context, dir string, below []string, visit func(path string, st *dirfd.Stat) error) (n int64, err error) {
 	for _, path := range below {
 		err := Each(ctx, dir, path, nil, func(path string, st *dirfd.Stat) error {
@@ -148,7 +148,7 @@ func lengthOf(ctx context.Context, dir string, below []string, visit func(path s
 	return n, nil
 }
 
-// file returns what only this file has, and adds its stretches to those of snapshots.
+// file returns the space that only this file has, and adds its extents to those of the snapshots.
 func (m *measuring) file(path string) (own int64, err error) {
 	err = extents(path, func(e disk.Extent) {
 		if !e.Shared {
@@ -159,8 +159,8 @@ func (m *measuring) file(path string) (own int64, err error) {
 	return own, err
 }
 
-// Shared is what of the file of an image, or of the bands of a sparse bundle, snapshots have,
-// too, in bytes; 0 for other volumes.
+// Shared returns how much of an image's file, or of the bands of a sparse bundle, snapshots share,
+// in bytes; 0 for other volumes.
 func Shared(s *bands.Store, d Driver) (n int64, err error) {
 	bundle, is := d.(Sparsebundle)
 	if !is {
@@ -196,7 +196,7 @@ func Shared(s *bands.Store, d Driver) (n int64, err error) {
 	return n, err
 }
 
-// extents calls visit with the stretches of a regular file that have a place on the disk.
+// extents calls visit with the extents of a regular file that have a place on the disk.
 func extents(path string, visit func(disk.Extent)) error {
 	dir, err := dirfd.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -214,12 +214,12 @@ func extents(path string, visit func(disk.Extent)) error {
 	return errors.Join(err, f.Close())
 }
 
-// span is a stretch of the disk.
+// span is a range of the disk.
 type span struct{ from, to uint64 }
 
 func spanOf(e disk.Extent) span { return span{e.Place, e.Place + uint64(e.Length)} }
 
-// union are the stretches in order, without what is in two of them.
+// union returns the ranges in order, with overlapping ones joined.
 func union(list []span) []span {
 	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var out []span
@@ -233,7 +233,7 @@ func union(list []span) []span {
 	return out
 }
 
-// length is how long the stretches are together.
+// length returns the total length of the ranges, overlaps counted once.
 func length(list []span) int64 {
 	n := uint64(0)
 	for _, s := range union(list) {
@@ -242,7 +242,7 @@ func length(list []span) int64 {
 	return int64(n)
 }
 
-// overlap are the stretches that both have.
+// overlap returns the ranges that both have.
 func overlap(a, b []span) []span {
 	a, b = union(a), union(b)
 	var out []span

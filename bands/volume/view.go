@@ -14,12 +14,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// View is a snapshot, or a volume, whose files can be read in the folder Dir until it is
-// closed.
+// View is a snapshot or a volume whose files can be read in the folder Dir until it is closed.
 type View struct {
 	Dir string
-	// Progress is called by Changed, on the first of the two, with how many entries are
-	// compared, unless it is nil.
+	// Progress is called by Changed, on the first of its two views, with the number of compared
+	// entries, unless it is nil.
 	Progress func(done int64)
 
 	driver Driver
@@ -27,7 +26,7 @@ type View struct {
 	close  func() error
 }
 
-// Close ends it. Nothing in Dir may be open any more.
+// Close ends the view. No file in Dir may be open any more.
 func (v View) Close() error {
 	if v.close == nil {
 		return nil
@@ -53,18 +52,18 @@ func Open(s *bands.Store, snap bands.Snapshot) (View, error) {
 	return v, nil
 }
 
-// Live is the volume at root as a view.
+// Live returns the volume at root as a view.
 func Live(d Driver, root string) View { return View{Dir: root, driver: d, at: root} }
 
-// Hidden are the names in a volume's root that aren't listed or compared.
+// Hidden returns the names in a volume's root that aren't listed or compared.
 func Hidden() []string { return []string{".git", ".entire"} }
 
-// nameRoom is how much is read of a folder at a time.
+// nameRoom is the size of the buffer for the names of a folder, in bytes.
 const nameRoom = 32 << 10
 
-// Each calls visit with the paths below path in a folder that aren't directories, path
-// itself if it is none, by name. Hidden are names in the root that are left out. What
-// isn't there is no error.
+// Each calls visit, by name, with the paths below the path below in dir that aren't directories, or
+// with below itself if it is no directory. hidden are names in the root that are left out. A
+// missing path is not an error.
 func Each(ctx context.Context, dir, below string, hidden []string, visit func(path string, st *dirfd.Stat) error) error {
 	at, err := dirfd.OpenRoot(dir)
 	above, name := path.Split(below)
@@ -91,7 +90,7 @@ func Each(ctx context.Context, dir, below string, hidden []string, visit func(pa
 	return errors.Join(err, at.Close())
 }
 
-// walking is one Each.
+// walking is the state of one Each.
 type walking struct {
 	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
 	hidden []string
@@ -136,8 +135,8 @@ func (w *walking) entry(d *dirfd.Dir, name, at string) error {
 	return errors.Join(w.folder(inner, at), inner.Close())
 }
 
-// ReadFile writes a file of a view to w, or where a symbolic link points.
-// fs.ErrNotExist if there is none.
+// ReadFile writes the contents of a file of a view to w, or the target of a symbolic link. It
+// returns fs.ErrNotExist if there is none.
 func (v View) ReadFile(name string, w io.Writer) (err error) {
 	root, err := os.OpenRoot(v.Dir)
 	if err != nil {
@@ -166,5 +165,5 @@ func (v View) ReadFile(name string, w io.Writer) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-// Check checks what the driver can check of the snapshot beside its files.
+// Check verifies the snapshot as far as the driver can without reading its files.
 func (v View) Check(ctx context.Context) error { return v.driver.Verify(ctx, v.at) }

@@ -1,8 +1,7 @@
-// Package volume takes and restores snapshots of volumes: trees that a driver copies
-// as a whole, at a cost that doesn't follow the number of files. What differs from one
-// kind of volume to another is in its Driver; versions, descriptions, the order of the
-// steps and what a crash leaves at each are here. docs/formats/volumes.md has the
-// layout.
+// Package volume takes and restores snapshots of volumes: trees that a driver copies as a whole, at
+// a cost independent of the number of files. A Driver has the parts that differ between kinds of
+// volumes. This package has the versions, the descriptions, the order of the steps and the recovery
+// after a crash at any of them. docs/formats/volumes.md describes the layout.
 //
 // A snapshot is a folder that can be read like any other: bands.Store.VolumeDir.
 package volume
@@ -22,8 +21,8 @@ import (
 // ErrNotVolume means that the folder at a store's root is not a volume of its driver.
 var ErrNotVolume = errors.New("not a volume")
 
-// ErrInUse means that the volume can't be replaced as something is mounted in it, or
-// another volume is in it.
+// ErrInUse means that the volume can't be replaced, as a file system is mounted in it or another
+// volume is in it.
 var ErrInUse = errors.New("can't be replaced")
 
 // ErrNotOpen means that the volume isn't mounted.
@@ -32,7 +31,7 @@ var ErrNotOpen = errors.New("not mounted")
 // ErrNotEmpty means that a folder with files in it can't become a volume.
 var ErrNotEmpty = errors.New("not empty")
 
-// MissingError is why a driver doesn't work at a place.
+// MissingError is the reason why a driver doesn't work at a place.
 type MissingError struct {
 	Driver string
 	Err    error
@@ -44,74 +43,71 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Driver makes the volumes of one kind. A volume and its snapshots are folders. Every
-// method is one step: it is done whole or not at all, whenever the process is killed.
+// Driver makes the volumes of one kind. A volume and its snapshots are folders. Every method is one
+// step: it is done completely or not at all, even if the process is killed.
 type Driver interface { //nolint:interfacebloat // what a file system must do: docs/adr/0018-volumes.md
 	// Name is the driver's name in store.json and on the command line.
 	Name() string
-	// Missing tries out all that the driver needs for a volume at root whose snapshots
-	// are below dir, and leaves nothing behind. Neither needs to exist. It returns what
-	// is missing.
+	// Missing tries all that the driver needs for a volume at root whose snapshots are below dir,
+	// and leaves nothing behind. Neither needs to exist. The error is the reason why the driver
+	// doesn't work there.
 	Missing(root, dir string) error
-	// Create makes an empty volume at root, where an empty folder is. A volume that is
-	// there is taken as it is.
+	// Create makes an empty volume at root, which must be an empty folder. An existing volume there
+	// is kept.
 	Create(root string) error
-	// Open makes the volume's files appear at root, unless they do. After a restore that was
-	// interrupted they take the place of the former ones. ErrInUse if something else is there.
+	// Open makes the volume's files appear at root, unless they do already. After an interrupted
+	// restore they replace the former ones. ErrInUse if something else is mounted there.
 	Open(root string) error
-	// Close takes them away; they are kept. ErrInUse if a process uses them, unless lazy:
-	// that process goes on with them.
+	// Close makes the files disappear; they are kept. ErrInUse if a process uses them, unless lazy:
+	// then the process may continue to use them.
 	Close(root string, lazy bool) error
-	// Thaw ends what a killed process left of a snapshot in the making, and reports whether
-	// there was something.
+	// Thaw ends an unfinished snapshot of a killed process, and reports whether there was one.
 	Thaw(root string) (bool, error)
-	// Room is how large the volume is; zero if nothing but the disk limits it.
+	// Room returns the size of the volume; zero if only the disk limits it.
 	Room() (Room, error)
-	// Check returns why the volume at root can't be snapshotted and replaced:
-	// ErrNotOpen, ErrNotVolume, ErrInUse.
+	// Check returns the reason why the volume at root can't be snapshotted or replaced: ErrNotOpen,
+	// ErrNotVolume, ErrInUse.
 	Check(root string) error
-	// ID distinguishes the volume or snapshot at path from all others, wherever it is moved.
+	// ID identifies the volume or snapshot at path, wherever it is moved.
 	ID(path string) (string, error)
-	// Unchanged reports whether the volume at root is what it was when the snapshot was
-	// made of it. It may report false though nothing has changed.
+	// Unchanged reports whether the volume at root is equal to the snapshot of it. It may return
+	// false though nothing has changed.
 	Unchanged(root, snapshot string) (bool, error)
 	// View opens the files of a snapshot for reading.
 	View(snapshot string) (View, error)
-	// Verify checks what the driver can check of a snapshot other than by reading its files.
+	// Verify checks a snapshot as far as the driver can without reading its files.
 	Verify(ctx context.Context, snapshot string) error
-	// Touched returns what may differ between two volumes or snapshots, at a cost that
-	// follows what differs; false if the driver has no record of that.
+	// Touched returns the paths that may differ between two volumes or snapshots, at a cost
+	// proportional to the differences; false if the driver has no record of them.
 	Touched(a, b string) (touched.Paths, bool, error)
-	// Snapshot makes a read-only copy of the volume at root. It is on the disk when
-	// Snapshot returns.
+	// Snapshot makes a read-only copy of the volume at root. It is synced when Snapshot returns.
 	Snapshot(root, to string) error
 	// Clone makes a volume that is a copy of a snapshot.
 	Clone(snapshot, to string) error
-	// Edit makes the files of a volume that isn't at a root reachable, to be changed, until
-	// done is called.
+	// Edit makes the files of a volume that isn't at a root accessible for changes, until done is
+	// called.
 	Edit(volume string) (dir string, done func() error, err error)
-	// Exchange gives two volumes each other's place, on the disk too.
+	// Exchange exchanges the places of two volumes, durably.
 	Exchange(root, other string) error
-	// Seal makes the volume at path a snapshot. Processes that have files of it open for
-	// writing can still write these.
+	// Seal makes the volume at path a snapshot. Processes that have its files open for writing can
+	// still write to them.
 	Seal(path string) error
-	// Remove removes a volume or snapshot with all that is in it.
+	// Remove removes a volume or snapshot with its contents.
 	Remove(path string) error
 }
 
-// Place is where a volume and its snapshots are.
+// Place is the location of a volume and its snapshots.
 type Place struct {
 	// Store is the store's folder.
 	Store string
-	// Size is how large a new volume is, in bytes, for drivers that need to know it; 0 is
-	// their default.
+	// Size is the size of a new volume, in bytes, for drivers that need it; 0 is their default.
 	Size int64
 }
 
-// Room is how large a volume is, and how much of that takes room on the disk, in bytes.
+// Room is the size of a volume, and how much of it is allocated on the disk, in bytes.
 type Room struct{ Size, Used int64 }
 
-// Unwritten is how much of the disk the volume may still take by itself.
+// Unwritten returns how much more of the disk the volume may take.
 func (r Room) Unwritten() int64 { return max(0, r.Size-r.Used) }
 
 // Named returns the driver of that name; false if there is none.
@@ -124,14 +120,14 @@ func Named(name string, at Place) (Driver, bool) { //nolint:ireturn // a driver 
 	return nil, false
 }
 
-// Drivers are all drivers, the preferred ones first.
+// Drivers returns all drivers, the preferred ones first.
 func Drivers(at Place) []Driver { return driversOf(at.Store, at.Size) }
 
-// DefaultImageSize is how large an image or a sparse bundle is at most by default, in bytes.
+// DefaultImageSize is the maximum default size of an image or a sparse bundle, in bytes.
 const DefaultImageSize = 50 << 30
 
-// sizeFor is the size of a new image in a folder, in whole megabytes: the one wanted, or by default at
-// most half of what is free above the floor.
+// sizeFor returns the size of a new image in a folder, in whole megabytes: want, or by default at
+// most half of the free space above the floor.
 func sizeFor(dir string, want, least int64) (int64, error) {
 	given := want > 0
 	if !given {
@@ -150,11 +146,11 @@ func sizeFor(dir string, want, least int64) (int64, error) {
 	return 0, fmt.Errorf("%w: the driver needs %dM at least", bands.ErrNoRoom, least>>20) //nolint:mnd // megabytes
 }
 
-// imageFile is the volume in the folder of a store of images, and the name of their driver.
+// imageFile is the name of the volume in the folder of a store of images, and of their driver.
 const imageFile = "image"
 
-// PoolDriver is the driver whose stores are in a file system of their own, and PoolVolume the volume
-// in the folder of such a store.
+// PoolDriver is the name of the driver whose stores are in a file system of their own, PoolVolume
+// that of the volume in the folder of such a store.
 const (
 	PoolDriver = "pool"
 	PoolVolume = "volume"
@@ -163,7 +159,7 @@ const (
 // Pooled reports whether stores of the driver of that name are in the pool.
 func Pooled(driver string) bool { return driver == PoolDriver }
 
-// StoreDir is the folder of the store called name, of the driver of that name, in the folder of
+// StoreDir returns the folder of the store called name, of the given driver, in the folder base of
 // stores.
 func StoreDir(base, driver, name string) string {
 	if Pooled(driver) {
@@ -172,28 +168,28 @@ func StoreDir(base, driver, name string) string {
 	return filepath.Join(base, name)
 }
 
-// Contained reports whether volumes of the driver of that name are in the store's folder:
-// they have a size, and go with the store.
+// Contained reports whether volumes of the driver of that name are in the store's folder: then they
+// have a size and are deleted with the store.
 func Contained(name string) bool {
 	return name == "image" || name == PoolDriver || name == Sparsebundle{}.Name()
 }
 
-// TakeOptions describe a snapshot that is taken.
+// TakeOptions describe a snapshot to take.
 type TakeOptions struct {
 	bands.Options
 
 	Message   string
 	Cause     bands.Cause
 	Causality bands.Causality
-	// Force takes one even below the free-space floor.
+	// Force takes a snapshot even below the free-space floor.
 	Force bool
-	// SkipUnchanged takes none if nothing has changed since the last one.
+	// SkipUnchanged takes no snapshot if nothing has changed since the last one.
 	SkipUnchanged bool
 }
 
-// Take takes a snapshot of the volume at Root. It reports false, with the last snapshot,
-// if nothing has changed and SkipUnchanged is set. A kill at any moment leaves the store
-// without the new one or with it.
+// Take takes a snapshot of the volume at Root. It returns false and the last snapshot if nothing
+// has changed and SkipUnchanged is set. If it is killed at any moment, the store either has the
+// complete new snapshot or doesn't have it.
 func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bool, err error) {
 	defer func() {
 		if err != nil {
@@ -239,7 +235,7 @@ func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bo
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, bands.RemoveAll(making)) // at the latest the next one sweeps it
+			err = errors.Join(err, bands.RemoveAll(making)) // else the next snapshot sweeps it
 		}
 	}()
 	if err := d.Snapshot(set.Root, filepath.Join(making, bands.VolumeTree)); err != nil {
@@ -252,8 +248,8 @@ func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bo
 	return snap, true, publish(h, snap, next, making)
 }
 
-// publish describes a snapshot whose files are in the folder making, and makes that
-// the version's.
+// publish writes the description of a snapshot whose files are in the folder making, and renames
+// the folder to the version's.
 func publish(h *bands.Held, snap bands.Snapshot, next bands.Reservation, making string) error {
 	data, err := bands.Seal(bands.Described{Format: bands.VolumeFormat, Snapshot: snap})
 	if err != nil {
@@ -275,8 +271,8 @@ func publish(h *bands.Held, snap bands.Snapshot, next bands.Reservation, making 
 	if err := batch.Commit(); err != nil {
 		return err
 	}
-	// A reader of the link reads the reservation first: the next snapshot makes
-	// it, if this can't.
+	// Readers of the link read the reservation first. If the link can't be made here, the next
+	// snapshot makes it.
 	_ = h.Link(snap.Lineage, snap.Version)
 	return nil
 }
