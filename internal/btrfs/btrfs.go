@@ -1,6 +1,6 @@
-// Package btrfs makes, copies and removes subvolumes of Btrfs by the kernel's ioctls:
-// no program is started, and an ordinary user may call all of them for what is the
-// user's own. On other systems and file systems each is ErrNotBtrfs.
+// Package btrfs makes, copies and removes subvolumes of Btrfs by the kernel's ioctls, without
+// starting a program. Diverged, Touched and Resize need root; ordinary users may call the other
+// functions for their own subvolumes. On other file systems they return ErrNotBtrfs.
 package btrfs
 
 import (
@@ -13,19 +13,19 @@ import (
 var (
 	// ErrNotBtrfs means that a path isn't on Btrfs.
 	ErrNotBtrfs = errors.New("not on Btrfs")
-	// ErrTooMany means that more has changed than the caller wants to know.
+	// ErrTooMany means that more files have changed than the caller allows.
 	ErrTooMany = errors.New("too much has changed")
 )
 
 // Info describes a subvolume.
 type Info struct {
-	// UUID distinguishes it from all others, and is another one in each snapshot.
+	// UUID distinguishes it from all other subvolumes, its snapshots included.
 	UUID string
-	// Generation is the transaction of its last change, Created that in which it was made.
+	// Generation is the transaction of its last change, Created the one in which it was made.
 	Generation, Created uint64
 }
 
-// Mode is whether a snapshot can be written to.
+// Mode is the access mode of a subvolume.
 type Mode uint64
 
 // The modes.
@@ -34,7 +34,7 @@ const (
 	ReadOnly Mode = 1 << 1
 )
 
-// RemoveTree is disk.RemoveTree, of a subvolume at once.
+// RemoveTree removes a subvolume in one step, and any other directory as disk.RemoveTree does.
 func RemoveTree(dir string, removed func()) error {
 	if IsSubvolume(dir) {
 		return Remove(dir)

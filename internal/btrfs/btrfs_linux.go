@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The requests of linux/btrfs.h. Where the kernel encodes requests in another way, as
-// on PowerPC, it refuses them as unknown.
+// Requests of linux/btrfs.h. Kernels with another encoding of requests, as on PowerPC, refuse them
+// as unknown.
 const (
 	iocCreate   = 0x5000940e // BTRFS_IOC_SUBVOL_CREATE
 	iocDestroy  = 0x5000940f // BTRFS_IOC_SNAP_DESTROY
@@ -28,7 +28,7 @@ const (
 	iocLookup   = 0xd000943e // BTRFS_IOC_INO_LOOKUP_USER
 )
 
-// rootInode is the number of a subvolume's own directory.
+// rootInode is the inode number of a subvolume's root directory.
 const rootInode = 256
 
 // nameArgs is struct btrfs_ioctl_vol_args.
@@ -78,7 +78,7 @@ type lookupArgs struct {
 	path      [3824]byte
 }
 
-// IsSubvolume reports whether a subvolume is at path.
+// IsSubvolume reports whether path is a subvolume.
 func IsSubvolume(path string) bool {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil || st.Ino != rootInode || st.Mode&unix.S_IFMT != unix.S_IFDIR {
@@ -88,7 +88,7 @@ func IsSubvolume(path string) bool {
 	return err == nil && space.Type == "btrfs"
 }
 
-// Create makes an empty subvolume at path. The folder that it is in must exist.
+// Create makes an empty subvolume at path. The parent directory must exist.
 func Create(path string) error {
 	if err := disk.Step("subvolume", path); err != nil {
 		return err
@@ -97,9 +97,8 @@ func Create(path string) error {
 	return inParent("create subvolume", path, args.name[:], iocCreate, unsafe.Pointer(&args)) //nolint:gosec // the kernel's structure
 }
 
-// Snapshot makes a snapshot of the subvolume from at the path to, which is on the same
-// file system. It is on the disk when Snapshot returns. Of subvolumes that are in from
-// it has empty folders.
+// Snapshot makes a snapshot of the subvolume from at the path to, on the same file system. It is on
+// the disk when Snapshot returns. Subvolumes inside from are empty directories in it.
 func Snapshot(from, to string, mode Mode) error {
 	if err := disk.Step("snapshot", to); err != nil {
 		return err
@@ -113,8 +112,8 @@ func Snapshot(from, to string, mode Mode) error {
 	return inParent("snapshot "+from+" at", to, args.name[:], iocSnapshot, unsafe.Pointer(&args)) //nolint:gosec // the kernel's structure
 }
 
-// SetMode makes the subvolume at path read-only or writable. Files that are open for
-// writing can still be written.
+// SetMode makes the subvolume at path read-only or writable. Files that are already open for
+// writing stay writable.
 func SetMode(path string, mode Mode) error {
 	if err := disk.Step("subvolume mode", path); err != nil {
 		return err
@@ -123,15 +122,15 @@ func SetMode(path string, mode Mode) error {
 	return at("set the mode of", path, iocSetFlags, unsafe.Pointer(&flags)) //nolint:gosec // the kernel's structure
 }
 
-// GetMode returns whether the subvolume at path is read-only.
+// GetMode returns ReadOnly or Writable for the subvolume at path.
 func GetMode(path string) (Mode, error) {
 	var flags uint64
 	err := at("get the mode of", path, iocGetFlags, unsafe.Pointer(&flags)) //nolint:gosec // the kernel's structure
 	return Mode(flags) & ReadOnly, err
 }
 
-// Remove removes the subvolume at path with all that is in it, at once. A user to whom
-// the file system doesn't allow that removes file by file.
+// Remove removes the subvolume at path with its contents in one step. If the file system doesn't
+// permit that to the user, it removes file by file.
 func Remove(path string) error {
 	if err := disk.Step("remove subvolume", path); err != nil {
 		return err
@@ -144,7 +143,7 @@ func Remove(path string) error {
 	if err := SetMode(path, Writable); err != nil {
 		return err
 	}
-	// The owner must be allowed to remove what is in the folders.
+	// The owner needs permission to remove entries of the directories.
 	err = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
 			return err
@@ -166,7 +165,7 @@ func Stat(path string) (Info, error) {
 	return Info{UUID: hex.EncodeToString(args.uuid[:]), Generation: args.generation, Created: args.created}, nil
 }
 
-// Nested are the paths, from the subvolume at path, of those that are in it.
+// Nested returns the paths, relative to the subvolume at path, of the subvolumes inside it.
 func Nested(path string) ([]string, error) {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -195,7 +194,7 @@ func Nested(path string) ([]string, error) {
 	}
 }
 
-// Resize makes the file system of path, which is on one device, as large as that.
+// Resize grows the file system of path, which is on one device, to the size of that device.
 func Resize(path string) error {
 	if err := disk.Step("resize", path); err != nil {
 		return err
@@ -205,7 +204,7 @@ func Resize(path string) error {
 	return at("resize", path, iocResize, unsafe.Pointer(&args)) //nolint:gosec // the kernel's structure
 }
 
-// Sync waits until the file system of path has all its changes on the disk.
+// Sync waits until all changes of the file system of path are on the disk.
 func Sync(path string) error {
 	if err := disk.Step("sync", path); err != nil {
 		return err
@@ -217,7 +216,7 @@ func Sync(path string) error {
 	return errors.Join(unix.Syncfs(int(dir.Fd())), dir.Close())
 }
 
-// inParent calls a request that takes the name of path, on the folder that path is in.
+// inParent calls a request that takes the base name of path, on the parent directory.
 func inParent(what, path string, name []byte, request uintptr, args unsafe.Pointer) error {
 	base := filepath.Base(path)
 	if len(base) >= len(name) {

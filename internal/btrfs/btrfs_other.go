@@ -2,7 +2,7 @@
 
 package btrfs
 
-// IsSubvolume reports whether a subvolume is at path.
+// IsSubvolume reports whether path is a subvolume.
 func IsSubvolume(string) bool { return false }
 
 // Create makes an empty subvolume at path.
@@ -14,28 +14,28 @@ func Snapshot(_, _ string, _ Mode) error { return ErrNotBtrfs }
 // SetMode makes the subvolume at path read-only or writable.
 func SetMode(string, Mode) error { return ErrNotBtrfs }
 
-// GetMode returns whether the subvolume at path is read-only.
+// GetMode returns the mode of the subvolume at path.
 func GetMode(string) (Mode, error) { return 0, ErrNotBtrfs }
 
-// Remove removes the subvolume at path with all that is in it.
+// Remove removes the subvolume at path with its contents.
 func Remove(string) error { return ErrNotBtrfs }
 
 // Stat describes the subvolume at path.
 func Stat(string) (Info, error) { return Info{}, ErrNotBtrfs }
 
-// Nested are the paths, from the subvolume at path, of those that are in it.
+// Nested returns the paths of the subvolumes inside the one at path.
 func Nested(string) ([]string, error) { return nil, ErrNotBtrfs }
 
-// Sync waits until the file system of path has all its changes on the disk.
+// Sync syncs the file system of path.
 func Sync(string) error { return ErrNotBtrfs }
 
-// Diverged returns the last transaction in which two subvolumes were the same.
+// Diverged returns the last transaction in which two subvolumes were identical.
 func Diverged(_, _ string) (last uint64, known bool, err error) { return 0, false, ErrNotBtrfs }
 
-// Touched are the paths that have changed in the directory at path.
+// Touched returns the changed paths in the directory at path.
 func Touched(string, uint64, int) (files, dirs []string, err error) { return nil, nil, ErrNotBtrfs }
 
-// Commit waits until all that was changed is in the file system's trees.
+// Commit waits until all changes are in the file system's trees.
 func Commit(string) (transaction uint64, err error) { return 0, ErrNotBtrfs }
 
 // MayAsk reports whether this process may call Touched and Diverged.

@@ -15,19 +15,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The requests of linux/btrfs.h that only root may make.
+// Requests of linux/btrfs.h that only root may make.
 const (
 	iocSearch  = 0xc0709411 // BTRFS_IOC_TREE_SEARCH_V2
 	iocInoPath = 0xd0009412 // BTRFS_IOC_INO_LOOKUP
 )
 
-// The requests that begin a commit, and wait for it.
+// The requests that start a commit, and wait for it.
 const (
 	iocStartSync = 0x80089418 // BTRFS_IOC_START_SYNC
 	iocWaitSync  = 0x40089416 // BTRFS_IOC_WAIT_SYNC
 )
 
-// Trees, and the types of items in them: linux/btrfs_tree.h.
+// Trees, and the types of their items: linux/btrfs_tree.h.
 const (
 	rootTree = 1
 	uuidTree = 9
@@ -41,10 +41,10 @@ const (
 	lastInode = math.MaxUint64 - 255
 )
 
-// searchRoom is how much the kernel returns of a tree at once, in bytes.
+// searchRoom is the size of the buffer for one search call, in bytes.
 const searchRoom = 256 << 10
 
-// itemKey is the key of an item in a tree, by which items are ordered.
+// itemKey is the key of an item in a tree; items are ordered by it.
 type itemKey struct {
 	object uint64
 	kind   uint32
@@ -65,14 +65,14 @@ type searchArgs struct {
 	buf                     [searchRoom]byte
 }
 
-// searcher searches trees of the file system that dir is in.
+// searcher searches trees of the file system that contains dir.
 type searcher struct {
 	dir  *os.File
 	args searchArgs
 }
 
-// search calls visit with the items of a tree from first to last, of those blocks only that
-// a transaction from since on has written. The tree 0 is that of the subvolume of dir.
+// search calls visit with the items of a tree from first to last, skipping blocks that were last
+// written before transaction since. Tree 0 is the tree of dir's subvolume.
 func (s *searcher) search(tree uint64, first, last itemKey, since uint64, visit func(key itemKey, data []byte) error) error {
 	args := &s.args
 	args.tree, args.leastTrans, args.mostTrans = tree, since, math.MaxUint64
@@ -109,20 +109,20 @@ func (s *searcher) search(tree uint64, first, last itemKey, since uint64, visit 
 	}
 }
 
-// errFound ends a search.
+// errFound stops a search.
 var errFound = errors.New("found")
 
-// origin is the subvolume of which another one was made, and in which transaction.
+// origin is a subvolume from which another one was made, and the transaction that made that one.
 type origin struct {
 	uuid [16]byte
 	made uint64
 }
 
-// noUUID is that of no subvolume.
+// noUUID means no subvolume.
 var noUUID [16]byte //nolint:gochecknoglobals // a constant
 
-// origins are the subvolume at path, whose made has no meaning, and those of which it was
-// made, as far as they are still there. The last one may be gone.
+// origins returns the subvolume of dir, whose made is unset, and the chain of subvolumes that it
+// was made from, as far as they still exist. The last one may have been removed.
 func origins(dir *os.File) ([]origin, error) {
 	var info infoArgs
 	if err := ioctl(dir, iocInfo, unsafe.Pointer(&info)); err != nil { //nolint:gosec // the kernel's structure
@@ -145,8 +145,8 @@ func origins(dir *os.File) ([]origin, error) {
 	return list, nil
 }
 
-// parentOf is the subvolume of which the one with that UUID was made, and when; false if
-// that one is gone.
+// parentOf returns the subvolume from which the one with that UUID was made, and the transaction;
+// found is false if the one with that UUID was removed.
 func parentOf(s *searcher, uuid [16]byte) (parent [16]byte, made uint64, found bool, err error) {
 	key := itemKey{object: binary.LittleEndian.Uint64(uuid[:8]), kind: uuidSubvolume, offset: binary.LittleEndian.Uint64(uuid[8:])}
 	id := uint64(0)
@@ -173,9 +173,9 @@ func parentOf(s *searcher, uuid [16]byte) (parent [16]byte, made uint64, found b
 	return parent, made, found, err
 }
 
-// Diverged returns the last transaction in which the subvolumes at a and b were the same;
-// false if that can't be known, as neither was made of the other nor both of a third one,
-// or as those between them are gone. Only root may ask.
+// Diverged returns the last transaction in which the subvolumes at a and b were identical. known is
+// false if it can't be determined: neither was made from the other nor both from a third one, or
+// subvolumes between them were removed. Only root may call it.
 func Diverged(a, b string) (last uint64, known bool, err error) {
 	var chains [2][]origin
 	for i, path := range []string{a, b} {
@@ -206,11 +206,11 @@ func Diverged(a, b string) (last uint64, known bool, err error) {
 	return 0, false, nil
 }
 
-// Touched are the paths, from the directory at path, of the files and the directories at or below
-// it that a transaction after since has changed: contents, attributes, or of a directory its list.
-// It costs what has changed in the subvolume that path is in. What isn't on the disk yet is missing:
-// Sync or Commit comes first. What is renamed meanwhile may be named as before or as after. The
-// error is ErrTooMany if more than most have changed. Only root may ask.
+// Touched returns the paths, relative to the directory at path, of the files and the directories at
+// or below it that a transaction after since has changed: contents, attributes, or the entries of a
+// directory. Its cost depends on all changes in the subvolume of path. Changes that aren't on the
+// disk yet are missed: call Sync or Commit first. A concurrent rename may be reported with either
+// name. The error is ErrTooMany if more than most have changed. Only root may call it.
 func Touched(path string, since uint64, most int) (files, dirs []string, err error) {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -255,7 +255,7 @@ func Touched(path string, since uint64, most int) (files, dirs []string, err err
 	for _, inode := range isDir {
 		at, err := t.path(inode)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it is removed, and still open
+		case errors.Is(err, fs.ErrNotExist): // removed, but still open
 		case err != nil:
 			return nil, nil, err
 		case strings.HasPrefix(at, top):
@@ -263,7 +263,7 @@ func Touched(path string, since uint64, most int) (files, dirs []string, err err
 		}
 	}
 	for _, inode := range changed {
-		// The names may be in a block that is older, all or some of them.
+		// Some or all names may be in an older block.
 		delete(t.names, inode)
 		first, last := itemKey{inode, inodeRef, 0}, itemKey{inode, inodeExtref, math.MaxUint64}
 		if err := t.search(0, first, last, 0, t.addNames); err != nil {
@@ -283,23 +283,23 @@ func Touched(path string, since uint64, most int) (files, dirs []string, err err
 	return files, dirs, nil
 }
 
-// name is a name of a file in a directory.
+// name is an entry of a directory that names a file.
 type name struct {
 	dir  uint64
 	name string
 }
 
-// touching is one search for what has changed.
+// touching is the state of one call of Touched.
 type touching struct {
 	searcher
 
 	names map[uint64][]name
-	// parents are the paths of directories in the subvolume by their numbers; with a slash at
-	// the end, unless it is empty.
+	// parents maps inode numbers of directories to their paths in the subvolume, which end with a
+	// slash unless they are empty.
 	parents map[uint64]string
 }
 
-// addNames notes names of an inode.
+// addNames adds the names of an inode.
 func (t *touching) addNames(key itemKey, data []byte) error {
 	const refHead, extrefHead = 10, 18 // struct btrfs_inode_ref, btrfs_inode_extref
 	for len(data) > 0 {
@@ -320,7 +320,8 @@ func (t *touching) addNames(key itemKey, data []byte) error {
 	return nil
 }
 
-// path is that of a directory in the subvolume, by its number: with a slash at its end, or empty.
+// path returns the path of a directory in the subvolume by its inode number. It ends with a slash
+// or is empty.
 func (t *touching) path(inode uint64) (string, error) {
 	if inode == rootInode {
 		return "", nil
@@ -340,9 +341,9 @@ func (t *touching) path(inode uint64) (string, error) {
 	return at, nil
 }
 
-// Commit waits until all that was changed in the file system of path is in its trees, on the
-// disk, contents excepted that the kernel has yet to write: a file that has such contents is
-// changed all the same. It returns the transaction: what is changed later is in a later one.
+// Commit waits until all changes of the file system of path are in its trees, on the disk, except
+// for contents that the kernel has yet to write; a file with such contents counts as changed
+// nevertheless. It returns the transaction: later changes belong to a later one.
 func Commit(path string) (transaction uint64, err error) {
 	if err := disk.Step("commit", path); err != nil {
 		return 0, err

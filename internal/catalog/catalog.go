@@ -1,7 +1,7 @@
-// Package catalog is the index of stores and their snapshots: an SQLite
-// database, by default ~/.agentfs/agentfs.db. It is derived: everything in it
-// is also in the stores' own folders, and deleting it loses nothing. It is
-// the only package with SQL. The format is in docs/formats/catalog.md.
+// Package catalog is the index of stores and their snapshots: an SQLite database, by default
+// ~/.agentfs/agentfs.db. It is derived from the stores' own directories, and deleting it loses
+// nothing. It is the only package with SQL for this database. The format is in
+// docs/formats/catalog.md.
 package catalog
 
 import (
@@ -22,38 +22,37 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// The errors that callers distinguish; they come wrapped.
+// Errors that callers distinguish; they are wrapped.
 var (
 	// ErrNotFound means that the catalog has no such store.
 	ErrNotFound = errors.New("not in the catalog")
 	// ErrNameTaken means that another store has the name.
 	ErrNameTaken = errors.New("the name is taken by another store")
-	// ErrDamaged means that the file is no database, or a damaged one.
+	// ErrDamaged means that the file is not a database, or a damaged one.
 	ErrDamaged = errors.New("the catalog is damaged")
-	// ErrNewer means that a newer version of the program made the database.
+	// ErrNewer means that a newer version of the program created the database.
 	ErrNewer = errors.New("the catalog was made by a newer version")
 	// ErrBusy means that other processes held the database until the deadline.
 	ErrBusy = errors.New("the catalog is in use by other processes")
 )
 
 const (
-	// patience is how long another process's transaction is waited for, if the
-	// context doesn't end before.
+	// patience is the maximum wait for another process's transaction, unless the context ends
+	// earlier.
 	patience = 2 * time.Second
-	// slice is how long SQLite waits by itself: it doesn't know the context.
+	// slice is the time in ms that SQLite waits by itself, without regard to the context.
 	slice = "20"
 )
 
-// Catalog is an open database. Its methods may be called from many goroutines;
-// many processes may have it open.
+// Catalog is an open database. It is safe for concurrent use, and several processes may have it
+// open.
 type Catalog struct {
 	db   *sql.DB
 	path string
 }
 
-// Open opens the database at path, made if it isn't there, and brings its
-// tables up to date. It waits for other processes no longer than ctx allows,
-// at most two seconds.
+// Open opens the database at path, which it creates if necessary, and updates its tables. It waits
+// for other processes no longer than ctx allows, and at most two seconds.
 func Open(ctx context.Context, path string) (*Catalog, error) {
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +60,7 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 			err = os.MkdirAll(filepath.Dir(path), 0o700)
 		}
 		if err == nil {
-			// It and what SQLite puts beside it can be read by nobody else: prompts are in it.
+			// Other users must not read it or SQLite's files beside it: it contains prompts.
 			var f *os.File
 			if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
 				err = f.Close()
@@ -75,18 +74,18 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/...
 	}
-	// Nothing is synced: hooks write here while the user waits, and a database
-	// that a power cut damages is made anew from the stores.
+	// Nothing is synced: hooks write here while the user waits, and a database damaged by a power
+	// failure is rebuilt from the stores.
 	pragmas := url.Values{
 		"_pragma": {"busy_timeout(" + slice + ")", "journal_mode(wal)", "synchronous(off)", "foreign_keys(1)"},
 		"_txlock": {"immediate"},
 	}
-	source := url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()} // any byte may be in a path
+	source := url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()} // a path may have any bytes
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", path, err)
 	}
-	// One connection: with more, this process would wait for itself.
+	// One connection: with more, this process would wait for its own transactions.
 	db.SetMaxOpenConns(1)
 	c := &Catalog{db: db, path: path}
 	if err := c.migrate(ctx); err != nil {
@@ -103,7 +102,7 @@ func (c *Catalog) Close() error {
 	return nil
 }
 
-// Check checks the whole database: ErrDamaged if something is wrong.
+// Check checks the whole database. The error is ErrDamaged if it is damaged.
 func (c *Catalog) Check(ctx context.Context) error {
 	var result string
 	err := c.retry(ctx, "check", func(ctx context.Context) error {
@@ -115,8 +114,8 @@ func (c *Catalog) Check(ctx context.Context) error {
 	return err
 }
 
-// write runs work in a transaction that no other writer runs beside; as often
-// as it takes while others write.
+// write runs work in a transaction that excludes other writers. It repeats work while other
+// processes hold the database.
 func (c *Catalog) write(ctx context.Context, what string, work func(ctx context.Context, tx *sql.Tx) error) error {
 	if err := disk.Step(what, c.path); err != nil {
 		return err
@@ -133,7 +132,7 @@ func (c *Catalog) write(ctx context.Context, what string, work func(ctx context.
 	})
 }
 
-// retry runs work, a few queries, as often as it takes while others write.
+// retry runs work, a few queries, and repeats it while other processes hold the database.
 func (c *Catalog) retry(ctx context.Context, what string, work func(ctx context.Context) error) error {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -143,7 +142,7 @@ func (c *Catalog) retry(ctx context.Context, what string, work func(ctx context.
 		case err == nil:
 			return nil
 		case isBusy(err) && waiting.Err() == nil:
-			continue // SQLite has waited
+			continue // SQLite has already waited
 		case isBusy(err), errors.Is(err, context.DeadlineExceeded), isCode(err, sqlite3.SQLITE_INTERRUPT):
 			return fmt.Errorf("%s: %w", what, errors.Join(ErrBusy, ctx.Err()))
 		case isCode(err, sqlite3.SQLITE_CORRUPT), isCode(err, sqlite3.SQLITE_NOTADB), isCode(err, sqlite3.SQLITE_ERROR):
@@ -158,7 +157,7 @@ func isBusy(err error) bool {
 	return isCode(err, sqlite3.SQLITE_BUSY) || isCode(err, sqlite3.SQLITE_LOCKED)
 }
 
-// isCode compares the primary code, which is in the low byte.
+// isCode compares the primary error code, which is the low byte.
 func isCode(err error, code int) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && e.Code()&0xff == code
@@ -179,8 +178,8 @@ func each(ctx context.Context, db *sql.DB, query string, args []any, scan func(*
 	return rows.Err()
 }
 
-// SetAside moves the database away, with what SQLite keeps beside it, and returns
-// where to. The name has suffix in it. The next Open makes an empty one.
+// SetAside renames the database, with SQLite's files beside it, and returns the new path, which
+// contains suffix. The next Open creates an empty database.
 func SetAside(path, suffix string) (string, error) {
 	to := path + ".damaged-" + suffix
 	for _, ending := range []string{"-wal", "-shm", ""} {
@@ -194,8 +193,7 @@ func SetAside(path, suffix string) (string, error) {
 	return to, nil
 }
 
-// Compact writes the database anew, so that its files have nothing of rows that
-// were deleted or changed.
+// Compact rewrites the database, so that its files retain no data of deleted or changed rows.
 func (c *Catalog) Compact(ctx context.Context) error {
 	if err := disk.Step("compact", c.path); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 type Checkpoint struct {
 	Version int
 	Message string
-	// Kind is why it was taken: named, auto, prompt, commit, rescue.
+	// Kind is the reason for the snapshot: named, auto, prompt, commit, rescue.
 	Kind    string
 	Created time.Time // to the second
 	Parent  int
@@ -28,21 +28,19 @@ type Checkpoint struct {
 	Branch  string
 	// Metadata is a JSON object of strings, empty for none.
 	Metadata string
-	// Tree is the reference to the root directory: its hash, band and offset, joined
-	// by colons.
+	// Tree is the reference to the root directory: its hash, band and offset, separated by colons.
 	Tree string
 	Late bool
-	// Files, Bytes and Bands count what it holds.
+	// Files, Bytes and Bands count the contents of the snapshot.
 	Files, Bytes int64
 	Bands        int
-	// Stamp is when the snapshot's folder last changed, in nanoseconds: the row
-	// is good while it agrees.
+	// Stamp is the time of the last change of the snapshot's directory, in nanoseconds: the row is
+	// valid while they agree.
 	Stamp int64
 	Pairs []Pair
 }
 
-// Pair is a row of the table pairs: a checkpoint of a commit that a snapshot
-// stands for.
+// Pair is a row of the table pairs: a checkpoint of a commit that belongs to a snapshot.
 type Pair struct {
 	Checkpoint string
 	Commit     string
@@ -50,8 +48,8 @@ type Pair struct {
 	Late       bool
 }
 
-// AddCheckpoints writes the rows of snapshots with their pairs, over those that
-// they may have. It is ErrNotFound if the store has no row.
+// AddCheckpoints inserts or updates the rows of snapshots with their pairs. The error is
+// ErrNotFound if the store has no row.
 func (c *Catalog) AddCheckpoints(ctx context.Context, storeID string, list ...Checkpoint) error {
 	return c.write(ctx, "add checkpoints", func(ctx context.Context, tx *sql.Tx) error {
 		return putCheckpoints(ctx, tx, storeID, list)
@@ -73,7 +71,7 @@ ON CONFLICT (store_id, version) DO UPDATE SET message = excluded.message, create
 	raiseVersion = `UPDATE stores SET last_version = max(last_version, ?) WHERE id = ?`
 )
 
-// putCheckpoints parses its statements once: there may be thousands of rows.
+// putCheckpoints prepares its statements once: there may be thousands of rows.
 func putCheckpoints(ctx context.Context, tx *sql.Tx, storeID string, list []Checkpoint) (err error) {
 	insert, err := tx.PrepareContext(ctx, insertCheckpoint)
 	if err != nil {
@@ -114,13 +112,13 @@ VALUES (?, ?, ?, ?, ?, ?)`, storeID, p.Version, pair.Checkpoint, pair.Commit, pa
 	return err
 }
 
-// text is NULL for nothing.
+// text returns NULL for an empty string.
 func text(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// DeleteCheckpoints removes the rows of these snapshots and their pairs.
+// DeleteCheckpoints removes the rows of the snapshots and their pairs.
 func (c *Catalog) DeleteCheckpoints(ctx context.Context, storeID string, versions ...int) error {
 	return c.write(ctx, "delete checkpoints", func(ctx context.Context, tx *sql.Tx) error {
-		for _, v := range versions { // their pairs go with them
+		for _, v := range versions { // the foreign key removes their pairs
 			if _, err := tx.ExecContext(ctx, "DELETE FROM checkpoints WHERE store_id = ? AND version = ?", storeID, v); err != nil {
 				return err
 			}
@@ -129,8 +127,8 @@ func (c *Catalog) DeleteCheckpoints(ctx context.Context, storeID string, version
 	})
 }
 
-// ReplaceCheckpoints writes the store's row and makes these its only
-// snapshots. The highest version that was ever known stays known.
+// ReplaceCheckpoints writes the store's row and replaces all its snapshots with rows. The highest
+// known version is preserved.
 func (c *Catalog) ReplaceCheckpoints(ctx context.Context, s Store, rows []Checkpoint) error {
 	return c.write(ctx, "replace checkpoints", func(ctx context.Context, tx *sql.Tx) error {
 		if err := putStore(ctx, tx, s); err != nil {

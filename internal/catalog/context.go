@@ -11,34 +11,34 @@ import (
 // Context is a row of the table contexts: a saved context of a repository.
 type Context struct {
 	ID string
-	// OID is the commit that the row was made from: the row is good while the
-	// checkpoint's ref names it.
+	// OID is the commit from which the row was made: the row is valid while the checkpoint's ref
+	// points at it.
 	OID     string
 	Summary string
-	// Created is to the second; Order sorts those of one second.
+	// Created is to the second; Order sorts within a second.
 	Created             time.Time
 	Order               int64
 	Status, Cause, Mode string
-	// Worktree is the root of the worktree, Commit what was checked out there.
+	// Worktree is the root of the worktree, Commit the commit checked out there.
 	Worktree, Branch, Commit string
 	Session                  string
 	Files, Bytes             int64
-	// Text is what a search reads.
+	// Text is the text for searches.
 	Text string
 }
 
 // ContextFilter selects rows; an empty field selects all.
 type ContextFilter struct {
 	Worktree, Branch, Session, Status string
-	// Words all have to be in Text, as they are. Only with Words is Text read.
+	// Words must all occur in Text, literally. Text is only read if there are Words.
 	Words []string
-	// Limit is how many at most, 0 for all.
+	// Limit is the maximum number of rows, 0 for all.
 	Limit int
 }
 
-// contextTables are made by the first who writes a row. They are no migration:
-// a program that doesn't know them works with the database as before, and so
-// user_version stays what it is. A table of another shape would be another one.
+// contextTables are created by the first write of a row. They are not a migration: a program
+// without this feature works with the database as before, so user_version stays the same. A
+// different schema would need other table names.
 const contextTables = `CREATE TABLE IF NOT EXISTS contexts (
     repository TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS context_stamps (
     stamp TEXT NOT NULL
 ) WITHOUT ROWID;`
 
-// readContexts is retry; where the tables aren't there work doesn't run.
+// readContexts is like retry, but does not run work if the tables don't exist.
 func (c *Catalog) readContexts(ctx context.Context, what string, work func(ctx context.Context) error) error {
 	return c.retry(ctx, what, func(ctx context.Context) error {
 		var n int
@@ -77,8 +77,8 @@ func (c *Catalog) readContexts(ctx context.Context, what string, work func(ctx c
 	})
 }
 
-// ContextStamp is what the rows of a repository were last found to agree with,
-// as SetContexts was given it; empty if that isn't known.
+// ContextStamp returns the stamp that the rows of a repository last agreed with, as passed to
+// SetContexts; empty if it isn't known.
 func (c *Catalog) ContextStamp(ctx context.Context, repository string) (string, error) {
 	stamp := ""
 	err := c.readContexts(ctx, "read stamp", func(ctx context.Context) error {
@@ -91,7 +91,7 @@ func (c *Catalog) ContextStamp(ctx context.Context, repository string) (string, 
 	return stamp, err
 }
 
-// ContextOIDs are the commits of a repository's rows, by id.
+// ContextOIDs returns the commits of a repository's rows, by id.
 func (c *Catalog) ContextOIDs(ctx context.Context, repository string) (map[string]string, error) {
 	oids := map[string]string{}
 	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
@@ -111,8 +111,7 @@ func (c *Catalog) ContextOIDs(ctx context.Context, repository string) (map[strin
 const selectContexts = `SELECT id, ref_oid, summary, created_at, ordered, status, cause, mode, worktree,
     ifnull(branch, ''), ifnull(commit_oid, ''), ifnull(session_id, ''), files, bytes, `
 
-// Contexts are the rows of a repository that the filter selects, the newest
-// first.
+// Contexts returns the rows of a repository that match the filter, newest first.
 func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilter) ([]Context, error) {
 	var query strings.Builder
 	query.WriteString(selectContexts)
@@ -159,17 +158,16 @@ func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilt
 	return list, err
 }
 
-// ContextChange is what is written of a repository's contexts at once.
+// ContextChange is a set of changes of a repository's contexts.
 type ContextChange struct {
 	Put  []Context
 	Drop []string // ids
-	// Stamp is what the rows agree with from now on, empty if that isn't known.
-	// With After it counts only if that is what they agreed with before.
+	// Stamp is the stamp that the rows agree with after the change, empty if that isn't known. If
+	// After is set, Stamp is stored only if After was the former stamp.
 	Stamp, After string
 }
 
-// SetContexts writes rows of a repository over those that they may have, and
-// removes others.
+// SetContexts inserts or updates rows of a repository, and removes others.
 func (c *Catalog) SetContexts(ctx context.Context, repository string, change ContextChange) error {
 	return c.write(ctx, "set contexts", func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, contextTables); err != nil {
@@ -214,7 +212,7 @@ func putContexts(ctx context.Context, tx *sql.Tx, repository string, list []Cont
 	return nil
 }
 
-// DropContexts removes all that the catalog has of a repository's contexts.
+// DropContexts removes all rows of a repository's contexts.
 func (c *Catalog) DropContexts(ctx context.Context, repository string) error {
 	there := false
 	err := c.readContexts(ctx, "look for contexts", func(context.Context) error { there = true; return nil })
@@ -231,7 +229,7 @@ func (c *Catalog) DropContexts(ctx context.Context, repository string) error {
 	})
 }
 
-// ContextRepositories are the repositories of which there are rows.
+// ContextRepositories returns the repositories that have rows.
 func (c *Catalog) ContextRepositories(ctx context.Context) ([]string, error) {
 	var list []string
 	err := c.readContexts(ctx, "list repositories", func(ctx context.Context) error {

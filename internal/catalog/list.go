@@ -13,8 +13,7 @@ const selectCheckpoints = `SELECT version, ifnull(message, ''), created_at, kind
     ifnull(tree, '')
 FROM checkpoints WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC LIMIT ?`
 
-// Checkpoints are the store's snapshots, the newest first, at most limit; 0 is
-// all.
+// Checkpoints returns at most limit snapshots of the store, newest first. A limit of 0 means all.
 func (c *Catalog) Checkpoints(ctx context.Context, storeID string, limit int) ([]Checkpoint, error) {
 	if limit <= 0 {
 		limit = -1
@@ -22,7 +21,7 @@ func (c *Catalog) Checkpoints(ctx context.Context, storeID string, limit int) ([
 	return c.checkpoints(ctx, storeID, 0, math.MaxInt32, limit)
 }
 
-// CheckpointsBetween are those of the versions from low to high, the newest first.
+// CheckpointsBetween returns the snapshots with versions from low to high, newest first.
 func (c *Catalog) CheckpointsBetween(ctx context.Context, storeID string, low, high int) ([]Checkpoint, error) {
 	return c.checkpoints(ctx, storeID, low, high, -1)
 }
@@ -48,7 +47,7 @@ func (c *Catalog) checkpoints(ctx context.Context, storeID string, low, high, li
 		}
 		const query = `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
 WHERE store_id = ? AND version BETWEEN ? AND ? ORDER BY version DESC, created_at, checkpoint_id`
-		i := 0 // both lists descend
+		i := 0 // both lists are in descending order
 		return each(ctx, c.db, query, []any{storeID, list[len(list)-1].Version, list[0].Version}, func(rows *sql.Rows) error {
 			var p Pair
 			var version int

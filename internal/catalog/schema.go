@@ -6,12 +6,11 @@ import (
 	"fmt"
 )
 
-// migrations bring a database from the version of their index to the next;
-// PRAGMA user_version is how many it has had. A released one never changes.
+// migrations returns the statements that update a database from the version of their index to the
+// next; PRAGMA user_version is the number already applied. A released one never changes.
 func migrations() []string {
 	return []string{
-		// The tables as agentfs has always had them; a database that it made
-		// is at version 0 and has them.
+		// The original tables of agentfs; a database created by it is at version 0 and has them.
 		`CREATE TABLE IF NOT EXISTS stores (
     id TEXT PRIMARY KEY,
     name TEXT UNIQUE NOT NULL,
@@ -31,8 +30,7 @@ CREATE TABLE IF NOT EXISTS checkpoints (
     UNIQUE(store_id, version)
 );
 CREATE INDEX IF NOT EXISTS idx_checkpoints_store ON checkpoints(store_id, version DESC);`,
-		// What made a snapshot happen, and the checkpoints of commits that it
-		// is linked to.
+		// The cause of a snapshot, and the checkpoints of commits that it is linked to.
 		`ALTER TABLE stores ADD COLUMN kind TEXT NOT NULL DEFAULT 'tree';
 ALTER TABLE stores ADD COLUMN last_version INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN kind TEXT NOT NULL DEFAULT 'named';
@@ -62,15 +60,15 @@ CREATE TABLE pairs (
     FOREIGN KEY (store_id, version) REFERENCES checkpoints(store_id, version) ON DELETE CASCADE
 );
 CREATE INDEX idx_pairs_checkpoint ON pairs(checkpoint_id);`,
-		// What searches and comparisons of snapshots need of snapshot.json.
+		// The fields of snapshot.json that searches and comparisons need.
 		`ALTER TABLE checkpoints ADD COLUMN branch TEXT;
 ALTER TABLE checkpoints ADD COLUMN metadata TEXT;
 ALTER TABLE checkpoints ADD COLUMN tree TEXT;`,
 	}
 }
 
-// migrate brings the tables up to date. Two processes may do it at once: the
-// second finds it done.
+// migrate updates the tables to the current version. If two processes do it at once, the second
+// finds it done.
 func (c *Catalog) migrate(ctx context.Context) error {
 	steps := migrations()
 	at := 0

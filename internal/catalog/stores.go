@@ -13,32 +13,32 @@ import (
 type Store struct {
 	ID   string
 	Name string
-	// Dir is the store's folder (bundle_path), Root the project's (mount_path).
+	// Dir is the directory of the store (bundle_path), Root that of the project (mount_path).
 	Dir, Root string
 	// Size is the cap in bytes, 0 for the default.
 	Size    int64
 	Created time.Time  // to the second
 	Mounted *time.Time // nil: inactive
-	// Last is the highest version that the catalog ever had of the store.
+	// Last is the highest version of the store that was ever in the catalog.
 	Last int
-	// Checkpoints counts the rows; it is read, never written.
+	// Checkpoints is the number of rows; it is read, never written.
 	Checkpoints int
 }
 
 const selectStores = `SELECT id, name, bundle_path, mount_path, size_bytes, created_at, mounted_at, last_version,
     (SELECT count(*) FROM checkpoints WHERE store_id = stores.id) FROM stores `
 
-// Stores are all stores, by name.
+// Stores returns all stores, sorted by name.
 func (c *Catalog) Stores(ctx context.Context) ([]Store, error) {
 	return c.stores(ctx, "list stores", selectStores+"ORDER BY name")
 }
 
-// StoreByName is the store called name, or ErrNotFound.
+// StoreByName returns the store called name, or ErrNotFound.
 func (c *Catalog) StoreByName(ctx context.Context, name string) (Store, error) {
 	return one(c.stores(ctx, "find store", selectStores+"WHERE name = ?", name))
 }
 
-// StoreByID is the store with the id, or ErrNotFound.
+// StoreByID returns the store with the id, or ErrNotFound.
 func (c *Catalog) StoreByID(ctx context.Context, id string) (Store, error) {
 	return one(c.stores(ctx, "find store", selectStores+"WHERE id = ?", id))
 }
@@ -76,8 +76,8 @@ func (c *Catalog) stores(ctx context.Context, what, query string, args ...any) (
 	return list, err
 }
 
-// AddStore writes the row of a store, over the one that it may have. It is
-// ErrNameTaken if another store has its name.
+// AddStore inserts or updates the row of a store. The error is ErrNameTaken if another store has
+// its name.
 func (c *Catalog) AddStore(ctx context.Context, s Store) error {
 	return c.write(ctx, "add store", func(ctx context.Context, tx *sql.Tx) error { return putStore(ctx, tx, s) })
 }
@@ -99,7 +99,7 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, bundle_path = excluded.bund
 	return err
 }
 
-// DeleteStore removes the store's rows. It is no error if there are none.
+// DeleteStore removes the store's rows. It is not an error if there are none.
 func (c *Catalog) DeleteStore(ctx context.Context, id string) error {
 	return c.write(ctx, "delete store", func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{

@@ -1,5 +1,4 @@
-// Package cquote writes paths as git does in its output and reads them in its input:
-// as they are, or in the quotes of C.
+// Package cquote writes paths in the form of git's output and input: plain, or in C-style quotes.
 package cquote
 
 import (
@@ -8,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Path returns the path, in quotes if it has control bytes, quotes or backslashes, or isn't
-// UTF-8. Within quotes all but printable ASCII is in octal.
+// Path returns the path, quoted if it has control bytes, quotes or backslashes, or isn't UTF-8.
+// Within quotes everything but printable ASCII is written in octal.
 func Path(path string) string {
 	plain := utf8.ValidString(path)
 	for i := 0; plain && i < len(path); i++ {
@@ -21,7 +20,7 @@ func Path(path string) string {
 	return Quote(path)
 }
 
-// Quote returns the path in quotes, whatever it holds.
+// Quote returns the path in quotes even if it doesn't need them.
 func Quote(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')

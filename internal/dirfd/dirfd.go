@@ -1,6 +1,6 @@
-// Package dirfd reads and changes directories through open descriptors. A name is
-// always one entry of an open directory: what others do to the path above it, or
-// a symbolic link that they put there, cannot lead an operation elsewhere.
+// Package dirfd reads and changes directories through open descriptors. A name is always one entry
+// of an open directory: neither changes to the path above it, nor symbolic links put there by other
+// processes, can redirect an operation.
 package dirfd
 
 import (
@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Stat is the metadata of one file, in a form that can be filled
-// a hundred thousand times without allocating.
+// Stat holds the metadata of one file, in a form that can be filled a hundred thousand times
+// without allocating.
 type Stat struct {
 	Dev, Ino, Nlink uint64
 	Mode            uint32 // file type and permissions: S_IFMT | 07777
 	UID, GID        uint32
 	Size            int64
-	Blocks          int64 // allocated, of 512 bytes each
-	// Mtime and Ctime are nanoseconds since 1970, and stay at the ends of what
-	// an int64 holds (the years 1677 and 2262) for times beyond. ModTime has those too.
+	Blocks          int64 // allocated blocks of 512 bytes
+	// Mtime and Ctime are nanoseconds since 1970, clamped to the range of an int64 (the years 1677
+	// to 2262). ModTime returns the exact time.
 	Mtime, Ctime int64
-	// far is the modification time in full, which counts where Mtime is at an end.
+	// far is the exact modification time, used if Mtime is clamped.
 	far  struct{ sec, nsec int64 }
 	Rdev uint64
-	// Mounted reports whether something is mounted at the name, also a part of the same
-	// file system. Only Dir.Stat fills it in, where the system reports it.
+	// Mounted reports whether the entry is a mount point, including bind mounts of the same file
+	// system. Only Dir.Stat sets it, if the system reports it.
 	Mounted bool
 }
 
-// File types in Stat.Mode, as every Unix has them.
+// File types in Stat.Mode, the same on every Unix.
 const (
 	ModeType    = 0o170000
 	ModeSocket  = 0o140000
@@ -44,8 +44,8 @@ const (
 	ModePerm    = 0o7777
 )
 
-// Types of entries as getdents(2) reports them, which Dir.Names passes on.
-// TypeUnknown needs a Stat.
+// Types of entries as reported by getdents(2) and passed on by Dir.Names. TypeUnknown requires a
+// Stat.
 const (
 	TypeUnknown = 0
 	TypeFIFO    = 1
@@ -65,14 +65,13 @@ func (s *Stat) ModTime() time.Time {
 	return time.Unix(0, s.Mtime).UTC()
 }
 
-// setTimes fills in the times of modification and change, each in seconds and
-// nanoseconds since 1970.
+// setTimes sets the times of modification and change, given in seconds and nanoseconds since 1970.
 func (s *Stat) setTimes(msec, mnsec, csec, cnsec int64) {
 	s.Mtime, s.Ctime = nanos(msec, mnsec), nanos(csec, cnsec)
 	s.far.sec, s.far.nsec = msec, mnsec
 }
 
-// nanos are nanoseconds since 1970, as near as an int64 comes to them.
+// nanos returns nanoseconds since 1970, clamped to the range of an int64.
 func nanos(sec, nsec int64) int64 {
 	const second = 1_000_000_000
 	switch {
@@ -93,31 +92,30 @@ func (s *Stat) IsRegular() bool { return s.Mode&ModeType == ModeRegular }
 // IsSymlink reports whether it is a symbolic link.
 func (s *Stat) IsSymlink() bool { return s.Mode&ModeType == ModeSymlink }
 
-// Coarse reports whether the file system seems to keep change times in whole
-// seconds only: a change within the second in which the file was read may not be
-// recognised later.
+// Coarse reports whether the file system seems to store change times in whole seconds only: a
+// change within the second in which the file was read may remain undetected.
 func (s *Stat) Coarse() bool { return s.Ctime%1_000_000_000 == 0 }
 
-// ErrNotRegular means that something else than a regular file has the name.
+// ErrNotRegular means that an entry is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// errBadName is the error for a name that could lead out of the directory.
+// errBadName is the error for a name that could refer to something outside of the directory.
 var errBadName = errors.New("not a name in a directory")
 
-// Dir is an open directory. Its methods take the name of an entry, never a
-// path: what is done by them stays in the directory whatever others do to the
-// path that led to it, and no symbolic link is followed.
+// Dir is an open directory. Its methods take the name of an entry, never a path: operations stay in
+// the directory even if other processes change the path that led to it, and no symbolic link is
+// followed.
 //
-// It is safe for concurrent use, but for Names and Close.
+// It is safe for concurrent use, except for Names and Close.
 type Dir struct {
 	fd   int
 	path string // for messages only
 }
 
-// Path is the path by which the directory was opened, for messages.
+// Path returns the path by which the directory was opened, for messages.
 func (d *Dir) Path() string { return d.path }
 
-// join is the path of an entry, for messages.
+// join returns the path of an entry, for messages.
 func (d *Dir) join(name string) string {
 	if strings.HasSuffix(d.path, "/") {
 		return d.path + name
@@ -125,7 +123,7 @@ func (d *Dir) join(name string) string {
 	return d.path + "/" + name
 }
 
-// fail is the error of an operation on an entry; nil if err is.
+// fail returns the error of an operation on an entry, or nil if err is nil.
 func (d *Dir) fail(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -133,7 +131,7 @@ func (d *Dir) fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: d.join(name), Err: err}
 }
 
-// checkName returns an error for anything but one name.
+// checkName returns an error if name is not a single path element.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.IndexByte(name, '/') >= 0 {
 		return errBadName

@@ -15,7 +15,7 @@ const (
 
 // names is Dir.Names; it needs no buffer.
 func names(d *Dir, _ []byte, yield func(name []byte, dtype byte) error) error {
-	// Opened anew: a descriptor's copy would share its position.
+	// A duplicated descriptor would share its offset, so the directory is opened again.
 	fd, err := openat(d.fd, ".", unix.O_DIRECTORY)
 	if err != nil {
 		return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
@@ -68,10 +68,10 @@ func fchmodat(dir int, name string, mode uint32) error {
 	return unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// statAt fills to with the data of an entry.
+// statAt fills to with the metadata of an entry.
 func statAt(dir int, name string, to *Stat) error { return statByName(dir, name, to) }
 
-// procPath returns "": the system has no paths that lead through a descriptor.
+// procPath returns "": the system has no paths through descriptors.
 func procPath(int, string) string { return "" }
 
 func exchange(int, string, string) error { return errors.ErrUnsupported }

@@ -15,8 +15,8 @@ const (
 	utimeOmit = unix.UTIME_OMIT
 )
 
-// direntName is where the name begins in a linux_dirent64: behind the inode
-// (8 bytes), the offset (8), the record's length (2) and the type (1).
+// direntName is the offset of the name in a linux_dirent64: after the inode (8 bytes), the offset
+// (8), the record's length (2) and the type (1).
 const direntName = 19
 
 // names is Dir.Names.
@@ -41,7 +41,7 @@ func names(d *Dir, buf []byte, yield func(name []byte, dtype byte) error) error 
 	}
 }
 
-// dirents decodes the entries in a buffer that getdents filled.
+// dirents decodes the entries in a buffer filled by getdents.
 func dirents(buf []byte, yield func(name []byte, dtype byte) error) error {
 	for len(buf) > direntName {
 		length := int(binary.NativeEndian.Uint16(buf[16:]))
@@ -64,7 +64,7 @@ func dirents(buf []byte, yield func(name []byte, dtype byte) error) error {
 	return nil
 }
 
-// fill converts st; the types of its fields differ between processors.
+// fill converts st, whose field types differ between processors.
 func fill(st *unix.Stat_t, to *Stat) {
 	*to = Stat{
 		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink), //nolint:unconvert // 32 bits on some
@@ -77,8 +77,8 @@ func fill(st *unix.Stat_t, to *Stat) {
 // statxFlags make statx behave as lstat.
 const statxFlags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
 
-// statAt fills to with the data of an entry. Where statx is missing or forbidden
-// it isn't known whether something is mounted there.
+// statAt fills to with the metadata of an entry. If statx is missing or forbidden, Mounted isn't
+// set.
 func statAt(dir int, name string, to *Stat) error {
 	var st unix.Statx_t
 	switch err := statx(dir, name, &st); {
@@ -97,13 +97,12 @@ func statAt(dir int, name string, to *Stat) error {
 	return nil
 }
 
-// procPath is a path that leads to an entry through the descriptor of its
-// directory: of any depth, and whatever is renamed above it.
+// procPath returns a path to an entry through the descriptor of its directory: it works at any
+// depth, and after renames above it.
 func procPath(dir int, name string) string { return "/proc/self/fd/" + strconv.Itoa(dir) + "/" + name }
 
-// fchmodat sets the permissions of an entry that is no symbolic link. Linux
-// has a call for that since 6.6; before, a descriptor that only names the file
-// and its place in /proc do the same.
+// fchmodat sets the permissions of an entry that is not a symbolic link. Linux has a call for that
+// since 6.6; on older kernels it uses an O_PATH descriptor and its path in /proc.
 func fchmodat(dir int, name string, mode uint32) error {
 	err := unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// StatFile fills to with the data of an open file.
+// StatFile fills to with the metadata of an open file.
 func StatFile(f *os.File, to *Stat) error {
 	return disk.Syscall("stat", f, func(fd int) error { return fstat(fd, to) })
 }
 
-// OpenFile opens the regular file name for reading. It never waits, as opening
-// a FIFO does: what isn't a regular file is ErrNotRegular, or the system's error.
+// OpenFile opens the regular file name for reading. It never blocks, as opening a FIFO would: for
+// anything but a regular file the error is ErrNotRegular, or the system's error.
 func (d *Dir) OpenFile(name string) (*os.File, error) {
 	var st Stat
 	f, err := d.openRegular(name, &st)
@@ -25,11 +25,10 @@ func (d *Dir) OpenFile(name string) (*os.File, error) {
 	return os.NewFile(uintptr(f.fd), d.join(name)), nil
 }
 
-// ReadSmall reads the regular file name into buf if it fits in there, and fills
-// before and after with its data at both ends. It returns the length read: what
-// was at the beginning of buf is the file if before and after agree in Size,
-// Mtime and Ctime and the length is the Size. A file larger than buf is not
-// read: n is -1.
+// ReadSmall reads the regular file name into buf if it fits, and fills before and after with the
+// metadata before and after reading. It returns the number of bytes read. They are the content of
+// the file if before and after agree in Size, Mtime and Ctime and the number equals Size. A file
+// larger than buf is not read: n is -1.
 func (d *Dir) ReadSmall(name string, buf []byte, before, after *Stat) (n int, err error) {
 	f, err := d.openRegular(name, before)
 	if err != nil {
@@ -39,8 +38,7 @@ func (d *Dir) ReadSmall(name string, buf []byte, before, after *Stat) (n int, er
 	return f.read(buf, before, after)
 }
 
-// ReadSettled is ReadSmall after StartWriteback, and returns the file's extended
-// attributes too.
+// ReadSettled is ReadSmall after StartWriteback, and also returns the file's extended attributes.
 func (d *Dir) ReadSettled(name string, buf []byte, before, after *Stat) (n int, list []Xattr, err error) {
 	f, err := d.openRegular(name, before)
 	if err != nil {
@@ -57,7 +55,7 @@ func (d *Dir) ReadSettled(name string, buf []byte, before, after *Stat) (n int, 
 	return n, list, err
 }
 
-// regular is a regular file that is open for reading.
+// regular is a regular file open for reading.
 type regular struct {
 	dir  *Dir
 	name string

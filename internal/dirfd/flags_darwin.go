@@ -2,8 +2,8 @@ package dirfd
 
 import "os"
 
-// CopyFlags does nothing: flags are those of another kind here.
+// CopyFlags does nothing: flags differ on this system.
 func CopyFlags(_, _ *os.File) error { return nil }
 
-// AppendOnly reports that the directory has no such flag.
+// AppendOnly returns false: directories have no such flag.
 func AppendOnly(*Dir) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// longestName is what a name may have on any file system in use, in bytes.
+// longestName is the maximum length of a name on any file system in use, in bytes.
 const longestName = 255
 
 // statx is unix.Statx for one name, without its allocation.

@@ -33,8 +33,8 @@ func (d *Dir) Open(name string) (*Dir, error) {
 	return &Dir{fd: fd, path: d.join(name)}, nil
 }
 
-// openat opens for reading, without a trace in the access time where that is
-// allowed: only the file's owner may ask for it.
+// openat opens for reading, without changing the access time if that is permitted: only the file's
+// owner may request it.
 func openat(dir int, name string, flags int) (int, error) {
 	flags |= unix.O_RDONLY | unix.O_CLOEXEC
 	fd, err := openatRetry(dir, name, flags|noAtime, 0)
@@ -61,7 +61,7 @@ func (d *Dir) Close() error {
 	return nil
 }
 
-// Self fills to with the directory's own data.
+// Self fills to with the directory's own metadata.
 func (d *Dir) Self(to *Stat) error {
 	if err := fstat(d.fd, to); err != nil {
 		return &fs.PathError{Op: "stat", Path: d.path, Err: err}
@@ -78,21 +78,20 @@ func fstat(fd int, to *Stat) error {
 	return nil
 }
 
-// Names calls yield for each entry of the directory but "." and "..", in the order
-// of the file system, with its name, which is only valid until yield returns, and
-// its type where the file system reports it. It may read into buf, which should be
-// 8 KiB or more, and begins at the first entry each time. An error of yield stops it
-// and is returned unchanged.
+// Names calls yield for each entry of the directory except "." and "..", in the order of the file
+// system, with its name, which is only valid until yield returns, and its type if the file system
+// reports it. It may use buf, which should be 8 KiB or more, and starts at the first entry each
+// time. An error of yield stops it and is returned unchanged.
 func (d *Dir) Names(buf []byte, yield func(name []byte, dtype byte) error) error {
 	return names(d, buf, yield)
 }
 
-// Stat fills to with the data of the entry name.
+// Stat fills to with the metadata of the entry name.
 func (d *Dir) Stat(name string, to *Stat) error {
 	return d.fail("stat", name, statAt(d.fd, name, to))
 }
 
-// statByName is statAt by the call that every Unix has.
+// statByName implements statAt by fstatat, which every Unix has.
 func statByName(dir int, name string, to *Stat) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -106,7 +105,7 @@ func statByName(dir int, name string, to *Stat) error {
 	return nil
 }
 
-// Readlink returns where the symbolic link name points.
+// Readlink returns the target of the symbolic link name.
 func (d *Dir) Readlink(name string) (string, error) {
 	err := checkName(name)
 	for size := 256; err == nil; size *= 4 {
@@ -119,7 +118,7 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return "", d.fail("readlink", name, err)
 }
 
-// change makes one change to the directory.
+// change performs one change of the directory.
 func (d *Dir) change(op, name string, do func() error) error {
 	if err := checkName(name); err != nil {
 		return d.fail(op, name, err)
@@ -130,8 +129,8 @@ func (d *Dir) change(op, name string, do func() error) error {
 	return d.fail(op, name, disk.IgnoreEINTR(do))
 }
 
-// Create makes the file name, which must not be there, and opens it for reading
-// and writing. perm goes through the umask.
+// Create creates the file name, which must not exist, and opens it for reading and writing. perm is
+// subject to the umask.
 func (d *Dir) Create(name string, perm uint32) (*os.File, error) {
 	fd := -1
 	err := d.change("create", name, func() (err error) {
@@ -144,13 +143,13 @@ func (d *Dir) Create(name string, perm uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), d.join(name)), nil
 }
 
-// Mkdir makes the directory name. perm goes through the umask.
+// Mkdir creates the directory name. perm is subject to the umask.
 func (d *Dir) Mkdir(name string, perm uint32) error {
 	return d.change("mkdir", name, func() error { return unix.Mkdirat(d.fd, name, perm) })
 }
 
-// Rename moves the entry from to other, which may be d, under the name to, in place
-// of what has that name.
+// Rename moves the entry from to other, which may be d, under the name to. It replaces an existing
+// entry of that name.
 func (d *Dir) Rename(from string, other *Dir, to string) error {
 	if err := checkName(from); err != nil {
 		return d.fail("rename", from, err)
@@ -158,8 +157,8 @@ func (d *Dir) Rename(from string, other *Dir, to string) error {
 	return other.change("rename", to, func() error { return unix.Renameat(d.fd, from, other.fd, to) })
 }
 
-// Exchange swaps two entries atomically; errors.ErrUnsupported
-// where the system or the file system can't.
+// Exchange swaps two entries atomically. The error is errors.ErrUnsupported if the system or the
+// file system can't do that.
 func (d *Dir) Exchange(a, b string) error {
 	if err := checkName(a); err != nil {
 		return d.fail("exchange", a, err)
@@ -167,7 +166,7 @@ func (d *Dir) Exchange(a, b string) error {
 	return d.change("exchange", b, func() error { return exchange(d.fd, a, b) })
 }
 
-// Unlink removes the entry name, which is no directory.
+// Unlink removes the entry name, which must not be a directory.
 func (d *Dir) Unlink(name string) error {
 	return d.change("unlink", name, func() error { return unix.Unlinkat(d.fd, name, 0) })
 }
@@ -177,12 +176,12 @@ func (d *Dir) Rmdir(name string) error {
 	return d.change("rmdir", name, func() error { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) })
 }
 
-// Symlink makes the symbolic link name, which points to target.
+// Symlink creates the symbolic link name, which points to target.
 func (d *Dir) Symlink(target, name string) error {
 	return d.change("symlink", name, func() error { return unix.Symlinkat(target, d.fd, name) })
 }
 
-// Link makes name in other one more name of the file from.
+// Link creates the hard link name in other to the file from.
 func (d *Dir) Link(from string, other *Dir, name string) error {
 	if err := checkName(from); err != nil {
 		return d.fail("link", from, err)
@@ -190,8 +189,7 @@ func (d *Dir) Link(from string, other *Dir, name string) error {
 	return other.change("link", name, func() error { return unix.Linkat(d.fd, from, other.fd, name, 0) })
 }
 
-// SetOwnTime sets when the directory itself was last modified, as Entry.SetTime
-// does.
+// SetOwnTime sets the modification time of the directory itself, as Entry.SetTime does.
 func (d *Dir) SetOwnTime(mtime time.Time) error {
 	if err := step(d, "utimes", "."); err != nil {
 		return err
@@ -199,7 +197,7 @@ func (d *Dir) SetOwnTime(mtime time.Time) error {
 	return d.fail("utimes", ".", disk.IgnoreEINTR(func() error { return utimes(d.fd, ".", 0, mtime) }))
 }
 
-// Duplicate returns the directory as a file that outlives it.
+// Duplicate returns the directory as a file that stays open after Close.
 func (d *Dir) Duplicate() (*os.File, error) {
 	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// xattrRoom is enough for the names that most files have.
+// xattrRoom is the initial buffer size, sufficient for the names of most files.
 const xattrRoom = 256
 
 // Xattr is an extended attribute.
@@ -22,24 +22,24 @@ type Xattr struct {
 	Value []byte
 }
 
-// Xattrs are the extended attributes of one file. Labels that a security module gives
-// are not among them. A Xattrs is used while its file or directory is open.
+// Xattrs accesses the extended attributes of one file, except labels of security modules. It must
+// not be used after its file or directory is closed.
 type Xattrs struct {
-	path string   // by which it is reached unless fd is valid; for messages
+	path string   // path used if fd is -1, and in messages
 	via  string   // tried before path, if not empty
 	fd   int      // -1: by path
-	file *os.File // of fd, kept open; nil if a Dir has it
-	err  error    // of every call
+	file *os.File // owner of fd, kept open; nil if it is a Dir
+	err  error    // returned by every call
 }
 
-// FileXattrs are those of an open file or directory.
+// FileXattrs returns the attributes of an open file or directory.
 func FileXattrs(f *os.File) Xattrs { return Xattrs{path: f.Name(), fd: int(f.Fd()), file: f} }
 
-// DirXattrs are those of an open directory.
+// DirXattrs returns the attributes of an open directory.
 func DirXattrs(d *Dir) Xattrs { return Xattrs{path: d.path, fd: d.fd} }
 
-// EntryXattrs are those of the entry name; of a symbolic link its own. The system
-// offers these by path only: one that leads through the descriptor is tried first.
+// EntryXattrs returns the attributes of the entry name, without following a symbolic link. The
+// system offers these by path only: a path through the descriptor is tried first.
 func EntryXattrs(d *Dir, name string) Xattrs {
 	if err := checkName(name); err != nil {
 		return Xattrs{err: d.fail("xattr", name, err)}
@@ -47,7 +47,7 @@ func EntryXattrs(d *Dir, name string) Xattrs {
 	return Xattrs{path: d.join(name), via: procPath(d.fd, name), fd: -1}
 }
 
-// List returns the attributes by name; none where the file system has none.
+// List returns the attributes sorted by name, or none if the file system doesn't support them.
 func (x Xattrs) List() (list []Xattr, err error) {
 	err = x.reach(func(path string) error {
 		names, err := whole(func(to []byte) (int, error) {
@@ -76,9 +76,9 @@ func (x Xattrs) List() (list []Xattr, err error) {
 			})
 			switch {
 			case errors.Is(err, errNoXattr), errors.Is(err, errors.ErrUnsupported):
-				// It went meanwhile, or is a name without a value.
+				// It was removed meanwhile, or is a name without a value.
 			case err != nil:
-				list = nil // all of them, by the other path, or none
+				list = nil // all of them by the other path, or none
 				return &fs.PathError{Op: "getxattr " + name, Path: path, Err: err}
 			default:
 				list = append(list, Xattr{Name: name, Value: value})
@@ -90,8 +90,7 @@ func (x Xattrs) List() (list []Xattr, err error) {
 	return list, err
 }
 
-// Set sets an attribute. Where the file system has none the error is
-// errors.ErrUnsupported.
+// Set sets an attribute. The error is errors.ErrUnsupported if the file system has no attributes.
 func (x Xattrs) Set(name string, value []byte) error {
 	return x.change("setxattr", func(path string) error {
 		if x.fd >= 0 {
@@ -101,7 +100,7 @@ func (x Xattrs) Set(name string, value []byte) error {
 	})
 }
 
-// Remove removes an attribute, if the file has it.
+// Remove removes an attribute if the file has it.
 func (x Xattrs) Remove(name string) error {
 	return x.change("removexattr", func(path string) error {
 		if x.fd >= 0 {
@@ -121,7 +120,7 @@ func (x Xattrs) reach(do func(path string) error) error {
 		if err := do(x.via); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		// It went, or /proc isn't mounted.
+		// It was removed, or /proc isn't mounted.
 	}
 	return do(x.path)
 }
@@ -139,7 +138,7 @@ func (x Xattrs) change(op string, do func(path string) error) error {
 	})
 }
 
-// whole reads what may be longer than expected, and may grow meanwhile.
+// whole reads a value that may be longer than expected, and may grow meanwhile.
 func whole(read func(to []byte) (int, error)) ([]byte, error) {
 	for buf := make([]byte, xattrRoom); ; {
 		n, err := read(buf)
@@ -158,8 +157,8 @@ func whole(read func(to []byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// ours reports whether an extended attribute belongs to the file. Others belong
-// to the system: labels that a security module gives, and views of other data.
+// ours reports whether an extended attribute belongs to the file. The other ones belong to the
+// system: labels of security modules, and views of other data.
 func ours(name string) bool {
 	switch {
 	case strings.HasPrefix(name, "security."):
@@ -167,5 +166,5 @@ func ours(name string) bool {
 	case strings.HasPrefix(name, "system."):
 		return name == "system.posix_acl_access" || name == "system.posix_acl_default"
 	}
-	return !strings.HasPrefix(name, "trusted.SGI_ACL_") // how XFS keeps the two above
+	return !strings.HasPrefix(name, "trusted.SGI_ACL_") // XFS's form of the two above
 }

@@ -9,26 +9,25 @@ import (
 	"slices"
 )
 
-// Batch makes several writes durable with two waits for the disk, however many
-// they are: one for all contents, then, after the renames, one for all names. A
-// crash leaves each renamed path whole, old or new, and no rename without the
-// contents; of the renames themselves any may be missing until Commit returns.
+// Batch makes any number of writes durable with two waits for the disk: one for all contents, then,
+// after the renames, one for all names. A crash leaves each renamed path complete, old or new, and
+// no rename without its contents. Until Commit returns, any of the renames may be lost.
 //
-// The zero Batch is ready. A Batch isn't safe for concurrent use, and isn't used
-// again after Commit or Discard.
+// The zero Batch is ready to use. A Batch isn't safe for concurrent use, and must not be used after
+// Commit or Discard.
 type Batch struct {
 	contents []string // files and directories synced before the renames
 	renames  []rename
 }
 
-// rename is one that Commit makes.
+// rename is a rename to be made by Commit.
 type rename struct {
 	from, to string
 	temp     bool // from was made by Write
 }
 
-// Sync adds files or directories that were written already. What isn't there
-// when they are synced is passed over.
+// Sync adds files or directories that were written already. Those that don't exist when they are
+// synced are skipped.
 func (b *Batch) Sync(paths ...string) {
 	for _, path := range paths {
 		if !slices.Contains(b.contents, path) {
@@ -37,7 +36,7 @@ func (b *Batch) Sync(paths ...string) {
 	}
 }
 
-// Write adds the replacement of the file path by data. Its directory must exist.
+// Write adds the replacement of the file path with data. Its directory must exist.
 func (b *Batch) Write(path string, data []byte, perm fs.FileMode) error {
 	if err := Step("write", path); err != nil {
 		return err
@@ -51,13 +50,13 @@ func (b *Batch) Write(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// Rename adds a rename. Renames are made in the order in which they were added.
+// Rename adds a rename. Renames are made in the order of the calls.
 func (b *Batch) Rename(from, to string) {
 	b.renames = append(b.renames, rename{from: from, to: to})
 }
 
-// Commit syncs, renames, and syncs the directories of the renames. On an error
-// before the last rename the temporary files that are left are removed.
+// Commit syncs, renames, and syncs the directories of the renames. On an error before the last
+// rename it removes the remaining temporary files.
 func (b *Batch) Commit() error {
 	for _, path := range b.contents {
 		if err := Step("sync", path); err != nil {
@@ -86,7 +85,7 @@ func (b *Batch) Commit() error {
 	return SyncFiles(nil, dirs)
 }
 
-// Discard removes what Write has written and Commit hasn't renamed.
+// Discard removes the temporary files of Write that Commit hasn't renamed.
 func (b *Batch) Discard() error {
 	var failed []error
 	for _, r := range b.renames {

@@ -13,13 +13,13 @@ const (
 	seekHole = unix.SEEK_HOLE
 )
 
-// Clone makes the content of dst that of src: not on this system, which only
-// clones to new files. See CloneFile.
+// Clone always fails with errors.ErrUnsupported: the system only clones to new files. See
+// CloneFile.
 func Clone(dst, _ *os.File) error {
 	return &fs.PathError{Op: "clone", Path: dst.Name(), Err: errors.ErrUnsupported}
 }
 
-// CloneRange is Clone for a part of src: not on this system.
+// CloneRange always fails with errors.ErrUnsupported.
 func CloneRange(dst *os.File, _ int64, _ *os.File, _, _ int64) error {
 	return &fs.PathError{Op: "clone", Path: dst.Name(), Err: errors.ErrUnsupported}
 }
@@ -32,13 +32,13 @@ func cloneFile(src *os.File, dst string) error {
 	return err
 }
 
-// PunchHole makes n bytes of f at off a hole: not on this system.
+// PunchHole always fails with errors.ErrUnsupported.
 func PunchHole(f *os.File, _, _ int64) error {
 	return &fs.PathError{Op: "punch hole", Path: f.Name(), Err: errors.ErrUnsupported}
 }
 
-// Sync asks the system to write everything to the disks: it has no call for
-// one file system, and none that waits for the disk's own cache.
+// Sync asks the system to write everything to the disks. The system has no call that syncs a single
+// file system, and none that waits for the disk's own cache.
 func Sync(dir string) error {
 	if err := Step("sync", dir); err != nil {
 		return err
@@ -49,13 +49,12 @@ func Sync(dir string) error {
 	return nil
 }
 
-// StartWriteback does nothing: the system has no call that starts it.
+// StartWriteback does nothing: the system has no call for it.
 func StartWriteback(*os.File) {}
 
 func StartWritebackFD(int) {}
 
-// Exchange gives each of two files or directories of one file system the other's place, in
-// one step.
+// Exchange swaps two files or directories of one file system atomically.
 func Exchange(a, b string) error {
 	if err := Step("exchange", a); err != nil {
 		return err
@@ -66,9 +65,9 @@ func Exchange(a, b string) error {
 	return nil
 }
 
-// StartWriting does nothing: the system has no call that starts it.
+// StartWriting does nothing: the system has no call for it.
 func StartWriting(*os.File) {}
 
-// Unwritten returns how many bytes of all programs wait to be written to disks,
+// Unwritten returns the number of bytes of all programs that wait to be written to disks; it is
 // negative if that isn't known.
 func Unwritten() int64 { return -1 }

@@ -16,9 +16,8 @@ const (
 	seekHole = unix.SEEK_HOLE
 )
 
-// Clone makes the whole content of dst that of src, sharing its blocks until
-// either is written to. Where that can't be, dst is as before and the error is
-// errors.ErrUnsupported.
+// Clone replaces the whole content of dst with that of src; they share blocks until one of them is
+// written to. If that isn't possible, dst is unchanged and the error is errors.ErrUnsupported.
 func Clone(dst, src *os.File) error {
 	if err := Step("clone", dst.Name()); err != nil {
 		return err
@@ -32,9 +31,9 @@ func clone(dst, src *os.File) error {
 	})
 }
 
-// CloneRange is Clone for n bytes of src at srcOff, which come to dstOff. The
-// file system may want offsets and length to be whole blocks, but for a length
-// that ends src; n 0 is all that follows srcOff.
+// CloneRange is like Clone for n bytes of src at srcOff, which are cloned to dstOff. The file
+// system may require offsets and length to be multiples of its block size, unless the range ends at
+// the end of src. n 0 means everything after srcOff.
 func CloneRange(dst *os.File, dstOff int64, src *os.File, srcOff, n int64) error {
 	if err := Step("clone", dst.Name()); err != nil {
 		return err
@@ -47,8 +46,8 @@ func CloneRange(dst *os.File, dstOff int64, src *os.File, srcOff, n int64) error
 	})
 }
 
-// cloneError returns errors.ErrUnsupported for the errors by which file systems
-// report that they can't clone, which differ; other errors unchanged.
+// cloneError maps the various errors by which file systems report that they can't clone to
+// errors.ErrUnsupported, and returns other errors unchanged.
 func cloneError(err error) error {
 	for _, cannot := range []error{unix.ENOTTY, unix.EXDEV, unix.EINVAL, unix.EPERM, unix.EBADF, errors.ErrUnsupported} {
 		if errors.Is(err, cannot) {
@@ -62,8 +61,8 @@ func cloneFile(src *os.File, dst string) error {
 	return create(src, dst, func(out *os.File, _ fs.FileInfo) error { return clone(out, src) })
 }
 
-// PunchHole makes n bytes of f at off a hole: they read as zeros and need no
-// room; the file's length stays. errors.ErrUnsupported where that can't be.
+// PunchHole makes n bytes of f at off a hole: they read as zeros and occupy no space; the length of
+// f doesn't change. The error is errors.ErrUnsupported if that isn't possible.
 func PunchHole(f *os.File, off, n int64) error {
 	if err := Step("punch", f.Name()); err != nil {
 		return err
@@ -73,8 +72,8 @@ func PunchHole(f *os.File, off, n int64) error {
 	})
 }
 
-// Sync waits until everything that was written to the file system that holds
-// the directory dir, by any process, is on the disk.
+// Sync waits until all data written by any process to the file system of the directory dir is on
+// the disk.
 func Sync(dir string) error {
 	if err := Step("sync", dir); err != nil {
 		return err
@@ -86,25 +85,23 @@ func Sync(dir string) error {
 	return errors.Join(Syscall("syncfs", f, unix.Syncfs), f.Close())
 }
 
-// StartWriteback starts writing the file's dirty pages to the disk, and waits
-// for those that are being written. While a page that a program has mapped is
-// dirty, the program's further writes to it leave the file's times as they are;
-// the first one after this changes them. It waits for nothing that it starts.
+// StartWriteback starts writing the file's dirty pages to the disk, and waits only for pages that
+// are already being written. While a page that a program has mapped is dirty, further writes of
+// that program don't change the file's times; the first write after StartWriteback does.
 func StartWriteback(f *os.File) {
 	StartWritebackFD(int(f.Fd()))
 	runtime.KeepAlive(f)
 }
 
-// StartWritebackFD has no error to return: what can't be written now will fail for
-// the writer, and the file is read as it is.
+// StartWritebackFD is StartWriteback for a descriptor. It ignores errors: the writer will get them,
+// and the file can be read anyway.
 func StartWritebackFD(fd int) {
 	_ = IgnoreEINTR(func() error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
 	})
 }
 
-// Exchange gives each of two files or directories of one file system the other's place, in
-// one step.
+// Exchange swaps two files or directories of one file system atomically.
 func Exchange(a, b string) error {
 	if err := Step("exchange", a); err != nil {
 		return err
@@ -115,12 +112,12 @@ func Exchange(a, b string) error {
 	return nil
 }
 
-// StartWriting starts writing a file's data to the disk, and doesn't wait.
+// StartWriting starts writing a file's data to the disk without waiting.
 func StartWriting(f *os.File) {
-	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // only sooner
+	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // best effort
 }
 
-// Unwritten returns how many bytes of all programs wait to be written to disks,
+// Unwritten returns the number of bytes of all programs that wait to be written to disks; it is
 // negative if that isn't known.
 func Unwritten() int64 {
 	data, err := os.ReadFile("/proc/meminfo")

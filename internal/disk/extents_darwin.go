@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// Extents calls visit with the stretches of a file that take room on the disk.
+// Extents always fails with errors.ErrUnsupported.
 func Extents(*os.File, func(Extent)) error { return errors.ErrUnsupported }

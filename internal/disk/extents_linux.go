@@ -32,8 +32,8 @@ type fiemap struct {
 	}
 }
 
-// Extents calls visit with the stretches of a file that take room on the disk. Those that
-// have a place there have one above 0; shared are those that other files have, too.
+// Extents calls visit with the extents of a file that are allocated on the disk. Place is 0 for
+// those without an address of their own. Shared ones belong to other files, too.
 func Extents(f *os.File, visit func(e Extent)) error {
 	args := &fiemap{}
 	for {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Identity is not known here.
+// Identity returns "": it is not known on this system.
 func Identity(string) string { return "" }
 
-// Changed is when the file's content or attributes last changed (ctime).
+// Changed returns the time of the file's last change of content or attributes (ctime).
 func Changed(info fs.FileInfo) time.Time {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

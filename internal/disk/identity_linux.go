@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity distinguishes a directory from every other that its file system has ever had
-// at any path: its inode and when that was made. It is "" where that isn't known
-// or may change, and of a symbolic link that of the link. A device's number is
-// not in it: it can be another one after a restart.
+// Identity distinguishes a directory from every other one that its file system has ever had at any
+// path: it consists of its inode number and creation time. It is "" if that isn't known or may
+// change. A symbolic link is not followed. The device number is not included, as it can change with
+// a restart.
 func Identity(path string) string {
 	switch space, err := SpaceAt(path); {
 	case err != nil:
@@ -28,7 +28,7 @@ func Identity(path string) string {
 	return fmt.Sprintf("%d-%d.%09d", st.Ino, st.Btime.Sec, st.Btime.Nsec)
 }
 
-// Changed is when the file's content or attributes last changed (ctime).
+// Changed returns the time of the file's last change of content or attributes (ctime).
 func Changed(info fs.FileInfo) time.Time {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

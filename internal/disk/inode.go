@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Inode names the file among those of its file system. A file that was
-// replaced has another one than before, unless that was free again.
+// Inode identifies the file within its file system. A replaced file has another inode than before,
+// unless the old number was reused.
 func Inode(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -17,8 +17,7 @@ func Inode(info fs.FileInfo) string {
 	return "." + strconv.FormatUint(uint64(stat.Ino), 36) //nolint:unconvert // 32 bits on some systems
 }
 
-// Owned reports whether the file, or the link itself, belongs to the user that
-// this process runs as.
+// Owned reports whether the file, or the link itself, belongs to the user of this process.
 func Owned(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"syscall"
 )
 
-// Linking is a way of giving a file's content a second place.
+// Linking is a way to make a file's content available at a second path.
 type Linking string
 
 // The ways, best first.
 const (
-	// Reflink makes a new file that shares its blocks with the old one until
-	// either is written to.
+	// Reflink makes a new file that shares its blocks with the old one until one of them is written
+	// to.
 	Reflink Linking = "reflink"
-	// Hardlink gives the file one more name.
+	// Hardlink adds another name for the file.
 	Hardlink Linking = "hard link"
-	// Copy doubles the bytes. It works everywhere.
+	// Copy copies the bytes. It works everywhere.
 	Copy Linking = "copy"
 )
 
-// LinkingAt returns the best way that the file system of the directory dir
-// supports. It tries them with temporary files, which it removes.
+// LinkingAt returns the best way that the file system of the directory dir supports. It tries them
+// with temporary files, which it removes.
 func LinkingAt(dir string) (how Linking, err error) {
 	if err := Step("create", filepath.Join(dir, tempMark)); err != nil {
 		return "", err
@@ -35,7 +35,7 @@ func LinkingAt(dir string) (how Linking, err error) {
 		return "", fmt.Errorf("try links in %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
-	// Some file systems refuse to share the blocks of what has none.
+	// Some file systems can't clone a file without blocks.
 	if _, err := f.Write(make([]byte, 4096)); err != nil {
 		return "", fmt.Errorf("try links in %s: %w", dir, err)
 	}
@@ -57,15 +57,15 @@ func LinkingAt(dir string) (how Linking, err error) {
 	return Copy, nil
 }
 
-// cannotLink reports whether the error means that a file can't be linked to that
-// place, or not once more, though it can be copied there.
+// cannotLink reports whether the error means that a file can't be linked to that path, or can't
+// have another link, though it can be copied there.
 func cannotLink(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) ||
 		errors.Is(err, syscall.EXDEV) || errors.Is(err, fs.ErrPermission)
 }
 
-// Place makes dst, which must not be there, from the file src in the way how.
-// Where that can't be, it is a copy.
+// Place makes dst, which must not exist, from the file src in the way how. If that isn't possible,
+// it makes a copy.
 func Place(how Linking, src, dst string) error {
 	var err error
 	switch how {
@@ -92,9 +92,8 @@ func link(src, dst string) error {
 	return os.Link(src, dst)
 }
 
-// CloneFile makes dst, which must not be there, a reflink of src with its
-// permissions. Where that can't be, there is no dst and the error is
-// errors.ErrUnsupported.
+// CloneFile makes dst, which must not exist, a reflink of src with its permissions. If that isn't
+// possible, dst is not created and the error is errors.ErrUnsupported.
 func CloneFile(src *os.File, dst string) error {
 	if err := Step("clone", dst); err != nil {
 		return err
@@ -105,8 +104,8 @@ func CloneFile(src *os.File, dst string) error {
 	return nil
 }
 
-// CopyFile makes dst, which must not be there, a copy of src with its
-// permissions and holes. It is not synced.
+// CopyFile makes dst, which must not exist, a copy of src with its permissions and holes. It does
+// not sync dst.
 func CopyFile(src, dst string) (err error) {
 	if err := Step("create", dst); err != nil {
 		return err
@@ -119,8 +118,7 @@ func CopyFile(src, dst string) (err error) {
 	return create(in, dst, func(out *os.File, info fs.FileInfo) error { return copySegments(out, in, info.Size()) })
 }
 
-// create makes dst with the permissions of src and fills it; what could not be
-// filled is removed.
+// create makes dst with the permissions of src and calls fill. On an error it removes dst.
 func create(src *os.File, dst string, fill func(out *os.File, info fs.FileInfo) error) (err error) {
 	info, err := src.Stat()
 	if err != nil {
@@ -141,8 +139,8 @@ func create(src *os.File, dst string, fill func(out *os.File, info fs.FileInfo) 
 	return out.Chmod(info.Mode())
 }
 
-// Fill makes the content of the empty file dst that of src, with its holes. They share
-// their blocks where the file system can do that. It moves the position of both.
+// Fill copies the content of src, with its holes, to the empty file dst. They share blocks if the
+// file system supports it. It moves the offset of both.
 func Fill(dst, src *os.File) error {
 	if err := Clone(dst, src); !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -154,7 +152,7 @@ func Fill(dst, src *os.File) error {
 	return copySegments(dst, src, info.Size())
 }
 
-// copySegments copies size bytes and leaves holes where in has them.
+// copySegments copies size bytes and preserves the holes of in.
 func copySegments(out, in *os.File, size int64) error {
 	err := Segments(in, size, func(off, n int64, hole bool) error {
 		if hole {
@@ -166,7 +164,7 @@ func copySegments(out, in *os.File, size int64) error {
 		if _, err := out.Seek(off, io.SeekStart); err != nil {
 			return err
 		}
-		_, err := io.CopyN(out, in, n) // in the kernel where it can
+		_, err := io.CopyN(out, in, n) // in the kernel if possible
 		return err
 	})
 	if err != nil {

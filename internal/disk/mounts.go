@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Mounted is a file system, or a part of one, that is mounted.
+// Mounted is an entry of the mount table.
 type Mounted struct {
-	At     string // where
-	Source string // what, as the file system names it: a device for most
+	At     string // mount point
+	Source string // as named by the file system: a device for most
 }
 
-// Mounts are what is mounted for this process; none where the system has no /proc.
+// Mounts returns the mounts that this process sees, or none if the system has no /proc.
 func Mounts() ([]Mounted, error) {
 	data, err := ReadFile("/proc/self/mountinfo")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func Mounts() ([]Mounted, error) {
 	return list, nil
 }
 
-// MountsIn are the paths at or below root at which something is mounted.
+// MountsIn returns the mount points at or below root.
 func MountsIn(root string) ([]string, error) {
 	all, err := Mounts()
 	var list []string

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Resolver turns paths as people and programs give them into paths below a
-// folder. All of it is about physical paths: the working directory may be the
-// shell's $PWD, which can hold symbolic links, while the root holds none.
+// Resolver converts paths given by users and programs to paths below a directory. It compares
+// physical paths: the working directory may be the shell's $PWD, which can contain symbolic links,
+// while the root contains none.
 type Resolver struct {
 	root, dir string
 
@@ -17,17 +17,17 @@ type Resolver struct {
 	known map[string]string
 }
 
-// NewResolver returns a resolver of paths below root. Relative paths start from
-// dir, as they do for the kernel: "link/.." is the parent of what link leads to.
-// Both are absolute; an empty dir means that there is no working directory.
+// NewResolver returns a resolver of paths below root. Relative paths start from dir and are
+// resolved as by the kernel: "link/.." is the parent of the target of link. Both are absolute; an
+// empty dir means that there is no working directory.
 func NewResolver(root, dir string) *Resolver {
 	return &Resolver{root: Physical(root), dir: dir, known: make(map[string]string)}
 }
 
-// Rel returns the slash path of a path below the root, "." for the root itself.
-// Symbolic links in the path's directory are followed, the last element isn't:
-// a link in the tree is a path of its own. Neither has to exist. It is false for
-// a path outside of the root, and for a relative one without a working directory.
+// Rel returns the slash path of a path below the root, "." for the root itself. Symbolic links in
+// the path's directory are followed, but not the last element: a link in the tree is a path of its
+// own. Neither has to exist. It returns false for a path outside of the root, and for a relative
+// one without a working directory.
 func (r *Resolver) Rel(path string) (string, bool) {
 	if path == "" || strings.IndexByte(path, 0) >= 0 {
 		return "", false
@@ -67,7 +67,7 @@ func (r *Resolver) Abs(path string) (string, bool) {
 	return filepath.Join(r.physical(dir), base), true
 }
 
-// Physical follows the symbolic links of as much of an absolute path as exists.
+// Physical resolves the symbolic links in the existing part of an absolute path.
 func Physical(path string) string {
 	return (&Resolver{}).physical(path)
 }
@@ -80,7 +80,7 @@ func (r *Resolver) physical(dir string) string {
 		return known
 	}
 	resolved, err := filepath.EvalSymlinks(dir)
-	if err != nil { // it isn't there, or is a link to nowhere
+	if err != nil { // missing, or a dangling link
 		parent, base := filepath.Split(trimSlashes(dir))
 		if base == "" {
 			return filepath.Clean(dir) // the root of the file system
@@ -95,7 +95,7 @@ func (r *Resolver) physical(dir string) string {
 	return resolved
 }
 
-// trimSlashes removes the separators at the end, but for the root's own.
+// trimSlashes removes trailing separators, except for the root's own.
 func trimSlashes(path string) string {
 	for len(path) > 1 && os.IsPathSeparator(path[len(path)-1]) {
 		path = path[:len(path)-1]

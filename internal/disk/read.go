@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular means that something else is in the place of a file.
+// ErrNotRegular means that a path is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ReadFile is os.ReadFile that does not wait for a pipe in the place of the file: what
-// isn't a regular file, or a link to one, is ErrNotRegular in a *fs.PathError.
+// ReadFile is like os.ReadFile but does not block on a pipe. For anything but a regular file, or a
+// link to one, the error is ErrNotRegular in a *fs.PathError.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// RemoveTree is os.RemoveAll of a folder that also removes what is in folders that their
-// owner may not write to, as package managers leave them. It calls removed, unless that is
-// nil, after each entry below dir.
+// RemoveTree is like os.RemoveAll for a directory, but also removes entries of directories without
+// write permission for their owner, which package managers create. It calls removed, unless that is
+// nil, after each removed entry below dir.
 func RemoveTree(dir string, removed func()) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,9 +24,9 @@ func RemoveTree(dir string, removed func()) error {
 	return errors.Join(err, root.Close(), os.Remove(dir))
 }
 
-// removeEntries removes what is in a folder.
+// removeEntries removes the entries of a directory.
 func removeEntries(dir *os.Root, removed func()) error {
-	_ = dir.Chmod(".", 0o700) // the errors of the entries report a failure
+	_ = dir.Chmod(".", 0o700) // a failure shows in the errors of the entries
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if err != nil {
 		return err

@@ -6,17 +6,16 @@ import (
 	"syscall"
 )
 
-// Segments calls yield for the segments of the first size bytes of f in order:
-// data, and holes, which read as zeros and occupy no space. Where the file system
-// doesn't report holes, all is data. It moves the file's position. An error of
-// yield stops it and is returned unchanged.
+// Segments calls yield for the segments of the first size bytes of f in order: data, and holes,
+// which read as zeros and occupy no space. If the file system doesn't report holes, all is data. It
+// moves the offset of f. An error of yield stops it and is returned unchanged.
 func Segments(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
 	for off := int64(0); off < size; {
 		data, err := f.Seek(off, seekData)
 		switch {
 		case err == nil:
 			data = min(max(data, off), size)
-		case errors.Is(err, syscall.ENXIO): // there is no more
+		case errors.Is(err, syscall.ENXIO): // no more data
 			data = size
 		case noHoles(err):
 			data = off
@@ -54,11 +53,11 @@ func noHoles(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// Extent is a stretch of a file that takes room on the disk.
+// Extent is a contiguous part of a file on the disk.
 type Extent struct {
-	// Place is where on the disk it is; 0 if it has no place of its own.
+	// Place is its address on the disk; 0 if it has no address of its own.
 	Place  uint64
 	Length int64
-	// Shared reports whether other files have it, too.
+	// Shared reports whether other files share it.
 	Shared bool
 }

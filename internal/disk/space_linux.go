@@ -25,12 +25,12 @@ func SpaceAt(dir string) (Space, error) {
 	if s.Type != "" {
 		return s, nil
 	}
-	// FUSE and rare file systems are named in the mount table.
+	// The names of FUSE and rare file systems are in the mount table.
 	s.Type = mountedAs(dir)
 	switch s.Type {
 	case "ext2", "ext3", "ext4", "jfs", "reiserfs", "nilfs2", "minix", "ubifs", "jffs2", "squashfs", "erofs",
 		"hfs", "hfsplus", "apfs", "ntfs", "ntfs3", "fuseblk", "ecryptfs", "iso9660", "udf", "ramfs", "rootfs":
-	default: // it may change without this system's doing
+	default: // it may change independently of this system
 		s.Network = true
 	}
 	return s, nil
@@ -72,8 +72,8 @@ func kindOf(magic uint32) (name string, network bool) {
 	return "", false
 }
 
-// mountedAs returns the type of the file system of dir in the mount table, "" if
-// it isn't there.
+// mountedAs returns the type of the file system of dir from the mount table, or "" if it isn't
+// listed.
 func mountedAs(dir string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_MNT_ID, &st); err != nil || st.Mask&unix.STATX_MNT_ID == 0 {
@@ -89,7 +89,7 @@ func mountedAs(dir string) string {
 		if !strings.HasPrefix(lines.Text(), id) {
 			continue
 		}
-		// Fields of any number, " - ", the type, ...
+		// Any number of fields, " - ", the type, ...
 		_, rest, _ := strings.Cut(lines.Text(), " - ")
 		name, _, _ := strings.Cut(rest, " ")
 		return name

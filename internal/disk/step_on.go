@@ -16,13 +16,12 @@ var steps atomic.Int64 //nolint:gochecknoglobals // test builds only: the count 
 
 // Step marks a write to a file, an object or a ref, named by op and path.
 //
-// ENTIRE_FAULT selects what happens: "crash:N" kills the process at its Nth
-// step, "fail:N" makes the Nth and every later step fail with ENOSPC,
-// "fail:N:TEXT" only those whose path contains TEXT; "stop:N" stops it before its Nth
-// step, until it gets SIGCONT. ENTIRE_FAULT_IN limits it
-// to processes whose arguments contain its text. ENTIRE_FAULT_MARK names a file
-// that gets a line for each fault; once it exists no process is killed any more.
-// ENTIRE_FAULT_LOG names a file that gets a line for each step.
+// ENTIRE_FAULT selects the fault: "crash:N" kills the process at its Nth step, "fail:N" makes the
+// Nth and every later step fail with ENOSPC, "fail:N:TEXT" only those whose path contains TEXT;
+// "stop:N" stops the process before its Nth step until SIGCONT. ENTIRE_FAULT_IN limits this to
+// processes whose arguments contain its text. ENTIRE_FAULT_MARK names a file that gets a line for
+// each fault; once it exists no process is killed or stopped. ENTIRE_FAULT_LOG names a file that
+// gets a line for each step.
 func Step(op, path string) error {
 	n := steps.Add(1)
 	line := fmt.Sprintf("%d %d %s %s", os.Getpid(), n, op, path)
@@ -58,13 +57,13 @@ func Step(op, path string) error {
 	return fmt.Errorf("%s %s: %w", op, path, syscall.ENOSPC)
 }
 
-// marked reports whether a process had a fault already.
+// marked reports whether some process already had a fault.
 func marked() bool {
 	_, err := os.Lstat(os.Getenv("ENTIRE_FAULT_MARK")) //nolint:gosec // the tests name it
 	return err == nil
 }
 
-// note adds a line to the file that the variable names, if it names one.
+// note appends a line to the file named by the variable, if it is set.
 func note(variable, line string) {
 	name := os.Getenv(variable)
 	if name == "" {

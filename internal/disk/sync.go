@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// SyncDir waits until the names in a directory are on the disk. Where the file
-// system can't sync directories it does nothing.
+// SyncDir waits until the names in a directory are on the disk. It does nothing if the file system
+// can't sync directories.
 func SyncDir(dir string) error {
 	if err := Step("sync", dir); err != nil {
 		return err
@@ -35,12 +35,11 @@ func syncPath(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// syncers is how many files are synced at once: a file system commits them
-// together.
+// syncers is the number of files synced at once: a file system commits them together.
 const syncers = 8
 
-// SyncFiles waits until files, and the names in directories, are on the disk.
-// What isn't there is passed over.
+// SyncFiles waits until files, and the names in directories, are on the disk. Missing ones are
+// skipped.
 func SyncFiles(files, dirs []string) error {
 	for _, path := range append(slices.Clone(files), dirs...) {
 		if err := Step("sync", path); err != nil {
@@ -67,7 +66,7 @@ func syncAll(paths []string, do func(string) error) error {
 	return errors.Join(failed...)
 }
 
-// MkdirAll is os.MkdirAll whose new directories are on the disk when it returns.
+// MkdirAll is like os.MkdirAll, and syncs the new directories' names before it returns.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -87,7 +86,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	return syncDir(parent)
 }
 
-// Remove deletes a file; one that isn't there is none to delete.
+// Remove removes a file; a missing file is not an error.
 func Remove(path string) error {
 	if err := Step("remove", path); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IgnoreEINTR calls call until it returns another error than EINTR.
+// IgnoreEINTR repeats call while it returns EINTR.
 func IgnoreEINTR(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR { //nolint:errorlint // system calls return it bare
@@ -17,8 +17,8 @@ func IgnoreEINTR(call func() error) error {
 	}
 }
 
-// Syscall makes one system call on the descriptor of f, which stays open
-// meanwhile. An error is a *fs.PathError with the operation op.
+// Syscall makes one system call on the descriptor of f and keeps f open meanwhile. An error is a
+// *fs.PathError with the operation op.
 func Syscall(op string, f *os.File, call func(fd int) error) error {
 	err := IgnoreEINTR(func() error { return call(int(f.Fd())) })
 	runtime.KeepAlive(f)

@@ -1,6 +1,6 @@
-// Package disk writes files so that a crash leaves the old or the new one,
-// resolves paths, and gives the properties of file systems that differ between
-// systems: clones, holes, free space, times of changes.
+// Package disk writes files so that a crash leaves either the old or the new one, resolves paths,
+// and provides file system features that differ between systems: clones, holes, free space, change
+// times.
 package disk
 
 import (
@@ -16,21 +16,20 @@ import (
 	"time"
 )
 
-// streamBuffer is how much of a stream is written at once.
+// streamBuffer is the buffer size of WriteStream in bytes.
 const streamBuffer = 256 << 10
 
-// tempMark is in the name of every temporary file made here.
+// tempMark is part of the name of every temporary file of this package.
 const tempMark = ".entire-tmp-"
 
-// WriteDurable replaces the file path by data with mode perm. The content is
-// in a temporary file beside it, synced, before the rename, and the directory
-// is synced after it: a crash leaves the whole old file or the whole new one.
-// The directory must exist.
+// WriteDurable replaces the file path with data and mode perm. The content is written to a
+// temporary file beside it and synced before the rename, and the directory is synced after it: a
+// crash leaves the complete old or new file. The directory must exist.
 func WriteDurable(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, perm, durably(allOf(data)), nil, syncDir)
 }
 
-// WriteJSON is WriteDurable of a value as indented JSON, in a file for this user alone.
+// WriteJSON is WriteDurable of a value as indented JSON, in a file that only this user can read.
 func WriteJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -39,8 +38,8 @@ func WriteJSON(path string, v any) error {
 	return WriteDurable(path, append(data, '\n'), 0o600)
 }
 
-// WriteStream is WriteDurable for a content that fill writes, piece by piece.
-// If it fails the old file stays.
+// WriteStream is WriteDurable for a content written piece by piece by fill. On an error the old
+// file stays.
 func WriteStream(path string, perm fs.FileMode, fill func(w io.Writer) error) error {
 	return replace(path, perm, durably(func(f *os.File) error {
 		w := bufio.NewWriterSize(f, streamBuffer)
@@ -51,13 +50,13 @@ func WriteStream(path string, perm fs.FileMode, fill func(w io.Writer) error) er
 	}), nil, syncDir)
 }
 
-// WriteCache is WriteDurable without the syncs, for what can be made again: it
-// survives the end of the process but not of the machine.
+// WriteCache is WriteDurable without the syncs, for data that can be rebuilt: it survives the end
+// of the process but not a crash of the machine.
 func WriteCache(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, perm, allOf(data), nil, func(string) error { return nil })
 }
 
-// allOf writes data.
+// allOf returns a function that writes data.
 func allOf(data []byte) func(*os.File) error {
 	return func(f *os.File) error {
 		_, err := f.Write(data)
@@ -75,14 +74,14 @@ func durably(fill func(*os.File) error) func(*os.File) error {
 	}
 }
 
-// WriteUnless is WriteDurable that calls check just before the file is replaced,
-// and leaves the file unchanged if that returns an error: another process may have
-// written it meanwhile.
+// WriteUnless is WriteDurable that calls check immediately before the file is replaced, and leaves
+// the file unchanged if check returns an error: another process may have written the file
+// meanwhile.
 func WriteUnless(path string, data []byte, perm fs.FileMode, check func() error) error {
 	return replace(path, perm, durably(allOf(data)), check, syncDir)
 }
 
-// replace replaces a file by what fill writes, unless check, which may be nil, fails.
+// replace replaces a file with the output of fill, unless check, which may be nil, fails.
 func replace(path string, perm fs.FileMode, fill func(*os.File) error, check func() error, syncDir func(string) error) error {
 	if err := Step("write", path); err != nil {
 		return err
@@ -126,8 +125,8 @@ func writeTemp(path string, perm fs.FileMode, fill func(*os.File) error) (name s
 	return f.Name(), fill(f)
 }
 
-// SweepTemp removes from dir the temporary files that a killed process left
-// there before the time given.
+// SweepTemp removes from dir the temporary files that were left by killed processes before the
+// given time.
 func SweepTemp(dir string, before time.Time) error {
 	paths, err := TempFiles(dir, before)
 	failed := make([]error, 0, len(paths)+1)
@@ -138,8 +137,7 @@ func SweepTemp(dir string, before time.Time) error {
 	return errors.Join(failed...)
 }
 
-// SweepTempOf is SweepTemp for the temporary files of one file, in a directory
-// that isn't ours.
+// SweepTempOf is SweepTemp for the temporary files of one file, in a directory of another program.
 func SweepTempOf(path string, before time.Time) error {
 	paths, err := TempFiles(filepath.Dir(path), before)
 	failed := []error{err}
@@ -151,8 +149,7 @@ func SweepTempOf(path string, before time.Time) error {
 	return errors.Join(failed...)
 }
 
-// TempFiles are the paths of what SweepTemp removes. A folder that isn't there
-// has none.
+// TempFiles returns the paths of the files that SweepTemp removes. A missing directory has none.
 func TempFiles(dir string, before time.Time) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,18 +15,16 @@ import (
 // ErrLocked means that another process held the lock until the deadline.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock is a held lock. The system frees it when the process ends, however
-// it ends.
+// Lock is a held lock. The system releases it when the process ends in any way.
 type Lock struct{ lock *flock.Flock }
 
-// Acquire takes the exclusive advisory lock on the file path, which it creates,
-// and waits for it until ctx ends: then the error is ErrLocked. The wait is the
-// system's own, without polling: many processes may wait at once, and each goes
-// on as soon as the lock is free. A process that gave up may still be handed the
-// lock once, and releases it at that moment.
+// Acquire takes the exclusive advisory lock on the file path, which it creates, and waits for it
+// until ctx ends: then the error is ErrLocked. It blocks in the system without polling: many
+// processes may wait at once, and each continues as soon as the lock is free. A process that gave
+// up may still get the lock once, and releases it immediately.
 func Acquire(ctx context.Context, path string) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := lock.TryLock() // once at least, however short the wait: the process may have slept
+	ok, err := lock.TryLock() // at least once, even if ctx has ended: the process may have slept
 	if !ok && err == nil {
 		ok, err = waitForLock(ctx, lock)
 	}
@@ -40,9 +38,9 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// waitForLock blocks until it has the lock; false if ctx ends before. The
-// system call can't be cancelled, so the goroutine that waits in it outlives a
-// caller that gives up, and releases the lock at once if it gets it after that.
+// waitForLock blocks until it has the lock; it returns false if ctx ends before. The system call
+// can't be canceled, so its goroutine outlives a caller that gives up, and releases the lock at
+// once if it gets it after that.
 func waitForLock(ctx context.Context, lock *flock.Flock) (bool, error) {
 	var mu sync.Mutex // guards abandoned
 	abandoned := false

@@ -10,14 +10,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Locks of open file descriptions belong to what one open returned: unlike
-// those of a process, they conflict with other locks of the same process, and
-// go when that file is closed, whatever other files are.
+// Locks of open file descriptions belong to one open file: unlike locks of a process, they conflict
+// with other locks of the same process, and are released when that file is closed, independent of
+// other open files.
 
-// OFDLock takes a lock on n bytes of f at start (n 0: to the end, wherever it
-// comes to be), shared or exclusive, if no other lock conflicts: it doesn't
-// wait, and the error is ErrLocked then. f is open for writing if the lock is
-// exclusive, for reading if not.
+// OFDLock takes a lock on n bytes of f at start (n 0: to the end, even if the file grows), shared
+// or exclusive. It doesn't wait: the error is ErrLocked if another lock conflicts. f must be open
+// for writing if the lock is exclusive, for reading if not.
 func OFDLock(f *os.File, exclusive bool, start, n int64) error {
 	lock := lockOf(exclusive, start, n)
 	return disk.Syscall("lock", f, func(fd int) error {

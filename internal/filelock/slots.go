@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Slots are exclusive advisory locks by name, all on one file, so that no
-// file is left for each name. They are held by the process, and freed when it
-// closes the file or ends. Two names may share a lock, by chance. A process that
-// has a lock gets it again, and must not open the same file twice.
+// Slots are exclusive advisory locks by name, all on one file, so that no files are left over for
+// the names. They belong to the process, and are released when it closes the file or ends. Two
+// names may share a lock by chance. A process that has a lock can take it again, and must not open
+// the same file twice.
 type Slots struct{ file *os.File }
 
-// slotRetry is how often a taken slot is tried again.
+// slotRetry is the interval of attempts to take a slot.
 const slotRetry = 20 * time.Millisecond
 
-// OpenSlots opens the file of the locks, and creates it.
+// OpenSlots opens the file of the locks, and creates it if necessary.
 func OpenSlots(path string) (*Slots, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -30,7 +30,7 @@ func OpenSlots(path string) (*Slots, error) {
 	return &Slots{file: file}, nil
 }
 
-// Close frees the locks.
+// Close releases the locks.
 func (l *Slots) Close() error { return l.file.Close() }
 
 // TryLock takes the lock if no other process has it.
@@ -45,8 +45,7 @@ func (l *Slots) TryLock(name string) (bool, error) {
 	return false, fmt.Errorf("lock %s: %w", l.file.Name(), err)
 }
 
-// Lock takes the lock, and waits for it until ctx ends: then the error is
-// ErrLocked.
+// Lock takes the lock, and waits for it until ctx ends: then the error is ErrLocked.
 func (l *Slots) Lock(ctx context.Context, name string) error {
 	for {
 		if ok, err := l.TryLock(name); ok || err != nil {
@@ -71,10 +70,10 @@ func (l *Slots) Taken(name string) bool {
 	return unix.FcntlFlock(l.file.Fd(), unix.F_GETLK, s) == nil && s.Type != unix.F_UNLCK
 }
 
-// slot returns the byte of the file that belongs to a name.
+// slot returns the byte of the file that stands for a name.
 func slot(name string, kind int16) *unix.Flock_t {
 	sum := fnv.New64a()
-	_, _ = io.WriteString(sum, name) // a hash takes everything
+	_, _ = io.WriteString(sum, name) // a hash accepts all writes
 	const places = 1 << 62
 	return &unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: int64(sum.Sum64() % places), Len: 1}
 }

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// catFile reads objects through one `git cat-file --batch`, which it starts when it is
-// needed. Its methods may be called at the same time.
+// catFile reads objects through one `git cat-file --batch`, which is started on demand. Its methods
+// are safe for concurrent use.
 type catFile struct {
 	processes *processes
 	format    Format
@@ -49,7 +49,7 @@ func (c *catFile) read(ctx context.Context, spec string, limit int64) (Object, e
 			return object, fmt.Errorf("read %s: ambiguous name", spec)
 		}
 	}
-	// The process is gone or out of step: the next read starts another.
+	// The process has exited or is out of step: the next read starts another.
 	b := c.batch
 	c.batch = nil
 	b.kill()
@@ -59,7 +59,7 @@ func (c *catFile) read(ctx context.Context, spec string, limit int64) (Object, e
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case failed && strings.Contains(b.stderr.String(), "promisor"):
-		err = ErrMissing // not here, and not to be fetched
+		err = ErrMissing // missing here, and fetching is not permitted
 	case failed:
 		err = &ExitError{Args: b.cmd.Args[1:], Code: exit.ExitCode(), Stderr: b.stderr.String()}
 	}
@@ -73,7 +73,7 @@ func (c *catFile) running() bool {
 	return c.batch != nil
 }
 
-// fetchLazily ends the process, and lets the next one fetch.
+// fetchLazily ends the process, and lets the next one fetch missing objects.
 func (c *catFile) fetchLazily() error {
 	err := c.close()
 	c.mu.Lock()
@@ -113,8 +113,8 @@ type batch struct {
 // errReply marks a failure that the process reported and survived.
 var errReply = errors.New("reply")
 
-// streamLarge are the arguments with which git does not take a blob into memory whole
-// before it prints it: it may be refused by its size.
+// streamLarge returns arguments that make git stream a large blob rather than load it first: the
+// caller may reject the blob by its size.
 func streamLarge() []string { return []string{"-c", "core.bigFileThreshold=1m"} }
 
 func (b *batch) read(spec string, format Format, limit int64) (Object, error) {
@@ -142,8 +142,8 @@ func (b *batch) read(spec string, format Format, limit int64) (Object, error) {
 	return object, nil
 }
 
-// parseReply reads "<oid> <type> <size>". Replies that repeat the request end
-// with a word, never with a number.
+// parseReply parses "<oid> <type> <size>". Replies that repeat the request end with a word, never
+// with a number.
 func parseReply(line string, format Format) (Object, int64, bool) {
 	fields := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 	if len(fields) != 3 || !format.Valid(OID(fields[0])) {

@@ -11,19 +11,19 @@ import (
 	"sync"
 )
 
-// repoSettings is what discovery needs of the repository's configuration.
+// repoSettings holds the settings of the repository that discovery needs.
 type repoSettings struct {
 	bare           bool
 	worktree       string // core.worktree
 	worktreeConfig bool
 	objectFormat   string
 	refs           string // extensions.refstorage
-	shared         bool   // core.sharedRepository: others write here too
+	shared         bool   // core.sharedRepository: other users write here, too
 }
 
-// readSettings reads the files that git reads for this, without includes, and
-// by git's rules for a linked worktree: core.bare and core.worktree of the
-// common file aren't its own unless extensions.worktreeConfig is set.
+// readSettings reads the files that git reads for these settings, without includes. By git's rules
+// for a linked worktree, core.bare and core.worktree of the common file don't apply to it unless
+// extensions.worktreeConfig is set.
 func readSettings(f found) (repoSettings, error) {
 	var s repoSettings
 	if err := readConfig(&s, filepath.Join(f.commonDir, "config")); err != nil {
@@ -66,21 +66,21 @@ func readConfig(s *repoSettings, path string) error {
 	return nil
 }
 
-// Config is git's configuration of a repository, as git's own processes have it. Its
-// methods may be called at the same time.
+// Config reads git's configuration of a repository, as it applies to git processes. Its methods are
+// safe for concurrent use.
 type Config struct {
 	repo *Repo
 
 	varsMu sync.Mutex          // guards vars
-	vars   map[string][]string // what Variables returns, nil until it is read
+	vars   map[string][]string // result of Variables, nil until it is read
 
 	sshOnce sync.Once // guards ownSSH
 	ownSSH  bool      // the user has an ssh command, which we don't replace
 }
 
-// Match returns the settings whose keys match the regular expression, the last
-// value of each. Section and name of a key are in lower case, a subsection is
-// as written. A key without a value is "true".
+// Match returns the settings whose keys match the regular expression, with the last value of each.
+// Section and name of a key are in lower case, a subsection is unchanged. A key without a value is
+// "true".
 func (c *Config) Match(ctx context.Context, regexp string) (map[string]string, error) {
 	out, err := c.repo.Run(ctx, "config", "-z", "--get-regexp", regexp)
 	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
@@ -100,12 +100,12 @@ func (c *Config) Match(ctx context.Context, regexp string) (map[string]string, e
 	return values, nil
 }
 
-// Variables returns what `git var -l` prints: git's settings, with includes and those
-// of the environment, and variables such as GIT_COMMITTER_IDENT; all values of each, in
-// order. Keys are as git prints them, a setting without a value is "true". They are read
-// once; those that a later process of this program changes are not seen.
+// Variables returns the output of `git var -l`: git's settings, with included files and the
+// environment, and variables such as GIT_COMMITTER_IDENT, each with all its values in order. Keys
+// are spelled as git prints them; a setting without a value is "true". Git is asked once: later
+// changes are not noticed.
 //
-// A value of several lines also gives entries that are none.
+// The further lines of a multi-line value appear as entries of their own.
 func (c *Config) Variables(ctx context.Context) (map[string][]string, error) {
 	c.varsMu.Lock()
 	defer c.varsMu.Unlock()
@@ -128,8 +128,7 @@ func (c *Config) Variables(ctx context.Context) (map[string][]string, error) {
 	return values, nil
 }
 
-// LookupEnv returns a variable of the environment of git's processes, and false if they
-// don't have it.
+// LookupEnv returns a variable of the environment of git processes, and false if it isn't set.
 func (c *Config) LookupEnv(name string) (value string, found bool) {
 	for _, e := range c.repo.processes.environ() {
 		if v, is := strings.CutPrefix(e, name+"="); is {
@@ -139,8 +138,8 @@ func (c *Config) LookupEnv(name string) (value string, found bool) {
 	return value, found
 }
 
-// HasSSHCommand reports whether the user has an ssh command of their own, and true
-// if that can't be determined.
+// HasSSHCommand reports whether the user configured an ssh command. It returns true if that can't
+// be determined.
 func (c *Config) HasSSHCommand(ctx context.Context) bool {
 	c.sshOnce.Do(func() {
 		for _, e := range c.repo.processes.environ() {

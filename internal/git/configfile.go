@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// configReader goes through a configuration file. It is lenient: a line that
-// git would refuse is passed over. go-git's decoder isn't used: it takes 0.3 ms
-// for 300 branches, and its imports another 0.2 ms at every start.
+// configReader parses a configuration file. It is lenient: a line that git would refuse is skipped.
+// go-git's decoder isn't used: it takes 0.3 ms for 300 branches, and its imports another 0.2 ms at
+// every start.
 type configReader struct {
 	data []byte
 	pos  int
@@ -78,9 +78,8 @@ func (c *configReader) section() (name string, plain bool) {
 	return "", false
 }
 
-// value reads what follows a key to the end of its line: quotes, escapes,
-// comments and continued lines as git has them. It is false for a line that
-// git would refuse.
+// value reads from the end of a key to the end of its line: quotes, escapes, comments and continued
+// lines as in git. It returns false for a line that git would refuse.
 func (c *configReader) value() (string, bool) {
 	c.skipBlanks()
 	if c.pos >= len(c.data) || c.data[c.pos] == '\n' || c.data[c.pos] == '#' || c.data[c.pos] == ';' {
@@ -94,7 +93,7 @@ func (c *configReader) value() (string, bool) {
 	c.pos++
 	c.skipBlanks()
 	var out []byte
-	keep := 0 // length of out without unquoted white space at its end
+	keep := 0 // length of out without unquoted trailing white space
 	quoted := false
 	for c.pos < len(c.data) {
 		b := c.data[c.pos]
@@ -133,7 +132,7 @@ func (c *configReader) skipBlanks() {
 	}
 }
 
-// escape reads what follows a backslash.
+// escape reads the character after a backslash.
 func (c *configReader) escape() (string, bool) {
 	if bytes.HasPrefix(c.data[c.pos:], []byte("\r\n")) {
 		c.pos++

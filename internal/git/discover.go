@@ -13,20 +13,19 @@ import (
 // ErrNotRepository means that no repository contains the directory.
 var ErrNotRepository = errors.New("not in a git repository")
 
-// Locate is where to find a repository.
+// Locate holds the parameters of the search for a repository.
 type Locate struct {
-	// Dir is the absolute directory to start from.
+	// Dir is the absolute directory where the search starts.
 	Dir string
-	// Getenv reads the environment; nil: that of Environ.
+	// Getenv reads the environment; nil reads Environ.
 	Getenv func(string) string
-	// Environ is the environment that git processes start from; nil: the
-	// process's own.
+	// Environ is the environment of git processes; nil means the process's own.
 	Environ []string
-	// Hook takes the repository that git named in GIT_DIR, GIT_COMMON_DIR and
-	// GIT_WORK_TREE, as it does for its hooks. Without it these are ignored.
+	// Hook uses the repository that git named in GIT_DIR, GIT_COMMON_DIR and GIT_WORK_TREE, as git
+	// sets them for its hooks. Otherwise these are ignored.
 	Hook bool
-	// Here finds only the repository whose working tree Dir is the root of, by the
-	// .git in it: no git directory that lies among the files of another repository.
+	// Here finds only the repository whose working tree has its root at Dir, by the .git there. It
+	// does not find a bare git directory among the files of another repository.
 	Here bool
 }
 
@@ -46,17 +45,17 @@ func (l Locate) getenv(key string) string {
 	return value
 }
 
-// found is a git directory and the place that led to it.
+// found is a git directory and how it was found.
 type found struct {
 	gitDir, commonDir string
-	base              string // directory whose .git it is; "" if it is known by itself
+	base              string // directory that contains it as .git; "" if there is none
 	explicit          bool   // named by GIT_DIR
 }
 
-// Discover finds the repository that contains l.Dir, the way git does it but
-// without starting git: upward from the directory, to the next file system or
-// a ceiling. The error is ErrNotRepository if there is none, and a RefusedError if
-// git would not work in it; only where that is doubtful git is asked.
+// Discover finds the repository that contains l.Dir as git does, but without starting git: it walks
+// up from the directory to a file system boundary or a ceiling. It asks git only about a repository
+// that git might refuse. The error is ErrNotRepository if there is none, and a RefusedError if git
+// refuses to work in it.
 func Discover(l Locate) (*Repo, error) {
 	if !filepath.IsAbs(l.Dir) {
 		return nil, fmt.Errorf("discover from %q: not an absolute path", l.Dir)
@@ -90,7 +89,7 @@ func Discover(l Locate) (*Repo, error) {
 	return l.open(dir, f)
 }
 
-// Below finds the repository whose worktree is a directory below r's root;
+// Below finds the repository whose worktree is a directory below r's root. The error is
 // ErrNotRepository if there is none.
 func (r *Repo) Below(dir string) (*Repo, error) {
 	l := Locate{Dir: filepath.Join(r.Root, dir), Getenv: r.processes.locate.Getenv, Environ: r.processes.locate.Environ, Here: true}
@@ -145,8 +144,7 @@ func sameDevice(a, b fs.FileInfo) bool {
 	return !okX || !okY || x.Dev == y.Dev
 }
 
-// at finds a repository in dir itself: its .git, or dir being a git
-// directory.
+// at finds a repository in dir itself: by its .git, or because dir is a git directory.
 func at(dir string) (found, error) {
 	f := found{gitDir: filepath.Join(dir, ".git"), base: dir}
 	info, err := os.Stat(f.gitDir)
@@ -169,7 +167,7 @@ func at(dir string) (found, error) {
 	return found{}, nil
 }
 
-// valid reports whether f.gitDir is a git directory, and finds its common directory.
+// valid reports whether f.gitDir is a git directory, and sets f.commonDir.
 func (f *found) valid(objectsElsewhere bool) bool {
 	if _, err := os.Lstat(filepath.Join(f.gitDir, "HEAD")); err != nil {
 		return false
@@ -184,7 +182,7 @@ func (f *found) valid(objectsElsewhere bool) bool {
 		(objectsElsewhere || isDir(filepath.Join(f.commonDir, "objects")))
 }
 
-// resolve makes both directories physical.
+// resolve resolves the symlinks of both directories.
 func (f *found) resolve() error {
 	gitDir, err := filepath.EvalSymlinks(f.gitDir)
 	if err != nil {
@@ -228,7 +226,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// isTrue reads a boolean the way git does.
+// isTrue parses a boolean as git does.
 func isTrue(value string) bool {
 	switch strings.ToLower(value) {
 	case "", "0", "false", "no", "off":

@@ -17,12 +17,12 @@ type processes struct {
 	root, gitDir, commonDir, objects string
 	explicit                         bool // GIT_DIR is passed on to git
 
-	environ func() []string // of all processes, except the user's own
+	environ func() []string // of all processes, except User commands
 	started atomic.Int64
 }
 
-// command prepares a git process. Every one is made here: this counts it,
-// sets its environment and keeps its stderr.
+// command prepares every git process except that of permit. It counts the process, sets its
+// environment and captures its stderr.
 func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture) {
 	p.started.Add(1)
 	cmd := exec.CommandContext(ctx, "git", q.Args...)
@@ -31,8 +31,8 @@ func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture
 		cmd.Dir = p.gitDir
 	}
 	if q.User {
-		// The environment that git has when the user calls it, without what would lead it to
-		// another repository or allow it to ask at a terminal.
+		// The environment of git when the user calls it, without variables that would select
+		// another repository or let git prompt on a terminal.
 		env := slices.DeleteFunc(p.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
 		cmd.Env = slices.Concat(env, p.explicitEnviron(), q.Env)
 	} else {
@@ -44,8 +44,8 @@ func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture
 		case q.LazyFetch:
 			cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=0")
 		case !q.Network:
-			// A git older than 2.45 doesn't know GIT_NO_LAZY_FETCH; without an
-			// allowed protocol its lazy fetch fails before it connects.
+			// Before version 2.45 git ignores GIT_NO_LAZY_FETCH; without an allowed protocol its
+			// lazy fetch fails before it connects.
 			cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=none")
 		}
 	}
@@ -54,20 +54,20 @@ func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = waitDelay
 	if q.NoTerminal {
-		// What git started ends with it: ssh would wait on, long after git is gone.
+		// The children of git are ended with it: ssh would keep waiting long after git has exited.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	}
 	return cmd, stderr
 }
 
-// buildEnviron is the environment of all git processes: the caller's, without
-// what would lead git elsewhere.
+// buildEnviron returns the environment of all git processes: the caller's, without variables that
+// would select another repository.
 func (p *processes) buildEnviron() []string {
 	env := p.locate.inherited()
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
 	if p.locate.Hook {
-		// What git passes to its hook about the repository.
+		// The variables by which git passes the repository to its hook.
 		if p.locate.getenv("GIT_COMMON_DIR") != "" {
 			env = append(env, "GIT_COMMON_DIR="+p.commonDir)
 		}
@@ -84,7 +84,7 @@ func (p *processes) buildEnviron() []string {
 	return append(env, p.explicitEnviron()...)
 }
 
-// inherited is the caller's environment, without what would lead git elsewhere.
+// inherited returns the caller's environment, without variables that select a repository.
 func (l Locate) inherited() []string {
 	all := l.Environ
 	if all == nil {
@@ -92,8 +92,8 @@ func (l Locate) inherited() []string {
 	}
 	env := make([]string, 0, len(all)+12)
 	for _, e := range all {
-		// These say where the repository is and how paths are to be read
-		// (git rev-parse --local-env-vars, and some more).
+		// These locate the repository and set how paths are interpreted (git rev-parse
+		// --local-env-vars, and some more).
 		switch name, _, _ := strings.Cut(e, "="); name {
 		case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_PREFIX",
 			"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_IMPLICIT_WORK_TREE",
@@ -108,7 +108,7 @@ func (l Locate) inherited() []string {
 	return env
 }
 
-// explicitEnviron names the repository if git would not find it.
+// explicitEnviron returns variables that name the repository, if git would not find it.
 func (p *processes) explicitEnviron() []string {
 	switch {
 	case !p.explicit:

@@ -1,10 +1,11 @@
 // Package git is the program's only access to git. It finds the repository by reading files, reads
-// and writes loose objects itself, reads others through one `git cat-file --batch`, and
-// starts git for the packages below it: refs are in gitref, trees in gittree, differences
-// in gitdiff, history in gitlog, the working tree in gitwork, remotes in gitremote.
+// and writes loose objects itself, reads some packed objects itself and all others through one `git
+// cat-file --batch`, and starts git for the packages below it: refs are in gitref, trees in
+// gittree, differences in gitdiff, history in gitlog, the working tree in gitwork, remotes in
+// gitremote.
 //
-// It writes nothing but objects, and uses no network except for what ReadLazily permits.
-// Git is started with output that is made for programs: -z, --batch, --porcelain.
+// By itself it writes only objects, and uses the network only after ReadLazily. Git is started with
+// options for machine-readable output: -z, --batch, --porcelain.
 package git
 
 import (
@@ -23,21 +24,20 @@ import (
 // ErrMissing means that the repository has no such object or ref.
 var ErrMissing = errors.New("no such object")
 
-// ErrTooMuch means that there is more to read than the caller wanted.
+// ErrTooMuch means that the data exceeds the limit of the caller.
 var ErrTooMuch = errors.New("more than was asked for")
 
-// ErrBadPath means that git would not take a path into a tree.
+// ErrBadPath means that git does not accept a path in a tree.
 var ErrBadPath = errors.New("path can't stand in a tree")
 
-// OID names an object: 40 or 64 lower-case hex digits. The empty string is no
-// object.
+// OID names an object: 40 or 64 lower-case hex digits. The empty string is no object.
 type OID string
 
-// Short is the first seven digits.
+// Short returns the first seven digits.
 func (o OID) Short() string { return string(o[:min(7, len(o))]) }
 
-// Mode is the mode of a tree entry. Old trees may have others than the five
-// below; they are kept as they are.
+// Mode is the mode of a tree entry. Old trees may have modes other than the five below; these are
+// preserved.
 type Mode uint32
 
 // The modes that git writes.
@@ -49,7 +49,7 @@ const (
 	ModeModule = Mode(filemode.Submodule)
 )
 
-// String is the mode as git prints it, six octal digits.
+// String returns the mode as git prints it, six octal digits.
 func (m Mode) String() string {
 	s := strconv.FormatUint(uint64(m), 8)
 	return strings.Repeat("0", max(0, 6-len(s))) + s
@@ -69,10 +69,10 @@ const (
 	SHA256 Format = "sha256"
 )
 
-// HexLen is the length of an OID in this format.
+// HexLen returns the length of an OID in this format.
 func (f Format) HexLen() int { return 2 * f.size() }
 
-// Zero is the all-zero OID, which git uses for "none" on the wire.
+// Zero returns the all-zero OID, which git uses for "none" on the wire.
 func (f Format) Zero() OID { return OID(strings.Repeat("0", f.HexLen())) }
 
 // Valid reports whether o is an OID of this format.
@@ -105,11 +105,11 @@ func (f Format) newHash() hash.Hash {
 // HashBlob returns the OID that WriteBlob would return.
 func (f Format) HashBlob(data []byte) OID { return f.hashObject("blob", data) }
 
-// EmptyTree returns the OID of the tree without entries, which git has in every
-// repository, stored or not.
+// EmptyTree returns the OID of the tree without entries, which exists in every repository, stored
+// or not.
 func (f Format) EmptyTree() OID { return f.hashObject("tree", nil) }
 
-// hashObject is the OID of an object of the kind given.
+// hashObject returns the OID of an object of that kind.
 func (f Format) hashObject(kind string, data []byte) OID {
 	h := f.newHash()
 	h.Write(objectHeader(kind, len(data)))
@@ -117,7 +117,7 @@ func (f Format) hashObject(kind string, data []byte) OID {
 	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// HashReader is hashObject for content of size bytes that is read.
+// HashReader returns the OID of an object whose content, of size bytes, is read from data.
 func (f Format) HashReader(kind string, size int, data io.Reader) (OID, error) {
 	h := f.newHash()
 	h.Write(objectHeader(kind, size))

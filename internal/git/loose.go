@@ -15,27 +15,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// LooseObjects are the objects of a repository that are files of their own. Its
-// methods may be called at the same time.
+// LooseObjects reads and writes the loose objects of a repository. Its methods are safe for
+// concurrent use.
 type LooseObjects struct {
 	dir        string
 	format     Format
-	shared     bool   // others of the group write there too
-	alternates string // of a hook's environment: a list of directories
+	shared     bool   // other users of the group write there, too
+	alternates string // from a hook's environment: a list of directories
 
 	pending   pendingObjects
 	deflaters sync.Pool
 	inflaters sync.Pool
 }
 
-// loosePath is the file of a loose object in a directory of objects.
+// loosePath returns the path of a loose object in an object directory.
 func loosePath(dir string, oid OID) string {
 	return filepath.Join(dir, string(oid[:2]), string(oid[2:]))
 }
 
-// write stores an object unless it is there as a loose one. Its file is complete and
-// synced before it has its name, which it gets before another process is started, or
-// with SyncObjects.
+// write stores an object unless it exists as a loose one. The file is complete and synced before it
+// is named. It is named before another process is started, or by SyncObjects.
 func (l *LooseObjects) write(kind string, data []byte) (OID, error) {
 	oid := l.format.hashObject(kind, data)
 	if l.pending.has(oid) {
@@ -67,7 +66,7 @@ func (l *LooseObjects) write(kind string, data []byte) (OID, error) {
 	return oid, nil
 }
 
-// deflate is the content of the object's file.
+// deflate returns the content of the object's file.
 func (l *LooseObjects) deflate(kind string, data []byte) ([]byte, error) {
 	w, ok := l.deflaters.Get().(*zlib.Writer)
 	if !ok {
@@ -89,7 +88,7 @@ func (l *LooseObjects) deflate(kind string, data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeTemp writes a file that git's own prune removes if a crash leaves it.
+// writeTemp writes a temporary file. If a crash leaves it behind, git's own prune removes it.
 func (l *LooseObjects) writeTemp(data []byte) (name string, err error) {
 	f, err := os.CreateTemp(l.dir, "tmp_obj_")
 	if err != nil {
@@ -107,8 +106,8 @@ func (l *LooseObjects) writeTemp(data []byte) (name string, err error) {
 	return f.Name(), f.Chmod(0o444)
 }
 
-// makeFanout makes the directory of an object. In a shared repository it gets
-// the mode of objects/, so that others can write there too.
+// makeFanout makes the directory of an object. In a shared repository it gets the mode of objects/,
+// so that other users can write there, too.
 func (l *LooseObjects) makeFanout(dir string) error {
 	switch info, err := os.Stat(dir); {
 	case err == nil && info.IsDir():
@@ -130,7 +129,7 @@ func (l *LooseObjects) makeFanout(dir string) error {
 	return os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
 }
 
-// Has reports whether the object is there as a file of its own.
+// Has reports whether the object exists as a loose one.
 func (l *LooseObjects) Has(oid OID) bool {
 	if !l.format.Valid(oid) {
 		return false
@@ -139,16 +138,16 @@ func (l *LooseObjects) Has(oid OID) bool {
 	return err == nil
 }
 
-// refresh sets the times of an object's file to now and reports whether it is there.
-// An empty file is what a crash of the machine leaves of git's own objects.
+// refresh sets the times of an object's file to now and reports whether the file exists. An empty
+// file doesn't count: a machine crash leaves such files of git's own objects.
 func (l *LooseObjects) refresh(oid OID) bool {
 	path := loosePath(l.dir, oid)
 	info, err := os.Lstat(path)
 	return err == nil && info.Size() > 0 && unix.Utimes(path, nil) == nil
 }
 
-// Keep reports whether the object is there as a loose one, and makes git's prune
-// leave it alone for as long as a new one.
+// Keep reports whether the object exists as a loose one, and protects it from git's prune for as
+// long as a new one.
 func (l *LooseObjects) Keep(oid OID) bool {
 	return l.format.Valid(oid) && (l.pending.has(oid) || l.refresh(oid))
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// errAskGit means that the files don't suffice: git has to read it.
+// errAskGit means that the files don't suffice: git has to read the object.
 var errAskGit = errors.New("git has to be asked")
 
-// read reads the file of an object: ErrTooMuch above limit bytes, errAskGit if there is
-// none or a damaged one.
+// read reads the file of an object. The error is ErrTooMuch above limit bytes, and errAskGit if the
+// file is missing or damaged.
 func (l *LooseObjects) read(oid OID, limit int64) (Object, error) {
 	f, err := os.Open(loosePath(l.dir, oid))
 	if err != nil {
@@ -37,13 +37,13 @@ func (l *LooseObjects) read(oid OID, limit int64) (Object, error) {
 	if _, err := io.ReadFull(in, data); err != nil {
 		return Object{}, errAskGit
 	}
-	if _, err := io.ReadFull(in, make([]byte, 1)); !errors.Is(err, io.EOF) { // it ends there, and its checksum is right
+	if _, err := io.ReadFull(in, make([]byte, 1)); !errors.Is(err, io.EOF) { // data ends, with the right checksum
 		return Object{}, errAskGit
 	}
 	return Object{OID: oid, Type: kind, Data: data}, nil
 }
 
-// inflater is a reader of what f has compressed.
+// inflater returns a reader of the compressed data in f.
 func (l *LooseObjects) inflater(f io.Reader) (io.Reader, error) {
 	in, ok := l.inflaters.Get().(io.Reader)
 	if !ok {
@@ -56,7 +56,7 @@ func (l *LooseObjects) inflater(f io.Reader) (io.Reader, error) {
 	return in, again.Reset(f, nil)
 }
 
-// readObjectHeader reads "<type> <size>" and the NUL after it.
+// readObjectHeader reads "<type> <size>" and the following NUL.
 func readObjectHeader(in io.Reader) (kind string, size int64, err error) {
 	header := make([]byte, 0, 32)
 	for {

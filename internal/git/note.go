@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// NotesRef is where texts are kept beside commits, in the form of git notes:
-// `git log --notes=entire` shows them.
+// NotesRef holds the texts stored for commits, in the form of git notes: `git log --notes=entire`
+// shows them.
 const NotesRef = "refs/notes/entire"
 
-// Notes are the texts in NotesRef. They are read when they are first needed; what other
-// processes add later is not seen. It is safe for concurrent use.
+// Notes reads the texts in NotesRef. The ref is read on first use; later changes by other processes
+// are not noticed. It is safe for concurrent use.
 type Notes struct {
 	repo *Repo
 
 	mu   sync.Mutex
 	read bool
-	tree OID // empty if there are none
+	tree OID // empty if there are no notes
 }
 
-// Tree returns the tree of the notes, "" if there are none.
+// Tree returns the tree of the notes, or "" if there is none.
 func (n *Notes) Tree(ctx context.Context) (OID, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -42,15 +42,15 @@ func (n *Notes) Tree(ctx context.Context) (OID, error) {
 	return n.tree, nil
 }
 
-// Reset has the notes read again: they were changed.
+// Reset makes the next use read the notes again, after they were changed.
 func (n *Notes) Reset() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.read, n.tree = false, ""
 }
 
-// Of returns the text beside a commit, "" if there is none. Git splits the names in a large
-// tree of notes.
+// Of returns the note of a commit, or "" if there is none. It tries several paths, as git splits
+// the names in a large tree of notes.
 func (n *Notes) Of(ctx context.Context, commit OID) (string, error) {
 	tree, err := n.Tree(ctx)
 	if err != nil || tree == "" {
@@ -68,10 +68,10 @@ func (n *Notes) Of(ctx context.Context, commit OID) (string, error) {
 	return "", nil
 }
 
-// MaxNote bounds a note, in bytes.
+// MaxNote is the maximum size of a note, in bytes.
 const MaxNote = 1 << 20
 
-// NotePaths returns where a tree of notes may have that of a commit.
+// NotePaths returns the paths at which a tree of notes may have the note of a commit.
 func NotePaths(commit OID) []string {
 	name := string(commit)
 	return []string{name, name[:2] + "/" + name[2:], name[:2] + "/" + name[2:4] + "/" + name[4:]}

@@ -14,25 +14,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Commit is a commit without the headers that nothing here needs (signature,
-// encoding).
+// Commit is a commit without the headers that the program doesn't need (signature, encoding).
 type Commit struct {
 	OID, Tree OID
 	Parents   []OID
 	Author    Signature
 	Committer Signature
 	Message   string
-	// Note is the text that is kept beside the commit: see NotesRef.
+	// Note is the text stored for the commit in NotesRef.
 	Note string
 }
 
-// Signature is who did something when. Name and Email may be empty.
+// Signature names an author or committer, with a time. Name and Email may be empty.
 type Signature struct {
 	Name, Email string
 	When        time.Time
 }
 
-// Commit returns the commit that spec names, through tags.
+// Commit returns the commit that spec names, peeling tags.
 func (r *Repo) Commit(ctx context.Context, spec string) (Commit, error) {
 	object, err := r.Read(ctx, spec+"^{commit}")
 	if err != nil {
@@ -69,7 +68,7 @@ func ParseCommit(object Object) (Commit, error) {
 	return c, nil
 }
 
-// ParseSignature takes what it can: old commits have broken ones.
+// ParseSignature parses as much of s as it can: old commits have malformed signatures.
 func ParseSignature(s string) Signature {
 	left, date := s, ""
 	if i := strings.LastIndexByte(s, '>'); i >= 0 {
@@ -96,7 +95,7 @@ func ParseSignature(s string) Signature {
 	return sig
 }
 
-// String is the signature as a commit has it: "Name <email> unix +zzzz".
+// String returns the signature in the form of a commit header: "Name <email> unix +zzzz".
 func (s Signature) String() string {
 	_, offset := s.When.Zone()
 	sign := '+'
@@ -107,7 +106,7 @@ func (s Signature) String() string {
 	return fmt.Sprintf("%s <%s> %d %c%02d%02d", tidy(s.Name), tidy(s.Email), unix, sign, offset/3600, offset/60%60)
 }
 
-// tidy drops what would break the line, as git does.
+// tidy drops characters that would break the line, as git does.
 func tidy(s string) string {
 	clean := strings.Map(func(c rune) rune {
 		if c == '<' || c == '>' || c == '\n' || c == 0 {
@@ -118,8 +117,8 @@ func tidy(s string) string {
 	return strings.TrimFunc(clean, func(c rune) bool { return c <= ' ' || strings.ContainsRune(`.,:;"\'`, c) })
 }
 
-// WriteCommit stores a commit; c.OID is not looked at. NUL bytes of the message
-// are dropped: git ends a message there.
+// WriteCommit stores a commit and ignores c.OID. NUL bytes of the message are dropped, as git ends
+// a message there.
 func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	if c.Tree == r.Format.EmptyTree() {
 		if _, err := r.Loose.write("tree", nil); err != nil {
@@ -142,23 +141,23 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	return oid, errors.Join(err, r.Loose.pending.publishCommit())
 }
 
-// WriteBlob stores data as it is, without filters.
+// WriteBlob stores data unchanged, without filters.
 func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.Loose.write("blob", data) }
 
-// Batch is how many objects wait for their names in WriteTogether.
+// Batch bounds the objects that wait for their names in WriteTogether.
 type Batch int
 
 const (
 	// SmallBatch is 256 objects or 8 MiB, for hooks.
 	SmallBatch Batch = iota + 1
-	// LargeBatch is 16,384 objects or 48 MiB, which are kept in memory until they have
-	// their names, and synced with the whole file system: for commands.
+	// LargeBatch is 16,384 objects or 48 MiB, which are kept in memory until they have their names,
+	// and synced with the whole file system: for commands.
 	LargeBatch
 )
 
-// WriteTogether runs do. A commit that it writes does not give the pending objects their
-// names, as it does elsewhere: all that do writes gets them with SyncObjects, before
-// another process may read it, or when a batch is full.
+// WriteTogether runs do. Unlike elsewhere, a commit written by do does not name the pending
+// objects: they are named by SyncObjects, before another process may read them, or when a batch is
+// full.
 func (r *Repo) WriteTogether(b Batch, do func() error) error {
 	r.Loose.pending.setBatch(b)
 	r.trees.setBulk(b == LargeBatch)
@@ -169,18 +168,17 @@ func (r *Repo) WriteTogether(b Batch, do func() error) error {
 	return do()
 }
 
-// NameObjects gives the objects that were written their names, under which other
-// processes find them. A power cut may take the names away until SyncObjects returns.
+// NameObjects names the pending objects, so that other processes find them. A power failure may
+// lose the names until SyncObjects returns.
 func (r *Repo) NameObjects() error { return r.Loose.pending.publish() }
 
-// SyncObjects waits until all objects that were written are on the disk. What is
-// written after it, a ref or a file, may refer to them.
+// SyncObjects waits until all written objects are on the disk. Refs and files written after it may
+// refer to them.
 func (r *Repo) SyncObjects() error {
 	return r.Loose.pending.sync()
 }
 
-// RemoveLoose deletes the files of objects, of those that have one. Nothing may refer
-// to them.
+// RemoveLoose deletes the files of those objects that are loose. Nothing may refer to them.
 func (r *Repo) RemoveLoose(oids []OID) error {
 	for _, oid := range oids {
 		if !r.Format.Valid(oid) {
@@ -200,7 +198,7 @@ func (r *Repo) RemoveLoose(oids []OID) error {
 	return nil
 }
 
-// ResolveRef reads what HEAD, a branch, a ref of a remote, or one of ours points at,
-// without a git process. The error is ErrMissing if it points at nothing, and another one for
-// everything that only git can resolve.
+// ResolveRef reads the OID of HEAD, a branch, a remote-tracking ref or one of the program's refs
+// without a git process. The error is ErrMissing if the ref, or a target of it, doesn't exist, and
+// another one if only git can resolve it.
 func (r *Repo) ResolveRef(name string) (OID, error) { return r.refs.resolve(name) }

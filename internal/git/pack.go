@@ -20,10 +20,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// WriteBlobPack stores blobs in a pack of their own, for which thousands of files would
-// take most of the time. It calls write once with a function that adds a blob and
-// returns its OID; without a blob nothing is stored. When WriteBlobPack returns, the
-// blobs can be read; their names are on the disk after SyncObjects.
+// WriteBlobPack stores blobs in a pack of their own, as thousands of loose files would take most of
+// the time. It calls write once with a function that adds a blob and returns its OID; without a
+// blob nothing is stored. When WriteBlobPack returns, the blobs can be read; their names are on the
+// disk after SyncObjects.
 func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -35,7 +35,7 @@ func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) erro
 	if err := disk.Step("object", dir); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "tmp_pack_") // git's prune removes what a crash leaves of it
+	f, err := os.CreateTemp(dir, "tmp_pack_") // git's prune removes it after a crash
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) erro
 	if len(p.entries) == 0 {
 		return nil
 	}
-	// The number of objects goes into the header, and the checksum behind all.
+	// The number of objects goes into the header, and the checksum to the end.
 	if err := p.out.Flush(); err != nil {
 		return err
 	}
@@ -87,27 +87,27 @@ func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) erro
 	if err := os.Rename(f.Name(), name+".pack"); err != nil {
 		return err
 	}
-	return os.Rename(index, name+".idx") // git reads a pack once it has an index
+	return os.Rename(index, name+".idx") // git uses a pack once it has an index
 }
 
 // packWriter writes the objects of a pack.
 type packWriter struct {
 	out     *bufio.Writer
 	format  Format
-	size    int64 // of what is written
+	size    int64 // bytes written
 	entries []packEntry
 	seen    map[OID]bool
 	scratch bytes.Buffer
 }
 
-// packEntry is an object of a pack as its index has it.
+// packEntry describes an object of a pack for its index.
 type packEntry struct {
 	oid    []byte
 	offset int64
 	crc    uint32
 }
 
-// header writes the beginning of a pack.
+// header writes the header of a pack.
 func (p *packWriter) header(objects int) error {
 	const version = 2
 	b := binary.BigEndian.AppendUint32([]byte("PACK"), version)
@@ -116,7 +116,7 @@ func (p *packWriter) header(objects int) error {
 	return err
 }
 
-// add writes a blob, unless the pack has it.
+// add writes a blob, unless the pack already has it.
 func (p *packWriter) add(l *LooseObjects, data []byte) (OID, error) {
 	oid := p.format.HashBlob(data)
 	if p.seen[oid] {
@@ -150,8 +150,8 @@ func (p *packWriter) add(l *LooseObjects, data []byte) (OID, error) {
 	return oid, err
 }
 
-// packedSize is the header of a blob of n bytes: its type and size, four bits in the
-// first byte and seven in each further one.
+// packedSize returns the header of a blob of n bytes: its type and size, with four bits of the size
+// in the first byte and seven in each further one.
 func packedSize(n int) []byte {
 	const blob, more = 3 << 4, 0x80
 	b := []byte{blob | byte(n&0x0f)}
@@ -162,8 +162,8 @@ func packedSize(n int) []byte {
 	return b
 }
 
-// index is the pack's index, version 2: a table of first bytes, the names in order,
-// checksums, offsets, and the checksums of the pack and of the index.
+// index returns the pack's index, version 2: a table of first bytes, the names in order, checksums,
+// offsets, and the checksums of the pack and of the index.
 func (p *packWriter) index(pack []byte) []byte {
 	slices.SortFunc(p.entries, func(a, b packEntry) int { return cmp.Or(bytes.Compare(a.oid, b.oid), cmp.Compare(a.offset, b.offset)) })
 	b := []byte("\xfftOc\x00\x00\x00\x02")

@@ -16,26 +16,25 @@ import (
 )
 
 const (
-	// maxPackReads is how many packed objects are read before git's process is started:
-	// they take about as long as its start, and it reads further ones quicker, as it
-	// keeps the bases of deltas.
+	// maxPackReads is the number of packed objects read before git's process is started: reading
+	// them takes about as long as its start. The process reads further ones faster, as it keeps the
+	// bases of deltas.
 	maxPackReads = 24
-	// maxPacks is how many packs are searched. A repository with more of them usually
-	// has an index over all, which is not read here.
+	// maxPacks is the number of packs searched. A repository with more of them usually has an index
+	// over all packs, which is not read here.
 	maxPacks = 16
-	// maxPackedObject bounds what is taken into memory of an object and of each of the
-	// objects that it is a delta of.
+	// maxPackedObject bounds the size of an object, and of each base of its deltas, in memory.
 	maxPackedObject = 4 << 20
-	// maxDeltas is the length of the longest chain of deltas that is followed.
+	// maxDeltas is the length of the longest chain of deltas that is resolved.
 	maxDeltas = 64
 )
 
-// packedObjects reads single objects of a repository's packs. Everything unusual is
-// left to git. Its methods may be called at the same time.
+// packedObjects reads single objects from a repository's packs. All unusual cases are left to git.
+// Its methods are safe for concurrent use.
 type packedObjects struct {
 	loose *LooseObjects // its directory, format and inflaters
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	listed bool
 	packs  []*packFile
 	reads  int
@@ -49,8 +48,8 @@ type packFile struct {
 	hash  int   // bytes of an object's name
 }
 
-// read reads an object of at most limit bytes, whose checksum it verifies. The error
-// is errAskGit if no pack has it, and for everything that is left to git.
+// read reads an object of at most limit bytes and verifies its checksum. The error is errAskGit if
+// no pack has the object, and in all cases that are left to git.
 func (p *packedObjects) read(oid OID, limit int64) (Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +74,7 @@ func (p *packedObjects) read(oid OID, limit int64) (Object, error) {
 	return Object{}, errAskGit
 }
 
-// close closes the packs. A later read opens those that are there then.
+// close closes the packs. A later read lists and opens the packs again.
 func (p *packedObjects) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +84,8 @@ func (p *packedObjects) close() {
 	p.packs, p.listed, p.reads = nil, false, 0
 }
 
-// list opens the packs on the first call; none if they are too many or there is one
-// that can't be read. The caller holds the lock.
+// list opens the packs on the first call and skips those that can't be opened. It returns none if
+// there are more than maxPacks. The caller holds the lock.
 func (p *packedObjects) list() []*packFile {
 	if p.listed {
 		return p.packs
@@ -133,14 +132,14 @@ func openPack(path string, hash int) (_ *packFile, err error) {
 
 func (f *packFile) close() {
 	if f.index != nil {
-		_ = f.index.Close() // it was only read, and so was the pack
+		_ = f.index.Close() // it was only read, like the pack
 	}
 	if f.pack != nil {
 		_ = f.pack.Close()
 	}
 }
 
-// find is where the pack has the object of that name; errAskGit if it doesn't.
+// find returns the offset of the object with that name, or errAskGit if the pack doesn't have it.
 func (f *packFile) find(name []byte) (int64, error) {
 	n, found, err := f.index.Find(name)
 	if err != nil {
@@ -152,22 +151,22 @@ func (f *packFile) find(name []byte) (int64, error) {
 	return f.index.Offset(n)
 }
 
-// The types of a pack's entries that are no objects by themselves.
+// The types of pack entries that are deltas, not objects.
 const (
-	packOffsetDelta = 6 // its base is so many bytes before it
-	packNameDelta   = 7 // its base is the object of a name
+	packOffsetDelta = 6 // its base is given by a distance back in the pack
+	packNameDelta   = 7 // its base is given by its object name
 )
 
-// packEntryStart is the beginning of a pack's entry.
+// packEntryStart is the header of a pack entry.
 type packEntryStart struct {
-	kind int   // of an object, or one of the deltas
-	size int64 // of what is compressed
-	data int64 // where that is in the pack
-	base int64 // of a delta: where its base is
+	kind int   // type of an object or of a delta
+	size int64 // of the data after decompression
+	data int64 // offset of the compressed data
+	base int64 // of a delta: offset of its base
 }
 
-// inflate reads the object at an offset: the deltas and the object at their end, then
-// from that the one that was asked for. The error is errAskGit also above limit bytes.
+// inflate reads the object at an offset: it follows the deltas to the object at their end and
+// applies them to it. The error is also errAskGit if an object or delta exceeds limit bytes.
 func (p *packedObjects) inflate(f *packFile, offset, limit int64) (kind string, data []byte, err error) {
 	var deltas [][]byte
 	for range maxDeltas {
@@ -198,7 +197,7 @@ func (p *packedObjects) inflate(f *packFile, offset, limit int64) (kind string, 
 	return "", nil, errAskGit
 }
 
-// entry reads the beginning of the entry at an offset.
+// entry reads the header of the entry at an offset.
 func (f *packFile) entry(offset int64) (packEntryStart, error) {
 	const longest = 64 // type, size and a name
 	b := make([]byte, longest)
@@ -246,7 +245,7 @@ func (f *packFile) entry(offset int64) (packEntryStart, error) {
 	return e, nil
 }
 
-// decompress reads what an entry has compressed.
+// decompress reads the compressed data of an entry.
 func (p *packedObjects) decompress(f *packFile, at packEntryStart) ([]byte, error) {
 	in, err := p.loose.inflater(io.NewSectionReader(f.pack, at.data, f.size-at.data))
 	if err != nil {
@@ -257,11 +256,11 @@ func (p *packedObjects) decompress(f *packFile, at packEntryStart) ([]byte, erro
 	if _, err := io.ReadFull(in, data); err != nil {
 		return nil, errAskGit
 	}
-	return data, nil // the object's own checksum is compared
+	return data, nil // the caller verifies the object's checksum
 }
 
-// applyDelta makes an object of at most limit bytes from its base. A delta is the sizes
-// of both, and a sequence of copies from the base and of new bytes.
+// applyDelta builds an object of at most limit bytes from its base. A delta holds the sizes of both
+// objects, and a sequence of copies from the base and of new bytes.
 func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(len(base)) {
@@ -287,8 +286,8 @@ func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
 	return out, nil
 }
 
-// deltaPart returns the bytes that the first instruction of a delta adds, and the
-// instructions after it.
+// deltaPart returns the bytes that the first instruction of a delta adds, and the remaining
+// instructions.
 func deltaPart(base, delta []byte) (part, rest []byte, err error) {
 	op := delta[0]
 	delta = delta[1:]
@@ -298,7 +297,7 @@ func deltaPart(base, delta []byte) (part, rest []byte, err error) {
 		}
 		return delta[:op], delta[op:], nil
 	}
-	var number [7]byte // four bytes of the place, three of the size, without those that are 0
+	var number [7]byte // four bytes of offset, three of size; zero bytes are omitted
 	for i := range number {
 		if op&(1<<i) == 0 {
 			continue

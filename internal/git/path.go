@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Rel turns a path, absolute or relative to where discovery began, into the
-// slash path below Root, as disk.Resolver does. The result is false for Root
-// itself and for what is outside of it or in a .git.
+// Rel converts a path, absolute or relative to where discovery began, to a slash path below Root,
+// as disk.Resolver does. The result is false for Root itself and for paths outside of it or in a
+// .git.
 func (r *Repo) Rel(path string) (string, bool) {
 	if r.Root == "" {
 		return "", false
@@ -24,9 +24,8 @@ func (r *Repo) Rel(path string) (string, bool) {
 	return rel, true
 }
 
-// ValidPath reports whether git would take path into a tree: relative, with slashes,
-// no empty element, no "." or "..", and no .git in any of the spellings that
-// some file system takes for it.
+// ValidPath reports whether git accepts path in a tree: relative, with slashes, no empty element,
+// no "." or "..", and no .git in any spelling that some file system treats as .git.
 func ValidPath(path string) bool {
 	if path == "" {
 		return false
@@ -39,13 +38,13 @@ func ValidPath(path string) bool {
 	return true
 }
 
-// ValidName reports whether git would take name into a tree, as the name of one entry.
+// ValidName reports whether git accepts name in a tree, as the name of one entry.
 func ValidName(name string) bool {
 	return name != "" && name != "." && name != ".." &&
 		strings.IndexByte(name, 0) < 0 && strings.IndexByte(name, '/') < 0 && !isDotGit(name)
 }
 
-// isDotGit reports whether name is .git in any case, with what NTFS drops at its end and what
+// isDotGit reports whether name is .git in any case, with characters that NTFS drops at its end or
 // HFS+ drops anywhere. Git refuses all of them.
 func isDotGit(name string) bool {
 	if !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "g") &&

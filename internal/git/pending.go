@@ -10,46 +10,44 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// pendingObjects are objects that are written and have no names yet. They get
-// them together, once their contents are on the disk: synced one by one they
-// would cost a commit of the file system's journal each. Its methods may be called
-// at the same time.
+// pendingObjects holds objects that are written and have no names yet. They are named together,
+// once their contents are synced: synced one by one, each would cost a commit of the file system's
+// journal. Its methods are safe for concurrent use.
 type pendingObjects struct {
 	dir string // of all objects
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	objects map[OID]pendingObject
 	bytes   int
-	// named are the objects that this process has named: who wrote one of them
-	// again needs no other sync than its own.
+	// named has the objects that this process named. If one of them is written again, its directory
+	// needs no further sync.
 	named map[OID]bool
-	// dirs are directories with names that aren't synced.
+	// dirs has the directories with new names that aren't synced.
 	dirs map[string]bool
-	// batch is that of WriteTogether while it runs, else 0.
+	// batch is the argument of a running WriteTogether, else 0.
 	batch Batch
 }
 
-// pendingObject is an object in a temporary file. The data of trees and commits
-// is kept, as it is often read again at once; in a LargeBatch also that of blobs.
+// pendingObject is an object in a temporary file. The data of trees and commits is kept, as it is
+// often read again at once; in a LargeBatch the data of blobs is kept, too.
 type pendingObject struct {
 	temp   string
 	object Object
 }
 
 const (
-	// maxPending and maxPendingBytes are how many objects wait for their names.
+	// maxPending and maxPendingBytes bound the objects that wait for their names.
 	maxPending      = 256
 	maxPendingBytes = 8 << 20
-	// maxLarge and maxLargeBytes are the same of a LargeBatch.
+	// maxLarge and maxLargeBytes are the bounds in a LargeBatch.
 	maxLarge      = 16 << 10
 	maxLargeBytes = 48 << 20
-	// syncEach is how many files are synced one by one rather than with the whole
-	// file system.
+	// syncEach is the number of files up to which they are synced one by one rather than with the
+	// whole file system.
 	syncEach = 1024
 )
 
-// publishCommit gives the pending objects their names once a commit is written,
-// except within WriteTogether.
+// publishCommit names the pending objects after a commit is written, except within WriteTogether.
 func (p *pendingObjects) publishCommit() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +57,7 @@ func (p *pendingObjects) publishCommit() error {
 	return p.publishLocked()
 }
 
-// add takes an object whose file is written.
+// add registers an object whose file is written.
 func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +82,7 @@ func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) 
 	return nil
 }
 
-// has reports whether an object is written and has no name yet.
+// has reports whether an object is written but has no name yet.
 func (p *pendingObjects) has(oid OID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,9 +90,9 @@ func (p *pendingObjects) has(oid OID) bool {
 	return found
 }
 
-// read returns an object that has no name yet, if its data is kept. Before anything
-// else that may need a pending object is read, they all get their names. Object ids
-// have hexLen digits.
+// read returns a pending object if its data is kept. If the data is not kept, or spec needs more
+// than the object itself, it names all pending objects, so that git can read them. Object ids have
+// hexLen digits.
 func (p *pendingObjects) read(spec string, hexLen int) (Object, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +111,7 @@ func (p *pendingObjects) read(spec string, hexLen int) (Object, bool, error) {
 	return Object{}, false, nil
 }
 
-// publish gives the pending objects their names.
+// publish names the pending objects.
 func (p *pendingObjects) publish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +151,7 @@ func (p *pendingObjects) publishLocked() error {
 	return nil
 }
 
-// noteDir notes a directory with new names. The caller holds the lock.
+// noteDir records a directory with new names. The caller holds the lock.
 func (p *pendingObjects) noteDir(dir string) {
 	if p.dirs == nil {
 		p.dirs = map[string]bool{}
@@ -161,15 +159,15 @@ func (p *pendingObjects) noteDir(dir string) {
 	p.dirs[dir] = true
 }
 
-// added notes that a directory has a new name.
+// added records that a directory has a new name.
 func (p *pendingObjects) added(dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.noteDir(dir)
 }
 
-// found notes that an object was there before it was to be written: its writer may
-// not have synced its directory yet.
+// found records that an object existed before it was to be written: its writer may not have synced
+// its directory yet.
 func (p *pendingObjects) found(oid OID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,7 +176,7 @@ func (p *pendingObjects) found(oid OID) {
 	}
 }
 
-// sync gives the pending objects their names and waits until those are on the disk.
+// sync names the pending objects and waits until the names are on the disk.
 func (p *pendingObjects) sync() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +204,7 @@ func (p *pendingObjects) setBatch(b Batch) {
 	p.batch = b
 }
 
-// discard removes the objects that have got no names.
+// discard removes the pending objects.
 func (p *pendingObjects) discard() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

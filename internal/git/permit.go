@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// permitTimeout bounds how long git may take to accept or refuse a repository.
+// permitTimeout bounds the time that git has to accept or refuse a repository.
 const permitTimeout = 5 * time.Second
 
-// RefusedError is a repository that git refuses to work in: it belongs to another
-// user (safe.directory), or lies as a bare repository in another one's files
-// (safe.bareRepository). It is no ErrNotRepository: a repository above isn't meant.
+// RefusedError reports a repository that git refuses to work in: it belongs to another user
+// (safe.directory), or is a bare repository among the files of another one (safe.bareRepository).
+// It is not an ErrNotRepository: the search does not go on above it.
 type RefusedError struct {
 	Dir    string
-	Reason string // a line of git's
+	Reason string // a line of git's stderr
 }
 
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("git refuses the repository %s: %s", e.Dir, e.Reason)
 }
 
-// Hint names who decides.
+// Hint names the command that explains how to trust the repository.
 func (e *RefusedError) Hint() string {
 	return "`git status` in " + e.Dir + " says how git can be told to trust it"
 }
 
-// permit asks git whether it works in a repository that was found without it, where
-// git might not. Reading its files ourselves, or naming it in GIT_DIR, would pass by
-// git's own checks. It counts the process, if it took one.
+// permit asks git whether it works in a repository that was found without git, if git might refuse
+// it. Reading its files directly, or naming it in GIT_DIR, would bypass git's own checks. It
+// returns the number of processes started.
 func (l Locate) permit(f found) (processes int64, err error) {
 	if f.explicit {
 		return 0, nil
 	}
-	// Git might refuse a repository that has no .git of its own, or a file that git checks
-	// and that belongs to another user.
+	// Git might refuse a repository without a .git of its own, or one of whose checked files
+	// belongs to another user.
 	if f.base != "" && !isTrue(l.getenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")) &&
 		ownedByUser(f.base) && ownedByUser(f.gitDir) && ownedByUser(filepath.Join(f.base, ".git")) {
 		return 0, nil
@@ -69,8 +69,7 @@ func (l Locate) permit(f found) (processes int64, err error) {
 	return 1, nil
 }
 
-// ownedByUser reports whether the file, or the link itself, belongs to the user of
-// this process.
+// ownedByUser reports whether the file, or the link itself, belongs to the user of this process.
 func ownedByUser(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {

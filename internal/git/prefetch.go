@@ -9,17 +9,16 @@ import (
 	"slices"
 )
 
-// maxPrefetched is the size up to which ReadMany keeps an object's content.
+// maxPrefetched is the maximum size of an object that ReadMany returns.
 const maxPrefetched = 1 << 20
 
-// maxSkipped is the size up to which it is quicker to read an object to no use than to
-// start another process.
+// maxSkipped is the size up to which reading and discarding an object is faster than starting
+// another process.
 const maxSkipped = 16 << 20
 
-// ReadMany reads the objects oids in one git process without waiting for each,
-// and calls yield for every one that is there and has at most 1 MiB, in the
-// order of oids. For thousands of objects it takes a fraction of the time of as
-// many calls of Read.
+// ReadMany reads the objects oids without waiting for each reply, in one git process unless some
+// exceed 16 MiB. It calls yield for every existing object of at most 1 MiB, in the order of oids.
+// For thousands of objects it takes a fraction of the time of as many calls of Read.
 func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) error) error {
 	for len(oids) > 0 {
 		n, err := readUntilLarge(ctx, r.processes, r.Format, oids, yield)
@@ -31,8 +30,8 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 	return nil
 }
 
-// readUntilLarge reads objects up to the first one that is much too large, whose
-// content git would print whole, and returns how many that are, with the large one.
+// readUntilLarge reads objects up to the first one above maxSkipped, as git would print its whole
+// content. It returns the number of objects processed, including the large one.
 func readUntilLarge(ctx context.Context, p *processes, format Format, oids []OID, yield func(Object) error) (n int, err error) {
 	cmd, stderr := p.command(ctx, Command{Args: append(slices.Clip(streamLarge()), "cat-file", "--batch", "--buffer")})
 	in, err := cmd.StdinPipe()
@@ -68,8 +67,8 @@ func readUntilLarge(ctx context.Context, p *processes, format Format, oids []OID
 	return n, err
 }
 
-// readReplies reads up to most replies of git cat-file. It ends behind the header of
-// an object that is much too large.
+// readReplies reads up to most replies of git cat-file. It ends after the header of an object above
+// maxSkipped.
 func readReplies(out *bufio.Reader, format Format, most int, yield func(Object) error) (n int, err error) {
 	for n < most {
 		n++
@@ -82,7 +81,7 @@ func readReplies(out *bufio.Reader, format Format, most int, yield func(Object) 
 			if err := replyError(line); !errors.Is(err, errReply) {
 				return n, err
 			}
-			continue // not there
+			continue // missing or ambiguous
 		}
 		if size > maxSkipped {
 			return n, nil
@@ -105,8 +104,8 @@ func readReplies(out *bufio.Reader, format Format, most int, yield func(Object) 
 	return n, nil
 }
 
-// PrefetchTrees reads trees that Tree is going to be called for. Those that
-// can't be read are left to that call.
+// PrefetchTrees reads trees before Tree is called for them. Trees that can't be read are left to
+// Tree.
 func (r *Repo) PrefetchTrees(ctx context.Context, oids []OID) error {
 	oids = slices.DeleteFunc(slices.Clone(oids), func(oid OID) bool {
 		_, known := r.trees.get(oid)

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// stderrLimit is how much of a process's stderr is kept.
+// stderrLimit is the number of bytes of a process's stderr that are kept.
 const stderrLimit = 16 << 10
 
-// waitDelay is how long a git process has to end after it was interrupted.
+// waitDelay is the time that a git process has to exit after an interrupt.
 const waitDelay = 500 * time.Millisecond
 
-// ExitError is a git process that failed.
+// ExitError reports a git process that failed.
 type ExitError struct {
 	Args   []string // without "git"
 	Code   int      // -1 if a signal ended it
 	Stderr string   // at most 16 KiB
 }
 
-// Error names the command, not its arguments, and the first line of stderr.
+// Error contains the command without its arguments, and the first line of stderr.
 func (e *ExitError) Error() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
 	return fmt.Sprintf("git %s: exit status %d: %s", e.Subcommand(), e.Code, line)
@@ -35,7 +35,7 @@ func (e *ExitError) Error() string {
 // Subcommand returns the name of the git command that failed.
 func (e *ExitError) Subcommand() string { return subcommand(e.Args) }
 
-// subcommand is the first argument that is no option.
+// subcommand returns the first argument that is not an option.
 func subcommand(args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -52,44 +52,43 @@ func subcommand(args []string) string {
 type Command struct {
 	Args  []string // without "git"
 	Stdin io.Reader
-	Env   []string // in addition to the usual
-	// User runs git as the user's own command: in their environment, in which it
-	// may use the network.
+	Env   []string // in addition to the usual environment
+	// User runs git as the user's own command: in their environment, where it may use the network.
 	User bool
 	// Network permits connections to remotes.
 	Network bool
-	// LazyFetch permits, and needs, connections that fetch what a partial clone lacks.
+	// LazyFetch permits connections that fetch objects missing from a partial clone.
 	LazyFetch bool
-	// HookIndex lets git read the index that it named to its hook.
+	// HookIndex lets git read the index that git passed to the hook.
 	HookIndex bool
-	// Progress reports that Args have ProgressFlag, so that git writes its progress to stderr.
+	// Progress means that Args contain ProgressFlag, so that git writes its progress to stderr.
 	Progress bool
-	// NoTerminal starts git without a terminal to ask at. When the context ends,
-	// all that git has started ends with it.
+	// NoTerminal starts git without a terminal to prompt on. When the context ends, all processes
+	// that git started are ended, too.
 	NoTerminal bool
-	// Early starts git before the objects that were written have their names. It must
-	// not read any of them, or its Stdin has to wait for NameObjects.
+	// Early starts git before pending objects have their names. Git must not read any of them,
+	// unless its Stdin waits for NameObjects.
 	Early bool
 }
 
 // Subcommand returns the name of the git command.
 func (c Command) Subcommand() string { return subcommand(c.Args) }
 
-// Processes is how many git processes this Repo has started.
+// Processes returns the number of git processes started by this Repo.
 func (r *Repo) Processes() int { return int(r.processes.started.Load()) }
 
-// Run starts git with args in the root of the working tree (the git directory
-// if there is none) and returns its stdout. The error is an *ExitError if git
-// failed, and wraps that of ctx if ctx ended it.
+// Run starts git with args in the root of the working tree (the git directory if there is none) and
+// returns its stdout. The error is an *ExitError if git failed, and wraps that of ctx if ctx ended
+// git.
 func (r *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return r.Do(ctx, Command{Args: args})
 }
 
-// Do runs a command and returns its stdout, also with an error. The error is an
-// *ExitError if git failed, and wraps that of ctx if ctx ended it.
+// Do runs a command and returns its stdout, even on an error. The error is an *ExitError if git
+// failed, and wraps that of ctx if ctx ended git.
 func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 	if !q.Early {
-		if err := r.Loose.pending.publish(); err != nil { // it may read what was written
+		if err := r.Loose.pending.publish(); err != nil { // git may read pending objects
 			return nil, err
 		}
 	}
@@ -100,12 +99,11 @@ func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	// ErrWaitDelay: git is done, but a daemon or filter that it started has its
-	// streams.
+	// ErrWaitDelay: git has exited, but a daemon or filter that it started holds its streams open.
 	err := cmd.Run()
 	if q.NoTerminal && ctx.Err() != nil {
-		// A child that git was just about to start has git's own handling of signals
-		// for a moment, so SIGTERM may not have ended it.
+		// A child that git was about to start still has git's signal handlers for a moment, so
+		// SIGTERM may not have ended it.
 		if cmd.Process != nil {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
@@ -116,8 +114,8 @@ func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Stream runs a command, which must only read, and calls read with its stdout. An
-// error of read ends the process and is returned.
+// Stream runs a read-only command and calls read with its stdout. An error of read ends the process
+// and is returned.
 func (r *Repo) Stream(ctx context.Context, q Command, read func(stdout io.Reader) error) error {
 	if err := r.Loose.pending.publish(); err != nil {
 		return err
@@ -154,10 +152,10 @@ func processError(ctx context.Context, args []string, stderr *capture, err error
 	return fmt.Errorf("git %s: %w", subcommand(args), err)
 }
 
-// capture keeps the beginning of what is written to it, without git's progress.
+// capture keeps the beginning of the data written to it, without git's progress.
 type capture struct {
 	buf      bytes.Buffer
-	progress *progressReader // nil where git isn't asked for it
+	progress *progressReader // nil if git doesn't report progress
 }
 
 func (c *capture) Write(p []byte) (int, error) {
@@ -175,7 +173,7 @@ func (c *capture) keep(p []byte) {
 	}
 }
 
-// String is what was kept, with the last line even if it has no end.
+// String returns the kept bytes, including an unterminated last line.
 func (c *capture) String() string {
 	if c.progress != nil {
 		c.keep(c.progress.rest)
@@ -184,7 +182,7 @@ func (c *capture) String() string {
 	return c.buf.String()
 }
 
-// Plainly is a line of git's stderr without the word that git puts before it.
+// Plainly returns a line of git's stderr without git's prefix, "fatal: " or "error: ".
 func Plainly(line string) string {
 	for _, word := range []string{"fatal: ", "error: "} {
 		line = strings.TrimPrefix(line, word)

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// Progress is how far a git process is that transfers objects or checks out files.
+// Progress is the progress of a git process that transfers objects or checks out files.
 type Progress struct {
-	// Stage is git's name of it, "Receiving objects".
+	// Stage is git's name of the stage, such as "Receiving objects".
 	Stage string
-	// Done and Total count objects or files; Total is 0 where git doesn't know it.
+	// Done and Total count objects or files; Total is 0 if git doesn't report it.
 	Done, Total int64
-	// Bytes is how much was transferred, 0 where git doesn't say.
+	// Bytes is the number of bytes transferred, 0 if git doesn't report it.
 	Bytes int64
 }
 
-// ProgressFlag is the flag of fetch, push and checkout for whether they report their
-// progress.
+// ProgressFlag returns the flag of fetch, push and checkout that turns their progress reports on or
+// off.
 func (r *Repo) ProgressFlag() string {
 	if r.Progress == nil {
 		return "--no-progress"
@@ -27,13 +27,13 @@ func (r *Repo) ProgressFlag() string {
 	return "--progress"
 }
 
-// progressLine is what git writes, again and again, where it shows a progress:
+// progressLine matches the lines that git writes repeatedly to show progress:
 // "remote: Counting objects: 12", "Receiving objects:  45% (9/20), 1.21 MiB | 3.10 MiB/s".
 var progressLine = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // compiled once, when it is needed
 	return regexp.MustCompile(`^(?:remote: )?([A-Z][A-Za-z ]+): +(?:\d+% \((\d+)/(\d+)\)|(\d+))(?:, ([\d.]+) (bytes|KiB|MiB|GiB))?(?: *[,|]|$)`)
 })
 
-// parseProgress reads a line of git's stderr.
+// parseProgress parses a line of git's stderr.
 func parseProgress(line string) (Progress, bool) {
 	const stage, done, total, alone, amount, unit = 1, 2, 3, 4, 5, 6
 	m := progressLine().FindStringSubmatch(strings.TrimRight(line, " "))
@@ -53,13 +53,13 @@ func parseProgress(line string) (Progress, bool) {
 	return p, true
 }
 
-// progressReader takes the progress out of git's stderr, and reports it.
+// progressReader removes the progress from git's stderr, and reports it.
 type progressReader struct {
 	report func(Progress)
-	rest   []byte // of a line that isn't there whole
+	rest   []byte // an incomplete line
 }
 
-// take returns what of p, and of what came before it, is no progress.
+// take adds p to the incomplete line, reports the progress and returns the other lines.
 func (r *progressReader) take(p []byte) (other []byte) {
 	r.rest = append(r.rest, p...)
 	for {
@@ -68,7 +68,7 @@ func (r *progressReader) take(p []byte) (other []byte) {
 			return other
 		}
 		line := r.rest[:end+1]
-		// What git writes beside its progress is no part of it, and not kept either.
+		// Git's notes beside its progress are neither reported nor kept.
 		note := strings.TrimPrefix(string(line), "remote: ")
 		rest, isTotal := strings.CutPrefix(note, "Total ")
 		isNote := isTotal && strings.HasPrefix(strings.TrimLeft(rest, "0123456789"), " (") ||

@@ -10,11 +10,11 @@ import (
 
 const asidePrefix = "tmp_objdir-entire-"
 
-// Quarantine runs do with an environment in which git writes objects into a
-// directory of their own, and then takes them from there: git doesn't sync them
-// before it names them, and syncs one by one where it is asked to.
+// Quarantine runs do with an environment in which git writes objects into a separate directory, and
+// then takes the objects from there: git names objects before it syncs them, and if it is
+// configured to sync, it syncs one by one.
 func (l *LooseObjects) Quarantine(do func(env []string) error) (err error) {
-	aside, err := os.MkdirTemp(l.dir, asidePrefix) // git's prune removes what a crash leaves of it
+	aside, err := os.MkdirTemp(l.dir, asidePrefix) // git's prune removes it after a crash
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (l *LooseObjects) Quarantine(do func(env []string) error) (err error) {
 	return errors.Join(failed, l.adopt(aside))
 }
 
-// adopt takes the loose objects of a directory as pending ones.
+// adopt adds the loose objects of a directory to the pending ones.
 func (l *LooseObjects) adopt(aside string) error {
 	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(aside)
 	paths, err := filepath.Glob(filepath.Join(pattern, "[0-9a-f][0-9a-f]", "*"))
@@ -39,7 +39,7 @@ func (l *LooseObjects) adopt(aside string) error {
 	}
 	for _, path := range paths {
 		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
-		if !l.format.Valid(oid) { // a tmp_obj_* of a git that was killed
+		if !l.format.Valid(oid) { // a tmp_obj_* of a killed git
 			continue
 		}
 		temp := filepath.Join(l.dir, "tmp_obj_"+strings.TrimPrefix(filepath.Base(aside), asidePrefix)+"_"+string(oid[:8]))

@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// Object is an object as the repository has it.
+// Object is an object of the repository with its content.
 type Object struct {
 	OID  OID
 	Type string // commit, tree, blob, tag
 	Data []byte
 }
 
-// readLimit bounds what Read takes into memory.
+// readLimit bounds the size of an object that Read returns.
 const readLimit = 256 << 20
 
-// Read returns the object that spec names, in any of git's ways: an OID, a
-// ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
-// ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects and the first
-// packed ones are read from their files; all other reads share one git process.
+// Read returns the object that spec names in any of git's forms: an OID, a ref, "HEAD^{tree}",
+// "HEAD:path", ":path" for the index. The error is ErrMissing if there is none, and ErrTooMuch
+// above 256 MiB. Loose objects and the first packed ones are read from their files; all other reads
+// share one git process.
 func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
 	return r.ReadWithin(ctx, spec, readLimit)
 }
 
-// ReadWithin is Read of an object of at most limit bytes: ErrTooMuch if it has
-// more. That costs the git process, as the rest would have to be read.
+// ReadWithin is like Read for objects of at most limit bytes; the error is ErrTooMuch for larger
+// ones. That ends the git process, as the rest would have to be read.
 func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object, error) {
 	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
 		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
@@ -47,11 +47,11 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 	return r.cat.read(ctx, spec, limit)
 }
 
-// readFile reads an object from the repository's files without a git process. It
-// resolves object names, HEAD, branches and refs of ours, with ^{commit}, with a path or
-// without either. The error is ErrMissing for a ref or a path that isn't there, ErrTooMuch
-// above limit bytes, and errAskGit for everything that it leaves to git: replaced objects,
-// those of alternates, damaged ones, large packed ones or many of them, and other names.
+// readFile reads an object from the repository's files without a git process. It resolves object
+// names, HEAD, branches and the program's own refs, optionally with ^{commit} or with a path. The
+// error is ErrMissing for a missing ref or path, ErrTooMuch above limit bytes, and errAskGit for
+// everything that is left to git: replaced objects, alternates, damaged objects, large packed ones
+// or many of them, and other names.
 func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 	if r.replaces() {
 		return Object{}, errAskGit
@@ -77,7 +77,7 @@ func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 	return o, nil
 }
 
-// readStored reads an object from its file or a pack.
+// readStored reads an object from its loose file or a pack.
 func (r *Repo) readStored(oid OID, limit int64) (Object, error) {
 	o, err := r.Loose.read(oid, limit)
 	if errors.Is(err, errAskGit) && !r.cat.running() {
@@ -86,8 +86,8 @@ func (r *Repo) readStored(oid OID, limit int64) (Object, error) {
 	return o, err
 }
 
-// readPath reads what the commit or tree root has at a path. Paths that git takes as
-// relative to the current folder, or corrects, are left to git.
+// readPath reads the object at a path in the commit or tree root. Paths that git interprets
+// relative to the current directory, or normalizes, are left to git.
 func (r *Repo) readPath(root, path string, limit int64) (Object, error) {
 	if root == "" || !fs.ValidPath(path) || path == "." {
 		return Object{}, errAskGit
@@ -109,7 +109,7 @@ func (r *Repo) readPath(root, path string, limit int64) (Object, error) {
 		var name string
 		name, path, more = strings.Cut(path, "/")
 		if o.Type != "tree" {
-			return Object{}, errAskGit // a tag, or no folder
+			return Object{}, errAskGit // a tag, or not a directory
 		}
 		entries, err := decodeTree(o.Data, r.Format)
 		if err != nil {
@@ -130,15 +130,15 @@ func (r *Repo) readPath(root, path string, limit int64) (Object, error) {
 	return o, nil
 }
 
-// ReadLazily lets later reads fetch what a partial clone has left at its remote.
+// ReadLazily lets later reads fetch objects that a partial clone has left at its remote.
 func (r *Repo) ReadLazily() error {
 	r.Loose.pending.discard()
 	r.packed.close()
 	return r.cat.fetchLazily()
 }
 
-// Close closes what objects are read from, files and the git process, and removes the
-// objects that have no names. A later read opens the files anew.
+// Close closes the open files, ends the git process for reads, and removes pending objects. A later
+// read opens the files again.
 func (r *Repo) Close() error {
 	r.Loose.pending.discard()
 	r.packed.close()

@@ -10,23 +10,24 @@ import (
 	"strings"
 )
 
-// maxPackedRefs is the size up to which packed-refs is read here.
+// maxPackedRefs is the maximum size of packed-refs that is read here.
 const maxPackedRefs = 1 << 20
 
-// refFiles are the files in which git keeps refs. They are only read.
+// refFiles reads the files in which git keeps refs.
 type refFiles struct {
 	gitDir, commonDir string
 	format            Format
 	storage           string // "files" or "reftable"
 }
 
-// resolve reads what HEAD, a branch, a ref of a remote, or one of ours points at. The error is
-// ErrMissing if it points at nothing, and errAskGit for what only git can resolve.
+// resolve reads the OID of HEAD, a branch, a remote-tracking ref or one of the program's refs. The
+// error is ErrMissing if the ref, or a target of it, doesn't exist, and errAskGit if only git can
+// resolve it.
 func (f refFiles) resolve(name string) (OID, error) {
 	if f.storage != "files" {
 		return "", errAskGit
 	}
-	for range 5 { // as many as git follows
+	for range 5 { // the same limit as in git
 		path := filepath.Join(f.commonDir, filepath.FromSlash(name))
 		switch {
 		case name == "HEAD":
@@ -67,8 +68,8 @@ func (f refFiles) resolve(name string) (OID, error) {
 	return "", errAskGit
 }
 
-// isSharedRef reports whether name is that of a ref which all worktrees share, and
-// which git takes for no other expression.
+// isSharedRef reports whether name is a ref that all worktrees share, and that git does not parse
+// as any other expression.
 func isSharedRef(name string) bool {
 	shared := []string{"refs/heads/", "refs/remotes/", "refs/entire/", "refs/notes/"}
 	if !slices.ContainsFunc(shared, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
@@ -82,7 +83,7 @@ func isSharedRef(name string) bool {
 	return !strings.ContainsAny(name, " ~^:?*[\\@\n\x7f") && !strings.Contains(name, "..")
 }
 
-// packedRefs is the file of that name, empty if there is none.
+// packedRefs returns the content of packed-refs, empty if there is none.
 func (f refFiles) packedRefs() ([]byte, error) {
 	path := filepath.Join(f.commonDir, "packed-refs")
 	info, err := os.Stat(path)

@@ -11,13 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Repo is a repository, seen from one of its worktrees. Its methods may be
-// called at the same time. Close ends the git process that reads may have
-// started.
+// Repo is a repository as used from one of its worktrees. Its methods are safe for concurrent use.
+// Close ends the git process that reads may have started.
 type Repo struct {
-	// GitDir, CommonDir and Root are absolute and without symlinks. GitDir is
-	// the worktree's own, CommonDir the one that all worktrees share. Root is
-	// empty if there is no working tree here.
+	// GitDir, CommonDir and Root are absolute and without symlinks. GitDir belongs to the worktree,
+	// CommonDir is shared by all worktrees. Root is empty if there is no working tree here.
 	GitDir, CommonDir, Root string
 	// WorktreeID is the name of a linked worktree, empty for the main one.
 	WorktreeID string
@@ -29,19 +27,19 @@ type Repo struct {
 	// RefStorage is "files" or "reftable".
 	RefStorage string
 
-	// Progress is called with how far a transfer or a checkout is, unless it is nil. It
-	// must not be changed while git runs.
+	// Progress, unless nil, is called with the progress of a transfer or a checkout. It must not be
+	// changed while git runs.
 	Progress func(Progress)
 
-	// Loose are the objects that are files of their own.
+	// Loose holds the loose objects.
 	Loose *LooseObjects
-	// Config is git's configuration.
+	// Config reads git's configuration.
 	Config *Config
-	// Notes are the texts that are kept beside commits.
+	// Notes reads the notes of commits in NotesRef.
 	Notes *Notes
 
 	processes *processes
-	replaces  func() bool // objects may be replaced by others
+	replaces  func() bool // reports whether replace refs may exist
 	packed    packedObjects
 	refs      refFiles
 	cat       catFile
@@ -86,8 +84,8 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	}
 	r.processes = &processes{
 		locate: l, dir: dir, root: root, gitDir: f.gitDir, commonDir: f.commonDir, objects: objects,
-		// Git would not find the repository from another working tree than its own. In
-		// GIT_DIR it takes any: whether it works in this one, permit has asked.
+		// Git does not find the repository from a working tree other than its own, so GIT_DIR names
+		// it. Git accepts any repository there; permit has asked whether it accepts this one.
 		explicit: f.explicit || root != "" && root != f.base,
 	}
 	r.processes.started.Store(asked)
@@ -110,8 +108,8 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	return r, nil
 }
 
-// workTree finds the root of the working tree by git's rules, without symlinks. It is
-// empty if there is none.
+// workTree finds the root of the working tree by git's rules and resolves its symlinks. It returns
+// "" if there is none.
 func (l Locate) workTree(dir string, f found, s repoSettings) (string, error) {
 	root := f.base
 	named := ""
@@ -137,7 +135,7 @@ func (l Locate) workTree(dir string, f found, s repoSettings) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolve working tree: %w", err)
 	}
-	// Both are clean.
+	// Both paths are clean.
 	const slash = string(filepath.Separator)
 	if physical == f.gitDir || strings.HasPrefix(physical, strings.TrimSuffix(f.gitDir, slash)+slash) {
 		return "", nil
@@ -145,8 +143,8 @@ func (l Locate) workTree(dir string, f found, s repoSettings) (string, error) {
 	return physical, nil
 }
 
-// MainRoot is the root of the main worktree, empty if there is none or if it
-// can't be known from here.
+// MainRoot returns the root of the main worktree, or "" if there is none or it can't be determined
+// from here.
 func (r *Repo) MainRoot() string {
 	if r.GitDir == r.CommonDir {
 		return r.Root

@@ -10,15 +10,15 @@ import (
 	"strconv"
 )
 
-// TreeEntry is one line of a tree.
+// TreeEntry is an entry of a tree.
 type TreeEntry struct {
 	Mode Mode
 	Name string
 	OID  OID
 }
 
-// Tree returns the entries of a tree in git's order. The slice is shared: it must
-// not be changed. No tree ("") has no entries.
+// Tree returns the entries of a tree in git's order. The slice is shared and must not be changed.
+// The OID "" has no entries.
 func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
 	if oid == "" || oid == r.Format.EmptyTree() {
 		return nil, nil
@@ -65,8 +65,8 @@ func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// StoreTree sorts and stores entries, which it keeps. Their names and modes are not
-// checked: a tree that is written anew may have modes that only old trees have.
+// StoreTree sorts entries, stores them and retains the slice. It does not check names and modes: a
+// rewritten tree may have modes that only old trees have.
 func (r *Repo) StoreTree(entries []TreeEntry) (OID, error) {
 	slices.SortFunc(entries, CompareEntries)
 	names := make(map[string]struct{}, len(entries))
@@ -98,7 +98,8 @@ func (r *Repo) StoreTree(entries []TreeEntry) (OID, error) {
 	return oid, nil
 }
 
-// CompareEntries is git's order of the entries of a tree: a tree sorts as if its name ended with "/".
+// CompareEntries compares in git's order of tree entries: a tree sorts as if its name ended with
+// "/".
 func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := cmp.Compare(a.Name[:n], b.Name[:n]); c != 0 {

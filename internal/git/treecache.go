@@ -5,13 +5,12 @@ import (
 	"sync"
 )
 
-// maxTreeEntries bounds the entries of the trees that are kept in memory within
-// a LargeBatch.
+// maxTreeEntries bounds the entries of all trees in memory within a LargeBatch.
 const maxTreeEntries = 200_000
 
-// treeCache keeps the entries of trees. Its methods may be called at the same time.
+// treeCache keeps the entries of trees. Its methods are safe for concurrent use.
 type treeCache struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	trees   map[OID][]TreeEntry
 	entries int  // of all trees
 	bulk    bool // within a LargeBatch

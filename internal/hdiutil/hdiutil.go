@@ -1,7 +1,7 @@
-// Package hdiutil makes, attaches and detaches sparse bundles of macOS by the program hdiutil. A
-// sparse bundle is a folder: its file system is in the files of the folder bands, each a stretch of
-// it. On other systems the functions work with any program of that name on the PATH, such as the one
-// that tests use.
+// Package hdiutil makes, attaches and detaches sparse bundles of macOS with the program hdiutil. A
+// sparse bundle is a directory. Its file system is in the files of its directory bands, each of
+// which holds one part. On other systems the functions work with any program of that name on the
+// PATH, such as the one that tests use.
 package hdiutil
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// ErrBusy means that processes use what is to be detached.
+// ErrBusy means that processes use the volume to be detached.
 var ErrBusy = errors.New("resource busy")
 
 // Parts of a bundle.
@@ -29,13 +29,13 @@ const (
 	BandsFolder = "bands"
 )
 
-// Image is a disk image that is attached.
+// Image is an attached disk image.
 type Image struct {
 	Path   string   // of the bundle
-	Mounts []string // where its file systems are mounted
+	Mounts []string // mount points of its file systems
 }
 
-// Access is whether an image can be written to.
+// Access is the access mode of an image.
 type Access int
 
 // The kinds of access.
@@ -44,13 +44,13 @@ const (
 	ReadOnly
 )
 
-// Available returns why hdiutil can't be used: proc.ErrNoProgram.
+// Available returns an error if hdiutil can't be used, such as proc.ErrNoProgram.
 func Available(ctx context.Context) error {
 	_, err := Images(ctx)
 	return err
 }
 
-// Create makes a bundle with an empty APFS of that name. Size is in bytes, in whole megabytes.
+// Create makes a bundle with an empty APFS of that name. size is in bytes, rounded down to MiB.
 func Create(ctx context.Context, bundle, name string, size int64) error {
 	const mega, giga = 1 << 20, 1 << 30
 	text := fmt.Sprintf("%dm", size/mega)
@@ -64,7 +64,7 @@ func Create(ctx context.Context, bundle, name string, size int64) error {
 	return err
 }
 
-// Attach mounts a bundle at the folder at, with the owners of its files.
+// Attach mounts a bundle on the directory at, and respects the owners of its files.
 func Attach(ctx context.Context, bundle, at string, access Access) error {
 	args := []string{"attach", bundle, "-quiet", "-mountpoint", at, "-nobrowse", "-owners", "on"}
 	if access == ReadOnly {
@@ -77,7 +77,7 @@ func Attach(ctx context.Context, bundle, at string, access Access) error {
 	return err
 }
 
-// Detach unmounts what is mounted at the folder at: ErrBusy if processes use it, unless force.
+// Detach unmounts the directory at. The error is ErrBusy if processes use it, unless force.
 func Detach(ctx context.Context, at string, force bool) error {
 	args := []string{"detach", at, "-quiet"}
 	if force {
@@ -93,10 +93,10 @@ func Detach(ctx context.Context, at string, force bool) error {
 	return err
 }
 
-// busyStatus is the exit status of a detach that processes prevent: EBUSY.
+// busyStatus is the exit status of detach if processes use the volume: EBUSY.
 const busyStatus = 16
 
-// Images are the images that are attached.
+// Images returns the attached images.
 func Images(ctx context.Context) ([]Image, error) {
 	out, err := run(ctx, "info", "-plist")
 	if err != nil {
@@ -120,7 +120,7 @@ func Images(ctx context.Context) ([]Image, error) {
 	return list, nil
 }
 
-// Size is how large the file system in a bundle may become, in bytes.
+// Size returns the maximum size of the file system in a bundle, in bytes.
 func Size(bundle string) (int64, error) {
 	path := filepath.Join(bundle, InfoFile)
 	data, err := disk.ReadFile(path)
@@ -138,10 +138,10 @@ func Size(bundle string) (int64, error) {
 	return size, nil
 }
 
-// callLimit is how long a call may take: one that hangs must not hold a lock for ever.
+// callLimit bounds the time of a call: one that hangs must not hold a lock forever.
 const callLimit = 2 * time.Minute
 
-// run runs hdiutil, of macOS its own.
+// run runs hdiutil; on macOS it is the system's own.
 func run(ctx context.Context, args ...string) ([]byte, error) {
 	const outputLimit = 4 << 20
 	program, path := "hdiutil", os.Getenv("PATH")

@@ -11,11 +11,11 @@ import (
 
 var errPlist = errors.New("not a property list")
 
-// maxDepth is how deep a property list may be nested.
+// maxDepth is the maximum nesting of a property list.
 const maxDepth = 32
 
-// parsePlist reads a property list in its XML form (Apple's PropertyList-1.0.dtd): dictionaries
-// become map[string]any, arrays []any, integers int64, true and false bool, all else strings.
+// parsePlist parses a property list in its XML form (Apple's PropertyList-1.0.dtd): dictionaries
+// become map[string]any, arrays []any, integers int64, true and false bool, and all others strings.
 func parsePlist(r io.Reader) (any, error) {
 	p := plistParser{xml.NewDecoder(r)}
 	start, err := p.next()
@@ -36,7 +36,7 @@ func parsePlist(r io.Reader) (any, error) {
 
 type plistParser struct{ *xml.Decoder }
 
-// next is the next element that begins; nil if the one around it ends.
+// next returns the next start element, or nil at the end of the enclosing one.
 func (p plistParser) next() (*xml.StartElement, error) {
 	for {
 		token, err := p.Token()

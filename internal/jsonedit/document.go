@@ -1,6 +1,6 @@
-// Package jsonedit edits JSON files of other programs, which may have comments and
-// trailing commas: it changes only the bytes that it has to, and remembers in a record what
-// was there, so that taking everything out again gives the file its former bytes.
+// Package jsonedit edits JSON files of other programs, which may have comments and trailing commas.
+// It changes as few bytes as possible, and keeps a record of the original, so that removing all
+// entries of this program restores the original bytes.
 package jsonedit
 
 import (
@@ -14,20 +14,20 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// byteOrderMark may begin a settings file; the parser doesn't take it.
+// byteOrderMark may begin a settings file; the parser doesn't accept it.
 const byteOrderMark = "\uFEFF"
 
-// Document is a JSON text (with comments and trailing commas) under edit. An
-// edit changes only the bytes it names: everything else stays as it was typed.
+// Document is a JSON text (with comments and trailing commas) being edited. Bytes outside of an
+// edit are preserved.
 type Document struct {
 	text []byte
 	root hujson.Value
-	eol  string // what ends a line here
+	eol  string // line ending
 	unit string // one step of indentation
-	flat bool   // written on one line
+	flat bool   // on a single line
 }
 
-// positionError is a place in a text and what is wrong there.
+// positionError is an error at a position in a text.
 type positionError struct {
 	line, column int
 	text         string
@@ -37,7 +37,7 @@ func (e *positionError) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.line, e.column, e.text)
 }
 
-// Parse reads a text, which has to be an object.
+// Parse parses a text, which must be an object.
 func Parse(text []byte) (*Document, error) {
 	d := &Document{text: text}
 	if err := d.parse(); err != nil {
@@ -67,7 +67,7 @@ func Parse(text []byte) (*Document, error) {
 func (d *Document) parse() error {
 	root, err := hujson.Parse(d.text)
 	if err != nil {
-		// The parser's own words have the place.
+		// The parser's message contains the position.
 		where := regexp.MustCompile(`line (\d+), column (\d+): (?s:(.*))`)
 		m := where.FindStringSubmatch(err.Error())
 		if m == nil {
@@ -81,7 +81,7 @@ func (d *Document) parse() error {
 	return nil
 }
 
-// ErrorAt returns an error about the text at an offset.
+// ErrorAt returns an error at an offset of the text.
 func (d *Document) ErrorAt(offset int, text string) error {
 	before := d.text[:offset]
 	return &positionError{
@@ -91,15 +91,15 @@ func (d *Document) ErrorAt(offset int, text string) error {
 	}
 }
 
-// Root returns the whole document.
+// Root returns the root value of the document.
 func (d *Document) Root() hujson.Value { return d.root }
 
-// Source returns the text of a value as it is in the document.
+// Source returns the text of a value in the document.
 func (d *Document) Source(v hujson.Value) []byte {
 	return bytes.Clone(d.text[v.StartOffset:v.EndOffset])
 }
 
-// Replace gives a value another text.
+// Replace replaces the text of a value.
 func (d *Document) Replace(v hujson.Value, text string) error {
 	return d.apply(replacement{v.StartOffset, v.EndOffset, text})
 }
@@ -110,8 +110,8 @@ type replacement struct {
 	text       string
 }
 
-// apply makes replacements, which are in order and don't overlap, and reads
-// the text anew: offsets taken before are void.
+// apply makes replacements, which must be sorted and must not overlap, and parses the text again:
+// earlier offsets become invalid.
 func (d *Document) apply(rs ...replacement) error {
 	var out []byte
 	at := 0
@@ -126,14 +126,14 @@ func (d *Document) apply(rs ...replacement) error {
 // item is a member of an object or an element of an array.
 type item struct {
 	start, end int    // of "name": value, or of the element
-	comma      int    // where its comma is, if one follows
+	comma      int    // offset of its comma, if there is one
 	before     string // white space and comments before it
 	value      hujson.Value
 }
 
-// list is an object or an array: what they have in common.
+// list holds the common parts of an object and an array.
 type list struct {
-	open, end int // from the opening bracket to behind the closing one
+	open, end int // offsets of the opening bracket and after the closing one
 	items     []item
 	trailing  bool // a comma follows the last item
 }
@@ -168,12 +168,12 @@ func listOf(v hujson.Value) list {
 	return l
 }
 
-// Add puts a new last item into the object or array v: compact is its value
-// as compact JSON, name its name in an object.
+// Add appends an item to the object or array v: compact is its value as compact JSON, name its name
+// in an object.
 func (d *Document) Add(v hujson.Value, name, compact string) error {
 	l := listOf(v)
 	closing := l.end - 1
-	floor := l.open + 1 // nothing goes in before this
+	floor := l.open + 1 // insertions start here at the earliest
 	var rs []replacement
 	last := item{}
 	if n := len(l.items); n > 0 {
@@ -205,7 +205,7 @@ func (d *Document) Add(v hujson.Value, name, compact string) error {
 	return d.apply(append(rs, replacement{at, at, text})...)
 }
 
-// lineItem renders an item on lines of its own, indented as its neighbours.
+// lineItem renders an item on lines of its own, indented like its neighbors.
 func (d *Document) lineItem(l list, last item, name, compact string) string {
 	indent := d.indentOf(l.open) + d.unit
 	if len(l.items) > 0 && d.startsLine(last.start) {
@@ -222,8 +222,8 @@ func (d *Document) lineItem(l list, last item, name, compact string) string {
 	return strings.ReplaceAll("\n"+indent+text, "\n", d.eol)
 }
 
-// Remove takes item i out of v with its comma and the white space before it;
-// comments stay. It undoes what Add did, byte for byte.
+// Remove removes item i of v with its comma and the white space before it; comments stay. It is the
+// exact inverse of Add.
 func (d *Document) Remove(v hujson.Value, i int) error {
 	l := listOf(v)
 	it := l.items[i]
@@ -235,8 +235,8 @@ func (d *Document) Remove(v hujson.Value, i int) error {
 	}
 	isLineEnd := bytes.HasPrefix(bytes.TrimLeft(d.text[rest:], " \t\r"), []byte("\n"))
 	if endsInLineComment(it.before) && !isLineEnd {
-		// The line end belongs to the comment: without it the comment would
-		// swallow what comes next.
+		// The line end terminates the comment: without it, the comment would extend over the
+		// following text.
 		lead += bytes.IndexByte(d.text[lead:], '\n') + 1
 	}
 	var rs []replacement
@@ -269,13 +269,13 @@ func endsInLineComment(extra string) bool {
 	return line
 }
 
-// indentOf returns the white space that begins the line of offset.
+// indentOf returns the white space at the start of the line of offset.
 func (d *Document) indentOf(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// startsLine reports whether only white space is before offset on its line.
+// startsLine reports whether only white space precedes offset on its line.
 func (d *Document) startsLine(offset int) bool {
 	i := bytes.LastIndexByte(d.text[:offset], '\n')
 	return i >= 0 && len(bytes.Trim(d.text[i+1:offset], " \t")) == 0

@@ -15,20 +15,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// File is another program's file that something of ours is put into, and taken
-// out of again.
+// File is a file of another program. Entries of this program are added to it, and can be removed
+// again.
 type File struct {
-	// Path is the file's; a symbolic link is written through. Backup is the
-	// directory of the record.
+	// Path is the path of the file; a symbolic link is followed. Backup is the directory of the
+	// record.
 	Path, Backup string
-	// Holds reports whether anything of ours is in the document.
+	// Holds reports whether the document has entries of this program.
 	Holds func(d *Document) bool
-	// Strip takes all of ours out. mayGo reports which of the objects and arrays
-	// that become empty go too.
+	// Strip removes all entries of this program. mayGo reports whether an object or array that
+	// becomes empty is removed, too.
 	Strip func(d *Document, rec Record, mayGo func(path string) bool) error
 }
 
-// Error is a file that can't be edited safely. The file is untouched.
+// Error reports a file that can't be edited safely. The file is not changed.
 type Error struct {
 	Path         string
 	Line, Column int
@@ -40,14 +40,13 @@ func (e *Error) Error() string {
 		e.Path, e.Line, e.Column, e.Text)
 }
 
-// errChanged means that another program wrote the file while it was edited.
+// errChanged means that another program wrote the file during the edit.
 var errChanged = errors.New("the file is being changed by another program")
 
-// attempts is how often an edit begins anew when another program writes the file
-// at the same moment.
+// attempts is the maximum number of attempts to edit a file while other programs write it.
 const attempts = 5
 
-// retry repeats an edit if another program wrote the file meanwhile.
+// retry repeats an edit if another program wrote the file during it.
 func (e File) retry(edit func() (bool, error)) (changed bool, err error) {
 	for range attempts {
 		if changed, err = edit(); !errors.Is(err, errChanged) {
@@ -63,7 +62,7 @@ func (e File) retry(edit func() (bool, error)) (changed bool, err error) {
 	return changed, nil
 }
 
-// Read reads the file as a document. It writes nothing.
+// Read parses the file. It writes nothing.
 func (e File) Read() (*Document, error) {
 	f, err := readTarget(e.Path)
 	if err != nil {
@@ -72,7 +71,7 @@ func (e File) Read() (*Document, error) {
 	return e.document(f)
 }
 
-// document is a file's text; an empty or missing one is an empty object.
+// document parses the text of a file; an empty or missing file is an empty object.
 func (e File) document(f target) (*Document, error) {
 	text := bytes.TrimPrefix(f.data, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -92,7 +91,7 @@ func (e File) placed(err error) error {
 	return err
 }
 
-// withMark gives an edited text the byte order mark that the file had.
+// withMark restores the byte order mark of the file in an edited text.
 func withMark(f target, text []byte) []byte {
 	if bytes.HasPrefix(f.data, []byte(byteOrderMark)) {
 		return append([]byte(byteOrderMark), text...)
@@ -100,8 +99,8 @@ func withMark(f target, text []byte) []byte {
 	return text
 }
 
-// Put changes the document by edit, and keeps in the record what is needed to
-// take it back. edit returns the paths of what it had to make.
+// Put edits the document, and keeps in the record the data needed to revert the edit. edit returns
+// the paths of the objects and arrays that it created.
 func (e File) Put(edit func(d *Document, rec *Record) (made []string, err error)) (bool, error) {
 	return e.retry(func() (bool, error) {
 		f, err := readTarget(e.Path)
@@ -118,7 +117,7 @@ func (e File) Put(edit func(d *Document, rec *Record) (made []string, err error)
 		}
 		foreign := !e.Holds(d)
 		if foreign {
-			rec.Replaced = nil // of a file that is gone
+			rec.Replaced = nil // belongs to a former file
 		}
 		before := string(d.text)
 		made, err := edit(d, &rec)
@@ -152,8 +151,8 @@ func (e File) Put(edit func(d *Document, rec *Record) (made []string, err error)
 	})
 }
 
-// TakeSome lets cut take a part of ours out. If that was the last of ours, the
-// file becomes what it was before.
+// TakeSome calls cut to remove some entries of this program. If none remain, it restores the
+// original file.
 func (e File) TakeSome(cut func(d *Document, rec Record, mayGo func(string) bool) error) (bool, error) {
 	last := false
 	changed, err := e.Put(func(d *Document, rec *Record) ([]string, error) {
@@ -180,7 +179,7 @@ func (e File) TakeSome(cut func(d *Document, rec Record, mayGo func(string) bool
 	return e.TakeAll()
 }
 
-// TakeAll takes everything of ours out.
+// TakeAll removes all entries of this program.
 func (e File) TakeAll() (bool, error) {
 	return e.retry(func() (bool, error) {
 		f, err := readTarget(e.Path)
@@ -211,7 +210,7 @@ func (e File) TakeAll() (bool, error) {
 		if err := ignoreMissing(os.Remove(e.recordPath())); err != nil {
 			return changed, err
 		}
-		_ = os.Remove(e.Backup) // only if nothing else is in it
+		_ = os.Remove(e.Backup) // fails if it has other files
 		return changed, nil
 	})
 }
@@ -234,7 +233,7 @@ func (e File) takeOut(f target, rec Record, known bool) (bool, error) {
 	if err := e.Strip(d, rec, rec.mayGo(known)); err != nil {
 		return false, e.placed(err)
 	}
-	// Nothing but an empty object may be left: no member and no comment.
+	// Only an empty object may be left: no member and no comment.
 	root, isObject := d.root.Value.(*hujson.Object)
 	isEmpty := isObject && len(root.Members) == 0 && string(bytes.Join(bytes.Fields(d.text), nil)) == "{}"
 	if rec.Absent && isEmpty {
@@ -246,7 +245,7 @@ func (e File) takeOut(f target, rec Record, known bool) (bool, error) {
 	return true, f.replace(withMark(f, d.text))
 }
 
-// ignoreMissing drops the error for a file that isn't there.
+// ignoreMissing drops the error of a missing file.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -13,37 +13,36 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Record is what File remembers of a file, so that TakeAll can give back its bytes.
+// Record holds the data about a file that TakeAll needs to restore its original bytes.
 type Record struct {
 	Path    string `json:"path"`
-	MadeDir bool   `json:"made_dir,omitempty"` // its directory is ours
-	// MadeParent: so is the directory that this one is in.
+	MadeDir bool   `json:"made_dir,omitempty"` // its directory was created for it
+	// MadeParent means the same for the parent of that directory.
 	MadeParent bool `json:"made_parent,omitempty"`
-	Absent     bool `json:"absent,omitempty"` // there was no file
-	// Exact: Before is the whole file without anything of ours, and a file
-	// with the digest After differs from it by our entries only.
+	Absent     bool `json:"absent,omitempty"` // the file did not exist
+	// Exact means that Before is the whole file without entries of this program, and a file with
+	// the digest After differs from it by these entries only.
 	Exact  bool   `json:"exact,omitempty"`
 	Before []byte `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Prior is the digest that After had before: who is stopped between the
-	// record and the file leaves that one.
+	// Prior is the digest of the file before the last edit: a process killed after it wrote the
+	// record, but before it wrote the file, leaves the file with this digest.
 	Prior string `json:"prior,omitempty"`
-	// Made are the objects and arrays that weren't there. Adopted: somebody
-	// had installed before us, so it isn't known.
+	// Made lists the objects and arrays that edits created. Adopted means that the file had entries
+	// before there was a record, so Made is incomplete.
 	Made    []string `json:"made,omitempty"`
 	Adopted bool     `json:"adopted,omitempty"`
-	// Replaced is the text of the value that ours took the place of, empty if there was
-	// none.
+	// Replaced is the text of the value that was replaced, empty if there was none.
 	Replaced []byte `json:"status_line,omitempty"`
 }
 
-// mayGo describes the objects and arrays that become empty which ones go too:
-// those that installing made; without a record all.
+// mayGo returns a function that reports whether an object or array that becomes empty is removed,
+// too: those that edits created or, if that isn't known, all of them.
 func (r *Record) mayGo(known bool) func(path string) bool {
 	return func(path string) bool { return !known || r.Adopted || slices.Contains(r.Made, path) }
 }
 
-// note takes up that f, which held nothing of ours if foreign, becomes text.
+// note records that f becomes text; foreign means that f has no entries of this program.
 func (r *Record) note(f target, text []byte, foreign bool) {
 	switch {
 	case foreign:
@@ -58,8 +57,7 @@ func (r *Record) note(f target, text []byte, foreign bool) {
 	r.After = digest(text)
 }
 
-// untouched reports whether nobody else has written f since: what was before us is
-// still that.
+// untouched reports whether no other program has written f since: Before is still the original.
 func (r *Record) untouched(f target) bool {
 	now := digest(f.data)
 	return r.Exact && (r.After == now || r.Prior == now)
@@ -74,8 +72,8 @@ func (e File) recordPath() string {
 	return filepath.Join(e.Backup, "claude-"+digest([]byte(e.Path))[:12]+".json")
 }
 
-// Record returns the record of the file, and whether there is one. One
-// that can't be read counts as none: TakeAll then removes our entries only.
+// Record returns the record of the file, and whether there is one. A damaged one counts as none:
+// TakeAll then removes only the entries of this program.
 func (e File) Record() (Record, bool, error) {
 	rec := Record{Path: e.Path}
 	data, err := disk.ReadFile(e.recordPath())
@@ -91,9 +89,9 @@ func (e File) Record() (Record, bool, error) {
 	return Record{Path: e.Path}, false, nil
 }
 
-// besideOurs reports whether the file's directory was made for another file of
-// ours, in it or in a directory of it, that is still there. It is then that of both: whichever goes last takes it
-// away.
+// besideOurs reports whether the file's directory was created for another file with a record, in it
+// or in a directory of it, that still exists. The directory then belongs to both files, and is
+// removed with the last one.
 func (e File) besideOurs() bool {
 	all, err := os.ReadDir(e.Backup)
 	return err == nil && slices.ContainsFunc(all, func(entry fs.DirEntry) bool {

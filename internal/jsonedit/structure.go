@@ -7,7 +7,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// ReplaceString gives a string another value, and leaves one that has it as it is written.
+// ReplaceString replaces a string. One with the same value keeps its spelling.
 func (d *Document) ReplaceString(v hujson.Value, text string) error {
 	if literal, ok := v.Value.(hujson.Literal); ok && literal.String() == text {
 		return nil
@@ -15,8 +15,8 @@ func (d *Document) ReplaceString(v hujson.Value, text string) error {
 	return d.Replace(v, Quote(text))
 }
 
-// Ensure makes the object path[0] and in it the array path[1] where they are
-// missing, and returns the paths of those it made.
+// Ensure creates the object path[0] and the array path[1] in it if they are missing, and returns
+// the paths of the created ones.
 func (d *Document) Ensure(path []string) (made []string, err error) {
 	outer, made, err := d.EnsureObject(path[0])
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Document) Ensure(path []string) (made []string, err error) {
 	return made, nil
 }
 
-// EnsureObject makes the object called name where it is missing.
+// EnsureObject creates the object called name if it is missing.
 func (d *Document) EnsureObject(name string) (v hujson.Value, made []string, err error) {
 	v, ok := Member(d.root, name)
 	if !ok {
@@ -48,7 +48,7 @@ func (d *Document) EnsureObject(name string) (v hujson.Value, made []string, err
 	return v, made, nil
 }
 
-// Find returns the value at a path of members, and whether it is there.
+// Find returns the value at a path of members, and whether it exists.
 func (d *Document) Find(path ...string) (hujson.Value, bool) {
 	v := d.root
 	for _, name := range path {
@@ -61,7 +61,7 @@ func (d *Document) Find(path ...string) (hujson.Value, bool) {
 	return v, true
 }
 
-// RemoveEmpty removes the array outer.inner if it is empty now, then outer.
+// RemoveEmpty removes the array outer.inner if it has become empty, then outer.
 func (d *Document) RemoveEmpty(mayGo func(string) bool, outer, inner string) error {
 	for _, path := range [][]string{{outer, inner}, {outer}} {
 		v, ok := d.Find(path...)
@@ -76,7 +76,7 @@ func (d *Document) RemoveEmpty(mayGo func(string) bool, outer, inner string) err
 	return nil
 }
 
-// RemoveValue takes v out of the object that it is in.
+// RemoveValue removes v from its object parent.
 func (d *Document) RemoveValue(parent, v hujson.Value) error {
 	return d.Remove(parent, slices.IndexFunc(listOf(parent).items, func(it item) bool { return it.value.StartOffset == v.StartOffset }))
 }

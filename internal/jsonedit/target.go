@@ -13,15 +13,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// target is a settings file as it was read.
+// target is the state of a settings file when it was read.
 type target struct {
-	path      string // with symbolic links followed
-	dir       string // the directory of the path as given
+	path      string // with symbolic links resolved
+	dir       string // the directory of the original path
 	data      []byte
 	mode      fs.FileMode
 	exists    bool
 	dirExists bool
-	// parentExists reports whether the directory's own directory exists.
+	// parentExists reports whether the parent of the directory exists.
 	parentExists bool
 }
 
@@ -49,8 +49,7 @@ func readTarget(path string) (target, error) {
 	return f, err
 }
 
-// followLinks returns what path names once its symbolic links are followed,
-// also when the file itself isn't there yet.
+// followLinks resolves the symbolic links of path, even if the file itself doesn't exist yet.
 func followLinks(path string) (string, error) {
 	const most = 40
 	for range most {
@@ -66,8 +65,8 @@ func followLinks(path string) (string, error) {
 	return "", fmt.Errorf("follow %s: %w", path, syscall.ELOOP)
 }
 
-// replace gives the file new content in one step, unless another program has written
-// it since it was read: then the error is errChanged.
+// replace replaces the content of the file atomically, unless another program has written it since
+// it was read: then the error is errChanged.
 func (f target) replace(data []byte) error {
 	if !f.dirExists {
 		if err := disk.Step("mkdir", f.dir); err != nil {
@@ -80,8 +79,7 @@ func (f target) replace(data []byte) error {
 	return disk.WriteUnless(f.path, data, f.mode, f.unchanged)
 }
 
-// Sweep removes the temporary files that a writer left that was stopped before
-// the time given.
+// Sweep removes the temporary files that killed processes left before the given time.
 func (e File) Sweep(before time.Time) error {
 	path, err := followLinks(e.Path)
 	if err != nil {
@@ -90,7 +88,7 @@ func (e File) Sweep(before time.Time) error {
 	return disk.SweepTempOf(path, before)
 }
 
-// unchanged compares the file with what was read.
+// unchanged returns errChanged if the file differs from its state when it was read.
 func (f target) unchanged() error {
 	now, err := disk.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) && !f.exists {

@@ -6,8 +6,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Member returns the value that name has in the object v; the last one counts
-// if there are several, as everywhere.
+// Member returns the value of the member name of the object v; if there are several, the last one,
+// as JSON parsers do.
 func Member(v hujson.Value, name string) (hujson.Value, bool) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -21,7 +21,7 @@ func Member(v hujson.Value, name string) (hujson.Value, bool) {
 	return hujson.Value{}, false
 }
 
-// MemberNames returns the names of an object's members, each once.
+// MemberNames returns the names of an object's members, without duplicates.
 func MemberNames(v hujson.Value) []string {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -36,7 +36,7 @@ func MemberNames(v hujson.Value) []string {
 	return names
 }
 
-// StringOf is the string that v is, or empty.
+// StringOf returns v if it is a string, else "".
 func StringOf(v hujson.Value) string {
 	if literal, ok := v.Value.(hujson.Literal); ok && literal.Kind() == '"' {
 		return literal.String()
@@ -44,7 +44,7 @@ func StringOf(v hujson.Value) string {
 	return ""
 }
 
-// Elements returns those of an array, none of anything else.
+// Elements returns the elements of an array, or none for any other value.
 func Elements(v hujson.Value) []hujson.Value {
 	if array, ok := v.Value.(*hujson.Array); ok {
 		return array.Elements

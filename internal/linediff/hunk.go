@@ -14,12 +14,12 @@ const contextLines = 3
 // Hunk is a hunk of a unified diff, as git writes it.
 type Hunk struct {
 	Old, New Range
-	// Lines begin with their Kind and end with a newline. The mark of a missing newline
-	// at the end of a text is part of the line before it.
+	// Lines begin with their Kind and end with a newline. The marker of a missing newline at the
+	// end of a text is part of the line before it.
 	Lines []string
 }
 
-// Range is a range of lines, First from 0.
+// Range is a range of lines, with First counted from 0.
 type Range struct{ First, Count int }
 
 // String returns the hunk with its header.
@@ -37,12 +37,12 @@ func (r Range) String() string {
 	return fmt.Sprintf("%d,%d", r.First+1, r.Count)
 }
 
-// Hunks returns the hunks of a diff of a and b, each valid until the next.
+// Hunks returns the hunks of a diff of a and b. Each is valid until the next one.
 func Hunks(a, b string, ops []Op) iter.Seq[*Hunk] {
 	return func(yield func(*Hunk) bool) {
 		x, y := slices.Collect(strings.Lines(a)), slices.Collect(strings.Lines(b))
 		var h Hunk
-		i, j, kept := 0, 0, 0 // lines passed of each, unchanged lines before
+		i, j, kept := 0, 0, 0 // lines consumed of each, unchanged lines before
 		for n, op := range ops {
 			if op.Kind != Kept && len(h.Lines) == 0 {
 				lead := min(kept, contextLines)

@@ -16,8 +16,7 @@ type Op struct {
 	Lines int
 }
 
-// Kind is what a diff does with lines. It is the first byte of their lines in a
-// unified diff.
+// Kind is the effect of a diff on lines. It is the first byte of such lines in a unified diff.
 type Kind byte
 
 // The kinds.
@@ -30,20 +29,20 @@ const (
 // Effort bounds the time of a comparison.
 type Effort int
 
-// The efforts. Up to a number of lines that occur in both texts the result is the
-// shortest; above, it is what is found within a time.
+// The efforts. Up to a number of lines that occur in both texts the result is the shortest diff;
+// above, it is the best one found within a time limit.
 const (
 	Thorough Effort = iota // for commands: 20,000 lines, 2 seconds
 	Quick                  // for hooks: 4,000 lines, 20 milliseconds
 )
 
-// maxLines is the number of lines between the first and the last differing line above
-// which they all count as replaced. Each takes about 100 bytes of memory.
+// maxLines is the number of lines between the first and the last difference above which all of them
+// count as replaced. Each takes about 100 bytes of memory.
 const maxLines = 400_000
 
-// Compare returns what makes b of a, in order: removed lines before added lines, and
-// no two runs of one kind in a row. Only the lines between the first and the last
-// differing line take memory.
+// Compare returns the runs of lines that turn a into b, in order: removed lines before added lines,
+// and no two consecutive runs of one kind. Only the lines between the first and the last difference
+// take memory.
 func Compare(a, b string, effort Effort) []Op {
 	head := commonHead(a, b)
 	tail := commonTail(a[head:], b[head:])
@@ -60,7 +59,7 @@ func Compare(a, b string, effort Effort) []Op {
 	return ops
 }
 
-// WholeLines returns a text whose last line ends with a newline; an empty one stays empty.
+// WholeLines returns text with a newline at its end, or text itself if it is empty.
 func WholeLines(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -103,8 +102,8 @@ func (s *script) add(kind Kind, lines int) {
 	}
 }
 
-// compare adds the difference of two texts. Lines that only one of them has are part
-// of no shortest difference's kept lines, so only the others are compared.
+// compare adds the difference of two texts. A line that only one of them has is never a kept line,
+// so only the other lines are compared.
 func (s *script) compare(a, b string, effort Effort) {
 	d := diffmatchpatch.New()
 	x, y, _ := d.DiffLinesToRunes(a, b)
@@ -118,7 +117,7 @@ func (s *script) compare(a, b string, effort Effort) {
 	if len(inX)+len(inY) > exact {
 		d.DiffTimeout = longest
 	}
-	i, j := 0, 0 // lines passed in x and y
+	i, j := 0, 0 // lines consumed of x and y
 	for _, part := range d.DiffMainRunes(inX, inY, false) {
 		n := utf8.RuneCountInString(part.Text)
 		switch part.Type {
@@ -140,7 +139,7 @@ func (s *script) compare(a, b string, effort Effort) {
 	s.add(Added, len(y)-j)
 }
 
-// shared returns the lines that the other text has too, and their numbers from 0.
+// shared returns the lines that the other text has, too, and their numbers from 0.
 func shared(lines, other []rune) (in []rune, at []int) {
 	has := make(map[rune]struct{}, len(other))
 	for _, line := range other {
@@ -154,7 +153,7 @@ func shared(lines, other []rune) (in []rune, at []int) {
 	return in, at
 }
 
-// commonHead returns the length of the whole lines that both texts begin with.
+// commonHead returns the length of the complete lines at the beginning of both texts.
 func commonHead(a, b string) int {
 	n, limit := 0, min(len(a), len(b))
 	for n < limit && a[n] == b[n] {
@@ -166,13 +165,13 @@ func commonHead(a, b string) int {
 	return strings.LastIndexByte(a[:n], '\n') + 1
 }
 
-// commonTail returns the length of the whole lines that both texts end with.
+// commonTail returns the length of the complete lines at the end of both texts.
 func commonTail(a, b string) int {
 	n, limit := 0, min(len(a), len(b))
 	for n < limit && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++
 	}
-	// The tail begins after a newline in both texts, or is all of one.
+	// The tail begins after a newline in both texts, or is a whole text.
 	for ; n > 0; n-- {
 		if startsLine(a, len(a)-n) && startsLine(b, len(b)-n) {
 			break
@@ -183,11 +182,11 @@ func commonTail(a, b string) int {
 
 func startsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n' }
 
-// LeastMoved is how many letters and digits a block of lines has at least to count as moved:
-// fewer may be the same by chance. Git has the same limit.
+// LeastMoved is the minimum number of letters and digits in a block of lines that counts as moved:
+// shorter ones may be equal by chance. Git has the same limit.
 const LeastMoved = 20
 
-// Letters returns how many letters and digits a text has.
+// Letters returns the number of letters and digits in a text.
 func Letters(text string) int {
 	n := 0
 	for _, c := range text {

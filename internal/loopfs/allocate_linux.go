@@ -23,12 +23,12 @@ type attributes struct {
 	_                             [8]byte
 }
 
-// allocationUnit is the length of stretches that an image gets.
+// allocationUnit is the allocation size in bytes set for an image.
 const allocationUnit = 1 << 20
 
-// AllocateInUnits lets the file system allocate an image in long stretches, also where it stops to share
-// blocks with a copy: XFS can. Copying it by reflink costs a record of each stretch. f is still empty;
-// where it can't be done nothing happens.
+// AllocateInUnits makes the file system allocate an image in large extents, even when it unshares
+// blocks from a copy. This keeps copying by reflink cheap, as it costs a record per extent. f must
+// be empty. Only XFS supports it; elsewhere it does nothing.
 func AllocateInUnits(f *os.File) {
 	var a attributes
 	call := func(request uintptr) error {
@@ -44,5 +44,5 @@ func AllocateInUnits(f *os.File) {
 	}
 	a.flags |= unitFlag | copiedUnitFlag
 	a.unit, a.copiedUnit = allocationUnit, allocationUnit
-	_ = call(iocSetAttributes) // the file can be used without
+	_ = call(iocSetAttributes) // optional
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Requests of linux/fs.h, and a flag of linux/mount.h that is newer than the library.
+// Requests of linux/fs.h, and a flag of linux/mount.h that x/sys doesn't have.
 const (
 	iocFreeze      = 0xc0045877 // FIFREEZE
 	iocThaw        = 0xc0045878 // FITHAW
 	moveMountBelow = 0x200      // MOVE_MOUNT_BENEATH
 	loopSetSize    = 0x4c07     // LOOP_SET_CAPACITY
 	sectorSize     = 512
-	attachAttempts = 16 // others take loop devices, too
+	attachAttempts = 16 // other programs take loop devices, too
 )
 
-// FileID identifies the file at path, wherever it is moved on its file system.
+// FileID identifies the file at path, even after a rename within its file system.
 func FileID(path string) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -38,9 +38,8 @@ func fileID(dev, inode uint64) string {
 	return strconv.FormatUint(dev, 10) + ":" + strconv.FormatUint(inode, 10)
 }
 
-// attach gives the file a loop device, which goes when nothing has it open any more: with
-// direct I/O where the file system can do that. The caller closes the device, which stays
-// as long as what is mounted of it.
+// attach gives the file a loop device, with direct I/O if the file system supports it. The kernel
+// detaches the device on its last close. The caller closes it; a mount keeps it attached.
 func attach(path string, access Access) (*os.File, error) {
 	flag, flags := os.O_RDWR, uint32(unix.LO_FLAGS_AUTOCLEAR)
 	if access == ReadOnly {
@@ -68,7 +67,7 @@ func attach(path string, access Access) (*os.File, error) {
 		config := unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_DIRECT_IO}}
 		copy(config.Info.File_name[:], path)
 		err = unix.IoctlLoopConfigure(int(device.Fd()), &config)
-		if errors.Is(err, unix.EINVAL) { // no direct I/O here
+		if errors.Is(err, unix.EINVAL) { // no direct I/O on this file system
 			config.Info.Flags = flags
 			err = unix.IoctlLoopConfigure(int(device.Fd()), &config)
 		}
@@ -82,13 +81,13 @@ func attach(path string, access Access) (*os.File, error) {
 	}
 }
 
-// Detached is a mount that is at no place: it goes when it is closed, or the process ends.
+// Detached is a mount without a mount point: it ends when it is closed, or when the process exits.
 type Detached struct {
 	dir  *os.File
-	kind string // of its file system; empty for a directory of one that is mounted
+	kind string // of its file system; empty for a bind mount
 }
 
-// Open mounts the file system of the kind (ext4) that is in the file at path, at no place.
+// Open mounts the file system of the kind (ext4) in the file at path, without a mount point.
 func Open(path, kind string, access Access) (*Detached, error) {
 	device, err := attach(path, access)
 	if err != nil {
@@ -101,7 +100,7 @@ func Open(path, kind string, access Access) (*Detached, error) {
 	return d, nil
 }
 
-// mountDevice mounts a device at no place; another time if it is mounted already.
+// mountDevice mounts a device without a mount point, even if it is mounted already.
 func mountDevice(device, kind string, access Access) (*Detached, error) {
 	config, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -112,7 +111,7 @@ func mountDevice(device, kind string, access Access) (*Detached, error) {
 	err = unix.FsconfigSetString(config, "source", device)
 	if access == ReadOnly {
 		attributes |= unix.MOUNT_ATTR_RDONLY
-		// A snapshot was taken frozen, so its journal is empty.
+		// A snapshot is taken while frozen, so its journal is empty.
 		err = errors.Join(err, unix.FsconfigSetFlag(config, "ro"), unix.FsconfigSetFlag(config, "noload"))
 	} else {
 		err = errors.Join(err, unix.FsconfigSetFlag(config, "discard"))
@@ -127,7 +126,7 @@ func mountDevice(device, kind string, access Access) (*Detached, error) {
 	return &Detached{os.NewFile(uintptr(fd), device), kind}, nil
 }
 
-// Bind is another mount of the directory at path, at no place.
+// Bind makes another mount of the directory at path, without a mount point.
 func Bind(path string) (*Detached, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
@@ -136,20 +135,20 @@ func Bind(path string) (*Detached, error) {
 	return &Detached{dir: os.NewFile(uintptr(fd), path)}, nil
 }
 
-// Resize makes a loop device as large as its file.
+// Resize adapts the size of a loop device to its file.
 func Resize(device string) error {
 	return call(device, "resize", func(fd int) error { return unix.IoctlSetInt(fd, loopSetSize, 0) })
 }
 
-// Dir is a path by which this process reaches the files, until it is closed.
+// Dir returns a path at which this process can access the files until Close.
 func (d *Detached) Dir() string { return "/proc/self/fd/" + strconv.Itoa(int(d.dir.Fd())) }
 
-// Close unmounts it, unless it was given a place.
+// Close unmounts it, unless Replace gave it a mount point.
 func (d *Detached) Close() error { return d.dir.Close() }
 
-// Replace gives the mount the place of what is mounted at root, which goes as soon as
-// nobody uses it: nobody sees the folder below it where the kernel can do that (from 6.5).
-// Without anything mounted there it is mounted on the folder.
+// Replace mounts d at root in place of the existing mount, which is unmounted when it is no longer
+// in use. The directory below is never visible if the kernel supports that (from 6.5). If nothing
+// is mounted at root, d is mounted on the directory.
 func (d *Detached) Replace(root string) error {
 	at, mounted, err := At(root)
 	if err != nil {
@@ -187,10 +186,10 @@ func (d *Detached) Replace(root string) error {
 	return named("mount", root, err)
 }
 
-// unmount takes away what is mounted at root. Who uses it goes on with it.
+// unmount unmounts root. Processes that use the mount keep it.
 func unmount(root string) error { return unix.Unmount(root, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }
 
-// Unmount takes away what is mounted at root: unix.EBUSY if somebody uses it, unless lazy.
+// Unmount unmounts root. The error is unix.EBUSY if the mount is in use, unless lazy.
 func Unmount(root string, lazy bool) error {
 	if err := disk.Step("unmount", root); err != nil {
 		return err
@@ -209,13 +208,13 @@ func named(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }
 
-// At is what is mounted at root, and whether it is a file system in a file. The zero Mount
-// with true is something else.
+// At returns the mount at root, and whether there is one. The zero Mount with true means that it is
+// not a file system in a file.
 func At(root string) (m Mount, mounted bool, err error) {
 	all, err := disk.Mounts()
 	for _, on := range all {
 		if on.At == root {
-			mounted, m = true, Mount{Device: loopDevice(on)} // a later one is above
+			mounted, m = true, Mount{Device: loopDevice(on)} // later mounts are on top
 		}
 	}
 	if m.Device != "" {
@@ -224,7 +223,7 @@ func At(root string) (m Mount, mounted bool, err error) {
 	return m, mounted, err
 }
 
-// Places returns where the file is mounted.
+// Places returns the paths where the file is mounted.
 func Places(file string) ([]string, error) {
 	devices, err := Find(file)
 	if err != nil || len(devices) == 0 {
@@ -240,7 +239,7 @@ func Places(file string) ([]string, error) {
 	return places, err
 }
 
-// loopDevice is the loop device that is mounted, empty if it is something else.
+// loopDevice returns the mounted loop device, or "" for another source.
 func loopDevice(m disk.Mounted) string {
 	if strings.HasPrefix(m.Source, "/dev/loop") {
 		return m.Source
@@ -248,7 +247,7 @@ func loopDevice(m disk.Mounted) string {
 	return ""
 }
 
-// backing is the FileID of the file that a loop device has; empty if it has none.
+// backing returns the FileID of the file of a loop device, or "" if it has none.
 func backing(device string) (string, error) {
 	f, err := os.Open(device)
 	if err != nil {
@@ -273,9 +272,9 @@ func fileOf(device *os.File) (string, error) {
 // ErrNotAttached means that a loop device, or every one, has another file or none.
 var ErrNotAttached = errors.New("not attached to a loop device")
 
-// openDevice opens a loop device that has the file; ErrNotAttached otherwise. The device
-// keeps the file until it is closed. One that is neither open nor mounted loses its file, and
-// another process can attach another one.
+// openDevice opens a loop device that has the file; otherwise it returns ErrNotAttached. The
+// device keeps the file while it is open. A device that is neither open nor mounted loses its
+// file, and another process can attach another one.
 func openDevice(device, file string) (*os.File, error) {
 	f, err := os.Open(device)
 	if err != nil {
@@ -307,8 +306,8 @@ func Find(file string) ([]string, error) {
 	return found, nil
 }
 
-// Reopen mounts the file system in the file another time, at no place. ErrNotAttached if no
-// loop device has the file.
+// Reopen mounts the file system of an attached file again, without a mount point. It returns
+// ErrNotAttached if no loop device has the file.
 func Reopen(file, kind string) (*Detached, error) {
 	devices, err := Find(file)
 	if err != nil {
@@ -331,13 +330,12 @@ func Reopen(file, kind string) (*Detached, error) {
 	return nil, ErrNotAttached
 }
 
-// Freeze brings the file system at dir to the disk and lets nobody write to it until Thaw:
-// whoever tries waits.
+// Freeze syncs the file system at dir and blocks all writes to it until Thaw.
 func Freeze(dir string) error {
 	return call(dir, "freeze", func(fd int) error { return unix.IoctlSetInt(fd, iocFreeze, 0) })
 }
 
-// Thaw ends Freeze. ErrNotFrozen if it had ended.
+// Thaw ends Freeze. The error is ErrNotFrozen if the file system is not frozen.
 func Thaw(dir string) error {
 	err := call(dir, "thaw", func(fd int) error { return unix.IoctlSetInt(fd, iocThaw, 0) })
 	if errors.Is(err, unix.EINVAL) {
@@ -346,10 +344,10 @@ func Thaw(dir string) error {
 	return err
 }
 
-// ErrNotFrozen means that a file system wasn't frozen.
+// ErrNotFrozen means that a file system was not frozen.
 var ErrNotFrozen = errors.New("not frozen")
 
-// call makes a system call on what is at path.
+// call makes a system call on the file, directory or device at path.
 func call(path, op string, do func(fd int) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -358,7 +356,7 @@ func call(path, op string, do func(fd int) error) error {
 	return errors.Join(disk.Syscall(op, f, do), f.Close())
 }
 
-// Sync brings what was written to the file system at dir to the disk.
+// Sync syncs the file system at dir.
 func Sync(dir string) error {
 	return call(dir, "sync", unix.Syncfs)
 }

@@ -1,6 +1,6 @@
-// Package packindex reads the indexes of git's packs, version 2: a header of 8 bytes, a
-// table of 256 numbers, the names of the objects in order, a checksum and an offset for
-// each of them, and the offsets that need 64 bits.
+// Package packindex reads the indexes of git's packs, version 2: a header of 8 bytes, a table of
+// 256 numbers, the names of the objects in order, a checksum and an offset for each of them, and
+// the offsets that need 64 bits.
 package packindex
 
 import (
@@ -17,17 +17,17 @@ const (
 	fanout = 4 * 256
 )
 
-// ErrVersion means that a file is an index of another version, or no index.
+// ErrVersion means that a file is an index of another version, or not an index.
 var ErrVersion = errors.New("not a pack index of version 2")
 
-// Index is an open index. Its methods may be called at the same time.
+// Index is an open index. Its methods are safe for concurrent use.
 type Index struct {
 	file   *os.File
-	width  int64 // bytes of a name
+	width  int64 // size of a name in bytes
 	counts [256]uint32
 }
 
-// Open opens an index whose names have width bytes. The caller closes it.
+// Open opens an index whose names have width bytes. The caller must call Close.
 func Open(path string, width int) (*Index, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func (x *Index) Close() error { return x.file.Close() }
 // Len returns the number of objects.
 func (x *Index) Len() uint32 { return x.counts[255] }
 
-// Find returns the number of the object of a name, from 0 on, and false if there is none.
+// Find returns the position, from 0, of the object with that name, and false if there is none.
 func (x *Index) Find(name []byte) (n uint32, found bool, err error) {
 	if int64(len(name)) != x.width {
 		return 0, false, fmt.Errorf("a name of %d bytes, want %d", len(name), x.width)
@@ -81,13 +81,13 @@ func (x *Index) Find(name []byte) (n uint32, found bool, err error) {
 	return 0, false, nil
 }
 
-// Names fills a slice, which has room for one or more names, with those from object n on.
+// Names fills a slice with the names from position n on. Its length is a multiple of the width.
 func (x *Index) Names(n uint32, names []byte) error {
 	_, err := x.file.ReadAt(names, header+fanout+int64(n)*x.width)
 	return err
 }
 
-// Offset returns where in the pack the entry of object n begins, in bytes.
+// Offset returns the offset in the pack of the entry of object n, in bytes.
 func (x *Index) Offset(n uint32) (int64, error) {
 	const crc, short, long = 4, 4, 8
 	all := int64(x.Len())

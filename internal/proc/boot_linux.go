@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Boot identifies the time since the system was started; empty where that isn't known.
+// Boot identifies the current boot of the system; it is empty if that isn't known.
 func Boot() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package proc
 
-// Boot identifies the time since the system was started; empty where that isn't known.
+// Boot returns "": the current boot isn't known.
 func Boot() string { return "" }

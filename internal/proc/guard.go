@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// Guard is a program that outlives this process, however that ends: its standard input ends
-// with this process, or with what Start returns.
+// Guard is a program that outlives this process. Its standard input ends when this process exits
+// for any reason, or when the function returned by Start is called.
 type Guard struct {
 	Path string     // the program
 	Args []string   // its arguments, without the program
 	Env  []string   // its environment
-	Open []*os.File // what it has open as its descriptors 3, 4, ...
+	Open []*os.File // files that become its descriptors 3, 4, ...
 }
 
-// Start starts it in a session of its own. What it returns ends its standard input; nobody
-// waits for it.
+// Start starts the program in a session of its own. Calling end closes its standard input; its exit
+// is not awaited.
 func (g Guard) Start() (end func(), err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -29,11 +29,11 @@ func (g Guard) Start() (end func(), err error) {
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.ExtraFiles = g.Env, "/", read, g.Open
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		_ = write.Close() // it has nothing in it
+		_ = write.Close() // nothing was written
 		return nil, fmt.Errorf("start %s: %w", filepath.Base(g.Path), err)
 	}
 	return func() {
 		_ = write.Close()
-		go func() { _ = cmd.Wait() }() // its exit status means nothing
+		go func() { _ = cmd.Wait() }() // its exit status is irrelevant
 	}, nil
 }

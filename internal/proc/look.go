@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Look returns what the system reports of the process pid; false if it has
-// ended, or on a system that doesn't report it.
+// Look returns the system's information about the process pid. It returns false if the process has
+// ended, or if the system doesn't report it.
 func Look(pid int) (Info, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return Info{}, false
 	}
-	// The name, in parentheses, may hold anything; the fields follow the last one.
+	// The name, in parentheses, may contain any bytes; the fields follow the last parenthesis.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	const state, parent, start = 0, 1, 19
 	if len(fields) <= start || fields[state] == "Z" {

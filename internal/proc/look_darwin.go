@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns what the system reports of the process pid; false if it has
+// Look returns the system's information about the process pid. It returns false if the process has
 // ended.
 func Look(pid int) (Info, bool) {
 	kernel, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
@@ -24,9 +24,8 @@ func Look(pid int) (Info, bool) {
 // zombie is the state of a process that has ended and was not waited for.
 const zombie = 5
 
-// arguments reads what the kernel has of a process's arguments: their number,
-// the path of the program, zeros, and then each with a zero behind it, followed
-// by the environment.
+// arguments parses the kernel's data about a process's arguments: their number, the path of the
+// program, zeros, and then each argument followed by a zero, and the environment.
 func arguments(data []byte) []string {
 	const size = 4
 	if len(data) < size {
@@ -42,7 +41,7 @@ func arguments(data []byte) []string {
 		args = append(args, string(arg))
 	}
 	if len(args) < n {
-		return nil // cut off: what is missing may matter
+		return nil // truncated: the missing ones may matter
 	}
 	return args
 }

@@ -9,7 +9,7 @@ import (
 
 // Pager is a program that shows text a screen at a time.
 type Pager struct {
-	Command  string // as a shell reads it
+	Command  string // in shell syntax
 	Env      []string
 	Out, Err io.Writer
 }
@@ -20,13 +20,12 @@ const (
 	notFound      = 127
 )
 
-// Show lets the pager show the text, and waits until its user leaves it, who
-// may do so before the end. It returns false if the pager can't be started;
-// then nothing has been shown.
+// Show runs the pager on the text, and waits until the user quits it, which may be before the end.
+// It returns false if the pager can't be started; then nothing has been shown.
 func (p Pager) Show(text io.Reader) (bool, error) {
 	cmd := exec.Command("/bin/sh", "-c", p.Command) //nolint:noctx // it is its user who ends it: an interrupt is the pager's business
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Env, text, p.Out, p.Err
-	err := cmd.Run() // that the pager leaves its input unread is no error of Run
+	err := cmd.Run() // a pager that leaves input unread is no error of Run
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
 	case err == nil:

@@ -21,8 +21,8 @@ type Detached struct {
 	Env  []string // its environment
 }
 
-// Start starts the child in a session of its own, with nothing of ours open,
-// and doesn't wait for it.
+// Start starts the child in a session of its own, without any of this process's open files, and
+// doesn't wait for it.
 func (d Detached) Start() error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -39,18 +39,18 @@ func (d Detached) Start() error {
 	return cmd.Process.Release()
 }
 
-// Info is what the system reports of a process.
+// Info is the system's information about a process.
 type Info struct {
 	PID, Parent int
-	Start       uint64 // in the system's own units, zero where the system doesn't report it
+	Start       uint64 // in the system's own units, zero if it isn't reported
 	Args        []string
 }
 
-// ticksPerSecond is the unit of Info.Start on every Linux that Go runs on.
+// ticksPerSecond is the unit of Info.Start on every Linux that Go supports.
 const ticksPerSecond = 100
 
-// Age is how long the process has been running, to some hundredths of a
-// second; false on a system that doesn't report it.
+// Age returns how long the process has been running, accurate to some hundredths of a second. It
+// returns false if the system doesn't report it.
 func (i Info) Age() (time.Duration, bool) {
 	data, err := os.ReadFile("/proc/uptime")
 	if err != nil || i.Start == 0 {
@@ -64,9 +64,8 @@ func (i Info) Age() (time.Duration, bool) {
 	return time.Duration((seconds - float64(i.Start)/ticksPerSecond) * float64(time.Second)), true
 }
 
-// Alive reports whether the process still runs that had this number and start.
-// A start of zero is not compared. Without a word from the system a process
-// that can be signalled counts as alive.
+// Alive reports whether the process with this number and start time is still running. A start of
+// zero is not compared. Without /proc a process that can be signaled counts as alive.
 func Alive(pid int, start uint64) bool {
 	if pid <= 0 {
 		return false
@@ -78,8 +77,8 @@ func Alive(pid int, start uint64) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
-// Ancestors are the processes above this one, its parent first, as far as the
-// system reports, at most six.
+// Ancestors returns at most six ancestors of this process, its parent first, as far as the system
+// reports them.
 func Ancestors() []Info {
 	const most = 6
 	var list []Info
@@ -94,15 +93,15 @@ func Ancestors() []Info {
 	return list
 }
 
-// isGit reports whether a program is git itself or one of its commands, and not
-// another whose name begins like it: gitk, gitui, gitkraken.
+// isGit reports whether a program is git itself or one of its commands, rather than another one
+// with a similar name: gitk, gitui, gitkraken.
 func isGit(program string) bool {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	return name == "git" || strings.HasPrefix(name, "git-")
 }
 
-// Caller returns the git process that runs this hook: the nearest ancestor
-// whose program is git, at most four steps up.
+// Caller returns the git process that runs this hook: the nearest ancestor whose program is git, at
+// most four levels up.
 func Caller() (Info, bool) {
 	pid := os.Getppid()
 	for range 4 {

@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// Errors of a program that is waited for.
+// Errors of Run.
 var (
 	// ErrNoProgram means that the program isn't on the PATH.
 	ErrNoProgram = errors.New("not on the PATH")
-	// ErrOutput means that the program printed more than was allowed.
+	// ErrOutput means that the program printed more than Limit.
 	ErrOutput = errors.New("it printed too much")
 )
 
-// Run is a program that is waited for, without a terminal of its own.
+// Run is a program to be run to its end, without a terminal.
 type Run struct {
-	Path  string   // the program, by its name on the PATH or by its path
+	Path  string   // the program, as a name on the PATH or a path
 	Args  []string // its arguments, without the program
 	Dir   string   // its working directory
 	Env   []string // its environment
 	Stdin io.Reader
-	// Limit is how many bytes it may print.
+	// Limit is the maximum number of bytes of its output.
 	Limit int
 }
 
-// ExitError is a program that failed.
+// ExitError reports a program that failed.
 type ExitError struct {
 	Program string
 	Code    int    // -1 if a signal ended it
-	Stderr  string // its beginning
+	Stderr  string // the beginning of its stderr
 }
 
 func (e *ExitError) Error() string {
@@ -43,13 +43,12 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s: exit status %d: %s", e.Program, e.Code, line)
 }
 
-// endDelay is how long a program has to end after SIGTERM.
+// endDelay is the time that a program has to exit after SIGTERM.
 const endDelay = 2 * time.Second
 
-// Output runs the program and returns what it printed, also beside an error. It
-// ends together with all that it started when ctx ends: the error wraps that of
-// ctx then. It is ErrNoProgram if there is no such program, an *ExitError if it
-// failed.
+// Output runs the program and returns its output, even on an error. When ctx ends, the program and
+// its children are ended, and the error wraps that of ctx. The error is ErrNoProgram if there is no
+// such program, and an *ExitError if it failed.
 func (r Run) Output(ctx context.Context) ([]byte, error) {
 	const stderrLimit = 4 << 10
 	name := filepath.Base(r.Path)
@@ -64,7 +63,7 @@ func (r Run) Output(ctx context.Context) ([]byte, error) {
 	said := &bounded{room: stderrLimit, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, said
 	err := cmd.Run()
-	if ctx.Err() != nil && cmd.Process != nil { // what didn't heed the signal
+	if ctx.Err() != nil && cmd.Process != nil { // processes that ignored SIGTERM
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 	exit, failed := errors.AsType[*exec.ExitError](err)
@@ -82,8 +81,7 @@ func (r Run) Output(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// bounded keeps the beginning of what is written to it, and reports once there
-// is no more room.
+// bounded keeps the beginning of the data written to it, and calls full once there is no more room.
 type bounded struct {
 	buf  bytes.Buffer
 	room int
@@ -99,10 +97,10 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Wait runs the program, with out for all that it prints, and returns its exit status: that
-// of a shell, 128 and the number of the signal, if a signal ended it. What it started and left
-// running ends with it. It ends when ctx ends: the error wraps that of ctx then. It is
-// ErrNoProgram if there is no such program. Limit has no meaning.
+// Wait runs the program, writes all its output to out, and returns its exit status: if a signal
+// ended it, 128 plus the number of the signal, as in a shell. Processes that it left running are
+// killed. When ctx ends, the program is ended, and the error wraps that of ctx. The error is
+// ErrNoProgram if there is no such program. Limit is ignored.
 func (r Run) Wait(ctx context.Context, out io.Writer) (status int, err error) {
 	const bySignal = 128
 	cmd := exec.CommandContext(ctx, r.Path, r.Args...)
@@ -112,7 +110,7 @@ func (r Run) Wait(ctx context.Context, out io.Writer) (status int, err error) {
 	cmd.WaitDelay = endDelay
 	err = cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // no process is left in most cases
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // in most cases no process is left
 	}
 	name := filepath.Base(r.Path)
 	exit, failed := errors.AsType[*exec.ExitError](err)

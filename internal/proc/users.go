@@ -1,10 +1,10 @@
 package proc
 
-// User is a process that uses a folder: it works in it, or has a file below it open.
+// User is a process that uses a directory: as its working directory or by a file open below it.
 type User struct {
 	PID        int
 	Name, Path string
 }
 
-// FileID names an open file as the kernel does: by device and inode.
+// FileID identifies an open file as the kernel does: by device and inode.
 type FileID struct{ Dev, Ino uint64 }

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// UsersOf returns the processes other than this one that use the folder dir. Those of
-// other users that this one may not inspect aren't among them.
+// UsersOf returns the other processes that use the directory dir. Processes that this one may not
+// inspect, those of other users, are not included.
 func UsersOf(dir string) []User {
-	folders, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	folders, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	var users []User
 	for _, folder := range folders {
 		pid, err := strconv.Atoi(filepath.Base(folder))
@@ -23,7 +23,7 @@ func UsersOf(dir string) []User {
 			continue
 		}
 		links := []string{filepath.Join(folder, "cwd")}
-		descriptors, _ := os.ReadDir(filepath.Join(folder, "fd")) // of another user's there are none
+		descriptors, _ := os.ReadDir(filepath.Join(folder, "fd")) // none for another user's
 		for _, fd := range descriptors {
 			links = append(links, filepath.Join(folder, "fd", fd.Name()))
 		}
@@ -39,10 +39,9 @@ func UsersOf(dir string) []User {
 	return users
 }
 
-// Openers returns which processes other than this one have some of the files
-// open, by their numbers; known is false where the system doesn't report it. The
-// processes that this one may not inspect, those of other users, are not among
-// them.
+// Openers returns the numbers of the other processes that have the files open; known is false if
+// the system doesn't report it. Processes that this one may not inspect, those of other users, are
+// not included.
 func Openers(files ...FileID) (pids map[FileID][]int, known bool) {
 	wanted := make(map[FileID]bool, len(files))
 	for _, id := range files {
@@ -63,7 +62,7 @@ func Openers(files ...FileID) (pids map[FileID][]int, known bool) {
 		switch pid, err := strconv.Atoi(name); {
 		case err != nil:
 		case pid == self:
-			known = true // so this is /proc, and ours
+			known = true // so this is /proc of our PID namespace
 		default:
 			addOpened(pid, wanted, pids)
 		}
@@ -71,11 +70,11 @@ func Openers(files ...FileID) (pids map[FileID][]int, known bool) {
 	return pids, known
 }
 
-// addOpened adds pid to those of the wanted files that it has open.
+// addOpened adds pid to the entries of those wanted files that it has open.
 func addOpened(pid int, wanted map[FileID]bool, pids map[FileID][]int) {
 	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
-		return // it has ended, or is another user's
+		return // it has ended, or belongs to another user
 	}
 	defer func() { _ = dir.Close() }()
 	names, err := dir.Readdirnames(-1)
@@ -93,8 +92,8 @@ func addOpened(pid int, wanted map[FileID]bool, pids map[FileID][]int) {
 	}
 }
 
-// opened returns what the descriptor is open on. It doesn't ask a file server,
-// which may have gone.
+// opened returns the file that the descriptor refers to. It doesn't query a file server, which may
+// be unreachable.
 func opened(dir int, descriptor string) (FileID, bool) {
 	var x unix.Statx_t
 	err := unix.Statx(dir, descriptor, unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, unix.STATX_TYPE|unix.STATX_INO, &x)

@@ -13,23 +13,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ApprovalsFile holds the values of the project's files that the user has
-// approved. It lies in the git directory, where no repository can bring it.
+// ApprovalsFile returns the path of the file with the values of the project's files that the user
+// has approved. It is in the git directory, which a cloned repository can't provide.
 func ApprovalsFile(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "approved.json")
 }
 
 const approvalsVersion = 1
 
-// approvals is the content of ApprovalsFile: the approved value of each key. A
-// value that the project proposes later is not covered by it.
+// approvals is the content of ApprovalsFile: the approved value of each key. It does not cover a
+// value that the project proposes later.
 type approvals struct {
 	Version  int               `json:"version"`
 	Approved map[string]string `json:"approved"`
 }
 
-// Approve notes in the git directory that the user wants a proposed value, and
-// no other.
+// Approve records in the git directory that the user accepts exactly the proposed value.
 func Approve(commonDir string, p Proposal) error {
 	path := ApprovalsFile(commonDir)
 	all := readApprovals(path)
@@ -50,8 +49,8 @@ func Approve(commonDir string, p Proposal) error {
 	return nil
 }
 
-// readApprovals returns the approved values by key. A file that is damaged, or
-// that a later version wrote, approves nothing.
+// readApprovals returns the approved values by key. A damaged file, or one of a later version,
+// approves nothing.
 func readApprovals(path string) map[string]string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -83,19 +82,19 @@ func (l *loader) isApproved(key, value string) bool {
 	return ok && approved == value
 }
 
-// maxBrought is how many contents broughtFile names.
+// maxBrought is the maximum number of hashes in broughtFile.
 const maxBrought = 64
 
-// broughtFile has the hashes of personal settings that the repository brought and
-// the program then edited: they are still the repository's.
+// broughtFile has the hashes of personal settings that came from the repository and were edited by
+// the program: they still count as the repository's.
 func broughtFile(commonDir string) string { return filepath.Join(commonDir, "entire", "brought") }
 
-// IsBrought reports whether a content of personal settings is in broughtFile.
+// IsBrought reports whether the content of a personal settings file is in broughtFile.
 func IsBrought(commonDir string, content []byte) bool {
 	return slices.Contains(broughtHashes(commonDir), contentHash(content))
 }
 
-// NoteBrought adds a content to broughtFile. It comes before the edit.
+// NoteBrought adds a content to broughtFile. It must be called before the edit.
 func NoteBrought(commonDir string, content []byte) error {
 	hashes := broughtHashes(commonDir)
 	if hash := contentHash(content); !slices.Contains(hashes, hash) {

@@ -11,13 +11,13 @@ import (
 // ErrUnknownKey means that there is no such setting.
 var ErrUnknownKey = errors.New("no such setting")
 
-// BadValueError is a value that a setting can't have, in the words of loading.
+// BadValueError reports a value that a setting can't have, in the form of a Problem of Load.
 type BadValueError struct{ Problem }
 
 func (e *BadValueError) Error() string { return e.String() }
 
-// ParseChange is the change that gives key the value text, as a variable or a
-// command line has it.
+// ParseChange returns the change that sets key to the value text, in the form of a variable or a
+// command line.
 func ParseChange(key, text string) (Change, error) {
 	f, err := fieldOf(key)
 	if err != nil {
@@ -30,10 +30,9 @@ func ParseChange(key, text string) (Change, error) {
 	return Change{Key: key, Value: f.get(&trial)}, nil
 }
 
-// Configure changes the user's own file, which it makes, readable for nobody
-// else, if there is none, and returns the settings then in force: a layer above
-// the user's may override them (Overrides). It is all or nothing: a bad value,
-// a *BadValueError, or an unknown key changes nothing.
+// Configure changes the user's own file, which it creates, readable only by the user, if necessary,
+// and returns the resulting settings: a higher layer may override them (Overrides). It changes
+// nothing if a value is bad (*BadValueError) or a key is unknown.
 func Configure(from Sources, changes ...Change) (Settings, error) {
 	path := UserFile(from)
 	if path == "" {
@@ -53,8 +52,8 @@ func Configure(from Sources, changes ...Change) (Settings, error) {
 	return Load(from), nil
 }
 
-// Check returns the change as Edit takes it, if the key can have the value in the layer
-// and file of the source: else a *BadValueError, or ErrUnknownKey.
+// Check returns the change in the form for Edit, if the key can have the value in the layer and
+// file of the source: else a *BadValueError, or ErrUnknownKey.
 func (c Change) Check(in Source) (Change, error) {
 	f, err := fieldOf(c.Key)
 	if err != nil || c.Value == nil {
@@ -87,14 +86,14 @@ func fieldOf(key string) (*field, error) {
 	return &all[i], nil
 }
 
-// Override is a key whose value a higher layer decides.
+// Override is a key that a higher layer sets.
 type Override struct {
 	Key    string
 	Source Source
 }
 
-// Overrides are those of keys that a layer has no say in here, because a higher one sets
-// them, if only to a value that is refused.
+// Overrides returns those of keys that are set by a layer higher than above, even if to a value
+// that is refused.
 func (s *Settings) Overrides(above Layer, keys ...string) []Override {
 	var list []Override
 	for _, key := range keys {
@@ -109,8 +108,8 @@ func (s *Settings) Overrides(above Layer, keys ...string) []Override {
 	return list
 }
 
-// Preset are the changes that make clearing and starting fully automatic
-// ("auto"), ask before a clear ("prompt"), or leave all to the user ("manual").
+// Preset returns the changes that make clearing and starting fully automatic ("auto"), ask before a
+// clear ("prompt"), or leave everything to the user ("manual").
 func Preset(name string) ([]Change, bool) {
 	set := func(onClear, onStart Choice, verify bool) []Change {
 		return []Change{
@@ -131,15 +130,14 @@ func Preset(name string) ([]Change, bool) {
 	return nil, false
 }
 
-// Presets are the names that Preset accepts.
+// Presets returns the names that Preset accepts.
 func Presets() []string { return []string{"auto", "prompt", "manual"} }
 
-// attempts bounds how often an edit begins anew because another process wrote the
-// file meanwhile.
+// attempts is the maximum number of attempts to edit a file while other processes write it.
 const attempts = 20
 
-// FindKey returns the key of that name: the whole of it, or its last words where no other
-// key ends so.
+// FindKey returns the key with that name: the full key, or its last words if no other key ends with
+// them.
 func FindKey(name string) (string, error) {
 	found := ""
 	for _, f := range fields() {
@@ -169,10 +167,10 @@ func Keys() []string {
 	return keys
 }
 
-// Examples returns the values that the description of a key's values names.
+// Examples returns the values named in the description of a key's allowed values.
 func Examples(key string) []string {
 	f, err := fieldOf(key)
-	if err != nil || key == KeyPushRemote { // any word is the name of a remote
+	if err != nil || key == KeyPushRemote { // any word is a remote's name
 		return nil
 	}
 	var values []string

@@ -22,19 +22,18 @@ type Change struct {
 	Value any
 }
 
-// modes are the permissions of a file and of folders that are new.
+// modes are the permissions of new files and directories.
 type modes struct{ file, dir fs.FileMode }
 
-// Edit changes keys of the settings file path, which it makes if there is
-// none, and leaves every other byte as it is: other keys, known or not, their
-// order, comments. It reports whether the file had to be written. A file that
-// isn't valid is an error and stays.
+// Edit changes keys of the settings file path, which it creates if necessary, and preserves all
+// other bytes: other keys, known or not, their order, comments. It reports whether it wrote the
+// file. An invalid file is an error and is not changed.
 func Edit(path string, changes ...Change) (bool, error) {
 	return edit(path, modes{file: 0o644, dir: 0o755}, changes)
 }
 
-// edit is Edit with the permissions of what is new. It begins anew where the
-// file was written meanwhile.
+// edit is Edit with the permissions of new files and directories. It starts again if another
+// process wrote the file meanwhile.
 func edit(path string, perm modes, changes []Change) (bool, error) {
 	for range attempts {
 		mode := perm.file
@@ -75,7 +74,7 @@ func edit(path string, perm modes, changes []Change) (bool, error) {
 	return false, fmt.Errorf("%s is being written by another program", path)
 }
 
-// Apply is Edit on bytes.
+// Apply is Edit for the content of a file.
 func Apply(data []byte, changes ...Change) ([]byte, error) {
 	for _, c := range changes {
 		var err error
@@ -86,8 +85,7 @@ func Apply(data []byte, changes ...Change) ([]byte, error) {
 	return data, nil
 }
 
-// Undo gives keys in data the values that they have in before, or removes them
-// where they aren't there.
+// Undo restores the values of keys in data from before, and removes those that before doesn't have.
 func Undo(data, before []byte, keys ...string) ([]byte, error) {
 	root, err := parse(before)
 	if err != nil {
@@ -105,7 +103,7 @@ func Undo(data, before []byte, keys ...string) ([]byte, error) {
 	return data, nil
 }
 
-// find is the text of a value.
+// find returns the text of a value.
 func find(o *hujson.Object, path []string) ([]byte, bool) {
 	m := member(o, path[0])
 	switch {
@@ -120,7 +118,7 @@ func find(o *hujson.Object, path []string) ([]byte, bool) {
 	return nil, false
 }
 
-// member is the one called name; of several the last, which is in force.
+// member returns the member called name; if there are several, the last one, which is effective.
 func member(o *hujson.Object, name string) *hujson.ObjectMember {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		if l, ok := o.Members[i].Name.Value.(hujson.Literal); ok && unquote(l) == name {
@@ -130,8 +128,8 @@ func member(o *hujson.Object, name string) *hujson.ObjectMember {
 	return nil
 }
 
-// document is a file's text, the object being edited in it, and where that one
-// begins and ends.
+// document is the text of a file, the object in it that is being edited, and the offsets of that
+// object.
 type document struct {
 	text       []byte
 	object     *hujson.Object
@@ -181,8 +179,8 @@ func (d document) change(path []string, value any) ([]byte, error) {
 	return in.change(path[1:], value)
 }
 
-// insert adds a member at the end of the object, on a line like the last
-// member's, after the comments that follow that one.
+// insert adds a member at the end of the object, with the line break and indentation of the last
+// member, after the comments that follow that one.
 func (d document) insert(path []string, value any) []byte {
 	brace := d.end - 1
 	extra := bytes.TrimRight(d.object.AfterExtra, " \t\r\n")
@@ -198,14 +196,14 @@ func (d document) insert(path []string, value any) []byte {
 		separator = "\n"
 	}
 	text := append([]byte(separator), render(path, value, separator)...)
-	if last.Value.AfterExtra != nil { // it has a comma, so the new one gets one
+	if last.Value.AfterExtra != nil { // it has a comma, so the new one gets one, too
 		return splice(d.text, at, at, append(text, ','))
 	}
 	out := splice(d.text, at, at, text)
 	return splice(out, last.Value.EndOffset, last.Value.EndOffset, []byte{','})
 }
 
-// remove deletes a member with the comma that belongs to it.
+// remove removes a member with its comma.
 func (d document) remove(m *hujson.ObjectMember) []byte {
 	members := d.object.Members
 	i := 0
@@ -229,8 +227,8 @@ func splice(text []byte, from, to int, with []byte) []byte {
 	return bytes.Join([][]byte{text[:from], with, text[to:]}, nil)
 }
 
-// lastLine is the white space that a member's line begins with, or a space for
-// members on one line.
+// lastLine returns the line break and indentation before a member, or a space for members on one
+// line.
 func lastLine(extra hujson.Extra) string {
 	text := string(extra)
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
@@ -243,8 +241,8 @@ func lastLine(extra hujson.Extra) string {
 	return " "
 }
 
-// render is a member's text, objects made for all but the last name of path,
-// or the value's alone if path is empty.
+// render returns the text of a member, with new objects for all but the last name of path, or of
+// the value alone if path is empty.
 func render(path []string, value any, separator string) []byte {
 	if len(path) > 0 {
 		name := append(hujson.String(path[0]), ": "...)

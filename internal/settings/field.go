@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// The keys that other packages name.
+// Keys that other packages use.
 const (
 	KeyEnabled    = "enabled"
 	KeyStrategy   = "strategy"
@@ -22,13 +22,13 @@ const (
 	KeyFreeFloor  = "bands.free_floor"
 )
 
-// The range of the two deadlines.
+// The range of the two timeouts.
 const (
 	minTimeout = 10 * time.Millisecond
 	maxTimeout = 10 * time.Minute
 )
 
-// raw is a value as it is in a file or a variable.
+// raw is a value in the form of a file or a variable.
 type raw struct {
 	kind kind
 	text string // a string's content, else the JSON text
@@ -38,12 +38,12 @@ type kind byte
 
 const (
 	kindText   kind = iota // from a variable: may be of any type
-	kindString             // the rest from JSON
+	kindString             // the following come from JSON
 	kindBool
 	kindOther
 )
 
-// quoted is the value as a Problem shows it, cut to a line.
+// quoted returns the value as a Problem shows it, truncated to one line.
 func (r raw) quoted() string {
 	const limit = 60
 	text := r.text
@@ -56,19 +56,19 @@ func (r raw) quoted() string {
 	return text
 }
 
-// field is one key: how it is named, what it may be, and where it goes.
+// field is one key: its names, allowed values and accessors.
 type field struct {
 	key     string
 	allowed string
-	block   string // of contextd's file, empty if the key isn't there
-	// variables are others than Variable; the last one wins.
+	block   string // in contextd's file, empty if the key isn't there
+	// variables are variables other than Variable; the last one takes precedence.
 	variables []string
 	set       func(*Settings, raw) bool
 	get       func(*Settings) any
 	scope     scope
 }
 
-// fields is every key that this version acts on, in the order of listings.
+// fields returns every key that this version supports, in the order of listings.
 func fields() []field {
 	all := append([]field{
 		boolean(KeyEnabled, func(s *Settings) *bool { return &s.Enabled }),
@@ -99,7 +99,7 @@ func fields() []field {
 		{
 			key: KeyPushRemote, allowed: "the name or the URL of a remote",
 			set: func(s *Settings, r raw) bool {
-				// It must not be read as an option of git's; an empty one names no remote.
+				// Git must not parse it as an option; an empty one names no remote.
 				if r.kind > kindString || strings.HasPrefix(r.text, "-") || strings.ContainsFunc(r.text, unicode.IsControl) {
 					return false
 				}
@@ -129,8 +129,8 @@ func fields() []field {
 	return all
 }
 
-// Variable is the environment variable that sets key: ENTIRE_ and the key's
-// last words, strategy_options being left out.
+// Variable returns the environment variable that sets key: ENTIRE_ and the key in upper case with
+// underscores, without the prefix strategy_options.
 func Variable(key string) string {
 	name := []byte("ENTIRE_" + strings.TrimPrefix(key, "strategy_options."))
 	for i, c := range name {
@@ -171,8 +171,7 @@ func timeout(key string, at func(*Settings) *time.Duration) field {
 	}
 }
 
-// size is a number of bytes; 0 is a default that depends on the file
-// system.
+// size returns a field for a number of bytes; 0 is a default that depends on the file system.
 func size(key string, at func(*Settings) *int64) field {
 	return field{
 		key: key, allowed: `a size of 1MiB or more, like "20GiB"`,
@@ -202,7 +201,7 @@ func size(key string, at func(*Settings) *int64) field {
 	}
 }
 
-// Limits of lists of patterns, as each is held against every path.
+// Limits of lists of patterns, since each pattern is matched against every path.
 const (
 	maxPatterns    = 1000
 	maxPatternLen  = 512
@@ -218,7 +217,7 @@ func patterns(key string, at func(*Settings) *[]string) field {
 			var list []string
 			switch r.kind {
 			case kindText:
-				if json.Unmarshal([]byte(r.text), &list) != nil { // a list as in a file is one, too
+				if json.Unmarshal([]byte(r.text), &list) != nil { // a JSON list is accepted, too
 					list = strings.Split(r.text, ",")
 				}
 			case kindOther:

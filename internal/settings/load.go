@@ -13,23 +13,22 @@ import (
 )
 
 const (
-	// maxSize and maxDepth bound a settings file, which anybody may have
-	// written.
+	// maxSize and maxDepth limit a settings file, which may come from anyone.
 	maxSize  = 1 << 20
 	maxDepth = 64
 )
 
-// ProjectFile and LocalFile are the settings files of the worktree root.
+// ProjectFile returns the path of the project's settings file in the worktree root.
 func ProjectFile(root string) string { return filepath.Join(root, ".entire", "settings.json") }
 
-// LocalFile is the personal settings file of the worktree root.
+// LocalFile returns the path of the personal settings file in the worktree root.
 func LocalFile(root string) string { return filepath.Join(root, ".entire", "settings.local.json") }
 
-// UserFile is the user's own settings file, empty without a home.
+// UserFile returns the path of the user's own settings file, or "" without a home directory.
 func UserFile(from Sources) string { return from.configFile("entire", "settings.json") }
 
-// ContextdFile is the file of contextd, whose settings of saved contexts
-// count below the user's own, empty without a home.
+// ContextdFile returns the path of contextd's file, whose settings of saved contexts have a lower
+// precedence than the user's own, or "" without a home directory.
 func ContextdFile(from Sources) string { return from.configFile("contextd", "config.json") }
 
 func (from Sources) configFile(program, name string) string {
@@ -43,17 +42,18 @@ func (from Sources) configFile(program, name string) string {
 	return filepath.Join(dir, program, name)
 }
 
-// MarkerFile reports whether the repository was enabled on this machine.
+// MarkerFile returns the path of the file that marks a repository as enabled on this machine.
 func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "entire", "enabled") }
 
-// Load reads all layers. It reads no more than six files, the marker, and where
-// the project proposes something, the user's approvals.
+// Load reads all layers. It reads at most six settings files, the marker, the user's approvals if
+// the project proposes a value, and the client's files if a variable has a value that a project may
+// not set.
 func Load(from Sources) Settings {
 	l := loader{from: from, Settings: defaults(), fields: fields()}
 	l.sources = make(map[string]Source, len(l.fields))
 	l.file(Contextd, ContextdFile(from))
 	l.file(User, UserFile(from))
-	// The worktree's files or, if it has none, the main worktree's.
+	// The files of the worktree or, if it has none, of the main worktree.
 	found := false
 	for _, root := range []string{from.Worktree, from.MainWorktree} {
 		if found || root == "" || root == l.Root {
@@ -75,7 +75,7 @@ func Load(from Sources) Settings {
 		}
 		l.variable(f, Variable(f.key))
 	}
-	// A repository in which nobody enabled recording isn't enabled by the default.
+	// The default doesn't enable a repository in which recording was never enabled.
 	if l.from.CommonDir != "" {
 		_, err := os.Stat(MarkerFile(l.from.CommonDir))
 		l.Marker = err == nil
@@ -93,7 +93,7 @@ type loader struct {
 
 	from      Sources
 	fields    []field
-	tracked   *bool             // git tracks the personal file; nil: not asked yet
+	tracked   *bool             // whether git tracks the personal file; nil: not determined yet
 	approvals map[string]string // by key; nil: not read yet
 }
 
@@ -113,9 +113,9 @@ func (l *loader) variable(f *field, name string) {
 	l.apply(f, raw{kindText, v}, Source{Env, name})
 }
 
-// clientFile returns the file of the worktree in which the agent's client is configured
-// to set a variable for all that it runs, or "". Such a variable is the
-// repository's word, although it arrives in the environment.
+// clientFile returns the file of the worktree that makes the agent's client set a variable for all
+// its processes, or "". The value of such a variable comes from the repository, although it arrives
+// in the environment.
 func (l *loader) clientFile(variable string) string {
 	for _, root := range []string{l.from.Worktree, l.from.MainWorktree, l.from.Getenv("CLAUDE_PROJECT_DIR")} {
 		if !filepath.IsAbs(root) {
@@ -131,7 +131,7 @@ func (l *loader) clientFile(variable string) string {
 				Env map[string]any `json:"env"`
 			}
 			if err := json.Unmarshal(data, &file); err != nil {
-				continue // the client doesn't take such a file either
+				continue // the client doesn't accept such a file either
 			}
 			if _, ok := file.Env[variable]; ok {
 				return path
@@ -164,7 +164,7 @@ func (l *loader) file(layer Layer, path string) {
 	l.object(root, "", Source{layer, path})
 }
 
-// object applies the members of an object whose keys begin with prefix.
+// object applies the members of an object; prefix precedes the names of its keys.
 func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 	for _, m := range o.Members {
 		name, ok := m.Name.Value.(hujson.Literal)
@@ -190,7 +190,7 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 	}
 }
 
-// name is the key in the files of a layer, empty if they don't have it.
+// name returns the name of the key in the files of a layer, or "" if they don't have it.
 func (f field) name(in Layer) string {
 	switch {
 	case in != Contextd:
@@ -210,7 +210,7 @@ func (l *loader) field(key string, in Layer) *field {
 	return nil
 }
 
-// group reports whether key holds other keys.
+// group reports whether key is an object of other keys.
 func (l *loader) group(key string, in Layer) bool {
 	for i := range l.fields {
 		name := l.fields[i].name(in)
@@ -221,7 +221,7 @@ func (l *loader) group(key string, in Layer) bool {
 	return false
 }
 
-// apply puts a value in force, or the default if the value is bad.
+// apply applies a value, or the default if the value is bad.
 func (l *loader) apply(f *field, r raw, from Source) {
 	if !l.isForProject(f, r) && l.isProject(from) {
 		l.propose(f, r, from)
@@ -236,7 +236,7 @@ func (l *loader) apply(f *field, r raw, from Source) {
 		return
 	}
 	l.Problems = append(l.Problems, bad(f, r, from))
-	initial := defaults() // a refused value leaves the default in force
+	initial := defaults() // the default replaces a bad value
 	if r, ok := rawOf(f.get(&initial)); ok {
 		f.set(&l.Settings, r)
 	}

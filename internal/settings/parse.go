@@ -14,10 +14,10 @@ import (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// ReadFile reads a settings file, within the limits of loading.
+// ReadFile reads a settings file within the limits of Load.
 func ReadFile(path string) ([]byte, error) { return readFile(path) }
 
-// readFile reads a settings file: a regular one, not above the limit.
+// readFile reads a settings file, which must be regular and at most maxSize bytes.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -30,7 +30,7 @@ func readFile(path string) ([]byte, error) {
 	return data, cause(err)
 }
 
-// cause leaves out the path, which the caller names.
+// cause removes the path, which the caller adds.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -38,8 +38,7 @@ func cause(err error) error {
 	return err
 }
 
-// parse reads JSON with comments and trailing commas. An empty file is an
-// empty object.
+// parse parses JSON with comments and trailing commas. An empty file is an empty object.
 func parse(data []byte) (*hujson.Object, error) {
 	value, err := parseValue(data)
 	if err != nil {
@@ -67,7 +66,8 @@ func parseValue(data []byte) (hujson.Value, error) {
 	return value, nil
 }
 
-// tooDeep bounds the recursion of the parser.
+// tooDeep reports whether data is nested deeper than maxDepth, to bound the recursion of the
+// parser.
 func tooDeep(data []byte) bool {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -85,8 +85,7 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// skip is the length of the string or comment that data begins with, at least
-// one.
+// skip returns the length of the string or comment at the start of data, at least 1.
 func skip(data []byte) int {
 	end := func(mark string) int {
 		if n := bytes.Index(data[2:], []byte(mark)); n >= 0 {
@@ -113,8 +112,8 @@ func skip(data []byte) int {
 	return len(data)
 }
 
-// unquote is a string literal's content. Plain ones, which are nearly all,
-// don't need a decoder.
+// unquote returns the content of a string literal. Literals without escapes, nearly all, need no
+// decoder.
 func unquote(l hujson.Literal) string {
 	if len(l) >= 2 && l[0] == '"' && bytes.IndexByte(l, '\\') < 0 {
 		return string(l[1 : len(l)-1])

@@ -1,16 +1,16 @@
 package settings
 
-// Choice is what happens by itself: always, never, or after a question.
+// Choice is whether something is done automatically: always, never, or after a question.
 type Choice string
 
-// The choices, as they stand in a file: true and false are booleans there.
+// The choices as written in a file: true and false are booleans there.
 const (
 	Always Choice = "true"
 	Never  Choice = "false"
 	Prompt Choice = "prompt"
 )
 
-// Value is the choice as it is in JSON: true, false or "prompt".
+// Value returns the JSON form of the choice: true, false or "prompt".
 func (c Choice) Value() any {
 	if c == Prompt {
 		return string(c)
@@ -24,20 +24,20 @@ const (
 	SummaryOnly = "summary"
 )
 
-// When the brief of a saved context is injected.
+// The times at which the brief of a saved context is injected.
 const (
-	InjectStart  = "start"  // all of it at the start of a session
-	InjectPrompt = "prompt" // its short form at the start, all of it with the first prompt if that continues the work
+	InjectStart  = "start"  // in full at the start of a session
+	InjectPrompt = "prompt" // in short form at the start, in full with the first prompt if that continues the work
 	InjectOff    = "off"    // never
 )
 
-// Recall are the settings of saved contexts: the keys below "recall".
+// Recall holds the settings of saved contexts: the keys below "recall".
 type Recall struct {
 	OnClear Choice // auto_checkpoint_on_clear
 	OnStart Choice // auto_resume_on_start
 	Inject  string // inject: InjectStart, InjectPrompt or InjectOff
-	// Threshold is how full the context may get, in percent, ThresholdTokens in
-	// tokens, 0 for no such bound.
+	// Threshold is the maximum fill level of the context in percent, ThresholdTokens in tokens; 0
+	// means no such limit.
 	Threshold         int    // checkpoint_threshold_percent, 70 to 95
 	ThresholdTokens   int64  // checkpoint_threshold_tokens
 	VerifyBeforeClear bool   // verify_before_clear
@@ -47,11 +47,11 @@ type Recall struct {
 	Mode              string // mode: Stateful or SummaryOnly
 	CaptureFiles      bool   // capture_files
 	CaptureAnalysis   bool   // capture_analysis
-	// MaxCheckpoint and MaxFile are bytes.
+	// MaxCheckpoint and MaxFile are in bytes.
 	MaxCheckpoint, MaxFile int64    // max_checkpoint_size, max_file_size
 	Exclude                []string // exclude_patterns
-	// ModelPass reports whether the user's own claude may improve a checkpoint's
-	// analysis, at the user's cost. It counts only from the user's own layers.
+	// ModelPass reports whether the user's own claude may improve a checkpoint's analysis, at the
+	// user's cost. Only the user's own layers can set it.
 	ModelPass bool // model_pass
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The keys of saved contexts that other packages name.
+// Keys of saved contexts that other packages use.
 const (
 	KeyOnClear   = "recall.auto_checkpoint_on_clear"
 	KeyOnStart   = "recall.auto_resume_on_start"
@@ -23,9 +23,9 @@ const (
 
 const recallGroup = "recall."
 
-// recallFields are the keys below "recall". Those that contextd has go by
-// their names in its file and by its variables, too; of several variables the
-// last wins, and Variable before all.
+// recallFields returns the keys below "recall". Those that contextd has, too, can also be set by
+// their names in its file and by its variables; of several variables the last one takes precedence,
+// and Variable over all.
 func recallFields() []field {
 	return []field{
 		choice(KeyOnClear, func(s *Settings) *Choice { return &s.Recall.OnClear }).
@@ -62,14 +62,13 @@ func recallFields() []field {
 	}
 }
 
-// also sets in which block of contextd's file the key is, and which other
-// variables set it.
+// also sets the block of contextd's file that has the key, and other variables that set it.
 func (f field) also(block string, variables ...string) field {
 	f.block, f.variables = block, variables
 	return f
 }
 
-// span is what a number may be, the ends included.
+// span is the range of a number, inclusive.
 type span struct{ least, most int64 }
 
 func (s span) String() string {
@@ -114,7 +113,7 @@ func number(key string, in span, at func(*Settings) *int) field {
 	}
 }
 
-// tokens is a number of them, 0 for none.
+// tokens returns a field for a number of tokens, 0 for none.
 func tokens(key string, at func(*Settings) *int64) field {
 	in := span{1000, 10_000_000}
 	return field{
@@ -131,7 +130,7 @@ func tokens(key string, at func(*Settings) *int64) field {
 	}
 }
 
-// amount is a number of bytes, as a number or as a size.
+// amount returns a field for a number of bytes, given as a number or as a size.
 func amount(key string, at func(*Settings) *int64) field {
 	in := span{1 << 10, 1 << 30}
 	return field{
@@ -153,7 +152,7 @@ func amount(key string, at func(*Settings) *int64) field {
 	}
 }
 
-// number is a whole number from a variable or from JSON.
+// number parses a whole number from a variable or from JSON.
 func (r raw) number() (int64, bool) {
 	if r.kind != kindOther && r.kind != kindText {
 		return 0, false
@@ -162,8 +161,7 @@ func (r raw) number() (int64, bool) {
 	return n, err == nil
 }
 
-// rawOf is a value of a key as raw: what a field's get returns, or what a
-// Change holds.
+// rawOf converts a value of a key, from a field's get or a Change, to raw.
 func rawOf(value any) (raw, bool) {
 	switch v := value.(type) {
 	case bool:

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// scope describes which values of a key count from the project's files, which
-// everybody who can commit writes. Every key has one in scopes.
+// scope describes which values of a key are accepted from the project's files, which every
+// committer can write. Every key has one in scopes.
 type scope struct {
-	// fromProject reports whether a value counts from there. nil: every value does.
+	// fromProject reports whether a value is accepted from there. nil: every value is.
 	fromProject func(l *loader, value any) bool
-	// acceptable reports whether a user may accept a value that the project
-	// proposes. nil: every one.
+	// acceptable reports whether a user may accept a value proposed by the project. nil: every
+	// value.
 	acceptable func(value any) bool
 }
 
-// scopes lists all keys. A key that runs programs, spends tokens, sends data,
+// scopes returns the scopes of all keys. A key that runs programs, spends tokens, sends data,
 // commits, or loosens a limit must not be anyLayer.
 func scopes() map[string]scope {
 	anyLayer := scope{}
@@ -75,7 +75,7 @@ func durationWithin(least, most time.Duration) func(*loader, any) bool {
 	}
 }
 
-// atMostDefault accepts a number or a size that isn't above the default.
+// atMostDefault accepts a number or a size up to the default.
 func atMostDefault(key string) func(*loader, any) bool {
 	return func(l *loader, value any) bool {
 		initial := defaults()
@@ -88,7 +88,7 @@ func atMostDefault(key string) func(*loader, any) bool {
 	}
 }
 
-// sizeOf is a number or a size as a number, 0 for an empty one.
+// sizeOf returns a number or a size as a number, 0 for an empty one.
 func sizeOf(value any) int64 {
 	switch v := value.(type) {
 	case int:
@@ -114,8 +114,8 @@ func (l *loader) storeDefaults() (largest, least int64) {
 	return largest, least
 }
 
-// IsRemoteURL reports whether text is a URL of https or ssh, or an address like
-// git@host:path, which git takes to ssh.
+// IsRemoteURL reports whether text is an https or ssh URL, or an address like git@host:path, for
+// which git uses ssh.
 func IsRemoteURL(text string) bool {
 	if before, _, ok := strings.Cut(text, "://"); ok && !strings.Contains(before, "/") && !strings.Contains(before, ":") {
 		u, err := url.Parse(text)
@@ -128,18 +128,18 @@ func IsRemoteURL(text string) bool {
 	return !strings.HasPrefix(host[strings.Index(host, "@")+1:], "-") && !strings.HasPrefix(host, "-")
 }
 
-// acceptableRemote reports whether a project may propose the remote: paths and
-// other transports count only from the user's own layers.
+// acceptableRemote reports whether a project may propose the remote: paths and other transports are
+// accepted only from the user's own layers.
 func acceptableRemote(value any) bool {
 	text, _ := value.(string)
 	if text == "" || IsRemoteURL(text) {
 		return text != ""
 	}
-	// Git takes these for a path, or for a URL of another transport, rather than for a remote's name.
+	// Git parses these as a path, or as a URL of another transport, rather than as a remote's name.
 	return !strings.ContainsAny(text, ":\\") && !strings.ContainsAny(text[:1], "/.~")
 }
 
-// isForProject reports whether a value counts from the project's files.
+// isForProject reports whether a value is accepted from the project's files.
 func (l *loader) isForProject(f *field, r raw) bool {
 	if f.scope.fromProject == nil {
 		return true
@@ -148,8 +148,8 @@ func (l *loader) isForProject(f *field, r raw) bool {
 	return f.set(&trial, r) && f.scope.fromProject(l, f.get(&trial))
 }
 
-// isProject reports whether a source is one that the repository brings: the
-// project's file, or a personal file that git tracks.
+// isProject reports whether a source belongs to the repository: the project's file, or a personal
+// file that git tracks.
 func (l *loader) isProject(from Source) bool {
 	switch from.Layer {
 	case Project:
@@ -165,8 +165,8 @@ func (l *loader) isProject(from Source) bool {
 	}
 }
 
-// propose lists a value of the project's files that isn't in force by itself, or
-// puts it in force if the user has approved this very value.
+// propose lists a value of the project's files that isn't effective by itself, or applies it if the
+// user has approved exactly this value.
 func (l *loader) propose(f *field, r raw, from Source) {
 	var trial Settings
 	if !f.set(&trial, r) {
@@ -175,7 +175,7 @@ func (l *loader) propose(f *field, r raw, from Source) {
 	}
 	value := f.get(&trial)
 	switch {
-	case value == f.get(&Settings{}): // it asks for nothing
+	case value == f.get(&Settings{}): // it has no effect
 		return
 	case f.scope.acceptable != nil && !f.scope.acceptable(value):
 		p := bad(f, r, from)

@@ -1,11 +1,10 @@
-// Package settings is the program's configuration as one typed value, read
-// from layers: the defaults, contextd's file, the user's file, the project's
-// file, the project's personal file, the environment. A later layer wins, key by key, and
-// every value remembers where it came from.
+// Package settings is the program's configuration as one typed value, read from layers: the
+// defaults, contextd's file, the user's file, the project's file, the project's personal file, the
+// environment. A later layer wins, key by key, and every value records its source.
 //
-// Loading never fails as a whole: a bad value is a Problem and leaves the
-// default for its key in force, an unknown key is kept in its file and listed.
-// The package starts no process and prints nothing.
+// Loading never fails as a whole: a bad value is reported as a Problem and its key gets the
+// default, an unknown key is kept in its file and listed. The package starts no process and prints
+// nothing.
 package settings
 
 import (
@@ -14,13 +13,13 @@ import (
 	"time"
 )
 
-// The strategies by name.
+// Names of the strategies.
 const (
 	ManualCommit = "manual-commit"
 	AutoCommit   = "auto-commit"
 )
 
-// Linking reports whether a commit is linked silently or after a question.
+// Linking is how commits are linked: silently or after a question.
 type Linking string
 
 // The values of commit_linking.
@@ -29,7 +28,7 @@ const (
 	LinkPrompt Linking = "prompt"
 )
 
-// Layer is a place that values come from; a higher one wins.
+// Layer is a source of values; a higher one takes precedence.
 type Layer int
 
 // The layers.
@@ -42,38 +41,36 @@ const (
 	Env            // ENTIRE_*, CONTEXTD_*
 )
 
-// String is the layer's name as `entire config` prints it.
+// String returns the layer's name as `entire config` prints it.
 func (l Layer) String() string {
 	return [...]string{"default", "contextd", "user", "project", "local", "environment"}[l]
 }
 
-// Source is where a value came from: a layer and, in it, the file or variable,
-// empty for a default.
+// Source is the source of a value: a layer and the file or variable in it, empty for a default.
 type Source struct {
 	Layer Layer
 	Name  string
 }
 
-// Sources is where Load looks. Worktree is the root of the worktree, empty in
-// a bare repository; MainWorktree that of the main one, which counts where
-// Worktree has no settings of its own.
+// Sources are the inputs of Load. Worktree is the root of the worktree, empty in a bare repository;
+// MainWorktree is the root of the main one, which is used if Worktree has no settings of its own.
 type Sources struct {
 	Worktree, MainWorktree string
 	CommonDir              string
 	Home                   string
 	Getenv                 func(string) string
-	// Tracked reports whether git brings the personal file of a worktree root, which
-	// then counts as the project's. It is asked only where that matters. nil: no.
+	// Tracked reports whether git controls the personal file of a worktree root, which then counts
+	// as the project's. It is called only if that matters. nil means no.
 	Tracked func(root string) bool
-	// StoreDefaults are the defaults of bands.cap and bands.free_floor for the
-	// file system of the repository. nil, or 0: as for a large one.
+	// StoreDefaults returns the defaults of bands.cap and bands.free_floor for the file system of
+	// the repository. nil, or 0, means those of a large one.
 	StoreDefaults func() (limit, floor int64)
 }
 
-// Settings is every value in force. The zero value isn't valid: use Load.
+// Settings holds all effective values. The zero value isn't valid: use Load.
 type Settings struct {
-	// Enabled reports whether sessions are recorded here, Configured that somebody
-	// once enabled the repository, and Marker that it was done on this machine.
+	// Enabled reports whether sessions are recorded here, Configured whether the repository was
+	// ever enabled, and Marker whether it was enabled on this machine.
 	Enabled, Configured, Marker bool
 
 	Strategy      string
@@ -84,16 +81,16 @@ type Settings struct {
 	PushRemote    string
 	Summarize     bool
 	CommitLinking Linking
-	// AmendCommits reports whether the last commit is amended with the trailer if no git hook
-	// could add it.
+	// AmendCommits reports whether the last commit is amended with the trailer if no git hook could
+	// add it.
 	AmendCommits bool
-	HookTimeout  time.Duration // SessionEnd has one of its own
+	HookTimeout  time.Duration // SessionEnd has its own
 	LockTimeout  time.Duration
 	Bands        Bands
 	Recall       Recall
 
-	// Root is the worktree whose files were read, Files those that exist, in
-	// the order of their layers, without contextd's.
+	// Root is the worktree whose files were read. Files lists the existing ones in the order of
+	// their layers, without contextd's.
 	Root  string
 	Files []File
 
@@ -102,37 +99,37 @@ type Settings struct {
 	Proposals []Proposal
 
 	sources map[string]Source
-	refused map[string]Source // where a bad value hides those below it
+	refused map[string]Source // source of a bad value that hides lower layers
 }
 
 // Bands are the settings of snapshots.
 type Bands struct {
 	Enabled bool
 	Exclude []string
-	// Cap and FreeFloor are bytes; 0 is the default for the file system.
+	// Cap and FreeFloor are in bytes; 0 is the default for the file system.
 	Cap, FreeFloor int64
 }
 
-// File is a settings file that exists. Enabled is its own value of that key, true
-// if it has none.
+// File is an existing settings file. Enabled is the file's own value of that key, true if it has
+// none.
 type File struct {
 	Layer   Layer
 	Path    string
 	Enabled bool
 }
 
-// UnknownKey is a key that no version of the program has. In contextd's file
-// that is no mistake: Foreign.
+// UnknownKey is a key that this version doesn't know. Foreign means that it is in contextd's file,
+// where that is not an error.
 type UnknownKey struct {
 	Key, File string
 	Foreign   bool
 }
 
-// Proposal is a value that the project's files ask for, and that counts only
-// from the user's own layers or once the user has approved it.
+// Proposal is a value in the project's files that takes effect only if the user's own layers set it
+// or the user has approved it.
 type Proposal struct{ Key, Value, File string }
 
-// Pending are the proposals on which the user's own layers have not decided.
+// Pending returns the proposals for keys that the user's own layers don't set.
 func (s *Settings) Pending() []Proposal {
 	return slices.DeleteFunc(slices.Clone(s.Proposals), func(p Proposal) bool {
 		layer := s.sources[p.Key].Layer
@@ -140,8 +137,8 @@ func (s *Settings) Pending() []Proposal {
 	})
 }
 
-// Problem is a value, or a whole file if Key is empty, that can't be used; the
-// default is in force in its place.
+// Problem is an unusable value, or a whole unusable file if Key is empty; the default is used
+// instead.
 type Problem struct {
 	Where   string // file or variable, empty for neither
 	Key     string
@@ -149,7 +146,7 @@ type Problem struct {
 	Allowed string
 }
 
-// String describes what is wrong and what would be right.
+// String describes the problem and the allowed values.
 func (p Problem) String() string {
 	text := p.Allowed
 	if p.Key != "" {
@@ -168,7 +165,7 @@ type Value struct {
 	Source Source
 }
 
-// Values lists every key in a fixed order.
+// Values returns every key with its value in a fixed order.
 func (s *Settings) Values() []Value {
 	all := fields()
 	values := make([]Value, 0, len(all))
@@ -179,7 +176,7 @@ func (s *Settings) Values() []Value {
 	return values
 }
 
-// Source is where the value of key came from.
+// Source returns the source of the value of key.
 func (s *Settings) Source(key string) Source { return s.sources[key] }
 
 func defaults() Settings {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// ParseSize reads a size in bytes: a number and a unit. K, M, G and T count in
-// 1024, alone or as KiB and so on; KB and so on count in 1000.
+// ParseSize parses a size in bytes: a number and a unit. K, M, G and T are powers of 1024, alone or
+// as KiB and so on; KB and so on are powers of 1000.
 func ParseSize(text string) (int64, error) {
 	bad := errors.New(`not a size: sizes are like "500MiB" or "20GiB"`)
 	number := strings.TrimRight(text, "kKMGTiB")
 	unit := text[len(number):]
 	value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(value >= 0) { // not a number, too
+	if err != nil || !(value >= 0) { // also rejects NaN
 		return 0, bad
 	}
 	base := 1024.0
@@ -34,8 +34,7 @@ func ParseSize(text string) (int64, error) {
 	return int64(value), nil
 }
 
-// formatSize is the inverse of ParseSize, in the largest unit that loses
-// nothing.
+// formatSize is the inverse of ParseSize. It uses the largest unit without a fraction.
 func formatSize(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	i := 0

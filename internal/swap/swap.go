@@ -1,7 +1,6 @@
-// Package swap replaces and removes files and symbolic links of open directories only
-// while they are what the caller has examined. What another program saved in between
-// is put back. Between two steps of a function a name is never without a file unless
-// it is to be removed.
+// Package swap replaces and removes files and symbolic links of open directories only while they
+// are unchanged since the caller examined them. A file that another program saved in between is
+// restored. Between two steps of a function a name always has a file, unless it is to be removed.
 package swap
 
 import (
@@ -11,13 +10,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// ErrChanged means that an entry is not what the caller has examined: it stays as it is.
+// ErrChanged means that an entry differs from the one the caller examined: it is not replaced.
 var ErrChanged = errors.New("it changed meanwhile")
 
-// Replace gives temp, an entry of the same directory, the name of an entry whose
-// attributes were was, and removes that one. temp is gone when it returns, also with
-// an error. A rename onto an existing file would make ext4 write the new one to the
-// disk at once, each by itself; an exchange does not.
+// Replace renames temp, an entry of the same directory, to name, and removes the former entry of
+// that name, whose attributes were was. It removes temp on most errors, too. A rename onto an
+// existing file would make ext4 write each new file to the disk at once; an exchange does not.
 func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	err := dir.Exchange(temp, name)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -40,8 +38,8 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	return errors.Join(err, dir.Unlink(temp))
 }
 
-// Remove removes an entry whose attributes were was. The entry gets the name temp
-// first, so that what another program saves in between is found.
+// Remove removes an entry whose attributes were was. The entry is renamed to temp first, to detect
+// changes that another program saves in between.
 func Remove(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	if err := dir.Rename(name, dir, temp); err != nil {
 		return err
@@ -56,8 +54,7 @@ func Remove(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	return errors.Join(ErrChanged, PutBack(dir, temp, name))
 }
 
-// PutBack renames temp to name, unless there is a newer file of that name: then temp
-// is removed.
+// PutBack renames temp to name, unless name has a newer file: then temp is removed.
 func PutBack(dir *dirfd.Dir, temp, name string) error {
 	switch err := dir.Link(temp, dir, name); {
 	case err == nil, errors.Is(err, fs.ErrExist):
@@ -67,8 +64,7 @@ func PutBack(dir *dirfd.Dir, temp, name string) error {
 	}
 }
 
-// sameApartFromName reports whether nothing but the name of a file has changed, which
-// changes its ctime.
+// sameApartFromName reports whether a file is unchanged but for a rename, which changes its ctime.
 func sameApartFromName(a, b *dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Mode == b.Mode && a.Size == b.Size && a.Mtime == b.Mtime
 }

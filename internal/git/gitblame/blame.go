@@ -1,5 +1,5 @@
-// Package gitblame finds the commit that added each line of a file, with git blame, and
-// resolves many names of objects at once.
+// Package gitblame finds the commit that added each line of a file, with git blame, and resolves
+// many object names at once.
 package gitblame
 
 import (
@@ -15,31 +15,30 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Line is where a line of a file comes from. Lines count from 1.
+// Line is the origin of a line of a file. Lines count from 1.
 type Line struct {
-	// Final is the line of the file that was asked about.
+	// Final is the line number in the requested file.
 	Final int
-	// Commit added the line as the line Orig of Path; it is empty for a line that isn't
-	// committed.
+	// Commit added the line as line Orig of Path; it is empty for a line that isn't committed.
 	Commit git.OID
 	Path   string
 	Orig   int
 }
 
-// Request is what is asked about.
+// Request selects a file and its lines.
 type Request struct {
 	// Rev is the revision, empty for the file of the working tree.
 	Rev string
-	// Path is from the root of the worktree.
+	// Path is relative to the root of the worktree.
 	Path string
-	// Ranges are as git's -L takes them; none: the whole file.
+	// Ranges have the form of git's -L; none means the whole file.
 	Ranges []string
 }
 
-// Lines returns the lines of the file in order, as git blame -M -C -w finds them: moved and
-// copied lines, and lines of which only white space changed, belong to the commit that they
-// come from. The user's blame.ignoreRevsFile counts. A revision that begins with "-" is an
-// error: git would take it for an option.
+// Lines returns the origins of the file's lines in order, as git blame -M -C -w finds them: moved
+// and copied lines, and lines with changes of white space only, belong to the commit that they come
+// from. The user's blame.ignoreRevsFile applies. A revision that begins with "-" is an error, as
+// git would parse it as an option.
 func Lines(ctx context.Context, r *git.Repo, q Request) ([]Line, error) {
 	if strings.HasPrefix(q.Rev, "-") {
 		return nil, fmt.Errorf("%q is no revision", q.Rev)
@@ -64,11 +63,10 @@ func Lines(ctx context.Context, r *git.Repo, q Request) ([]Line, error) {
 	return lines, nil
 }
 
-// maxLines bounds the lines of a file.
+// maxLines is the maximum number of lines of a file.
 const maxLines = 10_000_000
 
-// parse reads "<commit> <orig> <final> <count>", headers, and "filename <path>", again and
-// again.
+// parse reads blocks of "<commit> <orig> <final> <count>", headers, and "filename <path>".
 func parse(in *bufio.Reader, format git.Format) ([]Line, error) {
 	var lines []Line
 	var at Line
@@ -110,8 +108,8 @@ func parse(in *bufio.Reader, format git.Format) ([]Line, error) {
 	}
 }
 
-// Resolve returns the objects that names such as "<commit>:<path>" stand for, in one git
-// process; empty for those that stand for none, and for names with a line break.
+// Resolve returns the OIDs of object names such as "<commit>:<path>", with one git process. The OID
+// is "" for names that can't be resolved, and for names with a line break.
 func Resolve(ctx context.Context, r *git.Repo, names []string) ([]git.OID, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -141,8 +139,8 @@ func Resolve(ctx context.Context, r *git.Repo, names []string) ([]git.OID, error
 	return found, nil
 }
 
-// Search returns the lines of the worktree's tracked files that contain a text, at most limit
-// of them: "path" and number. No line is an empty list.
+// Search returns lines of the worktree's tracked files that contain a text, at most limit of them,
+// with Path and Final set. It is not an error if there are none.
 func Search(ctx context.Context, r *git.Repo, text string, limit int) ([]Line, error) {
 	args := []string{"-c", "core.quotePath=false", "-c", "grep.fallbackToNoIndex=false", "grep", "-z", "-n", "-I", "-F", "--no-color", "--full-name", "-m", strconv.Itoa(limit), "-e", text}
 	out, err := r.Run(ctx, args...)
@@ -158,7 +156,7 @@ func Search(ctx context.Context, r *git.Repo, text string, limit int) ([]Line, e
 		path, tail, okA := strings.Cut(rest, "\x00")
 		number, tail, okB := strings.Cut(tail, "\x00")
 		_, tail, okC := strings.Cut(tail, "\n")
-		n, _ := strconv.Atoi(number) // 0 if it is none
+		n, _ := strconv.Atoi(number) // 0 if it is not a number
 		if !okA || !okB || !okC && tail != "" || n < 1 {
 			break
 		}
@@ -168,8 +166,8 @@ func Search(ctx context.Context, r *git.Repo, text string, limit int) ([]Line, e
 	return found, nil
 }
 
-// Pickaxe returns the newest commit that added or removed a text, with the path of a file
-// where it did: false if none did.
+// Pickaxe returns the newest commit that added or removed a text, and the path of a file in which
+// it did. found is false if there is none.
 func Pickaxe(ctx context.Context, r *git.Repo, text string) (commit git.OID, path string, found bool, err error) {
 	out, err := r.Run(ctx, "-c", "core.quotePath=false", "log", "-1", "-z", "--format=%H", "--name-only", "--no-renames", "-S"+text, "HEAD", "--")
 	if err != nil {

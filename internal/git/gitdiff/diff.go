@@ -12,9 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Change is one path that differs between two trees, or a tree and the index.
-// Status is git's letter: A, D, M, T, or U for an unmerged path. What isn't
-// there has mode 0 and no OID.
+// Change is one path that differs between two trees, or a tree and the index. Status is git's
+// letter: A, D, M, T, or U for an unmerged path. A side without the path has mode 0 and no OID.
 type Change struct {
 	Path             string
 	Status           byte
@@ -22,10 +21,9 @@ type Change struct {
 	Old, New         git.OID
 }
 
-// Staged returns how the index differs from the tree or commit base ("": the
-// empty tree). A file that is only intended to be added (git add -N) is not in
-// it. In a git hook it is the index that git named in GIT_INDEX_FILE: that of the
-// commit in the making.
+// Staged returns the differences between the tree or commit base ("": the empty tree) and the
+// index. It omits files that are only marked with git add -N. In a git hook it reads the index that
+// git named in GIT_INDEX_FILE: the index of the commit in progress.
 func Staged(ctx context.Context, r *git.Repo, base git.OID) ([]Change, error) {
 	tree, err := treeish(r, base)
 	if err != nil {
@@ -40,21 +38,21 @@ func Staged(ctx context.Context, r *git.Repo, base git.OID) ([]Change, error) {
 	return parseRaw(r, string(out))
 }
 
-// Changes returns how two trees or commits differ ("": the empty tree).
+// Changes returns the differences between two trees or commits ("": the empty tree).
 func Changes(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change, error) {
 	a, errA := treeish(r, from)
 	b, errB := treeish(r, to)
 	if err := errors.Join(errA, errB); err != nil {
 		return nil, err
 	}
-	// Git has the last word where there is much to read, or something wrong.
+	// Git itself compares large differences, and trees that can't be read here.
 	if changes, err := compareTrees(ctx, r, from, to); err == nil || ctx.Err() != nil {
 		return changes, err
 	}
 	return diffTree(ctx, r, a, b)
 }
 
-// diffTree is Changes by git.
+// diffTree is Changes by a git process.
 func diffTree(ctx context.Context, r *git.Repo, from, to string) ([]Change, error) {
 	out, err := r.Run(ctx, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev",
 		"--ignore-submodules=none", from, to, "--")
@@ -74,7 +72,7 @@ func treeish(r *git.Repo, oid git.OID) (string, error) {
 	return string(oid), nil
 }
 
-// parseRaw reads ":100644 100755 <old> <new> M", NUL, path, NUL, and so on.
+// parseRaw parses ":100644 100755 <old> <new> M", NUL, path, NUL, and so on.
 func parseRaw(r *git.Repo, out string) ([]Change, error) {
 	var changes []Change
 	for out != "" {

@@ -12,26 +12,25 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// FileDiff is how a file differs between two trees. Status may also be R or C,
-// of a file that came from OldPath; else OldPath is empty.
+// FileDiff is the difference of a file between two trees. Status may also be R or C, for a file
+// that came from OldPath; else OldPath is empty.
 type FileDiff struct {
 	Change
 	OldPath string
-	// Binary reports that git compares no lines of it.
+	// Binary reports that git does not compare the file by lines.
 	Binary bool
 	Hunks  []Hunk
-	// Added and Removed are the numbers of its lines.
+	// Added and Removed are numbers of lines.
 	Added, Removed int
 }
 
-// Hunk is one place at which lines differ: OldLines lines from Old on gave way
-// to NewLines lines from New on. Lines are counted from 1; where a side has no
-// lines it names the one before.
+// Hunk is one difference by lines: OldLines lines from Old on are replaced by NewLines lines from
+// New on. Lines are counted from 1; if a side has no lines, its start is the line before.
 type Hunk struct{ Old, OldLines, New, NewLines int }
 
-// Hunks returns by lines how two trees or commits differ ("": the empty tree), as
-// git diff-tree -p -U0 -M does, whatever the user's settings. It reads at most
-// limit bytes of that: ErrTooMuch if there is more.
+// Hunks returns the differences by lines between two trees or commits ("": the empty tree), as git
+// diff-tree -p -U0 -M does, independent of the user's settings. It reads at most limit bytes of the
+// diff and returns ErrTooMuch if there is more.
 func Hunks(ctx context.Context, r *git.Repo, from, to git.OID, limit int64) ([]FileDiff, error) {
 	args, err := diffArgs(r, from, to, "--raw", "--no-abbrev", "-p", "-U0", "--diff-algorithm=default")
 	if err != nil {
@@ -60,8 +59,8 @@ func diffArgs(r *git.Repo, from, to git.OID, format ...string) ([]string, error)
 	return append(args, a, b, "--"), errors.Join(errA, errB)
 }
 
-// parseHunks reads the raw list, which names the files, and the patches, which
-// are in the same order.
+// parseHunks parses the raw list, which names the files, and the patches, which have the same
+// order.
 func parseHunks(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	files, err := parseRawList(r, in)
 	if err != nil {
@@ -94,7 +93,7 @@ func parseHunks(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	}
 }
 
-// patchPlace is where a reader of patches is in the list of files, which has their order.
+// patchPlace is the position in the list of files while reading patches, which have its order.
 type patchPlace struct {
 	file  int  // the index of the file
 	again bool // the patch is the second of a file that changed its type
@@ -102,13 +101,13 @@ type patchPlace struct {
 
 func startOfPatches() patchPlace { return patchPlace{file: -1} }
 
-// next takes a line outside of hunks, of patches of n files. It reports whether a hunk of
-// the file begins with it.
+// next processes a line outside of hunks, in the patches of n files. It reports whether the line
+// starts a hunk of the current file.
 func (p *patchPlace) next(line string, n int, file func(i int) *FileDiff) (hunk bool, err error) {
 	switch {
 	case strings.HasPrefix(line, "diff --git "):
 		if p.again = !p.again && p.file >= 0 && file(p.file).Status == 'T'; p.again {
-			return false, nil // a file that goes, and what comes in its place
+			return false, nil // the old file is deleted and the new one added
 		}
 		if p.file++; p.file == n {
 			return false, errors.New("more patches than files")
@@ -121,7 +120,7 @@ func (p *patchPlace) next(line string, n int, file func(i int) *FileDiff) (hunk 
 	return strings.HasPrefix(line, "@@ "), nil
 }
 
-// parseRawList reads the raw list up to the empty name that ends it, or the end.
+// parseRawList parses the raw list up to the empty name that ends it, or the end of input.
 func parseRawList(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	var files []FileDiff
 	for {
@@ -144,7 +143,7 @@ func parseRawList(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	}
 }
 
-// parseRawEntry reads a file of the raw list.
+// parseRawEntry parses the entry of a file in the raw list.
 func parseRawEntry(r *git.Repo, in *bufio.Reader) (f FileDiff, err error) {
 	head, err := in.ReadString(0)
 	if err != nil {
@@ -162,8 +161,7 @@ func parseRawEntry(r *git.Repo, in *bufio.Reader) (f FileDiff, err error) {
 	return f, err
 }
 
-// readStart reads a line and returns its beginning: what a hunk holds may be
-// one line of any length.
+// readStart reads a line and returns its beginning: a line in a hunk may have any length.
 func readStart(in *bufio.Reader) (string, error) {
 	part, more, err := in.ReadLine()
 	start := string(part[:min(len(part), 200)])
@@ -173,7 +171,7 @@ func readStart(in *bufio.Reader) (string, error) {
 	return start, err
 }
 
-// parseHunk reads "@@ -3,0 +4,2 @@ ...".
+// parseHunk parses "@@ -3,0 +4,2 @@ ...".
 func parseHunk(line string) (Hunk, error) {
 	fields := strings.Fields(line)
 	var h Hunk
@@ -195,9 +193,9 @@ func parseSpan(s string) (start, lines int, err error) {
 	return start, lines, err
 }
 
-// LineCounts returns for each file that differs between two trees or commits how
-// many lines do, as git diff-tree --numstat -M does. Nothing but the paths and
-// those numbers is known.
+// LineCounts returns the numbers of added and removed lines for each file that differs between two
+// trees or commits, as git diff-tree --numstat -M does. Only the paths and these numbers are
+// reliable.
 func LineCounts(ctx context.Context, r *git.Repo, from, to git.OID) ([]FileDiff, error) {
 	args, err := diffArgs(r, from, to, "--numstat", "--diff-algorithm=default")
 	if err != nil {
@@ -207,8 +205,7 @@ func LineCounts(ctx context.Context, r *git.Repo, from, to git.OID) ([]FileDiff,
 	if err != nil {
 		return nil, err
 	}
-	// "1<tab>2<tab>path", NUL; of a file that came from elsewhere the path is empty, and both paths
-	// follow.
+	// "1<tab>2<tab>path", NUL; for a renamed file the path is empty, and both paths follow.
 	var files []FileDiff
 	for text := string(out); text != ""; {
 		head, rest, ok := strings.Cut(text, "\x00")

@@ -11,19 +11,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Patch is how a file differs, with its lines.
+// Patch is the difference of a file with its lines.
 type Patch struct {
 	FileDiff
-	// Texts are the lines of each of Hunks, with three lines of context. Each begins with a
-	// space, + or -, and is without its end. They are nil from the hunk on with which the
-	// commit would exceed the limit.
+	// Texts holds the lines of each of Hunks, with three lines of context. Each begins with a
+	// space, + or -, without the line end. They are nil from the hunk on at which the commit would
+	// exceed the limit.
 	Texts [][]string
 }
 
-// Patches calls yield for each of the commits, in their order, with how it differs from its
-// parent, as git show -U3 -M has it whatever the user's settings. A merge, and a commit that
-// changes nothing, have no patches. Of one commit at most limit bytes of lines are returned.
-// One process reads all of them.
+// Patches calls yield for each of the commits, in their order, with its differences from its
+// parent, as git show -U3 -M prints them, independent of the user's settings. A merge, and a commit
+// without changes, has no patches. At most limit bytes of lines are returned per commit. One
+// process reads all commits.
 func Patches(ctx context.Context, r *git.Repo, commits []git.OID, limit int, yield func(commit git.OID, files []Patch) error) error {
 	if len(commits) == 0 {
 		return nil
@@ -61,15 +61,15 @@ func Patches(ctx context.Context, r *git.Repo, commits []git.OID, limit int, yie
 	})
 }
 
-// patchReader reads what git diff-tree --stdin -z --raw -p prints.
+// patchReader parses the output of git diff-tree --stdin -z --raw -p.
 type patchReader struct {
 	repo  *git.Repo
 	in    *bufio.Reader
 	limit int // bytes of lines of a commit
-	room  int // what is left of it
+	room  int // bytes that remain of limit
 }
 
-// atCommit reports whether the name of a commit follows, or the end.
+// atCommit reports whether the name of a commit or the end follows.
 func (p *patchReader) atCommit() bool {
 	n := p.repo.Format.HexLen()
 	next, err := p.in.Peek(n + 1)
@@ -79,7 +79,7 @@ func (p *patchReader) atCommit() bool {
 	return next[n] == 0 && p.repo.Format.Valid(git.OID(next[:n]))
 }
 
-// files reads the files of a commit.
+// files reads the patches of a commit.
 func (p *patchReader) files() ([]Patch, error) {
 	p.room = p.limit
 	var files []Patch
@@ -117,7 +117,7 @@ func (p *patchReader) files() ([]Patch, error) {
 	return files, nil
 }
 
-// hunk reads the lines of a hunk, by the numbers in its header: whatever is in them.
+// hunk reads the lines of a hunk. It relies on the counts in the header, not on the lines' text.
 func (p *patchReader) hunk(f *Patch, header string) error {
 	h, err := parseHunk(header)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// maxTreesCompared is how many pairs of trees compareTrees reads before it
-// leaves the rest to git, which is faster from there on than one read at a time.
+// maxTreesCompared is the number of pairs of trees that compareTrees reads. Beyond it, git is
+// faster than reading one tree at a time.
 const maxTreesCompared = 150
 
 var errManyTrees = errors.New("too many trees")
 
-// compareTrees returns how two trees or commits differ, as git diff-tree does,
-// without a process of its own.
+// compareTrees returns the differences between two trees or commits, as git diff-tree does, without
+// starting diff-tree.
 func compareTrees(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change, error) {
 	a, errA := rootTree(ctx, r, from)
 	b, errB := rootTree(ctx, r, to)
@@ -29,7 +29,7 @@ func compareTrees(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change,
 	return c.changes, nil
 }
 
-// rootTree returns the tree of a commit, or the tree itself, "" for none.
+// rootTree returns the tree of a commit, or the tree itself, or "" for the empty tree.
 func rootTree(ctx context.Context, r *git.Repo, oid git.OID) (git.OID, error) {
 	if oid == "" || oid == r.Format.EmptyTree() {
 		return "", nil
@@ -52,11 +52,11 @@ func rootTree(ctx context.Context, r *git.Repo, oid git.OID) (git.OID, error) {
 // comparison walks two trees side by side.
 type comparison struct {
 	repo    *git.Repo
-	left    int // trees that may still be compared
+	left    int // pairs of trees that may still be compared
 	changes []Change
 }
 
-// trees compares the trees at prefix; "" is one that isn't there.
+// trees compares the trees at prefix; "" stands for a missing tree.
 func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID) error {
 	if from == to {
 		return nil
@@ -91,11 +91,11 @@ func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID)
 		if b.Name != "" {
 			now = now[1:]
 		}
-		// A file and a folder don't have the same name in git's order.
+		// In git's order a file and a directory never compare equal.
 		if a == b {
 			continue
 		}
-		path := prefix + max(a.Name, b.Name) // they are the same, or one is empty
+		path := prefix + max(a.Name, b.Name) // equal, or one is empty
 		if a.Mode == git.ModeTree || b.Mode == git.ModeTree {
 			if err := c.trees(ctx, path+"/", a.OID, b.OID); err != nil {
 				return err
@@ -116,10 +116,10 @@ func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID)
 	return nil
 }
 
-// kindMask is the part of a mode with the kind of an entry.
+// kindMask masks the file type in a mode.
 const kindMask git.Mode = 0o170000
 
-// canonical has the mode that git takes an odd one of an old tree for.
+// canonical normalizes unusual modes of old trees as git does.
 func canonical(e git.TreeEntry) git.TreeEntry {
 	const executable = 0o100
 	switch e.Mode & kindMask {

@@ -17,19 +17,17 @@ import (
 )
 
 const (
-	// stateFileLimit is the size above which a file of git's own state is not
-	// searched for commits.
+	// stateFileLimit is the size above which a file of git's own state is not searched for commits.
 	stateFileLimit = 1 << 20
-	// stateCommits bounds the commits that are taken from such files.
+	// stateCommits bounds the commits taken from such files.
 	stateCommits = 20_000
 )
 
-// Carrying returns the commits whose message contains one of the texts,
-// newest first. It searches everything that can still lead to a commit: the
-// refs, HEADs and reflogs of all worktrees, ORIG_HEAD and its kin, and what a
-// rebase, cherry-pick or merge in progress has noted in any worktree. Branches
-// below refs/heads/entire/ are not searched. Unless since is zero, commits with
-// an older committer date, and what only they reach, are left out.
+// Carrying returns the commits whose message contains one of the texts, newest first. It searches
+// everything that can still lead to a commit: the refs, HEADs and reflogs of all worktrees,
+// ORIG_HEAD and similar refs, and the records of a rebase, cherry-pick or merge in progress in any
+// worktree. Branches below refs/heads/entire/ are not searched. Unless since is zero, commits with
+// an older committer date, and commits reachable only through them, are left out.
 func Carrying(ctx context.Context, r *git.Repo, since time.Time, texts ...string) ([]git.Commit, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -46,8 +44,8 @@ func Carrying(ctx context.Context, r *git.Repo, since time.Time, texts ...string
 	if !since.IsZero() {
 		args = append(args, "--max-age="+strconv.FormatInt(since.Unix(), 10))
 	}
-	// The reflog of the metadata branch leads to its whole history, which shares
-	// no commit with the user's.
+	// The reflog of the metadata branch leads to its whole history, which shares no commit with the
+	// user's branches.
 	revs := "^refs/heads/entire/checkpoints/v1\n" + strings.Join(stateRevisions(r), "\n") + "\n"
 	out, err := r.Do(ctx, git.Command{Args: args, Stdin: strings.NewReader(revs)})
 	if err != nil {
@@ -56,8 +54,8 @@ func Carrying(ctx context.Context, r *git.Repo, since time.Time, texts ...string
 	return parseLog(out)
 }
 
-// stateRevisions are the commits that no ref names but git's own files do:
-// ORIG_HEAD, MERGE_HEAD and so on, and the notes of a sequence of picks.
+// stateRevisions returns commits that are named in git's own files rather than by refs: in
+// ORIG_HEAD, MERGE_HEAD and so on, and in the records of rebases and sequences of picks.
 func stateRevisions(r *git.Repo) []string {
 	entries, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees")) // none without linked worktrees
 	dirs, prefixes := make([]string, 0, len(entries)+1), make([]string, 0, len(entries)+1)
@@ -67,7 +65,7 @@ func stateRevisions(r *git.Repo) []string {
 		prefixes = append(prefixes, "worktrees/"+e.Name()+"/")
 	}
 	var revs []string
-	if r.RefStorage != "files" { // there they are no files
+	if r.RefStorage != "files" { // they are not files in that case
 		for _, p := range prefixes {
 			for _, name := range []string{"ORIG_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "MERGE_HEAD"} {
 				revs = append(revs, p+name)
@@ -88,8 +86,7 @@ func stateRevisions(r *git.Repo) []string {
 	return revs
 }
 
-// collectOIDs adds to found every whole object id in the files of dir whose
-// names match.
+// collectOIDs adds to found every whole object id in those files of dir whose names match.
 func collectOIDs(r *git.Repo, dir string, match func(name string) bool, found map[string]bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// commitFormat is what Commits asks git log for: fields in lines, the message
-// last. Git converts it to UTF-8.
+// commitFields is the git log format of Commits: fields in lines, before the note and the message.
+// Git converts all to UTF-8.
 const (
 	commitFields = "%H%n%T%n%P%n%an%n%ae%n%at%n%cn%n%ce%n%ct%n"
 	// noteEnd separates a note from the message.
 	noteEnd = "\x1e"
 )
 
-// logArgs returns the words of a git log that parseLog reads, which lists notes if there are
-// any: texts to search for are then found in them, too.
+// logArgs returns the arguments of a git log for parseLog. Notes are included if there are any, so
+// that --grep searches them, too.
 func logArgs(ctx context.Context, r *git.Repo) ([]string, error) {
 	args := []string{"-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"}
 	tree, err := r.Notes.Tree(ctx)
@@ -34,9 +34,9 @@ func logArgs(ctx context.Context, r *git.Repo) ([]string, error) {
 	return append(args, "--no-notes", "--notes="+git.NotesRef, "--format="+commitFields+"%N%x1e%B"), nil
 }
 
-// Commits returns the commits that `git log` with these arguments lists, in its
-// order. Unlike Log it starts a process for all of them, and reads what lies
-// beyond the boundary of a shallow clone as not there.
+// Commits returns the commits that `git log` with these arguments lists, in its order. Unlike Last
+// it starts one process for all of them, and treats commits beyond the boundary of a shallow clone
+// as missing.
 func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, error) {
 	all, err := logArgs(ctx, r)
 	if err != nil {
@@ -49,8 +49,8 @@ func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, er
 	return parseLog(out)
 }
 
-// Difference returns the commits whose message contains a text and that the commits in
-// with reach and those in without don't. All of them must exist.
+// Difference returns the commits whose message contains a text and that are reachable from the
+// commits in with but not from those in without. All of these must exist.
 func Difference(ctx context.Context, r *git.Repo, text string, with, without []git.OID) ([]git.Commit, error) {
 	if len(with) == 0 {
 		return nil, nil
@@ -80,7 +80,7 @@ func IsShallow(r *git.Repo) bool {
 	return err == nil
 }
 
-// parseLog reads what git log prints in commitFormat with -z.
+// parseLog parses git log's output in the format of logArgs with -z.
 func parseLog(out []byte) ([]git.Commit, error) {
 	var commits []git.Commit
 	for text := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
@@ -105,7 +105,7 @@ func parseLog(out []byte) ([]git.Commit, error) {
 	return commits, nil
 }
 
-// loggedSignature reads name, e-mail and time.
+// loggedSignature parses name, e-mail and time.
 func loggedSignature(f []string) git.Signature {
 	s := git.Signature{Name: f[0], Email: f[1]}
 	if seconds, err := strconv.ParseInt(f[2], 10, 64); err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Unreachable returns which of the commits are not in the history of head. Those
-// that the repository no longer has are left out.
+// Unreachable returns those of the commits that are not in the history of head. Commits that the
+// repository no longer has are left out.
 func Unreachable(ctx context.Context, r *git.Repo, head git.OID, commits []git.OID) ([]git.OID, error) {
 	args := []string{"rev-list", "--ignore-missing"}
 	for _, c := range append(slices.Clone(commits), head) {
@@ -35,7 +35,7 @@ func Unreachable(ctx context.Context, r *git.Repo, head git.OID, commits []git.O
 	return slices.DeleteFunc(slices.Clone(commits), func(c git.OID) bool { return !listed[string(c)] }), nil
 }
 
-// Last returns the last n commits that rev reaches, newest first.
+// Last returns the last n commits reachable from rev, newest first.
 func Last(ctx context.Context, r *git.Repo, rev string, n int) ([]git.Commit, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") {
 		return nil, fmt.Errorf("log %q: not a revision", rev)
@@ -43,7 +43,7 @@ func Last(ctx context.Context, r *git.Repo, rev string, n int) ([]git.Commit, er
 	return revList(ctx, r, "--max-count="+strconv.Itoa(n), rev, "--")
 }
 
-// revList reads the commits that git lists.
+// revList reads the commits that git rev-list lists.
 func revList(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, error) {
 	out, err := r.Run(ctx, append([]string{"rev-list"}, args...)...)
 	if err != nil {
@@ -60,8 +60,8 @@ func revList(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, er
 	return commits, nil
 }
 
-// MergeBase is a commit that both reach and that is the newest such; empty if
-// there is none, or if a shallow history doesn't show it.
+// MergeBase returns a best common ancestor of two commits, or "" if there is none or a shallow
+// history hides it.
 func MergeBase(ctx context.Context, r *git.Repo, a, b git.OID) (git.OID, error) {
 	out, err := r.Run(ctx, "merge-base", string(a), string(b))
 	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
@@ -70,9 +70,8 @@ func MergeBase(ctx context.Context, r *git.Repo, a, b git.OID) (git.OID, error) 
 	return git.OID(strings.TrimSuffix(string(out), "\n")), err
 }
 
-// Subjects returns the first lines of the messages of the commits that to
-// reaches and from doesn't, newest first; of all that it reaches if from is
-// empty.
+// Subjects returns the first lines of the messages of the commits reachable from to but not from
+// from, newest first; if from is empty, of all commits reachable from to.
 func Subjects(ctx context.Context, r *git.Repo, from, to string) ([]string, error) {
 	args := []string{"log", "-z", "--format=%s", "--end-of-options", to}
 	if from != "" {
@@ -85,8 +84,8 @@ func Subjects(ctx context.Context, r *git.Repo, from, to string) ([]string, erro
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
 
-// FirstParents returns the commits from tip on along the first parents, newest
-// first, at most n, up to the first one that one of the commits not reaches.
+// FirstParents returns at most n commits from tip on along the first parents, newest first. It
+// stops before a commit that is reachable from one of the commits not.
 func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, n int) ([]git.Commit, error) {
 	args := []string{"--first-parent", "--max-count=" + strconv.Itoa(n), string(tip)}
 	for _, oid := range not {
@@ -95,16 +94,16 @@ func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, 
 	return revList(ctx, r, append(args, "--")...)
 }
 
-// Messages returns the messages, newest first, of the commits that hold the
-// text in theirs, or in their notes, which follow the messages, and that the revisions reach.
-// What git rev-list takes for revisions counts too: --all, --reflog.
+// Messages returns, newest first, the messages of those commits reachable from the revisions that
+// contain the text in their message or note. A note is appended to its message. The revisions may
+// be options of git rev-list such as --all and --reflog.
 func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]string, error) {
 	args := []string{"rev-list", "--fixed-strings", "--grep=" + text, "--format=%x00%B%x00"}
 	tree, err := r.Notes.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if tree != "" { // which rev-list doesn't read
+	if tree != "" { // rev-list doesn't read notes
 		args = []string{"log", "--fixed-strings", "--grep=" + text, "--no-notes", "--notes=" + git.NotesRef, "--format=%x00%B%n%N%x00"}
 	}
 	out, err := r.Run(ctx, append(append(args, revs...), "--")...)
@@ -119,8 +118,8 @@ func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]
 	return messages, nil
 }
 
-// OnRemote returns the name of a remote-tracking branch that contains the commit, "" if none
-// does.
+// OnRemote returns the name of a remote-tracking branch that contains the commit, or "" if there is
+// none.
 func OnRemote(ctx context.Context, r *git.Repo, commit git.OID) (string, error) {
 	out, err := r.Run(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+string(commit), "refs/remotes/")
 	if err != nil {
@@ -129,8 +128,8 @@ func OnRemote(ctx context.Context, r *git.Repo, commit git.OID) (string, error) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// IsPushed reports whether a remote-tracking branch contains the commit. Unlike OnRemote it
-// walks no history that is older than the commit.
+// IsPushed reports whether a remote-tracking branch contains the commit. Unlike OnRemote it does
+// not walk history older than the commit.
 func IsPushed(ctx context.Context, r *git.Repo, commit git.OID) (bool, error) {
 	out, err := r.Run(ctx, "rev-list", "--max-count=1", string(commit), "--not", "--remotes")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// PatchIDs returns git's patch ids of commits: what a commit changes, whatever it is on top
-// of. Merges and empty commits have none.
+// PatchIDs returns git's patch ids of commits, which identify a change independent of its base.
+// Merges and empty commits have none.
 func PatchIDs(ctx context.Context, r *git.Repo, commits []git.OID) (map[git.OID]string, error) {
 	ids := make(map[git.OID]string, len(commits))
 	if len(commits) == 0 {

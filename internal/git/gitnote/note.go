@@ -1,4 +1,4 @@
-// Package gitnote writes and merges the texts that are kept beside commits: see git.NotesRef.
+// Package gitnote writes and merges the notes of commits: see git.NotesRef.
 package gitnote
 
 import (
@@ -15,10 +15,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// noteAttempts is how often notes are written anew when another process adds some.
+// noteAttempts is the number of attempts to write notes while other processes add some.
 const noteAttempts = 5
 
-// Write gives commits other notes; an empty text removes a note. by is who and when.
+// Write replaces the notes of commits; an empty text removes a note. by is the author and committer
+// of the notes' commit.
 func Write(ctx context.Context, r *git.Repo, by git.Signature, texts map[git.OID]string) error {
 	if len(texts) == 0 {
 		return nil
@@ -56,12 +57,12 @@ func write(ctx context.Context, r *git.Repo, by git.Signature, texts map[git.OID
 	return gitref.Update(ctx, r, "entire: link commits", []gitref.Change{{Name: git.NotesRef, New: oid, Old: parent.OID}})
 }
 
-// apply returns a tree of notes with other texts beside commits.
+// apply returns a tree of notes with other texts for some commits.
 func apply(ctx context.Context, r *git.Repo, tree git.OID, texts map[git.OID]string) (git.OID, error) {
 	var edits []gittree.Edit
 	for commit, text := range texts {
 		for i, path := range git.NotePaths(commit) {
-			edit := gittree.Edit{Path: path} // removes it
+			edit := gittree.Edit{Path: path} // removes the note
 			if i == 0 && text != "" {
 				oid, err := r.WriteBlob([]byte(text))
 				if err != nil {
@@ -75,10 +76,10 @@ func apply(ctx context.Context, r *git.Repo, tree git.OID, texts map[git.OID]str
 	return gittree.Apply(ctx, r, tree, edits)
 }
 
-// Merge returns a commit with the notes of two copies of git.NotesRef: one of the two if it
-// has the other in its history, else a new commit. Beside a commit whose note both have changed
-// since they were the same, it has the lines of both, ours first. It moves no ref. It costs what
-// theirs has changed.
+// Merge returns a commit with the notes of two copies of git.NotesRef: one of the two if it has the
+// other in its history, else a new commit. If both changed the note of a commit since their merge
+// base, the result has the lines of both, ours first. It moves no ref. Its cost depends on the
+// changes in theirs.
 func Merge(ctx context.Context, r *git.Repo, by git.Signature, ours, theirs git.Commit) (git.OID, error) {
 	base, err := gitlog.MergeBase(ctx, r, ours.OID, theirs.OID)
 	switch {
@@ -103,7 +104,7 @@ func Merge(ctx context.Context, r *git.Repo, by git.Signature, ours, theirs git.
 	for _, change := range changes {
 		commit := git.OID(strings.ReplaceAll(change.Path, "/", ""))
 		if !r.Format.Valid(commit) {
-			continue // no note
+			continue // not a note
 		}
 		was, errA := noteIn(ctx, r, common.Tree, commit)
 		here, errB := noteIn(ctx, r, ours.Tree, commit)
@@ -129,8 +130,8 @@ func Merge(ctx context.Context, r *git.Repo, by git.Signature, ours, theirs git.
 	return oid, r.SyncObjects()
 }
 
-// noteIn returns the text that a tree of notes has beside a commit, "" if there is none. One whose
-// text isn't here, as in a partial clone, is git.ErrMissing.
+// noteIn returns the note of a commit in a tree of notes, or "" if there is none. The error is
+// git.ErrMissing if its blob isn't here, as in a partial clone.
 func noteIn(ctx context.Context, r *git.Repo, tree, commit git.OID) (string, error) {
 	if tree == "" {
 		return "", nil
@@ -148,7 +149,7 @@ func noteIn(ctx context.Context, r *git.Repo, tree, commit git.OID) (string, err
 	return "", nil
 }
 
-// withLines adds to a text the lines of another that it hasn't.
+// withLines appends to a text those lines of another that it doesn't have.
 func withLines(text, more string) string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n" + more) {

@@ -1,5 +1,5 @@
-// Package gitobject lists what objects a repository has and which of them its refs
-// reach, and takes objects out of packs. Contents are read with git.Repo.
+// Package gitobject lists the objects of a repository and those reachable from its refs, and
+// removes objects from packs. Contents are read with git.Repo.
 package gitobject
 
 import (
@@ -18,8 +18,7 @@ type Info struct {
 	Size int64
 }
 
-// All lists every object that is stored, whether anything refers to it or
-// not, those of alternates included.
+// All lists every stored object, referenced or not, including those of alternates.
 func All(ctx context.Context, r *git.Repo) ([]Info, error) {
 	out, err := r.Run(ctx, "cat-file", "--batch-all-objects", "--batch-check", "--buffer", "--unordered")
 	if err != nil {
@@ -30,7 +29,7 @@ func All(ctx context.Context, r *git.Repo) ([]Info, error) {
 		const words = 3
 		f := strings.Fields(line)
 		if len(f) != words || !r.Format.Valid(git.OID(f[0])) {
-			continue // a damaged one
+			continue // a damaged object
 		}
 		size, err := strconv.ParseInt(f[2], 10, 64)
 		if err != nil {
@@ -41,8 +40,8 @@ func All(ctx context.Context, r *git.Repo) ([]Info, error) {
 	return list, nil
 }
 
-// Reachable returns every object that the revisions reach; they may be what git
-// rev-list takes for them: --all, --reflog. Objects that are missing are left out.
+// Reachable returns every object reachable from the revisions, which may be options of git rev-list
+// such as --all and --reflog. Missing objects are left out.
 func Reachable(ctx context.Context, r *git.Repo, revs ...string) (map[git.OID]bool, error) {
 	args := append([]string{"rev-list", "--objects", "--no-object-names", "--missing=allow-any"}, revs...)
 	out, err := r.Run(ctx, args...)
@@ -56,8 +55,8 @@ func Reachable(ctx context.Context, r *git.Repo, revs ...string) (map[git.OID]bo
 	return set, nil
 }
 
-// Absent returns which of the objects are not there. That one is damaged isn't
-// noticed.
+// Absent returns those of the objects that the repository doesn't have. It does not detect damaged
+// ones.
 func Absent(ctx context.Context, r *git.Repo, oids []git.OID) ([]git.OID, error) {
 	if len(oids) == 0 {
 		return nil, nil
@@ -83,8 +82,7 @@ func Absent(ctx context.Context, r *git.Repo, oids []git.OID) ([]git.OID, error)
 	return absent, nil
 }
 
-// Sizes returns the sizes of objects in bytes, 0 for one that the repository
-// doesn't have.
+// Sizes returns the sizes of objects in bytes, 0 for objects that the repository doesn't have.
 func Sizes(ctx context.Context, r *git.Repo, oids []git.OID) ([]int64, error) {
 	if len(oids) == 0 {
 		return nil, nil

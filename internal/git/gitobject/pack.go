@@ -17,24 +17,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/packindex"
 )
 
-// Packs are the packs of a repository's own object directory when they were opened,
-// without those of alternates.
+// Packs holds the packs that a repository's own object directory had when they were opened, without
+// those of alternates.
 type Packs struct {
 	repo *git.Repo
 	dir  string
 	list []*pack
 }
 
-// pack is a pack by its index.
+// pack is the index of a pack.
 type pack struct {
 	base  string // the path without extension
 	index *packindex.Index
 	width int // of an object id in bytes
-	// fixed is why the pack can't be replaced, empty if it can be.
+	// fixed is the reason why the pack can't be replaced, empty if it can be.
 	fixed string
 }
 
-// OpenPacks opens the indexes of the packs. The caller closes them.
+// OpenPacks opens the indexes of the packs. The caller must call Close.
 func OpenPacks(ctx context.Context, r *git.Repo) (*Packs, error) {
 	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects/pack")
 	if err != nil {
@@ -66,7 +66,7 @@ func OpenPacks(ctx context.Context, r *git.Repo) (*Packs, error) {
 	return p, nil
 }
 
-// fixedPacks are files beside a pack which exclude that it is replaced.
+// fixedPacks lists files beside a pack that forbid replacing it.
 var fixedPacks = []struct{ ext, why string }{ //nolint:gochecknoglobals // read only
 	{".keep", "it is in a pack with a .keep file"},
 	{".promisor", "it is in a pack of a partial clone"},
@@ -95,8 +95,8 @@ func (p *Packs) Close() error {
 	return err
 }
 
-// Fixed returns why an object can't be taken out of a pack: its pack has to stay, or it
-// is in none. It is empty if the object can be.
+// Fixed returns the reason why an object can't be removed from the packs: its pack has to stay, or
+// no pack has it. It returns "" if the object can be removed.
 func (p *Packs) Fixed(oid git.OID) (string, error) {
 	why := "it is in an alternate object directory"
 	for _, one := range p.list {
@@ -126,13 +126,12 @@ func (p *pack) has(oid git.OID) (bool, error) {
 	return has, nil
 }
 
-// Drop replaces each pack that has some of the objects by one without them. Objects whose
-// pack is fixed stay. All other objects of a pack are kept, whether anything refers to
-// them or not.
+// Drop replaces each pack that has some of the objects by one without them. Objects in fixed packs
+// stay. All other objects of a pack are kept, referenced or not.
 //
-// A pack is removed only after its replacement is durable, and only if confirm still
-// returns true then and nobody has written one of the pack's objects meanwhile: git
-// stores no object that a pack has, and notes that by the pack's time.
+// A pack is removed only after its replacement is durable, and only if confirm still returns true
+// then and no process has written one of the pack's objects meanwhile: instead of storing an object
+// that a pack has, git updates the pack's time.
 func (p *Packs) Drop(ctx context.Context, oids []git.OID, confirm func() (bool, error)) error {
 	drop := make(map[git.OID]bool, len(oids))
 	for _, oid := range oids {
@@ -159,8 +158,7 @@ func (p *Packs) Drop(ctx context.Context, oids []git.OID, confirm func() (bool, 
 	return nil
 }
 
-// replace writes a pack with all of a pack's objects but those in drop, and removes the
-// former.
+// replace writes a pack with all objects of a pack except those in drop, and removes the old pack.
 func (p *Packs) replace(ctx context.Context, one *pack, drop map[git.OID]bool, confirm func() (bool, error)) error {
 	before, err := modified(one.base + ".pack")
 	if err != nil {
@@ -170,7 +168,7 @@ func (p *Packs) replace(ctx context.Context, one *pack, drop map[git.OID]bool, c
 		return err
 	}
 	rest := &names{pack: one, drop: drop, next: 0}
-	// The deltas that the pack has are copied, and no others are looked for.
+	// Existing deltas are copied, and no new ones are searched for.
 	args := []string{"pack-objects", "-q", "--delta-base-offset", "--window=0", filepath.Join(p.dir, "pack")}
 	out, err := p.repo.Do(ctx, git.Command{Args: args, Stdin: rest})
 	if err != nil {
@@ -187,8 +185,8 @@ func (p *Packs) replace(ctx context.Context, one *pack, drop map[git.OID]bool, c
 		return err
 	}
 	is, err := confirm()
-	// The new pack stays: git names packs by their contents, and may have made the same
-	// one to remove the former itself.
+	// The new pack stays: git names packs by their contents, and may have written the same one to
+	// replace the old pack itself.
 	if now, failed := modified(one.base + ".pack"); err != nil || failed != nil || !is || !now.Equal(before) {
 		return errors.Join(err, failed, ErrInUse)
 	}
@@ -197,14 +195,14 @@ func (p *Packs) replace(ctx context.Context, one *pack, drop map[git.OID]bool, c
 			return err
 		}
 	}
-	// It names the pack, and git reads the packs' own indexes without it.
+	// The multi-pack-index names the pack. Without it git reads the packs' own indexes.
 	if err := disk.Remove(filepath.Join(p.dir, "multi-pack-index")); err != nil {
 		return err
 	}
 	return errors.Join(removePack(one.base), disk.SyncDir(p.dir))
 }
 
-// ErrInUse means that objects which were to be dropped are needed again.
+// ErrInUse means that the objects to be dropped are needed again.
 var ErrInUse = errors.New("objects of it have been written or referred to meanwhile")
 
 func modified(path string) (time.Time, error) {
@@ -215,7 +213,7 @@ func modified(path string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// removePack removes a pack, its index first: without one git doesn't see it.
+// removePack removes a pack, its index first: git ignores a pack without index.
 func removePack(base string) error {
 	for _, ext := range []string{".idx", ".pack", ".rev", ".bitmap", ".mtimes"} {
 		if err := disk.Remove(base + ext); err != nil {
@@ -225,7 +223,7 @@ func removePack(base string) error {
 	return nil
 }
 
-// names reads the ids of a pack's objects, one in a line, but those in drop.
+// names reads the ids of a pack's objects, one per line, except those in drop.
 type names struct {
 	pack    *pack
 	drop    map[git.OID]bool
@@ -261,8 +259,8 @@ func (n *names) Read(to []byte) (int, error) {
 	return count, nil
 }
 
-// RefreshCommitGraph writes the repository's commit graph anew, if it has one: git
-// takes a commit that is in it and isn't stored for damage.
+// RefreshCommitGraph rewrites the repository's commit graph, if there is one: git reports
+// corruption if the graph has a commit that isn't stored.
 func RefreshCommitGraph(ctx context.Context, r *git.Repo) error {
 	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects/info")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// ValidBranch reports whether name can be a branch's, and is nothing that git
-// would take for an option or another way to name a commit.
+// ValidBranch reports whether name is valid as a branch name, and git would not parse it as an
+// option or another name of a commit.
 func ValidBranch(name string) bool {
 	if name == "" || name == "@" || name == "HEAD" || name[0] == '-' || strings.HasSuffix(name, ".") {
 		return false
@@ -28,9 +28,9 @@ func ValidBranch(name string) bool {
 	})
 }
 
-// DefaultBranch is the ref of the branch that others grow from: the one that
-// HEAD of the remote origin names, as it is here if it is here, else main or
-// master. It is empty if there is none of them.
+// DefaultBranch returns the ref of the default branch: the target of HEAD of the remote origin (the
+// local branch of that name, if it exists), else main or master. It returns "" if there is none of
+// them.
 func DefaultBranch(ctx context.Context, r *git.Repo) (string, error) {
 	const head, tracking, local = "refs/remotes/origin/HEAD", "refs/remotes/origin/", "refs/heads/"
 	out, err := r.Run(ctx, "for-each-ref", "--format=%(refname) %(symref)", "--", head, local+"main", local+"master")
@@ -55,8 +55,8 @@ func DefaultBranch(ctx context.Context, r *git.Repo) (string, error) {
 	return found, nil
 }
 
-// HeadBranch is the branch that is checked out, without refs/heads/, also if it
-// has no commit yet. It is empty when HEAD is detached.
+// HeadBranch returns the checked-out branch without refs/heads/, even if it has no commit yet. It
+// returns "" if HEAD is detached.
 func HeadBranch(ctx context.Context, r *git.Repo) (string, error) {
 	if r.RefStorage != "files" {
 		out, err := r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Fingerprint returns a text that changes whenever a branch, a branch of a remote or HEAD
-// of this worktree does. It starts no git process: it reads the loose refs, and the
-// metadata of the files of packed ones.
+// Fingerprint returns a string that changes whenever a branch, a remote-tracking branch or HEAD of
+// this worktree changes. It starts no git process: it reads the loose refs, and the metadata of the
+// files of packed ones.
 func Fingerprint(r *git.Repo) string {
 	sum := sha256.New()
 	add := func(path string) {
@@ -32,7 +32,7 @@ func Fingerprint(r *git.Repo) string {
 			if err == nil && e.Type().IsRegular() {
 				add(path)
 			}
-			return nil // what can't be read is left out
+			return nil // unreadable files are skipped
 		})
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])

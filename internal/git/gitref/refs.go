@@ -1,5 +1,5 @@
-// Package gitref lists refs, resolves branches, and moves refs in transactions that
-// name the old values. It never writes HEAD.
+// Package gitref lists refs, resolves branches, and moves refs in transactions that verify the old
+// values. It never writes HEAD.
 package gitref
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// ErrMoved means that a ref hadn't the old value: another process moved it.
-// Nothing was changed; read again and retry.
+// ErrMoved means that a ref did not have the old value: another process moved it. Nothing was
+// changed; read the ref again and retry.
 var ErrMoved = errors.New("ref has moved")
 
-// ErrLocked means that another process held a ref's lock for longer than git
-// waits, or that a crash left the lock file. Nothing was changed.
+// ErrLocked means that another process held a ref's lock for longer than git waits, or that a crash
+// left the lock file. Nothing was changed.
 var ErrLocked = errors.New("ref is locked")
 
-// Change moves one ref from Old to New. With an empty New it is deleted, with
-// an empty Old it must not exist.
+// Change moves one ref from Old to New. An empty New deletes the ref; with an empty Old it must not
+// exist.
 type Change struct {
 	Name     string
 	New, Old git.OID
@@ -42,8 +42,7 @@ type Ref struct {
 	OID  git.OID
 }
 
-// Update moves all refs or none. The error is ErrMoved if one hasn't its
-// old value.
+// Update moves all refs or none. The error is ErrMoved if one of them does not have its old value.
 func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) error {
 	dirs, err := UpdateUnsynced(ctx, r, reason, updates)
 	if err != nil || len(updates) == 0 {
@@ -55,10 +54,10 @@ func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) e
 	return disk.Step("ref-done", updates[0].Name)
 }
 
-// UpdateUnsynced is Update that doesn't wait until the new values are on the disk: the
-// caller must sync the directories that it returns, which takes no longer than syncing
-// other files at the same time. Until then a power cut may take any of the moves back.
-// The objects are on the disk before a ref has its new value.
+// UpdateUnsynced is like Update but does not wait until the new values are on the disk: the caller
+// must sync the returned directories, which takes no longer if it is done together with other
+// files. Until then a power failure may undo any of the moves. The objects are on the disk before a
+// ref has its new value.
 func UpdateUnsynced(ctx context.Context, r *git.Repo, reason string, updates []Change) (dirs []string, err error) {
 	if len(updates) == 0 {
 		return nil, nil
@@ -78,8 +77,8 @@ func UpdateUnsynced(ctx context.Context, r *git.Repo, reason string, updates []C
 		args = append(args, "-m", reason)
 	}
 	try := func() error {
-		// Git starts while the objects get their names, and syncs the new values of the
-		// refs, which are in the refs' locks then, while the names are synced.
+		// Git starts while the objects are being named. While the names are synced, git syncs the
+		// new values of the refs, which are in the lock files at that point.
 		stdin := io.MultiReader(calls(r.NameObjects), strings.NewReader(script), calls(r.SyncObjects), strings.NewReader("commit\x00"))
 		_, err := r.Do(ctx, git.Command{Args: args, Stdin: stdin, Early: true})
 		if err != nil {
@@ -89,8 +88,8 @@ func UpdateUnsynced(ctx context.Context, r *git.Repo, reason string, updates []C
 	}
 	err = try()
 	if errors.Is(err, ErrLocked) {
-		// A killed git process may have left locks on refs of ours, or on packed-refs, which git
-		// needs to delete a ref. Locks of other refs are left to the user.
+		// A killed git process may have left locks on the program's refs, or on packed-refs, which
+		// git locks to delete a ref. Locks of other refs are left to the user.
 		broken := false
 		for _, u := range updates {
 			lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
@@ -108,7 +107,7 @@ func UpdateUnsynced(ctx context.Context, r *git.Repo, reason string, updates []C
 	return refDirs(r, updates), nil
 }
 
-// calls is a reader without bytes that calls the function and fails as it does.
+// calls is an empty reader that calls the function and returns its error.
 type calls func() error
 
 // Read calls the function.
@@ -119,8 +118,8 @@ func (c calls) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// refDirs are the directories whose names change with the refs. Git syncs the
-// files of refs if it is configured to, and never the directories.
+// refDirs returns the directories in which names change with the refs. Git syncs the files of refs
+// if it is configured to, but never the directories.
 func refDirs(r *git.Repo, updates []Change) []string {
 	if r.RefStorage == "reftable" {
 		return []string{filepath.Join(r.CommonDir, "reftable")}
@@ -129,7 +128,7 @@ func refDirs(r *git.Repo, updates []Change) []string {
 	for _, u := range updates {
 		dir := filepath.Dir(filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)))
 		dirs[dir] = true
-		if u.New == "" { // packed-refs is written anew
+		if u.New == "" { // packed-refs is rewritten
 			dirs[r.CommonDir] = true
 		}
 		if u.Old != "" && u.New != "" {
@@ -144,23 +143,23 @@ func refDirs(r *git.Repo, updates []Change) []string {
 }
 
 const (
-	// abandoned is the age of a ref's lock whose owner must have died: git holds
-	// one for milliseconds.
+	// abandoned is the age at which a ref's lock is considered abandoned: git holds one for
+	// milliseconds.
 	abandoned = time.Minute
-	// abandonedPacked is that of the lock of packed-refs, under which git may
-	// write all refs anew.
+	// abandonedPacked is that age for the lock of packed-refs, under which git may rewrite all
+	// refs.
 	abandonedPacked = 10 * time.Minute
 )
 
-// breakLock removes an abandoned lock, and reports whether it did. Another process
-// may find it abandoned at the same time, remove it, and take the lock anew: so
-// the file is renamed first, which only one of them can do, and its age is checked
-// again. A fresh lock that was taken away by that is put back.
+// breakLock removes an abandoned lock, and reports whether it did. Another process may find the
+// same lock abandoned, remove it, and take a new one. So the file is renamed first, which succeeds
+// in only one process, and its age is checked again. If the renamed lock is a fresh one, it is
+// restored.
 func breakLock(r *git.Repo, lock string, age time.Duration) bool {
 	if info, err := os.Lstat(lock); err != nil || time.Since(info.ModTime()) <= age { //nolint:forbidigo // the age of a file has no other clock
 		return false
 	}
-	aside := filepath.Join(r.CommonDir, "lock.entire-tmp-"+strconv.Itoa(os.Getpid())) // among the refs git would read it
+	aside := filepath.Join(r.CommonDir, "lock.entire-tmp-"+strconv.Itoa(os.Getpid())) // else git reads it as a ref
 	if disk.Step("rename", aside) != nil || os.Rename(lock, aside) != nil {
 		return false
 	}
@@ -170,13 +169,13 @@ func breakLock(r *git.Repo, lock string, age time.Duration) bool {
 		return false
 	}
 	if time.Since(info.ModTime()) <= age { //nolint:forbidigo // as above
-		_ = os.Link(aside, lock) // unless yet another one has the lock
+		_ = os.Link(aside, lock) // fails if yet another process has the lock
 		return false
 	}
 	return true
 }
 
-// refScript is the transaction in update-ref's language, up to its commit.
+// refScript returns the transaction in update-ref's language, up to its commit.
 func refScript(r *git.Repo, updates []Change) (string, error) {
 	var b strings.Builder
 	b.WriteString("start\x00")
@@ -201,8 +200,8 @@ func orZero(r *git.Repo, oid git.OID) git.OID {
 	return oid
 }
 
-// refError distinguishes a lost race from other failures: by git's message, and where
-// that is no help by what the refs are now.
+// refError distinguishes a lost race from other failures: by git's message or else by the current
+// values of the refs.
 func refError(ctx context.Context, r *git.Repo, updates []Change, err error) error {
 	exit, ok := errors.AsType[*git.ExitError](err)
 	if !ok {
@@ -234,8 +233,8 @@ func refError(ctx context.Context, r *git.Repo, updates []Change, err error) err
 	return err
 }
 
-// List lists the refs that are or lie below one of the prefixes, which end at a
-// slash or at a whole name ("refs/heads/entire/"); without any, all refs.
+// List lists the refs equal to or below one of the prefixes, which end at a slash or at a whole
+// name ("refs/heads/entire/"); without prefixes it lists all refs.
 func List(ctx context.Context, r *git.Repo, prefix ...string) ([]Ref, error) {
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}, prefix...)
 	out, err := r.Run(ctx, args...)
@@ -253,8 +252,8 @@ func List(ctx context.Context, r *git.Repo, prefix ...string) ([]Ref, error) {
 	return refs, nil
 }
 
-// Exist reports whether there are refs below the prefix, which ends at a slash. It starts
-// a git process only where refs are not in files.
+// Exist reports whether there are refs below the prefix, which ends at a slash. It starts git only
+// if refs are not stored in files.
 func Exist(ctx context.Context, r *git.Repo, prefix string) (bool, error) {
 	if r.RefStorage != "files" {
 		refs, err := List(ctx, r, prefix)

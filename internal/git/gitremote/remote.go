@@ -1,5 +1,5 @@
-// Package gitremote pushes to and fetches from remotes, without asking anybody. No
-// other package makes git connect to a network, except for what a partial clone lacks.
+// Package gitremote pushes to and fetches from remotes, without prompting. No other package makes
+// git connect to a network, except to fetch objects missing from a partial clone.
 package gitremote
 
 import (
@@ -15,14 +15,14 @@ import (
 
 // Errors of Push and Fetch.
 var (
-	// ErrDiverged means that the remote's branch has commits that the one
-	// pushed lacks, or was moved meanwhile: fetch, and try again.
+	// ErrDiverged means that the remote's branch has commits that the pushed one lacks, or was
+	// moved meanwhile: fetch, and try again.
 	ErrDiverged = errors.New("the remote has commits that are missing here")
 	// ErrNoRef means that the remote has no such ref.
 	ErrNoRef = errors.New("the remote has no such branch")
 )
 
-// Error is a push or fetch that git gave up.
+// Error reports a failed push or fetch.
 type Error struct {
 	// Reason is one line, without user names and passwords of URLs.
 	Reason string
@@ -34,17 +34,16 @@ func (e *Error) Error() string { return e.Reason }
 // Unwrap returns ErrDiverged, ErrNoRef or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// PushResult is what a push has done.
+// PushResult describes the effect of a push.
 type PushResult struct {
-	// Changed reports that the remote's ref has moved.
+	// Changed reports whether the remote's ref has moved.
 	Changed bool
-	// From is the commit, perhaps abbreviated, at which the remote's ref was;
-	// empty if it is new.
+	// From is the former commit of the remote's ref, perhaps abbreviated; empty if the ref is new.
 	From string
 }
 
-// Push sends one refspec to a remote's name or URL, without hooks and without
-// asking anybody. Only the methods of this file may use the network.
+// Push pushes one refspec to a remote's name or URL, without hooks and without prompting. Only the
+// functions of this file may use the network.
 func Push(ctx context.Context, r *git.Repo, remote, refspec string) (PushResult, error) {
 	out, err := run(ctx, r, git.Command{Args: []string{
 		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
@@ -53,8 +52,8 @@ func Push(ctx context.Context, r *git.Repo, remote, refspec string) (PushResult,
 	return pushed(string(out), err)
 }
 
-// Replace makes a remote's ref point at New, whatever it loses by that, if it is
-// still at Old; an empty Old means that there is none.
+// Replace sets a remote's ref to New, even if it loses commits, provided it is still at Old; an
+// empty Old means that the ref must not exist.
 func Replace(ctx context.Context, r *git.Repo, remote string, u gitref.Change) error {
 	_, err := run(ctx, r, git.Command{Args: []string{
 		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
@@ -63,7 +62,7 @@ func Replace(ctx context.Context, r *git.Repo, remote string, u gitref.Change) e
 	return err
 }
 
-// Ref returns what a ref of a remote points at, empty if it has none.
+// Ref returns the object that a ref of a remote points at, or "" if there is no such ref.
 func Ref(ctx context.Context, r *git.Repo, remote, name string) (git.OID, error) {
 	out, err := run(ctx, r, git.Command{Args: []string{"ls-remote", "--", remote, name}})
 	oid, _, _ := strings.Cut(string(out), "\t")
@@ -73,8 +72,8 @@ func Ref(ctx context.Context, r *git.Repo, remote, name string) (git.OID, error)
 	return git.OID(oid), nil
 }
 
-// Fetch gets refspecs from a remote's name or URL, without tags and without
-// asking anybody. In a partial clone it leaves out what the clone leaves out.
+// Fetch fetches refspecs from a remote's name or URL, without tags and without prompting. In a
+// partial clone the clone's filter applies.
 func Fetch(ctx context.Context, r *git.Repo, remote string, refspecs ...string) error {
 	args := []string{
 		"fetch", "--quiet", r.ProgressFlag(), "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
@@ -83,15 +82,15 @@ func Fetch(ctx context.Context, r *git.Repo, remote string, refspecs ...string) 
 	return err
 }
 
-// Destination is where a push goes.
+// Destination is the target of a push.
 type Destination struct {
-	// URL is the URL, or the lines of several, by all of git's rules about it.
+	// URL is the URL, or several in lines, after applying all of git's rules.
 	URL string
-	// Configured reports that it is that of a remote which the configuration names.
+	// Configured reports whether the URL belongs to a remote in the configuration.
 	Configured bool
 }
 
-// FindDestination finds out where a push to the remote's name or URL goes.
+// FindDestination returns the target of a push to the remote's name or URL.
 func FindDestination(ctx context.Context, r *git.Repo, remote string) (Destination, error) {
 	out, err := r.Run(ctx, "remote", "get-url", "--push", "--all", "--", remote)
 	if _, unknown := errors.AsType[*git.ExitError](err); unknown {
@@ -106,8 +105,8 @@ func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 		return nil, err
 	}
 	q.Network, q.NoTerminal, q.Progress = true, true, true
-	// Neither git nor ssh, nor a helper of theirs, asks for a password or opens a window. How the
-	// user's own ssh command behaves is the user's business.
+	// Neither git nor ssh, nor their helpers, ask for a password or open a window. The behavior of
+	// the user's own ssh command is up to the user.
 	q.Env = []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
 	if !r.Config.HasSSHCommand(ctx) {
 		q.Env = append(q.Env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
@@ -124,8 +123,8 @@ func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 	return out, failure
 }
 
-// pushed reads what git push --porcelain prints of the one ref that it was
-// asked to push: a flag, the refs, and what has happened.
+// pushed parses the output of git push --porcelain for the one pushed ref: a flag, the refs, and a
+// summary.
 func pushed(out string, err error) (PushResult, error) {
 	for line := range strings.Lines(out) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -136,7 +135,8 @@ func pushed(out string, err error) (PushResult, error) {
 		case "=":
 			return PushResult{}, err
 		case "!":
-			// Two pushes that meet are refused by the remote in other words than one that comes late.
+			// The remote's message for one of two concurrent pushes differs from that for a late
+			// push.
 			failure, ok := errors.AsType[*Error](err)
 			if !ok {
 				return PushResult{}, err
@@ -161,8 +161,8 @@ func pushed(out string, err error) (PushResult, error) {
 	return PushResult{}, err
 }
 
-// reason is the line of git's stderr with the cause of a failure: the first that
-// is no advice, and not about how silence keeps git from asking.
+// reason returns the line of git's stderr with the cause of a failure: the first one that is
+// neither advice nor a complaint about the disabled prompts.
 func reason(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
@@ -177,9 +177,8 @@ func reason(stderr string) string {
 	return "git says no more"
 }
 
-// FetchMissing gets, in a partial clone, the objects of a commit's tree that
-// were left out when the commit was fetched from the remote. Elsewhere none are
-// missing.
+// FetchMissing fetches, in a partial clone, the objects of a commit's tree that were left out when
+// the commit was fetched from the remote. It does nothing in other repositories.
 func FetchMissing(ctx context.Context, r *git.Repo, remote, commit string) error {
 	partial, err := r.Config.Match(ctx, `^remote\..*\.promisor$`)
 	if err != nil || len(partial) == 0 {
@@ -198,8 +197,8 @@ func FetchMissing(ctx context.Context, r *git.Repo, remote, commit string) error
 	return FetchObjects(ctx, r, remote, missing)
 }
 
-// FetchObjects gets objects by their ids, without what they refer to. The remote must
-// permit that, as those of partial clones do.
+// FetchObjects fetches objects by their ids, without the objects they refer to. The remote must
+// permit that, as remotes of partial clones do.
 func FetchObjects(ctx context.Context, r *git.Repo, remote string, oids []git.OID) error {
 	if len(oids) == 0 {
 		return nil
@@ -215,7 +214,7 @@ func FetchObjects(ctx context.Context, r *git.Repo, remote string, oids []git.OI
 	return err
 }
 
-// HideURL takes user names and passwords out of the URLs in a text.
+// HideURL removes user names and passwords from the URLs in a text.
 func HideURL(text string) string {
 	return regexp.MustCompile(`://[^/\s]*@`).ReplaceAllString(text, "://")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// List are the names of the remotes that are configured, in that order.
+// List returns the names of the configured remotes in their order.
 func List(ctx context.Context, r *git.Repo) ([]string, error) {
 	out, err := r.Run(ctx, "remote")
 	if err != nil {
@@ -17,8 +17,8 @@ func List(ctx context.Context, r *git.Repo) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// Head is the branch that a remote calls its default, as far as that was
-// told when it was cloned; empty if it wasn't.
+// Head returns the default branch of a remote as recorded when it was cloned, or "" if it is not
+// recorded.
 func Head(ctx context.Context, r *git.Repo, remote string) (string, error) {
 	prefix := "refs/remotes/" + remote + "/"
 	out, err := r.Run(ctx, "symbolic-ref", "--quiet", prefix+"HEAD")

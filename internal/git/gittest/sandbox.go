@@ -1,5 +1,4 @@
-// Package gittest runs real git for tests, in directories and with an environment
-// of their own.
+// Package gittest runs real git for tests, in separate directories and with a separate environment.
 package gittest
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Sandbox runs real git with an environment of its own.
+// Sandbox runs real git in a separate environment.
 type Sandbox struct {
 	T   testing.TB
 	Dir string   // temporary, without symlinks
@@ -60,7 +59,7 @@ func (s *Sandbox) Mkdir(names ...string) string {
 	return dir
 }
 
-// Write writes a file below dir, and creates its folder.
+// Write writes a file below dir, and creates its directory.
 func (s *Sandbox) Write(dir, name, content string) {
 	s.T.Helper()
 	full := filepath.Join(dir, name)
@@ -135,7 +134,7 @@ func Must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// Symlink creates a symlink to target at name, a path below the sandbox.
+// Symlink creates a symlink to target; name is a path below the sandbox.
 func (s *Sandbox) Symlink(target, name string) {
 	s.T.Helper()
 	if err := os.Symlink(target, s.Path(name)); err != nil {
@@ -163,7 +162,7 @@ func (s *Sandbox) StoreBlob(dir, content string) string {
 	return strings.TrimSpace(out)
 }
 
-// Formats runs a test in a repository of each hash function, under -short in one of SHA-1.
+// Formats runs a test in a repository of each hash function, with -short only with SHA-1.
 func Formats(t *testing.T, test func(t *testing.T, s *Sandbox, dir string)) {
 	t.Helper()
 	formats := []git.Format{git.SHA1, git.SHA256}
@@ -179,7 +178,7 @@ func Formats(t *testing.T, test func(t *testing.T, s *Sandbox, dir string)) {
 	}
 }
 
-// OddNames are file names that break line-based and quoting interfaces.
+// OddNames returns file names that break line-based and quoting interfaces.
 func OddNames() []string {
 	return []string{
 		"plain", "new\nline", "\n", "ends with newline\n", "ends with cr\r", "\r", "cr\rinside", "\"quoted\"", "\"", "tab\t", "-", "-w", "--stdin",

@@ -1,5 +1,5 @@
-// Package gittree edits, writes and searches trees without an index and without a
-// git process. What is stored may have no name until git.Repo.SyncObjects.
+// Package gittree edits, writes and searches trees without an index and without a git process.
+// Stored objects may have no names until git.Repo.SyncObjects.
 package gittree
 
 import (
@@ -11,35 +11,33 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Edit is a change at one path of a tree: the entry to put there, or,
-// with an empty OID, nothing.
+// Edit is a change at one path of a tree: it sets the entry or, with an empty OID, removes it.
 type Edit struct {
 	Path string
 	Mode git.Mode
 	OID  git.OID
 }
 
-// node has the edits of one name of a directory.
+// node holds the edits of one name in a directory.
 type node struct {
 	below map[string]*node
-	entry git.TreeEntry // what replaces the old entry
+	entry git.TreeEntry // replacement of the old entry
 	state nodeState
-	dir   bool // something was put below: it isn't a file any more
+	dir   bool // an entry was put below: the node is not a file
 }
 
 type nodeState int
 
 const (
-	kept     nodeState = iota // the old entry, with what is below changed
-	replaced                  // entry is here
-	emptied                   // nothing of the old is left
+	kept     nodeState = iota // the old entry, with changes below it
+	replaced                  // replaced by entry
+	emptied                   // the old entry is dropped
 )
 
-// Apply applies edits to the tree root, in order, and returns the new root. It
-// reads and writes the trees on the paths only. An edit replaces a file by a
-// directory and the other way round; a removal takes a file or a directory,
-// and is nothing where there is neither; a directory left without entries goes.
-// The root "" is the empty tree.
+// Apply applies edits to the tree root, in order, and returns the new root. It reads and writes
+// only the trees on the paths. An edit replaces a file by a directory and vice versa. A removal
+// removes a file or a directory, and does nothing if there is neither. A directory without entries
+// is removed. The root "" is the empty tree.
 func Apply(ctx context.Context, r *git.Repo, root git.OID, edits []Edit) (git.OID, error) {
 	top := &node{}
 	for _, e := range edits {
@@ -100,7 +98,7 @@ func (n *node) child(name string) *node {
 	return n.below[name]
 }
 
-// rewrite returns the tree oid with the edits below n; "" if nothing is left.
+// rewrite returns the tree oid with the edits below n applied, or "" if it is empty.
 func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, error) {
 	old, err := r.Tree(ctx, oid)
 	if err != nil {
@@ -121,7 +119,7 @@ func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, e
 			return "", err
 		}
 	}
-	if seen < len(n.below) { // the edits put something where the old tree had nothing
+	if seen < len(n.below) { // some edits have no entry in the old tree
 		had := make(map[string]struct{}, len(old))
 		for _, e := range old {
 			had[e.Name] = struct{}{}
@@ -145,13 +143,13 @@ func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, e
 	return r.StoreTree(entries)
 }
 
-// appendEdited appends to entries what becomes of the old entry e.
+// appendEdited appends to entries the result of the edits c on the old entry e.
 func appendEdited(ctx context.Context, r *git.Repo, e git.TreeEntry, c *node, entries []git.TreeEntry) ([]git.TreeEntry, error) {
 	if c.state == replaced {
 		e = c.entry
 	}
 	if e.Mode != git.ModeTree && !c.dir && c.state != emptied {
-		return append(entries, e), nil // removals below a file are nothing
+		return append(entries, e), nil // removals below a file do nothing
 	}
 	oid := e.OID
 	if c.state == emptied || e.Mode != git.ModeTree {

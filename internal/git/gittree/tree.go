@@ -28,8 +28,8 @@ func Lookup(ctx context.Context, r *git.Repo, tree git.OID, path string) (git.Tr
 	return at, true, nil
 }
 
-// findName finds the entry with a name among those of a tree, which are in git's
-// order: in that a directory comes where its name with a slash would.
+// findName finds the entry with a name in a tree. Entries are in git's order, which sorts a
+// directory as if its name ended with a slash.
 func findName(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 	for _, mode := range []git.Mode{git.ModeFile, git.ModeTree} {
 		if i, found := slices.BinarySearchFunc(entries, git.TreeEntry{Name: name, Mode: mode}, git.CompareEntries); found {
@@ -39,8 +39,8 @@ func findName(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 	return git.TreeEntry{}, false
 }
 
-// Write stores a tree of entries in any order. Their modes and names must
-// be ones that git writes (ErrBadPath), and each name may be there once.
+// Write stores a tree of entries in any order. Modes and names must be ones that git writes
+// (ErrBadPath), and names must be unique.
 func Write(r *git.Repo, entries []git.TreeEntry) (git.OID, error) {
 	for _, e := range entries {
 		if !git.ValidName(e.Name) {

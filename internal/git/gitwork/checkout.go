@@ -12,10 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// CheckoutInto writes files and links below dir, which it creates: each at its
-// path, through git's filters, as `git checkout` would write it into the working
-// tree. The working tree, the user's index and HEAD stay as they are: the index for
-// it is a file beside dir.
+// CheckoutInto writes files and links below dir, which it creates: each at its path, through git's
+// filters, as `git checkout` would write it into the working tree. The working tree, the user's
+// index and HEAD don't change: the index for the checkout is a temporary file beside dir.
 func CheckoutInto(ctx context.Context, r *git.Repo, dir string, entries []gittree.Edit) error {
 	if err := disk.Step("checkout", dir); err != nil {
 		return err

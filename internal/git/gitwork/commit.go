@@ -12,23 +12,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// SyncAll is the setting with which git syncs the objects, the index and the refs
-// that it writes: by default a power cut may take what a ref or the index refers to.
+// SyncAll is the setting that makes git sync the objects, the index and the refs that it writes: by
+// default a power failure may lose objects that a ref or the index refers to.
 const SyncAll = "core.fsync=all"
 
-// PathCommit is a commit of some paths.
+// PathCommit describes a commit of some paths.
 type PathCommit struct {
-	// Paths are committed as they are in the working tree. The index or HEAD
-	// must have each of them.
+	// Paths are committed as they are in the working tree. The index or HEAD must have each of
+	// them.
 	Paths   []string
 	Message string
-	Env     []string // on top of the user's
+	Env     []string // in addition to the user's
 }
 
-// CommitPaths commits paths on the branch that is checked out, and
-// nothing else that is staged. It is the user's own commit: git runs in their
-// environment, with their hooks, identity and signing key. But it has no terminal and no editor. When ctx ends, git and all that it
-// started are ended.
+// CommitPaths commits paths on the checked-out branch, without other staged changes. It is the
+// user's own commit: git runs in their environment, with their hooks, identity and signing key, but
+// without a terminal or an editor. When ctx ends, git and its children are ended.
 func CommitPaths(ctx context.Context, r *git.Repo, c PathCommit) error {
 	if err := disk.Step("commit", r.Root); err != nil {
 		return err
@@ -43,9 +42,9 @@ func CommitPaths(ctx context.Context, r *git.Repo, c PathCommit) error {
 	})
 }
 
-// Reword amends the last commit with another message, which is taken as it is, and with
-// nothing that is staged: in the user's environment, with their signing key and all hooks but
-// pre-commit and commit-msg. env is added to the environment.
+// Reword amends the last commit with another message, verbatim, and without staged changes. Git
+// runs in the user's environment, with their signing key and all hooks except pre-commit and
+// commit-msg. env is added to the environment.
 func Reword(ctx context.Context, r *git.Repo, message string, env []string) error {
 	if err := disk.Step("commit", r.Root); err != nil {
 		return err
@@ -57,8 +56,8 @@ func Reword(ctx context.Context, r *git.Repo, message string, env []string) erro
 	})
 }
 
-// IntendToAdd adds untracked files to the index, without their contents,
-// so that CommitPaths can have them. In a sparse checkout they may lie outside.
+// IntendToAdd adds untracked files to the index, without their contents, so that CommitPaths
+// accepts them. In a sparse checkout they may lie outside of it.
 func IntendToAdd(ctx context.Context, r *git.Repo, paths []string) error {
 	err := editIndex(ctx, r, paths, "add", "--intent-to-add")
 	if _, failed := errors.AsType[*git.ExitError](err); failed && has(r, "info/sparse-checkout") {
@@ -67,7 +66,7 @@ func IntendToAdd(ctx context.Context, r *git.Repo, paths []string) error {
 	return err
 }
 
-// Unstage makes paths in the index what they are in HEAD.
+// Unstage resets paths in the index to HEAD.
 func Unstage(ctx context.Context, r *git.Repo, paths []string) error {
 	return editIndex(ctx, r, paths, "reset", "--quiet")
 }
@@ -86,9 +85,8 @@ func editIndex(ctx context.Context, r *git.Repo, paths []string, command ...stri
 	})
 }
 
-// unlocked does what needs the index, and again for a while as long as another
-// git process has its lock: an editor that asks for the status has it for a
-// moment.
+// unlocked calls do, which needs the index, and retries for a while if another git process has
+// locked the index: an editor that asks for the status locks it for a moment.
 func unlocked(ctx context.Context, do func() error) error {
 	const tries, pause = 10, 100 * time.Millisecond
 	for n := 1; ; n++ {
@@ -105,11 +103,11 @@ func unlocked(ctx context.Context, do func() error) error {
 	}
 }
 
-// pathsFromStdin are the options with which a command reads pathspecs.
+// pathsFromStdin returns the options that make a command read pathspecs from stdin.
 func pathsFromStdin() []string { return []string{"--pathspec-from-file=-", "--pathspec-file-nul"} }
 
-// pathspecs are paths that git takes literally. Each is marked so itself: the option
-// for all of them would be handed on to the user's hooks.
+// pathspecs returns the paths as literal pathspecs. Each one is marked as literal: the option for
+// all of them would be passed on to the user's hooks.
 func pathspecs(paths []string) *strings.Reader {
 	var b strings.Builder
 	for _, p := range paths {

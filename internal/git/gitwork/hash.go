@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// HashMode is whether HashFiles also stores what it hashes.
+// HashMode tells HashFiles whether to store the blobs.
 type HashMode int
 
 // The modes of HashFiles.
@@ -23,25 +23,24 @@ const (
 	HashAndStore
 )
 
-// maxHashFailures is how many files may fail before HashFiles gives up: then it
-// isn't the files (each costs another process).
+// maxHashFailures is the number of failed files after which HashFiles gives up: the cause isn't the
+// files then, and each costs another process.
 const maxHashFailures = 3
 
-// packFrom is how many files are stored in a pack rather than each as a loose object.
-// Loose ones cost about ten times as much, but hooks read them without starting git.
+// packFrom is the number of files from which they are stored in a pack rather than as loose
+// objects. Loose ones cost about ten times as much, but hooks read them without starting git.
 const packFrom = 500
 
-// HashFiles returns the blob that `git add` would make of each path of the
-// working tree: after line-end conversion, encoding and filters. Paths are
-// relative to Root and of any bytes. A path that isn't a regular file that can
-// be read is left out, and so is one beyond a symlink. If single files fail (a filter, no space), the others
-// are there beside the error.
+// HashFiles returns the blob that `git add` would make of each path of the working tree: after
+// line-end conversion, encoding and filters. Paths are relative to Root and may contain any bytes.
+// Paths that aren't readable regular files, and paths beyond a symlink, are left out. If single
+// files fail (a filter, no space), the results of the other ones are returned with the error.
 func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) (map[string]git.OID, error) {
 	oids := make(map[string]git.OID, len(paths))
 	if r.Root == "" {
 		return oids, nil
 	}
-	// The paths that are regular files, each once.
+	// The paths of regular files, without duplicates.
 	seen := make(map[string]struct{}, len(paths))
 	todo := make([]string, 0, len(paths))
 	for _, p := range paths {
@@ -49,7 +48,7 @@ func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) 
 			continue
 		}
 		seen[p] = struct{}{}
-		// Git adds nothing that lies beyond a symlink.
+		// Git adds no files beyond a symlink.
 		if rel, ok := r.Rel(filepath.Join(r.Root, filepath.FromSlash(p))); ok && rel == p && isReadable(r, p) {
 			todo = append(todo, p)
 		}
@@ -66,7 +65,7 @@ func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) 
 	return oids, err
 }
 
-// hashConverted is HashFiles by git, which converts and filters the files.
+// hashConverted is HashFiles by a git process, which converts and filters the files.
 func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []string) (map[string]git.OID, error) {
 	oids := make(map[string]git.OID, len(todo))
 	hash := func(env []string) error {
@@ -84,8 +83,8 @@ func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []strin
 	}
 	mode = HashOnly
 	failed := hash(nil)
-	// Files whose blobs are not their contents as they are stay for git: what it has converted, or
-	// what has changed since.
+	// Files whose blobs differ from their contents are left to git: they were converted by git, or
+	// have changed since.
 	var rest []string
 	err := r.WriteBlobPack(func(add func([]byte) (git.OID, error)) error {
 		for _, p := range todo {
@@ -118,13 +117,13 @@ func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []strin
 	return oids, errors.Join(failed, r.Loose.Quarantine(hash))
 }
 
-// hashing is how files are hashed: whether they are stored, and where.
+// hashing says whether the blobs are stored, and where.
 type hashing struct {
 	mode HashMode
 	env  []string
 }
 
-// hashEach hashes all of todo. What single files failed of is in failed.
+// hashEach hashes all of todo. The errors of single files are in failed.
 func hashEach(ctx context.Context, r *git.Repo, how hashing, todo []string, oids map[string]git.OID) (failed []error, err error) {
 	for len(todo) > 0 {
 		done, err := hashSome(ctx, r, how, todo, oids)
@@ -138,7 +137,7 @@ func hashEach(ctx context.Context, r *git.Repo, how hashing, todo []string, oids
 		bad := todo[0]
 		todo = todo[1:]
 		if !isReadable(r, bad) {
-			continue // it went away since
+			continue // it was removed meanwhile
 		}
 		failed = append(failed, fmt.Errorf("hash %q: %w", bad, err))
 		if len(failed) == maxHashFailures {
@@ -161,7 +160,7 @@ func isReadable(r *git.Repo, path string) bool {
 	return f.Close() == nil
 }
 
-// hashSome hashes paths until one fails and returns how many are done.
+// hashSome hashes paths until one fails and returns the number of hashed ones.
 func hashSome(ctx context.Context, r *git.Repo, how hashing, paths []string, oids map[string]git.OID) (int, error) {
 	args := []string{"-c", "core.safecrlf=false", "hash-object", "--stdin-paths"}
 	if how.mode == HashAndStore {

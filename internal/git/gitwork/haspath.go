@@ -15,13 +15,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 )
 
-// HasPath reports whether git brings the file name, a slashed path below the
-// worktree root: whether the index or HEAD of the worktree has it, or a link in
-// place of it or of one of its folders, in any case of letters. root is Root or
-// MainRoot.
+// HasPath reports whether git controls the file name, a slash path below the worktree root: whether
+// the index or HEAD of the worktree has it, or has a link in place of it or of one of its
+// directories, in any case of letters. root is Root or MainRoot.
 //
-// It reads the beginning of the index and the objects of HEAD from their files,
-// and starts git only where those are packed and were never asked about.
+// It reads the beginning of the index and the objects of HEAD from their files. It starts git only
+// for packed objects that were not examined before, and for an index that indexHas can't read.
 func HasPath(ctx context.Context, r *git.Repo, root, name string) (bool, error) {
 	dir := r.CommonDir
 	if root == r.Root {
@@ -52,7 +51,7 @@ func HasPath(ctx context.Context, r *git.Repo, root, name string) (bool, error) 
 	before := r.Processes()
 	head, err := r.Commit(ctx, spec)
 	if errors.Is(err, git.ErrMissing) {
-		return false, nil // there is no commit yet
+		return false, nil // no commit yet
 	}
 	if err != nil {
 		return false, err
@@ -67,7 +66,7 @@ func HasPath(ctx context.Context, r *git.Repo, root, name string) (bool, error) 
 	return false, nil
 }
 
-// coversPath reports whether a path is name or one of its folders, in any case of
+// coversPath reports whether a path is name or one of its parent directories, in any case of
 // letters.
 func coversPath(path, name string) bool {
 	for !strings.EqualFold(path, name) {
@@ -80,10 +79,9 @@ func coversPath(path, name string) bool {
 	return true
 }
 
-// HasContent reports whether the repository has a blob of the content, or of the
-// content with the line ends that git stores: whether git may have written a file
-// that it no longer tracks, as a reset or a deleted index entry leaves behind. It
-// starts git once for contents that are not there.
+// HasContent reports whether the repository has a blob of the content, or of the content with the
+// line ends that git stores. If so, git may have written a file that it no longer tracks, as after
+// a reset or the removal of an index entry. It starts git once for contents that are not stored.
 func HasContent(ctx context.Context, r *git.Repo, data []byte) (bool, error) {
 	const kind = "blob"
 	var unknown []git.OID
@@ -107,7 +105,7 @@ func HasContent(ctx context.Context, r *git.Repo, data []byte) (bool, error) {
 	return false, nil
 }
 
-// headSpec is what HEAD of a git directory points at, a branch or a commit.
+// headSpec returns the branch or commit that HEAD of a git directory points at.
 func headSpec(r *git.Repo, gitDir string) (string, error) {
 	if gitDir == r.GitDir {
 		return "HEAD", nil
@@ -126,8 +124,8 @@ func headSpec(r *git.Repo, gitDir string) (string, error) {
 	return text, nil
 }
 
-// treeHas searches a tree for a file, in every folder whose name matches. It
-// returns what to note of the trees that it read.
+// treeHas searches a tree for a file, in every directory whose name matches. It returns the lines
+// for withoutFile about the trees that it read.
 func treeHas(ctx context.Context, r *git.Repo, tree git.OID, name string) (read []string, found bool, err error) {
 	if isWithout(r, string(tree), name) {
 		return nil, false, nil
@@ -153,14 +151,14 @@ func treeHas(ctx context.Context, r *git.Repo, tree git.OID, name string) (read 
 	return read, false, nil
 }
 
-// maxWithout is how many objects withoutFile names.
+// maxWithout is the maximum number of lines in withoutFile.
 const maxWithout = 64
 
-// withoutFile names packed commits and trees and a file that they are known not
-// to have, so that hooks need not start git to read them again.
+// withoutFile lists packed commits and trees with a file that they are known not to have, and blobs
+// known to be absent, so that hooks need not start git to look again.
 func withoutFile(r *git.Repo) string { return filepath.Join(r.CommonDir, "entire", "without") }
 
-// without is a line of withoutFile.
+// without returns a line of withoutFile.
 func without(oid, name string) string { return oid + " " + name }
 
 func isWithout(r *git.Repo, oid, name string) bool {
@@ -168,7 +166,7 @@ func isWithout(r *git.Repo, oid, name string) bool {
 	return err == nil && slices.Contains(strings.Split(string(data), "\n"), without(oid, name))
 }
 
-// noteWithout adds lines to withoutFile. Where that fails git is asked again.
+// noteWithout adds lines to withoutFile. If that fails, git is asked again next time.
 func noteWithout(r *git.Repo, lines []string) {
 	data, err := os.ReadFile(withoutFile(r))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 // committerVar is git's variable for the committer.
 const committerVar = "GIT_COMMITTER_IDENT"
 
-// Identity is the committer that git would use now, or "Unknown
-// <unknown@local>" without a time if none is configured.
+// Identity returns the committer that git would use now, or "Unknown <unknown@local>" without a
+// time if none is configured.
 func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
 	vars, unread := r.Config.Variables(ctx)
 	given := func(env, key string) bool {
@@ -21,8 +21,8 @@ func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
 		}
 		return lastOf(vars["committer."+key]) != "" || lastOf(vars["user."+key]) != ""
 	}
-	// Where the user has not named both a name and an address the variables have what git guesses,
-	// also if git would refuse to commit with it.
+	// Unless the user has configured both a name and an address, the variables contain git's guess,
+	// even if git would refuse to commit with it.
 	idents := vars[committerVar]
 	if unread == nil && len(idents) == 1 && given("GIT_COMMITTER_NAME", "name") && given("GIT_COMMITTER_EMAIL", "email") {
 		if by := git.ParseSignature(idents[0]); by.Name != "" {
@@ -39,7 +39,7 @@ func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
 	return git.ParseSignature(strings.TrimSuffix(string(out), "\n")), nil
 }
 
-// lastOf returns the last of the values of a setting, which is the one that counts.
+// lastOf returns the last value of a setting, which is the effective one.
 func lastOf(values []string) string {
 	if len(values) == 0 {
 		return ""

@@ -17,9 +17,9 @@ import (
 // errIndexUnread means that git has to read the index.
 var errIndexUnread = errors.New("git has to read the index")
 
-// indexHas searches for a file in the index of a git directory. Entries are in the
-// order of their names' bytes, so it stops after the last that may match.
-// errIndexUnread if the index is split, sparse there, damaged, or of another version.
+// indexHas searches for a file in the index of a git directory. Entries are sorted by the bytes of
+// their names, so it stops after the last that may match. The error is errIndexUnread if the index
+// is split, sparse at that path, damaged, or of another version.
 func indexHas(r *git.Repo, gitDir, name string) (bool, error) {
 	f, err := os.Open(filepath.Join(gitDir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func indexHas(r *git.Repo, gitDir, name string) (bool, error) {
 	return false, nil
 }
 
-// isSplit reports whether an index of a git directory is split in two files.
+// isSplit reports whether an index of a git directory is split into two files.
 func isSplit(gitDir string) (bool, error) {
 	dir, err := os.Open(gitDir)
 	if err != nil {
@@ -75,8 +75,8 @@ type indexReader struct {
 	in      *bufio.Reader
 	version uint32
 	entries uint32
-	fixed   int    // bytes of an entry before its flags
-	path    []byte // of the last entry
+	fixed   int    // size of an entry before its flags
+	path    []byte // of the previous entry
 }
 
 // next reads an entry.
@@ -107,7 +107,7 @@ func (r *indexReader) next() (path string, mode git.Mode, err error) {
 	}
 	r.path = append(r.path[:keep], rest[:len(rest)-1]...)
 	if r.version < 4 {
-		size += len(rest) // with its NUL
+		size += len(rest) // including its NUL
 		if _, err := r.in.Discard((8 - size%8) % 8); err != nil {
 			return "", 0, errIndexUnread
 		}
@@ -115,7 +115,7 @@ func (r *indexReader) next() (path string, mode git.Mode, err error) {
 	return string(r.path), git.Mode(binary.BigEndian.Uint32(head[modeAt:])), nil
 }
 
-// offset reads a number as git's packs write offsets.
+// offset reads a number in the encoding of offsets in git's packs.
 func (r *indexReader) offset() (int, error) {
 	n := 0
 	for i := range 5 {

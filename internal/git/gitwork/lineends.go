@@ -16,17 +16,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// indexArgs is how many paths go on one command line.
+// indexArgs is the maximum number of paths on one command line.
 const indexArgs = 200
 
-// keepLineEnds mends what hash-object gets wrong: under text=auto `git add`
-// leaves the line ends of a file alone if the index has it with CRLF, but
-// hash-object doesn't read the index. The files concerned go through an index of
-// their own; in a repository without such files this starts no process.
+// keepLineEnds corrects the results of hash-object: under text=auto `git add` keeps the line ends
+// of a file if the index has it with CRLF, but hash-object doesn't read the index. The affected
+// files are added to a temporary index; in a repository without such files no process is started.
 func keepLineEnds(ctx context.Context, r *git.Repo, how hashing, oids map[string]git.OID) error {
 	var converted []string
 	for path, oid := range oids {
-		// An error here is a file that went away since.
+		// A file that fails here was removed meanwhile.
 		if yes, err := isConverted(r, path, oid); err == nil && yes {
 			converted = append(converted, path)
 		}
@@ -49,7 +48,7 @@ func keepLineEnds(ctx context.Context, r *git.Repo, how hashing, oids map[string
 	return nil
 }
 
-// indexedWithCRLF returns those of paths whose blob in the index has CRLF.
+// indexedWithCRLF returns those of paths whose blob in the index contains CRLF.
 func indexedWithCRLF(ctx context.Context, r *git.Repo, paths []string) (map[string]git.OID, error) {
 	indexed := make(map[string]git.OID)
 	for some := range slices.Chunk(paths, indexArgs) {
@@ -78,7 +77,7 @@ func indexedWithCRLF(ctx context.Context, r *git.Repo, paths []string) (map[stri
 	return indexed, nil
 }
 
-// isConverted reports whether a file has CRLF and oid isn't its content as it is.
+// isConverted reports whether a file contains CRLF and oid isn't the hash of its unchanged content.
 func isConverted(r *git.Repo, path string, oid git.OID) (yes bool, err error) {
 	f, err := os.Open(filepath.Join(r.Root, filepath.FromSlash(path)))
 	if err != nil {
@@ -121,8 +120,8 @@ func hasCRLF(f io.Reader) (bool, error) {
 	}
 }
 
-// addToOwnIndex adds files to a temporary index that has what the real one has
-// for them, and returns the resulting blobs.
+// addToOwnIndex adds files to a temporary index, which gets their entries of the real index first,
+// and returns the resulting blobs.
 func addToOwnIndex(ctx context.Context, r *git.Repo, how hashing, indexed map[string]git.OID) (oids map[string]git.OID, err error) {
 	dir, err := os.MkdirTemp("", "entire-index-")
 	if err != nil {
@@ -159,7 +158,7 @@ func addToOwnIndex(ctx context.Context, r *git.Repo, how hashing, indexed map[st
 	return parseStaged(string(out))
 }
 
-// parseStaged reads "<mode> <oid> <stage>", tab, path, NUL, and so on.
+// parseStaged parses "<mode> <oid> <stage>", tab, path, NUL, and so on.
 func parseStaged(out string) (map[string]git.OID, error) {
 	oids := make(map[string]git.OID)
 	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {

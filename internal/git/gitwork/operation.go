@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Operation is what git is in the middle of.
+// Operation is the git operation in progress.
 type Operation struct {
 	Rebase     bool // rebase-merge/, or rebase-apply/ of a rebase
 	Apply      bool // git am
@@ -21,7 +21,7 @@ type Operation struct {
 	Bisect     bool
 }
 
-// Name returns what a user calls it; empty for nothing.
+// Name returns the user's name for the operation; empty if there is none.
 func (o Operation) Name() string {
 	switch {
 	case o.Rebase:
@@ -41,8 +41,8 @@ func (o Operation) Name() string {
 	}
 }
 
-// InProgress returns what git is in the middle of. It starts no process, except
-// that a reftable repository has two of the marks among its refs.
+// InProgress returns the operation in progress. It starts git only in a reftable repository, where
+// two of the marks are refs.
 func InProgress(ctx context.Context, r *git.Repo) (Operation, error) {
 	op := Operation{
 		Rebase:     has(r, "rebase-merge") || has(r, "rebase-apply/rebasing"),

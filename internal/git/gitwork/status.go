@@ -1,8 +1,8 @@
-// Package gitwork works with the working tree and its index: status, hashes of files,
-// commits of single paths, check out, worktrees and what git is doing there.
+// Package gitwork works with the working tree and its index: status, hashes of files, commits of
+// single paths, checkouts, worktrees and operations in progress.
 //
-// CommitPaths, IntendToAdd, Unstage, Switch and SwitchTracking write the user's index,
-// working tree and HEAD, by git itself; nothing else here does.
+// Everything that writes the user's index, working tree or HEAD, such as CommitPaths, Switch and
+// RestoreFrom, does so by a git process.
 package gitwork
 
 import (
@@ -14,20 +14,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// maxPathArgs is how many bytes of paths go on a command line; above that the
-// whole tree is asked for and filtered.
+// maxPathArgs is the maximum size of paths on a command line, in bytes; with more, the status of
+// the whole tree is read and filtered.
 const maxPathArgs = 64 << 10
 
-// StatusEntry is one path that differs from HEAD or the index. An untracked one
-// has '?' twice; a nested repository's path ends with "/".
+// StatusEntry is one path that differs from HEAD or the index. Both letters are '?' for an
+// untracked one; a nested repository's path ends with "/".
 type StatusEntry struct {
 	Index, Worktree byte
 	Path            string
 }
 
-// Status returns what differs, at or below the paths given (none: everywhere).
-// Paths are taken literally, renames are a deletion and an addition, and ignored
-// files are left out.
+// Status returns the differences at or below the paths given (none: everywhere). Paths are taken
+// literally, a rename is reported as a deletion and an addition, and ignored files are left out.
 func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, error) {
 	args := []string{
 		"--literal-pathspecs", "status", "--porcelain=v1", "-z", "-uall", "--no-renames",
@@ -65,10 +64,10 @@ func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, e
 	return entries, nil
 }
 
-// pathFilter is the set of the paths at or below some.
+// pathFilter is the set of all paths at or below some paths.
 type pathFilter struct{ set map[string]struct{} }
 
-// has reports whether path is one of them or below one; a nil filter has all.
+// has reports whether path is one of the paths or below one; a nil filter has all paths.
 func (f *pathFilter) has(path string) bool {
 	if f == nil {
 		return true
@@ -86,13 +85,13 @@ func (f *pathFilter) has(path string) bool {
 	}
 }
 
-// Ignored returns which of the paths, relative to the root, git ignores. A
-// tracked path never is.
+// Ignored returns those of the paths, relative to the root, that git ignores. Tracked paths are
+// never ignored.
 func Ignored(ctx context.Context, r *git.Repo, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	const plain = "./" // so that no path begins with the mark of a pattern
+	const plain = "./" // so that no path starts with pattern magic
 	asked := strings.NewReader(plain + strings.Join(paths, "\x00"+plain) + "\x00")
 	out, err := r.Do(ctx, git.Command{Args: []string{"check-ignore", "--stdin", "-z"}, Stdin: asked})
 	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 { // none
@@ -110,7 +109,7 @@ func Ignored(ctx context.Context, r *git.Repo, paths []string) ([]string, error)
 	return ignored, nil
 }
 
-// Tracked are the paths of the index.
+// Tracked returns the paths of the index.
 func Tracked(ctx context.Context, r *git.Repo) ([]string, error) {
 	out, err := r.Run(ctx, "ls-files", "-z")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// Switch checks a local branch out, as the user would: git refuses what would
-// be lost, and runs the user's hooks and filters, which may use the network.
+// Switch checks out a local branch, as the user would: git refuses to lose changes, and runs the
+// user's hooks and filters, which may use the network.
 func Switch(ctx context.Context, r *git.Repo, branch string) error {
 	if !gitref.ValidBranch(branch) {
 		return fmt.Errorf("switch to %q: not a branch's name", branch)
@@ -19,8 +19,8 @@ func Switch(ctx context.Context, r *git.Repo, branch string) error {
 	return checkout(ctx, r, branch, "--")
 }
 
-// SwitchTracking is Switch to a new branch that begins at, and tracks, a
-// remote's: its full name, refs/remotes/<remote>/<branch>.
+// SwitchTracking is like Switch to a new branch that starts at, and tracks, a remote branch given
+// by its full name, refs/remotes/<remote>/<branch>.
 func SwitchTracking(ctx context.Context, r *git.Repo, branch, upstream string) error {
 	if !gitref.ValidBranch(branch) || !strings.HasPrefix(upstream, "refs/remotes/") {
 		return fmt.Errorf("switch to %q, which tracks %q: not branches' names", branch, upstream)

@@ -8,10 +8,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// AddTrailers puts trailers ("Key: value") at the end of the message's trailer
-// block by git's own rules, each unless it is there already. Lines that
-// begin with the comment character stay below them. A message that is still
-// empty gets room for a subject above them.
+// AddTrailers adds trailers ("Key: value") to the end of the message's trailer block by git's own
+// rules, unless they are present already. Lines that begin with the comment character stay below
+// them. An empty message gets room for a subject above them.
 func AddTrailers(ctx context.Context, r *git.Repo, message []byte, trailers []string) ([]byte, error) {
 	args := make([]string, 0, 10+2*len(trailers))
 	args = append(args,
@@ -21,14 +20,14 @@ func AddTrailers(ctx context.Context, r *git.Repo, message []byte, trailers []st
 		args = append(args, "--trailer", t)
 	}
 	if len(message) > 0 && message[len(message)-1] != '\n' {
-		message = append(bytes.Clone(message), '\n') // else git may join the subject to the block
+		message = append(bytes.Clone(message), '\n') // else git may join the subject and the block
 	}
 	out, err := r.Do(ctx, git.Command{Args: args, Stdin: bytes.NewReader(message)})
 	if err != nil {
 		return nil, err
 	}
-	// Two empty lines go above trailers that nothing but empty lines are above: the subject goes on
-	// the first of them.
+	// If only empty lines are above the trailers, they become two: the subject goes on the first
+	// one.
 	rest := bytes.TrimLeft(out, "\n")
 	first := func(t string) bool { return bytes.HasPrefix(rest, []byte(t+"\n")) }
 	if len(out)-len(rest) >= 2 || !slices.ContainsFunc(trailers, first) {

@@ -19,16 +19,15 @@ import (
 )
 
 const (
-	// maxVerbatim is the size up to which files are hashed in this process,
-	// maxVerbatimBytes that of all of them.
+	// maxVerbatim is the maximum size of a file hashed in this process, maxVerbatimBytes of all
+	// such files together.
 	maxVerbatim      = 1 << 20
 	maxVerbatimBytes = 8 << 20
 )
 
-// hashVerbatim hashes the files that git would store as they are, and stores them as
-// mode says. It returns the paths that it leaves to git: those that an attribute may
-// concern, large files, and what can't be read; all of them where settings convert
-// files.
+// hashVerbatim hashes the files that git would store unchanged, and stores them as mode says. It
+// returns the paths that it leaves to git: those that an attribute may apply to, large files, and
+// unreadable ones; or all paths if settings convert files.
 func hashVerbatim(ctx context.Context, r *git.Repo, mode HashMode, paths []string, oids map[string]git.OID) (rest []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -64,8 +63,8 @@ func hashVerbatim(ctx context.Context, r *git.Repo, mode HashMode, paths []strin
 	return rest, nil
 }
 
-// readRegular returns the content of a regular file of at most so many bytes, and false
-// for anything else.
+// readRegular returns the content of a regular file of up to most bytes, and false for anything
+// else.
 func readRegular(name string, most int64) ([]byte, bool) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -81,17 +80,17 @@ func readRegular(name string, most int64) ([]byte, bool) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, false
 	}
-	return data[:n:n], int64(n) == info.Size() // else it is being written
+	return data[:n:n], int64(n) == info.Size() // else the file is being written
 }
 
-// attributeFiles finds out whether git has attributes for paths of a working tree.
+// attributeFiles determines whether git has attributes for paths of a working tree.
 type attributeFiles struct {
 	root string
-	dirs map[string]bool // whether one of .gitattributes is in a directory or above it
+	dirs map[string]bool // whether a directory or one above it has a .gitattributes
 }
 
-// newAttributeFiles returns false where a setting converts files, where there are
-// attributes for all repositories or all of this one, and where that isn't known.
+// newAttributeFiles returns false if a setting converts files, if there are attributes for all
+// repositories or all paths of this one, and if that can't be determined.
 func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool) {
 	vars, err := r.Config.Variables(ctx)
 	_, fromTree := r.Config.LookupEnv("GIT_ATTR_SOURCE")
@@ -103,7 +102,7 @@ func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool)
 			return nil, false
 		}
 	}
-	// The files with attributes that lie outside the working tree.
+	// Attribute files outside of the working tree.
 	shared := []string{filepath.Join(r.CommonDir, "info", "attributes"), filepath.Join(r.GitDir, "info", "attributes")}
 	if global := vars["GIT_ATTR_GLOBAL"]; len(global) > 0 { // since git 2.41
 		shared = slices.Concat(shared, global, vars["GIT_ATTR_SYSTEM"])
@@ -124,8 +123,8 @@ func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool)
 	return &attributeFiles{root: r.Root, dirs: map[string]bool{}}, true
 }
 
-// userAttributes is the user's file with attributes, by git's rules: named by a setting, or
-// at its usual place.
+// userAttributes returns the user's attributes file by git's rules: named by a setting, or in its
+// usual place.
 func userAttributes(r *git.Repo, named []string) (string, bool) {
 	home, _ := r.Config.LookupEnv("HOME")
 	name := lastOf(named)
@@ -143,8 +142,8 @@ func userAttributes(r *git.Repo, named []string) (string, bool) {
 	}
 }
 
-// systemAttributes are the places of attributes for all users, which a git before 2.41
-// doesn't print: in /etc, or in the folder into which git was installed.
+// systemAttributes returns possible paths of attributes for all users, which git before 2.41
+// doesn't print: in /etc, or in the directory where git was installed.
 func systemAttributes() (files []string, known bool) {
 	if runtime.GOOS != "linux" {
 		return nil, false
@@ -160,7 +159,7 @@ func systemAttributes() (files []string, known bool) {
 	return files, true
 }
 
-// within reports whether a file with attributes is in a directory or above it.
+// within reports whether a directory or one above it has an attributes file.
 func (a *attributeFiles) within(dir string) bool {
 	if found, known := a.dirs[dir]; known {
 		return found
@@ -170,7 +169,7 @@ func (a *attributeFiles) within(dir string) bool {
 	return found
 }
 
-// exists reports whether something has this path, or whether that can't be found out.
+// exists reports whether the path exists. It returns true if that can't be determined.
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return !errors.Is(err, fs.ErrNotExist)

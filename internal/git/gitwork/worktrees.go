@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// Worktree is a working tree of a repository. ID is the name of its directory in
-// worktrees/, empty for the main one.
+// Worktree is a working tree of a repository. ID is the name of its directory in worktrees/, empty
+// for the main one.
 type Worktree struct{ Root, ID string }
 
 // Roots returns the roots of Worktrees.
@@ -27,8 +27,8 @@ func Roots(r *git.Repo) []string {
 	return roots
 }
 
-// Worktrees returns the working trees that the repository's files name, this one
-// first and then the main one, whether or not they are there.
+// Worktrees returns the working trees recorded in the repository, this one first and then the main
+// one, whether or not they exist.
 func Worktrees(r *git.Repo) []Worktree {
 	var list []Worktree
 	add := func(w Worktree) {
@@ -54,9 +54,9 @@ func Worktrees(r *git.Repo) []Worktree {
 	return list
 }
 
-// AddWorktree makes a working tree in dir, which must not be there or be empty, on a new
-// branch that begins at a commit. Unless checkout is set it has no files, no index and runs
-// no hooks. It returns the id of the worktree.
+// AddWorktree creates a working tree in dir, which must be empty or not exist, on a new branch that
+// starts at a commit. Unless checkout is set, the worktree has no files and no index, and no hooks
+// run. It returns the id of the worktree.
 func AddWorktree(ctx context.Context, r *git.Repo, dir, branch string, commit git.OID, checkout bool) (id string, err error) {
 	if !gitref.ValidBranch(branch) || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("add the worktree %q on %q: not a path and a branch", dir, branch)
@@ -79,8 +79,8 @@ func AddWorktree(ctx context.Context, r *git.Repo, dir, branch string, commit gi
 	return WorktreeAt(r, dir), nil
 }
 
-// WorktreeAt returns the id of the worktree in dir, as its .git file names it; empty if
-// there is none of this repository.
+// WorktreeAt returns the id of the worktree in dir, as recorded in its .git file. It returns "" if
+// there is no worktree of this repository.
 func WorktreeAt(r *git.Repo, dir string) string {
 	data, err := os.ReadFile(filepath.Join(dir, ".git"))
 	if err != nil {
@@ -96,8 +96,8 @@ func WorktreeAt(r *git.Repo, dir string) string {
 	return filepath.Base(target)
 }
 
-// RemoveWorktree removes the working tree in dir with all that is in it, and what the
-// repository has of it. One that the user locked is not removed.
+// RemoveWorktree removes the working tree in dir with all its files, and its records in the
+// repository. A worktree that the user locked is not removed.
 func RemoveWorktree(ctx context.Context, r *git.Repo, dir string) error {
 	if err := disk.Step("worktree-remove", dir); err != nil {
 		return err
@@ -106,8 +106,8 @@ func RemoveWorktree(ctx context.Context, r *git.Repo, dir string) error {
 	return err
 }
 
-// ResetIndex makes the index that of HEAD, with what the working tree's files are, as
-// `git reset` does.
+// ResetIndex resets the index to HEAD, and refreshes it from the working tree's files, as `git
+// reset` does.
 func ResetIndex(ctx context.Context, r *git.Repo) error {
 	if err := disk.Step("reset-index", r.Root); err != nil {
 		return err
@@ -116,8 +116,8 @@ func ResetIndex(ctx context.Context, r *git.Repo) error {
 	return err
 }
 
-// CheckoutTracked writes the files that the index has at or below a path, where the
-// working tree has none.
+// CheckoutTracked writes those files of the index at or below a path that the working tree doesn't
+// have.
 func CheckoutTracked(ctx context.Context, r *git.Repo, path string) error {
 	if err := disk.Step("checkout", r.Root); err != nil {
 		return err
@@ -130,8 +130,8 @@ func CheckoutTracked(ctx context.Context, r *git.Repo, path string) error {
 	return err
 }
 
-// RestoreFrom makes the tracked files of the working tree those of a commit, but for what
-// is below one of the paths left out; the index and HEAD stay.
+// RestoreFrom restores the tracked files of the working tree from a commit, except those below the
+// paths in leftOut; the index and HEAD don't change.
 func RestoreFrom(ctx context.Context, r *git.Repo, commit git.OID, leftOut ...string) error {
 	if err := disk.Step("restore", r.Root); err != nil {
 		return err
