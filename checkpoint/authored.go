@@ -16,35 +16,35 @@ type Turn struct {
 	ID string `json:"id,omitempty"`
 	// Line is the transcript's line at which the turn begins, from 0.
 	Line int `json:"line,omitempty"`
-	// Title is what was asked in the turn, redacted and cut; empty if that isn't known.
+	// Title is the request of the turn, redacted and cut; empty if unknown.
 	Title string `json:"title,omitempty"`
 }
 
-// NoTurn is the place of a turn that isn't known.
+// NoTurn is the index of an unknown turn.
 const NoTurn = -1
 
-// Writer is who wrote lines within a session.
+// Writer is an author of lines within a session.
 type Writer struct {
-	// Turn is a place in Attribution.Turns, or NoTurn.
+	// Turn is an index in Attribution.Turns, or NoTurn.
 	Turn int `json:"turn,omitempty"`
-	// Call is the id of the tool use, empty where no edit tool wrote the line.
+	// Call is the id of the tool use, empty if no edit tool wrote the line.
 	Call string `json:"call,omitempty"`
-	// Subagent is the id of the subagent that wrote, Type its kind; empty for the session's
-	// main agent.
+	// Subagent is the id of the subagent, Type its kind; both are empty for the session's main
+	// agent.
 	Subagent string `json:"subagent,omitempty"`
 	Type     string `json:"type,omitempty"`
 }
 
-// LineRange is a row of lines, from 1; both ends belong to it.
+// LineRange is a range of lines, from 1, including both ends.
 type LineRange struct{ First, Last int }
 
-// LineRanges are ranges in ascending order, apart from each other.
+// LineRanges are ranges in ascending order with gaps between them.
 type LineRanges []LineRange
 
-// maxLine bounds the lines of a range that is read.
+// maxLine is the largest line number that ParseRanges accepts.
 const maxLine = 1 << 30
 
-// ParseRanges reads ranges like "1-4,9". What is no range, or not in order, is left out.
+// ParseRanges parses ranges like "1-4,9". It skips invalid ranges and ranges out of order.
 func ParseRanges(s string) LineRanges {
 	var r LineRanges
 	last := 0
@@ -63,7 +63,7 @@ func ParseRanges(s string) LineRanges {
 	return r
 }
 
-// With returns r with another line, which is behind all that it has.
+// With returns r with another line, which must be after the last one. It may modify r.
 func (r LineRanges) With(line int) LineRanges {
 	if n := len(r); n > 0 && r[n-1].Last+1 == line {
 		r[n-1].Last = line
@@ -72,7 +72,7 @@ func (r LineRanges) With(line int) LineRanges {
 	return append(r, LineRange{line, line})
 }
 
-// String writes the ranges: "1-4,9".
+// String returns the ranges in the form "1-4,9".
 func (r LineRanges) String() string {
 	parts := make([]string, len(r))
 	for i, one := range r {
@@ -99,7 +99,7 @@ func (r LineRanges) Has(line int) bool {
 	return found
 }
 
-// Place returns how many lines of the ranges are before a line that is in them.
+// Place returns the number of lines of r before a line, false if the line is not in r.
 func (r LineRanges) Place(line int) (before int, found bool) {
 	for _, one := range r {
 		if line < one.First {
@@ -113,7 +113,7 @@ func (r LineRanges) Place(line int) (before int, found bool) {
 	return 0, false
 }
 
-// At returns the line that has so many lines of the ranges before it.
+// At returns the line that has place lines of the ranges before it.
 func (r LineRanges) At(place int) (line int, found bool) {
 	for _, one := range r {
 		n := one.Last - one.First + 1
@@ -125,7 +125,7 @@ func (r LineRanges) At(place int) (line int, found bool) {
 	return 0, false
 }
 
-// FormatWritten writes the ranges of writers, by their places in Attribution.Writers:
+// FormatWritten formats the ranges of writers, given by their indexes in Attribution.Writers:
 // "0=1-4,9;2=12".
 func FormatWritten(by map[int]LineRanges) string {
 	var parts []string
@@ -138,7 +138,7 @@ func FormatWritten(by map[int]LineRanges) string {
 	return strings.Join(parts, ";")
 }
 
-// ParseWritten reads what FormatWritten wrote. What is not of that form is left out.
+// ParseWritten parses the result of FormatWritten. It skips malformed parts.
 func ParseWritten(s string) map[int]LineRanges {
 	by := map[int]LineRanges{}
 	for part := range strings.SplitSeq(s, ";") {
@@ -162,8 +162,8 @@ func writerOf(part string) int {
 	return n
 }
 
-// PatchID returns the digest of the lines that a commit adds to a file: 16 hex digits.
-// Each of them has its newline, but for a last one without.
+// PatchID returns a digest of the lines that a commit adds to a file: 16 hex digits. Each line
+// includes its newline; the last one may lack it.
 func PatchID(added [][]byte) string {
 	const digits = 16
 	h := sha256.New()
@@ -173,14 +173,14 @@ func PatchID(added [][]byte) string {
 	return hex.EncodeToString(h.Sum(nil))[:digits]
 }
 
-// SlotName is the name, as git takes one, of the metadata of a session in a checkpoint, by
-// the number of its slot. v1Tree is a tree of the metadata branch.
+// SlotName returns git's name for the metadata of a session in a checkpoint, given the number of
+// its slot. v1Tree is a tree of the metadata branch.
 func SlotName(v1Tree git.OID, id ID, slot int) string {
 	return string(v1Tree) + ":" + id.Dir() + "/" + strconv.Itoa(slot) + "/" + metadataFile
 }
 
-// ParseSession reads the metadata of a session that SlotName names. Its ids are well formed
-// or empty.
+// ParseSession parses the metadata of a session, read from a SlotName. Its ids are well formed or
+// empty.
 func ParseSession(data []byte) (SessionMeta, error) {
 	m, err := decodeSession(data)
 	return m.checked(), err

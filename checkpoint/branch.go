@@ -14,22 +14,20 @@ import (
 )
 
 const (
-	// retries is how often an update is made again after another process moved
-	// the branch.
+	// retries is the maximum number of repetitions of an update after another process moved the
+	// branch.
 	retries = 5
-	// backoff is the longest wait before the first of them; it doubles.
+	// backoff is the maximum wait before the first repetition; it doubles.
 	backoff = 4 * time.Millisecond
 )
 
-// Change makes the next tree of the metadata branch of the present one, and
-// the message of the commit that takes it there. It may be called again, with
-// another tree.
+// Change returns the next tree of the metadata branch, given the present one, and the message of
+// its commit. It may be called again with another tree.
 type Change func(ctx context.Context, tree git.OID) (next git.OID, message string, err error)
 
-// v1 resolves the metadata branch for writing. tip is the local branch's
-// commit, empty if there is no such branch; parent and tree are what the next
-// commit continues: the tip, else the commit fetched from origin, else a new
-// first commit, whose objects are written.
+// v1 resolves the metadata branch for writing. tip is the local branch's commit, empty if there is
+// no local branch. parent and tree are the commit to continue and its tree: the tip, else the
+// commit fetched from origin, else a new first commit, whose objects are written.
 func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tree git.OID, err error) {
 	found, local, err := findTip(ctx, repo)
 	switch {
@@ -52,12 +50,11 @@ func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 	return "", parent, first, nil
 }
 
-// Update makes the changes, one commit for each, and moves the metadata branch
-// to the last of them in one transaction with the extra ref updates. A change
-// that returns the tree it was given makes no commit; without any commit the
-// branch stays, and is not created. If another process moved the branch the
-// changes are made again upon it, at most five times; if they moved one of the
-// extra refs it is gitref.ErrMoved at once, nothing having moved.
+// Update applies the changes, one commit for each, and moves the metadata branch to the last commit
+// in one transaction with the extra ref updates. A change that returns the given tree makes no
+// commit. Without any commit the branch stays, and is not created. If another process moved the
+// branch, the changes are applied again to the new tip, at most five times. If an extra ref was
+// moved, Update returns gitref.ErrMoved immediately and moves nothing.
 //
 // It returns the branch's commit, empty if there is no branch.
 func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
@@ -93,7 +90,7 @@ func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Cha
 	})
 }
 
-// persist tries again while others move the branch, but not the extra refs.
+// persist repeats try while other processes move the branch, unless they moved an extra ref.
 func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try func() (git.OID, error)) (git.OID, error) {
 	for attempt := 0; ; attempt++ {
 		tip, err := try()
@@ -110,7 +107,7 @@ func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try fun
 	}
 }
 
-// moved reports whether one of the refs is not where its update expects it.
+// moved reports whether one of the refs differs from the old value in its update.
 func moved(ctx context.Context, repo *git.Repo, updates []gitref.Change) bool {
 	for _, u := range updates {
 		object, err := repo.Read(ctx, u.Name)
@@ -121,8 +118,8 @@ func moved(ctx context.Context, repo *git.Repo, updates []gitref.Change) bool {
 	return false
 }
 
-// pause waits for a random time up to limit, so that two that met once don't
-// meet again.
+// pause waits for a random time up to limit, so that two processes that collided don't collide
+// again.
 func pause(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(rand.N(limit)) //nolint:gosec // a jitter is no secret
 	defer timer.Stop()
@@ -134,8 +131,8 @@ func pause(ctx context.Context, limit time.Duration) error {
 	}
 }
 
-// UserRefs are the arguments with which git log begins at all refs but the program's own,
-// those of remotes included.
+// UserRefs returns the arguments with which git log starts from all refs, including those of
+// remotes, except the program's own.
 func UserRefs() []string {
 	return []string{"--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all"}
 }

@@ -1,11 +1,10 @@
-// Package checkpoint is the record's format in git: checkpoint ids and
-// trailers, sessions' directories, shadow branches, and the branch
-// entire/checkpoints/v1. docs/formats/checkpoint.md is the same in prose.
+// Package checkpoint implements the format of the records in git: checkpoint ids and trailers,
+// sessions' directories, shadow branches, and the branch entire/checkpoints/v1.
+// docs/formats/checkpoint.md describes it.
 //
-// It makes objects and moves refs. It decides nothing: which sessions, files
-// and prompts a checkpoint holds, and that they are redacted, is its caller's
-// business. What it reads may have been written by anybody who can push to the
-// branch, so ids and paths are checked before they are handed on.
+// The package writes objects and moves refs. Callers decide which sessions, files and prompts a
+// checkpoint contains, and redact them. The records may have been written by anybody who can push
+// to the branch, so ids and paths are checked before they are returned.
 package checkpoint
 
 import (
@@ -19,14 +18,13 @@ import (
 
 // Errors of this package.
 var (
-	// ErrNotFound means that there is no such checkpoint, or no branch that
-	// could hold it.
+	// ErrNotFound means that there is no such checkpoint, or no branch that could contain it.
 	ErrNotFound = errors.New("no such checkpoint")
 	// ErrInvalid means that an id is malformed.
 	ErrInvalid = errors.New("invalid checkpoint id")
 )
 
-// Refs that hold committed checkpoints.
+// Refs with committed checkpoints.
 const (
 	MetadataBranch = "refs/heads/entire/checkpoints/v1"
 	remoteBranch   = "refs/remotes/origin/entire/checkpoints/v1"
@@ -46,24 +44,24 @@ const (
 	contextFile  = "context.md"
 )
 
-// TasksDir is the folder of a session's tasks, in shadow trees and in checkpoints, and
-// TaskFile the file with the end of a task, in its folder there: see package tasks.
+// TasksDir is the folder of a session's tasks, in shadow trees and in checkpoints. TaskFile is the
+// file in a task's folder that records the end of the task: see package tasks.
 const (
 	TasksDir = "tasks"
 	TaskFile = "checkpoint.json"
 )
 
 const (
-	// maxEntry is the size up to which a metadata or prompt file is read, and
-	// maxMetadata that of all metadata files of a checkpoint together.
+	// maxEntry is the maximum size of a metadata or prompt file that is read, maxMetadata the
+	// maximum size of all metadata files of a checkpoint together.
 	maxEntry    = 8 << 20
 	maxMetadata = 32 << 20
 )
 
-// besides is the size from which a blob is compressed beside the others.
+// besides is the minimum size of blobs that are compressed concurrently.
 const besides = 32 << 10
 
-// file is one entry of a metadata directory that is being made.
+// file is an entry of a metadata directory to be written.
 type file struct {
 	name string
 	data []byte
@@ -77,7 +75,7 @@ func writeFiles(repo *git.Repo, files []file) ([]git.TreeEntry, error) {
 	for i, f := range files {
 		write := func() {
 			defer func() {
-				if p := recover(); p != nil { // in a goroutine it would end the hook
+				if p := recover(); p != nil { // in a goroutine a panic would end the hook
 					failed[i] = fmt.Errorf("write %s: panic: %v", f.name, p)
 				}
 			}()

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// maxSlots bounds the sessions of a checkpoint.
+// maxSlots is the maximum number of sessions in a checkpoint.
 const maxSlots = 10_000
 
 // directory is a checkpoint's directory on the metadata branch.
@@ -28,12 +28,12 @@ type slotDir struct {
 	index   int
 	oid     git.OID
 	entries []git.TreeEntry
-	meta    SessionMeta // as it is stored, unchecked
+	meta    SessionMeta // as stored, unchecked
 	absent  bool        // its metadata is not in this repository
 }
 
-// readDirectory reads the directory of the checkpoint id: ErrNotFound if there
-// is none. Metadata that can't be decoded is as good as none.
+// readDirectory reads the directory of the checkpoint id, ErrNotFound if there is none. Metadata
+// that can't be decoded is treated as empty.
 func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
 	entry, found, err := gittree.Lookup(ctx, repo, v1Tree, id.Dir())
 	if err != nil {
@@ -45,13 +45,13 @@ func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 	return directoryAt(ctx, repo, entry.OID)
 }
 
-// directoryAt reads the directory that the tree is; none ("") has nothing.
+// directoryAt reads the directory stored as a tree; "" is an empty directory.
 func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (directory, error) {
 	return directoryUnless(ctx, repo, tree, func(error) bool { return false })
 }
 
-// directoryUnless is directoryAt, but leaves out metadata that can't be read for a
-// reason that ignore accepts.
+// directoryUnless is directoryAt, but leaves out metadata that can't be read because of an error
+// that ignore accepts.
 func directoryUnless(ctx context.Context, repo *git.Repo, tree git.OID, ignore func(error) bool) (d directory, err error) {
 	if d.entries, err = repo.Tree(ctx, tree); err != nil {
 		return d, err
@@ -80,8 +80,8 @@ func directoryUnless(ctx context.Context, repo *git.Repo, tree git.OID, ignore f
 	return d, nil
 }
 
-// readSlot reads the directory of a session, whose metadata has at most room bytes,
-// and returns how many it has.
+// readSlot reads the directory of a session. Its metadata may have at most room bytes; the size of
+// the metadata is returned.
 func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID, room int64) (slot slotDir, size int64, err error) {
 	slot = slotDir{index: index, oid: oid}
 	if slot.entries, err = repo.Tree(ctx, oid); err != nil {
@@ -97,21 +97,21 @@ func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID, room 
 	return slot, int64(len(data)), nil
 }
 
-// slotIndex reads the name of a session's directory.
+// slotIndex parses the name of a session's directory.
 func slotIndex(name string) (int, bool) {
 	n, err := strconv.Atoi(name)
 	return n, err == nil && n >= 0 && n < maxSlots && strconv.Itoa(n) == name
 }
 
-// name is the name of the slot's directory.
+// name returns the name of the slot's directory.
 func (s slotDir) name() string { return strconv.Itoa(s.index) }
 
-// find returns which of the slots is the session's, -1 if none.
+// find returns the index in d.slots of the session's slot, -1 if there is none.
 func (d *directory) find(sessionID string) int {
 	return slices.IndexFunc(d.slots, func(s slotDir) bool { return s.meta.SessionID == sessionID })
 }
 
-// nextIndex is behind the index of every slot, and of what has a slot's name.
+// nextIndex returns an index greater than those of all slots and of all entries named like slots.
 func (d *directory) nextIndex() int {
 	next := 0
 	for _, slot := range d.slots {
@@ -135,8 +135,8 @@ func (d *directory) put(slot slotDir) {
 	d.slots = slices.Insert(d.slots, at, slot)
 }
 
-// paths names the slot's files. Those of the transcript and its hash are named
-// whether they exist or not.
+// paths returns the paths of the slot's files. Those of the transcript and its hash are set whether
+// the files exist or not.
 func (s slotDir) paths(id ID) SessionFiles {
 	dir := "/" + id.Dir() + "/" + s.name() + "/"
 	path := func(name string) string {
@@ -154,7 +154,7 @@ func (s slotDir) paths(id ID) SessionFiles {
 	}
 }
 
-// findEntry returns the entry of a tree with the name.
+// findEntry returns the entry of a tree with the given name.
 func findEntry(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 	i := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == name })
 	if i < 0 {
@@ -163,13 +163,13 @@ func findEntry(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 	return entries[i], true
 }
 
-// readEntry reads the file of a tree with the name; no bytes if there is none.
+// readEntry reads the file with the given name in a tree, nil if there is none.
 func readEntry(ctx context.Context, repo *git.Repo, entries []git.TreeEntry, name string) ([]byte, error) {
 	return readEntryWithin(ctx, repo, entries, name, maxEntry)
 }
 
-// readEntryWithin is readEntry for a file of at most limit bytes: git.ErrTooMuch if it
-// is larger.
+// readEntryWithin is readEntry for a file of at most limit bytes. It returns git.ErrTooMuch for a
+// larger one.
 func readEntryWithin(ctx context.Context, repo *git.Repo, entries []git.TreeEntry, name string, limit int64) ([]byte, error) {
 	e, found := findEntry(entries, name)
 	if !found || e.Mode != git.ModeFile && e.Mode != git.ModeExec {

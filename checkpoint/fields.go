@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// fields are JSON object members that this version doesn't know.
+// fields are members of a JSON object that this version doesn't know.
 type fields map[string]json.RawMessage
 
-// over is f with the members of others that it hasn't.
+// over returns f with the members of others that f lacks.
 func (f fields) over(others fields) fields {
 	all := fields{}
 	maps.Copy(all, others)
@@ -21,8 +21,8 @@ func (f fields) over(others fields) fields {
 	return all
 }
 
-// encodeFields is v, a struct, as an indented JSON object with a final newline,
-// the unknown members behind its own.
+// encodeFields returns v, a struct, as an indented JSON object with a final newline. The unknown
+// members follow its own.
 func encodeFields(v any, unknown fields) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -48,11 +48,10 @@ func encodeFields(v any, unknown fields) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// decodeFields reads a JSON object into the struct that v points to, and
-// returns the members that it doesn't know. A member of the wrong type is left
-// out and does not spoil the others: what is read may be of any version or
-// make. So is one that is nested without end, for indented it would be a
-// thousand times its size.
+// decodeFields decodes a JSON object into the struct that v points to, and returns the members that
+// it doesn't know. The input may be of any version or program, so a member of the wrong type is
+// skipped without an error. So is a deeply nested member, because indented it would be a thousand
+// times as large.
 func decodeFields(data []byte, v any) (fields, error) {
 	var all fields
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -74,10 +73,10 @@ func decodeFields(data []byte, v any) (fields, error) {
 	return all, nil
 }
 
-// maxNested is how deep a member may be nested.
+// maxNested is the maximum depth of a member.
 const maxNested = 50
 
-// depth is how deep a valid JSON value is nested.
+// depth returns the nesting depth of a valid JSON value.
 func depth(raw []byte) int {
 	deepest, open, text := 0, 0, false
 	for i := 0; i < len(raw); i++ {

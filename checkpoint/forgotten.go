@@ -12,25 +12,25 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// forgottenFile is the file at the root of the metadata branch that lists what
-// was removed from it on purpose.
+// forgottenFile is the file at the root of the metadata branch that lists the records removed from
+// it on purpose.
 const forgottenFile = "forgotten.json"
 
-// forgottenVersion is the version of the file.
+// forgottenVersion is the format version of the file.
 const forgottenVersion = 1
 
-// Forgotten lists what was removed from the metadata branch on purpose: by ids
-// only, so that every clone that has the branch keeps it out.
+// Forgotten lists the records removed from the metadata branch on purpose, by id only, so that all
+// clones with the branch keep them out.
 type Forgotten struct {
 	Version     int      `json:"version"`
 	Checkpoints []ID     `json:"checkpoints"`
 	Sessions    []string `json:"sessions"`
-	// Paths are files, from the root of a worktree, of which transcripts quote nothing.
+	// Paths are files, relative to a worktree's root, that transcripts must not quote.
 	Paths []string `json:"paths,omitempty"`
 }
 
 const (
-	// maxForgottenPaths and maxForgottenPath bound what a list has of paths.
+	// maxForgottenPaths and maxForgottenPath limit the number and the length of Paths.
 	maxForgottenPaths = 1000
 	maxForgottenPath  = 4096
 )
@@ -44,14 +44,14 @@ func (f Forgotten) HasCheckpoint(id ID) bool { return slices.Contains(f.Checkpoi
 // HasSession reports whether the session is forgotten.
 func (f Forgotten) HasSession(id string) bool { return id != "" && slices.Contains(f.Sessions, id) }
 
-// Has reports whether all of the other list is in f.
+// Has reports whether f contains the other list.
 func (f Forgotten) Has(other Forgotten) bool {
 	return !slices.ContainsFunc(other.Checkpoints, func(id ID) bool { return !f.HasCheckpoint(id) }) &&
 		!slices.ContainsFunc(other.Sessions, func(id string) bool { return !f.HasSession(id) }) &&
 		!slices.ContainsFunc(other.Paths, func(path string) bool { return !slices.Contains(f.Paths, path) })
 }
 
-// With is f and the other list, each id once and in order.
+// With returns the union of f and the other list, sorted.
 func (f Forgotten) With(other Forgotten) Forgotten {
 	all := Forgotten{
 		Version:     forgottenVersion,
@@ -65,9 +65,9 @@ func (f Forgotten) With(other Forgotten) Forgotten {
 	return all
 }
 
-// ForgottenIn reads the list from v1Tree, the tree of the metadata branch. Ids
-// that are not well formed are dropped. A list that can't be read is an error:
-// a program that took it for empty would bring back what it names.
+// ForgottenIn reads the list from v1Tree, the tree of the metadata branch. Malformed ids are
+// dropped. An unreadable list is an error: if it were treated as empty, the records that it names
+// could come back.
 func ForgottenIn(ctx context.Context, repo *git.Repo, v1Tree git.OID) (Forgotten, error) {
 	entries, err := repo.Tree(ctx, v1Tree)
 	if err != nil {
@@ -88,20 +88,20 @@ func ForgottenIn(ctx context.Context, repo *git.Repo, v1Tree git.OID) (Forgotten
 	return f, nil
 }
 
-// IsForgotten reports whether v1Tree lists the session or the checkpoint as
-// forgotten. It costs a read where there is a list.
+// IsForgotten reports whether v1Tree lists the session or the checkpoint as forgotten. It reads the
+// list if there is one.
 func IsForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn) (bool, error) {
 	f, err := ForgottenIn(ctx, repo, v1Tree)
 	return f.HasCheckpoint(at.ID) || f.HasSession(at.Session), err
 }
 
-// forgetMessage is the message of the commit that lists what was forgotten.
+// forgetMessage is the message of the commit that adds records to the list.
 const forgetMessage = "Forget sessions and checkpoints\n"
 
-// Forget returns the commit that takes the place of tip, a commit of the
-// metadata branch, so that neither it nor its history has what f lists, nor what
-// w masks. The list is in the commit's tree. Only objects are written. A tip that
-// has nothing of it, and the list already, is returned as it is.
+// Forget returns a commit to replace tip, a commit of the metadata branch, so that neither it nor
+// its history has records listed in w.Forgotten or texts masked by w. The list is in the commit's
+// tree. Only objects are written. If tip has no such records and already has the list, it is
+// returned.
 func (w *Rewriting) Forget(ctx context.Context, tip git.OID, by git.Signature) (git.OID, error) {
 	next, err := w.Metadata(ctx, tip)
 	if err != nil {
@@ -110,8 +110,7 @@ func (w *Rewriting) Forget(ctx context.Context, tip git.OID, by git.Signature) (
 	return w.list(ctx, next, by)
 }
 
-// list returns a commit whose tree lists what is forgotten: tip, if its tree does,
-// else one after it.
+// list returns a commit whose tree lists w.Forgotten: tip, if its tree does, else a child of it.
 func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (git.OID, error) {
 	if w.Forgotten.Empty() {
 		return tip, nil

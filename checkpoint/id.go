@@ -6,17 +6,16 @@ import (
 	"io"
 )
 
-// shardLen is how many digits of an id name the directory of its directory.
+// shardLen is the number of digits of an id that name the parent of its directory.
 const shardLen = 2
 
-// idBytes is the length of an id before it is written in hex.
+// idBytes is the length of an id in bytes, before hex encoding.
 const idBytes = 6
 
 // ID names a checkpoint: 12 lowercase hex digits.
 type ID string
 
-// NewID makes an id of the next bytes of r, which is crypto/rand.Reader
-// outside tests.
+// NewID returns an id made of the next bytes of r, which is crypto/rand.Reader outside tests.
 func NewID(r io.Reader) (ID, error) {
 	var b [idBytes]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
@@ -33,11 +32,11 @@ func ParseID(s string) (ID, error) {
 	return ID(s), nil
 }
 
-// Dir is the checkpoint's directory on the metadata branch, "ab/cdef123456".
-// The id must be valid.
+// Dir returns the checkpoint's directory on the metadata branch, "ab/cdef123456". The id must be
+// valid.
 func (id ID) Dir() string { return string(id[:shardLen]) + "/" + string(id[shardLen:]) }
 
-// isHex reports whether s has nothing but lowercase hex digits.
+// isHex reports whether s consists of lowercase hex digits.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -13,30 +13,30 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Inspected is what Inspect finds of a checkpoint.
+// Inspected is the result of inspecting a checkpoint.
 type Inspected struct {
 	ID       ID
-	Dir      git.OID // the tree that holds it
+	Dir      git.OID // the tree with its directory
 	Strategy string
 	Sessions []string
-	// Summary describes what is wrong with the checkpoint's own metadata, which can
-	// be made anew from its sessions: see Resummarize.
+	// Summary describes the damage of the checkpoint's own metadata, which can be rebuilt from its
+	// sessions: see Resummarize.
 	Summary string
-	// Lost describes what is wrong with its sessions, a line each.
+	// Lost describes the damage of its sessions, one line each.
 	Lost []string
-	// Missing are objects of it that are not in this repository, with a line of Lost
-	// each. Another repository may have them.
+	// Missing are its objects that are not in this repository, each with a line in Lost. Another
+	// repository may have them.
 	Missing []git.OID
-	// Unreadable are files that are here and can't be decoded, by their paths in the
+	// Unreadable are existing files that are too large or can't be decoded, as paths in the
 	// checkpoint's directory.
 	Unreadable []string
 }
 
-// OK reports whether nothing is wrong.
+// OK reports whether no damage was found.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
-// Inspect examines every checkpoint in the tree of the metadata branch. Objects
-// in missing count as not there; whether others are is not checked.
+// Inspect examines every checkpoint in the tree of the metadata branch. The objects in missing are
+// treated as missing; whether others exist is not checked.
 func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[git.OID]bool) ([]Inspected, error) {
 	shards, err := repo.Tree(ctx, v1Tree)
 	if err != nil {
@@ -70,7 +70,7 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 	return list, nil
 }
 
-// InspectDir is Inspect for one checkpoint, by the tree that holds it.
+// InspectDir is Inspect for one checkpoint, stored as the tree dir.
 func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing map[git.OID]bool) (Inspected, error) {
 	return inspectDir(ctx, source{repo: repo, missing: missing}, id, dir, missing)
 }
@@ -100,16 +100,15 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 	if summary.Forgotten && len(there) == 0 {
 		return found, nil
 	}
-	// Metadata that lists fewer sessions than there are is no damage, as readers go through the
-	// directories.
+	// Metadata that lists too few sessions is not damage, because readers list the directories.
 	for _, files := range summary.Sessions {
 		slot := path.Base(path.Dir(files.Metadata)) // some versions wrote the checkpoint's directory twice
 		if _, ok := slotIndex(slot); ok && !there[slot] {
 			found.Lost = append(found.Lost, "session "+slot+" is gone")
 		}
 	}
-	// Old versions kept a session beside the checkpoint's metadata, and a
-	// checkpoint may hold nothing but a subagent's tasks.
+	// Old versions stored a session beside the checkpoint's metadata, and a checkpoint may contain
+	// only a subagent's tasks.
 	_, tasks := findEntry(entries, "tasks")
 	if beside := tasks || len(segments.In(entries)) > 0; !beside && len(there) == 0 {
 		found.Lost = append(found.Lost, "it holds no session")
@@ -124,7 +123,7 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 	return found, nil
 }
 
-// slot checks one session of the checkpoint.
+// slot inspects one session of the checkpoint.
 func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing map[git.OID]bool) error {
 	lost := func(what string) { i.Lost = append(i.Lost, fmt.Sprintf("session %d: %s", s.index, what)) }
 	entries, err := from.repo.Tree(ctx, s.oid)
@@ -162,8 +161,8 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	return nil
 }
 
-// Covers reports whether the tree other holds all that the checkpoint's directory
-// holds, but for files that can't be read: with other in its place nothing is lost.
+// Covers reports whether the tree other contains everything in the checkpoint's directory, except
+// unreadable files, so that replacing the directory by other loses nothing.
 func (i *Inspected) Covers(ctx context.Context, repo *git.Repo, other git.OID) (bool, error) {
 	return covers(ctx, repo, i.Dir, other, "", i.Unreadable)
 }
@@ -196,11 +195,11 @@ func covers(ctx context.Context, repo *git.Repo, dir, other git.OID, prefix stri
 	return true, nil
 }
 
-// source is where inspection reads: the repository, and the metadata files that
-// were read ahead of it.
+// source reads objects for an inspection: from metadata files read in advance, or from the
+// repository.
 type source struct {
 	repo *git.Repo
-	// missing are objects that are not asked for: in a partial clone that ends git.
+	// missing are objects that must not be requested: in a partial clone that makes git fail.
 	missing map[git.OID]bool
 	blobs   map[git.OID][]byte
 }
@@ -218,8 +217,8 @@ func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, 
 	return readEntry(ctx, s.repo, entries, metadataFile)
 }
 
-// prefetch reads the trees and metadata files of all checkpoints below shards,
-// level by level. What can't be read is left out: who needs it will find that.
+// prefetch reads the trees and metadata files of all checkpoints below shards, level by level.
+// Unreadable objects are left out; their readers will report them.
 func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, missing map[git.OID]bool) (source, error) {
 	const levels = 3 // shard, checkpoint, session
 	from := source{repo: repo, missing: missing, blobs: map[git.OID][]byte{}}
@@ -270,8 +269,8 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// Resummarize makes the checkpoint's own metadata anew from its sessions, and
-// returns the new tree of the branch. Only objects are written.
+// Resummarize rebuilds the checkpoint's own metadata from its sessions, and returns the new tree of
+// the branch. Only objects are written.
 func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (git.OID, error) {
 	d, err := readDirectory(ctx, repo, v1Tree, id)
 	if err != nil {

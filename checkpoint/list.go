@@ -13,19 +13,18 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Trees returns the trees of all metadata branches for reading: the local
-// branch's first, then those that were fetched from remotes. A checkpoint may
-// be in any of them. There may be none.
+// Trees returns the trees of all metadata branches for reading: the local branch's first, then
+// those fetched from remotes. A checkpoint may be in any of them. The list may be empty.
 func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	refs, err := gitref.List(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
 	if err != nil {
 		return nil, err
 	}
 	trees := make([]git.OID, 0, len(refs))
-	for _, ref := range refs { // by name: refs/heads is before refs/remotes
+	for _, ref := range refs { // sorted by name: refs/heads is before refs/remotes
 		tip, err := repo.Commit(ctx, string(ref.OID))
 		if err != nil && ref.Name != MetadataBranch {
-			continue // what others have there is no branch of checkpoints
+			continue // the remote's ref is not a branch of checkpoints
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", ref.Name, err)
@@ -35,15 +34,15 @@ func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	return trees, nil
 }
 
-// BranchesAsRevisions are the metadata branches, local and of remotes, as git's commands that
-// walk the history take them.
+// BranchesAsRevisions returns the arguments for the metadata branches, local and of remotes, of git
+// commands that walk the history.
 func BranchesAsRevisions() []string {
 	return []string{"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*"}
 }
 
-// OfSession returns the checkpoints that the messages on the metadata branches name together
-// with a session's id, those named last first. It is a superset of those of the session, but
-// of a branch that was squashed, which has no messages.
+// OfSession returns the ids of checkpoints in messages on the metadata branches that contain a
+// session's id, the most recent first. They are a superset of the session's checkpoints, except on
+// a branch that was squashed and so has no such messages.
 func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error) {
 	messages, err := gitlog.Messages(ctx, repo, transcript.SessionID(session), BranchesAsRevisions()...)
 	if err != nil {
@@ -59,8 +58,8 @@ func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error
 	return ids, nil
 }
 
-// Find returns the checkpoints in v1Tree whose ids begin with prefix, in order.
-// It reads the directories that they can be in and nothing else.
+// Find returns the checkpoints in v1Tree whose ids begin with prefix, in order. It reads only the
+// directories that may contain them.
 func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
 	if len(prefix) > 2*idBytes || !isHex(prefix) {
 		return nil, nil

@@ -12,28 +12,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// Merge makes the metadata branch contain all that the commit theirs has, of
-// another copy of the branch, and moves it in one transaction with the extra
-// ref updates. Nothing of either side is lost:
+// Merge merges the commit theirs, of another copy of the metadata branch, into the branch, and
+// moves it in one transaction with the extra ref updates. Nothing of either side is lost:
 //
-//   - A checkpoint that only one side has, or has changed since both were the
-//     same, is taken from there. So is its removal, unless the other side has
-//     changed it.
-//   - Of one that both have changed, the sessions of both are kept: see
+//   - A checkpoint that only one side has, or has changed since the merge base, is taken from
+//     that side. So is its removal, unless the other side has changed it.
+//   - Of a checkpoint that both have changed, the sessions of both are kept: see
 //     merger.checkpoint.
-//   - Of one that both have changed and of which one side is too large to be read,
-//     the other side stays. The commit's message names it.
+//   - If one side of a checkpoint that both have changed is too large to be read, the other side
+//     is kept. The commit's message names it.
 //   - Other files that both have changed stay as they are on this side.
 //
-// Where one side contains the other there is no commit to make: the branch
-// stays, or goes on to theirs. Without a local branch it begins at what was
-// fetched from origin, as v1 has it. It costs what the sides differ in.
+// If one side contains the other, no commit is made: the branch stays, or is fast-forwarded to
+// theirs. Without a local branch the merge starts from the one fetched from origin, as in v1. The
+// cost depends on the differences of the two sides.
 //
-// What either side lists as forgotten is dropped from both, and from their
-// histories: the commits that are merged are the rewritten ones.
+// Records that either side lists as forgotten are dropped from both sides and from their histories:
+// the merged commits are the rewritten ones.
 //
-// It returns the branch's commit. Like [Update] it begins anew, at most five
-// times, if another process moves the branch.
+// It returns the branch's commit. Like [Update] it starts again, at most five times, if another
+// process moves the branch.
 func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
 	their, err := repo.Commit(ctx, string(theirs))
 	if err != nil {
@@ -70,9 +68,9 @@ func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID
 	})
 }
 
-// withoutForgotten returns both sides without what either lists as forgotten, and
-// the two lists as one. A side that lists all of it was rewritten already; only
-// theirs may come from a program without such a list.
+// withoutForgotten returns both sides without the records that either lists as forgotten, and the
+// union of the lists. Ours is rewritten only if its list lacks some: otherwise it was rewritten
+// before. Theirs is always rewritten, as it may be from a program without such a list.
 func withoutForgotten(ctx context.Context, repo *git.Repo, ours, theirs git.Commit) (git.Commit, git.Commit, Forgotten, error) {
 	our, err := ForgottenIn(ctx, repo, ours.Tree)
 	if err != nil {
@@ -93,7 +91,7 @@ func withoutForgotten(ctx context.Context, repo *git.Repo, ours, theirs git.Comm
 	return ours, theirs, w.Forgotten, err
 }
 
-// rewritten is the commit of the metadata branch that takes the place of c.
+// rewritten returns the rewritten commit that replaces c, a commit of the metadata branch.
 func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, error) {
 	next, err := w.Metadata(ctx, c.OID)
 	if err != nil || next == c.OID {
@@ -102,8 +100,8 @@ func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, er
 	return w.Repo.Commit(ctx, string(next))
 }
 
-// join returns a commit that contains both: one of them if it does, else a new
-// one. There may be no commit of ours.
+// join returns a commit that contains both: one of them if possible, else a new one. ours may be
+// empty.
 func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs git.Commit) (git.OID, error) {
 	if ours.OID == "" {
 		return theirs.OID, nil
@@ -128,7 +126,7 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 	}
 	var unread []ID
 	m := merger{repo: repo, unread: &unread}
-	// The directories are named by the first two digits of ids.
+	// Directories are named by the first two digits of ids.
 	tree, err := m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
 		if len(name) != 2 || !isHex(name) || !t.trees() {
 			return t.either(), nil

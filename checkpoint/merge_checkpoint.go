@@ -10,11 +10,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// checkpoint merges a checkpoint that both sides have changed. The sessions of
-// both are in it; one that both have is merged. Where the two sides number
-// sessions differently, those that came since are numbered anew, in the same way
-// on either side. Files beside them are kept, ours where both have
-// one, and the summary is made anew.
+// checkpoint merges a checkpoint that both sides have changed. It keeps the sessions of both; a
+// session that both have is merged. If the sides number sessions differently, those added since the
+// base are renumbered, in the same way on either side. Other files are kept, ours if both sides
+// have one, and the summary is rebuilt.
 func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error) {
 	ours, err := directoryAt(ctx, m.repo, t.ours.OID)
 	if err != nil {
@@ -24,8 +23,8 @@ func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error)
 	if err != nil {
 		return "", err
 	}
-	// What both sides have changed is nothing where it was no checkpoint, or where a partial
-	// clone has left it out, which makes both sides' sessions count as changed.
+	// The base is empty if it was not a checkpoint, or if a partial clone lacks it. The sessions of
+	// both sides then count as changed.
 	var base directory
 	if t.base.Mode == git.ModeTree {
 		base, err = directoryAt(ctx, m.repo, t.base.OID)
@@ -57,7 +56,7 @@ func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error)
 	return writeDirectory(m.repo, merged)
 }
 
-// beside merges what a checkpoint's directory has beside the slots.
+// beside merges the entries of a checkpoint's directory other than slots.
 func (m merger) beside(ctx context.Context, t three) ([]git.TreeEntry, error) {
 	slot := func(name string) bool { _, ok := slotIndex(name); return ok }
 	tree, err := m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
@@ -82,7 +81,7 @@ func (m merger) slot(ctx context.Context, into *directory, their slotDir, base d
 		at = into.find(their.meta.SessionID)
 	}
 	if at < 0 {
-		// It keeps its own index if that is free.
+		// It keeps its own index if it is free.
 		taken := func(s slotDir) bool { return s.index == their.index }
 		if _, file := findEntry(into.entries, their.name()); file || slices.ContainsFunc(into.slots, taken) {
 			their.index = into.nextIndex()
@@ -113,8 +112,8 @@ func (m merger) slot(ctx context.Context, into *directory, their slotDir, base d
 	return nil
 }
 
-// disagree reports whether two sides have a session in different slots, or two
-// sessions in the same.
+// disagree reports whether two sides have a session in different slots, or different sessions in
+// the same slot.
 func disagree(ours, theirs directory) bool {
 	return slices.ContainsFunc(theirs.slots, func(their slotDir) bool {
 		same := func(s slotDir) bool {
@@ -124,8 +123,8 @@ func disagree(ours, theirs directory) bool {
 	})
 }
 
-// renumber gives the slots that base has their numbers there, and the others, in
-// the order in which they would have been written, those that are free.
+// renumber assigns the slots that base has their indexes in base. The others get free indexes, in
+// the order in which they would have been written.
 func (d *directory) renumber(base directory) {
 	taken := map[int]bool{}
 	for _, e := range d.entries {

@@ -12,10 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// session merges a session's slot that both sides have changed: the one with
-// more of the transcript stays, ours if they have the same, at our index. What
-// it lacks, such as a summary, is taken from the other, and files_touched lists
-// the files of both.
+// session merges a session's slot that both sides have changed. The one with more of the transcript
+// is kept, ours if they have the same, at our index. Missing data such as a summary is taken from
+// the other, and files_touched lists the files of both.
 func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error) {
 	order, err := m.compare(ctx, our, their)
 	if err != nil {
@@ -40,7 +39,7 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 	if err != nil {
 		return slotDir{}, err
 	}
-	// Of the other's files those stay that may be beside another transcript.
+	// Keep those of the other's files that don't belong to its transcript.
 	beside := slices.DeleteFunc(slices.Clone(other.entries), func(e git.TreeEntry) bool {
 		return strings.HasPrefix(e.Name, segments.File) || e.Name == segments.LegacyFile || e.Name == segments.HashFile
 	})
@@ -53,8 +52,8 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 	return slotDir{index: kept.index, oid: oid, entries: entries, meta: meta}, err
 }
 
-// compare orders two slots of one session by how much of the transcript they
-// hold: by its lines where both say, else by its bytes.
+// compare orders two slots of one session by the length of their transcripts: in lines if both
+// record them, else in bytes.
 func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 	if a.meta.TranscriptLines > 0 && b.meta.TranscriptLines > 0 && a.meta.TranscriptLines != b.meta.TranscriptLines {
 		return cmp.Compare(a.meta.TranscriptLines, b.meta.TranscriptLines), nil

@@ -14,18 +14,18 @@ import (
 // merger merges trees of the metadata branch.
 type merger struct {
 	repo *git.Repo
-	// unread are the checkpoints of which one side is too large to be read.
+	// unread holds the checkpoints with a side that is too large to be read.
 	unread *[]ID
 }
 
-// three is what is at one name in both sides, and in what they come from;
-// the zero entry where nothing does.
+// three holds the entries with one name in both sides and in their merge base, the zero entry if
+// there is none.
 type three struct{ base, ours, theirs git.TreeEntry }
 
-// resolve decides about a name where both sides have changed something.
+// resolve decides about a name if both sides have changed its entry.
 type resolve func(ctx context.Context, name string, t three) (git.TreeEntry, error)
 
-// either is ours, or theirs where there is none of ours.
+// either returns the entry of ours, or of theirs if ours has none.
 func (t three) either() git.TreeEntry {
 	if t.ours.Name != "" {
 		return t.ours
@@ -33,15 +33,15 @@ func (t three) either() git.TreeEntry {
 	return t.theirs
 }
 
-// trees reports whether each side has a directory or nothing, and one has.
+// trees reports whether each side has a directory or nothing.
 func (t three) trees() bool {
 	dir := func(e git.TreeEntry) bool { return e.Mode == git.ModeTree }
 	return (dir(t.ours) || t.ours.Name == "") && (dir(t.theirs) || t.theirs.Name == "")
 }
 
-// each merges the directories of the sides, name by name.
+// each merges the directories of both sides, name by name.
 func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, error) {
-	names := map[string]*three{} // what is at each name of the directories
+	names := map[string]*three{} // the entries of the directories by name
 	for _, side := range []struct {
 		dir git.TreeEntry
 		at  func(*three) *git.TreeEntry
@@ -67,7 +67,7 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 	var entries []git.TreeEntry
 	for name, at := range names {
 		var entry git.TreeEntry
-		switch { // at most one side has changed it, but for the last case
+		switch { // at most one side has changed it, except in the last case
 		case at.ours == at.theirs, at.theirs == at.base:
 			entry = at.ours
 		case at.ours == at.base:
@@ -85,16 +85,16 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 	return gittree.Write(m.repo, entries)
 }
 
-// acceptable reports whether an entry may stand on the branch: what others push
-// there may be anything, but links and submodules have no business there, and
-// a name that git refuses would stop every later merge.
+// acceptable reports whether an entry may be on the branch. Other users may push any tree, but
+// links and submodules are not valid there, and a name that git refuses would make every later
+// merge fail.
 func acceptable(e git.TreeEntry) bool {
 	return slices.Contains([]git.Mode{git.ModeFile, git.ModeExec, git.ModeTree}, e.Mode) &&
 		git.ValidPath(e.Name) && !strings.Contains(e.Name, "/")
 }
 
-// shard merges the checkpoints whose ids begin with two digits. One that was
-// removed on one side and changed on the other stays.
+// shard merges the checkpoints whose ids begin with two digits. A checkpoint that was removed on
+// one side and changed on the other is kept.
 func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, error) {
 	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
 		known := len(name) == 2*idBytes-2 && isHex(name)
@@ -113,8 +113,8 @@ func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, err
 	})
 }
 
-// readable returns the side that can be read of a checkpoint of which one is too large:
-// ours if neither can.
+// readable returns the readable side of a checkpoint with a side that is too large: ours if neither
+// can be read.
 func (m merger) readable(ctx context.Context, t three) (git.TreeEntry, error) {
 	_, err := directoryAt(ctx, m.repo, t.ours.OID)
 	if !errors.Is(err, git.ErrTooMuch) {
@@ -126,11 +126,10 @@ func (m merger) readable(ctx context.Context, t three) (git.TreeEntry, error) {
 	return t.ours, nil
 }
 
-// maxDepth bounds how deep below a checkpoint's directory two sides are merged.
+// maxDepth is the maximum depth below a checkpoint's directory at which two sides are merged.
 const maxDepth = 8
 
-// other merges a file or a directory that isn't known here, such as those of
-// tasks.
+// other merges a file or directory of unknown meaning, or one of tasks.
 func (m merger) other(ctx context.Context, name string, t three, depth int) (git.TreeEntry, error) {
 	if depth == maxDepth || !t.trees() {
 		return t.either(), nil

@@ -2,12 +2,11 @@ package checkpoint
 
 import "strings"
 
-// initMessage is that of the first commit of the metadata branch.
+// initMessage is the message of the first commit of the metadata branch.
 const initMessage = "Initialize metadata branch\n\nThis branch stores session metadata for the auto-commit strategy.\n"
 
-// CommitMessage is the message of the commit on the metadata branch that
-// stores the session of m in the checkpoint id. shadowBranch is the branch that
-// it came from, empty if none.
+// CommitMessage returns the message of the commit on the metadata branch that stores the session of
+// m in the checkpoint id. shadowBranch is the branch from which it was condensed, empty if none.
 func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	var b strings.Builder
 	b.WriteString("Checkpoint: " + string(id) + "\n\n")
@@ -23,23 +22,23 @@ func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	return b.String()
 }
 
-// mergeMessage is that of a commit which joins what two have recorded.
+// mergeMessage is the message of a commit that merges two copies of the metadata branch.
 const mergeMessage = "Merge remote session logs\n"
 
-// FinalizeMessage is the message of the commit on the metadata branch that
-// completes a checkpoint when its turn has ended.
+// FinalizeMessage returns the message of the commit on the metadata branch that completes a
+// checkpoint at the end of its turn.
 func FinalizeMessage(id ID) string {
 	return "Finalize transcript for Checkpoint: " + string(id) + "\n"
 }
 
-// SummaryMessage is the message of the commit on the metadata branch that puts
-// a summary into a session's metadata.
+// SummaryMessage returns the message of the commit on the metadata branch that adds a summary to a
+// session's metadata.
 func SummaryMessage(at SessionIn) string {
 	return "Update summary for checkpoint " + string(at.ID) + " (session: " + OneLine(at.Session) + ")\n"
 }
 
-// SubjectID returns which checkpoint a commit on the metadata branch is about,
-// by the first line of its message; false for those that are about none.
+// SubjectID returns the checkpoint to which a commit on the metadata branch belongs, from the first
+// line of its message, false if it names none.
 func SubjectID(subject string) (ID, bool) {
 	for _, prefix := range []string{"Checkpoint: ", "Finalize transcript for Checkpoint: ", "Update summary for checkpoint "} {
 		if rest, found := strings.CutPrefix(subject, prefix); found {

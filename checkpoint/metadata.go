@@ -14,8 +14,8 @@ import (
 // Tokens counts tokens.
 type Tokens = session.Tokens
 
-// SessionMeta is a session's metadata.json in a checkpoint, its fields in the
-// order in which they are written.
+// SessionMeta is a session's metadata.json in a checkpoint. Its fields are in the order in which
+// they are written.
 type SessionMeta struct {
 	CLIVersion       string        `json:"cli_version,omitempty"`
 	CheckpointID     ID            `json:"checkpoint_id"`
@@ -26,29 +26,26 @@ type SessionMeta struct {
 	CheckpointsCount int           `json:"checkpoints_count"`
 	FilesTouched     session.Paths `json:"files_touched"`
 	Agent            string        `json:"agent,omitempty"`
-	// Model is the one that the agent used last, empty if that isn't known.
+	// Model is the model that the agent used last, empty if unknown.
 	Model               string `json:"model,omitempty"`
 	TurnID              string `json:"turn_id,omitempty"`
 	IsTask              bool   `json:"is_task,omitempty"`
 	ToolUseID           string `json:"tool_use_id,omitempty"`
 	TranscriptIDAtStart string `json:"transcript_identifier_at_start,omitempty"`
 	TranscriptStart     int    `json:"checkpoint_transcript_start,omitempty"`
-	// LinesAtStart is the deprecated name of TranscriptStart. It is written as
-	// a copy of that.
+	// LinesAtStart is the deprecated name of TranscriptStart, written as a copy of it.
 	LinesAtStart int `json:"transcript_lines_at_start,omitempty"`
-	// TranscriptEnd is the line behind this checkpoint's part, 0 if that goes on
-	// to the end, and TranscriptLines the length of the stored transcript in
-	// lines, 0 if unknown.
+	// TranscriptEnd is the line after this checkpoint's part, 0 if the part extends to the end.
+	// TranscriptLines is the length of the stored transcript in lines, 0 if unknown.
 	TranscriptEnd   int `json:"checkpoint_transcript_end,omitempty"`
 	TranscriptLines int `json:"transcript_lines,omitempty"`
-	// TokenUsage is this checkpoint's share, SessionTokenUsage the session's
-	// total up to it.
+	// TokenUsage is the number of tokens in this checkpoint, SessionTokenUsage the session's total
+	// up to it.
 	TokenUsage        *Tokens `json:"token_usage,omitempty"`
 	SessionTokenUsage *Tokens `json:"session_token_usage,omitempty"`
-	// Title is what was asked in the turn that wrote most of the commit's lines,
-	// redacted and cut.
+	// Title is the request of the turn that wrote most of the commit's lines, redacted and cut.
 	Title string `json:"title,omitempty"`
-	// Summary and Attribution are kept as they are.
+	// Summary and Attribution are kept unchanged.
 	Summary     json.RawMessage `json:"summary,omitempty"`
 	Attribution json.RawMessage `json:"initial_attribution,omitempty"`
 	// TranscriptPath is relative to the home directory: see RelTranscript.
@@ -57,7 +54,7 @@ type SessionMeta struct {
 	unknown fields
 }
 
-// Summary is the metadata.json of a checkpoint: what its sessions add up to.
+// Summary is the metadata.json of a checkpoint, the sum of its sessions.
 type Summary struct {
 	CLIVersion       string         `json:"cli_version,omitempty"`
 	CheckpointID     ID             `json:"checkpoint_id"`
@@ -67,14 +64,14 @@ type Summary struct {
 	FilesTouched     session.Paths  `json:"files_touched"`
 	Sessions         []SessionFiles `json:"sessions"`
 	TokenUsage       *Tokens        `json:"token_usage,omitempty"`
-	// Forgotten reports that what the checkpoint held was removed on purpose.
+	// Forgotten reports that the content of the checkpoint was removed on purpose.
 	Forgotten bool `json:"forgotten,omitempty"`
 
 	unknown fields
 }
 
-// SessionFiles names the files of a session on the metadata branch, by their
-// paths from the root of the tree with a leading slash.
+// SessionFiles holds the paths of a session's files on the metadata branch, from the root of the
+// tree with a leading slash.
 type SessionFiles struct {
 	Metadata    string `json:"metadata"`
 	Transcript  string `json:"transcript"`
@@ -83,7 +80,7 @@ type SessionFiles struct {
 	Prompt      string `json:"prompt"`
 }
 
-// encode is the content of the session's metadata.json.
+// encode returns the content of the session's metadata.json.
 func (m SessionMeta) encode() ([]byte, error) {
 	m.CreatedAt = m.CreatedAt.UTC()
 	m.LinesAtStart = m.TranscriptStart
@@ -91,14 +88,14 @@ func (m SessionMeta) encode() ([]byte, error) {
 	return encodeFields(m, m.unknown)
 }
 
-// encode is the content of the checkpoint's metadata.json.
+// encode returns the content of the checkpoint's metadata.json.
 func (s Summary) encode() ([]byte, error) {
 	s.FilesTouched = notNil(s.FilesTouched)
 	s.Sessions = notNil(s.Sessions)
 	return encodeFields(s, s.unknown)
 }
 
-// decodeSession reads a session's metadata.json of any version.
+// decodeSession decodes a session's metadata.json of any version.
 func decodeSession(data []byte) (SessionMeta, error) {
 	var m SessionMeta
 	var err error
@@ -107,7 +104,7 @@ func decodeSession(data []byte) (SessionMeta, error) {
 	return m, err
 }
 
-// decodeSummary reads a checkpoint's metadata.json of any version.
+// decodeSummary decodes a checkpoint's metadata.json of any version.
 func decodeSummary(data []byte) (Summary, error) {
 	var s Summary
 	var err error
@@ -115,8 +112,7 @@ func decodeSummary(data []byte) (Summary, error) {
 	return s, err
 }
 
-// checked is m without the values that are not safe to use as
-// part of a path or a command.
+// checked returns m without values that are unsafe as part of a path or a command.
 func (m SessionMeta) checked() SessionMeta {
 	if session.CheckID(m.SessionID) != nil {
 		m.SessionID = ""
@@ -133,8 +129,8 @@ func (m SessionMeta) checked() SessionMeta {
 	return m
 }
 
-// RelTranscript is the value of SessionMeta.TranscriptPath for a transcript:
-// its path relative to home, empty if it doesn't lie below. Both are absolute.
+// RelTranscript returns the value of SessionMeta.TranscriptPath for a transcript: its path relative
+// to home, empty if it is not below home. Both paths must be absolute.
 func RelTranscript(home, path string) string {
 	if !filepath.IsAbs(home) || !filepath.IsAbs(path) {
 		return ""
@@ -146,7 +142,7 @@ func RelTranscript(home, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// notNil is an empty slice for a nil one, which JSON would write as null.
+// notNil returns s, or an empty slice for nil, which JSON would encode as null.
 func notNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -154,7 +150,7 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// Part is the span of the session's transcript that is the checkpoint's.
+// Part returns the span of the session's transcript that belongs to the checkpoint.
 func (m SessionMeta) Part() segments.Span {
 	return segments.Span{From: m.TranscriptStart, To: m.TranscriptEnd, Total: m.TranscriptLines}
 }

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// promptSeparator is between the prompts of a prompt.txt.
+	// promptSeparator separates the prompts in a prompt.txt.
 	promptSeparator = "\n\n---\n\n"
-	// noSubject is the subject of a turn that has no prompt.
+	// noSubject is the subject of a turn without a prompt.
 	noSubject = "Claude Code session updates"
 
 	maxSubject     = 72  // code points
@@ -26,8 +26,8 @@ const (
 	maxActions     = 10
 )
 
-// Subject makes a commit's subject of a prompt: one line of at most 72 code
-// points, without the words of courtesy before it.
+// Subject returns a commit subject for a prompt: one line of at most 72 code points, without polite
+// phrases at the beginning.
 func Subject(prompt string) string {
 	s := OneLine(prompt)
 	for cut := true; cut; {
@@ -51,8 +51,8 @@ func Subject(prompt string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// FirstPrompt is what a session's state keeps of its first prompt: one line of
-// 100 code points, and "..." if there was more.
+// FirstPrompt returns the form of a first prompt in a session's state: one line of at most 100 code
+// points, with "..." appended if it was cut.
 func FirstPrompt(prompt string) string {
 	s := OneLine(prompt)
 	if cut := cutRunes(s, maxFirstPrompt); cut != s {
@@ -61,11 +61,11 @@ func FirstPrompt(prompt string) string {
 	return s
 }
 
-// joinPrompts is the content of a prompt.txt.
+// joinPrompts returns the content of a prompt.txt.
 func joinPrompts(prompts []string) string { return strings.Join(prompts, promptSeparator) }
 
-// splitPrompts is the inverse of joinPrompts. A prompt that holds the separator
-// comes back as two: the format doesn't tell them apart.
+// splitPrompts is the inverse of joinPrompts. A prompt that contains the separator is split in two,
+// as the format can't distinguish this case.
 func splitPrompts(text string) []string {
 	if text == "" {
 		return nil
@@ -73,8 +73,8 @@ func splitPrompts(text string) []string {
 	return strings.Split(text, promptSeparator)
 }
 
-// ShadowPrompts returns the prompts of the turn whose shadow checkpoint has the
-// tree, none if it has no metadata of the session.
+// ShadowPrompts returns the prompts of the turn whose turn checkpoint has the given tree, none if
+// it has no metadata of the session.
 func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID string) ([]string, error) {
 	if session.CheckID(sessionID) != nil {
 		return nil, nil //nolint:nilerr // such a session has no metadata
@@ -87,7 +87,7 @@ func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID 
 	return splitPrompts(string(data)), err
 }
 
-// shadowContext is the context.md of a shadow tree.
+// shadowContext returns the context.md of a shadow tree.
 func shadowContext(sh Shadow) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Session Context\n\n**Session ID:** %s\n\n**Commit Message:** %s\n\n", sh.Session, OneLine(sh.Subject))
@@ -107,7 +107,7 @@ func shadowContext(sh Shadow) string {
 	return b.String()
 }
 
-// committedContext is the context.md of a committed checkpoint.
+// committedContext returns the context.md of a committed checkpoint.
 func committedContext(prompts []string) string {
 	var b strings.Builder
 	b.WriteString("# Session Context\n\n## User Prompts\n\n")
@@ -115,7 +115,7 @@ func committedContext(prompts []string) string {
 		shown := p
 		if len(p) > maxShown {
 			end := maxShown
-			for end > 0 && !utf8.RuneStart(p[end]) { // cut no code point
+			for end > 0 && !utf8.RuneStart(p[end]) { // don't split a code point
 				end--
 			}
 			shown = p[:end] + "..."
@@ -127,15 +127,15 @@ func committedContext(prompts []string) string {
 	return b.String()
 }
 
-// OneLine is s as valid UTF-8 with every run of white space and control
-// characters as one space: what goes into a line of its own can't begin
-// another, and thereby forge a trailer.
+// OneLine returns s as valid UTF-8, with every run of white space and control characters replaced
+// by one space. A text on a line of its own can then not begin another line and thereby forge a
+// trailer.
 func OneLine(s string) string {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), blank), " ")
 }
 
-// cutRunes is the first n code points of s.
+// cutRunes returns the first n code points of s.
 func cutRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {

@@ -12,35 +12,33 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Slot is what a checkpoint holds of a session, all of it redacted.
+// Slot is the content of a session's slot in a checkpoint, all of it redacted.
 type Slot struct {
 	Meta       SessionMeta
 	Transcript segments.Transcript
-	Prompts    []string // all of the transcript
-	// Written is what WritePrompts made of Prompts, if it was called.
+	Prompts    []string // of the whole transcript
+	// Written is the result of WritePrompts for Prompts, if it was called.
 	Written WrittenPrompts
 }
 
-// WrittenPrompts are prompts whose files are in the repository.
+// WrittenPrompts are prompts whose files have been written to the repository.
 type WrittenPrompts struct{ entries []git.TreeEntry }
 
-// SummaryInfo is what a checkpoint's summary has and its sessions don't. An
-// empty value leaves that of an existing summary as it is.
+// SummaryInfo holds the values of a checkpoint's summary that its sessions don't have. Empty values
+// leave those of an existing summary unchanged.
 type SummaryInfo struct {
 	Branch     string // empty on a detached HEAD
 	CLIVersion string
 	Strategy   string
 }
 
-// Put writes the session's slot into the checkpoint id in v1Tree, the tree of
-// the metadata branch (empty for an empty one), and returns the new tree. The
-// slot of the same session is replaced, with all its files; else the next one is
-// made. The summary is made anew from all sessions.
+// Put writes the session's slot into the checkpoint id in v1Tree, the tree of the metadata branch
+// (empty for an empty one), and returns the new tree. An existing slot of the session is replaced
+// with all its files; otherwise a new one is added. The summary is rebuilt from all sessions.
 //
-// What other versions added to the metadata stays, as do the slot's summary
-// and attribution unless slot has its own. The same Put again returns the same
-// tree, and so does one of a session or checkpoint that the branch lists as
-// forgotten. Only objects are written.
+// Metadata added by other versions is kept, as are the slot's summary and attribution unless slot
+// has its own. Repeating a Put returns the same tree, and so does a Put of a session or checkpoint
+// that the branch lists as forgotten. Only objects are written.
 func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (tree git.OID, err error) {
 	defer func() {
 		if err != nil {
@@ -60,7 +58,7 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", err
 	}
-	d.summary.Forgotten = false // another session of it is written
+	d.summary.Forgotten = false // another session is added to it
 	slot.Meta.CheckpointID = id
 	old := slotDir{index: d.nextIndex()}
 	if i := d.find(slot.Meta.SessionID); i >= 0 {
@@ -100,7 +98,7 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: dir}})
 }
 
-// promptFiles are the files of a slot that hold prompts.
+// promptFiles returns the files of a slot that contain prompts.
 func promptFiles(prompts []string) []file {
 	if len(prompts) == 0 {
 		return nil
@@ -108,14 +106,14 @@ func promptFiles(prompts []string) []file {
 	return []file{{promptFile, []byte(joinPrompts(prompts))}, {contextFile, []byte(committedContext(prompts))}}
 }
 
-// WritePrompts writes the files of a slot that hold prompts, for a caller that
-// has other things to wait for meanwhile.
+// WritePrompts writes the files of a slot that contain prompts, so that a caller can do this while
+// it waits for other work.
 func WritePrompts(repo *git.Repo, prompts []string) (WrittenPrompts, error) {
 	entries, err := writeFiles(repo, promptFiles(prompts))
 	return WrittenPrompts{entries: entries}, err
 }
 
-// over is m with what it doesn't say taken from an older version of it.
+// over returns m with its missing values taken from an older version of it.
 func (m SessionMeta) over(old SessionMeta) SessionMeta {
 	m.unknown = m.unknown.over(old.unknown)
 	if m.Summary == nil {
@@ -127,7 +125,7 @@ func (m SessionMeta) over(old SessionMeta) SessionMeta {
 	return m
 }
 
-// summarize makes the summary of the slots.
+// summarize rebuilds the summary from the slots.
 func (d *directory) summarize(id ID, info SummaryInfo) {
 	s := &d.summary
 	s.CheckpointID = id
@@ -153,8 +151,8 @@ func (d *directory) summarize(id ID, info SummaryInfo) {
 	s.FilesTouched = slices.Compact(s.FilesTouched)
 }
 
-// writeDirectory writes the checkpoint's directory: its summary, its slots, and
-// of the entries those that are neither.
+// writeDirectory writes the checkpoint's directory: its summary, its slots, and the entries that
+// are neither.
 func writeDirectory(repo *git.Repo, d directory) (git.OID, error) {
 	data, err := d.summary.encode()
 	if err != nil {

@@ -13,15 +13,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// Checkpoint is a committed checkpoint as it was read. Ids in it are well
-// formed or empty, and transcript paths stay below the home directory or are
-// empty; names, branches and paths of files are whatever the writer wrote.
+// Checkpoint is a committed checkpoint. Its ids are well formed or empty, and transcript paths are
+// below the home directory or empty. Names, branches and paths of files are unchecked.
 type Checkpoint struct {
 	ID       ID
 	Summary  Summary
-	Sessions []Stored // who wrote most of the commit first, see Main
-	// Tasks is the tree of its subagents' task checkpoints, by tool use; empty if it has
-	// none.
+	Sessions []Stored // the main session first, see Main
+	// Tasks is the tree of its subagents' task checkpoints, by tool use; empty if there are none.
 	Tasks git.OID
 	// Absent reports that Summary is not in this repository: see ReadAvailable.
 	Absent bool
@@ -31,15 +29,14 @@ type Checkpoint struct {
 type Stored struct {
 	Index int
 	Meta  SessionMeta
-	// Dir is the tree that holds the session's files.
+	// Dir is the tree with the session's files.
 	Dir git.OID
 	// Absent reports that its metadata is not in this repository: see ReadAvailable.
 	Absent bool
 }
 
-// Read reads the checkpoint id from v1Tree, the tree of the metadata branch:
-// ErrNotFound if it isn't there. It takes what any version wrote, and reads no
-// transcript.
+// Read reads the checkpoint id from v1Tree, the tree of the metadata branch: ErrNotFound if it
+// isn't there. It accepts records of any version, and reads no transcript.
 func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
 	if _, err := ParseID(string(id)); err != nil {
 		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
@@ -51,9 +48,9 @@ func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoin
 	return d.checkpoint(id), nil
 }
 
-// ReadAvailable is Read for showing a checkpoint of which objects may be missing, as
-// in a partial clone: metadata that is not in this repository is left out, and marked
-// as absent. What it returns must not be written back.
+// ReadAvailable is Read for displaying a checkpoint with missing objects, as in a partial clone:
+// metadata that is not in this repository is left out and marked as absent. Its result must not be
+// written back.
 func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
 	entry, found, err := gittree.Lookup(ctx, repo, v1Tree, id.Dir())
 	if err == nil && (!found || entry.Mode != git.ModeTree) {
@@ -85,7 +82,7 @@ func (d *directory) checkpoint(id ID) Checkpoint {
 	if len(c.Sessions) < 2 {
 		return c
 	}
-	// The session is first that wrote most of the commit, of equals the one that was added later.
+	// Put the session that wrote most of the commit first, and of equals the one added later.
 	lines := make(map[int]int, len(c.Sessions))
 	for _, s := range c.Sessions {
 		lines[s.Index] = s.Meta.Lines()
@@ -96,7 +93,7 @@ func (d *directory) checkpoint(id ID) Checkpoint {
 	return c
 }
 
-// Prompts reads the session's prompts; none if it has none.
+// Prompts returns the session's prompts, which may be none.
 func (s Stored) Prompts(ctx context.Context, repo *git.Repo) ([]string, error) {
 	entries, err := repo.Tree(ctx, s.Dir)
 	if err != nil {
@@ -106,21 +103,20 @@ func (s Stored) Prompts(ctx context.Context, repo *git.Repo) ([]string, error) {
 	return splitPrompts(string(data)), err
 }
 
-// Transcript reads the session's transcript; false if it has none.
+// Transcript returns the session's transcript, false if it has none.
 func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (segments.Transcript, bool, error) {
 	return segments.TranscriptIn(ctx, repo, s.Dir)
 }
 
-// Tree returns the tree of the metadata branch for reading: the local branch's,
-// or the one that was fetched from origin if there is no local one. ErrNotFound
-// if there is neither.
+// Tree returns the tree of the metadata branch for reading: the local branch's, or that of the
+// branch fetched from origin if there is no local one. It returns ErrNotFound if there is neither.
 func Tree(ctx context.Context, repo *git.Repo) (git.OID, error) {
 	tip, _, err := findTip(ctx, repo)
 	return tip.Tree, err
 }
 
-// findTip returns the commit that the branch ends with, or that it would
-// continue from, and whether it is the local branch's.
+// findTip returns the tip of the branch, or the commit from which it would continue, and whether it
+// is the local branch's.
 func findTip(ctx context.Context, repo *git.Repo) (tip git.Commit, local bool, err error) {
 	for _, ref := range []string{MetadataBranch, remoteBranch} {
 		tip, err = repo.Commit(ctx, ref)
@@ -134,8 +130,7 @@ func findTip(ctx context.Context, repo *git.Repo) (tip git.Commit, local bool, e
 	return git.Commit{}, false, fmt.Errorf("read %s: %w", MetadataBranch, ErrNotFound)
 }
 
-// Main returns the session that a reader who shows only one of them shows; false
-// if there is none.
+// Main returns the session to show if only one is shown, false if there is none.
 func (c Checkpoint) Main() (Stored, bool) {
 	if len(c.Sessions) == 0 {
 		return Stored{}, false
@@ -143,9 +138,8 @@ func (c Checkpoint) Main() (Stored, bool) {
 	return c.Sessions[0], true
 }
 
-// Lines is how many of the commit's lines the session wrote, as its metadata
-// says. Other versions count for each session only its own lines, and have no
-// other figure.
+// Lines returns the number of the commit's lines that the session wrote, as recorded in its
+// metadata. Other versions record only agent_lines, counted for each session separately.
 func (m SessionMeta) Lines() int {
 	var a struct {
 		Session *int `json:"session_lines"`

@@ -11,15 +11,14 @@ import (
 const (
 	branchPrefix = "refs/heads/"
 	shadowPrefix = "entire/"
-	// shortLen and hashLen are the lengths of the two parts of a shadow
-	// branch's name.
+	// shortLen and hashLen are the lengths of the two parts of a shadow branch's name.
 	shortLen = 7
 	hashLen  = 6
 )
 
-// ShadowBranch is the full name of the shadow branch for a base commit and a
-// worktree, whose id is empty for the main one. Without a base, which is where
-// a repository has no commit yet, zeros stand for it.
+// ShadowBranch returns the full name of the shadow branch for a base commit and a worktree, whose
+// id is empty for the main one. An empty base, in a repository without commits, is replaced by
+// zeros.
 func ShadowBranch(base git.OID, worktreeID string) string {
 	if base == "" {
 		base = git.OID(strings.Repeat("0", shortLen))
@@ -27,22 +26,21 @@ func ShadowBranch(base git.OID, worktreeID string) string {
 	return branchPrefix + shadowPrefix + string(base[:min(len(base), shortLen)]) + "-" + WorktreeHash(worktreeID)
 }
 
-// WorktreeHash represents a worktree in names: e3b0c4 for the main one.
+// WorktreeHash returns the hash of a worktree's id for use in names: e3b0c4 for the main one.
 func WorktreeHash(worktreeID string) string {
 	sum := sha256.Sum256([]byte(worktreeID))
 	return hex.EncodeToString(sum[:])[:hashLen]
 }
 
-// IsShadow reports whether ref, with or without refs/heads/, names a shadow
-// branch: entire/<7 or more hex>, and in all but old ones -<6 hex>.
+// IsShadow reports whether ref, with or without refs/heads/, names a shadow branch: entire/<7 or
+// more hex>, followed by -<6 hex> except in old names.
 func IsShadow(ref string) bool {
 	_, _, ok := ParseShadow(ref)
 	return ok
 }
 
-// ParseShadow returns the beginning of the base commit's id and the hash of the
-// worktree that a shadow branch is named after; the hash is empty in the names
-// of old ones.
+// ParseShadow returns the abbreviated base commit and the hash of the worktree in the name of a
+// shadow branch. The hash is empty for old names.
 func ParseShadow(ref string) (base, worktree string, ok bool) {
 	name, found := strings.CutPrefix(strings.TrimPrefix(ref, branchPrefix), shadowPrefix)
 	if !found {

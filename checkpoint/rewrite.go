@@ -14,45 +14,43 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
-// Rewriting makes histories that lack what is forgotten. It writes objects and
-// moves no ref. The same history comes out the same in every clone, and what has
-// nothing forgotten in it stays the object that it is.
+// Rewriting rewrites histories without forgotten records. It writes objects and moves no ref. The
+// result for a history is the same in every clone, and objects without forgotten records are kept.
 type Rewriting struct {
 	Repo      *git.Repo
 	Forgotten Forgotten
-	// Mask replaces forgotten texts in a content; it returns what it was given if
-	// there is none in it. Nil: there are no such texts.
+	// Mask replaces forgotten texts in a content; it returns data itself if there are none. Nil
+	// means that no texts are forgotten.
 	Mask func(data []byte) []byte
-	// Affected reports whether the content of a blob may have such a text; nil:
-	// any may. Blobs that it excludes are not read.
+	// Affected reports whether the content of a blob may contain such a text. Blobs for which it
+	// returns false are not read. Nil means that any blob may.
 	Affected func(oid git.OID) bool
-	// Files are paths that Shadow takes out of the trees, but for blobs of which Own
-	// reports that the user's own history has them. Nil Own: it has none.
+	// Files are paths that Shadow removes from the trees, except for blobs in the user's own
+	// history, for which Own returns true. A nil Own means that there are none.
 	Files []string
 	Own   func(oid git.OID) bool
-	// RecordsOnly reports that Shadow masks in metadata only, not in files.
+	// RecordsOnly reports that Shadow masks only metadata, not files.
 	RecordsOnly bool
-	// Progress is called with how many commits of a history are read, unless it is nil.
+	// Progress, unless nil, is called with the number of commits read of a history.
 	Progress func(done, total int64)
 
-	quotes *quoted.Files // of Forgotten.Paths
-	// Moved are the commits that were rewritten, and what took their places;
-	// empty where nothing did.
+	quotes *quoted.Files // for Forgotten.Paths
+	// Moved maps rewritten commits to their replacements. A dropped commit is mapped to its first
+	// remaining parent, or to "" if there is none.
 	Moved map[git.OID]git.OID
 
 	trees map[treeAt]git.OID
 	blobs map[git.OID]git.OID
 }
 
-// treeAt is a tree by what it is: the same one may be a checkpoint in one place
-// and a directory of files in another.
+// treeAt is a tree with its role: the same tree may be a checkpoint in one place and a directory of
+// files in another.
 type treeAt struct {
 	oid git.OID
 	as  string
 }
 
-// Metadata returns the commit in whose history the commit tip of the metadata
-// branch has its place taken.
+// Metadata returns the rewritten commit that replaces tip, a commit of the metadata branch.
 func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) {
 	return w.history(ctx, tip, func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
 		var err error
@@ -70,9 +68,8 @@ func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) 
 	})
 }
 
-// Shadow is Metadata for a shadow branch: the commits of forgotten sessions are
-// dropped, their metadata is taken out of the others' trees. It returns nothing
-// if no commit is left.
+// Shadow is Metadata for a shadow branch: the commits of forgotten sessions are dropped, and their
+// metadata is removed from the trees of the others. It returns "" if no commit is left.
 func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 	return w.history(ctx, tip, func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
 		if w.Forgotten.HasSession(sessionOf(c.Message)) {
@@ -113,7 +110,7 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 	})
 }
 
-// maskShadow masks in a shadow tree.
+// maskShadow masks the contents of a shadow tree.
 func (w *Rewriting) maskShadow(ctx context.Context, tree git.OID) (git.OID, error) {
 	if !w.RecordsOnly {
 		return w.maskTree(ctx, tree)
@@ -129,8 +126,7 @@ func (w *Rewriting) maskShadow(ctx context.Context, tree git.OID) (git.OID, erro
 	return gittree.Apply(ctx, w.Repo, tree, []gittree.Edit{{Path: recordsDir, Mode: git.ModeTree, OID: next}})
 }
 
-// sessionOf returns the session that a commit of a shadow branch is of, by its
-// trailer; empty if it has none.
+// sessionOf returns the session in the trailer of a shadow commit, empty if there is none.
 func sessionOf(message string) string {
 	for line := range strings.Lines(message) {
 		if id, ok := strings.CutPrefix(line, SessionKey+": "); ok {
@@ -140,8 +136,8 @@ func sessionOf(message string) string {
 	return ""
 }
 
-// history rewrites all commits that tip reaches, parents first. change returns
-// the commit with another tree or message, and whether it stays at all.
+// history rewrites all commits reachable from tip, parents first. change returns the commit with
+// another tree or message, and whether it is kept.
 func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(context.Context, git.Commit) (git.Commit, bool, error)) (git.OID, error) {
 	out, err := w.Repo.Run(ctx, "rev-list", "--topo-order", "--reverse", string(tip), "--")
 	if err != nil {
@@ -166,7 +162,7 @@ func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(contex
 	return w.at(tip), nil
 }
 
-// at is what took the place of a commit: itself if nothing did.
+// at returns the replacement of a commit, the commit itself if it was not rewritten.
 func (w *Rewriting) at(oid git.OID) git.OID {
 	if next, moved := w.Moved[oid]; moved {
 		return next
@@ -174,7 +170,7 @@ func (w *Rewriting) at(oid git.OID) git.OID {
 	return oid
 }
 
-// commit rewrites one commit whose parents are rewritten.
+// commit rewrites one commit whose parents have been rewritten.
 func (w *Rewriting) commit(ctx context.Context, oid git.OID, change func(context.Context, git.Commit) (git.Commit, bool, error)) error {
 	was, err := w.Repo.Commit(ctx, string(oid))
 	if err != nil {
@@ -227,8 +223,8 @@ func (w *Rewriting) shard(ctx context.Context, digits string, oid git.OID) (git.
 	})
 }
 
-// dropSessions takes the forgotten sessions out of a checkpoint. One that is
-// forgotten, or has no session left, keeps its place and reports that.
+// dropSessions removes the forgotten sessions from a checkpoint. A checkpoint that is forgotten, or
+// has no session left, is replaced by one that is marked as forgotten.
 func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.OID, error) {
 	if w.Forgotten.Empty() {
 		return oid, nil
@@ -259,8 +255,8 @@ func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.O
 	return writeDirectory(w.Repo, d)
 }
 
-// dropTasks takes the tasks of forgotten sessions out of a checkpoint's entries,
-// and those of which nothing says whose they are.
+// dropTasks removes the tasks of forgotten sessions from a checkpoint's entries, and those without
+// a recorded session.
 func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]git.TreeEntry, error) {
 	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == TasksDir && e.Mode == git.ModeTree })
 	if at < 0 {
@@ -305,10 +301,10 @@ func (w *Rewriting) lookup(ctx context.Context, tree git.OID, path string) (git.
 	return gittree.Lookup(ctx, w.Repo, tree, path)
 }
 
-// recordsDir is the directory of a shadow tree that has the metadata of sessions.
+// recordsDir is the directory of a shadow tree with the metadata of sessions.
 const recordsDir = ".entire"
 
-// each makes a tree of what change makes of its entries; an empty id drops one.
+// each rewrites a tree by calling change for its entries; an empty id drops an entry.
 func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Context, git.TreeEntry) (git.OID, error)) (git.OID, error) {
 	if done, known := w.trees[at]; known {
 		return done, nil
@@ -339,8 +335,8 @@ func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Con
 	return oid, nil
 }
 
-// maskTree masks the texts in all files below a tree. Where a transcript changes,
-// the content hash beside it does.
+// maskTree masks the texts in all files below a tree. If a transcript changes, so does the content
+// hash beside it.
 func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) {
 	if !w.masks() || oid == "" || oid == w.Repo.Format.EmptyTree() {
 		return oid, nil
@@ -349,7 +345,7 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 	if err != nil || next == oid {
 		return next, err
 	}
-	// Where a transcript has changed, its content hash is made anew.
+	// If the transcript has changed, compute its content hash again.
 	before, err := w.Repo.Tree(ctx, oid)
 	if err != nil {
 		return "", err
@@ -415,5 +411,5 @@ func (w *Rewriting) mask(data []byte) []byte {
 	return w.quotes.Mask(data)
 }
 
-// masks reports whether there is anything to mask.
+// masks reports whether w masks anything.
 func (w *Rewriting) masks() bool { return w.Mask != nil || len(w.Forgotten.Paths) > 0 }

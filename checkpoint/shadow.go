@@ -16,36 +16,34 @@ import (
 // carrySubject is the subject of a shadow commit without metadata.
 const carrySubject = "carry forward: uncommitted session files"
 
-// Tip is what a shadow commit builds on.
+// Tip is the state on which a shadow commit builds.
 type Tip struct {
-	// Commit is the tip of the shadow branch, which becomes the parent; empty
-	// for the first commit of a branch.
+	// Commit is the tip of the shadow branch, which becomes the parent; empty for the first commit
+	// of a branch.
 	Commit git.OID
-	// Tree is the tip's tree, or for the first commit that of HEAD; empty if
-	// HEAD is unborn.
+	// Tree is the tip's tree, or HEAD's for the first commit; empty if HEAD is unborn.
 	Tree git.OID
 }
 
-// Shadow is what a shadow commit says of a session, all of it redacted.
+// Shadow holds the session's data for a shadow commit, all of it redacted.
 type Shadow struct {
 	Session    string
 	Strategy   string // ManualCommit if empty
 	Subject    string
 	Prompts    []string // of this turn
-	Summary    string   // the agent's last text in it
+	Summary    string   // the agent's last message in the turn
 	Transcript segments.Transcript
-	Actions    []string // what tools were used for: see Action
-	// Tasks are the directories of the session's tasks, which stay.
+	Actions    []string // descriptions of tool uses
+	// Tasks are the directories of the session's tasks, which are kept.
 	Tasks []git.TreeEntry
 }
 
-// MetadataDir is the directory of a session in shadow trees.
+// MetadataDir returns the directory of a session in shadow trees.
 func MetadataDir(sessionID string) string { return ".entire/metadata/" + sessionID }
 
-// WriteShadow makes the shadow commit of a turn: at.Tree with the edits, and
-// with the session's metadata directory replaced by what sh says. It writes
-// objects only. It returns false, and makes no commit, if nothing differs from
-// the tip.
+// WriteShadow writes the shadow commit of a turn: at.Tree with the edits, and with the session's
+// metadata directory replaced by the data in sh. It writes objects only. It returns false, and
+// makes no commit, if nothing differs from the tip.
 func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, sh Shadow, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(sh.Session); err != nil {
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
@@ -60,16 +58,15 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Ed
 	})
 }
 
-// Carry is what a carry-forward commit says of a session.
+// Carry holds the session's data for a carry-forward commit.
 type Carry struct {
 	Session  string
 	Strategy string // ManualCommit if empty
 	When     time.Time
 }
 
-// WriteCarryForward makes the shadow commit of files that a session's commit
-// left behind: no metadata, and nobody as its author. If nothing differs from
-// the tip it returns the tip.
+// WriteCarryForward writes the shadow commit of files that a session's commit left pending, without
+// metadata and with an empty author. If nothing differs from the tip it returns the tip.
 func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c Carry) (git.OID, error) {
 	if err := session.CheckID(c.Session); err != nil {
 		return "", fmt.Errorf("write carry-forward: %w", err)
@@ -92,8 +89,8 @@ type ShadowCommit struct {
 	By       git.Signature
 }
 
-// CommitShadow makes a commit of at.Tree with the edits. It writes objects only. It
-// returns false, and makes no commit, if nothing differs from the tip.
+// CommitShadow writes a commit of at.Tree with the edits. It writes objects only. It returns false,
+// and makes no commit, if nothing differs from the tip.
 func CommitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c ShadowCommit) (git.OID, bool, error) {
 	tree, err := gittree.Apply(ctx, repo, at.Tree, edits)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// SessionSummary is what a model wrote about a session's part in a checkpoint:
-// the member summary of its metadata.
+// SessionSummary is a model's summary of a session's part in a checkpoint, stored as the member
+// summary of its metadata.
 type SessionSummary struct {
 	Intent    string    `json:"intent"`
 	Outcome   string    `json:"outcome"`
@@ -20,14 +20,14 @@ type SessionSummary struct {
 	OpenItems []string  `json:"open_items"`
 }
 
-// Learnings are what the session found out.
+// Learnings are the findings of a session.
 type Learnings struct {
 	Repo     []string  `json:"repo"`
 	Code     []Finding `json:"code"`
 	Workflow []string  `json:"workflow"`
 }
 
-// Finding is something about a place in the code.
+// Finding is a finding about a place in the code.
 type Finding struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line,omitempty"`
@@ -35,8 +35,8 @@ type Finding struct {
 	Finding string `json:"finding"`
 }
 
-// ParseSummary reads the member summary of a session's metadata; nil if there is
-// none that can be read. Its lists are never nil.
+// ParseSummary parses the member summary of a session's metadata, nil if there is none or it can't
+// be parsed. Its lists are never nil.
 func ParseSummary(raw json.RawMessage) *SessionSummary {
 	s := new(SessionSummary)
 	if len(raw) == 0 || json.Unmarshal(raw, s) != nil || s.Intent+s.Outcome == "" {
@@ -50,9 +50,9 @@ func ParseSummary(raw json.RawMessage) *SessionSummary {
 	return s
 }
 
-// SetSummary puts a summary into the session's metadata in the checkpoint id in
-// v1Tree, and returns the new tree: ErrNotFound if it isn't there. Nothing else
-// changes. Only objects are written.
+// SetSummary sets the summary in the session's metadata in v1Tree, and returns the new tree. It
+// returns ErrNotFound if the checkpoint or the session isn't there. Nothing else changes. Only
+// objects are written.
 func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (tree git.OID, err error) {
 	defer func() {
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Keys of the trailers in commit messages.
 const (
-	// TrailerKey is in the user's commits, the others only in ours.
+	// TrailerKey is used in the user's commits, the other keys only in the program's.
 	TrailerKey  = "Entire-Checkpoint"
 	SessionKey  = "Entire-Session"
 	StrategyKey = "Entire-Strategy"
@@ -19,16 +19,15 @@ const (
 	branchKey   = "Ephemeral-branch"
 )
 
-// noLink is the value of the trailer in a message whose author wants no link.
+// noLink is the value of the trailer in a message whose author declines a link.
 const noLink = "none"
 
-// scissors ends the line below which git shows the diff in a message file.
+// scissors is the end of the line below which git shows the diff in a message file.
 const scissors = " ------------------------ >8 ------------------------"
 
-// IDs returns the checkpoint ids of a commit message in order, each once. A
-// line counts wherever it is, indented or not, if it has the key, 12 hex
-// digits, and then nothing or a space. Commented lines don't count, nor what
-// follows git's scissors line.
+// IDs returns the checkpoint ids in a commit message in order, without duplicates. A line counts
+// anywhere, indented or not, if it consists of the key and 12 hex digits, optionally followed by
+// white space and more text. Commented lines and the text after git's scissors line don't count.
 func IDs(message string) []ID {
 	var ids []ID
 	for line := range strings.Lines(message) {
@@ -42,12 +41,12 @@ func IDs(message string) []ID {
 	return ids
 }
 
-// IDsOf returns the checkpoint ids of a commit: those of its message, and those that are kept
-// beside it where no hook could write into the message.
+// IDsOf returns the checkpoint ids of a commit: those in its message, and those in the note that is
+// kept beside it if no hook could edit the message.
 func IDsOf(c git.Commit) []ID { return IDs(c.Message + "\n" + c.Note) }
 
-// Declines reports whether a commit message has the trailer with the value none: its
-// author wants no link.
+// Declines reports whether the author of a commit message declines a link: the message has the
+// trailer with the value none.
 func Declines(message string) bool {
 	for line := range strings.Lines(message) {
 		if isScissors(line) {
@@ -65,14 +64,14 @@ func declines(line string) bool {
 	return found && strings.EqualFold(strings.TrimSpace(value), noLink)
 }
 
-// StripDeclined returns the message without the lines for which [Declines] is true, as
-// [StripIDs] does.
+// StripDeclined returns the message without the lines for which [Declines] is true, like
+// [StripIDs].
 func StripDeclined(message string) string { return stripLines(message, declines) }
 
-// StripIDs returns the message without the lines that begin with the trailer.
-// A blank line is dropped where two would meet, or where one would end the
-// message. Indented lines, comments and what follows the scissors stay, and a
-// message without the trailer stays as it is.
+// StripIDs returns the message without the lines that begin with the trailer. A blank line is
+// dropped if a removal leaves two together or one at the end of the message. Indented lines,
+// comments and the text after the scissors line stay, and a message without the trailer is returned
+// unchanged.
 func StripIDs(message string) string {
 	return stripLines(message, func(line string) bool {
 		_, ok := lineID(line)
@@ -108,7 +107,7 @@ func stripLines(message string, goes func(line string) bool) string {
 	return strings.Join(kept, "") + rest
 }
 
-// lineID reads a line that begins with the trailer.
+// lineID parses a line that begins with the trailer.
 func lineID(line string) (ID, bool) {
 	value, found := strings.CutPrefix(line, TrailerKey+":")
 	if !found {
@@ -122,7 +121,7 @@ func lineID(line string) (ID, bool) {
 	return id, err == nil
 }
 
-// isScissors allows for any core.commentChar.
+// isScissors reports whether a line is git's scissors line, with any core.commentChar.
 func isScissors(line string) bool {
 	comment, found := strings.CutSuffix(strings.TrimRight(line, "\r\n"), scissors)
 	return found && comment != "" && !strings.ContainsAny(comment, " \t")

@@ -11,21 +11,21 @@ import (
 // UnsureKey is the key of lines in the note beside a commit without a checkpoint.
 const UnsureKey = "Entire-Unsure"
 
-// UnsureLines are lines of a file of which a session wrote some, though the file is no share of
-// it (docs/formats/authorship.md).
+// UnsureLines are lines of a file, some of which a session wrote, although the file is not part of
+// its share (docs/formats/authorship.md).
 type UnsureLines struct {
 	Path string
-	// Blob is the file that Lines count the lines of.
+	// Blob is the file to which the line numbers refer.
 	Blob  git.OID
 	Lines LineRanges
 }
 
-// String returns the line of the note.
+// String returns the lines as a line of the note.
 func (u UnsureLines) String() string {
 	return UnsureKey + ": " + string(u.Blob) + " " + u.Lines.String() + " " + cquote.Path(u.Path)
 }
 
-// UnsureOf returns the unsure lines that a note has. What can't be read is left out.
+// UnsureOf returns the unsure lines in a note. It skips malformed lines.
 func UnsureOf(note string) []UnsureLines {
 	var found []UnsureLines
 	for line := range strings.Lines(note) {

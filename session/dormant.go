@@ -15,17 +15,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Pending returns the sessions for which a commit hook may have something to
-// do, and the errors of states that can't be read. Hundreds of old sessions
-// cost it a stat each: an index names those that were seen with nothing
-// pending, by size and time of the state file.
+// Pending returns the sessions for which a commit hook may have something to do, and the errors of
+// states that can't be read. Old sessions cost one stat each: an index lists the size, time and
+// inode of state files that were found with nothing pending.
 //
-// The folder is looked through once for a Store, whose life is that of a hook.
-// A session that begins after that is seen if this Store saves it; of the
-// others the states are always read anew.
+// The folder is listed once per Store, which lives as long as a hook. Sessions that begin later are
+// found only if this Store saves them. The states of the sessions found are read anew at each call.
 func (s *Store) Pending() ([]*State, []error) { return s.PendingBut("") }
 
-// PendingBut is Pending without the session id, whose state isn't read.
+// PendingBut is Pending without the session id, whose state is not read.
 func (s *Store) PendingBut(id string) ([]*State, []error) {
 	var found map[string]*State
 	if !s.scanned {
@@ -34,19 +32,19 @@ func (s *Store) PendingBut(id string) ([]*State, []error) {
 	return s.read(found, id)
 }
 
-// Glance is Pending for callers that may miss a session that another version of
-// the tool has taken up again: what the index names is believed.
+// Glance is Pending for callers that may miss a session which another version of the tool has
+// resumed: sessions in the index are skipped without a stat.
 func (s *Store) Glance() ([]*State, []error) {
 	if !s.scanned {
 		found := s.scan(true)
-		s.scanned = false // a closer look does it all
+		s.scanned = false // only a full scan counts
 		return s.read(found, "")
 	}
 	return s.read(nil, "")
 }
 
-// RestingSince returns the sessions with nothing pending whose states were written since a
-// time. Those that can't be read are left out.
+// RestingSince returns the sessions with nothing pending whose states were written since at.
+// Unreadable states are left out.
 func (s *Store) RestingSince(at time.Time) []*State {
 	if !s.scanned {
 		s.scan(false)
@@ -63,8 +61,8 @@ func (s *Store) RestingSince(at time.Time) []*State {
 	return states
 }
 
-// read loads the states that may have something pending, less those that were found
-// by a scan just now, and without the session id.
+// read loads the states that may have something pending, except that of the session id. States in
+// found, which a scan has just read, are not read again.
 func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
 	var states []*State
 	var failed []error
@@ -77,7 +75,7 @@ func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
 			state, err = s.load(name)
 		}
 		switch {
-		case errors.Is(err, ErrNotFound): // removed meanwhile
+		case errors.Is(err, ErrNotFound): // removed in the meantime
 		case err != nil:
 			failed = append(failed, err)
 		case state.Pending():
@@ -87,9 +85,9 @@ func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
 	return states, failed
 }
 
-// scan finds the sessions that aren't known to have nothing pending, by the
-// stamps of their files, and returns their states as far as they can be read. With
-// believed the stamps of those in the index are taken from there.
+// scan finds the sessions that may have something pending, by the stamps of their files, and
+// returns those of their states that it could read. With believed, sessions in the index are
+// skipped without a look at their files.
 func (s *Store) scan(believed bool) map[string]*State {
 	s.scanned, s.awake, s.changed = true, nil, map[string]int64{}
 	found := map[string]*State{}
@@ -128,7 +126,7 @@ func (s *Store) scan(believed bool) map[string]*State {
 	return found
 }
 
-// appendStamp appends what a state file has anew whenever it is written.
+// appendStamp appends a stamp of a state file, which changes with every write.
 func appendStamp(stamp []byte, info *dirfd.Stat) []byte {
 	const base = 36
 	stamp = strconv.AppendInt(stamp, info.Size, base)
@@ -150,8 +148,8 @@ func (s *Store) readDormant() map[string]string {
 	return known
 }
 
-// writeDormant adds sessions to the index when it lags by more than a few. A
-// failure costs only time, so it is not reported.
+// writeDormant updates the index when at least 8 sessions are missing from it. Errors are ignored:
+// a stale index costs only time.
 func (s *Store) writeDormant(known, fresh map[string]string) {
 	const lag = 8
 	if len(fresh) < lag {

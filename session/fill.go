@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Fill is how full a session's context is, as the agent itself reported: the side
-// file of kind ContextKind.
+// Fill records how full a session's context is, as the agent reported it, in the side file of kind
+// ContextKind.
 type Fill struct {
 	SessionID string `json:"session_id"`
-	// Tokens are in the context, Window is how many fit, Percent their share.
+	// Tokens is the number of tokens in the context, Window its size, Percent their ratio.
 	Tokens  int64     `json:"tokens"`
 	Window  int64     `json:"window"`
 	Percent int       `json:"percent"`
 	At      time.Time `json:"at"`
 }
 
-// Fill returns what was written last for the session id; false if nothing that
-// can be read.
+// Fill returns the last recorded fill of the session id, false if there is none or it can't be
+// read.
 func (s *Store) Fill(id string) (Fill, bool) {
 	var f Fill
 	if CheckID(id) != nil {
@@ -31,8 +31,8 @@ func (s *Store) Fill(id string) (Fill, bool) {
 	return f, true
 }
 
-// SetFill writes the fill of a session that has a state, unless it is recorded
-// already, and reports whether it wrote.
+// SetFill records the fill of a session and reports whether it wrote. It writes nothing if the fill
+// is unchanged, apart from the time, or if the session has no state.
 func (s *Store) SetFill(f Fill) (bool, error) {
 	if err := CheckID(f.SessionID); err != nil {
 		return false, err

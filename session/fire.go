@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrNoWork means that an event was fired without the work of one of its actions.
+// ErrNoWork means that an event was fired without a function for one of its actions.
 var ErrNoWork = errors.New("no work for the action")
 
-// Work is how the actions of the table are executed that are more than a note in
-// the state. Only those that the fired event can have must be set.
+// Work holds the functions for those actions of the table that do more than change the state. Only
+// those for the actions of the fired event must be set.
 type Work struct {
 	Now       func() time.Time
 	BeginTurn func(*State) error
@@ -20,9 +20,9 @@ type Work struct {
 	Condense  func(*State) error
 }
 
-// Fire executes the actions that event has on s, in the order of the table, up to
-// the first that fails. It returns the next phase, which the caller sets once its
-// own part of the event is done. The error is that of the work.
+// Fire executes the actions for event on s, in the order of the table, up to the first that fails.
+// It returns the next phase, which the caller sets after its own part of the event. The error is
+// that of the failed action.
 func Fire(s *State, event Event, w Work) (Phase, error) {
 	step := Transition(s.Phase, event)
 	for _, action := range step.Actions {
@@ -47,8 +47,8 @@ func Fire(s *State, event Event, w Work) (Phase, error) {
 		case Finalize:
 			do = w.Finalize
 		case Condense, CondenseIfTouched:
-			// The condition was checked by MayCondense when the share was decided:
-			// since then the commit's message names the checkpoint.
+			// MayCondense checked the condition when the share was decided. By now the commit's
+			// message names the checkpoint.
 			do = w.Condense
 		}
 		if do == nil {

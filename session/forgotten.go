@@ -11,13 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// ForgottenKind is the side file of a session whose state was removed on
-// purpose: how much of its transcript no longer counts.
+// ForgottenKind is the side file of a session whose state was removed on purpose. It records how
+// much of the transcript no longer counts.
 const ForgottenKind = "forgotten"
 
-// Forget removes the session's state and its side files, as Remove does. If the
-// session goes on, its transcript counts from upTo. The note of that is durable
-// before the state goes.
+// Forget removes the session's state and its side files, as Remove does. If the session goes on,
+// its transcript counts from upTo. That position is recorded durably before the state is removed.
 func (s *Store) Forget(id string, upTo transcript.Cursor) error {
 	if err := CheckID(id); err != nil {
 		return err
@@ -38,9 +37,9 @@ func (s *Store) Forget(id string, upTo transcript.Cursor) error {
 	return s.Remove(id)
 }
 
-// Forgotten returns where the transcript of a session begins to count: the
-// beginning, unless the session was forgotten. The note stays, so that it holds
-// whenever the session's state is made or its transcript is read anew.
+// Forgotten returns the position from which the transcript of a session counts: the beginning,
+// unless the session was forgotten. The record is kept, so that it also applies whenever the
+// session's state is created or its transcript is read again.
 func (s *Store) Forgotten(id string) (transcript.Cursor, error) {
 	var at transcript.Cursor
 	if err := CheckID(id); err != nil {

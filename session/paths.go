@@ -10,9 +10,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cquote"
 )
 
-// Paths are file names as git has them, which may be any bytes. In JSON, where
-// only Unicode can stand, a name that is not UTF-8, or that begins with a
-// quote, is quoted as git quotes it: "\303\251.txt" with the quotes.
+// Paths are file names as git has them, which may be any bytes. JSON holds only Unicode, so a name
+// that is not UTF-8 or that begins with a quote is quoted as git quotes it: "\303\251.txt",
+// including the quotes.
 type Paths []string
 
 // MarshalJSON encodes the names.
@@ -28,7 +28,7 @@ func (p Paths) MarshalJSON() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalJSON decodes the names; null is none.
+// UnmarshalJSON decodes the names; null is the empty list.
 func (p *Paths) UnmarshalJSON(data []byte) error {
 	var quoted []string
 	if err := json.Unmarshal(data, &quoted); err != nil {
@@ -41,7 +41,7 @@ func (p *Paths) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Path is one such name.
+// Path is a single file name, encoded as those in Paths.
 type Path string
 
 // MarshalText encodes the name.
@@ -60,12 +60,12 @@ func quotePath(name string) string {
 	return cquote.Quote(name)
 }
 
-// unquotePath is the inverse; a name that isn't quoted right is itself.
+// unquotePath is the inverse of quotePath. It returns malformed names unchanged.
 func unquotePath(name string) string {
 	if !strings.HasPrefix(name, `"`) {
 		return name
 	}
-	// Git's escapes are a part of Go's.
+	// Git's escapes are a subset of Go's.
 	if plain, err := strconv.Unquote(name); err == nil {
 		return plain
 	}

@@ -3,8 +3,7 @@ package session
 // Phase is the phase of a session.
 type Phase string
 
-// The phases, as written in the state file. The empty phase of a session
-// not seen before is Idle.
+// The phases, as written in the state file. A session without a phase is Idle.
 const (
 	Idle   Phase = "idle"
 	Active Phase = "active"
@@ -23,12 +22,12 @@ func parsePhase(s string) Phase {
 	}
 }
 
-// Event is what happens to a session.
+// Event is an event in the life of a session.
 type Event string
 
-// The events. TaskStep is what a subagent begins, does or ends; Complete is the
-// repair of a turn that ended before its checkpoints were complete; GitCommit is
-// a commit linked to the session.
+// The events. TaskStep is the start, a step or the end of a subagent; Complete is the repair of a
+// turn that ended before its checkpoints were complete; GitCommit is a commit linked to the
+// session.
 const (
 	Start     Event = "SessionStart"
 	TurnStart Event = "TurnStart"
@@ -45,14 +44,14 @@ type Action string
 
 // The actions.
 const (
-	Touch             Action = "Touch"             // note the time of the interaction
+	Touch             Action = "Touch"             // record the time of the interaction
 	BeginTurn         Action = "BeginTurn"         // new turn id, transcript position
-	SaveTurn          Action = "SaveTurn"          // shadow checkpoint of what the turn changed
+	SaveTurn          Action = "SaveTurn"          // turn checkpoint of the changed files
 	Finalize          Action = "Finalize"          // complete the checkpoints of the turn
 	Condense          Action = "Condense"          // write the session into the commit's checkpoint
-	CondenseIfTouched Action = "CondenseIfTouched" // the same; without pending files the session has no share
-	ClearEnded        Action = "ClearEnded"        // remove the time of the end: the session goes on
-	MarkEnded         Action = "MarkEnded"         // note the time of the end
+	CondenseIfTouched Action = "CondenseIfTouched" // Condense if files are pending; else no share
+	ClearEnded        Action = "ClearEnded"        // remove the time of the end
+	MarkEnded         Action = "MarkEnded"         // record the time of the end
 )
 
 // Step is the next phase, and the actions to execute before it is saved.
@@ -68,7 +67,7 @@ type Rule struct {
 	Step  Step
 }
 
-// Rules is the whole machine, in the order of its diagram.
+// Rules returns the whole state machine, in the order of its diagram.
 func Rules() []Rule {
 	return []Rule{
 		{Idle, Start, Step{Idle, nil}},
@@ -97,8 +96,8 @@ func Rules() []Rule {
 	}
 }
 
-// Transition returns what event does to a session in phase from. It is pure;
-// an unknown phase counts as Idle and an unknown event changes nothing.
+// Transition returns the effect of event on a session in phase from. It is pure; an unknown phase
+// counts as Idle and an unknown event changes nothing.
 func Transition(from Phase, event Event) Step {
 	from = parsePhase(string(from))
 	for _, r := range Rules() {

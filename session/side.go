@@ -13,25 +13,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Side is a file beside a state that only grows. The state has its valid
-// length; what a crash left beyond that is written over.
+// Side is an append-only file beside a state. The state records its valid length; bytes beyond it,
+// left by a crash, are overwritten.
 //
-// Bytes that a saved state counts as valid are never written over: what begins
-// anew goes into a second file, and the state records which of the two holds
-// (Names). So each state, the old as well as the new, has the side files that
-// belong to it.
+// Bytes that a saved state counts as valid are never overwritten: a new beginning goes into a
+// second file, and the state records which of the two is valid (Names). So the old state and the
+// new one each have the side files that belong to them.
 type Side struct{ path string }
 
-// sideDir is the folder of the side files, so that the states, which are looked
-// through, are by themselves.
+// sideDir is the folder of the side files. They are kept apart from the states because the folder
+// of the states is listed often.
 const sideDir = "side"
 
-// Side names the side file of the session id for one kind of record.
+// Side returns the side file of the session id for one kind of record.
 func (s *Store) Side(id, kind string) Side {
 	return Side{path: filepath.Join(s.SideDir(), id+"."+kind)}
 }
 
-// The kinds of side files that belong to a state and count only with it.
+// The kinds of side files that are valid only together with a state.
 const (
 	PromptsKind   = "prompts"
 	UsageKind     = "usage"
@@ -40,10 +39,10 @@ const (
 	UntrackedKind = "untracked"
 )
 
-// secondName is what the kind of the second of two files ends in.
+// secondName is the suffix of the kind in the name of the second file.
 const secondName = "2"
 
-// SideKinds are the kinds of side files that a session may have.
+// SideKinds returns the kinds of side files that a session may have.
 func SideKinds() []string {
 	kinds := []string{PromptsKind, UsageKind, SegmentsKind, StepsKind, UntrackedKind}
 	for _, kind := range slices.Clone(kinds) {
@@ -52,8 +51,7 @@ func SideKinds() []string {
 	return append(kinds, RecallKind, ContextKind, OpeningKind, PromptBriefKind)
 }
 
-// Names records for each side file whether the state counts the second of its two
-// names.
+// Names records for each side file whether the state refers to the second of its two names.
 type Names struct {
 	Prompts   bool `json:"prompts,omitempty"`
 	Usage     bool `json:"usage,omitempty"`
@@ -76,7 +74,7 @@ func (n *Names) second(kind string) *bool {
 	}
 }
 
-// SideOf names the side file of one kind that the state counts.
+// SideOf returns the side file of one kind to which the state refers.
 func (s *Store) SideOf(state *State, kind string) Side {
 	second := *state.Recorder.Second.second(kind)
 	if kind == SegmentsKind {
@@ -85,7 +83,7 @@ func (s *Store) SideOf(state *State, kind string) Side {
 	return s.Side(state.ID, nameOf(kind, second))
 }
 
-// SegmentsOf names the file of closed segments that goes with stored.
+// SegmentsOf returns the file of closed segments that belongs to stored.
 func (s *Store) SegmentsOf(id string, stored Segments) Side {
 	return s.Side(id, nameOf(SegmentsKind, stored.Second))
 }
@@ -98,27 +96,26 @@ func nameOf(kind string, second bool) string {
 	return kind
 }
 
-// Renew lets the side file of one kind begin anew, under the name that the
-// state on disk doesn't count.
+// Renew starts a new side file of one kind, under the name to which the state on disk doesn't
+// refer.
 func (s *State) Renew(kind string) {
 	*s.Recorder.Second.second(kind) = !*s.saved.second(kind)
 }
 
-// The kinds that saved contexts need. They are replaced as a whole, and can
-// all be lost.
+// The kinds for saved contexts. The files are replaced as a whole, and losing them is no error.
 const (
-	// RecallKind is what is known of the session's context.
+	// RecallKind holds the memory of the session's context.
 	RecallKind = "recall"
-	// ContextKind is how full the context is, as the agent's status line was given it.
+	// ContextKind holds the fill of the context, as the agent passed it to its status line.
 	ContextKind = "context"
-	// OpeningKind is what the session was given when it started.
+	// OpeningKind holds the text that the session was given when it started.
 	OpeningKind = "opening"
-	// PromptBriefKind is the saved context whose brief is due with the session's first
-	// prompt; the file exists until then.
+	// PromptBriefKind holds the saved context whose brief is due with the session's first prompt;
+	// the file exists until then.
 	PromptBriefKind = "prompt-brief"
 )
 
-// Read returns the first valid bytes; an error if the file is shorter.
+// Read returns the first valid bytes. A shorter file is an error.
 func (f Side) Read(valid int64) ([]byte, error) {
 	if valid == 0 {
 		return nil, nil
@@ -133,14 +130,14 @@ func (f Side) Read(valid int64) ([]byte, error) {
 	return data[:valid], nil
 }
 
-// Scan hands the first valid bytes to yield, which must not keep them, in pieces
-// of whole records of the size given; an error if the file is shorter.
+// Scan passes the first valid bytes to yield in pieces of whole records, each of the given size.
+// yield must not keep them. A shorter file is an error.
 func (f Side) Scan(valid int64, size int, yield func(records []byte)) error {
 	const piece = 64 << 10
 	if valid == 0 {
 		return nil
 	}
-	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
+	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
 		return fmt.Errorf("read side file: %w", err)
 	}
@@ -157,7 +154,7 @@ func (f Side) Scan(valid int64, size int, yield func(records []byte)) error {
 	return errors.Join(err, file.Close())
 }
 
-// Check reports whether the file has its first valid bytes: ErrCorrupt if not.
+// Check returns ErrCorrupt if the file is missing or shorter than valid bytes.
 func (f Side) Check(valid int64) error {
 	if valid == 0 {
 		return nil
@@ -173,12 +170,11 @@ func (f Side) Check(valid int64) error {
 	}
 }
 
-// Paths returns what is synced before a state counts on the file: it and its directory.
+// Paths returns the file and its directory, to be synced before a state refers to the file.
 func (f Side) Paths() []string { return []string{f.path, filepath.Dir(f.path)} }
 
-// Append writes data after the first valid bytes and returns the new valid
-// length, which counts only once the state is saved with it. A file that is
-// shorter is ErrCorrupt.
+// Append writes data after the first valid bytes and returns the new valid length, which takes
+// effect when a state with it is saved. A file that is shorter than valid is ErrCorrupt.
 func (f Side) Append(valid int64, data []byte) (int64, error) {
 	if len(data) == 0 {
 		return valid, nil
@@ -194,7 +190,7 @@ func (f Side) Append(valid int64, data []byte) (int64, error) {
 		return valid, err
 	}
 	info, err := file.Stat()
-	if err == nil && info.Size() < valid { // a write would put a hole in the place of lost bytes
+	if err == nil && info.Size() < valid { // a write would leave a hole in place of the lost bytes
 		err = fmt.Errorf("%d bytes of %d: %w", info.Size(), valid, ErrCorrupt)
 	}
 	if err == nil {
@@ -206,7 +202,7 @@ func (f Side) Append(valid int64, data []byte) (int64, error) {
 	return valid + int64(len(data)), nil
 }
 
-// Replace writes the whole file anew.
+// Replace replaces the whole file.
 func (f Side) Replace(data []byte) error {
 	if err := disk.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return err
@@ -214,18 +210,18 @@ func (f Side) Replace(data []byte) error {
 	return disk.WriteCache(f.path, data, 0o600)
 }
 
-// Sync makes what was appended durable.
+// Sync syncs the file and its directory.
 func (f Side) Sync() error {
 	return disk.SyncFiles([]string{f.path}, []string{filepath.Dir(f.path)})
 }
 
-// Exists reports whether there is a file.
+// Exists reports whether the file exists.
 func (f Side) Exists() bool {
 	_, err := os.Lstat(f.path)
 	return err == nil
 }
 
-// Remove removes the file, if there is one.
+// Remove removes the file; a missing file is not an error.
 func (f Side) Remove() error {
 	if err := disk.Step("remove", f.path); err != nil {
 		return err
@@ -236,7 +232,7 @@ func (f Side) Remove() error {
 	return nil
 }
 
-// ReadAll returns the whole file, nil if there is none.
+// ReadAll returns the whole file, nil if it doesn't exist.
 func (f Side) ReadAll() ([]byte, error) {
 	data, err := disk.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

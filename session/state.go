@@ -11,10 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// State is what is known of one session between two hooks, as it is in
-// <git common dir>/entire-sessions/<id>.json. docs/formats/session.md is the
-// format; the fields up to Recorder are those of other versions of the tool,
-// and fields unknown to this one survive a load and save.
+// State is the recorded state of a session between two hooks. It is stored in
+// <git common dir>/entire-sessions/<id>.json; docs/formats/session.md describes the format. The
+// fields up to Recorder are shared with other versions of the tool; fields unknown to this version
+// survive a load and save.
 type State struct {
 	ID                  string          `json:"session_id"`
 	CLIVersion          string          `json:"cli_version,omitempty"`
@@ -44,134 +44,130 @@ type State struct {
 	Recorder Recorder `json:"recorder,omitzero"`
 
 	unknown map[string]json.RawMessage
-	// saved are the names of the side files that the state on disk counts.
+	// saved holds the names of the side files that the state on disk refers to.
 	saved Names
 }
 
-// Recorder is this program's own part of the state: how far the transcript is
-// read and stored, and what the running turn has done so far.
+// Recorder is this program's own part of the state: how far the transcript has been read and
+// stored, and what the running turn has done so far.
 type Recorder struct {
-	// Agent is the process that the session runs in, zero if unknown.
+	// Agent is the process in which the session runs, zero if unknown.
 	Agent Process `json:"agent,omitzero"`
 	// Background reports whether tasks were running at the last stop.
 	Background bool `json:"background,omitempty"`
-	// Cursor is where the next scan of the transcript begins.
+	// Cursor is the position at which the next scan of the transcript begins.
 	Cursor transcript.Cursor `json:"cursor,omitzero"`
-	// Model is the name of the model of the agent's last message.
+	// Model is the name of the model that wrote the agent's last message.
 	Model string `json:"model,omitempty"`
-	// LastUUID is that of the last line scanned which had one.
+	// LastUUID is the uuid of the last scanned line that has one.
 	LastUUID string `json:"last_uuid,omitempty"`
-	// Expect is a digest of the last message that a stop reported and the
-	// transcript didn't have yet, Said of the last one that it has.
+	// Expect is a digest of the last message that a stop reported before the transcript had it,
+	// Said a digest of the last message in the transcript.
 	Expect string `json:"expect,omitempty"`
 	Said   string `json:"said,omitempty"`
-	// Turn is the turn that is running, or that no stop has saved yet.
+	// Turn is the running turn, or one that no stop has saved yet.
 	Turn Turn `json:"turn,omitzero"`
-	// Since names for each pending file the transcript line at which the turn
-	// began that touched it last.
+	// Since maps each pending file to the transcript line at which the last turn that touched it
+	// began.
 	Since map[string]int `json:"since,omitempty"`
-	// Counted is what all checkpoints of the session have counted so far, and
-	// CountedBefore what those before the last one had.
+	// Counted is the token count of all checkpoints of the session so far, CountedBefore the count
+	// before the last of them.
 	Counted       Tokens `json:"counted,omitzero"`
 	CountedBefore Tokens `json:"counted_before,omitzero"`
-	// CountedIn is the checkpoint that was counted last.
+	// CountedIn is the id of the checkpoint that was counted last.
 	CountedIn string `json:"counted_in,omitempty"`
-	// Linked are the checkpoints of the session's last commits, the last one last.
+	// Linked holds the ids of the checkpoints of the session's last commits, oldest first.
 	Linked []string `json:"linked,omitempty"`
-	// Applied is the nonce of the last commit decision carried out.
+	// Applied is the nonce of the last commit decision that was carried out.
 	Applied string `json:"applied,omitempty"`
 	// Prompts, Usage and Steps are the valid lengths of the side files, in bytes.
 	Prompts int64 `json:"prompts,omitempty"`
 	Usage   int64 `json:"usage,omitempty"`
 	Steps   int64 `json:"steps,omitempty"`
-	// Second are the side files that are under the second of their names.
+	// Second records which side files use the second of their two names.
 	Second Names `json:"second,omitzero"`
 	// Stored is how far the transcript is stored in git.
 	Stored Segments `json:"stored,omitzero"`
-	// Seen is the snapshot that goes with the list of untracked files.
+	// Seen is the snapshot that belongs to the list of untracked files.
 	Seen Seen `json:"seen,omitzero"`
-	// Unlisted reports whether the list of untracked files at the session's start is
-	// not made yet.
+	// Unlisted reports whether the untracked files at the session's start have not been listed yet.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// Shared are pending files that another session may have changed: both were
-	// at work, and no edit tool named them.
+	// Shared holds the pending files that another session may have changed: both sessions were
+	// active, and no edit tool named the files.
 	Shared Paths `json:"shared,omitempty"`
-	// Tasks are the subagents that run, or whose checkpoints no commit has taken
-	// up yet.
+	// Tasks are the subagents that are running, or whose checkpoints no commit has taken up yet.
 	Tasks []Task `json:"tasks,omitempty"`
-	// Agents is how far the transcripts of subagents are read.
+	// Agents records how far the transcripts of subagents have been read.
 	Agents Agents `json:"agents,omitzero"`
-	// Due is what the auto-commit strategy has to commit.
+	// Due holds the files that the auto-commit strategy has to commit.
 	Due Due `json:"due,omitzero"`
-	// Incomplete are checkpoints whose transcript is not stored to its end.
+	// Incomplete holds the ids of checkpoints whose transcript is not stored to its end.
 	Incomplete []string `json:"incomplete,omitempty"`
 }
 
-// Seen is a snapshot of a worktree.
+// Seen identifies a snapshot of a worktree.
 type Seen struct {
 	Version int    `json:"version"`
 	Lineage string `json:"lineage"`
 }
 
-// Due is what turns changed and nobody has committed yet, where each turn gets
-// a commit.
+// Due holds uncommitted changes of turns, for the strategy that commits each turn.
 type Due struct {
 	// Files are pending files.
 	Files Paths `json:"files,omitempty"`
-	// Subject is that of the commit, redacted.
+	// Subject is the subject of the commit, redacted.
 	Subject string `json:"subject,omitempty"`
-	// Index is the time of git's index where the turn was the last to write it.
+	// Index is the time of git's index if the turn was the last to write it, else zero.
 	Index time.Time `json:"index,omitzero"`
 }
 
-// Process names a process so that a later one with its number isn't taken for
-// it.
+// Process identifies a process. Start distinguishes it from a later process with the same PID.
 type Process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start,omitempty"`
 }
 
-// Turn is what is known of a turn before its stop.
+// Turn holds the data of a turn before its stop.
 type Turn struct {
 	// Start is the file system's time at the prompt.
 	Start time.Time `json:"start,omitzero"`
-	// Line is where the turn begins in the transcript.
+	// Line is the transcript line at which the turn begins.
 	Line int `json:"line,omitempty"`
 	// Edits are the absolute paths that edit tools named.
 	Edits []string `json:"edits,omitempty"`
-	// Calls are the tool calls that can write anything.
+	// Calls are the tool calls that can write any file.
 	Calls []transcript.Call `json:"calls,omitempty"`
-	// Timed reports whether the turn's lines carry times of the turn.
+	// Timed reports whether transcript lines of the turn have times.
 	Timed bool `json:"timed,omitempty"`
-	// Mixed reports that pending files were found changed at the prompt while another session
-	// was at work: whose the changes are isn't known.
+	// Mixed reports that pending files had already changed at the prompt while another session was
+	// active, so that the author of the changes is unknown.
 	Mixed bool `json:"mixed,omitempty"`
-	// Prompts are the redacted prompts of the turn, Summary its last words.
+	// Prompts are the redacted prompts of the turn, Summary its last message.
 	Prompts []string `json:"prompts,omitempty"`
 	Summary string   `json:"summary,omitempty"`
 }
 
-// Segments is how far a session's transcript is stored: closed segments, whose
-// object ids stand in the side file, and an open one that still grows.
+// Segments records how far a session's transcript is stored: closed segments, whose object ids are
+// in the side file, and an open one that still grows.
 type Segments struct {
-	// Raw is the offset in the live transcript up to which it is stored, Lines
-	// the number of lines before it.
+	// Raw is the offset in the live transcript up to which it is stored, Lines the number of lines
+	// before it.
 	Raw   int64 `json:"raw"`
 	Lines int   `json:"lines"`
 	// Closed is the number of closed segments.
 	Closed int `json:"closed,omitempty"`
-	// Open is the blob of the open segment, empty if there is none, and OpenRaw
-	// the offset in the live transcript where it begins.
+	// Open is the id of the open segment's blob, empty if there is none, and OpenRaw the offset of
+	// the segment in the live transcript.
 	Open    string `json:"open,omitempty"`
 	OpenRaw int64  `json:"open_raw,omitempty"`
-	// Hash is the saved state of the SHA-256 over all that is stored.
+	// Hash is the saved state of the SHA-256 over the stored transcript.
 	Hash []byte `json:"hash,omitempty"`
-	// Second reports whether the ids are in the second of the two side files.
+	// Second reports whether the object ids are in the second of the two side files.
 	Second bool `json:"second,omitempty"`
 }
 
-// Anew is the beginning of storing the transcript once more, which leaves the
-// list of what is stored now alone.
+// Anew returns the start of a new list of segments, for storing the transcript again from its
+// beginning. It uses the other side file, so the current list stays intact.
 func (s Segments) Anew() Segments { return Segments{Second: !s.Second} }
 
 // Pending reports whether a commit hook may have something to do for the session.
@@ -179,7 +175,7 @@ func (s *State) Pending() bool {
 	return s.Phase != Ended || len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
 }
 
-// Total is the session's token count so far.
+// Total returns the session's token count so far.
 func (s *State) Total() Tokens {
 	if s.TokenUsage == nil {
 		return Tokens{}
@@ -187,8 +183,7 @@ func (s *State) Total() Tokens {
 	return *s.TokenUsage
 }
 
-// Touched adds paths to the pending files, with the turn's line as the place
-// where their story begins.
+// Touched adds paths to the pending files and records the line of the current turn for them.
 func (s *State) Touched(paths []string) {
 	if s.Recorder.Since == nil && len(paths) > 0 {
 		s.Recorder.Since = make(map[string]int, len(paths))
@@ -199,7 +194,7 @@ func (s *State) Touched(paths []string) {
 	s.FilesTouched = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.FilesTouched, paths))))
 }
 
-// Rename gives a pending file another name.
+// Rename changes the name of a pending file.
 func (s *State) Rename(from, to string) {
 	i, found := slices.BinarySearch(s.FilesTouched, from)
 	if !found {
@@ -234,7 +229,7 @@ func (s *State) Keep(paths []string) {
 	}
 }
 
-// decode reads a state file, fields of other versions included.
+// decode parses a state file, including fields of other versions.
 func decode(data []byte) (*State, error) {
 	s := new(State)
 	if err := json.Unmarshal(data, s); err != nil {
@@ -254,7 +249,7 @@ func decode(data []byte) (*State, error) {
 		"files_touched", "last_checkpoint_id", "agent_type", "token_usage", "transcript_identifier_at_start",
 		"transcript_path", "first_prompt", "prompt_attributions", "pending_prompt_attribution", "recorder",
 	}
-	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { // as the decoder matches names
+	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { // the decoder ignores case, too
 		return slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(k, name) })
 	})
 	if len(all) > 0 {

@@ -1,9 +1,9 @@
 // Package session records the conversations with agents: the state machine, as a
 // pure table, and the state of each session between two hooks.
 //
-// It writes nothing but <git common dir>/entire-sessions and never looks at
-// git. Its callers hold the repository's lock while they save a state, and
-// check that it is still the one that they have loaded (Stamp).
+// It writes only to <git common dir>/entire-sessions and never runs git. Callers hold the
+// repository's lock while they save a state, and first check that the state on disk is still the
+// one that they loaded (Stamp).
 package session
 
 import (
@@ -31,33 +31,32 @@ const (
 	stateExt = ".json"
 	// maxID bounds a session id, which becomes a file's name.
 	maxID = 200
-	// dormantName is the index of the sessions that commit hooks pass over.
+	// dormantName is the index of the sessions that commit hooks skip.
 	dormantName = ".dormant"
 )
 
-// Store is the folder of the session states of a repository. It is not safe
-// for concurrent use.
+// Store is the folder of the session states of a repository. It is not safe for concurrent use.
 type Store struct {
 	dir     string
 	scanned bool
 	awake   []string         // state files that may have something pending
-	changed map[string]int64 // when state files were written
+	changed map[string]int64 // modification times of state files
 }
 
-// Open names the store of the repository with the given common directory.
-// Nothing is read or made.
+// Open returns the store of the repository with the given common directory. It reads and creates
+// nothing.
 func Open(commonDir string) *Store {
 	return &Store{dir: filepath.Join(commonDir, "entire-sessions")}
 }
 
-// Dir is the folder.
+// Dir returns the folder of the states.
 func (s *Store) Dir() string { return s.dir }
 
-// SideDir is the folder of the side files, in Dir.
+// SideDir returns the folder of the side files, in Dir.
 func (s *Store) SideDir() string { return filepath.Join(s.dir, sideDir) }
 
-// CheckID reports whether id can name a session: it is not empty, no longer than
-// 200 bytes, holds no separator or control character, and begins with no dot.
+// CheckID returns ErrInvalid unless id can name a session: it must be valid UTF-8 of 1 to 200
+// bytes, without separators and control characters, and must not begin with a dot.
 func CheckID(id string) error {
 	bad := func(r rune) bool {
 		return r == '/' || r == '\\' || unicode.IsControl(r) || r == unicode.ReplacementChar
@@ -68,8 +67,8 @@ func CheckID(id string) error {
 	return nil
 }
 
-// Load reads the state of the session id: ErrInvalid, ErrNotFound or
-// ErrCorrupt if there is none that can be read.
+// Load reads the state of the session id. Its errors wrap ErrInvalid, ErrNotFound or ErrCorrupt
+// unless reading the file failed.
 func (s *Store) Load(id string) (*State, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
@@ -93,8 +92,8 @@ func (s *Store) load(name string) (*State, error) {
 	return state, nil
 }
 
-// Stamp is what the state of the session id has anew whenever it is saved,
-// empty if there is none.
+// Stamp returns a string that changes whenever the state of the session id is saved, "" if there is
+// no state.
 func (s *Store) Stamp(id string) string {
 	dir, err := dirfd.OpenRoot(s.dir)
 	if err != nil {
@@ -107,9 +106,8 @@ func (s *Store) Stamp(id string) string {
 	return string(appendStamp(nil, &info))
 }
 
-// Save writes the state durably, after the files and directories that it counts on:
-// these are synced before it replaces the state before. The folder is made when it is
-// missing.
+// Save writes the state durably and creates the folder if it is missing. The files and directories
+// in countsOn, to which the state refers, are synced before the state is replaced.
 func (s *Store) Save(state *State, countsOn ...string) error {
 	if err := CheckID(state.ID); err != nil {
 		return err
@@ -137,9 +135,9 @@ func (s *Store) Save(state *State, countsOn ...string) error {
 	return nil
 }
 
-// SetAside renames a state that can't be read, so that the session can begin
-// anew, and returns the new path. The caller holds the repository's lock. A
-// state that can be read, or is gone, is left alone: the path is empty then.
+// SetAside renames a state that can't be read, so that the session can begin anew, and returns the
+// new path. The caller holds the repository's lock. A readable or missing state is left alone; the
+// path is empty then.
 func (s *Store) SetAside(id string) (string, error) {
 	if _, err := s.Load(id); err == nil || errors.Is(err, ErrNotFound) {
 		return "", nil
@@ -154,8 +152,7 @@ func (s *Store) SetAside(id string) (string, error) {
 	return to, os.Rename(from, to)
 }
 
-// All returns every state that can be read, by id, and the errors of the
-// others.
+// All returns every readable state, sorted by id, and the errors of the others.
 func (s *Store) All() ([]*State, []error) {
 	var states []*State
 	var failed []error
@@ -170,7 +167,7 @@ func (s *Store) All() ([]*State, []error) {
 	return states, failed
 }
 
-// names are the state files, by name.
+// names returns the names of the state files, sorted.
 func (s *Store) names() []string {
 	dir, err := os.Open(s.dir)
 	if err != nil {
@@ -185,8 +182,8 @@ func (s *Store) names() []string {
 	return names
 }
 
-// Remove deletes the session's state and all that is beside it, the state
-// last: who is stopped on the way leaves a session that can be removed again.
+// Remove deletes the session's side files and then its state, so that a removal that was
+// interrupted can be repeated.
 func (s *Store) Remove(id string) error {
 	if err := CheckID(id); err != nil {
 		return err

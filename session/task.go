@@ -9,12 +9,12 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
-// Task is what is known of a subagent and the tool call that started it.
+// Task describes a subagent and the tool call that started it.
 type Task struct {
 	ToolUse string `json:"tool_use_id"`
 	// Agent is the subagent's id, empty until it is known.
 	Agent string `json:"agent_id,omitempty"`
-	// Type and Description are what the call says of it, redacted.
+	// Type and Description are taken from the call, redacted.
 	Type        string    `json:"type,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Turn        string    `json:"turn_id,omitempty"`
@@ -22,10 +22,10 @@ type Task struct {
 	// Steps is the number of its checkpoints before the last one.
 	Steps int       `json:"steps,omitempty"`
 	Phase TaskPhase `json:"phase,omitempty"`
-	// Answer is the uuid of the transcript's line with the call's result.
+	// Answer is the uuid of the transcript line with the call's result.
 	Answer string `json:"answer,omitempty"`
-	// Stored are the ids of the blobs with the subagent's transcript, redacted, as it was
-	// when the task ended. Git may remove them before a checkpoint has them.
+	// Stored are the ids of the blobs with the subagent's redacted transcript, as of the end of the
+	// task. Git may remove them before a checkpoint refers to them.
 	Stored []string `json:"stored,omitempty"`
 }
 
@@ -34,20 +34,20 @@ type TaskPhase string
 
 // The phases of a task.
 const (
-	TaskRunning    TaskPhase = ""           // and the agent waits for it
-	TaskBackground TaskPhase = "background" // and the agent goes on
-	TaskStopped    TaskPhase = "stopped"    // its last checkpoint is still to be made
+	TaskRunning    TaskPhase = ""           // the agent waits for it
+	TaskBackground TaskPhase = "background" // the agent does not wait for it
+	TaskStopped    TaskPhase = "stopped"    // its last checkpoint has not been made yet
 	TaskDone       TaskPhase = "done"
 )
 
-// Runs reports whether the task may still change something.
+// Runs reports whether the task may still change files.
 func (t *Task) Runs() bool { return t.Phase == TaskRunning || t.Phase == TaskBackground }
 
-// maxTasks bounds the tasks of a state.
+// maxTasks is the maximum number of tasks in a state.
 const maxTasks = 200
 
-// AddTask adds a task and returns it. Where there are too many the oldest that
-// is done goes, else the oldest.
+// AddTask adds a task and returns it. If there are maxTasks already, it removes the oldest one that
+// is done, or else the oldest.
 func (r *Recorder) AddTask(t Task) *Task {
 	if len(r.Tasks) >= maxTasks {
 		at := max(0, slices.IndexFunc(r.Tasks, func(t Task) bool { return t.Phase == TaskDone }))
@@ -57,8 +57,8 @@ func (r *Recorder) AddTask(t Task) *Task {
 	return &r.Tasks[len(r.Tasks)-1]
 }
 
-// FindTask returns the first task that is wanted, nil if there is none. It is
-// good until tasks are added or dropped.
+// FindTask returns the first wanted task, nil if there is none. The pointer is valid until tasks
+// are added or dropped.
 func (r *Recorder) FindTask(wanted func(*Task) bool) *Task {
 	for i := range r.Tasks {
 		if wanted(&r.Tasks[i]) {
@@ -68,8 +68,8 @@ func (r *Recorder) FindTask(wanted func(*Task) bool) *Task {
 	return nil
 }
 
-// DropTasks forgets the tasks that are done, and of those of turns that are kept the stored
-// transcripts, which a checkpoint has by now.
+// DropTasks removes the tasks that are done, except those of kept turns. From these it removes the
+// stored transcripts, which a checkpoint has by now.
 func (r *Recorder) DropTasks(kept func(turn string) bool) {
 	r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return t.Phase == TaskDone && !kept(t.Turn) })
 	for i := range r.Tasks {
@@ -79,16 +79,15 @@ func (r *Recorder) DropTasks(kept func(turn string) bool) {
 	}
 }
 
-// Agents is how far the transcripts of a session's subagents are read.
+// Agents records how far the transcripts of a session's subagents have been read.
 type Agents struct {
-	// Read are the places by the names of the files. A file without one is new
-	// if it changed after Since.
+	// Read holds the cursors by file name. A file without one is new if it changed after Since.
 	Read  map[string]transcript.Cursor `json:"read,omitempty"`
 	Since time.Time                    `json:"since,omitzero"`
 }
 
 // SubagentFiles lists the transcripts of the subagents of the session whose transcript is path:
-// those in its folder, those of tasks, and where there is no folder those that were read.
+// those in its folder, those of tasks and, if there is no folder, those read before.
 func (r *Recorder) SubagentFiles(path string) ([]subagents.File, error) {
 	files, err := subagents.Files(path)
 	if err != nil {

@@ -10,7 +10,7 @@ type Tokens struct {
 	Subagents     *Tokens `json:"subagent_tokens,omitempty"`
 }
 
-// Plus is the sum of two counts; what subagents used stays apart.
+// Plus returns the sum of two counts; the counts of subagents are added separately.
 func (t Tokens) Plus(o Tokens) Tokens {
 	t.Input += o.Input
 	t.CacheCreation += o.CacheCreation
@@ -21,7 +21,7 @@ func (t Tokens) Plus(o Tokens) Tokens {
 	return t
 }
 
-// Minus is what t counts beyond o.
+// Minus returns t less o.
 func (t Tokens) Minus(o Tokens) Tokens {
 	return t.Plus(o.negated())
 }
@@ -35,7 +35,7 @@ func (t Tokens) negated() Tokens {
 	return n
 }
 
-// sum is the sum of two counts of subagents, nil if it counts nothing.
+// sum returns the sum of two counts of subagents, nil if it is zero.
 func sum(a, b *Tokens) *Tokens {
 	var total Tokens
 	for _, t := range []*Tokens{a, b} {

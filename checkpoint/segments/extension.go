@@ -14,27 +14,27 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// MaxLine is the longest line that is stored. It is the chunk limit of other
-// versions, which can't read a longer one.
+// MaxLine is the maximum length of a stored line. It is the chunk limit of other versions, which
+// can't read a longer line.
 const MaxLine = 50 << 20
 
-// slowLine is the length from which a line may take long to be redacted.
+// slowLine is the length from which the redaction of a line may take long.
 const slowLine = 64 << 10
 
 // errBudget ends a scan.
 var errBudget = errors.New("budget spent")
 
-// extension is one call of Extend.
+// extension is the state of a call of Extend.
 type extension struct {
 	to Writer
 	st session.Segments
-	// before is the number of segments that were closed before, ids are those
-	// closed since.
+	// before is the number of segments that were closed before the call, ids are those closed
+	// since.
 	before int
 	ids    []git.OID
 	sum    hash.Hash
-	// text is the stored text of the open segment, begun reports that it has a
-	// line (which may be empty), dirty that its blob is not written.
+	// text is the stored text of the open segment. begun reports that it has a line (which may be
+	// empty), dirty that its blob has not been written.
 	text         bytes.Buffer
 	begun, dirty bool
 	// next is the offset at which the next line begins.
@@ -43,13 +43,13 @@ type extension struct {
 	broken error
 }
 
-// scan takes the lines up to the offset to, or as many as budget allows.
+// scan adds the lines up to the offset to, or as many as budget allows.
 func (e *extension) scan(ctx context.Context, path string, to, budget int64) error {
 	from := e.st.Raw
 	e.next = from
 	if from > 0 {
-		// If the last line was stored before its newline was written, the next one begins behind
-		// the newline.
+		// If the last line was stored before its newline was written, the next one begins after the
+		// newline.
 		err := transcript.Lines(ctx, path, from-1, from, func(last []byte, _ int64) error {
 			if len(last) > 0 {
 				e.next = from + 1
@@ -72,7 +72,7 @@ func (e *extension) scan(ctx context.Context, path string, to, budget int64) err
 	return err
 }
 
-// add takes one raw line, whose end is the offset behind it.
+// add adds one raw line, whose end is the offset after it.
 func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	begin := max(e.next, end-int64(len(line))-1)
 	stored, err := e.redact(ctx, line)
@@ -98,8 +98,8 @@ func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	e.text.Write(stored)
 	e.dirty = true
 	e.st.Raw, e.st.Lines, e.next = end, e.st.Lines+1, end
-	// The newline counts even if it is not there yet: whether it is must not
-	// move the cut.
+	// The newline counts even if it has not been written yet: its presence must not move the
+	// segment boundary.
 	size := int64(math.MaxInt64) // the raw size at which the segment ends
 	switch {
 	case e.st.Closed < smallSegments:
@@ -122,8 +122,8 @@ func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	return nil
 }
 
-// redact returns what is stored of a line. One that takes longer than a line may is
-// left out, as no later call would have more time.
+// redact returns the stored form of a line. If the redaction exceeds LineTimeout, the line is
+// omitted, as no later call would have more time.
 func (e *extension) redact(ctx context.Context, line []byte) ([]byte, error) {
 	within := ctx
 	if e.to.LineTimeout > 0 && len(line) >= slowLine {
@@ -141,13 +141,13 @@ func (e *extension) redact(ctx context.Context, line []byte) ([]byte, error) {
 	return stored, err
 }
 
-// Omitted replaces a line that is too long to be stored, or took too long to be
-// redacted.
+// Omitted returns the replacement of a line of size bytes that is too long to be stored or took too
+// long to be redacted.
 func Omitted(size int) []byte {
 	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)
 }
 
-// finish writes what is not written and returns the new state.
+// finish writes the open segment and the ids of closed ones, and returns the new state.
 func (e *extension) finish() (session.Segments, error) {
 	if e.broken != nil {
 		return e.st, e.broken

@@ -11,11 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Restore returns the transcript that a session's directory in a shadow tree
-// holds, for a session whose live transcript is gone. Other versions of the
-// tool redact nothing there, so every line is redacted, again perhaps: blobs
-// that had nothing to redact stay the same, others are written anew. It returns
-// false if the directory holds none.
+// Restore returns the transcript in a session's directory in a shadow tree, for a session whose
+// live transcript no longer exists. Other versions of the tool don't redact it there, so every line
+// is redacted, possibly again: blobs with nothing to redact stay the same, others are rewritten. It
+// returns false if the directory has no transcript.
 func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
 	entries, err := s.Repo.Tree(ctx, dir)
 	if err != nil {
@@ -51,7 +50,7 @@ func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, err
 		}
 		clean := bytes.Join(lines, []byte{'\n'})
 		if i == len(found)-1 {
-			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // others end a transcript with a newline
+			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // other versions append a newline
 		}
 		sum.Write(clean)
 		pieces, err := s.pieces(oid, blob, clean)
@@ -64,10 +63,9 @@ func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, err
 	return t, true, nil
 }
 
-// Verify returns st if all that it says is stored is still in the repository,
-// else the state from which Extend begins anew. It costs a git process: ask
-// where a session rests for weeks, since git's gc removes what no branch refers
-// to then.
+// Verify returns st if the transcript to which it refers is still in the repository, else the state
+// from which Extend begins anew. It starts a git process. Call it for a session that has rested for
+// weeks, since git's gc may then have removed objects without a reference.
 func (s Writer) Verify(ctx context.Context, st session.Segments) (session.Segments, error) {
 	if st.Lines == 0 {
 		return st, nil
@@ -90,15 +88,15 @@ func (s Writer) Verify(ctx context.Context, st session.Segments) (session.Segmen
 	return st, err
 }
 
-// pieces returns the blobs that hold the text clean, which is what became of
-// the blob oid: itself if it may stay, else new ones no longer than a chunk.
+// pieces returns the blobs with the text clean, the redacted content of the blob oid: that blob if
+// it is unchanged, else new ones no longer than a chunk.
 func (s Writer) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 	if len(clean) <= MaxLine && bytes.Equal(blob, clean) {
 		return []git.OID{oid}, nil
 	}
 	var ids []git.OID
 	for more := true; more; {
-		// As many whole lines as fit a chunk; no line is longer than one.
+		// Cut as many whole lines as fit into a chunk; no line is longer than a chunk.
 		piece := clean
 		if more = len(clean) > MaxLine; more {
 			end := bytes.LastIndexByte(clean[:MaxLine+1], '\n')

@@ -8,9 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Unhashed returns the blobs of the transcript that a session's directory
-// holds, as [TranscriptIn] does, without its hash and thus without reading any
-// of them. There are none if it holds no transcript.
+// Unhashed returns the blobs of the transcript in a session's directory, as [TranscriptIn] does,
+// but without the hash, so that no blob is read. There are none if the directory has no transcript.
 func Unhashed(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
@@ -21,21 +20,20 @@ func Unhashed(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, err
 
 // Span is a range of the lines of a transcript, counted from 0.
 type Span struct {
-	// From is the first line, To the line behind the last one, 0 for the end.
+	// From is the first line, To the line after the last one, 0 for the end.
 	From, To int
-	// Total is how many lines the transcript has, 0 if that isn't known. It
-	// saves reading what comes before From.
+	// Total is the number of lines of the transcript, 0 if unknown. With it, segments before From
+	// need not be read.
 	Total int
 }
 
-// heldBytes is how much of a transcript is kept rather than read twice.
+// heldBytes is the maximum size of segments kept in memory to avoid reading them twice.
 const heldBytes = 16 << 20
 
-// Lines yields the lines of a span in order, each without its newline and with
-// its number; the line is valid only until yield returns. Where the total is
-// known, the segments before the span are not read. An error of yield ends it
-// and is returned as it is. A span that goes beyond the transcript ends with
-// it.
+// Lines yields the lines of a span in order, each without its newline and with its number. A line
+// is valid only until yield returns. If the total is known, the segments before the span are not
+// read. Lines stops at the first error of yield and returns it unchanged. A span beyond the end of
+// the transcript ends there.
 func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield func(line []byte, n int) error) error {
 	r := lineReader{repo: repo, segments: t.Segments, span: s, yield: yield}
 	if s.Total > 0 && s.From > 0 {
@@ -61,21 +59,21 @@ func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield fun
 	return nil
 }
 
-// lineReader goes through the lines of segments.
+// lineReader reads the lines of segments.
 type lineReader struct {
 	repo     *git.Repo
 	segments []git.OID
 	span     Span
 	yield    func(line []byte, n int) error
 
-	at   int            // segment that comes next
+	at   int            // the next segment
 	line int            // number of its first line
 	read int64          // bytes read
-	held map[int][]byte // segments that are read already
+	held map[int][]byte // segments that have been read already
 }
 
-// seek goes to the segment in which the span begins, by counting lines from
-// the end backward. A total that can't be true is not used.
+// seek moves to the segment in which the span begins, by counting lines backward from the end. An
+// impossible total is ignored.
 func (r *lineReader) seek(ctx context.Context) error {
 	r.held = map[int][]byte{}
 	first, bytesHeld := r.span.Total, 0
@@ -94,13 +92,13 @@ func (r *lineReader) seek(ctx context.Context) error {
 			return nil
 		}
 		if first <= 0 {
-			return nil // the total is wrong: from the beginning, then
+			return nil // the total is wrong: read from the beginning
 		}
 	}
 	return nil
 }
 
-// split yields those of a segment's lines that are in the span.
+// split yields those lines of a segment that are in the span.
 func (r *lineReader) split(text []byte) error {
 	last := r.at == len(r.segments)-1
 	r.at++
@@ -123,12 +121,11 @@ func (r *lineReader) split(text []byte) error {
 	return nil
 }
 
-// countLines counts the lines of a segment, of which the last has no newline.
+// countLines counts the lines of a segment, whose last line has no newline.
 func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) + 1 }
 
-// After is what the transcript has more than before, an earlier state of it:
-// the rest of it, from the segment where they part, and the line of that where
-// the new ones begin.
+// After returns the part of the transcript that is not in before, an earlier state of it: the
+// segments from the first different one on, and a span in them from the first new line on.
 func (t Transcript) After(ctx context.Context, repo *git.Repo, before Transcript) (Transcript, Span, error) {
 	same := 0
 	for same < min(len(t.Segments), len(before.Segments)) && t.Segments[same] == before.Segments[same] {

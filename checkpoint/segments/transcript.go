@@ -1,5 +1,5 @@
-// Package segments stores transcripts in git: redacted, as blobs of whole lines, and a hash
-// of their text beside them. docs/formats/checkpoint.md is the same in prose.
+// Package segments stores transcripts in git, as redacted blobs of whole lines and a hash of their
+// text. docs/formats/checkpoint.md describes the format.
 package segments
 
 import (
@@ -15,39 +15,37 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// maxSegments is how many names a transcript's segments can have: three digits
-// are all that other versions of the tool read.
+// maxSegments is the maximum number of segments of a transcript: other versions of the tool read
+// only three digits in their names.
 const maxSegments = 999
 
 // Names of the files of a transcript in a session's directory, in shadow trees and on
 // the metadata branch.
 const (
-	File       = "full.jsonl" // the first segment; the others have .001 and so on behind it
+	File       = "full.jsonl" // the first segment; the others have .001 and so on appended
 	LegacyFile = "full.log"
 	HashFile   = "content_hash.txt"
 )
 
-// maxTranscript is the size up to which a stored transcript is read, all segments
-// together.
+// maxTranscript is the maximum size of a stored transcript that is read, all segments together.
 const maxTranscript = 4 << 30
 
-// maxHashFile is the size up to which the file of a content hash is read.
+// maxHashFile is the maximum size of a content hash's file that is read.
 const maxHashFile = 8 << 20
 
-// Transcript is a stored transcript: blobs of whole lines in order. Joined by
-// newlines they are its text, whose hash goes with them.
+// Transcript is a stored transcript: blobs of whole lines in order. Joined by newlines they form
+// its text, whose hash is Hash.
 type Transcript struct {
 	Segments []git.OID
 	Hash     string // "sha256:<64 hex>", empty without segments
 }
 
-// TranscriptIn returns the transcript that a session's directory holds, in a
-// shadow tree or on the metadata branch: segments, chunks or the one blob of
-// other versions, or a legacy full.log. The hash is the one that is beside
-// them; where there is none the blobs are read for it. It returns false if
+// TranscriptIn returns the transcript in a session's directory, in a shadow tree or on the metadata
+// branch: segments, chunks or the single blob of other versions, or a legacy full.log. The hash is
+// the one stored with them; if there is none, the blobs are read to compute it. It returns false if
 // there is no transcript.
 //
-// What it finds in a shadow tree may be unredacted: see [Writer.Restore].
+// A transcript in a shadow tree may be unredacted: see [Writer.Restore].
 func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, bool, error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
@@ -68,8 +66,8 @@ func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript,
 	return t, true, nil
 }
 
-// statedHash returns the content hash that is beside a transcript, empty if there is
-// none, or something else.
+// statedHash returns the content hash stored with a transcript, empty if there is none or it is
+// malformed.
 func statedHash(ctx context.Context, repo *git.Repo, entries []git.TreeEntry) (string, error) {
 	i := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == HashFile })
 	if i < 0 || entries[i].Mode != git.ModeFile && entries[i].Mode != git.ModeExec {
@@ -125,7 +123,7 @@ func (t Transcript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int6
 	return written, nil
 }
 
-// Entries are the transcript's files in a metadata directory.
+// Entries returns the transcript's files in a metadata directory.
 func (t Transcript) Entries() ([]git.TreeEntry, error) {
 	if len(t.Segments) > maxSegments {
 		return nil, fmt.Errorf("transcript of %d segments: %w", len(t.Segments), ErrTooLarge)
@@ -137,7 +135,7 @@ func (t Transcript) Entries() ([]git.TreeEntry, error) {
 	return entries, nil
 }
 
-// segmentName is the file name of the segment i, from 0.
+// segmentName returns the file name of segment i, from 0.
 func segmentName(i int) string {
 	if i == 0 {
 		return File
@@ -145,8 +143,8 @@ func segmentName(i int) string {
 	return fmt.Sprintf("%s.%03d", File, i)
 }
 
-// hashPrefix names the hash function in a content hash.
+// hashPrefix is the prefix of a content hash that names the hash function.
 const hashPrefix = "sha256:"
 
-// ContentHash is the content hash of a text with that sum.
+// ContentHash returns the content hash of the text that was written to sum.
 func ContentHash(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// The first smallSegments segments end at smallSegment bytes of raw
-	// transcript, the others at largeSegment. Other sizes would make other
-	// blobs of transcripts that are stored already.
+	// The first smallSegments segments end after smallSegment bytes of raw transcript, the others
+	// after largeSegment. Other sizes would change the blobs of transcripts that are stored
+	// already.
 	smallSegments = 256
 	smallSegment  = 256 << 10
 	largeSegment  = 1 << 20
 )
 
-// Redactor takes the secrets out of what a session wrote.
+// Redactor removes the secrets from a session's records.
 type Redactor interface {
 	// Line redacts one line of a transcript, and returns one line.
 	Line(line []byte) []byte
@@ -30,7 +30,7 @@ type Redactor interface {
 	Text(text string) string
 }
 
-// RedactLine redacts one line. It ends with ctx, if the redactor can.
+// RedactLine redacts one line. It returns early when ctx is done, if the redactor supports that.
 func RedactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 	stoppable, ok := r.(interface {
 		LineContext(ctx context.Context, line []byte) ([]byte, error)
@@ -41,34 +41,31 @@ func RedactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 	return stoppable.LineContext(ctx, line)
 }
 
-// Writer stores a session's transcript as segments. Where equal transcripts
-// are cut depends on nothing but their raw bytes, so their segments are equal
-// however often and in whatever steps they were extended.
+// Writer stores a session's transcript as segments. The segment boundaries depend only on the raw
+// bytes, so equal transcripts have equal segments, however often and in whatever steps they were
+// extended.
 type Writer struct {
 	Repo   *git.Repo
 	Redact Redactor
-	// LineTimeout is how long a line may take to be redacted, 0 for no limit. Of one
-	// that takes longer its length is stored.
+	// LineTimeout is the maximum time for the redaction of a line, 0 for no limit. Of a line that
+	// exceeds it only the length is stored.
 	LineTimeout time.Duration
-	// Omit is called for a line that took too long, with its length; nil if it doesn't
-	// matter.
+	// Omit, unless nil, is called with the length of each line that exceeded LineTimeout.
 	Omit func(bytes int)
-	// Side is the file that holds the ids of the closed segments, one in a line.
+	// Side returns the file with the ids of the closed segments, one per line.
 	Side func(session.Segments) session.Side
 }
 
-// Extend stores the lines of the transcript path from where st ends up to the
-// offset to, which is that of a cursor, as segment blobs. Of these it takes as
-// many whole lines as budget bytes of raw transcript allow, all if budget is 0;
-// a line longer than the budget is left for a call that has none.
+// Extend stores the lines of the transcript path from the end of st up to the offset to, which is a
+// cursor's, as segment blobs. It stores as many whole lines as budget bytes of raw transcript
+// allow, all if budget is 0. A line longer than the budget is left for a call without one.
 //
-// It reads and redacts these lines only. If what st says is stored was lost
-// meanwhile, it begins anew, within the same budget, also where nothing new is
-// to be stored. (That closed segments still exist it takes for granted: see
-// Verify.)
+// It reads and redacts only these lines. If the transcript to which st refers was lost, it begins
+// anew, within the same budget, even if there are no new lines. (It assumes that closed segments
+// still exist: see Verify.)
 //
-// The state answered is as far as it came, also beside an error: that of ctx
-// as well leaves everything before it stored. It counts once it is saved.
+// The returned state covers the lines stored so far, also if there is an error; the end of ctx,
+// too, keeps everything before it. The state takes effect when it is saved.
 func (s Writer) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
 	e, err := s.resume(ctx, st)
 	if errors.Is(err, ErrLost) {
@@ -91,8 +88,8 @@ func (s Writer) Extend(ctx context.Context, st session.Segments, path string, to
 	return next, nil
 }
 
-// Transcript returns the blobs and the hash of what st says is stored. ErrLost
-// means that Extend must begin anew.
+// Transcript returns the blobs and the hash of the transcript to which st refers. ErrLost means
+// that Extend must begin anew.
 func (s Writer) Transcript(st session.Segments) (Transcript, error) {
 	if st.Lines == 0 {
 		return Transcript{}, nil
@@ -111,10 +108,10 @@ func (s Writer) Transcript(st session.Segments) (Transcript, error) {
 	return Transcript{Segments: segments, Hash: ContentHash(sum)}, nil
 }
 
-// width is the length of a line of the side file.
+// width returns the length of a line of the side file.
 func (s Writer) width() int { return s.Repo.Format.HexLen() + 1 }
 
-// closed reads the ids of the closed segments.
+// closed returns the ids of the closed segments.
 func (s Writer) closed(st session.Segments) ([]git.OID, error) {
 	if st.Closed < 0 || st.Closed >= maxSegments || st.Lines < 0 || st.OpenRaw < 0 || st.OpenRaw > st.Raw ||
 		st.Open != "" && !s.Repo.Format.Valid(git.OID(st.Open)) {
@@ -136,7 +133,7 @@ func (s Writer) closed(st session.Segments) ([]git.OID, error) {
 	return ids, nil
 }
 
-// resume begins an extension of st.
+// resume starts an extension of st.
 func (s Writer) resume(ctx context.Context, st session.Segments) (*extension, error) {
 	if _, err := s.closed(st); err != nil {
 		return nil, err

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// Subject parts of task commits.
+// Lengths of the parts of task commits' subjects.
 const (
 	subjectText = 60
 	subjectID   = 12
 )
 
-// EndSubject is the subject of a task's last checkpoint.
+// EndSubject returns the subject of a task's last checkpoint.
 func EndSubject(kind, description, toolUse string) string {
 	id, description := shortID(toolUse), shorten(checkpoint.OneLine(description), subjectText)
 	switch {
@@ -33,7 +33,7 @@ type Todo struct {
 	Status  string `json:"status"`
 }
 
-// StepSubject is the subject of the n-th checkpoint within a task.
+// StepSubject returns the subject of the n-th checkpoint within a task.
 func StepSubject(todos []Todo, n int, toolUse string) string {
 	id, last := shortID(toolUse), ""
 	for _, t := range todos {
@@ -53,7 +53,7 @@ func StepSubject(todos []Todo, n int, toolUse string) string {
 
 func shortID(toolUse string) string { return toolUse[:min(len(toolUse), subjectID)] }
 
-// shorten cuts a text to at most so many code points, the dots at its end included.
+// shorten cuts a text to at most the given number of code points, including the dots at its end.
 func shorten(text string, most int) string {
 	const dots = "..."
 	points := []rune(text)

@@ -1,6 +1,6 @@
-// Package tasks is the format of subagents' tasks: their directories in shadow trees and in
+// Package tasks implements the format of subagents' tasks: their directories in shadow trees and in
 // checkpoints, the shadow commits of their checkpoints, and the stored transcripts of the
-// subagents. docs/formats/checkpoint.md is the same in prose.
+// subagents. docs/formats/checkpoint.md describes it.
 package tasks
 
 import (
@@ -24,37 +24,36 @@ import (
 // stepsDir is the folder of the checkpoints within a task, in its directory.
 const stepsDir = "checkpoints"
 
-// ErrToolID means that an id can't name a folder.
+// ErrToolID means that an id is not valid as a folder name.
 var ErrToolID = errors.New("invalid id of a tool use")
 
-// Task is a subagent's task on its way to the shadow branch, all of it redacted.
+// Task holds the data for a shadow commit of a subagent's task, all of it redacted.
 type Task struct {
 	Session, ToolUse string
-	Strategy         string // empty for the usual one
+	Strategy         string // empty for the default
 	Subject          string
-	// Files are what the session's metadata directory gets: see WriteEnd and
-	// WriteStep.
+	// Files are the edits of the session's metadata directory: see WriteEnd and WriteStep.
 	Files []gittree.Edit
 }
 
-// ShadowDir is the directory of a session's tasks in shadow trees.
+// ShadowDir returns the directory of a session's tasks in shadow trees.
 func ShadowDir(sessionID string) string {
 	return checkpoint.MetadataDir(sessionID) + "/" + checkpoint.TasksDir
 }
 
-// Dir is the directory of a task in shadow trees.
+// Dir returns the directory of a task in shadow trees.
 func Dir(sessionID, toolUse string) string { return ShadowDir(sessionID) + "/" + toolUse }
 
-// End is what the last checkpoint of a task says.
+// End is the record of a task's end, written by its last checkpoint.
 type End struct {
 	Session string `json:"session_id"`
 	ToolUse string `json:"tool_use_id"`
-	// UUID is that of the line of the session's transcript with the result.
+	// UUID is the uuid of the line with the result in the session's transcript.
 	UUID  string `json:"checkpoint_uuid"`
 	Agent string `json:"agent_id"`
 }
 
-// Entry writes the file of a task's end, and returns its entry.
+// Entry writes the file of a task's end and returns its tree entry.
 func (e End) Entry(repo *git.Repo) (git.TreeEntry, error) {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -90,13 +89,12 @@ func readEnd(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (End
 		return End{}, false, err
 	}
 	var end End
-	whole := json.Unmarshal(data, &end) == nil // a damaged one is as good as none
+	whole := json.Unmarshal(data, &end) == nil // a damaged one is treated as missing
 	return end, whole, nil
 }
 
-// WriteEnd writes what the last checkpoint of a task keeps: how it ended, the
-// subagent's transcript, and the session's as it is now. It returns the edits
-// for [Task.Files].
+// WriteEnd writes the files of a task's last checkpoint: the end of the task, the subagent's
+// transcript, and the session's present one. It returns the edits for [Task.Files].
 func WriteEnd(repo *git.Repo, end End, agent []git.OID, main segments.Transcript) ([]gittree.Edit, error) {
 	edits, err := end.files(repo, Dir(end.Session, end.ToolUse), agent)
 	if err != nil {
@@ -109,14 +107,14 @@ func WriteEnd(repo *git.Repo, end End, agent []git.OID, main segments.Transcript
 	return edits, err
 }
 
-// WriteFiles writes what a checkpoint of a commit keeps of a task: how it ended, and the
+// WriteFiles writes the files of a task in a checkpoint of a commit: the end of the task and the
 // subagent's transcript. It returns the edits for [Put].
 func WriteFiles(repo *git.Repo, end End, agent []git.OID) ([]gittree.Edit, error) {
 	return end.files(repo, end.ToolUse, agent)
 }
 
-// files writes the file of a task's end and returns the edits that put it and the
-// subagent's transcript into dir.
+// files writes the file of a task's end and returns the edits that add it and the subagent's
+// transcript to dir.
 func (e End) files(repo *git.Repo, dir string, agent []git.OID) ([]gittree.Edit, error) {
 	entry, err := e.Entry(repo)
 	if err != nil {
@@ -133,8 +131,7 @@ func (e End) files(repo *git.Repo, dir string, agent []git.OID) ([]gittree.Edit,
 	return edits, nil
 }
 
-// Step is what a checkpoint within a task says: what the subagent noted of
-// its plan.
+// Step is the record of a checkpoint within a task: a change of the subagent's plan.
 type Step struct {
 	Tool    string          `json:"type"`
 	ToolUse string          `json:"tool_use_id"`
@@ -154,9 +151,8 @@ func WriteStep(repo *git.Repo, sessionID string, n int, step Step) ([]gittree.Ed
 	return []gittree.Edit{{Path: path.Join(Dir(sessionID, step.ToolUse), stepsDir, name), Mode: git.ModeFile, OID: oid}}, err
 }
 
-// WriteShadow makes the shadow commit of a task: at.Tree with the edits and the
-// task's files. It writes objects only. It returns false, and makes no commit,
-// if nothing differs from the tip.
+// WriteShadow writes the shadow commit of a task: at.Tree with the edits and the task's files. It
+// writes objects only. It returns false, and makes no commit, if nothing differs from the tip.
 func WriteShadow(ctx context.Context, repo *git.Repo, at checkpoint.Tip, edits []gittree.Edit, t Task, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(t.Session); err != nil {
 		return "", false, fmt.Errorf("write task checkpoint: %w", err)
@@ -169,20 +165,19 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at checkpoint.Tip, edits [
 	})
 }
 
-// ToolUse returns the tool use that the value of a trailer with checkpoint.TaskKey names,
-// on the shadow branch or the metadata branch; false if it names none.
+// ToolUse returns the tool use named by the value of a trailer with checkpoint.TaskKey, on the
+// shadow branch or the metadata branch; false if it names none.
 func ToolUse(dir string) (toolUse string, ok bool) {
 	_, rest, found := strings.Cut(dir, "/"+checkpoint.TasksDir+"/")
 	toolUse, _, _ = strings.Cut(rest, "/")
 	return toolUse, found && transcript.IsToolID(toolUse)
 }
 
-// maxFiles bounds what is read of one session's task checkpoints.
+// maxFiles is the maximum number of files read of one session's task checkpoints.
 const maxFiles = 10_000
 
-// ListShadow lists the files of a session's task checkpoints in a shadow tree, by
-// their paths below the directory of tasks. What can't be a part of one is left
-// out.
+// ListShadow lists the files of a session's task checkpoints in a shadow tree, with paths relative
+// to the directory of tasks. Entries that can't belong to a task are left out.
 func ListShadow(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string) ([]gittree.Edit, error) {
 	dir, found, err := gittree.Lookup(ctx, repo, shadow, ShadowDir(sessionID))
 	if err != nil || !found || dir.Mode != git.ModeTree {
@@ -204,8 +199,8 @@ func ListShadow(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID s
 	return files, nil
 }
 
-// taskFiles adds the files of a task: those in its directory and in the one of
-// its incremental checkpoints.
+// taskFiles appends the files of a task: those in its directory and in its directory of incremental
+// checkpoints.
 func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir string, tree git.OID) ([]gittree.Edit, error) {
 	entries, err := repo.Tree(ctx, tree)
 	if err != nil {
@@ -226,9 +221,8 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir st
 	return files, nil
 }
 
-// Put puts files of task checkpoints, by the paths that Tasks gives, into
-// the checkpoint id in v1Tree, and returns the new tree. Their contents must be
-// redacted.
+// Put adds files of task checkpoints, with paths as returned by ListShadow, to the checkpoint id in
+// v1Tree, and returns the new tree. Their contents must be redacted.
 func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id checkpoint.ID, files []gittree.Edit) (git.OID, error) {
 	if len(files) == 0 {
 		return v1Tree, nil

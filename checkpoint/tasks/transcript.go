@@ -17,9 +17,9 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// StoreTranscript stores the first size bytes of a subagent's transcript, redacted,
-// as blobs of whole lines that other versions can read. What ctx has no time
-// for is left out, and a last line notes that.
+// StoreTranscript stores the first size bytes of a subagent's transcript, redacted, as blobs of
+// whole lines that other versions can read. If the deadline of ctx passes, a last line records the
+// omission of the rest.
 func StoreTranscript(ctx context.Context, repo *git.Repo, redact segments.Redactor, path string, size int64) ([]git.OID, error) {
 	var chunks []git.OID
 	var text bytes.Buffer
@@ -63,9 +63,9 @@ func StoreTranscript(ctx context.Context, repo *git.Repo, redact segments.Redact
 	return chunks, nil
 }
 
-// Transcript is what a tree has of a subagent's transcript in dir: in a shadow tree
-// the value of the trailer with [checkpoint.TaskKey], in [checkpoint.Checkpoint.Tasks] the tool use; empty if
-// there is none.
+// Transcript returns a subagent's transcript in the directory dir of a tree, empty if there is
+// none. In a shadow tree dir is the value of the trailer with [checkpoint.TaskKey], in
+// [checkpoint.Checkpoint.Tasks] it is the tool use.
 func Transcript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (segments.Transcript, error) {
 	dir = strings.TrimRight(dir, "/")
 	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)
@@ -79,10 +79,10 @@ func Transcript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (
 	return agentTranscript(entries), nil
 }
 
-// agentTranscript is the transcript in the directory of a task.
+// agentTranscript returns the transcript in the directory of a task.
 func agentTranscript(entries []git.TreeEntry) (t segments.Transcript) {
 	name := ""
-	for _, e := range entries { // in the order of their names
+	for _, e := range entries { // sorted by name
 		file := e.Mode == git.ModeFile || e.Mode == git.ModeExec
 		switch {
 		case !file:
@@ -105,7 +105,7 @@ type Stored struct {
 }
 
 // ReadStored reads the tasks in [checkpoint.Checkpoint.Tasks] that have ended and whose subagents'
-// transcripts are stored. What can't be one, or is not in this clone, is left out.
+// transcripts are stored. Entries that are invalid or missing in this clone are left out.
 func ReadStored(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stored, error) {
 	if tasks == "" {
 		return nil, nil

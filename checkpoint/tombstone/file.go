@@ -11,13 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
-// AddFile adds the path of a file, from the root of a worktree and with slashes.
+// AddFile adds the path of a file, relative to a worktree's root and separated by slashes.
 func (t *List) AddFile(path string) {
 	t.Files = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(t.Files), path))))
 }
 
-// AddLines adds the lines that the files had, by their keys as forgotten.LineKeys returns
-// them.
+// AddLines adds the lines of the files, given by their keys from forgotten.LineKeys.
 func (t *List) AddLines(random io.Reader, keys []string) error {
 	if len(keys) == 0 {
 		return nil
@@ -41,12 +40,12 @@ func (t *List) AddLines(random io.Reader, keys []string) error {
 	return nil
 }
 
-// maxForgottenLines bounds the lines of all forgotten files: each hook reads them.
+// maxForgottenLines is the maximum number of lines of all forgotten files: each hook reads them.
 const maxForgottenLines = 8192
 
 // FilePaths returns the forgotten files. A database and its logs are forgotten together.
 func (t *List) FilePaths() []string {
-	suffixes := []string{"-journal", "-wal", "-shm"} // of the files that belong to a database
+	suffixes := []string{"-journal", "-wal", "-shm"} // of files that belong to a database
 	paths := make([]string, 0, len(t.Files)*(1+len(suffixes)))
 	for _, path := range t.Files {
 		for _, suffix := range suffixes {
@@ -63,16 +62,14 @@ func (t *List) FilePaths() []string {
 	return paths
 }
 
-// Masker masks what was forgotten in what is recorded: texts, and what transcripts quote
-// of files.
+// Masker masks forgotten texts in records, and quotations of forgotten files in transcripts.
 type Masker struct {
 	texts  *forgotten.Masker
 	quotes *quoted.Files
 }
 
-// Masker returns what masks the texts and files that were forgotten; nil if there are
-// none. roots returns the worktrees in which the files may be; it is called only if
-// files were forgotten.
+// Masker returns a masker for the forgotten texts and files, nil if there are none. roots returns
+// the worktrees in which the files may be; it is called only if files were forgotten.
 func (t *List) Masker(roots func() []string) *Masker {
 	m := Masker{texts: t.Forgetter(), quotes: t.Quotes(roots)}
 	if m.texts == nil && m.quotes == nil {
@@ -81,8 +78,8 @@ func (t *List) Masker(roots func() []string) *Masker {
 	return &m
 }
 
-// Quotes returns what finds quotes of forgotten files, as in Masker; nil if there are
-// none.
+// Quotes returns a finder of quotations of forgotten files, as used by Masker, nil if no files were
+// forgotten.
 func (t *List) Quotes(roots func() []string) *quoted.Files {
 	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
 	if len(paths) == 0 {
@@ -91,7 +88,7 @@ func (t *List) Quotes(roots func() []string) *quoted.Files {
 	return quoted.New(paths, roots(), forgotten.NewLines([]byte(t.Salt), t.Lines))
 }
 
-// Mask replaces what was forgotten; JSON stays valid. Without any it returns data itself.
+// Mask replaces forgotten texts and quotations. JSON stays valid; without any, data is returned.
 func (m *Masker) Mask(data []byte) []byte {
 	if m.quotes != nil {
 		data = m.quotes.Mask(data)
@@ -102,7 +99,7 @@ func (m *Masker) Mask(data []byte) []byte {
 	return data
 }
 
-// MaskContext is Mask, and returns an error soon after ctx ends.
+// MaskContext is like Mask, but returns an error soon after ctx ends.
 func (m *Masker) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
 	if m.quotes != nil {
 		data = m.quotes.Mask(data)

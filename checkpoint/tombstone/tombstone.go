@@ -1,4 +1,4 @@
-// Package tombstone keeps what was forgotten in a repository, so that nothing records it
+// Package tombstone keeps a list of forgotten data in a repository, so that it is not recorded
 // again: ids, salted hashes of texts, and paths and lines of files.
 package tombstone
 
@@ -17,34 +17,34 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
-// List is what a repository keeps of what was forgotten in it. The file is
-// <git common dir>/entire/forgotten.json; it is neither cloned nor pushed.
+// List is the list of the data forgotten in a repository. Its file is
+// <git common dir>/entire/forgotten.json, which is neither cloned nor pushed.
 type List struct {
 	checkpoint.Forgotten
 
-	// Salt goes into the hashes.
+	// Salt is the salt of the hashes.
 	Salt  string           `json:"salt,omitempty"`
 	Texts []forgotten.Text `json:"texts,omitempty"`
-	// Files are paths in a worktree that no snapshot, shadow branch and saved context
-	// holds.
+	// Files are paths in a worktree that are kept out of snapshots, shadow branches and saved
+	// contexts.
 	Files []string `json:"files,omitempty"`
-	// Lines are marks of lines that these files had.
+	// Lines are marks of lines of these files.
 	Lines []byte `json:"lines,omitempty"`
-	// Replaced are the commits of the metadata branch that were rewritten. A
-	// remote that has one of them has what was forgotten.
+	// Replaced are the commits of the metadata branch that were rewritten. A remote with one of
+	// them still has the forgotten data.
 	Replaced []git.OID `json:"replaced,omitempty"`
 }
 
 // saltBytes is the length of the salt.
 const saltBytes = 16
 
-// Path is the file of the tombstones.
+// Path returns the path of the list's file.
 func Path(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "forgotten.json")
 }
 
-// Load reads the tombstones of a repository, by its common git
-// directory; none if there is no file. A file that can't be read is an error.
+// Load reads the list of a repository, given its common git directory. A missing file is an empty
+// list, an unreadable one an error.
 func Load(commonDir string) (List, error) {
 	var t List
 	data, err := disk.ReadFile(Path(commonDir))
@@ -60,7 +60,7 @@ func Load(commonDir string) (List, error) {
 	return t, nil
 }
 
-// Save writes the tombstones durably.
+// Save writes the list durably.
 func (t *List) Save(commonDir string) error {
 	t.Forgotten = t.With(checkpoint.Forgotten{})
 	data, err := json.MarshalIndent(t, "", "  ")
@@ -74,7 +74,7 @@ func (t *List) Save(commonDir string) error {
 	return disk.WriteDurable(path, append(data, '\n'), 0o600)
 }
 
-// makeSalt makes the salt, if there is none.
+// makeSalt creates the salt if there is none.
 func (t *List) makeSalt(random io.Reader) error {
 	if t.Salt != "" {
 		return nil
@@ -87,7 +87,7 @@ func (t *List) makeSalt(random io.Reader) error {
 	return nil
 }
 
-// AddText notes a text. It returns how it is found.
+// AddText adds a text and returns a masker for it.
 func (t *List) AddText(random io.Reader, text string) (*forgotten.Masker, error) {
 	if err := t.makeSalt(random); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (t *List) AddText(random io.Reader, text string) (*forgotten.Masker, error)
 	return f, nil
 }
 
-// Forgetter finds the texts that were forgotten; nil if there are none.
+// Forgetter returns a masker for the forgotten texts, nil if there are none.
 func (t *List) Forgetter() *forgotten.Masker {
 	if len(t.Texts) == 0 {
 		return nil

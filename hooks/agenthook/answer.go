@@ -11,18 +11,17 @@ import (
 
 // Answer is the output of a hook for an agent.
 type Answer struct {
-	// Event is the event's name, as an answer with a context has to have it.
+	// Event is the event's name, which an answer with a context must contain.
 	Event string
-	// Message is shown to the person, Context given to the agent; empty for
-	// none.
+	// Message is shown to the person, Context is passed to the agent; empty for none.
 	Message, Context string
-	// Stored is the id of the last message that a transcript has of those handed over.
+	// Stored is the id of the last message handed over that is in the transcript.
 	Stored string
 
-	raw []byte // an answer that is text of its own
+	raw []byte // an answer that is plain text
 }
 
-// Say adds lines for the person.
+// Say appends lines to the message for the person.
 func (a *Answer) Say(lines ...string) {
 	for _, line := range lines {
 		switch {
@@ -35,8 +34,8 @@ func (a *Answer) Say(lines ...string) {
 	}
 }
 
-// Encode is the answer as it is printed for an agent: one line of JSON, or nothing if
-// it is empty.
+// Encode returns the output for an agent: one line of JSON, plain text, or nothing if the answer is
+// empty.
 func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	type specific struct {
 		Event   string `json:"hookEventName"`
@@ -77,12 +76,11 @@ func (a *Answer) Encode(to agent.Agent) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// ErrContext means that an event was carried out but for what it has to do with
-// saved contexts.
+// ErrContext means that an event was handled, except for its work on saved contexts.
 var ErrContext = errors.New("context checkpoint")
 
-// guarded runs what must not take with it what was done before: a panic becomes
-// an error.
+// guarded calls do, whose failure must not affect the work done before: it converts a panic to an
+// error.
 func guarded(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

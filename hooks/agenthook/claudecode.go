@@ -2,11 +2,11 @@ package agenthook
 
 import "github.com/seed-3aff656d/entire/session/agent"
 
-// endTimeout is asked for the end of a session, for which the agents give less by
-// themselves. Ours ends sooner; what matters is that it is not stopped on a slow day.
+// endTimeout is the time limit in seconds of hooks for a session's end, for which the agents'
+// defaults are lower. Our hooks need less, but must not be stopped on a slow machine.
 const endTimeout = 10
 
-// claudeCode is the form that the payloads of all agents are given.
+// claudeCode is the dialect of Claude Code, to whose form the payloads of all agents are converted.
 func claudeCode() dialect {
 	f := grouped()
 	f.anyMatcher = true

@@ -9,10 +9,10 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// codexEndTimeout is the most that Codex gives the hooks of a session's end, in seconds.
+// codexEndTimeout is Codex's maximum time limit for the hooks of a session's end, in seconds.
 const codexEndTimeout = 3
 
-// codex ignores an output with a member that it doesn't know.
+// codex is the dialect of Codex, which ignores outputs with unknown members.
 func codex() dialect {
 	entries := []entry{
 		{event: "SessionStart", verb: "session-start"},
@@ -39,8 +39,8 @@ func codex() dialect {
 	}
 }
 
-// codexTrust counts the hooks of a file that are trusted: Codex has a table for each,
-// [hooks.state."FILE:event:group:hook"].
+// codexTrust reports whether the given number of a file's hooks are trusted: Codex has a table
+// [hooks.state."FILE:event:group:hook"] for each.
 func codexTrust(config, file string, hooks int) Trust {
 	data, err := os.ReadFile(config)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// copilot has the events of Claude Code under other names.
+// copilot is the dialect of Copilot CLI. It has the events of Claude Code under other names.
 func copilot() dialect {
 	return dialect{
 		agent:      agent.Copilot(),
@@ -39,19 +39,19 @@ func copilot() dialect {
 	}
 }
 
-// copilotPayload has the members that have other names in Copilot CLI.
+// copilotPayload holds the members that have other names in Copilot CLI.
 type copilotPayload struct {
 	Session    string `json:"sessionId"`
 	Transcript string `json:"transcriptPath"`
 	Agent      string `json:"agentId"`
-	// Time is when Copilot called the hook, in milliseconds; in its transcript the call has
-	// the same.
+	// Time is the time at which Copilot called the hook, in milliseconds; the transcript has the
+	// same time for the call.
 	Time json.RawMessage `json:"timestamp"`
 }
 
 func readCopilot(p *Payload, verb string, data []byte) bool {
 	var c copilotPayload
-	_ = json.Unmarshal(data, &c) // what can't be read is empty
+	_ = json.Unmarshal(data, &c) // unreadable fields stay empty
 	p.SessionID = cmp.Or(p.SessionID, c.Session)
 	p.Transcript = cmp.Or(p.Transcript, c.Transcript)
 	p.AgentID = cmp.Or(p.AgentID, c.Agent)
@@ -62,11 +62,11 @@ func readCopilot(p *Payload, verb string, data []byte) bool {
 	return p.ofSession(verb)
 }
 
-// flushTime bounds the wait for Copilot's transcript.
+// flushTime is the maximum time to wait for Copilot's transcript.
 const flushTime = time.Second
 
-// awaitCopilot waits until the transcript has the call of this hook, and so all that
-// happened before it: Copilot writes its lines some time after the event.
+// awaitCopilot waits until the transcript contains the call of this hook, and thus all earlier
+// events: Copilot writes its lines some time after the event.
 func awaitCopilot(ctx context.Context, p *Payload) {
 	if len(p.called) == 0 {
 		return
@@ -83,7 +83,7 @@ func awaitCopilot(ctx context.Context, p *Payload) {
 	}
 }
 
-// endsWith reports whether a text is near the end of a file.
+// endsWith reports whether text occurs in the last 64 KiB of a file.
 func endsWith(path string, text []byte) bool {
 	const near = 64 << 10
 	f, err := os.Open(path)

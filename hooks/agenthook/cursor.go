@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// cursor is from documentation: no test has run it on the genuine client.
+// cursor is the dialect of Cursor, from its documentation: no test has run it on the real client.
 func cursor() dialect {
 	return dialect{
 		agent:      agent.Cursor(),
@@ -37,7 +37,7 @@ func readCursor(p *Payload, verb string, data []byte) bool {
 		Generation   string   `json:"generation_id"`
 		Roots        []string `json:"workspace_roots"`
 	}
-	_ = json.Unmarshal(data, &c) // what can't be read is empty
+	_ = json.Unmarshal(data, &c) // unreadable fields stay empty
 	p.SessionID = cmp.Or(c.Conversation, p.SessionID)
 	p.PromptID = cmp.Or(p.PromptID, c.Generation)
 	if len(c.Roots) > 0 && p.Dir == "" {

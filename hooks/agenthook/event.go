@@ -1,6 +1,6 @@
 // Package agenthook connects the program to the hooks of agents: it installs hooks in their
-// settings, decodes their input and encodes their output. The form of Claude Code is the one
-// that the others are brought into.
+// settings, decodes their input and encodes their output. Input of other agents is converted to the
+// form of Claude Code.
 package agenthook
 
 import (
@@ -18,18 +18,18 @@ import (
 
 // Errors of an event.
 var (
-	// ErrVerb means that no hook has this name.
+	// ErrVerb means that there is no hook with this name.
 	ErrVerb = errors.New("unknown hook")
-	// ErrPayload means that the agent's input can't be used.
+	// ErrPayload means that the agent's input is unusable.
 	ErrPayload = errors.New("unusable payload")
 )
 
-// maxPayload bounds what is read of standard input. Prompts with whole files
-// in them are far below it.
+// maxPayload is the maximum number of bytes read from standard input. Prompts that contain whole
+// files are far below it.
 const maxPayload = 16 << 20
 
-// Payload is the input that an agent gives a hook, in the form of Claude Code. All but the first three may be
-// absent.
+// Payload is the input that an agent passes to a hook, in the form of Claude Code. All members but
+// the first three may be absent.
 type Payload struct {
 	SessionID  string            `json:"session_id"`
 	Transcript string            `json:"transcript_path"`
@@ -37,23 +37,23 @@ type Payload struct {
 	Prompt     string            `json:"prompt"`
 	Summary    string            `json:"last_assistant_message"`
 	Background []json.RawMessage `json:"background_tasks"`
-	// Source is why a session starts, Reason why it ends.
+	// Source is the reason of a session's start, Reason that of its end.
 	Source string `json:"source"`
 	Reason string `json:"reason"`
-	// Compaction is the summary of what was compacted.
+	// Compaction is the summary of the compacted context.
 	Compaction string `json:"compact_summary"`
-	// Messages are what the plugin of an agent that has no transcripts in files hands over.
+	// Messages are handed over by the plugin of an agent without transcript files.
 	Messages []json.RawMessage `json:"messages"`
 
 	toolPayload
 
-	// Ignored reports that nothing has happened that concerns the session: a subagent's
-	// turn, or a prompt that nobody typed.
+	// Ignored reports that the event doesn't concern the session: a subagent's turn, or a prompt
+	// that nobody typed.
 	Ignored bool `json:"-"`
-	// StartContextLost reports that the client won't take the context of this start.
+	// StartContextLost reports that the client discards the context returned at this start.
 	StartContextLost bool `json:"-"`
 
-	called json.RawMessage // when, in the agent's form
+	called json.RawMessage // the time of the call, in the agent's form
 }
 
 // Hook is a hook of an agent.
@@ -62,15 +62,15 @@ type Hook struct {
 	Verb  string
 }
 
-// Decode reads the payload: one JSON value, and not a byte further, as nobody
-// promises that the agent closes the stream. It gives up when ctx ends.
+// Decode reads the payload: one JSON value, without waiting for the end of the stream, which the
+// agent may not close. It returns early when ctx is done.
 func (h Hook) Decode(ctx context.Context, in io.Reader) (Payload, error) {
 	type result struct {
 		payload Payload
 		err     error
 	}
 	done := make(chan result, 1)
-	go func() { // left behind when ctx ends: the stream can't be woken
+	go func() { // left running when ctx ends: the read can't be canceled
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
@@ -99,13 +99,13 @@ func (h Hook) Decode(ctx context.Context, in io.Reader) (Payload, error) {
 		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, r.err)
 	}
 	if err := session.CheckID(r.payload.SessionID); err != nil {
-		return Payload{}, fmt.Errorf("%w: unusable session id", ErrPayload) // which may be anything
+		return Payload{}, fmt.Errorf("%w: unusable session id", ErrPayload) // it may be any text
 	}
 	return r.payload, nil
 }
 
-// Handle carries out the event of the hook verb, and returns the output for the agent,
-// which is valid also beside an error.
+// Handle executes the hook verb and returns the output for the agent, which is valid even if there
+// is an error.
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
 	in.PromptContext = true
 	switch verb {
@@ -130,8 +130,8 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 		})
 		return a, err
 	case "session-brief":
-		// The second part of the output at a session's start is the output of another hook, as the
-		// agent limits the output of one.
+		// The second part of the output at a session's start is returned by another hook, as the
+		// agent limits the output of each hook.
 		o, err := r.SavedContexts().Injector.Opening(ctx, in)
 		if err != nil || len(o.Parts) < 2 {
 			return Answer{}, err
@@ -181,6 +181,6 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 	case "post-todo":
 		return Answer{}, r.Lifecycle().Tasks.TaskProgress(ctx, in)
 	default:
-		return Answer{}, ErrVerb // without the verb, which nobody has checked for secrets
+		return Answer{}, ErrVerb // without the verb, which may contain secrets
 	}
 }

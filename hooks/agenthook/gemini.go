@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// gemini turns git's hooks off in its shell: the commits made there are found after the tool.
-// Its hooks call the verbs of the existing tool, so that either finds what the other installed.
+// gemini is the dialect of Gemini CLI, which disables git's hooks in its shell: commits are found
+// after tool uses. Its hooks call the existing tool's verbs, so each recognizes the other's hooks.
 func gemini() dialect {
 	f := grouped()
 	f.unit, f.named = time.Millisecond, true
@@ -41,7 +41,7 @@ func gemini() dialect {
 	}
 }
 
-// geminiPayload has the members that only Gemini CLI has.
+// geminiPayload holds the members that only Gemini CLI has.
 type geminiPayload struct {
 	Response string `json:"prompt_response"`
 	Trigger  string `json:"trigger"`
@@ -49,26 +49,26 @@ type geminiPayload struct {
 
 func readGemini(p *Payload, verb string, data []byte) bool {
 	var g geminiPayload
-	_ = json.Unmarshal(data, &g) // what can't be read is empty
+	_ = json.Unmarshal(data, &g) // unreadable fields stay empty
 	p.Prompt = transcript.WithoutHookContext(p.Prompt)
 	p.Summary = g.Response
 	switch verb {
 	case "session-start":
-		if p.Source == "resume" { // it names a file that the session doesn't use
+		if p.Source == "resume" { // the payload names a file that the session doesn't use
 			p.Transcript = ""
 		}
-		p.StartContextLost = p.Source == "clear" // it shows the message only
+		p.StartContextLost = p.Source == "clear" // the client only shows the message
 	case "user-prompt-submit":
-		if strings.HasPrefix(p.Prompt, "[System: ") { // the client's own, after an interruption
+		if strings.HasPrefix(p.Prompt, "[System: ") { // written by the client after an interruption
 			return false
 		}
 	case "pre-compact":
-		return g.Trigger == "manual" // others come before every request
+		return g.Trigger == "manual" // automatic ones precede every request
 	}
 	return p.ofSession(verb)
 }
 
-// geminiTrust reads which folders the user trusts.
+// geminiTrust reports whether a worktree is in a folder that the user trusts.
 func geminiTrust(t trusting) Trust {
 	var folders map[string]string
 	data, err := os.ReadFile(filepath.Join(t.home, "trustedFolders.json"))

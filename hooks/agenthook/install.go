@@ -9,24 +9,23 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Settings is one of the agent's settings files and its record.
+// Settings is one of the agent's settings files and the record of our changes to it.
 type Settings struct {
-	// Agent is the agent whose file it is; zero is Claude Code.
+	// Agent is the agent to which the file belongs; zero is Claude Code.
 	Agent agent.Agent
-	// Path is one of the Files of a worktree, or the UserFile. A symbolic link is written
-	// through.
+	// Path is one of the Files of a worktree, or the UserFile. If it is a symbolic link, the target
+	// is written.
 	Path string
-	// Backup is the directory for the record of what Install found and wrote: below the
-	// repository's common directory, or the user's.
+	// Backup is the directory for the record of what Install found and wrote. It is below the
+	// repository's common directory or the user's.
 	Backup string
-	// User reports that it is the UserFile. It takes hooks only: no MCP server.
+	// User reports that it is the UserFile. It takes only hooks, not an MCP server.
 	User bool
 }
 
-// Install puts our hooks into the settings file, which it makes if there is
-// none, and returns how many are there now. Bytes that aren't ours stay as
-// they are; entries of an older version and of the existing tool are brought
-// up to date in place.
+// Install adds our hooks to the settings file, which it creates if missing, and returns the number
+// of our hooks in it. Other bytes stay unchanged; entries of an older version and of the existing
+// tool are updated in place.
 func (s Settings) Install() (n int, changed bool, err error) {
 	if s.dialect().plugin {
 		return s.installPlugin()
@@ -75,9 +74,9 @@ func (s Settings) Install() (n int, changed bool, err error) {
 	return len(s.dialect().entries), changed, nil
 }
 
-// Uninstall takes everything of ours out again: hooks, questions, status line.
-// If nobody else has changed the file since Install it gets its former bytes,
-// or goes if there was none; else only our entries go.
+// Uninstall removes all our entries: hooks, questions, status line. If nobody else has changed the
+// file since Install, its former content is restored, or the file is removed if it was created by
+// Install. Otherwise only our entries are removed.
 func (s Settings) Uninstall() (changed bool, err error) {
 	if s.dialect().plugin {
 		return s.uninstallPlugin()
@@ -85,8 +84,7 @@ func (s Settings) Uninstall() (changed bool, err error) {
 	return s.file().TakeAll()
 }
 
-// Check returns how many of our hooks are in the file, and the events that
-// have none. It writes nothing.
+// Check returns the number of our hooks in the file, and the events without one. It writes nothing.
 func (s Settings) Check() (installed int, missing []string, err error) {
 	if s.dialect().plugin {
 		now, err := s.readPlugin()
@@ -113,8 +111,7 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 	return installed, missing, nil
 }
 
-// Sweep removes the temporary files of writers that were stopped before the time
-// given.
+// Sweep removes temporary files of writers that were interrupted before the given time.
 func (s Settings) Sweep(before time.Time) error { return s.file().Sweep(before) }
 
 func (s Settings) dialect() dialect {
@@ -130,7 +127,7 @@ func (s Settings) file() jsonedit.File {
 	return jsonedit.File{Path: s.Path, Backup: s.Backup, Holds: d.holdsOurs, Strip: d.strip}
 }
 
-// holdsOurs reports whether something of ours or of the existing tool is there.
+// holdsOurs reports whether the document has an entry of ours or of the existing tool.
 func (dl *dialect) holdsOurs(doc *jsonedit.Document) bool {
 	d := settingsDocument{doc}
 	hooks, _ := d.Find("hooks")
@@ -140,8 +137,8 @@ func (dl *dialect) holdsOurs(doc *jsonedit.Document) bool {
 	})
 }
 
-// strip removes all of ours, the existing tool's hooks included. mayGo reports
-// which objects and arrays are removed, too, where they become empty.
+// strip removes all our entries, and the hooks of the existing tool. mayGo reports whether an
+// object or array may be removed when it becomes empty.
 func (dl *dialect) strip(doc *jsonedit.Document, rec jsonedit.Record, mayGo func(string) bool) error {
 	d := settingsDocument{doc}
 	hooks, _ := d.Find("hooks")

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
-// question is a hook that the agent hands to a tool of our MCP server, which may
-// ask the person in the agent's own dialog.
+// question is a hook that the agent passes to a tool of our MCP server, which may ask the person in
+// the agent's own dialog.
 type question struct{ event, tool string }
 
-// questions are the hooks that need the server.
+// questions returns the hooks that need the server.
 func questions() []question {
 	return []question{
 		{"SessionEnd", "checkpoint_before_clear"},
@@ -25,15 +25,14 @@ func questions() []question {
 }
 
 const (
-	// askMatcher is when they are asked: there is no server to ask at the start of
-	// the program, and nobody to answer at its end.
+	// askMatcher limits the questions to clears: at the start of the program there is no server to
+	// ask, and at its end nobody to answer.
 	askMatcher = "clear"
-	// askSeconds is the time that the person has to answer. The agent gives no
-	// more than 60.
+	// askSeconds is the time that the person has to answer. The agent allows at most 60 seconds.
 	askSeconds = 45
 )
 
-// input is the tool's input, as compact JSON: the agent fills it in.
+// input returns the tool's input as compact JSON, in which the agent replaces the variables.
 func (question) input() string {
 	names := []string{"session_id", "prompt_id", "transcript_path", "cwd"}
 	for i, name := range names {
@@ -42,7 +41,7 @@ func (question) input() string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-// ownTool is the tool of a hook that is one of our questions, or empty.
+// ownTool returns the tool of a hook that is one of our questions, else "".
 func ownTool(hook hujson.Value) string {
 	text := func(name string) string {
 		v, _ := jsonedit.Member(hook, name)
@@ -56,8 +55,8 @@ func ownTool(hook hujson.Value) string {
 	return tool
 }
 
-// InstallAsking puts the hooks that ask before and after a clear into the file.
-// They need the server: without it the agent shows an error at every clear.
+// InstallAsking adds the hooks that ask before and after a clear to the file. They need the server:
+// without it the agent shows an error at every clear.
 func (s Settings) InstallAsking() (changed bool, err error) {
 	return s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) (made []string, err error) {
 		for _, q := range questions() {
@@ -71,7 +70,7 @@ func (s Settings) InstallAsking() (changed bool, err error) {
 	})
 }
 
-// RemoveAsking takes these hooks out, and leaves the others.
+// RemoveAsking removes these hooks and leaves the others.
 func (s Settings) RemoveAsking() (changed bool, err error) {
 	return s.file().TakeSome(func(d *jsonedit.Document, _ jsonedit.Record, mayGo func(string) bool) error {
 		for _, q := range questions() {
@@ -84,8 +83,7 @@ func (s Settings) RemoveAsking() (changed bool, err error) {
 	})
 }
 
-// Asking returns how many of these hooks are in the file, and whether that is
-// all of them.
+// Asking returns the number of these hooks in the file, and whether all of them are there.
 func (s Settings) Asking() (installed int, all bool, err error) {
 	d, err := s.file().Read()
 	if err != nil {
@@ -117,7 +115,7 @@ func (d settingsDocument) ensureQuestion(q question) (made []string, err error) 
 			return nil, err
 		}
 	}
-	// It gets the present input. Its other fields are the user's.
+	// Update the input. Its other fields are the user's.
 	input, ok := jsonedit.Member(ours[0].hook, "input")
 	if !ok {
 		return made, d.Add(ours[0].hook, "input", q.input())
@@ -128,7 +126,7 @@ func (d settingsDocument) ensureQuestion(q question) (made []string, err error) 
 	return made, d.Replace(input, q.input())
 }
 
-// sameJSON reports whether v is what compact says, however it is written.
+// sameJSON reports whether v equals compact, apart from its formatting.
 func sameJSON(v hujson.Value, compact string) bool {
 	v = v.Clone()
 	v.Standardize()

@@ -10,12 +10,11 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// deniedRead keeps the agent from reading its own recorded transcripts back
-// into its context.
+// deniedRead prevents the agent from reading its own recorded transcripts into its context.
 const deniedRead = "Read(./.entire/metadata/**)"
 
-// ownVerb returns the verb of a hook command that we or the existing tool
-// wrote, its form for its own development included.
+// ownVerb returns the verb of a hook command written by us or by the existing tool, also in the
+// form for its own development.
 func ownVerb(command string) (string, bool) {
 	for _, program := range []string{
 		"entire ",
@@ -38,18 +37,18 @@ func ownVerb(command string) (string, bool) {
 	return "", false
 }
 
-// handler is a hook of ours in the document: a command with its verb, or a
-// question with the tool that asks it.
+// handler is one of our hooks in the document: a command with its verb, or a question with the tool
+// that asks it.
 type handler struct {
 	verb, tool string
-	hook       hujson.Value // the object
-	command    hujson.Value // its string
+	hook       hujson.Value // the JSON object
+	command    hujson.Value // the JSON string in it
 	group      int          // index in the event's array
-	index      int          // index in the group's hooks, -1 where it is in no group
+	index      int          // index in the group's hooks, -1 if there is no group
 }
 
-// handlers returns the hooks of ours among an event's groups. What isn't
-// shaped like a group belongs to another program and is skipped.
+// handlers returns our hooks among an event's groups. Values without the form of a group belong to
+// another program and are skipped.
 func handlers(event hujson.Value) []handler {
 	var found []handler
 	for g, group := range jsonedit.Elements(event) {
@@ -73,7 +72,7 @@ func handlers(event hujson.Value) []handler {
 	return found
 }
 
-// flatCommand returns the command of a hook that is in no group.
+// flatCommand returns the command of a hook without a group.
 func flatCommand(hook hujson.Value) (hujson.Value, bool) {
 	for _, d := range dialects() {
 		if !d.form.flat {
@@ -86,8 +85,7 @@ func flatCommand(hook hujson.Value) (hujson.Value, bool) {
 	return hujson.Value{}, false
 }
 
-// settingsDocument is a document with the agent's settings: its hooks, permissions and
-// status line.
+// settingsDocument is a document with the agent's settings: its hooks, permissions and status line.
 type settingsDocument struct{ *jsonedit.Document }
 
 func (d settingsDocument) ensureEntry(in *dialect, e entry) (made []string, err error) {
@@ -109,7 +107,7 @@ func (d settingsDocument) ensureEntry(in *dialect, e entry) (made []string, err 
 	if err := d.ReplaceString(ours[0].command, in.command(e)); err != nil {
 		return nil, err
 	}
-	// The user may have configured another time than the entry needs.
+	// Add the time limit, unless the user has configured one.
 	event, _ = d.Find("hooks", e.event)
 	for _, h := range handlers(event) {
 		_, isSet := jsonedit.Member(h.hook, in.form.timeout)
@@ -121,8 +119,8 @@ func (d settingsDocument) ensureEntry(in *dialect, e entry) (made []string, err 
 		}
 		break
 	}
-	// The matcher of a hook that the existing tool installed is extended to all tools that it is
-	// for. Where it shares a group with another program's hook it gets its own.
+	// The matcher of a hook that the existing tool installed is extended to all tools of the entry.
+	// If the hook shares a group with another program's hook, it gets its own group.
 	event, _ = d.Find("hooks", e.event)
 	group := jsonedit.Elements(event)[ours[0].group]
 	matcher, _ := jsonedit.Member(group, "matcher")
@@ -146,7 +144,7 @@ func deniedAt(deny hujson.Value) int {
 	})
 }
 
-// removeHandler takes a hook out, and its group with it if it was alone there.
+// removeHandler removes a hook, and its group if it has no other hook.
 func (d settingsDocument) removeHandler(event string, h handler) error {
 	groups, _ := d.Find("hooks", event)
 	hooks, _ := jsonedit.Member(jsonedit.Elements(groups)[h.group], "hooks")
@@ -156,7 +154,7 @@ func (d settingsDocument) removeHandler(event string, h handler) error {
 	return d.Remove(hooks, h.index)
 }
 
-// removeEvent takes those hooks of ours out of an event that which names.
+// removeEvent removes our hooks that which selects from an event.
 func (d settingsDocument) removeEvent(event string, which func(handler) bool, mayGo func(string) bool) error {
 	groups, _ := d.Find("hooks", event)
 	ours := slices.DeleteFunc(handlers(groups), func(h handler) bool { return !which(h) })

@@ -10,7 +10,7 @@ import (
 
 const (
 	statusLineKey = "statusLine"
-	// statusLineCommand is what the agent runs for its status line.
+	// statusLineCommand is the command that the agent runs for its status line.
 	statusLineCommand = "entire statusline"
 )
 
@@ -20,8 +20,8 @@ func ownStatusLineCommand(command string) bool {
 	return len(words) >= 2 && (words[0] == "entire" || strings.HasSuffix(words[0], "/entire")) && words[1] == "statusline"
 }
 
-// InstallStatusLine configures our status line. What is there instead is
-// kept: ours runs it, and RemoveStatusLine puts it back.
+// InstallStatusLine configures our status line. An existing one is recorded: ours runs it, and
+// RemoveStatusLine restores it.
 func (s Settings) InstallStatusLine() (changed bool, err error) {
 	return s.file().Put(func(d *jsonedit.Document, rec *jsonedit.Record) ([]string, error) {
 		v, there := jsonedit.Member(d.Root(), statusLineKey)
@@ -40,16 +40,15 @@ func (s Settings) InstallStatusLine() (changed bool, err error) {
 	})
 }
 
-// RemoveStatusLine puts back what was there before ours.
+// RemoveStatusLine restores the status line that ours replaced.
 func (s Settings) RemoveStatusLine() (changed bool, err error) {
 	return s.file().TakeSome(func(d *jsonedit.Document, rec jsonedit.Record, _ func(string) bool) error {
 		return settingsDocument{d}.removeStatusLine(rec)
 	})
 }
 
-// StatusLine returns the command of the file's status line, and whether that is
-// ours. former is the one that ours took the place of; both are empty where there
-// is none.
+// StatusLine returns the command of the file's status line, and whether it is ours. former is the
+// command that ours replaced. Both are empty if there is none.
 func (s Settings) StatusLine() (command, former string, ours bool, err error) {
 	d, err := s.file().Read()
 	if err != nil {
@@ -73,7 +72,7 @@ func (s Settings) StatusLine() (command, former string, ours bool, err error) {
 	return command, former, true, nil
 }
 
-// statusCommand is the command in a value of statusLine.
+// statusCommand returns the command in a value of statusLine.
 func statusCommand(v hujson.Value) (hujson.Value, bool) {
 	kind, _ := jsonedit.Member(v, "type")
 	command, ok := jsonedit.Member(v, "command")
@@ -86,8 +85,8 @@ func (d settingsDocument) ownStatusLine() bool {
 	return ownStatusLineCommand(jsonedit.StringOf(command))
 }
 
-// removeStatusLine puts the value back that ours replaced: only the command,
-// where that is all that we replaced.
+// removeStatusLine restores the value that ours replaced: only the command, if we replaced nothing
+// else.
 func (d settingsDocument) removeStatusLine(rec jsonedit.Record) error {
 	if !d.ownStatusLine() {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
-// openCode has no hooks in settings; its plugin hands messages over.
+// openCode is OpenCode's dialect: no hooks in settings, but a plugin that hands messages over.
 func openCode() dialect {
 	return dialect{
 		agent:   agent.OpenCode(),

@@ -2,7 +2,7 @@ package agenthook
 
 import "github.com/seed-3aff656d/entire/session/agent"
 
-// pi has no hooks in settings.
+// pi is the dialect of Pi, which has no hooks in settings.
 func pi() dialect {
 	return dialect{
 		agent:  agent.Pi(),

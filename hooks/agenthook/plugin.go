@@ -14,11 +14,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
-// pluginMark is in every version of our plugins, and in no other program's.
+// pluginMark is contained in every version of our plugins, and in no other program's.
 const pluginMark = "Installed by `entire enable`."
 
-// The plugins: what is common to them, with AGENT for the agent's name, and what is an
-// agent's own.
+// plugins holds the plugins: their common part, with AGENT in place of the agent's name, and the
+// parts of the agents.
 //
 //go:embed plugin
 var plugins embed.FS
@@ -29,7 +29,7 @@ func (d *dialect) source() []byte {
 	common, err := plugins.ReadFile("plugin/common.js")
 	own, failed := plugins.ReadFile("plugin/" + name + ".js")
 	if err != nil || failed != nil {
-		panic("no plugin for " + name) // they are part of the program
+		panic("no plugin for " + name) // they are embedded
 	}
 	more := ""
 	if d.argument != "" {
@@ -56,8 +56,7 @@ func (s Settings) installPlugin() (n int, changed bool, err error) {
 	return len(d.entries), true, disk.WriteDurable(s.Path, current, 0o644)
 }
 
-// readPlugin returns our plugin as it is installed, nil if it isn't. Another program's file
-// is an error.
+// readPlugin returns our plugin as installed, nil if it isn't. Another program's file is an error.
 func (s Settings) readPlugin() ([]byte, error) {
 	data, err := disk.ReadFile(s.Path)
 	switch {
@@ -71,7 +70,7 @@ func (s Settings) readPlugin() ([]byte, error) {
 	return data, nil
 }
 
-// uninstallPlugin removes the plugin, and the folders that are empty then.
+// uninstallPlugin removes the plugin, and its folders if they are empty then.
 func (s Settings) uninstallPlugin() (changed bool, err error) {
 	now, err := s.readPlugin()
 	if err != nil || now == nil {
@@ -81,7 +80,7 @@ func (s Settings) uninstallPlugin() (changed bool, err error) {
 		return false, err
 	}
 	dir := filepath.Dir(s.Path)
-	if os.Remove(dir) == nil { // only if nothing else is in it
+	if os.Remove(dir) == nil { // only if it is empty
 		dir = filepath.Dir(dir)
 		_ = os.Remove(dir)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// qwen has Claude Code's hooks, and announces prompts that nobody typed.
+// qwen is Qwen Code's dialect: Claude Code's hooks, also called for prompts that nobody typed.
 func qwen() dialect {
 	return dialect{
 		agent:   agent.Qwen(),
@@ -33,11 +33,11 @@ func qwen() dialect {
 	}
 }
 
-// qwenPayload has the members that only Qwen Code has.
+// qwenPayload holds the members that only Qwen Code has.
 type qwenPayload struct {
-	// Submitted is what the person typed, where the prompt may be the agent's own.
+	// Submitted is the text that the person typed; the prompt may be the agent's own.
 	Submitted *string `json:"submitted_prompt"`
-	// ToolCall is the id of a tool's call in the transcript, where tool_use_id is another.
+	// ToolCall is the id of the tool call in the transcript, which tool_use_id is not.
 	ToolCall string `json:"tool_call_id"`
 	Response struct {
 		Content string `json:"llmContent"`
@@ -46,14 +46,14 @@ type qwenPayload struct {
 
 func readQwen(p *Payload, verb string, data []byte) bool {
 	var q qwenPayload
-	_ = json.Unmarshal(data, &q) // what can't be read is empty
+	_ = json.Unmarshal(data, &q) // unreadable fields stay empty
 	if q.ToolCall != "" {
 		p.ToolUseID = q.ToolCall
 	}
 	if q.Submitted != nil && verb == "user-prompt-submit" {
 		p.Prompt = *q.Submitted
 	}
-	p.Background = slices.DeleteFunc(p.Background, func(task json.RawMessage) bool { // it goes on no more
+	p.Background = slices.DeleteFunc(p.Background, func(task json.RawMessage) bool { // it has ended
 		var t struct {
 			Status string `json:"status"`
 		}

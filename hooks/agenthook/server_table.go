@@ -15,16 +15,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// serverTable is our server as a table of a TOML file. The table is put at the end and taken out
-// as text, so that every byte of what else is in the file stays.
+// serverTable is our server as a table of a TOML file. The table is appended and removed as text,
+// so that all other bytes of the file stay unchanged.
 type serverTable struct{ path, list string }
 
-// text is the table as it is written.
+// text returns the table as written.
 func (t serverTable) text() string {
 	return "[" + t.list + "." + claude.ServerName + "]\ncommand = \"entire\"\nargs = [\"mcp\"]\n"
 }
 
-// read returns the file, nil if there is none.
+// read returns the content of the file, nil if it is missing.
 func (t serverTable) read() ([]byte, error) {
 	data, err := disk.ReadFile(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,14 +48,14 @@ func (t serverTable) install() (changed bool, err error) {
 	}
 	text := t.text()
 	if len(data) > 0 {
-		text = "\n" + text // a blank line, or the end of the last one
+		text = "\n" + text // a blank line, or the end of an unterminated line
 	}
 	for line := range bytes.Lines(data) {
 		key, _, found := bytes.Cut(line, []byte("="))
 		if !found || string(bytes.Trim(key, " \t\"'")) != t.list {
 			continue
 		}
-		// Nothing can be added to an inline table.
+		// An inline table can't be extended.
 		return false, fmt.Errorf("%s: the servers are not a table that can be added to\nhint: add the server %q there, with the command `entire mcp`", t.path, claude.ServerName)
 	}
 	if err := disk.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
@@ -64,7 +64,7 @@ func (t serverTable) install() (changed bool, err error) {
 	return true, disk.WriteDurable(t.path, slices.Concat(data, []byte(text)), 0o644)
 }
 
-// uninstall takes the table out as install wrote it, and a file that had nothing else.
+// uninstall removes the table as written by install, and the file if it is empty then.
 func (t serverTable) uninstall() (changed bool, err error) {
 	data, err := t.read()
 	if err != nil {
@@ -87,11 +87,11 @@ func (t serverTable) uninstall() (changed bool, err error) {
 	if err := disk.Remove(t.path); err != nil {
 		return false, err
 	}
-	_ = os.Remove(filepath.Dir(t.path)) // only if nothing else is in it
+	_ = os.Remove(filepath.Dir(t.path)) // only if it is empty
 	return true, disk.SyncDir(filepath.Dir(filepath.Dir(t.path)))
 }
 
-// find is server for the text of the file. Text that is no TOML is an error.
+// find is Servers.Server for the text of the file. Invalid TOML is an error.
 func (t serverTable) find(data []byte) (claude.Server, bool, error) {
 	var lists map[string]any
 	if err := toml.Unmarshal(data, &lists); err != nil {

@@ -12,29 +12,29 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// serverList is where a project's configuration of an agent lists MCP servers; the zero value is
-// of an agent that has none.
+// serverList describes where an agent's configuration of a project lists MCP servers. The zero
+// value is for an agent without such a list.
 type serverList struct {
-	// file is the path in a worktree, and key the member with the list.
+	// file is the path in a worktree, key the name of the member with the list.
 	file []string
 	key  string
-	// entry is our server, as compact JSON. Where the file is TOML it is unused.
+	// entry is our server as compact JSON. It is unused for TOML files.
 	entry string
 	toml  bool
 }
 
-// ourServer is the entry that most agents take.
+// ourServer is the entry for most agents.
 const ourServer = `{"command":"entire","args":["mcp"]}`
 
-// Servers is a project's list of MCP servers of an agent, and the record of what we put in.
+// Servers is an agent's list of MCP servers in a project, and the record of our changes to it.
 type Servers struct {
 	Agent agent.Agent
 	// Path is the ServersFile of a worktree. Backup is the directory of the record.
 	Path, Backup string
 }
 
-// ServersFile returns the file of a worktree in which an agent finds MCP servers, empty if it
-// takes none from a project.
+// ServersFile returns the file of a worktree in which an agent finds MCP servers, empty if it reads
+// none from projects.
 func ServersFile(a agent.Agent, root string) string {
 	words := dialectOf(a).servers.file
 	if words == nil {
@@ -43,7 +43,7 @@ func ServersFile(a agent.Agent, root string) string {
 	return filepath.Join(append([]string{root}, words...)...)
 }
 
-// servers returns the list of servers, if it is in this file.
+// servers returns the list of servers if it is in this file.
 func (s Settings) servers() (Servers, bool) {
 	d := s.dialect()
 	return Servers{Agent: s.Agent, Path: s.Path, Backup: s.Backup}, len(d.files) > 0 && slices.Equal(d.files[0], d.servers.file)
@@ -59,7 +59,7 @@ func (s Settings) HasServer() (bool, error) {
 	return found && server.Ours(), err
 }
 
-// InstallServer puts our MCP server into the file, if that has the agent's list.
+// InstallServer adds our MCP server to the file if it contains the agent's list.
 func (s Settings) InstallServer() (changed bool, err error) {
 	list, here := s.servers()
 	if !here {
@@ -70,8 +70,8 @@ func (s Settings) InstallServer() (changed bool, err error) {
 
 func (s Servers) list() serverList { return dialectOf(s.Agent).servers }
 
-// Install puts our server into the list, which is made if there is none. Another server of
-// that name is an error.
+// Install adds our server to the list, which is created if missing. Another server with that name
+// is an error.
 func (s Servers) Install() (changed bool, err error) {
 	l := s.list()
 	if l.toml {
@@ -93,7 +93,7 @@ func (s Servers) Install() (changed bool, err error) {
 	})
 }
 
-// Uninstall takes our server out again, and nothing else.
+// Uninstall removes our server and nothing else.
 func (s Servers) Uninstall() (changed bool, err error) {
 	if s.list().toml {
 		return s.table().uninstall()
@@ -106,7 +106,7 @@ func (s Servers) Uninstall() (changed bool, err error) {
 	return s.file().TakeAll()
 }
 
-// Server is the one that is called as ours is; false if there is none.
+// Server returns the server with the name of ours, false if there is none.
 func (s Servers) Server() (claude.Server, bool, error) {
 	if s.list().toml {
 		data, err := s.table().read()
@@ -123,8 +123,8 @@ func (s Servers) Server() (claude.Server, bool, error) {
 	return serverOf(v), ok, nil
 }
 
-// Sweep removes the temporary files of writers that were stopped before the time
-// given. Without a record it reads no directory: the root of a worktree may be large.
+// Sweep removes temporary files of writers that were interrupted before the given time. Without a
+// record it reads no directory, since the root of a worktree may be large.
 func (s Servers) Sweep(before time.Time) error {
 	if s.list().toml {
 		return nil
@@ -145,7 +145,7 @@ func (s Servers) table() serverTable {
 	return serverTable{path: s.Path, list: s.list().key}
 }
 
-// in returns the server of a document that is called as ours is.
+// in returns the server in a document with the name of ours.
 func (l serverList) in(d *jsonedit.Document) (hujson.Value, bool) {
 	servers, _ := jsonedit.Member(d.Root(), l.key)
 	return jsonedit.Member(servers, claude.ServerName)
@@ -160,7 +160,7 @@ func (l serverList) holds(d *jsonedit.Document) bool {
 	return ok && serverOf(v).Ours()
 }
 
-// strip takes our server out of a document.
+// strip removes our server from a document.
 func (l serverList) strip(d *jsonedit.Document, mayGo func(string) bool) error {
 	if !l.holds(d) {
 		return nil
@@ -177,8 +177,8 @@ func (l serverList) strip(d *jsonedit.Document, mayGo func(string) bool) error {
 	return d.RemoveValue(d.Root(), servers)
 }
 
-// serverOf reads an entry of a list of servers; the command of some lists is an array with the
-// arguments.
+// serverOf parses an entry of a list of servers. In some lists the command is an array that
+// includes the arguments.
 func serverOf(v hujson.Value) claude.Server {
 	command, _ := jsonedit.Member(v, "command")
 	args, _ := jsonedit.Member(v, "args")

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// toolPayload is the input that Claude Code gives the hooks of tools and of subagents.
+// toolPayload is the input that Claude Code passes to the hooks of tools and of subagents.
 type toolPayload struct {
 	PromptID     string          `json:"prompt_id"`
 	ToolUseID    string          `json:"tool_use_id"`
@@ -22,8 +22,8 @@ type toolPayload struct {
 	AgentType    string          `json:"agent_type"`
 }
 
-// Task is what the payload of the hook verb has of a subagent. Members of an unexpected
-// form count as absent.
+// Task returns the data about a subagent in the payload of the hook verb. Members of an unexpected
+// form are treated as absent.
 func (p *Payload) Task(verb string) workspace.TaskEvent {
 	switch verb {
 	case "pre-task":
@@ -39,16 +39,16 @@ func (p *Payload) Task(verb string) workspace.TaskEvent {
 		}
 		return t
 	case "subagent-stop":
-		if p.AgentType == "" { // the agent's own work on the conversation
+		if p.AgentType == "" { // internal work of the agent on the conversation
 			return workspace.TaskEvent{}
 		}
 		return workspace.TaskEvent{Agent: p.AgentID}
 	case "post-todo":
-		// What the subagent noted of its plan.
+		// A change of the subagent's plan.
 		var input struct {
 			Todos []tasks.Todo `json:"todos"`
 		}
-		_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
+		_ = json.Unmarshal(p.ToolInput, &input) // unreadable fields stay empty
 		s := workspace.TaskStep{Tool: p.ToolName, Todos: input.Todos}
 		var line bytes.Buffer
 		if json.Compact(&line, p.ToolInput) == nil && line.Len() > 0 {
@@ -60,17 +60,17 @@ func (p *Payload) Task(verb string) workspace.TaskEvent {
 	}
 }
 
-// call is the call that starts a subagent.
+// call returns the tool call that starts a subagent.
 func (p *Payload) call() workspace.TaskEvent {
 	var input struct {
 		Type        string `json:"subagent_type"`
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
+	_ = json.Unmarshal(p.ToolInput, &input) // unreadable fields stay empty
 	return workspace.TaskEvent{ToolUse: p.ToolUseID, Type: input.Type, Description: input.Description}
 }
 
-// taskEnded is what other versions print, for whoever reads the agent's log of its hooks.
+// taskEnded returns the output that other versions print, for readers of the agent's hook log.
 func taskEnded(in workspace.Input) []byte {
 	lines := [][2]string{
 		{"Session ID", in.SessionID},

@@ -1,5 +1,5 @@
-// Package claude has what only Claude Code has: its program, which is asked for summaries and
-// to register our MCP server, the input of its status line, and settings that turn hooks off.
+// Package claude implements features specific to Claude Code: its program, which writes summaries
+// and registers our MCP server, the input of its status line, and settings that turn hooks off.
 package claude
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Summarizing is the variable that is set for the program that Ask starts, so
-// that hooks which run in it all the same do nothing.
+// Summarizing is the environment variable set for the program started by Ask. Hooks that run there
+// nevertheless do nothing.
 const Summarizing = "ENTIRE_SUMMARIZING"
 
-// ErrAnswer means that the program gave no answer that can be used.
+// ErrAnswer means that the program gave no usable answer.
 var ErrAnswer = errors.New("unusable answer")
 
 const (
-	// askTimeout bounds a question.
+	// askTimeout is the time limit of Ask.
 	askTimeout = 2 * time.Minute
-	// maxAnswer bounds what the program may print.
+	// maxAnswer is the maximum size of the program's output.
 	maxAnswer = 1 << 20
 )
 
-// Ask puts a prompt to a model through the user's own program, claude, and
-// returns what the model says. The model has no tools, no settings and no
-// hooks, no session is kept, and the program runs in an empty folder outside the
-// project. environ is the user's environment. The error is proc.ErrNoProgram if there is no such
-// program; it costs tokens otherwise, and takes two minutes at most.
+// Ask passes a prompt to a model through the user's own program, claude, and returns the answer.
+// The model has no tools, no settings and no hooks, no session is kept, and the program runs in an
+// empty folder outside the project. environ is the user's environment. The error is
+// proc.ErrNoProgram if the program isn't installed. Otherwise it costs tokens, and takes at most
+// two minutes.
 func Ask(ctx context.Context, environ []string, prompt string) (answer string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -65,8 +65,7 @@ func Ask(ctx context.Context, environ []string, prompt string) (answer string, e
 	}
 }
 
-// result is the object that the program prints, in some versions as the last of
-// a list.
+// result is the object that the program prints, in some versions as the last element of a list.
 type result struct {
 	Type   string `json:"type"`
 	Failed bool   `json:"is_error"`
@@ -88,8 +87,8 @@ func decodeAnswer(out []byte) (result, error) {
 	return list[i], nil
 }
 
-// askEnviron is the environment without what belongs to this repository, or to
-// the session that runs us.
+// askEnviron returns the environment without variables of this repository or of the session that
+// runs us.
 func askEnviron(environ []string) []string {
 	session := []string{
 		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",

@@ -12,18 +12,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// askName is the folder in which the program runs, and begins the names of others
-// where one runs already. The program keeps notes of its own for each folder that it
-// was run in, so it is the same one if possible.
+// askName is the folder in which the program runs, and the prefix of other folders' names if it is
+// in use. The program keeps notes for each folder in which it was run, so the same folder is used
+// if possible.
 const askName = "ask"
 
-// leftAfter is the age at which such a folder was left by a killed process.
+// leftAfter is the age from which such a folder belongs to a killed process.
 const leftAfter = time.Hour
 
-// askFolder makes an empty folder to run the program in, which remove removes. The
-// program reads instructions and servers from where it runs and from the folders
-// above (CLAUDE.md, .mcp.json), so it lies below the user's home, where nobody else
-// may write.
+// askFolder creates an empty folder in which to run the program, and returns a function that
+// removes it. The program reads instructions and servers from its working directory and the folders
+// above it (CLAUDE.md, .mcp.json), so the folder is below the user's home, where no other user may
+// write.
 func askFolder(environ []string) (dir string, remove func() error, err error) {
 	home := ""
 	for _, e := range environ {
@@ -59,7 +59,7 @@ func askFolder(environ []string) (dir string, remove func() error, err error) {
 	return dir, func() error { return os.RemoveAll(dir) }, nil
 }
 
-// closedToOthers returns an error if another user could put a file into the folder.
+// closedToOthers returns an error if another user could create files in the folder.
 func closedToOthers(folder string) error {
 	info, err := os.Stat(folder)
 	switch {
@@ -75,8 +75,8 @@ func closedToOthers(folder string) error {
 	return nil
 }
 
-// sweepAsked removes what killed processes left, by the time at which the folder
-// fresh was made. What can't be removed the next one tries again.
+// sweepAsked removes the folders of killed processes, whose age is relative to the folder fresh.
+// Errors are ignored; the next call tries again.
 func sweepAsked(base, fresh string) {
 	now, err := os.Stat(fresh)
 	if err != nil {

@@ -8,12 +8,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Block is a setting that keeps the agent from running the hooks of a project.
+// Block is a setting that prevents the agent from running the hooks of a project.
 type Block struct{ File, Key string }
 
-// Blocked finds such settings in files, which are the user's and the
-// project's, and in managed, which are the administrator's. A file that isn't
-// there, or that can't be read, is skipped.
+// Blocked returns such settings in files, which are the user's and the project's, and in managed,
+// which are the administrator's. Missing and unreadable files are skipped.
 func Blocked(files, managed []string) []Block {
 	var found []Block
 	for _, path := range managed {
@@ -52,7 +51,7 @@ func readSwitches(path string) switches {
 	return set
 }
 
-// ManagedFiles are where an administrator's settings are on this system.
+// ManagedFiles returns the paths of the administrator's settings.
 func ManagedFiles() []string {
 	return []string{"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"}
 }

@@ -19,40 +19,40 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// ServerName is what the agent calls our MCP server.
+// ServerName is the name of our MCP server in the agent's configuration.
 const ServerName = "entire"
 
-// registerTimeout bounds a run of the user's program that changes its list of
-// servers: half a second, as a rule.
+// registerTimeout is the time limit for the user's program to change its list of servers, which
+// usually takes half a second.
 const registerTimeout = 20 * time.Second
 
-// Server is an MCP server as the agent's configuration has it.
+// Server is an MCP server in the agent's configuration.
 type Server struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
 
-// Ours reports whether it is `entire mcp`, wherever that program lies.
+// Ours reports whether it is `entire mcp`, whatever the program's folder.
 func (s Server) Ours() bool {
 	return filepath.Base(s.Command) == "entire" && len(s.Args) > 0 && s.Args[0] == "mcp"
 }
 
-// Client is the user's own Claude Code: its program, and the file in which it
-// keeps its configuration. That file is read here and never written.
+// Client is the user's own Claude Code: its program, and its configuration file, which is read here
+// and never written.
 type Client struct {
-	// Program is its path, empty if it isn't on the PATH.
+	// Program is the path of the program, empty if it isn't on the PATH.
 	Program string
 	Environ []string
 	Getenv  func(string) string
 	Home    string
 }
 
-// Dir is the folder of the user's settings.
+// Dir returns the folder of the user's settings.
 func (c Client) Dir() string {
 	return cmp.Or(c.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(c.Home, ".claude"))
 }
 
-// Scope is for whom a server is registered.
+// Scope is the scope of a server's registration.
 type Scope string
 
 // The scopes.
@@ -62,8 +62,8 @@ const (
 	ProjectScope Scope = "project" // everybody who works on the project
 )
 
-// Server finds the person's server that is called as ours is, in one of the
-// folders of a project, or else everywhere; false if there is none.
+// Server returns the person's server with the name of ours, registered for one of the folders of a
+// project, or else everywhere; false if there is none.
 func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 	type servers struct {
 		Servers map[string]Server `json:"mcpServers"`
@@ -98,31 +98,30 @@ func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 	return s, UserScope, ok, nil
 }
 
-// Register adds our server to the client's configuration of the project of dir, for
-// this person. The error is proc.ErrNoProgram where there is no client.
+// Register adds our server to the client's configuration of the project in dir, for this person.
+// The error is proc.ErrNoProgram if the client isn't installed.
 func (c Client) Register(ctx context.Context, dir string) error {
 	return c.run(ctx, dir, RegisterArgs()...)
 }
 
-// Unregister takes it out again.
+// Unregister removes our server from that configuration.
 func (c Client) Unregister(ctx context.Context, dir string) error {
 	return c.run(ctx, dir, UnregisterArgs()...)
 }
 
-// RegisterArgs are the words behind `claude` that register our server, for a
-// person to type too.
+// RegisterArgs returns the arguments of `claude` that register our server, also for display to the
+// user.
 func RegisterArgs() []string {
 	return []string{"mcp", "add", ServerName, "--scope", string(LocalScope), "--", "entire", "mcp"}
 }
 
-// UnregisterArgs are those that take it out.
+// UnregisterArgs returns the arguments of `claude` that remove our server.
 func UnregisterArgs() []string {
 	return []string{"mcp", "remove", ServerName, "--scope", string(LocalScope)}
 }
 
-// run starts the client in dir, which it must be run in: it keeps its configuration
-// by that folder. Neither it nor the interpreter of its script may be a file of the
-// folder.
+// run starts the client in dir, under which the client keeps the project's configuration. Neither
+// the client nor the interpreter of its script may be a file in dir.
 func (c Client) run(ctx context.Context, dir string, args ...string) error {
 	const enough = 64 << 10
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
@@ -140,8 +139,7 @@ func (c Client) run(ctx context.Context, dir string, args ...string) error {
 	return err
 }
 
-// outsideOf is an environment whose PATH names no folder inside of dir, and none
-// relative to the working directory.
+// outsideOf returns an environment whose PATH contains no folder inside dir and no relative folder.
 func outsideOf(dir string, environ []string) []string {
 	env := make([]string, 0, len(environ))
 	for _, entry := range environ {
@@ -156,8 +154,7 @@ func outsideOf(dir string, environ []string) []string {
 	return env
 }
 
-// isBelow reports whether a path is dir or lies in it, as it is written or with
-// its links followed.
+// isBelow reports whether path is dir or inside it, as written or after following symbolic links.
 func isBelow(dir, path string) bool {
 	physical := func(name string) string {
 		if p, err := filepath.EvalSymlinks(name); err == nil {

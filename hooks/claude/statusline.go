@@ -12,13 +12,13 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// ErrPayload means that the input of the status line can't be used.
+// ErrPayload means that the input of the status line is unusable.
 var ErrPayload = errors.New("unusable payload")
 
-// maxPayload bounds what is read of standard input.
+// maxPayload is the maximum number of bytes read from standard input.
 const maxPayload = 16 << 20
 
-// Line is the input that the agent gives its status line. All of it may be absent.
+// Line is the agent's input for its status line. Every member may be absent.
 type Line struct {
 	SessionID string `json:"session_id"`
 	Dir       string `json:"cwd"`
@@ -41,15 +41,15 @@ type contextUsage struct {
 	Read    int64 `json:"cache_read_input_tokens"`
 }
 
-// ReadLine reads one JSON value, and not a byte further. It gives up when ctx
-// ends. raw is the value as it came, also where line couldn't be made of it.
+// ReadLine reads one JSON value without waiting for the end of the stream. It returns early when
+// ctx is done. raw is the value as read, also if it can't be decoded into line.
 func ReadLine(ctx context.Context, in io.Reader) (line Line, raw []byte, err error) {
 	type result struct {
 		raw json.RawMessage
 		err error
 	}
 	done := make(chan result, 1)
-	go func() { // left behind when ctx ends: the stream can't be woken
+	go func() { // left running when ctx ends: the read can't be canceled
 		var r result
 		r.err = json.NewDecoder(io.LimitReader(in, maxPayload)).Decode(&r.raw)
 		done <- r
@@ -69,8 +69,8 @@ func ReadLine(ctx context.Context, in io.Reader) (line Line, raw []byte, err err
 	return line, raw, nil
 }
 
-// Fill is how full the context is; false if the input doesn't have it, as before
-// the first answer.
+// Fill returns how full the context is, false if the input doesn't contain it, as before the first
+// answer.
 func (l Line) Fill(now time.Time) (session.Fill, bool) {
 	const hundred = 100
 	c := l.Context

@@ -1,5 +1,5 @@
-// Package githook connects the program to git: it installs hook scripts, chaining what
-// is there, and decodes their arguments and input.
+// Package githook connects the program to git: it installs hook scripts, which run existing hooks
+// too, and decodes their arguments and input.
 package githook
 
 import (
@@ -17,14 +17,14 @@ import (
 
 // Errors of an event.
 var (
-	// ErrVerb means that it isn't a hook of ours.
+	// ErrVerb means that the program has no such hook.
 	ErrVerb = errors.New("unknown hook")
-	// ErrUsage means that git gave the hook other arguments than it documents.
+	// ErrUsage means that git passed other arguments to the hook than it documents.
 	ErrUsage = errors.New("unusable arguments")
 )
 
-// Handle carries out the git hook verb with git's arguments and, where git
-// gives it any, its standard input.
+// Handle executes the git hook verb with git's arguments and the hook's standard input, if it has
+// any.
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []string, in io.Reader) error {
 	arg := func(i int) string {
 		if i < len(args) {
@@ -54,18 +54,18 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	case "pre-push":
 		return r.GitHooks().PrePush(ctx)
 	default:
-		return ErrVerb // without the verb, which nobody has checked for secrets
+		return ErrVerb // without the verb, which may contain secrets
 	}
 }
 
-// maxRewritten is how much of the list of rewritten commits is read: half a million.
+// maxRewritten is the maximum size of the list of rewritten commits: half a million commits.
 const maxRewritten = 64 << 20
 
-// rewritten reads the pairs of old and new commits. It gives up when ctx ends:
-// git closes the stream, but others may call the hook.
+// rewritten reads the pairs of old and new commits. It returns when ctx is done: git closes the
+// stream, but other programs that call the hook may not.
 func rewritten(ctx context.Context, in io.Reader) (map[git.OID]git.OID, error) {
 	done := make(chan map[git.OID]git.OID, 1)
-	go func() { // left behind when ctx ends: the stream can't be woken
+	go func() { // left running when ctx ends: the read can't be canceled
 		moved := map[git.OID]git.OID{}
 		for lines := bufio.NewScanner(io.LimitReader(in, maxRewritten)); lines.Scan(); {
 			if f := strings.Fields(lines.Text()); len(f) >= 2 {

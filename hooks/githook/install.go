@@ -14,31 +14,29 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// lockWait is how long an installation waits for another one.
+// lockWait is the maximum time for which an installation waits for another one.
 const lockWait = 2 * time.Second
 
-// Installer puts the git hooks of a repository in place, where git looks for
-// them from the worktree of Repo, and takes them out again. Hooks that are
-// there are run by ours. A folder that isn't the repository's own is never
-// written to: core.hooksPath then leads to <common>/entire/hooks, whose scripts
-// run that folder's hooks. docs/formats/hooks.md has the details.
+// Installer installs the git hooks of a repository, where git looks for them from the worktree of
+// Repo, and uninstalls them. Existing hooks are run by ours. A folder that isn't the repository's
+// own is never written to: core.hooksPath is then set to <common>/entire/hooks, whose scripts run
+// that folder's hooks. docs/formats/hooks.md has the details.
 type Installer struct {
 	Repo *git.Repo
 }
 
-// Report is what Install or Uninstall found and did.
+// Report is the result of Install or Uninstall.
 type Report struct {
-	Dir        string   // where git looks for hooks now
-	Installed  []string // our hooks that are there now
-	Chained    []string // hooks of others that ours run
-	Redirected bool     // core.hooksPath leads to our folder
+	Dir        string   // where git now looks for hooks
+	Installed  []string // our hooks that are now in place
+	Chained    []string // hooks of other programs that ours run
+	Redirected bool     // core.hooksPath names our folder
 	Changed    bool     // something was written
-	Notes      []string // what the user should know
+	Notes      []string // messages for the user
 }
 
-// Install puts the hooks in place, or back in place where another tool wrote
-// over them. It can be called at any time: where all is well it starts one git
-// process, reads, and writes nothing.
+// Install installs the hooks, also if another tool has overwritten them. It can be called at any
+// time: if everything is in place it starts one git process, reads, and writes nothing.
 func (i Installer) Install(ctx context.Context) (Report, error) {
 	c, err := i.readConfig(ctx)
 	if err != nil {
@@ -64,8 +62,7 @@ func (i Installer) Install(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// dirs are the directories that scripts of ours belong in, by the levels
-// of configuration.
+// dirs returns the directories that need our scripts, for the levels of configuration.
 func (c pathConfig) dirs() []hookDir {
 	var dirs []hookDir
 	for _, l := range c.levels {
@@ -80,7 +77,7 @@ func (c pathConfig) dirs() []hookDir {
 	return dirs
 }
 
-// names are the hooks that belong in the directory.
+// names returns the hooks to be installed in the directory.
 func (c pathConfig) names(d hookDir) []string {
 	if d.form == besideForm {
 		return recordedHooks()
@@ -114,8 +111,8 @@ func (i Installer) settled(c pathConfig) (bool, error) {
 	return true, nil
 }
 
-// install does what is missing, under the lock: scripts first, then the
-// configuration that makes git run them.
+// install adds the missing parts, under the lock: first the scripts, then the configuration that
+// makes git run them.
 func (i Installer) install(ctx context.Context) (notes []string, err error) {
 	c, err := i.readConfig(ctx)
 	if err != nil {
@@ -141,7 +138,7 @@ func (i Installer) install(ctx context.Context) (notes []string, err error) {
 		case c.needsRedirect(l):
 			err = i.redirect(ctx, c, l)
 		default:
-			// The path was set back by hand: what was before us is void.
+			// The user has reset the path, so the recorded former path is obsolete.
 			err = configFile{repo: i.Repo, path: l.file}.set(ctx, formerKey)
 		}
 		if err != nil {
@@ -154,21 +151,21 @@ func (i Installer) install(ctx context.Context) (notes []string, err error) {
 		}
 	}
 	if own := (hookDir{c.own, besideForm}); c.ownIsOurs && !slices.Contains(dirs, own) {
-		// Git doesn't look there any more, but the former folder may lead there.
+		// Git no longer looks there, but the former path may lead there.
 		more, _, err := own.uninstallAll()
 		return append(notes, more...), err
 	}
 	return notes, nil
 }
 
-// madeMark is the file that marks the hooks directory itself as ours.
+// madeMark returns the path of the file that records that we created the hooks directory.
 func (i Installer) madeMark() string {
 	return filepath.Join(i.Repo.CommonDir, "entire", "made-hooks-dir")
 }
 
 func (i Installer) makeDir(d hookDir) error {
 	if _, err := os.Stat(d.path); err == nil {
-		// Find out before the first change whether the directory can be written to.
+		// Check before the first change whether the directory is writable.
 		f, err := os.CreateTemp(d.path, ".entire-tmp-*")
 		if err != nil {
 			return err

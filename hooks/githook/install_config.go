@@ -19,28 +19,28 @@ const (
 	bothKeys  = `^(core\.hookspath|entire\.formerhookspath)$`
 )
 
-// setting is a value of one of the two keys, in git's order: the last counts.
+// setting is a value of one of the two keys, in git's order: the last one is in effect.
 type setting struct {
-	scope, file string // file is empty if it comes from none
+	scope, file string // file is empty if the value is from no file
 	former      bool   // entire.formerHooksPath
 	value       string
 }
 
-// level is a place where core.hooksPath can be set for this repository: its
-// common configuration, or that of one worktree.
+// level is a place where core.hooksPath can be set for this repository: its common configuration,
+// or that of one worktree.
 type level struct {
 	scope, file string
 }
 
-// pathConfig is the configuration of hook paths here.
+// pathConfig is the configuration of the hook paths in a worktree.
 type pathConfig struct {
 	settings  []setting
-	levels    []level // the common one, and this worktree's if it sets a path
-	stray     string  // the worktree's configuration, if it has a former path only
-	base      string  // where a relative path starts
+	levels    []level // the common level, and this worktree's if it sets a path
+	stray     string  // the worktree's configuration if it has only a former path
+	base      string  // base of relative paths
 	redirect  string  // <common>/entire/hooks
 	own       string  // <common>/hooks
-	ownIsOurs bool    // and it may be written to
+	ownIsOurs bool    // own may be written to
 }
 
 func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
@@ -58,7 +58,7 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 		return c, fmt.Errorf("read hook paths: %w", err)
 	}
 	c.settings = parseSettings(string(out), c.base)
-	// Git replaces ~ in the values. What is written back one day is read anew, verbatim.
+	// Expand ~ as git does. Values to be restored later are read again, verbatim.
 	for n, s := range c.settings {
 		if !strings.HasPrefix(s.value, "~") && !strings.HasPrefix(s.value, "%(prefix)") {
 			continue
@@ -79,8 +79,8 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 	return c, nil
 }
 
-// isOwn reports whether the hooks directory is inside the git directory: it may
-// be a symbolic link to a folder of another user, or no directory at all.
+// isOwn reports whether the hooks directory is inside the git directory or missing. It may be a
+// symbolic link to a folder of another user, or not a directory at all.
 func isOwn(common, hooks string) bool {
 	if _, err := os.Lstat(hooks); errors.Is(err, os.ErrNotExist) {
 		return true
@@ -93,7 +93,7 @@ func isOwn(common, hooks string) bool {
 	return err == nil && info.IsDir() && strings.HasPrefix(physical, common+string(filepath.Separator))
 }
 
-// parseSettings reads the records "scope NUL origin NUL key LF value NUL".
+// parseSettings parses records of the form "scope NUL origin NUL key LF value NUL".
 func parseSettings(out, base string) []setting {
 	fields := strings.Split(out, "\x00")
 	var settings []setting
@@ -115,7 +115,7 @@ func resolve(base, path string) string {
 	return path
 }
 
-// at returns the hook path in force at a level, and whether there is one.
+// at returns the hook path in effect at a level, false if there is none.
 func (c pathConfig) at(l level) (setting, bool) {
 	for _, s := range slices.Backward(c.settings) {
 		if !s.former && s.scope != "command" && (s.scope == l.scope || l.scope == "local" && s.scope != "worktree") {
@@ -125,8 +125,8 @@ func (c pathConfig) at(l level) (setting, bool) {
 	return setting{}, false
 }
 
-// isRedirect reports whether a value leads to scripts of ours: to those of this
-// repository, or to where they were before it was moved or copied.
+// isRedirect reports whether a value leads to our scripts: those of this repository, or those at
+// its path before it was moved or copied.
 func (c pathConfig) isRedirect(value string) bool {
 	if value == c.redirect {
 		return true
@@ -141,7 +141,7 @@ func (c pathConfig) isRedirect(value string) bool {
 	return err == nil && strings.Contains(string(text), marker)
 }
 
-// needsRedirect reports whether git looks for hooks where we don't write.
+// needsRedirect reports whether git looks for hooks in a folder to which we don't write.
 func (c pathConfig) needsRedirect(l level) bool {
 	s, ok := c.at(l)
 	if !ok {
@@ -152,7 +152,7 @@ func (c pathConfig) needsRedirect(l level) bool {
 	return !c.ownIsOurs || err != nil || ownErr != nil || named != own
 }
 
-// settled reports whether the level's configuration is as it should be.
+// settled reports whether the level's configuration needs no change.
 func (c pathConfig) settled(l level) bool {
 	s, ok := c.at(l)
 	if c.needsRedirect(l) {
@@ -166,14 +166,14 @@ func (c pathConfig) has(l level, former bool) bool {
 	return slices.ContainsFunc(c.settings, func(s setting) bool { return s.former == former && s.scope == l.scope })
 }
 
-// formerDir is the folder that the scripts in the redirect chain to; they find
-// it in the same way when they run.
+// formerDir returns the folder whose hooks the scripts in the redirect folder run. They determine
+// it in the same way.
 func (c pathConfig) formerDir() string {
 	for _, s := range slices.Backward(c.settings) {
 		switch {
 		case s.scope == "command", c.isRedirect(s.value):
 		case s.value == "":
-			return "/" // so git takes it
+			return "/" // as git interprets it
 		default:
 			return resolve(c.base, s.value)
 		}

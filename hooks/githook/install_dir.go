@@ -12,23 +12,23 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// hookDir is a directory with scripts of ours.
+// hookDir is a directory for our scripts.
 type hookDir struct {
 	path string
 	form form
 }
 
-// file is a hook file as it was found.
+// file is the state of a hook file.
 type file struct {
 	origin origin
-	info   fs.FileInfo // nil if there is none; of the link, not its target
-	text   string      // of a symbolic link, where it leads
+	info   fs.FileInfo // nil if the file is missing; of a symbolic link itself, not of its target
+	text   string      // the target of a symbolic link
 }
 
-// read reads the hook name. What can't be read as a file is foreign.
+// read reads the hook name. Anything but a regular file is foreign.
 func (d hookDir) read(name string) (file, error) { return d.readAs(name, name) }
 
-// readAs reads the file base as the text of the hook name.
+// readAs reads the file base and examines it as the hook name.
 func (d hookDir) readAs(name, base string) (file, error) {
 	path := filepath.Join(d.path, base)
 	info, err := os.Lstat(path)
@@ -58,9 +58,9 @@ func (d hookDir) readAs(name, base string) (file, error) {
 	return f, nil
 }
 
-// install puts our script in the place of the hook name. A foreign hook becomes
-// its backup first, so that at every moment either it is there or ours that
-// runs it.
+// install installs our script for the hook name. A foreign hook is first linked or copied to its
+// backup, so that at every moment either the foreign hook or our script, which runs it, is in
+// place.
 func (d hookDir) install(name string) (note string, err error) {
 	f, err := d.read(name)
 	if err != nil {
@@ -83,7 +83,7 @@ func (d hookDir) install(name string) (note string, err error) {
 	return note, disk.WriteDurable(filepath.Join(d.path, name), []byte(script(name, d.form)), 0o755)
 }
 
-// setAside makes the foreign hook f the backup of name.
+// setAside creates the backup of name from the foreign hook f.
 func (d hookDir) setAside(name string, f file) (note string, err error) {
 	backup, note, err := d.settleBackup(name, f)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	if f.info.IsDir() {
 		return note, rename(path, path+backupSuffix)
 	}
-	// The backup is a second name of the file, or a copy where the file system has no hard links.
+	// The backup is a hard link, or a copy if the file system has no hard links.
 	if err := disk.Step("link", path+backupSuffix); err != nil {
 		return note, err
 	}
@@ -121,17 +121,16 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	return note, disk.WriteDurable(path+backupSuffix, []byte(f.text), f.info.Mode().Perm())
 }
 
-// same reports whether two files differ in their names only.
+// same reports whether two files differ only in their names.
 func same(a, b file) bool {
 	isComparable := a.info.Mode().IsRegular() || a.info.Mode()&fs.ModeSymlink != 0
 	return isComparable && a.info.Mode() == b.info.Mode() && a.text == b.text
 }
 
-// settleBackup brings an older backup of the foreign hook f to where it would
-// be if we had never been there. A tool that found our script may have moved it
-// aside, as pre-commit does to run it: then the older hook takes that place,
-// unless it is an earlier one of the same tool. It returns the backup that is
-// left.
+// settleBackup moves an older backup of the foreign hook f to the place that it would have without
+// our script. The tool that installed f may have moved our script aside, as pre-commit does to run
+// it. The older hook then replaces the moved script, unless it is an earlier hook of the same tool.
+// It returns the remaining backup.
 func (d hookDir) settleBackup(name string, f file) (file, string, error) {
 	backup, err := d.readAs(name, name+backupSuffix)
 	if err != nil {
@@ -158,8 +157,8 @@ func (d hookDir) settleBackup(name string, f file) (file, string, error) {
 	return backup, note, nil
 }
 
-// moved lists the copies of our script for name that other tools made when
-// they renamed it: "<name>.legacy", "<name>.old" and the like.
+// moved lists the copies of our script for name that other tools made by renaming it:
+// "<name>.legacy", "<name>.old" and the like.
 func (d hookDir) moved(name string) ([]string, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +181,7 @@ func (d hookDir) moved(name string) ([]string, error) {
 	return found, nil
 }
 
-// archive keeps a backup that another tool's newer hook has replaced.
+// archive renames a backup whose hook was replaced by another tool's.
 func (d hookDir) archive(name string) (note string, err error) {
 	backup := filepath.Join(d.path, name+backupSuffix)
 	for n := 1; ; n++ {
@@ -194,7 +193,7 @@ func (d hookDir) archive(name string) (note string, err error) {
 	}
 }
 
-// uninstall gives the hook name back what was there before.
+// uninstall restores the former state of the hook name.
 func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 	f, err := d.read(name)
 	if err != nil {
@@ -204,7 +203,7 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 	case edited:
 		return name + " has lines that entire didn't write, so it stays as it is", false, nil
 	case foreign:
-		// Clean up behind the hook that is in the place of ours.
+		// Clean up what was installed beside the hook that has replaced ours.
 		moved, err := d.moved(name)
 		if err != nil {
 			return "", false, err

@@ -13,26 +13,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Touched reports whether something may have changed since Mend found all well.
-// It costs the metadata of some files. configs are the files of git's global
-// configuration. What it misses (configuration that is included, and the
-// system's) is left to Mend.
+// Touched reports whether the hooks or their configuration may have changed since Mend found them
+// in place. It reads only the metadata of some files. configs are the files of git's global
+// configuration. Changes that it can't detect (in included files and in the system's configuration)
+// are left to Mend.
 func (i Installer) Touched(configs ...string) bool {
 	text, err := disk.ReadFile(i.seenPath())
 	return err != nil || string(text) != i.fingerprint(configs)
 }
 
-// Mend is Install, and notes for Touched that all is well.
+// Mend is like Install, and records the state for Touched if nothing had to be changed.
 func (i Installer) Mend(ctx context.Context, configs ...string) (Report, error) {
 	before := i.fingerprint(configs)
 	r, err := i.Install(ctx)
-	if err != nil || r.Changed { // what has come meanwhile is seen the next time
+	if err != nil || r.Changed { // later changes are detected next time
 		return r, err
 	}
 	return r, disk.WriteCache(i.seenPath(), []byte(before), 0o600)
 }
 
-// seenPath has the fingerprint with which all was well, for this worktree.
+// seenPath returns the file with the last intact state's fingerprint, for this worktree.
 func (i Installer) seenPath() string {
 	name := seenName
 	if i.Repo.WorktreeID != "" {
@@ -59,8 +59,8 @@ func (i Installer) forgetSeen() error {
 	return errors.Join(failed...)
 }
 
-// fingerprint changes with the hooks in the places where ours are, and with the
-// configuration that names their place.
+// fingerprint returns a digest of the state of our hooks' files and of the configuration that names
+// their folders.
 func (i Installer) fingerprint(configs []string) string {
 	common := i.Repo.CommonDir
 	own, redirect := filepath.Join(common, "hooks"), filepath.Join(common, "entire", "hooks")

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// namedDir is the folder with links to backups that have the names of their hooks:
+// namedDir returns the folder with links to backups that are named like their hooks:
 // "hooks.pre-entire" beside "hooks".
 func (d hookDir) namedDir() string { return d.path + backupSuffix }
 
-// keepName makes a link of the hook's name to its backup, if that leads to a program to
-// which other hooks lead, too, as overcommit's do: such a program takes from its own name
-// which hook it is. Others run as the backup itself, from their own folder.
+// keepName creates a link named like the hook to its backup, if the backup is a link to a program
+// to which links of other hooks lead, too, as with overcommit: such a program determines the hook
+// from its own name. Other backups are run directly, in their own folder.
 func (d hookDir) keepName(name string) error {
 	if d.form != besideForm {
 		return nil
@@ -43,12 +43,12 @@ func (d hookDir) keepName(name string) error {
 	return os.Symlink(d.targetOf(name), path)
 }
 
-// targetOf is where the link of a hook's name leads.
+// targetOf returns the target of the link named like a hook.
 func (d hookDir) targetOf(name string) string {
 	return filepath.Join("..", filepath.Base(d.path), name+backupSuffix)
 }
 
-// isShared reports whether another hook than the one of that name leads to the target.
+// isShared reports whether the link of a hook other than name has the same target.
 func (d hookDir) isShared(name, target string) bool {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
@@ -65,13 +65,13 @@ func (d hookDir) isShared(name, target string) bool {
 	return false
 }
 
-// hasName reports whether there is the link of keepName.
+// hasName reports whether the link of keepName exists.
 func (d hookDir) hasName(name string) bool {
 	target, err := os.Readlink(filepath.Join(d.namedDir(), name))
 	return err == nil && target == d.targetOf(name)
 }
 
-// clearName removes the link of a hook's name, and its folder if it was the last.
+// clearName removes the link named like a hook, and its folder if it is empty then.
 func (d hookDir) clearName(name string) error {
 	if !d.hasName(name) {
 		return nil
@@ -81,6 +81,6 @@ func (d hookDir) clearName(name string) error {
 		return err
 	}
 	err := os.Remove(path)
-	_ = os.Remove(d.namedDir()) // stays if it isn't empty
+	_ = os.Remove(d.namedDir()) // fails if it isn't empty
 	return err
 }

@@ -24,7 +24,7 @@ func (f configFile) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// values are those of a key in the file itself, without includes.
+// values returns the values of a key in the file itself, without includes.
 func (f configFile) values(ctx context.Context, key string) ([]string, error) {
 	out, err := f.repo.Run(ctx, "config", "--file", f.path, "-z", "--get-all", key)
 	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
@@ -36,7 +36,7 @@ func (f configFile) values(ctx context.Context, key string) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
 
-// set gives a key the values; none unsets it.
+// set sets the values of a key; without values it unsets the key.
 func (f configFile) set(ctx context.Context, key string, values ...string) error {
 	if len(values) == 0 {
 		const notThere = 5
@@ -57,8 +57,8 @@ func (f configFile) set(ctx context.Context, key string, values ...string) error
 	return nil
 }
 
-// redirect makes git look for hooks in our folder. The former value is in place
-// before git reads the new one: the scripts need it from then on.
+// redirect sets core.hooksPath to our folder. The former value is recorded before, because the
+// scripts need it as soon as git reads the new one.
 func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
 	f := configFile{repo: i.Repo, path: l.file}
 	values, err := f.values(ctx, pathKey)
@@ -74,7 +74,7 @@ func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
 	if err := f.set(ctx, pathKey, c.redirect); err != nil {
 		return err
 	}
-	// A file that is included further down would win. A new section is written at the end.
+	// A file included further down would override the value. A new section is written at the end.
 	if c, err = i.readConfig(ctx); err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
 	return f.run(ctx, "--rename-section", "entire-redirect", "core")
 }
 
-// restore gives a configuration file its former hook path back, if ours is
-// still there.
+// restore restores the former hook path in a configuration file if it still has ours, and removes
+// the record of it.
 func (i Installer) restore(ctx context.Context, c pathConfig, path string) (changed bool, err error) {
 	text, err := disk.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), "hooks") && !strings.Contains(string(text), "ormerHooksPath") {

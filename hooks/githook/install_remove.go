@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Uninstall gives every hook and setting back as it was.
+// Uninstall restores every hook and setting.
 func (i Installer) Uninstall(ctx context.Context) (Report, error) {
 	unlock, err := i.lock(ctx)
 	if err != nil {
@@ -19,7 +19,7 @@ func (i Installer) Uninstall(ctx context.Context) (Report, error) {
 	}
 	r, err := i.uninstall(ctx)
 	err = errors.Join(err, i.forgetSeen(), unlock(), ignoreMissing(os.Remove(i.lockPath())))
-	_ = os.Remove(filepath.Dir(i.lockPath())) // stays if it isn't empty
+	_ = os.Remove(filepath.Dir(i.lockPath())) // fails if it isn't empty
 	if err != nil {
 		return r, fmt.Errorf("remove git hooks: %w", err)
 	}
@@ -45,8 +45,8 @@ func (d hookDir) uninstallAll() (notes []string, changed bool, err error) {
 	return notes, changed, nil
 }
 
-// uninstall goes the way of install backwards: git stops looking in our folder
-// in every worktree before the folder goes.
+// uninstall reverses the steps of install: the configuration of all worktrees is restored before
+// the folder is removed.
 func (i Installer) uninstall(ctx context.Context) (Report, error) {
 	c, err := i.readConfig(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (i Installer) uninstall(ctx context.Context) (Report, error) {
 	case err != nil:
 		return r, err
 	default:
-		_ = os.Remove(c.own) // stays if it isn't empty
+		_ = os.Remove(c.own) // fails if it isn't empty
 		if err := disk.Step("remove", i.madeMark()); err != nil {
 			return r, err
 		}
@@ -99,8 +99,7 @@ func (i Installer) uninstall(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// clear removes our scripts from the redirect's folder, and the folder if that
-// was all there was.
+// clear removes our scripts from the redirect folder, and the folder if it had no other files.
 func (d hookDir) clear() (notes []string, changed bool, err error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {

@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// marker is in every script that we or the existing tool wrote.
+// marker is contained in every script written by us or by the existing tool.
 const marker = "Entire CLI hooks"
 
-// backupSuffix names the hook that was there before: "<hook>.pre-entire".
+// backupSuffix is appended to the name of the previous hook: "<hook>.pre-entire".
 const backupSuffix = ".pre-entire"
 
-// form is how a script finds the hook that it hides.
+// form is the way in which a script finds the hook that it replaces.
 type form int
 
 const (
 	besideForm   form = iota // in the repository's own hooks directory
-	redirectForm             // in <common>/entire/hooks, where core.hooksPath leads
+	redirectForm             // in <common>/entire/hooks, to which core.hooksPath is set
 )
 
-// recordedHooks are the hooks that call entire, in the order in which they are
-// installed: what makes a promise (prepare-commit-msg writes a trailer) comes
-// after what keeps it, so that half an installation does no harm.
+// recordedHooks returns the hooks that call entire, in the order of installation.
+// prepare-commit-msg, which writes a trailer, comes after the hooks that process it, so that a
+// partial installation does no harm.
 func recordedHooks() []string {
 	return []string{"post-rewrite", "pre-push", "post-commit", "commit-msg", "prepare-commit-msg"}
 }
 
-// clientHooks are the other hooks of the client side. A redirected repository
-// has a script for each, whether or not the former folder has the hook today.
+// clientHooks returns the other hooks of the client side. A redirected repository has a script for
+// each, whether or not the former folder has the hook at present.
 func clientHooks() []string {
 	return []string{
 		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
@@ -37,9 +37,9 @@ func clientHooks() []string {
 	}
 }
 
-// rareHooks change what git does just by being there, run very often, or
-// belong to the server's side: a redirected repository has a script for those
-// that the former folder has.
+// rareHooks returns the hooks whose mere existence changes git's behavior, that run very often, or
+// that belong to the server's side. A redirected repository has scripts only for those in the
+// former folder.
 func rareHooks() []string {
 	return []string{
 		"reference-transaction", "post-index-change", "push-to-checkout", "proc-receive", "fsmonitor-watchman",
@@ -53,9 +53,9 @@ const (
 	afterSum  = "), removed by \"entire disable --uninstall\".\n"
 )
 
-// script is the text of the hook name. It depends on nothing else, so that an
-// installed script can be compared with it. It holds a checksum of itself, by
-// which every version recognizes what any other version wrote.
+// script returns the text of the hook name. It depends only on the arguments, so that an installed
+// script can be compared with it. It contains a checksum of itself, by which every version
+// recognizes the scripts of other versions.
 func script(name string, f form) string {
 	var b strings.Builder
 	b.WriteString(comment(name, f))
@@ -64,7 +64,7 @@ func script(name string, f form) string {
 	if f == redirectForm {
 		b.WriteString(former)
 	}
-	// Whether the script must read git's stdin to give it to more than one program.
+	// Whether the script must read git's stdin to pass it to more than one program.
 	stdin := name == "post-rewrite"
 	switch name {
 	case "pre-push", "pre-receive", "post-receive", "reference-transaction":
@@ -82,15 +82,15 @@ func script(name string, f form) string {
 	} else {
 		b.WriteString(chain(name, f, stdin) + ours)
 	}
-	// The key is what distinguishes a hook that calls us again (a tool that moved our script
-	// aside and runs it) from a git operation inside a hook: the same place, the same arguments
-	// and, where those are empty, the same commit.
+	// The key distinguishes a hook that calls us again (a tool that moved our script aside and runs
+	// it) from a git operation inside a hook: it consists of the directory, the arguments and, for
+	// hooks without distinctive arguments, the commit.
 	key := `$(pwd -P) $*`
 	if name == "post-commit" || name == "post-rewrite" {
 		key = `$(pwd -P) $(git rev-parse -q --verify HEAD 2>/dev/null </dev/null) $*`
 	}
-	// hookManagers as quoted patterns of grep, none of which a script that has them contains: a
-	// tool may search a hook for its own name.
+	// hookManagers as quoted patterns of grep that don't match the script itself: a tool may search
+	// a hook for its own name.
 	var tools strings.Builder
 	for i, tool := range hookManagers() {
 		if i > 0 {
@@ -113,10 +113,10 @@ func checksum(body string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// isPost: git ignores the status of such a hook, so entire comes first and gets
-// the commit even if the other hook amends it, takes long or is stopped. Before
-// the fact the other hook comes first: entire decides on the message as that
-// hook leaves it, and does nothing if it refuses.
+// isPost reports whether a hook is a post hook. Git ignores its status, so entire runs first and
+// gets the commit even if the other hook amends it, takes long or is stopped. For all other hooks
+// the other hook runs first: entire processes the message as that hook leaves it, and doesn't run
+// if it fails.
 func isPost(name string) bool { return strings.HasPrefix(name, "post-") }
 
 func comment(name string, f form) string {
@@ -140,8 +140,8 @@ if [ -n "${GUARD-}" ] && [ "$GUARD" = "$(entire_key "$@")" ]; then
 fi
 `
 
-// older keeps a tool that moved this script aside and runs it from there, as
-// pre-commit does, from being run by it again: pre-commit then fails the commit.
+// older prevents the script from running the tool that moved it aside and runs it from there, as
+// pre-commit does, which would then fail the commit.
 const older = `entire_older() { # is $1 an older script of the tool that runs this one?
 	case $0 in (HOOK | */HOOK) return 1 ;; esac
 	cmp -s "$1" "$entire_dir/HOOK" && return
@@ -152,8 +152,8 @@ const older = `entire_older() { # is $1 an older script of the tool that runs th
 }
 `
 
-// former finds the folder that core.hooksPath would name without us, as git
-// would: the last value wins, and a relative one starts where hooks run.
+// former determines the folder that core.hooksPath would name without us, as git does: the last
+// value wins, and a relative path starts where hooks run.
 const former = `entire_former() {
 	entire_found=$entire_dir/../../hooks
 	IFS='
@@ -166,7 +166,7 @@ const former = `entire_former() {
 }
 `
 
-// chain runs the hooks that ours hides. The first that fails decides.
+// chain returns the code that runs the replaced hooks, up to the first that fails.
 func chain(name string, f form, stdin bool) string {
 	run := `GUARD=$(entire_key "$@") "$entire_hook" "$@" || exit`
 	if name == messageHook {
@@ -193,17 +193,17 @@ fi
 `
 }
 
-// messageHook is the hook that gets the message as the editor left it.
+// messageHook is the hook that reads the message after the editor has exited.
 const messageHook = "commit-msg"
 
-// unedited saves a process at each git commit -m: git sets GIT_EDITOR to ":"
-// where it starts no editor.
+// unedited saves a process in each git commit -m: git sets GIT_EDITOR to ":" if it starts no
+// editor.
 const unedited = `entire_unedited() { # is the message as prepare-commit-msg left it?
 	case $0 in (HOOK | */HOOK) [ "${GIT_EDITOR-}" = : ] && [ -z "${entire_ran-}" ] ;; (*) return 1 ;; esac
 }
 `
 
-// call runs entire, if there is one, and never minds how it ends.
+// call returns the code that runs entire, if it is installed, and ignores its exit status.
 func call(name string) string {
 	stdin := ""
 	before := ""
@@ -222,18 +222,18 @@ fi
 `
 }
 
-// origin is whose a hook file is.
+// origin is the author of a hook file.
 type origin int
 
 const (
-	nobody  origin = iota // there is none
-	current               // ours, as it should be
+	nobody  origin = iota // the file doesn't exist
+	current               // ours, up to date
 	ours                  // ours or the existing tool's, to be replaced
 	edited                // ours, changed by the user
 	foreign               // another program's
 )
 
-// originOf returns whose text a file for the hook name has.
+// originOf returns the origin of a file with this text for the hook name.
 func originOf(name string, f form, text string) origin {
 	rest, begins := strings.CutPrefix(text, beforeSum)
 	sum, body, found := strings.Cut(rest, afterSum)
@@ -242,7 +242,7 @@ func originOf(name string, f form, text string) origin {
 		return current
 	case !strings.Contains(text, marker):
 		return foreign
-	case begins && found && sum == checksum(body): // as some version of ours wrote it
+	case begins && found && sum == checksum(body): // as written by some version of ours
 		return ours
 	case isExisting(name, text):
 		return ours
@@ -252,9 +252,8 @@ func originOf(name string, f form, text string) origin {
 	return foreign
 }
 
-// isExisting reports whether every line of text is one that the existing tool
-// writes into the hook name: its command, in the form for its own development
-// too, and the block that runs the backup.
+// isExisting reports whether every line of text is one that the existing tool writes into the hook
+// name: its command, also in the form for its own development, and the block that runs the backup.
 func isExisting(name, text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -270,15 +269,15 @@ func isExisting(name, text string) bool {
 	return true
 }
 
-// hookManagers are words by which the scripts of hook managers are known.
+// hookManagers returns words that identify the scripts of hook managers.
 func hookManagers() []string {
 	return []string{
 		"generated by pre-commit", "lefthook", "husky", "overcommit", "git-lfs", "git lfs", "simple-git-hooks", "captainhook",
 	}
 }
 
-// sameTool reports whether two hooks were written by the same hook manager, so
-// that the newer takes the place of the older.
+// sameTool reports whether two hooks were written by the same hook manager, so that the newer one
+// replaces the older.
 func sameTool(a, b string) bool {
 	return a == b || slices.ContainsFunc(hookManagers(), func(tool string) bool {
 		return strings.Contains(a, tool) && strings.Contains(b, tool)

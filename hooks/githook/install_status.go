@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Status is what Check finds.
+// Status is the result of Check.
 type Status struct {
 	Report
 
-	Missing     []string // hooks that aren't there
+	Missing     []string // hooks that are missing
 	Overwritten []string // hooks that another program replaced
 	Outdated    []string // hooks of an older version or of the existing tool
-	Former      string   // the folder that redirected hooks run, else ""
+	Former      string   // the folder whose hooks the redirected ones run, else ""
 	NoFolder    bool     // git looks in a folder that doesn't exist, and so runs no hook
 }
 
@@ -53,9 +53,9 @@ func (i Installer) Check(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
-// lookDir is where git looks for hooks in this worktree.
+// lookDir returns the folder in which git looks for hooks in this worktree.
 func (c pathConfig) lookDir() string {
-	if s, ok := c.at(c.levels[len(c.levels)-1]); ok { // the level that decides in this worktree
+	if s, ok := c.at(c.levels[len(c.levels)-1]); ok { // the level in effect in this worktree
 		return resolve(c.base, s.value)
 	}
 	return c.own
@@ -68,7 +68,7 @@ func (c pathConfig) formOf(dir string) form {
 	return besideForm
 }
 
-// report describes what is in place in this worktree.
+// report describes the hooks installed in this worktree.
 func (c pathConfig) report() Report {
 	r := Report{Dir: c.lookDir()}
 	d := hookDir{r.Dir, c.formOf(r.Dir)}

@@ -1,10 +1,8 @@
-// Package agent describes the coding agents that are recorded: their names, how a
-// process that one started is recognised, where they keep transcripts, and how a
-// session is continued.
+// Package agent describes the coding agents that are recorded: their names, how processes started
+// by them are recognized, where they keep transcripts, and how a session is continued.
 //
-// It is a table: what an agent's hooks look like is in package agenthook, what its
-// transcripts look like in package forms. No other package names an agent, but for what only
-// Claude Code has.
+// It is a table. The hooks of the agents are in package agenthook, the forms of their transcripts
+// in package forms. Other packages name an agent only for features that only Claude Code has.
 package agent
 
 import (
@@ -18,45 +16,44 @@ import (
 	"unicode/utf16"
 )
 
-// Agent is a coding agent. The zero value is none.
+// Agent is a coding agent. The zero value is no agent.
 type Agent struct {
-	// Name is the agent's name on command lines and in settings, Label its name in
-	// metadata and for people, Program that of its executable.
+	// Name is the agent's name on command lines and in settings, Label its name in metadata and
+	// messages, Program the name of its executable.
 	Name, Label, Program string
-	// NamesLate reports that the payloads of hooks don't name the transcript before the end
-	// of a turn.
+	// NamesLate reports that hook payloads don't name the transcript before the end of a turn.
 	NamesLate bool
-	// NotesSubagents reports that subagents are found in the transcript: no hook reports them.
+	// NotesSubagents reports that subagents are known from the transcript, as no hook reports them.
 	NotesSubagents bool
-	// KeepsConversation reports that the agent goes on with the whole conversation, or may,
-	// where its transcript was cut back.
+	// KeepsConversation reports that the agent continues, or may continue, with the whole
+	// conversation after its transcript was truncated.
 	KeepsConversation bool
-	// ProcessVariable is the variable of hooks with the id of the agent's process, "" for none.
+	// ProcessVariable is the environment variable of hooks with the agent's process id, "" if none.
 	ProcessVariable string
-	// Limits are what doesn't work with the agent, in words.
+	// Limits are descriptions of the features that don't work with the agent.
 	Limits []string
 
 	mark    mark
 	home    home
 	layout  layout
 	resume  []string // the arguments before the session's id
-	project string   // the variable that overrides its folder of a project's transcripts
+	project string   // the variable that overrides the folder of a project's transcripts
 }
 
-// mark is how the children of an agent's shell are recognised.
+// mark holds the environment variables that identify children of an agent's shell.
 type mark struct {
 	// name is a variable that the agent sets to value, or to anything if value is empty.
 	name, value string
-	// session is the variable with the id of the session, or of the subagent's where
-	// otherInSubagents is true.
+	// session is the variable with the id of the session. If otherInSubagents is true, it may be
+	// the id of a subagent instead.
 	session          string
 	otherInSubagents bool
 }
 
-// home is the folder of an agent: the value of variable, else name in the home directory.
+// home is the folder of an agent: the value of variable if set, else name in the home directory.
 type home struct{ variable, name string }
 
-// layout is where an agent keeps the transcripts of a project in its folder.
+// layout is how an agent arranges the transcripts of a project in its folder.
 type layout int
 
 const (
@@ -67,7 +64,7 @@ const (
 	byPath                           // sessions/--PATH--/TIME_ID.jsonl
 	inAgentTranscripts               // projects/SLUG/agent-transcripts/ID.jsonl or ID/ID.jsonl
 	inRecords                        // ID.jsonl in a folder of this program: the agent has a database
-	byName                           // tmp/NAME/chats/session-MINUTE-ID8.jsonl; projects.json has the name
+	byName                           // tmp/NAME/chats/session-MINUTE-ID8.jsonl, NAME by projects.json
 )
 
 const (
@@ -75,7 +72,7 @@ const (
 	noSubagents = "subagents' conversations aren't stored"
 )
 
-// ClaudeCode returns the agent of Anthropic, which is the default.
+// ClaudeCode returns the agent of Anthropic. It is the default.
 func ClaudeCode() Agent {
 	return Agent{
 		Name: "claude-code", Label: "Claude Code", Program: "claude", ProcessVariable: "CLAUDE_PID",
@@ -130,7 +127,7 @@ func Gemini() Agent {
 	}
 }
 
-// OpenCode returns the agent of Anomaly. Its shell has the session's id by our plugin.
+// OpenCode returns the agent of Anomaly. Our plugin passes the session's id to its shell.
 func OpenCode() Agent {
 	return Agent{
 		Name: "opencode", Label: "OpenCode", Program: "opencode",
@@ -163,7 +160,7 @@ func Qwen() Agent {
 	}
 }
 
-// Default returns the agent of records that name none.
+// Default returns the agent for records that name none.
 func Default() Agent { return ClaudeCode() }
 
 // All returns the agents that can be recorded, the default first.
@@ -171,7 +168,7 @@ func All() []Agent {
 	return []Agent{ClaudeCode(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode(), Pi(), Qwen()}
 }
 
-// Unsupported returns why an agent with a name can't be recorded, "" if nothing is known of it.
+// Unsupported returns the reason why the named agent can't be recorded, "" if it is unknown.
 func Unsupported(name string) string {
 	return map[string]string{
 		"amp":   "Amp has no hooks, and keeps its transcripts on its server",
@@ -181,18 +178,17 @@ func Unsupported(name string) string {
 	}[strings.ToLower(name)]
 }
 
-// ByName returns the agent with a name.
+// ByName returns the agent with the given name.
 func ByName(name string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Name == name })
 }
 
-// ByLabel returns the agent with a label, as it is in metadata.
+// ByLabel returns the agent with the given label, as recorded in metadata.
 func ByLabel(label string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Label == label })
 }
 
-// Of returns the agent with a label, and the default for any other label: early records
-// have none.
+// Of returns the agent with the given label, or the default if there is none, as in early records.
 func Of(label string) Agent {
 	a, ok := ByLabel(label)
 	if !ok {
@@ -215,14 +211,14 @@ func IsCalling(getenv func(string) string) bool {
 	return slices.ContainsFunc(All(), func(a Agent) bool { return a.Calls(getenv) })
 }
 
-// Callers returns the agents whose shells started the process with this environment: more
-// than one where an agent started another.
+// Callers returns the agents whose shells started the process with this environment. There are
+// several if one agent started another.
 func Callers(getenv func(string) string) []Agent {
 	return slices.DeleteFunc(All(), func(a Agent) bool { return !a.Calls(getenv) })
 }
 
-// CallingSession returns the id of the session for which an agent started the process,
-// with its shell or otherwise, "" if there is none.
+// CallingSession returns the id of the session for which an agent started the process, through its
+// shell or directly, "" if there is none.
 func CallingSession(getenv func(string) string) string {
 	for _, a := range append(Callers(getenv), All()...) {
 		if a.mark.session == "" {
@@ -235,12 +231,12 @@ func CallingSession(getenv func(string) string) string {
 	return ""
 }
 
-// HandsOver reports whether the agent has no transcripts in files: its plugin hands the
-// messages of a session over, and the program writes a transcript of them.
+// HandsOver reports whether the agent has no transcript files: its plugin passes the messages of a
+// session to this program, which writes a transcript of them.
 func (a Agent) HandsOver() bool { return a.layout == inRecords }
 
-// NamesSubagents reports whether the id of the session in the environment may be that of a
-// subagent, which no session has.
+// NamesSubagents reports whether the session id in the environment may be that of a subagent, for
+// which there is no session.
 func (a Agent) NamesSubagents() bool { return a.mark.otherInSubagents }
 
 // Calls reports whether this agent's shell started the process with this environment.
@@ -252,7 +248,7 @@ func (a Agent) Calls(getenv func(string) string) bool {
 	return value == a.mark.value
 }
 
-// WithoutMarks returns an environment in which no agent is calling.
+// WithoutMarks returns getenv without the variables that identify agents' shells.
 func WithoutMarks(getenv func(string) string) func(string) string {
 	all := All()
 	return func(name string) string {
@@ -285,8 +281,7 @@ func (a Agent) Resume(session string) string {
 	return strings.Join(append(words, session), " ")
 }
 
-// ResumeImported returns the command that continues a session which the agent first reads
-// from a document.
+// ResumeImported returns the command that imports a session from a document and continues it.
 func (a Agent) ResumeImported(session, document string) string {
 	if strings.ContainsFunc(document, func(c rune) bool { return !strings.ContainsRune("/._-+@", c) && !isAlphanumeric(c) }) {
 		document = "'" + strings.ReplaceAll(document, "'", `'\''`) + "'"
@@ -298,8 +293,8 @@ func isAlphanumeric(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// IsProgram reports whether the arguments of a process are those of the agent's program,
-// which may be a script that an interpreter runs.
+// IsProgram reports whether args are the arguments of a process of the agent's program, which may
+// be a script with an interpreter.
 func (a Agent) IsProgram(args []string) bool {
 	const interpreted = 2 // the interpreter and the script
 	for i, arg := range args[:min(len(args), interpreted)] {
@@ -313,7 +308,7 @@ func (a Agent) IsProgram(args []string) bool {
 	return false
 }
 
-// Home returns the agent's folder, "" if it isn't known because there is no home directory.
+// Home returns the agent's folder, "" if it is unknown because there is no home directory.
 func (a Agent) Home(getenv func(string) string, homeDir string) string {
 	if a.home.variable != "" {
 		if dir := getenv(a.home.variable); dir != "" {
@@ -326,8 +321,7 @@ func (a Agent) Home(getenv func(string) string, homeDir string) string {
 	return filepath.Join(homeDir, a.home.name)
 }
 
-// TestDir returns the folder that replaces the one of the project's transcripts in tests,
-// "" if there is none.
+// TestDir returns the folder that replaces the project's transcript folder in tests, "" if none.
 func (a Agent) TestDir(getenv func(string) string) string {
 	if a.project == "" {
 		return ""
@@ -335,9 +329,9 @@ func (a Agent) TestDir(getenv func(string) string) string {
 	return getenv(a.project)
 }
 
-// Project returns the folder in which the agent keeps the transcripts of the sessions in
-// a worktree, "" if it isn't known. Codex and Copilot have one folder for all, an agent that
-// hands its messages over has none.
+// Project returns the folder in which the agent keeps the transcripts of a worktree's sessions, ""
+// if it is unknown. Codex and Copilot use one folder for all projects; an agent that hands its
+// messages over has no folder.
 func (a Agent) Project(getenv func(string) string, homeDir, root string) string {
 	if dir := a.TestDir(getenv); dir != "" {
 		return dir
@@ -367,8 +361,8 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 	return filepath.Join(dir, "projects", ProjectSlug(root))
 }
 
-// Transcripts returns the folder that holds the transcripts of all sessions, those of
-// subagents included, "" if it isn't known.
+// Transcripts returns the folder that contains the transcripts of all sessions and of subagents, ""
+// if it is unknown.
 func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 	dir := a.Home(getenv, homeDir)
 	switch {
@@ -384,8 +378,8 @@ func (a Agent) Transcripts(getenv func(string) string, homeDir string) string {
 	return filepath.Join(dir, "projects")
 }
 
-// File returns the path of a session's transcript in the folder that Project returns.
-// recorded is when the session began.
+// File returns the path of a session's transcript in the folder returned by Project. recorded is
+// the time at which the session began.
 func (a Agent) File(dir, session string, recorded time.Time) string {
 	switch a.layout {
 	case inFolders:
@@ -402,8 +396,8 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 	return filepath.Join(dir, recorded.Format("2006"), recorded.Format("01"), recorded.Format("02"), name)
 }
 
-// Find returns the transcript of a session that is in the folder that Project returns
-// under a name that has more than its id, "" if there is none.
+// Find searches the folder returned by Project for a session's transcript whose path depends on
+// more than the session's id. It returns "" if there is none.
 func (a Agent) Find(dir, session string) string {
 	pattern := ""
 	switch a.layout {
@@ -424,20 +418,20 @@ func (a Agent) Find(dir, session string) string {
 	if err != nil || len(found) == 0 {
 		return ""
 	}
-	if a.layout == byName { // the session goes on in its first file
+	if a.layout == byName { // a resumed session continues in its first file
 		return found[0]
 	}
 	return found[len(found)-1]
 }
 
-// shortID is what a file's name has of a session's id.
+// shortID returns the part of a session's id that is used in file names.
 func shortID(session string) string {
 	const length = 8
 	return session[:min(len(session), length)]
 }
 
-// projectName returns the name that Gemini CLI gives a worktree, by its list of them; that of
-// the folder where it isn't listed yet.
+// projectName returns the name that Gemini CLI gives a worktree, from its list of projects. For
+// worktrees not listed yet, it is the name of the folder.
 func projectName(list, root string) string {
 	var names struct {
 		Projects map[string]string `json:"projects"`
@@ -449,9 +443,9 @@ func projectName(list, root string) string {
 	return strings.ToLower(filepath.Base(root))
 }
 
-// ProjectSlug is the name of the directory in which Claude Code and Qwen Code keep the
-// sessions of a project: its path with a dash for each UTF-16 unit that is no ASCII letter
-// or digit, cut at 200 and then distinguished by a hash.
+// ProjectSlug returns the name of the directory in which Claude Code and Qwen Code keep the
+// sessions of a project: its path with a dash for each UTF-16 unit that is not an ASCII letter or
+// digit. It is truncated after 200 characters, and a hash of the path is appended then.
 func ProjectSlug(path string) string {
 	const longest = 200
 	units := utf16.Encode([]rune(path))

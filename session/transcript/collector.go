@@ -16,9 +16,9 @@ type collector struct {
 	uses map[string]use
 	// failed are the ids of edits whose result is an error.
 	failed map[string]bool
-	// messages are the places in scan.Messages by id.
+	// messages maps ids to indexes in scan.Messages.
 	messages map[string]int
-	// lastText and lastUUID are the last ones as written in their lines.
+	// lastText and lastUUID are the last ones, escaped as in their lines.
 	lastText, lastUUID []byte
 	message            message
 }
@@ -26,12 +26,12 @@ type collector struct {
 // use is a tool use that began in this scan.
 type use struct {
 	effect effect
-	// call is the place in scan.Calls, -1 for other tools.
+	// call is the index in scan.Calls, -1 for other tools.
 	call int
-	// edit is the place in scan.Edits, -1 for other tools.
+	// edit is the index in scan.Edits, -1 for other tools.
 	edit       int
 	background bool
-	// task reports whether it starts a subagent, by the input.
+	// task reports whether the tool starts a subagent.
 	task  bool
 	input []byte
 }
@@ -42,7 +42,7 @@ type moment struct {
 	time time.Time
 }
 
-// line takes in one line that is not empty.
+// line processes a non-empty line.
 func (c *collector) line(raw []byte, number int) {
 	e, ok := parseEntry(raw)
 	if !ok {
@@ -109,10 +109,10 @@ func (c *collector) user(e *entry, at moment) {
 	}
 }
 
-// synthetic is the model's name in messages that the agent itself wrote.
+// synthetic is the model name of messages that the agent's client wrote.
 const synthetic = "<synthetic>"
 
-// count keeps the largest of a message's usage records.
+// count keeps the usage record of a message with the most output tokens.
 func (c *collector) count(m *message) {
 	if len(m.id) == 0 {
 		return
@@ -131,11 +131,11 @@ func (c *collector) count(m *message) {
 	}
 }
 
-// use takes in the beginning of a tool use.
+// use processes the beginning of a tool use.
 func (c *collector) use(b *block, at moment) {
 	id := Unescaped(b.id)
 	if _, known := c.uses[id]; known && id != "" {
-		return // the same message written once more
+		return // the same message, written again
 	}
 	if started := parseTime(b.started); !started.IsZero() {
 		at.time = started
@@ -168,7 +168,7 @@ func (c *collector) use(b *block, at moment) {
 	c.uses[id] = u
 }
 
-// asked joins what a person wrote of a message.
+// asked returns the parts of a message that a person wrote, joined.
 func asked(m *message, from source) string {
 	var parts []string
 	for i := range m.blocks {
@@ -183,7 +183,7 @@ func asked(m *message, from source) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// result takes in the end of a tool use, or that it goes on in the background.
+// result processes the end of a tool use, or its continuation in the background.
 func (c *collector) result(b *block, e *entry, at moment) {
 	if len(b.of) == 0 {
 		return
@@ -201,7 +201,7 @@ func (c *collector) result(b *block, e *entry, at moment) {
 			Type        string `json:"subagent_type"`
 			Description string `json:"description"`
 		}
-		_ = json.Unmarshal(u.input, &in) // what can't be read is empty
+		_ = json.Unmarshal(u.input, &in) // unreadable fields stay empty
 		agent := Unescaped(e.agent)
 		if IsToolID(id) && IsToolID(agent) {
 			c.scan.Subagents = append(c.scan.Subagents, Subagent{ToolUse: id, ID: agent, Type: in.Type, Description: in.Description})

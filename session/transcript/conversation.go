@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Speaker describes whose an [Item] of a conversation is.
+// Speaker is the author of an [Item] of a conversation.
 type Speaker string
 
 // The speakers.
@@ -15,23 +15,22 @@ const (
 	Tool      Speaker = "tool"
 )
 
-// Item is one thing that was said or done in a conversation. Its texts are as
-// the transcript has them, but valid UTF-8: they may hold anything that a
-// terminal takes for a command.
+// Item is a message or a tool use in a conversation. Its texts are those of the transcript as valid
+// UTF-8; they may contain terminal escape sequences.
 type Item struct {
 	By Speaker
-	// Text is what was said, never empty for people and agents; of a tool the
-	// part of its input that describes its use best, in one line.
+	// Text is the message of a person or agent, never empty. For a tool it is the most descriptive
+	// part of its input, in one line.
 	Text string
-	// Tool is the tool's name, ID that of its use, Failed that its result is an error.
+	// Tool is the tool's name, ID the id of its use; Failed reports that its result is an error.
 	Tool, ID string
 	Failed   bool
-	// Command is the whole command where Text is a part of it and the conversation Full.
+	// Command is the whole command if Text is a part of it and the conversation is Full.
 	Command string
-	// Edits are what an edit tool was to do in the file, if the conversation is Full.
+	// Edits are the replacements requested of an edit tool if the conversation is Full.
 	Edits []TextEdit
-	// ExitStatus is a failed command's, nil if the transcript has none. It and Output are
-	// only set if the conversation has Outputs.
+	// ExitStatus is the status of a failed command, nil if the transcript has none. ExitStatus and
+	// Output are set only if the conversation has Outputs.
 	ExitStatus *int
 	Output     Output
 	// Line is the number of its line, or of its message in a document.
@@ -39,29 +38,28 @@ type Item struct {
 	Time time.Time
 }
 
-// Conversation is what a person reads in a transcript: what people asked, as
-// [Prompt] has it and also by accepted plans, commands and answers to the agent's
-// questions, what the agent answered, and a line for each use of a tool.
-// What subagents said, results, images and the agent's book-keeping are left
-// out. Any line is taken, whatever it holds.
+// Conversation is the readable content of a transcript: the requests of people, as in [Prompt] and
+// also as accepted plans, commands and answers to the agent's questions; the agent's answers; and
+// one line for each tool use. Messages of subagents, results, images and the agent's book-keeping
+// are left out. Lines with any content are accepted.
 type Conversation struct {
-	// Root is the project's directory, empty if it isn't known. Paths below it,
-	// or below the directory where the session was, are shown relative to it.
+	// Root is the project's directory, empty if unknown. Paths below it or below the session's
+	// directory are shown relative to it.
 	Root string
-	// Subagent reports whether the transcript is a subagent's: what it said is in.
+	// Subagent reports that the transcript is a subagent's, whose messages are included.
 	Subagent bool
 	Items    []Item
-	// Outputs requests the results of tool uses, Full more lines of them, whole commands and
+	// Outputs requests the results of tool uses, Full more of their lines, whole commands and
 	// edits.
 	Outputs, Full bool
 
 	cwd     string
-	uses    map[string]int // tool uses by id, as places in Items
+	uses    map[string]int // tool uses by id, as indexes in Items
 	kept    int            // bytes of outputs and edits in Items
 	message message
 }
 
-// Line takes in the line n of a transcript.
+// Line adds line n of a transcript.
 func (c *Conversation) Line(raw []byte, n int) {
 	e, ok := parseEntry(raw)
 	if !ok || !isChain(e.kind) || e.sidechain && !c.Subagent {
@@ -107,7 +105,7 @@ func (c *Conversation) Line(raw []byte, n int) {
 	}
 }
 
-// ended takes in the result of a use that is in the conversation.
+// ended processes the result of a use that is in the conversation.
 func (c *Conversation) ended(b *block) {
 	if at, known := c.uses[string(b.of)]; known {
 		c.result(at, b, Value(b.result).Said)
@@ -120,7 +118,7 @@ func (c *Conversation) say(item Item) {
 	}
 }
 
-// use takes in a tool use, once if it is written more than once.
+// use adds a tool use, unless it was added before.
 func (c *Conversation) use(b *block, item Item) {
 	if _, known := c.uses[string(b.id)]; known {
 		return

@@ -22,12 +22,12 @@ const (
 // WithoutHookContext is [forms.WithoutHookContext].
 func WithoutHookContext(prompt string) string { return forms.WithoutHookContext(prompt) }
 
-// IsAgentName reports whether the recorded name of an agent is one: where they didn't
-// have it, versions of other programs recorded "Agent".
+// IsAgentName reports whether a recorded name identifies an agent. Other programs recorded "Agent"
+// if they didn't know the name.
 func IsAgentName(name string) bool { return name != "" && name != "Agent" }
 
-// Agent returns the agent of a session by its recorded name and its transcript, whose
-// form is decisive where no name was recorded or the recorded agent has another form.
+// Agent returns the agent of a session, given its recorded name and its transcript. The form of the
+// transcript decides if no name was recorded or if the recorded agent uses another form.
 func Agent(recorded string, transcript []byte) string {
 	isKnown := slices.Contains([]string{ClaudeCode, GeminiCLI, Codex, CopilotCLI, forms.Cursor, OpenCode, PiAgent, QwenCode}, recorded)
 	if form := agentOf(transcript); form != "" && (isKnown || !IsAgentName(recorded)) {
@@ -36,8 +36,8 @@ func Agent(recorded string, transcript []byte) string {
 	return recorded
 }
 
-// agentOf returns the agent whose form a transcript has, by its first lines, and "" if
-// that is no known agent's.
+// agentOf returns the agent whose form the first lines of a transcript have, "" if they have the
+// form of no known agent.
 func agentOf(transcript []byte) string {
 	const most = 50
 	if IsDocument(transcript) {
@@ -60,8 +60,8 @@ func agentOf(transcript []byte) string {
 	return ""
 }
 
-// IsDocument reports whether a transcript is one JSON document with a list of
-// messages, as early versions of Gemini CLI wrote it, and not lines.
+// IsDocument reports whether a transcript is a single JSON document with a list of messages, as
+// written by early versions of Gemini CLI, instead of lines.
 func IsDocument(transcript []byte) bool {
 	s := scanner{b: transcript}
 	if !s.enter('{') {
@@ -76,8 +76,8 @@ func IsDocument(transcript []byte) bool {
 	return false
 }
 
-// Document takes in a document, whose first message is the transcript's
-// message n, and returns how many messages it has.
+// Document adds a document, whose first message is message n of the transcript, and returns its
+// number of messages.
 func (c *Conversation) Document(doc []byte, n int) int {
 	s := scanner{b: doc}
 	if !s.enter('{') {
@@ -100,7 +100,7 @@ func (c *Conversation) Document(doc []byte, n int) int {
 	return count
 }
 
-// documentMessage takes in one message of a document.
+// documentMessage adds one message of a document.
 func (c *Conversation) documentMessage(raw []byte, n int) {
 	var kind, stamp []byte
 	var said message
@@ -138,7 +138,7 @@ func (c *Conversation) documentMessage(raw []byte, n int) {
 	c.documentCalls(calls, Item{By: Tool, Line: n, Time: at})
 }
 
-// documentCalls takes in the tool calls of a message; each is like item.
+// documentCalls adds the tool calls of a message as copies of item.
 func (c *Conversation) documentCalls(raw []byte, item Item) {
 	s := scanner{b: raw}
 	if !s.enter('[') {
@@ -167,7 +167,7 @@ func (c *Conversation) documentCalls(raw []byte, item Item) {
 		}
 		item.Failed = b.failed
 		c.use(&b, item)
-		c.result(len(c.Items)-1, &b, func() string { // what the responses of the function have
+		c.result(len(c.Items)-1, &b, func() string { // the texts of the function's responses
 			var parts []string
 			for item := range Value(b.result).Items() {
 				response := item.Member("functionResponse").Member("response")

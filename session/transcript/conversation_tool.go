@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// longestDetail is how much of a tool's input is shown, in characters.
+// longestDetail is the maximum length of the shown part of a tool's input, in characters.
 const longestDetail = 200
 
-// doing is what of a tool's input may show its purpose.
+// doing holds the parts of a tool's input that may describe its purpose.
 type doing struct {
 	named map[string]string // texts under the keys of telling
 	other string            // the first text under another key
 	todos int
 }
 
-// telling are the keys of inputs that describe a use best, the best first.
+// telling returns the keys of inputs that describe a use, the most descriptive first.
 func telling() []string {
 	return []string{
 		"file_path", "notebook_path", "absolute_path", "command", "pattern", "url", "query", "description", "subject",
@@ -25,8 +25,8 @@ func telling() []string {
 	}
 }
 
-// detail is the part of a tool's input that describes its use best, in one line, and the
-// command, if that is a part of it and the conversation is Full.
+// detail returns the most descriptive part of a tool's input, in one line, and the command if it is
+// longer than that line and the conversation is Full.
 func (c *Conversation) detail(raw []byte) (line, command string) {
 	d := parseDoing(raw)
 	for _, key := range telling() {
@@ -91,12 +91,12 @@ func parseDoing(raw []byte) doing {
 	return d
 }
 
-// plain is the text between the quotes of a JSON string, valid and trimmed.
+// plain returns the text between the quotes of a JSON string, valid and trimmed.
 func plain(raw []byte) string {
 	return strings.TrimSpace(Unquoted(raw))
 }
 
-// relative is a path as it is seen from the project.
+// relative returns a path relative to the project or to the session's directory.
 func (c *Conversation) relative(path string) string {
 	for _, root := range []string{c.Root, c.cwd} {
 		rest, below := strings.CutPrefix(path, strings.TrimSuffix(root, "/")+"/")
@@ -110,7 +110,7 @@ func (c *Conversation) relative(path string) string {
 	return path
 }
 
-// firstLine is the first line of a text, of 200 characters at most.
+// firstLine returns the first line of a text, cut to 200 characters.
 func firstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
 	line = strings.Join(strings.Fields(line), " ")

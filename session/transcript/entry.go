@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
-// entry is what matters of one line's envelope. Its slices point into the line.
+// entry holds the used fields of a line's envelope. Its slices point into the line.
 type entry struct {
 	kind      []byte
 	uuid      []byte
@@ -15,24 +15,24 @@ type entry struct {
 	cwd       []byte
 	branch    []byte
 	source    source
-	// silent reports whether no person wrote the line whatever it reads like.
+	// silent reports whether no person wrote the line, whatever its text is.
 	silent bool
-	// sidechain reports whether the line is a subagent's, and subagent is its id where the
-	// transcript of the main agent has the line.
+	// sidechain reports whether the line is a subagent's. subagent is its id if the line is in the
+	// transcript of the main agent.
 	sidechain bool
 	subagent  []byte
-	// detached reports whether the tool went on in the background.
+	// detached reports whether the tool continued in the background.
 	detached bool
-	// agent is the id of the subagent whose result it is.
+	// agent is the id of the subagent that returned the result.
 	agent []byte
-	// message is the raw value of that key.
+	// message is the raw value of the key "message".
 	message []byte
 }
 
-// kindPrefix is how a line that is no part of the conversation begins.
+// kindPrefix is the beginning of lines outside the conversation.
 const kindPrefix = `{"type":"`
 
-// sniff returns the type of a line that begins with it, nil for other lines.
+// sniff returns the type of a line that begins with kindPrefix, nil for other lines.
 func sniff(line []byte) []byte {
 	if len(line) < len(kindPrefix) || string(line[:len(kindPrefix)]) != kindPrefix {
 		return nil
@@ -41,8 +41,8 @@ func sniff(line []byte) []byte {
 	return s.str()
 }
 
-// isChain reports whether lines of a type make up the conversation; all others
-// are the agent's book-keeping.
+// isChain reports whether lines of a type belong to the conversation. All others are the agent's
+// book-keeping.
 func isChain(kind []byte) bool {
 	switch string(kind) {
 	case "user", "human", "assistant", "attachment", "system", "progress":
@@ -51,9 +51,9 @@ func isChain(kind []byte) bool {
 	return false
 }
 
-// parseEntry reads the envelope of a line. It returns false if the line is no
-// JSON object. Of a line that is no part of the conversation only the type is
-// good. Lines of other agents are read in Claude Code's form.
+// parseEntry parses the envelope of a line. It returns false if the line is not a JSON object. For
+// lines outside the conversation only the type is set. Lines of other agents are read in Claude
+// Code's form.
 func parseEntry(line []byte) (e entry, ok bool) {
 	if line = forms.Line(line); line == nil {
 		return entry{}, true
@@ -76,7 +76,7 @@ func parseEntry(line []byte) (e entry, ok bool) {
 	return e, true
 }
 
-// field takes in one key of the envelope.
+// field parses the value of one key of the envelope.
 func (e *entry) field(s *scanner, key []byte) {
 	switch string(key) {
 	case "type":
@@ -110,7 +110,7 @@ func (e *entry) field(s *scanner, key []byte) {
 	}
 }
 
-// origin takes in the member that records who wrote a line. It overrides all else.
+// origin parses the member that records who wrote a line. It overrides all other marks.
 func (e *entry) origin(s *scanner) {
 	if !s.enter('{') {
 		return
@@ -129,8 +129,8 @@ func (e *entry) origin(s *scanner) {
 	}
 }
 
-// result takes in what the agent notes of a tool's result: whether that only records that it was
-// started, and the subagent.
+// result parses the agent's record of a tool's result: the id of the subagent, and whether the
+// result only reports that the tool was started.
 func (e *entry) result(s *scanner) {
 	if !s.enter('{') {
 		return
@@ -160,35 +160,34 @@ func parseTime(text []byte) time.Time {
 	return t.UTC()
 }
 
-// message is what matters of the value of an envelope's key "message". Its
-// slices point into the line.
+// message holds the used fields of the value of an envelope's key "message". Its slices point into
+// the line.
 type message struct {
 	id, model []byte
 	usage     Usage
-	// blocks are the parts of the content; a content that is one string is one
-	// text block.
+	// blocks are the parts of the content. A content that is a string is a single text block.
 	blocks []block
 }
 
 // block is one part of a message's content.
 type block struct {
 	kind, text []byte
-	// id, name and input are a tool use's, and started, where its line was written at
-	// its end.
+	// id, name and input belong to a tool use. started is the time of its start if its line was
+	// written at its end.
 	id, name, input, started []byte
-	// of is the id of the tool use that a result is for.
+	// of is the id of the tool use to which a result belongs.
 	of     []byte
 	failed bool
 	// result is a result's raw content.
 	result []byte
 }
 
-// parse reads a message; what the lines before left in m is lost.
+// parse parses a message. It overwrites the previous contents of m.
 func (m *message) parse(raw []byte) {
 	m.read(&scanner{b: raw})
 }
 
-// read is parse of the value that the scanner is at.
+// read is parse for the value at the scanner's position.
 func (m *message) read(s *scanner) {
 	*m = message{blocks: m.blocks[:0]}
 	if !s.enter('{') {
@@ -277,14 +276,14 @@ func parseUsage(s *scanner) (u Usage) {
 	return u
 }
 
-// input is what matters of a tool's input.
+// input holds the used fields of a tool's input.
 type input struct {
 	path       string
-	command    string // its first longestCommand bytes, as they are escaped
+	command    string // its first longestCommand bytes, counted before unescaping
 	background bool
 }
 
-// longestCommand is how much of a shell's command is kept.
+// longestCommand is the number of bytes kept of a shell's command.
 const longestCommand = 16 << 10
 
 func parseInput(raw []byte) (in input) {

@@ -9,77 +9,77 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// Event is what one line records of a session's work. Its Values are parts of the
-// line, and valid as long as that is.
+// Event is the part of a session's work that one line records. Its Values point into the line and
+// are valid as long as the line is.
 type Event struct {
 	Kind EventKind
-	// PromptID is the prompt's to which the line belongs, Cwd the session's
-	// directory; both may be empty.
+	// PromptID is the id of the prompt to which the line belongs, Cwd the session's directory; both
+	// may be empty.
 	PromptID, Cwd string
-	// Branch is the branch that was checked out, as it is in the line; [Unquoted] is its name.
+	// Branch is the checked out branch, escaped as in the line; [Unquoted] returns its name.
 	Branch []byte
 
-	// Prompt is what a person asked, Command the command that they named with it,
-	// Plan the accepted plan that the line begins with, in a line of [UserEvent]. A
-	// prompt that is added to the client's queue is in a line of [QueueEvent].
+	// In a [UserEvent], Prompt is a person's request, Command the command that they gave with it,
+	// and Plan the accepted plan that the line begins with. In a [QueueEvent], Prompt is a prompt
+	// added to the client's queue.
 	Prompt, Command, Plan string
-	// Queue is the operation of a [QueueEvent]: "enqueue" with Prompt, "dequeue" if a
-	// line with the prompt follows, "remove" if the agent got it within its turn, or
-	// "popAll" if the person took all back.
+	// Queue is the operation of a [QueueEvent]: "enqueue" with Prompt, "dequeue" if a line with the
+	// prompt follows, "remove" if the agent got it within its turn, or "popAll" if the person
+	// withdrew all prompts.
 	Queue string
-	// Interrupted reports whether a person stopped the agent, Compaction that
-	// Said is the agent's summary of what it compacted.
+	// Interrupted reports whether a person stopped the agent, Compaction whether Said is the
+	// agent's summary of a compacted context.
 	Interrupted, Compaction bool
-	// Results are those of tools. An answer has them where the agent writes a tool's call
-	// and its result in one line.
+	// Results are the results of tools. An answer has results if the agent writes a tool's call and
+	// its result in one line.
 	Results []ToolResult
 
-	// Model, MessageID and Context are an answer's, Context the tokens that the
-	// model read for it. Failed reports that there was none; Said returns why.
+	// Model, MessageID and Context belong to an answer; Context is the number of tokens that the
+	// model read for it. Failed reports that the request failed; Said returns the error.
 	Model, MessageID string
 	Context          int64
 	Failed           bool
-	// Uses are the tools that it called.
+	// Uses are the tool calls of the answer.
 	Uses []ToolUse
 
-	// Sidechain reports that the line is a subagent's, and Subagent is its id, as far as the line
-	// has it.
+	// Sidechain reports whether the line is a subagent's. Subagent is the subagent's id, if the
+	// line has it.
 	Sidechain bool
 	Subagent  string
 
-	text []byte  // raw between its quotes
-	tail scanner // at the value of toolUseResult, if it has one
+	text []byte  // raw, as written between its quotes
+	tail scanner // at the value of toolUseResult, if there is one
 }
 
-// EventKind is whose an [Event] is.
+// EventKind is the kind of an [Event].
 type EventKind int
 
 // The kinds.
 const (
 	UserEvent EventKind = iota + 1
 	AgentEvent
-	// CompactEvent is where the context was compacted.
+	// CompactEvent marks a compaction of the context.
 	CompactEvent
-	// TitleEvent is a session's title; it has no more than a text.
+	// TitleEvent is a session's title; it has only a text.
 	TitleEvent
-	// QueueEvent is a change of the prompts that a person typed while the agent worked.
+	// QueueEvent is a change of the queue of prompts typed while the agent worked.
 	QueueEvent
-	// LinkEvent is a pull request that the client noticed; Said returns its URL.
+	// LinkEvent is a pull request detected by the client; Said returns its URL.
 	LinkEvent
 )
 
-// ToolUse is a tool's call.
+// ToolUse is a call of a tool.
 type ToolUse struct {
 	ID, Tool string
 	Input    Value
 }
 
-// TextEdit is a text that an edit tool was to put in the place of another; Old is empty
-// where it was to write the whole file.
+// TextEdit is a replacement requested of an edit tool: New for Old. Old is empty if the tool was to
+// write the whole file.
 type TextEdit struct{ Old, New string }
 
-// Edits returns the file that an edit tool was given and what it was to do there; none of
-// any other tool.
+// Edits returns the file passed to an edit tool and the requested replacements; nothing for other
+// tools.
 func (u *ToolUse) Edits() (path string, edits []TextEdit) {
 	if effectOf(u.Tool) != effectNamed {
 		return "", nil
@@ -106,8 +106,8 @@ func (u *ToolUse) Edits() (path string, edits []TextEdit) {
 	return path, edits
 }
 
-// Written returns the file that an edit tool was given and the texts that it was to
-// write there; none of any other tool.
+// Written returns the file passed to an edit tool and the texts to be written there; nothing for
+// other tools.
 func (u *ToolUse) Written() (path string, texts []string) {
 	path, edits := u.Edits()
 	for _, e := range edits {
@@ -123,21 +123,21 @@ type ToolResult struct {
 	Content Value
 }
 
-// Reply returns what a person answered with the result, "" if that is none of theirs: to
-// the agent's questions, or with a refusal.
+// Reply returns a person's answer in the result, to the agent's questions or with a refusal, "" if
+// there is none.
 func (r ToolResult) Reply() string { return reply(&block{result: r.Content, failed: r.Failed}) }
 
-// Events reads lines one after another; it keeps only its buffers between them.
+// Events parses lines one after another; it keeps only its buffers between them.
 type Events struct {
-	// Subagents reports that lines of subagents have events, too.
+	// Subagents requests events for lines of subagents, too.
 	Subagents bool
 
 	message message
 	event   Event
 }
 
-// Line returns the event of a line; false if it has none: a subagent's line, the
-// agent's book-keeping, or no JSON object. It is valid up to the next call.
+// Line returns the event of a line, false if it has none: a subagent's line, the agent's
+// book-keeping, or not a JSON object. The event is valid until the next call.
 func (r *Events) Line(line []byte) (*Event, bool) {
 	e := &r.event
 	*e = Event{Uses: e.Uses[:0], Results: e.Results[:0]}
@@ -157,7 +157,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
 		first := h.message.blocks
 		if string(key) == "toolUseResult" && len(first) > 0 && string(first[0].kind) == "tool_result" {
-			break // what is behind is asked for seldom, and long
+			break // the rest is long and rarely needed
 		}
 		h.field(&s, key)
 	}
@@ -178,10 +178,10 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	return e, false
 }
 
-// IsPrompt reports whether the line is a prompt, in words, by a command or by accepting a plan.
+// IsPrompt reports whether the line is a prompt: a text, a command or an accepted plan.
 func (e *Event) IsPrompt() bool { return e.Kind == UserEvent && e.Prompt+e.Plan+e.Command != "" }
 
-// Title returns a prompt as a title: the heading of a plan, what was asked, or the command.
+// Title returns the title of a prompt: the heading of a plan, the request, or the command.
 func (e *Event) Title() string {
 	switch {
 	case e.Plan != "":
@@ -194,19 +194,17 @@ func (e *Event) Title() string {
 	return ""
 }
 
-// Said is what the agent wrote, or the title, or a compaction's summary.
+// Said returns the text of the agent, of a title, or of a compaction's summary.
 func (e *Event) Said() string { return Unquoted(e.text) }
 
-// Raw is Said, but as it is in the line: to look for words in, or to be
-// kept until it is known that it is wanted.
+// Raw returns the text of Said as written in the line, for searching, or for keeping it until it is
+// needed.
 func (e *Event) Raw() []byte { return e.text }
 
-// Unquoted is the text of what is between the quotes of a string, valid
-// UTF-8.
+// Unquoted decodes the bytes between the quotes of a JSON string to valid UTF-8.
 func Unquoted(raw []byte) string { return strings.ToValidUTF8(Unescaped(raw), "\uFFFD") }
 
-// Detail is what the agent keeps of a tool's result for itself, nil if there is
-// nothing.
+// Detail returns the agent's own record of a tool's result, nil if there is none.
 func (e *Event) Detail() Value {
 	s := e.tail
 	if s.i == 0 || s.i >= len(s.b) || s.b[s.i-1] != ':' {
@@ -215,8 +213,8 @@ func (e *Event) Detail() Value {
 	return s.raw()
 }
 
-// aside takes in a line beside the conversation, which names the session or a pull request, or is
-// about the client's queue of prompts.
+// aside parses a line outside the conversation: a title of the session, a pull request, or an
+// operation on the client's queue of prompts.
 func (e *Event) aside(kind, line []byte) bool {
 	switch string(kind) {
 	case "queue-operation":
@@ -250,8 +248,8 @@ func (e *Event) aside(kind, line []byte) bool {
 	return len(e.text) > 0
 }
 
-// eventHead is what is read of a line before it is known what it is. Its message is read
-// at once, so that what follows the message can be left out.
+// eventHead is the parsed part of a line whose kind is not known yet. Its message is parsed
+// immediately, so that the rest of the line can be skipped.
 type eventHead struct {
 	entry
 
@@ -259,11 +257,11 @@ type eventHead struct {
 	compaction, failed      bool
 	withSubagents           bool
 	message                 *message
-	// nothing reports whether the line has no event, whatever else it holds.
+	// nothing reports whether the line has no event, whatever its other fields are.
 	nothing bool
 }
 
-// field takes in one key of the line.
+// field parses the value of one key of the line.
 func (h *eventHead) field(s *scanner, key []byte) {
 	switch string(key) {
 	case "subtype":
@@ -288,7 +286,7 @@ func (h *eventHead) field(s *scanner, key []byte) {
 	}
 }
 
-// user takes in a line of a person, or one that the client wrote in their name.
+// user parses a line by a person, or one that the client wrote in their name.
 func (e *Event) user(h *eventHead) bool {
 	e.Kind = UserEvent
 	for i := range h.message.blocks {
@@ -307,7 +305,7 @@ func (e *Event) user(h *eventHead) bool {
 	case bytes.HasPrefix(first, []byte("[Request interrupted")):
 		e.Interrupted = true
 	default:
-		// Somebody may have asked for something.
+		// The line may be a request.
 		plain := strings.TrimSpace(Unquoted(first))
 		switch {
 		case len(h.plan) > 0:
@@ -318,7 +316,7 @@ func (e *Event) user(h *eventHead) bool {
 			name, args, _ := strings.Cut(commandRequest(plain), " ")
 			e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args
 			if e.Command == "" {
-				e.PromptID = "" // that of a command that only concerns the client
+				e.PromptID = "" // the command only concerns the client
 			}
 		default:
 			e.Prompt = asked(h.message, h.source)
@@ -327,7 +325,7 @@ func (e *Event) user(h *eventHead) bool {
 	return true
 }
 
-// said is the first text of the message, raw.
+// said returns the first text of the message, raw.
 func (m *message) said() []byte {
 	for i := range m.blocks {
 		if string(m.blocks[i].kind) == "text" {
@@ -337,7 +335,7 @@ func (m *message) said() []byte {
 	return nil
 }
 
-// agent takes in a line of the agent.
+// agent parses a line of the agent.
 func (e *Event) agent(h *eventHead) bool {
 	e.Kind = AgentEvent
 	m := h.message

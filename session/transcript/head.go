@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Head is what surrounds the content of a line in the conversation.
+// Head holds the fields around the content of a line in the conversation.
 type Head struct {
 	UUID, Branch, Cwd string
 	Time              time.Time
-	// Sidechain reports whether the line is a subagent's, and Subagent is its id, as far as the
+	// Sidechain reports whether the line is a subagent's. Subagent is the subagent's id, if the
 	// line has it.
 	Sidechain bool
 	Subagent  string
-	// MessageID, Model and Usage are those of a message of a model; empty for other lines.
+	// MessageID, Model and Usage are those of a model's message; empty for other lines.
 	MessageID, Model string
 	Usage            Usage
 }
 
-// Heads reads the heads of lines one after another.
+// Heads parses the heads of lines one after another.
 type Heads struct{ message message }
 
-// Line returns the head of a line; false if the line is no part of the conversation.
+// Line returns the head of a line, false if the line is not part of the conversation.
 func (h *Heads) Line(line []byte) (Head, bool) {
 	e, ok := parseEntry(line)
 	if !ok || !isChain(e.kind) {
@@ -38,8 +38,8 @@ func (h *Heads) Line(line []byte) (Head, bool) {
 	return head, true
 }
 
-// CursorAt returns the cursor of a place in a transcript at which a line begins: offset,
-// with so many lines before it.
+// CursorAt returns the cursor at an offset in a transcript at which a line begins, with the given
+// number of lines before it.
 func CursorAt(path string, offset int64, lines int) (_ Cursor, err error) {
 	f, info, err := open(path)
 	if err != nil {
@@ -54,8 +54,8 @@ func CursorAt(path string, offset int64, lines int) (_ Cursor, err error) {
 	return at, nil
 }
 
-// Fit returns the cursor if it fits the transcript, else that of its beginning, and the
-// length of the transcript in bytes.
+// Fit returns the cursor c if it fits the transcript, else the cursor of the transcript's
+// beginning, and the length of the transcript in bytes.
 func Fit(path string, c Cursor) (at Cursor, size int64, err error) {
 	f, info, err := open(path)
 	if err != nil {

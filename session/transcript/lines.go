@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// Lines yields the raw lines of the bytes [from, to) of a transcript in order,
-// each without its newline and with the offset behind it; the line is valid
-// only until yield returns. The bounds are offsets of cursors: where the line
-// before from had no newline when it was read, the newline that follows is no
-// line of its own. A file that ends before to is an error; an error of yield
-// ends it and is returned as it is.
+// Lines yields the raw lines in the bytes [from, to) of a transcript in order, each without its
+// newline and with the offset after it. A line is valid only until yield returns. The bounds are
+// offsets of cursors: if the line before from had no newline when it was read, the newline that
+// follows is not a line of its own. A file that ends before to is an error. Lines stops at the
+// first error of yield and returns it unchanged.
 func Lines(ctx context.Context, path string, from, to int64, yield func(line []byte, end int64) error) (err error) {
 	if from < 0 || to < from {
 		return fmt.Errorf("read transcript %s: no such range %d to %d", path, from, to)
@@ -48,24 +47,22 @@ func Lines(ctx context.Context, path string, from, to int64, yield func(line []b
 	}
 }
 
-// Follower takes what is new in a transcript.
+// Follower receives the new lines of a transcript.
 type Follower struct {
-	// Restart is called before the first line if the cursor does not fit the
-	// file, so that the lines are those of the file from its beginning.
+	// Restart is called before the first line if the cursor does not fit the file, so that the file
+	// is read from its beginning.
 	Restart func()
-	// Line gets each raw line that is whole and not empty; it is valid only
-	// until Line returns.
+	// Line is called with each complete non-empty raw line, which is valid only until Line returns.
 	Line func(raw []byte)
-	// Limit is after how many bytes to end, 0 for no limit. One line is read
+	// Limit is the number of bytes after which to stop, 0 for no limit. At least one line is read
 	// whatever its length.
 	Limit int64
 }
 
-// Follow hands over the lines from where an earlier call ended to the present
-// end, as [Read] takes them, and returns where the next call goes on; rest reports
-// that the limit left lines unread. After an error no cursor covers the lines that were
-// handed over: the caller must discard them, or begin anew.
-// It wraps [ErrNotFound] and [ErrNotRegular].
+// Follow calls to.Line for the lines from the end of an earlier call to the present end of the
+// file, selected as in [Read], and returns the cursor for the next call. rest reports that lines
+// were left unread because of the limit. After an error no cursor covers the lines passed to
+// to.Line: the caller must discard them, or begin anew. It wraps [ErrNotFound] and [ErrNotRegular].
 func Follow(ctx context.Context, path string, from Cursor, to Follower) (at Cursor, rest bool, err error) {
 	f, info, err := open(path)
 	if err != nil {
@@ -98,8 +95,8 @@ func Follow(ctx context.Context, path string, from Cursor, to Follower) (at Curs
 	return at, rest, err
 }
 
-// LastTime is the time of the last line of a text that has one, of whatever
-// kind; zero if none has.
+// LastTime returns the time of the last line of a text that has a time, whatever the kind of the
+// line; zero if there is none.
 func LastTime(text []byte) time.Time {
 	for len(text) > 0 {
 		begin := bytes.LastIndexByte(text, '\n') + 1
@@ -111,8 +108,8 @@ func LastTime(text []byte) time.Time {
 	return time.Time{}
 }
 
-// LastTimeIn is LastTime of the file path, of which it reads no more than the
-// end that has the time.
+// LastTimeIn is LastTime for the file path. It reads only the end of the file that contains the
+// time.
 func LastTimeIn(path string) (last time.Time, err error) {
 	f, info, err := open(path)
 	if err != nil {
@@ -126,7 +123,7 @@ func LastTimeIn(path string) (last time.Time, err error) {
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read transcript %s: %w", path, err)
 		}
-		if from > 0 { // in the middle of a line, perhaps
+		if from > 0 { // the text may begin within a line
 			text = text[bytes.IndexByte(text, '\n')+1:]
 		}
 		if at := LastTime(text); !at.IsZero() || from == 0 {
@@ -135,8 +132,8 @@ func LastTimeIn(path string) (last time.Time, err error) {
 	}
 }
 
-// lineTime is what a line gives as its time; zero if it is no JSON object or
-// has none.
+// lineTime returns the time recorded in a line, zero if there is none or the line is not a JSON
+// object.
 func lineTime(line []byte) time.Time {
 	s := scanner{b: line}
 	if s.peek() != '{' {

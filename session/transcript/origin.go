@@ -8,21 +8,20 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Origin finds out from a transcript's lines in which project it was written.
-// The lines name the folder in which the agent was started, which may be below the
-// project's root; the files that it changed there determine the root.
+// Origin determines from a transcript's lines in which project it was written. The lines name the
+// folder in which the agent was started, which may be below the project's root. The files that it
+// edited there determine the root.
 type Origin struct {
 	slug    string
 	touched map[string]struct{}
 	first   string // the first folder that a line names
-	now     string // the last one
-	root    string // where an edit has shown it
+	now     string // the last folder that a line names
+	root    string // set once an edit has shown it
 	message message
 }
 
-// NewOrigin begins with what is known of the session: the name of the agent's
-// directory for it, and paths below the root that the session has changed. Both
-// may be empty, or wrong.
+// NewOrigin returns an Origin that knows the name of the agent's directory for the session and the
+// paths below the root that the session has changed. Both may be empty or wrong.
 func NewOrigin(slug string, touched []string) *Origin {
 	o := &Origin{slug: slug, touched: make(map[string]struct{}, len(touched))}
 	for _, path := range touched {
@@ -31,8 +30,8 @@ func NewOrigin(slug string, touched []string) *Origin {
 	return o
 }
 
-// Line takes in a line, in the order of the transcript, and reports whether
-// further ones would change nothing.
+// Line processes a line, in the order of the transcript, and reports whether further lines would
+// change nothing.
 func (o *Origin) Line(line []byte) (settled bool) {
 	e, ok := parseEntry(line)
 	if !ok {
@@ -60,8 +59,8 @@ func (o *Origin) Line(line []byte) (settled bool) {
 
 func (o *Origin) settled() bool { return o.root != "" || o.first != "" && len(o.touched) == 0 }
 
-// rootOf is the folder below which a path is one of those known, and in which,
-// or below which, the agent was started or is; empty if there is none.
+// rootOf returns the folder below which the rest of path is a touched path, "" if there is none.
+// The agent must have been started, or be working, in or below that folder.
 func (o *Origin) rootOf(path string) string {
 	for i := 1; i < len(path); i++ {
 		if path[i] != '/' {
@@ -78,15 +77,15 @@ func (o *Origin) rootOf(path string) string {
 
 func inside(dir, root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }
 
-// Root is the project's root, as far as it is in the lines: where a known file was
-// edited, else the folder around the agent's first that its directory is named
-// after, else that first folder. Empty if the lines name none.
+// Root returns the project's root, as far as the lines determine it: the root of an edited known
+// file, else the folder at or above the agent's first folder after which its directory is named,
+// else that first folder. It is empty if the lines name none.
 func (o *Origin) Root() string {
 	switch {
 	case o.root != "":
 		return o.root
 	case !usableRoot(o.first), slices.Contains([]string{"/home", "/Users"}, filepath.Dir(o.first)):
-		// An agent may be started in a home directory, but the project lies below.
+		// An agent may be started in a home directory, but the project is below it.
 		return ""
 	}
 	for dir := o.first; dir != "/" && o.slug != ""; dir = filepath.Dir(dir) {
@@ -97,15 +96,15 @@ func (o *Origin) Root() string {
 	return o.first
 }
 
-// usableRoot reports whether a folder that a transcript names is one of a system
-// like this.
+// usableRoot reports whether a folder named in a transcript is a clean absolute path on a system
+// like this one, and can be a project.
 func usableRoot(dir string) bool {
 	return strings.HasPrefix(dir, "/") && filepath.Clean(dir) == dir &&
 		!slices.Contains([]string{"/", "/home", "/root", "/Users", "/tmp"}, dir)
 }
 
-// SlugOf is the name of the agent's directory in which a transcript lay, by its
-// path relative to the home directory; empty if that isn't such a path.
+// SlugOf returns the name of the agent's directory that contained a transcript, given its path
+// relative to the home directory; empty if the path has another form.
 func SlugOf(path string) string {
 	dir := filepath.Dir(filepath.FromSlash(path))
 	if filepath.Base(dir) == "chats" { // of Qwen Code

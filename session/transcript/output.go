@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Output is the result of a tool use by lines, of which those in the middle may be left
-// out. Lines that are longer than 200 characters are cut, and end with " …" then.
+// Output holds the lines of a tool's result. Lines in the middle may be left out. Lines longer than
+// 200 characters are cut, with " …" appended.
 type Output struct {
 	Head, Tail []string
-	// Omitted is the number of lines between Head and Tail that are left out.
+	// Omitted is the number of lines left out between Head and Tail.
 	Omitted int
 }
 
 const (
-	// fewLines is how many lines at each end of a result are kept by default, and of
-	// those that only repeat what is stored elsewhere: the contents of files.
+	// fewLines is the number of lines kept at each end of a result by default, also for results
+	// that only repeat the contents of files, which are stored elsewhere.
 	fewLines = 3
-	// manyLines is how many of a command's are kept in a Full conversation.
+	// manyLines is the number of lines kept of a command's result in a Full conversation.
 	manyLines = 40
-	// manyOutputs is how many bytes of results and edits a Full conversation keeps before
-	// it goes on with fewLines, and without edits.
+	// manyOutputs is the number of bytes of results and edits that a Full conversation keeps before
+	// it continues with fewLines and without edits.
 	manyOutputs = 16 << 20
 )
 
-// ExitStatus returns the exit status that the result of a failed command begins with, and
-// the rest of the result. ok is false if it has none.
+// ExitStatus returns the exit status at the beginning of a failed command's result, and the rest of
+// the result. ok is false if there is none.
 func ExitStatus(result string) (status int, rest string, ok bool) {
 	text := strings.TrimPrefix(strings.TrimPrefix(result, "<tool_use_error>"), "Error: ")
 	text, ok = strings.CutPrefix(text, "Exit code ")
@@ -40,8 +40,8 @@ func ExitStatus(result string) (status int, rest string, ok bool) {
 	return status, rest, true
 }
 
-// result sets what came of the use that is the item at a place: failed or not, and what
-// the output is, which is only called if it is needed.
+// result sets the result of the use at an index in Items: whether it failed, and its output. said
+// returns the output and is only called if it is needed.
 func (c *Conversation) result(at int, b *block, said func() string) {
 	item := &c.Items[at]
 	item.Failed = item.Failed || b.failed
@@ -70,7 +70,7 @@ func (c *Conversation) result(at int, b *block, said func() string) {
 	}
 }
 
-// outputOf keeps a number of lines at each end of a text.
+// outputOf keeps the given number of lines at each end of a text.
 func outputOf(text string, keep int) (o Output) {
 	text = strings.TrimRight(text, " \t\r\n")
 	for text != "" && len(o.Head) < keep {
@@ -94,8 +94,8 @@ func outputOf(text string, keep int) (o Output) {
 	return o
 }
 
-// cutLine is a line of 200 characters at most. It is a copy, which keeps nothing of the
-// text in memory.
+// cutLine returns a line cut to 200 characters. It is a copy, so that the text can be garbage
+// collected.
 func cutLine(line string) string {
 	line = strings.TrimRight(line, "\r")
 	n := 0

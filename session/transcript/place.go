@@ -13,18 +13,17 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Place is where the transcripts of a worktree's sessions are.
+// Place describes where the transcripts of a worktree's sessions are stored.
 type Place struct {
-	// Getenv is the environment, Home the home directory, empty if there is none.
+	// Getenv returns environment variables. Home is the home directory, empty if there is none.
 	Getenv func(string) string
 	Home   string
-	// Root is the worktree, Records the folder of the program's records in its repository,
-	// which has the transcripts that the program writes itself.
+	// Root is the worktree. Records is the folder of this program's records in its repository, with
+	// the transcripts that the program writes itself.
 	Root, Records string
 }
 
-// IsWritten reports whether a file is one of the transcripts that the program writes, or
-// belongs to one.
+// IsWritten reports whether path is in a folder of transcripts that the program writes itself.
 func (p Place) IsWritten(path string) bool {
 	return slices.ContainsFunc(agent.All(), func(a agent.Agent) bool {
 		rel, err := filepath.Rel(p.written(a), path)
@@ -32,12 +31,12 @@ func (p Place) IsWritten(path string) bool {
 	})
 }
 
-// written is the folder of the transcripts that the program writes of what an agent hands over.
+// written returns the folder of the transcripts that the program writes for an agent.
 func (p Place) written(a agent.Agent) string { return filepath.Join(p.Records, a.Name) }
 
-// Check is CheckPath for the places where the transcripts of an agent's sessions may be:
-// its folders and, in tests that name another, also .entire/tmp of the worktree, unless a
-// symbolic link leads there.
+// Check is CheckPath for the folders that may contain the transcripts of an agent's sessions. If a
+// test overrides the folder, .entire/tmp of the worktree is allowed too, unless its path contains a
+// symbolic link.
 func (p Place) Check(a agent.Agent, path string) error {
 	isTest := a.TestDir(p.Getenv) != ""
 	dir := a.Transcripts(p.Getenv, p.Home)
@@ -58,8 +57,8 @@ func (p Place) Check(a agent.Agent, path string) error {
 	return CheckPath(path, temp)
 }
 
-// File returns where the agent expects the transcript of a session when it is started in
-// this worktree: where it has it already, else by when the session was recorded.
+// File returns the path where the agent expects the transcript of a session that is continued in
+// this worktree: the existing file, or a path for the time at which the session was recorded.
 func (p Place) File(a agent.Agent, session string, recorded time.Time) (string, error) {
 	dir := a.Project(p.Getenv, p.Home, p.Root)
 	if a.HandsOver() {
@@ -75,11 +74,11 @@ func (p Place) File(a agent.Agent, session string, recorded time.Time) (string, 
 	return path, CheckPath(path, dir)
 }
 
-// CheckPath reports whether a path that a hook was given may be read as a
-// transcript: an absolute path without "..", to a file *.jsonl in dir or, where dir is
-// one of the projects below a directory "projects", in any of them, also after symbolic links are followed.
-// The file need not exist. It wraps [ErrOutside], and [ErrNotRegular] for what
-// exists and is no file.
+// CheckPath returns nil if a path passed to a hook may be read as a transcript: it must be
+// absolute, without "..", and name a file *.jsonl in dir. If dir is directly below a directory
+// "projects", the file may be anywhere in "projects". Symbolic links are followed before the check.
+// The file need not exist. The error wraps [ErrOutside], or [ErrNotRegular] if path exists and is
+// not a regular file.
 func CheckPath(path, dir string) error {
 	name, isUp := filepath.Base(path), slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
 	isFile := strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
@@ -104,7 +103,7 @@ func CheckPath(path, dir string) error {
 	return nil
 }
 
-// below reports whether a resolved path is below dir or the projects around it.
+// below reports whether a resolved path is below dir or below a directory "projects" around it.
 func below(target, dir string) (bool, error) {
 	roots := []string{dir}
 	if parent := filepath.Dir(dir); filepath.Base(parent) == "projects" {
@@ -122,8 +121,8 @@ func below(target, dir string) (bool, error) {
 	return false, nil
 }
 
-// resolve follows the symbolic links of a path of which the end may not exist.
-// A link to nowhere is outside: what it will lead to cannot be known.
+// resolve follows the symbolic links of a path whose end may not exist. A dangling link is
+// ErrOutside, because its future target is unknown.
 func resolve(path string) (string, error) {
 	path = filepath.Clean(path)
 	missing := ""

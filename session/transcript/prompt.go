@@ -6,15 +6,14 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// IsHuman reports whether the prompt of a prompt hook was written by a person. It
-// is not if the agent put it there itself: the notice of a task's end, the
-// summary after a compaction, the plan that was just accepted, a local command.
-// A skill typed with its arguments ("/review 12") is a person's.
+// IsHuman reports whether a person wrote the prompt of a prompt hook. It is false for prompts that
+// the agent writes itself: the notice of a task's end, the summary after a compaction, a plan that
+// was just accepted, a local command. A skill with typed arguments ("/review 12") is a person's.
 func IsHuman(prompt string) bool {
 	return human(prompt, sourceUnknown) != ""
 }
 
-// source is who wrote a line, as far as that is recorded.
+// source is the recorded author of a line.
 type source int
 
 const (
@@ -29,12 +28,12 @@ func human(s string, from source) string {
 		return ""
 	}
 	s = strings.TrimSpace(strip(s, isAside))
-	// The trace of a command or key that a person gave to the agent's terminal is their doing,
-	// but nothing they asked for.
+	// Traces of commands or keys given to the agent's terminal are a person's actions, but they
+	// request nothing.
 	if hasPrefix(s, "<command-", "<local-command-", "<bash-", "[Request interrupted") {
 		return ""
 	}
-	// These the agent writes in a person's name.
+	// The agent writes these in a person's name.
 	if from != sourceHuman && hasPrefix(s, "<task-notification>",
 		"This session is being continued ", "Base directory for this skill: ", prompts.PlanPrefix) {
 		return ""
@@ -51,12 +50,12 @@ func hasPrefix(s string, prefixes ...string) bool {
 	return false
 }
 
-// isAside reports whether a tag wraps what the agent adds to a person's text.
+// isAside reports whether a tag encloses text that the agent adds to a person's text.
 func isAside(tag string) bool {
 	return strings.HasPrefix(tag, "ide_") || tag == "system-reminder" || tag == "local-command-caveat"
 }
 
-// isCommandTag reports whether a tag wraps a part of a command's trace.
+// isCommandTag reports whether a tag encloses a part of a command's trace.
 func isCommandTag(tag string) bool {
 	switch tag {
 	case "command-name", "command-message", "command-args", "local-command-stdout":
@@ -65,12 +64,12 @@ func isCommandTag(tag string) bool {
 	return false
 }
 
-// strip removes the elements of the tags wanted with all they hold. A tag that
-// is never closed is text.
+// strip removes the elements of the wanted tags with their contents. A tag without an end tag is
+// treated as text.
 func strip(s string, wanted func(tag string) bool) string {
 	const (
-		patience = 16 // unclosed tags; each costs a search to the end
-		longest  = 64 // more than any tag that is searched for
+		patience = 16 // maximum number of unclosed tags; each costs a search to the end
+		longest  = 64 // longer than any tag that is searched for
 	)
 	var kept strings.Builder
 	open, misses := 0, 0

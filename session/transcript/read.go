@@ -15,16 +15,16 @@ import (
 	"syscall"
 )
 
-// tailSize is how much before an offset is hashed to know the file again.
+// tailSize is the number of bytes hashed before an offset to recognize the file.
 const tailSize = 4 << 10
 
-// Read reads the transcript from where an earlier scan ended to its present
-// end. If the cursor does not fit the file (another file, a shorter one, other
-// content before the offset) it reads from the beginning and reports that.
+// Read reads the transcript from the end of an earlier scan to the present end of the file. If the
+// cursor does not fit the file (another file, a shorter one, other content before the offset) it
+// reads from the beginning and sets Restarted.
 //
-// Only whole lines are read: a last line without a newline is taken if it is a
-// JSON object, else left for the next scan, and so are empty lines at the end.
-// It wraps [ErrNotFound] and [ErrNotRegular].
+// Only complete lines are read. A last line without a newline is complete if it is a JSON object;
+// otherwise it is left for the next scan, as are empty lines at the end. It wraps [ErrNotFound] and
+// [ErrNotRegular].
 func Read(ctx context.Context, path string, from Cursor) (_ Scan, err error) {
 	f, info, err := open(path)
 	if err != nil {
@@ -38,8 +38,8 @@ func Read(ctx context.Context, path string, from Cursor) (_ Scan, err error) {
 	return scan, nil
 }
 
-// ReadFrom reads the transcript from an offset that lines end at, to its present
-// end. It reads from the beginning where the file isn't that long.
+// ReadFrom reads the transcript from an offset at which a line ends, to its present end. If the
+// file is shorter than offset, it reads from the beginning.
 func ReadFrom(ctx context.Context, path string, offset int64) (_ Scan, err error) {
 	f, info, err := open(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func ReadFrom(ctx context.Context, path string, offset int64) (_ Scan, err error
 	return scan, nil
 }
 
-// open opens a regular file for reading and never waits for a pipe's writer.
+// open opens a regular file for reading and never blocks on a pipe without a writer.
 func open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// file is an open transcript and what was known of it when it was opened.
+// file is an open transcript and its metadata at the time of opening.
 type file struct {
 	src  io.ReaderAt
 	info fs.FileInfo
@@ -120,8 +120,8 @@ func read(ctx context.Context, f file, from Cursor) (Scan, error) {
 	return c.scan, nil
 }
 
-// resume returns where to begin: at the cursor if it fits, else at 0. joined
-// reports that the line before it had no newline when it was read.
+// resume returns the position at which to begin: the cursor if it fits, else the beginning. joined
+// is lineEnd if the line before it had no newline when it was read.
 func resume(f file, from Cursor) (at Cursor, joined join, err error) {
 	device, inode := identity(f.info)
 	zero := Cursor{Device: device, Inode: inode}
@@ -144,17 +144,17 @@ func resume(f file, from Cursor) (at Cursor, joined join, err error) {
 	return from, lineStart, nil
 }
 
-// join is what a range of a file begins with.
+// join is the kind of the beginning of a range of a file.
 type join int
 
 const (
 	// lineStart is the beginning of a line.
 	lineStart join = iota
-	// lineEnd is the newline, if any, of the line before.
+	// lineEnd is the newline, if any, of the previous line.
 	lineEnd
 )
 
-// tail hashes the bytes before the offset and returns the last of them.
+// tail returns a hash of the bytes before the offset, and the last of these bytes.
 func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
 	if offset == 0 {
 		return "", '\n', nil
@@ -162,7 +162,7 @@ func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
 	buf := make([]byte, min(offset, tailSize))
 	n, err := src.ReadAt(buf, offset-int64(len(buf)))
 	if n < len(buf) && errors.Is(err, io.EOF) {
-		return "", '\n', nil // became shorter just now: fits no file
+		return "", '\n', nil // just truncated: the empty hash fits no cursor
 	}
 	if n < len(buf) {
 		return "", 0, err
@@ -171,15 +171,14 @@ func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
 	return hex.EncodeToString(sum[:8]), buf[len(buf)-1], nil
 }
 
-// progress is how far a range is read, and what it goes on with.
+// progress is the position up to which a range is read, and the kind of the rest's beginning.
 type progress struct {
 	at     *Cursor
 	joined join
 }
 
-// wholeLines hands over the whole lines of a stream that are not empty, each
-// with its number, and moves the cursor behind each, until there are no more or
-// take returns false.
+// wholeLines calls take for each complete non-empty line of a stream, with its number, after moving
+// the cursor past it. It stops at the end or when take returns false.
 func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []byte, number int) bool) error {
 	empty := 0
 	for more := true; more; {
@@ -190,8 +189,8 @@ func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []by
 		if err != nil {
 			return err
 		}
-		// A line without a newline is complete if it is a JSON object, which is never the beginning
-		// of another.
+		// A line without a newline is complete if it is a JSON object: no longer line begins with a
+		// complete object.
 		if next.cut {
 			line := bytes.TrimLeft(next.line, " \t\r")
 			if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
@@ -216,10 +215,10 @@ func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []by
 	return nil
 }
 
-// openFlags keeps an open from waiting where a pipe took the file's place.
+// openFlags keep an open from blocking if a pipe has replaced the file.
 const openFlags = syscall.O_NONBLOCK
 
-// identity returns the numbers by which a file is known whatever its name.
+// identity returns the numbers that identify a file independently of its name.
 func identity(info fs.FileInfo) (device, inode uint64) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -7,9 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// request returns what a person asked with a message, "" if a message asks nothing:
-// prompts, as [Prompt] has them, a plan that was accepted for a new session, and
-// commands that are prompts, with their arguments.
+// request returns a person's request in a message, "" if there is none: prompts, as in [Prompt], a
+// plan that was accepted for a new session, and commands that are prompts, with their arguments.
 func request(m *message, from source) string {
 	var parts []string
 	for i := range m.blocks {
@@ -34,8 +33,8 @@ func request(m *message, from source) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// commandRequest returns a command and its arguments from the trace of a command, ""
-// if the text is none, or if the command only concerns the client.
+// commandRequest returns a command and its arguments from the trace of a command, "" if the text is
+// not a trace, or if the command only concerns the client.
 func commandRequest(s string) string {
 	if !strings.HasPrefix(s, "<command-") {
 		return ""
@@ -53,16 +52,16 @@ func commandRequest(s string) string {
 	return strings.TrimSpace(name + " " + args)
 }
 
-// IsClientCommand reports whether a text is a command of Claude Code that only concerns the
-// client, as it is typed: "/model opus".
+// IsClientCommand reports whether a text, as typed, is a command of Claude Code that only concerns
+// the client, such as "/model opus".
 func IsClientCommand(text string) bool {
 	name, isCommand := strings.CutPrefix(strings.TrimSpace(text), "/")
 	name, _, _ = strings.Cut(name, " ")
 	return isCommand && slices.Contains(clientCommands(), name)
 }
 
-// clientCommands are the commands of Claude Code that change or show the client and
-// ask the agent nothing.
+// clientCommands returns the commands of Claude Code that change or show the client's state and
+// request nothing of the agent.
 func clientCommands() []string {
 	return []string{
 		"add-dir", "agents", "bashes", "bug", "clear", "color", "compact", "config", "context", "copy", "cost", "desktop", "diff", "doctor",
@@ -73,7 +72,7 @@ func clientCommands() []string {
 	}
 }
 
-// elementText returns what the first element with the tag holds.
+// elementText returns the content of the first element with the tag.
 func elementText(s, tag string) string {
 	_, rest, found := strings.Cut(s, "<"+tag+">")
 	inner, _, closed := strings.Cut(rest, "</"+tag+">")
@@ -83,8 +82,8 @@ func elementText(s, tag string) string {
 	return inner
 }
 
-// reply returns what a person answered with the result of a tool: the answers to the
-// agent's questions, or the reason why a use was refused; "" if there is none.
+// reply returns a person's answer in the result of a tool: the answers to the agent's questions, or
+// the reason why a use was refused; "" if there is none.
 func reply(b *block) string {
 	var m message
 	m.content(&scanner{b: b.result})

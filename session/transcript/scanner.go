@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 )
 
-// scanner walks over one JSON text without building anything, some times
-// faster than a parser that does. It is lenient where that costs nothing
-// (commas, the kind of a closing bracket, the letters of a number): what is
-// valid JSON is read correctly, what is not may be read too, and no input makes
-// it panic, recurse or loop. After a failure bad is set and every method
-// returns at once.
+// scanner walks over one JSON text without building values, which is several times faster than
+// parsing it. It is lenient where checks would cost time (commas, the kind of a closing bracket,
+// the characters of a number): valid JSON is read correctly, invalid JSON may be accepted, and no
+// input makes it panic, recurse or loop. After a failure bad is set and every method returns
+// immediately.
 type scanner struct {
 	b   []byte
 	i   int
@@ -35,8 +34,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// enter steps into an object or array that opens with c; if another value is
-// there it skips that and returns false.
+// enter steps into an object or array that opens with c. It skips any other value and returns
+// false.
 func (s *scanner) enter(c byte) bool {
 	if s.peek() != c {
 		s.skip()
@@ -46,9 +45,8 @@ func (s *scanner) enter(c byte) bool {
 	return true
 }
 
-// key returns the next key of the object entered, as written between its
-// quotes; the caller then consumes exactly one value. It returns false behind
-// the object's end.
+// key returns the next key of the entered object, as written between its quotes. The caller then
+// consumes exactly one value. At the object's end it consumes the bracket and returns false.
 func (s *scanner) key() ([]byte, bool) {
 	c := s.peek()
 	if c == ',' {
@@ -72,8 +70,8 @@ func (s *scanner) key() ([]byte, bool) {
 	return k, true
 }
 
-// item reports whether the array entered has a further item, which the caller
-// then consumes. It returns false behind the array's end.
+// item reports whether the entered array has another item, which the caller then consumes. At the
+// array's end it consumes the bracket and returns false.
 func (s *scanner) item() bool {
 	c := s.peek()
 	if c == ',' {
@@ -91,8 +89,8 @@ func (s *scanner) item() bool {
 	return true
 }
 
-// str consumes a value and returns what is between the quotes, still escaped,
-// if it is a string; nil if it is something else.
+// str consumes a value. It returns the bytes between the quotes of a string, still escaped, and nil
+// for any other value.
 func (s *scanner) str() []byte {
 	if s.peek() != '"' {
 		s.skip()
@@ -106,7 +104,7 @@ func (s *scanner) str() []byte {
 	return s.b[start : s.i-1]
 }
 
-// quoted moves from an opening quote behind the closing one.
+// quoted moves from an opening quote to the byte after the closing one.
 func (s *scanner) quoted() {
 	end := EndOfString(s.b, s.i+1)
 	if end < 0 {
@@ -116,7 +114,7 @@ func (s *scanner) quoted() {
 	s.i = end + 1
 }
 
-// EndOfString returns where the closing quote of a JSON string is whose inside begins at
+// EndOfString returns the index of the closing quote of a JSON string whose content begins at
 // start, -1 if there is none.
 func EndOfString(b []byte, start int) int {
 	for at := start; ; {
@@ -141,8 +139,7 @@ func (s *scanner) truth() bool {
 	return string(s.raw()) == "true"
 }
 
-// count consumes a value and returns it if it is a whole number not below 0,
-// else 0.
+// count consumes a value and returns it if it is a non-negative integer, else 0.
 func (s *scanner) count() int64 {
 	const limit = 1 << 53
 	var n int64
@@ -169,7 +166,7 @@ func (s *scanner) skip() {
 	case '"':
 		s.quoted()
 	case '{', '[':
-		// Move behind the bracket that closes this one.
+		// Move past the bracket that closes this one.
 		depth := 0
 		for s.i < len(s.b) {
 			switch s.b[s.i] {
@@ -201,8 +198,8 @@ func (s *scanner) skip() {
 	}
 }
 
-// Unescaped decodes what is between the quotes of a JSON string. Bytes that no JSON
-// string may hold are kept.
+// Unescaped decodes the bytes between the quotes of a JSON string. It returns invalid ones
+// unchanged.
 func Unescaped(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)

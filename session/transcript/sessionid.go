@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
-// SessionID returns the id that the agent has for a session that is recorded as id:
-// early versions of other programs put a date before it ("2026-01-15-<uuid>").
+// SessionID returns the agent's id of a session that is recorded as id: early versions of other
+// programs prepended a date ("2026-01-15-<uuid>").
 func SessionID(id string) string {
 	const date = "2006-01-02-"
 	if len(id) != len(date)+36 || !hasForm(id[:len(date)], "dddd-dd-dd-") || !hasForm(strings.ToLower(id[len(date):]), "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") {
@@ -17,8 +17,7 @@ func SessionID(id string) string {
 	return id[len(date):]
 }
 
-// SessionIDIn returns the id of the session that the first lines of a transcript name, ""
-// if none does.
+// SessionIDIn returns the session id in the first 50 lines of a transcript, "" if there is none.
 func SessionIDIn(transcript []byte) string {
 	const most = 50
 	read := 0
@@ -33,8 +32,8 @@ func SessionIDIn(transcript []byte) string {
 	return ""
 }
 
-// hasForm reports whether s has a digit for each d of form, a hexadecimal digit for
-// each h, and the other characters as they are.
+// hasForm reports whether s has a digit for each d of form, a lower-case hexadecimal digit for each
+// h, and equals form otherwise. s must be at least as long as form.
 func hasForm(s, form string) bool {
 	for i, f := range []byte(form) {
 		digit := s[i] >= '0' && s[i] <= '9'

@@ -6,19 +6,18 @@ import (
 )
 
 const (
-	// longString is from where a string of a stand-in is emptied.
+	// longString is the length above which a string of a stand-in is emptied.
 	longString = 256
-	// longStandIn is from where a stand-in is cut down to its envelope.
+	// longStandIn is the length above which a stand-in is reduced to its envelope.
 	longStandIn = 8 << 10
 )
 
-// Stored is what a checkpoint keeps of a raw line without its newline: the line
-// itself, or, for the texts that the agent's vendor sends with each request and
-// that record nothing of the work (they are most of a new session), a short stand-in:
-// a JSON object with the same keys, where long strings, arrays and objects are
-// empty. So the number of lines and the chain of uuids stay. A line that is not
-// replaced is returned as it is, without allocation; Stored of a stand-in is the
-// same bytes.
+// Stored returns the form in which a checkpoint keeps a raw line without its newline. That is the
+// line itself, except for the texts that the agent's vendor sends with each request. They record
+// nothing of the work and are most of a new session. They are replaced by a stand-in: a JSON object
+// with the same keys, with long strings, arrays and objects emptied. So the number of lines and the
+// chain of uuids stay. A line that is not replaced is returned itself, without allocation. Stored
+// of a stand-in returns the same bytes.
 func Stored(line []byte) []byte {
 	if !isBulk(line) {
 		return line
@@ -33,7 +32,7 @@ func Stored(line []byte) []byte {
 	return out
 }
 
-// isBulk reports whether a line is one to be replaced.
+// isBulk reports whether a line is to be replaced by a stand-in.
 func isBulk(line []byte) bool {
 	kind, attached := sniff(line), []byte(nil)
 	if kind == nil {
@@ -56,7 +55,7 @@ func isBulk(line []byte) bool {
 	return false
 }
 
-// kinds returns the type of a line and of what it attaches.
+// kinds returns the type of a line and of its attachment.
 func kinds(line []byte) (kind, attached []byte) {
 	s := scanner{b: line}
 	if s.peek() != '{' {
@@ -81,7 +80,7 @@ func kinds(line []byte) (kind, attached []byte) {
 	return kind, attached
 }
 
-// typeOf consumes a value and returns its key "type".
+// typeOf consumes a value and returns its member "type".
 func typeOf(s *scanner) (kind []byte) {
 	if !s.enter('{') {
 		return nil
@@ -96,7 +95,7 @@ func typeOf(s *scanner) (kind []byte) {
 	return kind
 }
 
-// isEnvelope reports whether a key belongs to every line of the conversation.
+// isEnvelope reports whether a key may occur in any line of the conversation.
 func isEnvelope(key []byte) bool {
 	switch string(key) {
 	case "type", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "agentId",
@@ -106,7 +105,7 @@ func isEnvelope(key []byte) bool {
 	return false
 }
 
-// standIn writes the line anew with the keys wanted and little in them.
+// standIn returns the line reduced to the wanted keys, with short values.
 func standIn(line []byte, wanted func(key []byte) bool) []byte {
 	s := scanner{b: line}
 	out := make([]byte, 0, 1<<10)
@@ -117,8 +116,8 @@ func standIn(line []byte, wanted func(key []byte) bool) []byte {
 	return out
 }
 
-// hollow consumes a value, an object, and appends it hollowed out. What is
-// attached is an object of which the keys stay too.
+// hollow consumes an object and appends it with long values emptied. The keys of the attachment,
+// which is an object too, are kept as well.
 func hollow(out []byte, s *scanner, wanted func(key []byte) bool) []byte {
 	if !s.enter('{') {
 		return append(out, "{}"...)
@@ -139,7 +138,7 @@ func hollow(out []byte, s *scanner, wanted func(key []byte) bool) []byte {
 			out = hollow(out, s, wanted)
 			continue
 		}
-		// A short value stays, a long one is replaced by the empty one of its kind.
+		// Short values are kept, long ones replaced by the empty value of their kind.
 		value := bytes.TrimSpace(s.raw())
 		switch {
 		case len(value) == 0:

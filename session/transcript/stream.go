@@ -8,30 +8,29 @@ import (
 )
 
 const (
-	// chunk is how much is read at once; a longer line gets a longer buffer.
+	// chunk is the number of bytes read at once; a longer line gets a longer buffer.
 	chunk = 256 << 10
-	// doubling is up to where a buffer grows by doubling; beyond it grows to
-	// what the line needs and no more.
+	// doubling is the size up to which a buffer grows by doubling. A larger one grows to the exact
+	// length of the line.
 	doubling = 1 << 20
 )
 
-// stream cuts a range of a file into lines. Its memory is a chunk or the
-// longest line, whatever is more.
+// stream splits a range of a file into lines. Its memory use is a chunk or the longest line,
+// whichever is more.
 type stream struct {
 	src io.ReaderAt
-	// at and end bound what is still to be read from src.
+	// at and end are the bounds of the unread part of src.
 	at, end int64
-	// buf[start:fill] is what was read and not yet returned, buf[start:seen]
-	// holds no newline.
+	// buf[start:fill] was read and not yet returned; buf[start:seen] contains no newline.
 	buf               []byte
 	start, seen, fill int
 }
 
 // piece is one line of a stream.
 type piece struct {
-	// line is without its newline and valid up to the next call.
+	// line has no newline and is valid until the next call.
 	line []byte
-	// end is the offset behind the line and its newline.
+	// end is the offset after the line and its newline.
 	end int64
 	// cut reports whether the range ended without a newline.
 	cut bool
@@ -41,8 +40,8 @@ func newStream(src io.ReaderAt, from, to int64) *stream {
 	return &stream{src: src, at: from, end: to}
 }
 
-// next returns the next line, io.EOF behind the last one. A file that became
-// shorter than the range just ends earlier.
+// next returns the next line, or io.EOF after the last one. If the file was truncated below the
+// range, the range ends earlier.
 func (s *stream) next(ctx context.Context) (piece, error) {
 	for {
 		if n := bytes.IndexByte(s.buf[s.seen:s.fill], '\n'); n >= 0 {
@@ -69,9 +68,9 @@ func (s *stream) next(ctx context.Context) (piece, error) {
 	}
 }
 
-// read makes room and fills it.
+// read makes room in the buffer and fills it.
 func (s *stream) read() error {
-	// Move what is left to the front of the buffer, or of a longer one.
+	// Move the rest to the front of the buffer, or of a longer one.
 	held := s.fill - s.start
 	into := s.buf
 	if held == len(s.buf) {
@@ -99,8 +98,8 @@ func (s *stream) read() error {
 	return err
 }
 
-// ahead is how many bytes there are from at up to the next newline and with
-// it. It reads them twice rather than keep two copies of a huge line.
+// ahead returns the number of bytes from at up to and including the next newline. It reads them
+// twice to avoid two copies of a huge line.
 func (s *stream) ahead() (int64, error) {
 	probe := make([]byte, min(chunk, s.end-s.at))
 	for at := s.at; at < s.end; {
@@ -120,7 +119,7 @@ func (s *stream) ahead() (int64, error) {
 	return s.end - s.at, nil
 }
 
-// blank reports whether a line has nothing but white space.
+// blank reports whether a line contains only white space.
 func blank(line []byte) bool {
 	for _, c := range line {
 		if c != ' ' && c != '\t' && c != '\r' {

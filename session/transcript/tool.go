@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// effect is what a tool may do to files.
+// effect describes how a tool may change files.
 type effect int
 
 const (
-	// effectAny is that of a command, a subagent, a server's or unknown tool.
+	// effectAny means any change: the tool is a command, a subagent, a server's or unknown.
 	effectAny effect = iota
-	// effectNamed is to change the one file that the input names.
+	// effectNamed means a change of the one file that the input names.
 	effectNamed
-	// effectNone is to read, ask or plan.
+	// effectNone means that the tool only reads, asks or plans.
 	effectNone
 )
 
@@ -35,7 +35,7 @@ func effectOf(tool string) effect {
 	return effectAny
 }
 
-// IsEdit reports whether a tool of the agent's own changes the one file that its input names.
+// IsEdit reports whether a built-in tool of the agent changes the one file that its input names.
 func IsEdit(tool string) bool {
 	return slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Delete"}, tool)
 }
@@ -43,8 +43,8 @@ func IsEdit(tool string) bool {
 // IsTask reports whether a tool starts a subagent.
 func IsTask(tool string) bool { return tool == "Task" || tool == "Agent" }
 
-// toolName cuts off what cannot be part of a tool's name: models at times
-// write half of a call into it.
+// toolName truncates s before the first character that no tool name contains: models sometimes
+// write half of a call into the name.
 func toolName(s string) string {
 	const longest = 128
 	end := strings.IndexFunc(s, func(r rune) bool {
@@ -60,11 +60,11 @@ func toolName(s string) string {
 	return s[:min(len(s), longest)]
 }
 
-// IsCommand reports whether a tool may write files without naming them, as a shell does. A
-// tool that starts a subagent is none.
+// IsCommand reports whether a tool may write files without naming them, as a shell does. It is
+// false for tools that start subagents.
 func IsCommand(tool string) bool { return effectOf(tool) == effectAny && !IsTask(tool) }
 
-// Subagent is a subagent that a tool use started, and what the use says of it.
+// Subagent is a subagent started by a tool use, described by the input of the use.
 type Subagent struct {
 	ToolUse, ID, Type, Description string
 }

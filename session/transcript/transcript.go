@@ -1,11 +1,10 @@
-// Package transcript reads the transcript that a coding agent keeps of a
-// session: a file of JSON lines that grows while the agent works.
+// Package transcript reads the transcript that a coding agent keeps of a session: a file of JSON
+// lines that grows while the agent works.
 //
-// A [Read] takes up where an earlier one ended, so that a hook pays for the new
-// bytes only, and returns their prompts, edits, tool calls and tokens.
-// The format is the agent's own and not documented: every field may be absent
-// or of another type, a line may be of any length or be no JSON at all, and
-// none of that is an error. Nothing here writes, and nothing is redacted.
+// A [Read] continues where an earlier one ended, so that a hook reads only new bytes, and returns
+// their prompts, edits, tool calls and tokens. The format belongs to the agent and is not
+// documented: every field may be absent or of another type, and a line may be of any length or not
+// be JSON at all. None of these is an error. The package writes nothing and redacts nothing.
 package transcript
 
 import (
@@ -15,30 +14,30 @@ import (
 
 // Errors that Read, Lines and CheckPath wrap.
 var (
-	// ErrNotFound reports whether there is no such file (yet: an agent names its
-	// transcript before it makes it).
+	// ErrNotFound means that the file does not exist, or not yet: an agent names its transcript
+	// before it creates it.
 	ErrNotFound = errors.New("no such transcript")
-	// ErrNotRegular reports whether the path is a directory, pipe or device.
+	// ErrNotRegular means that the path is a directory, pipe or device.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrOutside reports whether a path is not in the agent's session directories.
+	// ErrOutside means that a path is not in the agent's session directories.
 	ErrOutside = errors.New("outside the agent's session directories")
 )
 
-// Cursor is a place in a transcript, to be saved between two scans. The zero
-// Cursor is the beginning of any file.
+// Cursor is a position in a transcript, to be saved between two scans. The zero Cursor is the
+// beginning of any file.
 type Cursor struct {
-	// Offset is where the next scan begins: behind a line that was read.
+	// Offset is the offset at which the next scan begins, after the last line read.
 	Offset int64 `json:"offset"`
-	// Lines counts the lines before Offset, empty ones too.
+	// Lines is the number of lines before Offset, including empty ones.
 	Lines int `json:"lines"`
-	// Device and Inode are the file's, 0 where the system has none.
+	// Device and Inode identify the file, 0 if the system has no such numbers.
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`
 	// Tail is a hash of the last 4 KiB before Offset: 16 hex digits, "" at 0.
 	Tail string `json:"tail"`
 }
 
-// Usage is a number of tokens, by kind.
+// Usage holds numbers of tokens by kind.
 type Usage struct {
 	Input         int64 `json:"input_tokens"`
 	CacheCreation int64 `json:"cache_creation_tokens"`
@@ -46,98 +45,97 @@ type Usage struct {
 	Output        int64 `json:"output_tokens"`
 }
 
-// Prompt is what a person asked of the agent.
+// Prompt is a request of a person to the agent.
 type Prompt struct {
-	// Text is without the tags that the agent adds, trimmed, never empty.
+	// Text is the prompt without tags added by the agent, trimmed, never empty.
 	Text string
 	// Line is the number of its line, from 0.
 	Line int
-	// Time is zero if the line has none.
+	// Time is the time of the line, zero if it has none.
 	Time time.Time
 	UUID string
 }
 
-// Edit is one use of a tool that names the file it changes.
+// Edit is one use of a tool whose input names the file to change.
 type Edit struct {
-	// Path is as the tool was given it: absolute or not, unchecked, not clean.
+	// Path is the file as passed to the tool: absolute or relative, neither checked nor cleaned.
 	Path string
 	// Line is the number of its line, from 0.
 	Line int
 	// ToolID is the id of the tool use.
 	ToolID string
-	// Start and End are the times of the use's line and of its result's, zero if
-	// they have none or the scan ends between them.
+	// Start and End are the times of the lines with the use and with its result, zero if they have
+	// none or the scan ends between them.
 	Start, End time.Time
 }
 
 // Call is one use of a tool that may write files without naming them.
 type Call struct {
 	ID string `json:"id"`
-	// Tool is the tool's name as far as it is one: up to the first byte that
-	// no tool name has.
+	// Tool is the tool's name, truncated at the first byte that no tool name contains.
 	Tool string `json:"tool"`
-	// Start and End are the times of the call's line and of its result's; End
-	// is zero while the call is Open, both are zero if the lines have no time.
+	// Start and End are the times of the lines with the call and with its result. End is zero while
+	// the call is Open; both are zero if the lines have no time.
 	Start time.Time `json:"start,omitzero"`
 	End   time.Time `json:"end,omitzero"`
-	// Open reports whether the call may still be writing: it has no result yet, or
-	// it went on in the background and no line records its end.
+	// Open reports whether the call may still be writing: it has no result yet, or it continued in
+	// the background and no line records its end.
 	Open bool `json:"open,omitempty"`
 	// Line is the number of its line, from 0.
 	Line int `json:"line"`
 
-	// Command is the beginning of what a shell was given.
+	// Command is the beginning of the command passed to a shell.
 	Command string `json:"-"`
-	// Background reports whether the call is Open because it went on in the background.
+	// Background reports whether the call is Open because it continued in the background.
 	Background bool `json:"-"`
 }
 
 // Message is one answer of the model.
 type Message struct {
 	ID string
-	// Usage is the record with the most output tokens among the lines of this
-	// message in the scan: the lines repeat it, some with a placeholder. A scan
-	// that begins within a message reports it once more.
+	// Usage is the record with the most output tokens among the lines of this message in the scan:
+	// the lines repeat it, some with a placeholder. A scan that begins within a message reports it
+	// again.
 	Usage Usage
 }
 
-// Scan is what [Read] found in the lines that it read.
+// Scan is the result of a [Read].
 type Scan struct {
-	// Cursor is where the next scan continues.
+	// Cursor is the position at which the next scan continues.
 	Cursor Cursor
-	// Restarted reports whether the given cursor did not fit the file, so that this
-	// scan is of the file from its beginning.
+	// Restarted reports whether the given cursor did not fit the file, so that the file was read
+	// from its beginning.
 	Restarted bool
 	// First is the number of the first line read, from 0.
 	First int
 
-	// Prompts, Edits, Calls and Messages are in the order of the file. Edits
-	// whose result is an error in the same scan are left out.
+	// Prompts, Edits, Calls and Messages are in the order of the file. Edits with an error as their
+	// result in the same scan are left out.
 	Prompts  []Prompt
 	Edits    []Edit
 	Calls    []Call
 	Messages []Message
-	// Closed holds the tool uses of earlier scans that ended in this one, by
-	// id, and when. Nil if there are none.
+	// Closed maps the ids of tool uses of earlier scans that ended in this one to the times of
+	// their ends. It is nil if there are none.
 	Closed map[string]time.Time
 
-	// Answers are the uuids of the lines with the results of tool uses, by the
-	// id of the use: those of subagents' tasks and those of earlier scans.
+	// Answers maps ids of tool uses to the uuids of the lines with their results. It contains the
+	// tasks of subagents and the uses of earlier scans.
 	Answers map[string]string
 
-	// Subagents are those whose tool use began and has its result in this scan.
+	// Subagents are the subagents whose tool use began and has its result in this scan.
 	Subagents []Subagent
 
 	// Model is the name of the model of the last message, empty if there is none.
 	Model string
 
-	// LastAssistant is the last text that the agent itself, no subagent, wrote.
+	// LastAssistant is the last text written by the main agent, not by a subagent.
 	LastAssistant string
-	// LastUUID is the last line's of the conversation, subagents left out.
+	// LastUUID is the uuid of the last line of the conversation, without subagents.
 	LastUUID string
-	// FirstTime and LastTime are the least and greatest time of a line in the
-	// conversation; zero if no line has one.
+	// FirstTime and LastTime are the earliest and latest time of a line in the conversation, zero
+	// if no line has a time.
 	FirstTime, LastTime time.Time
-	// Bad counts the lines that are no JSON object.
+	// Bad is the number of lines that are not JSON objects.
 	Bad int
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Value is a JSON value as a line holds it: the bytes from its first to its
-// last. It may be no valid JSON; then its methods return what they can read of it.
+// Value is a raw JSON value of a line, from its first byte to its last. It may be invalid JSON; its
+// methods then return the part that they can read.
 type Value []byte
 
-// Text is a string's text, valid UTF-8, and "" for any other value.
+// Text returns the text of a string as valid UTF-8, "" for any other value.
 func (v Value) Text() string {
 	s := scanner{b: v}
 	return Unquoted(s.str())
@@ -18,8 +18,8 @@ func (v Value) Text() string {
 // True reports whether the value is true.
 func (v Value) True() bool { return string(v) == "true" }
 
-// Members are an object's keys, as written between their quotes, and their
-// values; none of any other value.
+// Members yields an object's keys, as written between their quotes, and their values; nothing for
+// any other value.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		s := scanner{b: v}
@@ -35,7 +35,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// Member is the value of an object's key, nil if it has none.
+// Member returns the value of an object's key, nil if it has none.
 func (v Value) Member(key string) Value {
 	s := scanner{b: v}
 	if !s.enter('{') {
@@ -50,7 +50,7 @@ func (v Value) Member(key string) Value {
 	return nil
 }
 
-// Items are an array's values; none of any other value.
+// Items yields an array's values; nothing for any other value.
 func (v Value) Items() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		s := scanner{b: v}
@@ -66,8 +66,8 @@ func (v Value) Items() iter.Seq[Value] {
 	}
 }
 
-// Said is the text of a message's content, or of a result's: a string, or the
-// text blocks of an array, a line between them.
+// Said returns the text of a message's or result's content: a string, or the text blocks of an
+// array, separated by newlines.
 func (v Value) Said() string {
 	s := scanner{b: v}
 	if s.peek() == '"' {

@@ -15,18 +15,18 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
-// Write is a call of an edit tool that wrote something to a file.
+// Write is a call of an edit tool that wrote text to a file.
 type Write struct {
-	// Path is the file as the tool was given it, relative to the root where it is below that.
+	// Path is the file as passed to the tool, relative to the root if it is below it.
 	Path string
-	// Call is the id of the tool use, Subagent that of the subagent, empty for the main agent.
+	// Call is the id of the tool use, Subagent the id of the subagent, empty for the main agent.
 	Call, Subagent string
 	// Line is the number of its line in its transcript, from 0.
 	Line int
-	// Whole reports that the tool wrote the whole file, also lines that were there before.
+	// Whole reports that the tool wrote the whole file, including lines that existed before.
 	Whole bool
 
-	at     time.Time // zero if it isn't known
+	at     time.Time // zero if unknown
 	failed bool
 }
 
@@ -37,11 +37,11 @@ type shellCommand struct {
 	text string
 }
 
-// Writes collects what the edit tools of transcripts wrote, by the text of each line.
-// Lines that an edit only repeats are left out. The zero value has nothing.
+// Writes indexes the text written by the edit tools of transcripts by line. Lines that an edit only
+// repeats are left out. The zero value is empty.
 type Writes struct {
-	// Root is the project's directory, empty if it isn't known; then it is the directory that
-	// the transcript's lines name.
+	// Root is the project's directory, empty if unknown. Paths that are not below it are made
+	// relative to the directory that their line names.
 	Root string
 	// Subagent is the id of the subagent whose transcript's lines follow, empty for the main
 	// agent's.
@@ -49,22 +49,22 @@ type Writes struct {
 
 	events Events
 	calls  []Write
-	byCall map[string]int              // places in calls
-	lines  map[string]map[string][]int // by path and trimmed text: places in calls, in order
-	names  map[string][]string         // paths by their last part
-	parts  map[string][]part           // by path: what edits put into lines, in order
+	byCall map[string]int              // indexes of calls
+	lines  map[string]map[string][]int // by path and trimmed text: indexes of calls, in order
+	names  map[string][]string         // paths by their last element
+	parts  map[string][]part           // by path: the ends of edits within lines, in order
 	gone   map[string][]removal        // by trimmed text: the calls that removed the line
 	shell  []shellCommand
 	asked  []int // lines of the main agent's prompts, in order
-	// isMixed reports that calls of subagents were read and are not in the order of time yet,
-	// isUntimed that it isn't known.
+	// isMixed reports that calls of subagents were read and not yet sorted by time, isUntimed that
+	// the time of a call is unknown.
 	isMixed, isUntimed bool
 }
 
-// part is the beginning or the end of what an edit wrote, which may be in the middle of a line.
+// part is the first or last line of an edit's text, which may begin or end within a line.
 type part struct {
 	text string
-	at   int // the place in calls
+	at   int // index in calls
 	// begins and ends report that the part reaches to the beginning or the end of its line.
 	begins, ends bool
 }
@@ -72,10 +72,10 @@ type part struct {
 // removal is a line that a call removed from a file.
 type removal struct {
 	path string
-	at   int // the place in calls
+	at   int // index in calls
 }
 
-// Line takes in the line n of a transcript.
+// Line adds line n of a transcript.
 func (w *Writes) Line(raw []byte, n int) {
 	w.events.Subagents = true
 	e, ok := w.events.Line(raw)
@@ -107,7 +107,7 @@ func (w *Writes) Line(raw []byte, n int) {
 	}
 }
 
-// dropRepeated leaves out the lines that a call which wrote the whole file found there.
+// dropRepeated removes the lines that the file already had before a call that wrote it whole.
 func (w *Writes) dropRepeated(at int, original string) {
 	places := w.lines[w.calls[at].Path]
 	for line := range strings.Lines(original) {
@@ -122,7 +122,7 @@ func (w *Writes) dropRepeated(at int, original string) {
 	}
 }
 
-// noteRemoval notes that a call removed a line from its file.
+// noteRemoval records that a call removed a line from its file.
 func (w *Writes) noteRemoval(text string, at int) {
 	if w.gone == nil {
 		w.gone = map[string][]removal{}
@@ -130,14 +130,14 @@ func (w *Writes) noteRemoval(text string, at int) {
 	w.gone[text] = append(w.gone[text], removal{w.calls[at].Path, at})
 }
 
-// IsBehindNextPrompt reports whether a second prompt is between a line of the main agent's
-// transcript at which a turn begins and a call's line, as far as the transcript was read.
+// IsBehindNextPrompt reports whether the line call of the main agent's transcript is at or after
+// the next prompt that follows the turn begun at line begin, as far as the transcript was read.
 func (w *Writes) IsBehindNextPrompt(begin, call int) bool {
 	first, _ := slices.BinarySearch(w.asked, begin)
 	return first+1 < len(w.asked) && w.asked[first+1] <= call
 }
 
-// use takes in a call, which has its place already.
+// use adds a call whose line, agent and time are set already.
 func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	given, edits := use.Edits()
 	call.Call = use.ID
@@ -149,7 +149,7 @@ func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 		return
 	}
 	if _, known := w.byCall[use.ID]; known && use.ID != "" {
-		return // the same message written once more
+		return // the same message, written again
 	}
 	if w.byCall == nil {
 		w.byCall, w.lines, w.names = map[string]int{}, map[string]map[string][]int{}, map[string][]string{}
@@ -188,7 +188,7 @@ func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	}
 }
 
-// addParts adds the first and the last line of what an edit wrote, unless it kept them.
+// addParts adds the first and the last line of an edit's new text, unless the edit kept them.
 func (w *Writes) addParts(file string, edit TextEdit, kept map[string]bool, at int) {
 	if edit.Old == "" {
 		return
@@ -208,9 +208,9 @@ func (w *Writes) addParts(file string, edit TextEdit, kept map[string]bool, at i
 	}
 }
 
-// FindCommand returns the last of the calls that match of a tool other than an edit tool
-// whose command has the text, white space around it aside. A text of less than eight bytes, or
-// in the middle of a word, is there by chance.
+// FindCommand returns the last matching call of a shell or similar tool whose command contains the
+// text, ignoring white space around it. Texts of less than eight bytes and matches within a word
+// are regarded as coincidence.
 func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool) {
 	const least = 8
 	w.order()
@@ -232,15 +232,15 @@ func (w *Writes) FindCommand(text string, matches func(Write) bool) (Write, bool
 	return Write{}, false
 }
 
-// order puts the calls of several transcripts in the order of time. Where that isn't known
-// they stay in the order in which they were read.
+// order sorts the calls of several transcripts by time. If a time is unknown, they stay in the
+// order in which they were read.
 func (w *Writes) order() {
 	if !w.isMixed || w.isUntimed {
 		return
 	}
 	w.isMixed = false
 	slices.SortStableFunc(w.shell, func(a, b shellCommand) int { return a.at.Compare(b.at) })
-	order := make([]int, len(w.calls)) // the former places
+	order := make([]int, len(w.calls)) // the former indexes
 	for i := range order {
 		order[i] = i
 	}
@@ -275,20 +275,20 @@ func (w *Writes) order() {
 	}
 }
 
-// FindWriter returns the call that wrote a line, as far as that is certain: as FindPart does, but
-// a tool that wrote the whole file may only have repeated the line. Such a call counts if no
-// other call that matches, of an edit tool or a shell, has the text. A line that was written
-// before in a file from which a call removed it meanwhile was only moved: it is the first writer's.
+// FindWriter returns the call that wrote a line, if that is certain. It searches as FindPart does,
+// but a tool that wrote the whole file may only have repeated the line: such a call counts only if
+// no matching shell command or call of another agent has the text. A line that was written earlier,
+// in a file from which a call has since removed it, was only moved: its first writer counts.
 func (w *Writes) FindWriter(names []string, text string, matches func(Write) bool) (Write, bool) {
 	found, ok := w.findWriter(names, text, matches)
-	if ok && w.isUntimed { // then it isn't known which of two agents was first
+	if ok && w.isUntimed { // it is unknown which of two agents was first
 		_, other := w.Find(names, text, func(c Write) bool { return c.Subagent != found.Subagent && matches(c) })
 		ok = !other
 	}
 	if !ok {
 		return found, false
 	}
-	// The line may have been moved, be it within its file, to where the call put it.
+	// The call may only have moved the line, even within its file.
 	text = strings.TrimSpace(text)
 	if linediff.Letters(text) < linediff.LeastMoved {
 		return found, true
@@ -323,8 +323,8 @@ func (w *Writes) findWriter(names []string, text string, matches func(Write) boo
 	return last, ok
 }
 
-// FindPart is Find, but also finds the last call whose edit put something into the middle of
-// the line.
+// FindPart is like Find, but also finds the last call whose edit put text into the middle of the
+// line.
 func (w *Writes) FindPart(names []string, text string, matches func(Write) bool) (Write, bool) {
 	if found, ok := w.Find(names, text, matches); ok {
 		return found, true
@@ -348,7 +348,7 @@ func (w *Writes) FindPart(names []string, text string, matches func(Write) bool)
 	return w.calls[last], true
 }
 
-// relative returns a path as it is seen from the root.
+// relative returns a path relative to Root or else to cwd, unchanged if it is below neither.
 func (w *Writes) relative(given, cwd string) string {
 	for _, root := range []string{w.Root, cwd} {
 		if rest, below := strings.CutPrefix(given, strings.TrimSuffix(root, "/")+"/"); root != "" && below {
@@ -358,7 +358,7 @@ func (w *Writes) relative(given, cwd string) string {
 	return given
 }
 
-// given yields the paths that tools were given of a file with these names.
+// given yields the paths passed to tools for a file with one of these names.
 func (w *Writes) given(names []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, file := range names {
@@ -372,9 +372,9 @@ func (w *Writes) given(names []string) iter.Seq[string] {
 	}
 }
 
-// Find returns the last of the calls that match which wrote a line of the text to a file
-// with one of these paths from the root, white space around the text aside. Files that were
-// written on another machine count if their paths end with it.
+// Find returns the last matching call that wrote a line with the text, ignoring white space around
+// it, to a file with one of these paths from the root. An absolute path, as of another machine,
+// counts if it ends with one of them.
 func (w *Writes) Find(names []string, text string, matches func(Write) bool) (Write, bool) {
 	w.order()
 	text = strings.TrimSpace(text)
@@ -393,9 +393,9 @@ func (w *Writes) Find(names []string, text string, matches func(Write) bool) (Wr
 	return w.calls[last], true
 }
 
-// ReadEnd takes in the lines of a transcript file from the line first on up to a cursor, but
-// not more than its last limit bytes. A cursor without Lines is one into a file of which all
-// is taken in.
+// ReadEnd adds the lines of a transcript file from line first up to the cursor to, but at most the
+// limit bytes before it. If to.Lines is 0, the lines are counted, and nothing is added unless all
+// bytes before the cursor fit into limit.
 func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int, limit int64) (err error) {
 	f, info, err := open(name)
 	if err != nil {
@@ -429,13 +429,13 @@ func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int,
 	return ctx.Err()
 }
 
-// firstRead is how much of the end of a transcript is read before it is known how far back its
-// lines go.
+// firstRead is the number of bytes read first from the end of a transcript, before it is known how
+// many are needed.
 const firstRead = 64 << 10
 
-// readLast reads the last size bytes of a file before end, which is behind as many lines as lines
-// has, or all where that is 0. It returns the place and the number of the first whole line that it has, of those
-// from the line first on.
+// readLast reads the size bytes of a file before end, or less at its beginning. lines is the number
+// of lines before end; if it is 0 and the whole file is read, they are counted. It returns the
+// index in data and the number of the first whole line that is not before line first.
 func readLast(f io.ReaderAt, end, size int64, lines, first int) (data []byte, begin, line int, err error) {
 	from := max(0, end-size)
 	data = make([]byte, end-from)
@@ -450,7 +450,7 @@ func readLast(f io.ReaderAt, end, size int64, lines, first int) (data []byte, be
 		}
 	}
 	begin = len(data)
-	// Backward to the first line, or to the first whole one of what was read.
+	// Search backward for the first line, or the first whole line in data.
 	for at := len(bytes.TrimSuffix(data, []byte{'\n'})); line > first && at >= 0; line-- {
 		cut := bytes.LastIndexByte(data[:at], '\n')
 		if cut < 0 && from > 0 {

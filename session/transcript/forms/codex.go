@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// codexEnvelope is a line of Codex. Since 0.169 it has an Ordinal, and completed items
-// instead of the calls and outputs of functions.
+// codexEnvelope is a line of Codex. Since version 0.169 it has an Ordinal, and completed items
+// replace the calls and outputs of functions.
 type codexEnvelope struct {
 	Time    string          `json:"timestamp"`
 	Ordinal *int64          `json:"ordinal"`
@@ -17,10 +17,10 @@ type codexEnvelope struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// codexLine converts a line of Codex. One that is damaged is returned as it is, and counts
-// as that.
+// codexLine converts a line of Codex. A damaged line is returned unchanged, so that it is counted
+// as damaged.
 func codexLine(line []byte) []byte {
-	// The type is read without the payload, which may be long.
+	// Read the type without decoding the payload, which may be long.
 	_, rest, _ := bytes.Cut(line[:min(len(line), far)], []byte(`"type":`))
 	kind, _, _ := bytes.Cut(bytes.TrimLeft(rest, ` "`), []byte(`"`))
 	switch string(kind) {
@@ -38,7 +38,7 @@ func codexLine(line []byte) []byte {
 	var e *entry
 	switch c.Type {
 	case "session_meta":
-		// The first line has the session's id and folder.
+		// The first line contains the session's id and folder.
 		var p struct {
 			ID      string `json:"id"`
 			Session string `json:"session_id"`
@@ -53,7 +53,7 @@ func codexLine(line []byte) []byte {
 		}
 		e = &entry{Type: "system", Subtype: c.Type, UUID: p.ID, SessionID: p.Session, Dir: p.Dir, Branch: p.Git.Branch}
 	case "turn_context":
-		// A turn begins, with its model.
+		// The beginning of a turn, with its model.
 		var p struct {
 			Turn  string `json:"turn_id"`
 			Dir   string `json:"cwd"`
@@ -65,7 +65,7 @@ func codexLine(line []byte) []byte {
 			Message: &message{Role: "assistant", Model: p.Model, Content: []block{}},
 		}
 	case "compacted":
-		// The agent goes on with the summary.
+		// The agent continues with the summary.
 		var p struct {
 			Message string `json:"message"`
 		}
@@ -99,10 +99,10 @@ func codexLine(line []byte) []byte {
 	return encode(e)
 }
 
-// decode reads the payload; what it can't read is left empty.
+// decode decodes the payload. Unreadable fields stay empty.
 func (c *codexEnvelope) decode(v any) { _ = json.Unmarshal(c.Payload, v) }
 
-// codexUsage is a number of tokens. Input includes those of the cache.
+// codexUsage holds numbers of tokens. Input includes those of the cache.
 type codexUsage struct {
 	Input      int64 `json:"input_tokens"`
 	CacheRead  int64 `json:"cached_input_tokens"`
@@ -115,7 +115,7 @@ func (u codexUsage) spent(id string) *entry {
 	return spent(id, "", usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
-// event is an event of a turn.
+// event returns the entry for an event of a turn, nil if there is none.
 func (c *codexEnvelope) event() *entry {
 	var p struct {
 		Type    string                 `json:"type"`
@@ -156,7 +156,7 @@ func (c *codexEnvelope) event() *entry {
 		if c.Ordinal != nil || p.Info.Total.Total == 0 {
 			return nil
 		}
-		// The event is repeated, with the same total, where nothing was used.
+		// The event is repeated with the same total if no tokens were used.
 		e = p.Info.Last.spent("tokens-" + strconv.FormatInt(p.Info.Total.Total, 10))
 	}
 	if e != nil && e.PromptID == "" {
@@ -165,20 +165,20 @@ func (c *codexEnvelope) event() *entry {
 	return e
 }
 
-// person is what a person said.
+// person returns a message of a person.
 func person(text string) *entry {
 	return &entry{Type: "user", Message: &message{Role: "user", Content: []block{textBlock(text)}}}
 }
 
-// said is what the agent said.
+// said returns a text message of the agent.
 func said(text string) *entry { return done(textBlock(text)) }
 
-// done is a message of the agent.
+// done returns a message of the agent.
 func done(blocks ...block) *entry {
 	return &entry{Type: "assistant", Message: &message{Role: "assistant", Content: blocks}}
 }
 
-// codexItem is something that was said or done.
+// codexItem returns the entry for a completed item: a message or a tool call.
 func codexItem(raw json.RawMessage) *entry {
 	var item struct {
 		Type    string                  `json:"type"`
@@ -239,7 +239,7 @@ func codexItem(raw json.RawMessage) *entry {
 	return nil
 }
 
-// object returns a value that is an object, and an empty one for any other.
+// object returns raw if it is an object, else an empty object.
 func object(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || raw[0] != '{' {
 		return json.RawMessage("{}")
@@ -247,7 +247,7 @@ func object(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// shellCommand returns what was given to a shell, or the arguments of another program.
+// shellCommand returns the command passed to a shell, or the joined arguments of another program.
 func shellCommand(args []string) string {
 	const withShell = 3 // the shell, its flags, the command
 	if len(args) == withShell && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") {
@@ -256,7 +256,7 @@ func shellCommand(args []string) string {
 	return strings.Join(args, " ")
 }
 
-// running is the beginning or the end of a call, which is an item, or several, when it is completed.
+// running returns the beginning or end of a call, which one or more items record on completion.
 func (c *codexEnvelope) running() *entry {
 	var p struct {
 		Type string `json:"type"`
@@ -276,7 +276,7 @@ func (c *codexEnvelope) running() *entry {
 	return nil
 }
 
-// call is a call of a function or its output, in the form before 0.169.
+// call returns a call of a function or its output, in the form before 0.169.
 func (c *codexEnvelope) call() *entry {
 	var p struct {
 		Type   string          `json:"type"`
@@ -295,7 +295,7 @@ func (c *codexEnvelope) call() *entry {
 				Cmd     string          `json:"cmd"`
 				Command json.RawMessage `json:"command"`
 			}
-			_ = json.Unmarshal([]byte(p.Args), &in) // what can't be read is empty
+			_ = json.Unmarshal([]byte(p.Args), &in) // unreadable fields stay empty
 			var words []string
 			if in.Cmd == "" && json.Unmarshal(in.Command, &words) == nil {
 				in.Cmd = shellCommand(words)
@@ -311,7 +311,7 @@ func (c *codexEnvelope) call() *entry {
 					Status string `json:"status"`
 				} `json:"plan"`
 			}
-			_ = json.Unmarshal([]byte(p.Args), &in) // what can't be read is empty
+			_ = json.Unmarshal([]byte(p.Args), &in) // unreadable fields stay empty
 			todos := make([]todo, len(in.Plan))
 			for i, step := range in.Plan {
 				todos[i] = todo{Content: step.Step, Status: step.Status}
@@ -341,8 +341,8 @@ type todo struct {
 	Status  string `json:"status"`
 }
 
-// exitStatus returns the exit status in the output of a function, 0 if it has none, and
-// what the command wrote.
+// exitStatus returns the exit status in the output of a function, 0 if there is none, and the
+// output of the command.
 func exitStatus(output string) (status int, rest string) {
 	head, rest, found := strings.Cut(output, "\nOutput:\n")
 	if !found {
@@ -352,7 +352,7 @@ func exitStatus(output string) (status int, rest string) {
 		line = strings.TrimSpace(line)
 		for _, prefix := range []string{"Process exited with code ", "Exit code: "} {
 			if digits, ok := strings.CutPrefix(line, prefix); ok {
-				status, _ = strconv.Atoi(digits) // 0 if it is none
+				status, _ = strconv.Atoi(digits) // 0 if it is not a number
 			}
 		}
 	}

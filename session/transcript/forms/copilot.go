@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// firstType returns the type that a line begins with, and what follows it.
+// firstType returns the type at the beginning of a line, and the rest of the line.
 func firstType(line []byte) (kind string, rest []byte) {
 	const longest = 64
 	if !startsWith(line, `"type":`) {
@@ -23,8 +23,7 @@ func firstType(line []byte) (kind string, rest []byte) {
 	return string(rest[1 : 1+end]), rest[2+end:]
 }
 
-// copilotEnvelope is a line of Copilot CLI. Agent is the subagent's id, empty for the
-// main agent.
+// copilotEnvelope is a line of Copilot CLI. Agent is the subagent's id, empty for the main agent.
 type copilotEnvelope struct {
 	Type  string          `json:"type"`
 	Data  json.RawMessage `json:"data"`
@@ -33,7 +32,7 @@ type copilotEnvelope struct {
 	Agent string          `json:"agentId"`
 }
 
-// copilotLine converts a line of Copilot CLI. One that is damaged is returned as it is.
+// copilotLine converts a line of Copilot CLI. A damaged line is returned unchanged.
 func copilotLine(line []byte) []byte {
 	kind, _ := firstType(line)
 	switch kind {
@@ -59,13 +58,13 @@ func copilotLine(line []byte) []byte {
 				Branch string `json:"branch"`
 			} `json:"context"`
 		}
-		_ = json.Unmarshal(c.Data, &d) // what can't be read is empty
+		_ = json.Unmarshal(c.Data, &d) // unreadable fields stay empty
 		e = &entry{Type: "system", Subtype: "session_start", SessionID: d.Session, Dir: d.Context.Dir, Branch: d.Context.Branch}
 	case "user.message":
 		var d struct {
 			Content string `json:"content"`
 		}
-		_ = json.Unmarshal(c.Data, &d) // what can't be read is empty
+		_ = json.Unmarshal(c.Data, &d) // unreadable fields stay empty
 		e = person(d.Content)
 	case "assistant.message":
 		e = copilotAnswer(c.Data)
@@ -76,7 +75,7 @@ func copilotLine(line []byte) []byte {
 			Usage struct {
 				Call       string `json:"apiCallId"`
 				Model      string `json:"model"`
-				Input      int64  `json:"inputTokens"` // those of the cache included
+				Input      int64  `json:"inputTokens"` // including those of the cache
 				CacheRead  int64  `json:"cacheReadTokens"`
 				CacheWrite int64  `json:"cacheWriteTokens"`
 				Output     int64  `json:"outputTokens"`
@@ -121,7 +120,7 @@ func copilotAnswer(data json.RawMessage) *entry {
 			Args json.RawMessage `json:"arguments"`
 		} `json:"toolRequests"`
 	}
-	_ = json.Unmarshal(data, &d) // what can't be read is empty
+	_ = json.Unmarshal(data, &d) // unreadable fields stay empty
 	blocks := []block{}
 	if d.Content != "" {
 		blocks = append(blocks, textBlock(d.Content))
@@ -134,7 +133,7 @@ func copilotAnswer(data json.RawMessage) *entry {
 	return e
 }
 
-// copilotCall is the call of a tool: one for each file, if that is a patch.
+// copilotCall returns the call of a tool. A patch becomes one call for each file.
 func copilotCall(id, name string, args json.RawMessage) []block {
 	var in struct {
 		Path    string  `json:"path"`
@@ -146,7 +145,7 @@ func copilotCall(id, name string, args json.RawMessage) []block {
 		Agent   string  `json:"agent_type"`
 		About   string  `json:"description"`
 	}
-	_ = json.Unmarshal(args, &in) // what can't be read is empty
+	_ = json.Unmarshal(args, &in) // unreadable fields stay empty
 	switch name {
 	case "create":
 		text := ""
@@ -158,7 +157,7 @@ func copilotCall(id, name string, args json.RawMessage) []block {
 		return []block{useBlock(id, "MultiEdit", patched{Path: in.Path, Edits: []edit{{Old: in.Old, New: in.New}}})}
 	case "apply_patch":
 		var text string
-		_ = json.Unmarshal(args, &text) // an object with another form has no files
+		_ = json.Unmarshal(args, &text) // an object in place of the text has no files
 		return uses(id, patchChanges(text))
 	case "bash", "shell":
 		return []block{useBlock(id, "Bash", command{Command: in.Command, Background: in.Mode == "async" || in.Mode == "detached"})}
@@ -166,7 +165,7 @@ func copilotCall(id, name string, args json.RawMessage) []block {
 		return []block{useBlock(id, "Read", patched{Path: in.Path})}
 	case "task":
 		return []block{useBlock(id, "Task", map[string]string{"subagent_type": in.Agent, "description": in.About})}
-		// The other tools with an input like Claude Code's have its names.
+		// Other tools with inputs like Claude Code's get its names.
 	case "grep", "rg":
 		name = "Grep"
 	case "glob":
@@ -181,7 +180,7 @@ func copilotCall(id, name string, args json.RawMessage) []block {
 	return []block{useBlock(id, name, object(args))}
 }
 
-// copilotResult is the result of a tool.
+// copilotResult returns the result of a tool.
 func copilotResult(data json.RawMessage) *entry {
 	var d struct {
 		Call    string `json:"toolCallId"`
@@ -196,13 +195,13 @@ func copilotResult(data json.RawMessage) *entry {
 			Exit int `json:"exitCode"`
 		} `json:"shellExecution"`
 	}
-	_ = json.Unmarshal(data, &d) // what can't be read is empty
+	_ = json.Unmarshal(data, &d) // unreadable fields stay empty
 	output, failed := d.Result.Content, !d.Success
 	if d.Error.Message != "" {
 		output = d.Error.Message
 	}
 	if d.Shell != nil {
-		// The last line of a shell's result is the client's.
+		// The client appends a line to a shell's result.
 		if at := strings.LastIndex(output, "\n<shellId:"); at >= 0 {
 			output = output[:at]
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// cursorLine converts a line of Cursor, which has no times, no tokens and no results of
-// tools. One that is damaged is returned as it is.
+// cursorLine converts a line of Cursor, which has no times, tokens or tool results. A damaged line
+// is returned unchanged.
 func cursorLine(line []byte) []byte {
 	var c struct {
 		Role    string `json:"role"`
@@ -27,7 +27,7 @@ func cursorLine(line []byte) []byte {
 				texts = append(texts, p.Text)
 			}
 		}
-		// The client adds something to what the person typed.
+		// The client adds text to the person's input.
 		text := strings.Join(texts, "\n")
 		_, rest, begun := strings.Cut(text, "<user_query>")
 		query, _, ended := strings.Cut(rest, "</user_query>")
@@ -43,9 +43,9 @@ func cursorLine(line []byte) []byte {
 			case p.Type == "text" && p.Text != "":
 				e.Message.Content = append(e.Message.Content, textBlock(p.Text))
 			case p.Type == "tool_use":
-				// A call has no id of its own.
+				// Calls have no ids.
 				h := fnv.New64a()
-				_, _ = h.Write(line) // which can't fail
+				_, _ = h.Write(line) // can't fail
 				id := "cursor-" + strconv.FormatUint(h.Sum64(), 36) + "-" + strconv.Itoa(i)
 				var in struct {
 					Path     string `json:"path"`
@@ -54,9 +54,9 @@ func cursorLine(line []byte) []byte {
 					New      string `json:"new_string"`
 					Command  string `json:"command"`
 				}
-				_ = json.Unmarshal(p.Input, &in) // what can't be read is empty
+				_ = json.Unmarshal(p.Input, &in) // unreadable fields stay empty
 				use := useBlock(id, p.Name, object(p.Input))
-				// In Claude Code's form where it names a file.
+				// Convert the inputs of commands and of tools that name a file.
 				switch p.Name {
 				case "Write":
 					use = useBlock(id, "Write", written{Path: in.Path, Content: in.Contents})

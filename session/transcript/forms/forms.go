@@ -1,9 +1,9 @@
-// Package forms converts lines of the transcripts of other agents to the form of Claude
-// Code's, which package transcript reads.
+// Package forms converts lines of the transcripts of other agents to the form of Claude Code, which
+// package transcript reads.
 //
-// Line is a function of one line: transcripts are read from any offset, and each of their
-// lines is one line of the conversation. Where another agent has a call and its result in
-// one line, the converted line is a message of the agent that holds both.
+// Line is a function of a single line: transcripts are read from any offset, and each of their
+// lines is one line of the conversation. If another agent writes a call and its result in one line,
+// the converted line is a message of the agent that contains both.
 package forms
 
 import (
@@ -24,11 +24,11 @@ const (
 	QwenCode   = "Qwen Code"
 )
 
-// far is how far into a line its form is recognised.
+// far is the length of the beginning of a line by which its form is recognized.
 const far = 256
 
-// formOf returns the agent that writes lines of the form and the conversion of a line of it;
-// nil for a line of another form.
+// formOf returns the agent that writes lines of this form and the conversion of such a line, nil
+// for a line of another form.
 func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 	begin := line[:min(len(line), far)]
 	has := func(member string) bool { return bytes.Contains(begin, []byte(member)) }
@@ -38,19 +38,19 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 	// {"timestamp", "ordinal", "type", "payload"}
 	case startsWith(line, `"timestamp":`) && has(`"payload":`):
 		return Codex, codexLine
-	// The envelope of Claude Code with the messages of Gemini's interface.
+	// The envelope of Claude Code with messages of Gemini's API.
 	case startsWith(line, `"uuid":`) &&
 		(bytes.Contains(line, []byte(`"parts":`)) || bytes.Contains(line, []byte(`"systemPayload":`))):
 		return QwenCode, qwenLine
 	// {"type", "data", "id", "timestamp"}
 	case kind != "" && kind != "progress" && next(`"data":`):
 		return CopilotCLI, copilotLine
-	// A change of what was written before, the header of a file, or a message.
+	// A change of earlier lines, the header of a file, or a message.
 	case startsWith(line, `"$set":`),
 		startsWith(line, `"sessionId":`) && has(`"projectHash":`),
 		startsWith(line, `"id":`) && has(`"timestamp":`) && has(`"type":`):
 		return GeminiCLI, geminiLine
-	// {"type", "id", "parentId", "timestamp"}, after a first one with a version
+	// {"type", "id", "parentId", "timestamp"}, after a first line with a version
 	case kind == "session" && next(`"version":`), isPiKind(kind) && next(`"id":`):
 		return PiAgent, piLine
 	// {"role", "message": {"content"}}
@@ -63,14 +63,14 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 	return "", nil
 }
 
-// Agent returns the agent that writes lines of the form, "" if it is none of this package.
+// Agent returns the agent that writes lines of this form, "" if the form is not known here.
 func Agent(line []byte) string {
 	agent, _ := formOf(line)
 	return agent
 }
 
-// Line returns a line in Claude Code's form, nil if it is no part of the conversation.
-// A line of another form than those of this package is returned as it is.
+// Line returns a line in Claude Code's form, nil if it is not part of the conversation. Lines of
+// other forms than those of this package are returned unchanged.
 func Line(line []byte) []byte {
 	if _, convert := formOf(line); convert != nil {
 		return convert(line)
@@ -78,7 +78,7 @@ func Line(line []byte) []byte {
 	return line
 }
 
-// startsWith reports whether a line is an object with the first member.
+// startsWith reports whether a line is an object that begins with the member.
 func startsWith(line []byte, member string) bool {
 	return len(line) > len(member) && line[0] == '{' && string(line[1:1+len(member)]) == member
 }
@@ -106,7 +106,7 @@ type origin struct {
 	Kind string `json:"kind"`
 }
 
-// detached is the result of a tool that goes on in the background.
+// detached is the result of a tool that continues in the background.
 type detached struct {
 	Async bool   `json:"isAsync"`
 	Agent string `json:"agentId,omitempty"`
@@ -133,21 +133,21 @@ type block struct {
 	ID      string `json:"id,omitempty"`
 	Name    string `json:"name,omitempty"`
 	Input   any    `json:"input,omitempty"`
-	Started string `json:"started_at,omitempty"` // of a use whose line was written at its end
+	Started string `json:"started_at,omitempty"` // set for a use whose line was written at its end
 	Of      string `json:"tool_use_id,omitempty"`
 	Failed  bool   `json:"is_error,omitempty"`
 	Content string `json:"content,omitempty"`
 }
 
-// spent is the tokens of a response of a model; all of its input counts once, also what was
-// read from the cache or written to it.
+// spent returns an entry with the tokens of a model's response. u.Input includes the tokens read
+// from the cache and written to it; the entry counts them separately.
 func spent(id, model string, u usage) *entry {
 	u.Input = max(0, u.Input-u.CacheRead-u.CacheWrite)
 	return &entry{Type: "assistant", Message: &message{ID: id, Model: model, Role: "assistant", Usage: &u, Content: []block{}}}
 }
 
-// The kinds of blocks of a call whose use and result are in a line that is written at its end:
-// they show that something may be written meanwhile, and nothing else.
+// The kinds of blocks for the start and the end of a call whose use and result are in one line,
+// written at its end. They show only that the tool may write files in between.
 const (
 	Begun = "tool_begun"
 	Ended = "tool_ended"
@@ -163,7 +163,7 @@ func resultBlock(of, content string, failed bool) block {
 	return block{Type: "tool_result", Of: of, Content: content, Failed: failed}
 }
 
-// withStatus returns the output of a command as Claude Code has it: a failed one begins
+// withStatus returns the output of a command in Claude Code's form: that of a failed command begins
 // with its exit status.
 func withStatus(status int, output string) string {
 	if status == 0 {
@@ -172,7 +172,7 @@ func withStatus(status int, output string) string {
 	return "Exit code " + strconv.Itoa(status) + "\n" + output
 }
 
-// edit is a text in a file and what replaces it.
+// edit is a text in a file and its replacement.
 type edit struct {
 	Old string `json:"old_string"`
 	New string `json:"new_string"`
@@ -196,7 +196,7 @@ type command struct {
 	Background bool   `json:"run_in_background,omitempty"`
 }
 
-// encode returns the entry as a line, nil if there is none.
+// encode returns the entry as a line, nil if e is nil.
 func encode(e *entry) []byte {
 	if e == nil {
 		return nil
@@ -204,14 +204,14 @@ func encode(e *entry) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(e) != nil { // only numbers that are no JSON, and there are none
+	if enc.Encode(e) != nil { // fails only for invalid JSON numbers, and there are none
 		return nil
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// startedAt returns the content with the time, in milliseconds of Unix time, at which the uses
-// of tools in it began.
+// startedAt sets the start of the tool uses in m.Content, in milliseconds of Unix time, and returns
+// m.Content.
 func (m *message) startedAt(ms int64) []block {
 	for i := range m.Content {
 		if b := &m.Content[i]; b.Type == "tool_use" && ms > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// geminiEnvelope is a line of Gemini CLI. A message of the model is written twice under one
-// id: with its text, and once more with the calls of tools and their results.
+// geminiEnvelope is a line of Gemini CLI. A message of the model is written twice with the same id:
+// with its text, and again with the tool calls and their results.
 type geminiEnvelope struct {
 	ID      string          `json:"id"`
 	Session string          `json:"sessionId"`
@@ -31,14 +31,14 @@ type geminiCall struct {
 	Args   json.RawMessage `json:"args"`
 	Result []part          `json:"result"`
 	Status string          `json:"status"`
-	// Time is when the call ended; the message's is when the model had called.
+	// Time is the end of the call. The message has the time of the model's response.
 	Time string `json:"timestamp"`
-	// Agent is the subagent that carried the call out.
+	// Agent is the id of the subagent that executed the call.
 	Agent string `json:"agentId"`
 }
 
-// geminiLine converts a line of Gemini CLI. One that is damaged is returned as it is. The
-// messages that a resumed or compressed conversation repeats are no part of it.
+// geminiLine converts a line of Gemini CLI. A damaged line is returned unchanged. Messages repeated
+// by a resumed or compressed conversation are dropped.
 func geminiLine(line []byte) []byte {
 	var g geminiEnvelope
 	if err := json.Unmarshal(line, &g); err != nil {
@@ -49,7 +49,7 @@ func geminiLine(line []byte) []byte {
 	case g.ID == "" && g.Session != "":
 		e.Type, e.SessionID, e.Time = "system", g.Session, g.Start
 	case g.Type == "user":
-		// The results of tools are in the message that called them.
+		// The results of tools are in the message with the calls.
 		blocks := []block{}
 		for _, said := range geminiTexts(g.Content) {
 			if said = WithoutHookContext(said); said != "" && !strings.HasPrefix(said, "<session_context>") {
@@ -70,8 +70,7 @@ func geminiLine(line []byte) []byte {
 	return encode(e)
 }
 
-// WithoutHookContext returns a prompt without the context of hooks that Gemini CLI puts in front
-// of it.
+// WithoutHookContext returns a prompt without the output of hooks that Gemini CLI prepends to it.
 func WithoutHookContext(prompt string) string {
 	const begin, end = "<hook_context>", "</hook_context>"
 	for strings.HasPrefix(prompt, begin) {
@@ -84,7 +83,7 @@ func WithoutHookContext(prompt string) string {
 	return prompt
 }
 
-// geminiTexts returns the texts of a message, which is a text or has parts.
+// geminiTexts returns the texts of a message's content, which is a string or a list of parts.
 func geminiTexts(data json.RawMessage) []string {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
@@ -94,7 +93,7 @@ func geminiTexts(data json.RawMessage) []string {
 		return []string{one}
 	}
 	var parts []part
-	_ = json.Unmarshal(data, &parts) // what can't be read is empty
+	_ = json.Unmarshal(data, &parts) // unreadable fields stay empty
 	all := make([]string, 0, len(parts))
 	for _, p := range parts {
 		if p.Text != "" && !p.Thought {
@@ -104,7 +103,7 @@ func geminiTexts(data json.RawMessage) []string {
 	return all
 }
 
-// answer is a response of the model.
+// answer converts a response of the model.
 func (g *geminiEnvelope) answer(e *entry) {
 	m := &message{Role: "assistant", Model: g.Model, Content: []block{}}
 	e.Type, e.Message = "assistant", m
@@ -119,12 +118,12 @@ func (g *geminiEnvelope) answer(e *entry) {
 		return
 	}
 	for _, c := range g.Calls {
-		e.Time = max(e.Time, c.Time)   // both as Gemini CLI writes them, in UTC
-		if c.Name == "complete_task" { // the last words of a subagent
+		e.Time = max(e.Time, c.Time)   // both in UTC and in the format of Gemini CLI
+		if c.Name == "complete_task" { // the last message of a subagent
 			var in struct {
 				Result any `json:"result"`
 			}
-			_ = json.Unmarshal(c.Args, &in) // what can't be read is empty
+			_ = json.Unmarshal(c.Args, &in) // unreadable fields stay empty
 			said := in.Result
 			if all, ok := in.Result.(map[string]any); ok && len(all) == 1 {
 				for _, only := range all {
@@ -145,7 +144,7 @@ func (g *geminiEnvelope) answer(e *entry) {
 	}
 }
 
-// blocks are a call of a tool and its result.
+// blocks returns a tool call and its result.
 func (c *geminiCall) blocks() []block {
 	name, args := qwenTool(c.Name), object(c.Args)
 	switch c.Name {
@@ -162,7 +161,7 @@ func (c *geminiCall) blocks() []block {
 			Name   string `json:"agent_name"`
 			Prompt string `json:"prompt"`
 		}
-		_ = json.Unmarshal(args, &in) // what can't be read is empty
+		_ = json.Unmarshal(args, &in) // unreadable fields stay empty
 		about, _, _ := strings.Cut(in.Prompt, "\n")
 		input = map[string]string{"subagent_type": in.Name, "description": about, "prompt": in.Prompt}
 	}
@@ -180,11 +179,11 @@ func (c *geminiCall) blocks() []block {
 		status, rest := geminiShell(output)
 		output, failed = withStatus(status, rest), failed || status != 0
 	}
-	id := strings.ReplaceAll(c.ID, "#", "-") // of a subagent's, which is no id for a tool elsewhere
+	id := strings.ReplaceAll(c.ID, "#", "-") // of a subagent's call; # is invalid in a tool id
 	return []block{useBlock(id, name, input), resultBlock(id, output, failed)}
 }
 
-// geminiShell returns the exit status in the result of the shell, and what the command wrote.
+// geminiShell returns the exit status in the result of a shell, and the output of the command.
 func geminiShell(result string) (status int, output string) {
 	const begin = "Output: "
 	result = strings.TrimSuffix(strings.TrimPrefix(result, "<untrusted_context>\n"), "\n</untrusted_context>")
@@ -200,7 +199,7 @@ func geminiShell(result string) (status int, output string) {
 		value := output[i+len(tail):]
 		if tail == "\nExit Code: " {
 			digits, _, _ := strings.Cut(value, "\n")
-			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is none
+			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is not a number
 		}
 		output = output[:i]
 	}

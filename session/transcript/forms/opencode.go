@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// openCodeMessage is a message of OpenCode: a prompt, or one response of the model with the
-// tools that it called and their results.
+// openCodeMessage is a message of OpenCode: a prompt, or a response of the model with its tool
+// calls and their results.
 type openCodeMessage struct {
 	Info struct {
 		ID      string `json:"id"`
-		Parent  string `json:"parentID"` // of an answer: the prompt
+		Parent  string `json:"parentID"` // the prompt of an answer
 		Role    string `json:"role"`
 		Model   string `json:"modelID"`
-		Summary any    `json:"summary"` // true: a compaction's; of a prompt it is an object
+		Summary any    `json:"summary"` // true for a compaction's summary; an object in a prompt
 		Tokens  *struct {
-			Input     int64 `json:"input"` // without those of the cache
+			Input     int64 `json:"input"` // without the tokens of the cache
 			Output    int64 `json:"output"`
 			Reasoning int64 `json:"reasoning"`
 			Cache     struct {
@@ -35,8 +35,8 @@ type openCodeMessage struct {
 type openCodePart struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"` // the client's own
-	Ignored   bool   `json:"ignored"`   // not given to the model
+	Synthetic bool   `json:"synthetic"` // written by the client
+	Ignored   bool   `json:"ignored"`   // not passed to the model
 	Tool      string `json:"tool"`
 	Call      string `json:"callID"`
 	State     struct {
@@ -53,7 +53,7 @@ type openCodePart struct {
 	} `json:"state"`
 }
 
-// openCodeLine converts a line of OpenCode. One that is damaged is returned as it is.
+// openCodeLine converts a line of OpenCode. A damaged line is returned unchanged.
 func openCodeLine(line []byte) []byte {
 	var l struct {
 		Time     string          `json:"timestamp"`
@@ -89,8 +89,7 @@ func openCodeLine(line []byte) []byte {
 	return encode(e)
 }
 
-// OpenCodePrompt returns a prompt without the quotation marks that `opencode run` puts
-// around it.
+// OpenCodePrompt returns a prompt without the quotation marks that `opencode run` adds.
 func OpenCodePrompt(text string) string {
 	inner, begun := strings.CutPrefix(text, `"`)
 	inner, ended := strings.CutSuffix(inner, `"`)
@@ -110,7 +109,7 @@ func (m *openCodeMessage) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// answer is a response of the model.
+// answer converts a response of the model.
 func (m *openCodeMessage) answer() *entry {
 	if m.Info.Summary == true {
 		e := person(m.text())
@@ -134,14 +133,14 @@ func (m *openCodeMessage) answer() *entry {
 	return e
 }
 
-// call is the call of a tool and its result.
+// call returns a tool call and its result.
 func (p *openCodePart) call() []block {
 	s := &p.State
 	output, failed := s.Output, s.Status == "error"
 	if failed {
 		output = s.Error
 	}
-	// The names of tools, each with that in Claude Code.
+	// Pairs of a tool's name and its name in Claude Code.
 	names := []string{
 		"write", "Write", "edit", "MultiEdit", "multiedit", "MultiEdit", "read", "Read", "grep", "Grep", "glob", "Glob", "list", "LS",
 		"task", "Task", "todowrite", "TodoWrite", "webfetch", "WebFetch", "websearch", "WebSearch", "question", "AskUserQuestion", "skill", "Skill",
@@ -164,13 +163,13 @@ func (p *openCodePart) call() []block {
 		var in struct {
 			Command string `json:"command"`
 		}
-		_ = json.Unmarshal(s.Input, &in) // what can't be read is empty
+		_ = json.Unmarshal(s.Input, &in) // unreadable fields stay empty
 		use = useBlock(p.Call, "Bash", command{Command: in.Command})
 	case "apply_patch", "patch":
 		var in struct {
 			Text string `json:"patchText"`
 		}
-		_ = json.Unmarshal(s.Input, &in) // what can't be read is empty
+		_ = json.Unmarshal(s.Input, &in) // unreadable fields stay empty
 		if e := patch(p.Call, patchChanges(in.Text), failed, output); e != nil {
 			return e.Message.startedAt(s.Time.Start)
 		}
@@ -179,7 +178,7 @@ func (p *openCodePart) call() []block {
 	return m.startedAt(s.Time.Start)
 }
 
-// input is the input of a tool, in Claude Code's form where it names a file.
+// input returns the input of a tool, in Claude Code's form if it names a file.
 func (p *openCodePart) input() any {
 	type replaced struct {
 		Old string `json:"oldString"`
@@ -192,7 +191,7 @@ func (p *openCodePart) input() any {
 		Content string     `json:"content"`
 		Edits   []replaced `json:"edits"`
 	}
-	_ = json.Unmarshal(p.State.Input, &in) // what can't be read is empty
+	_ = json.Unmarshal(p.State.Input, &in) // unreadable fields stay empty
 	switch p.Tool {
 	case "write":
 		return written{Path: in.Path, Content: in.Content}

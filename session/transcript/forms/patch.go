@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// codexChange is what a patch of Codex does to one file.
+// codexChange is the change of one file by a patch of Codex.
 type codexChange struct {
 	Type    string `json:"type"` // add, update, delete
 	Content string `json:"content"`
@@ -15,8 +15,8 @@ type codexChange struct {
 	Move    string `json:"move_path"`
 }
 
-// patch is a use of a tool for each file of a patch, and their results. The first has the
-// patch's id.
+// patch returns a tool use with its result for each changed file; a moved file has two. The first
+// use has the patch's id.
 func patch(id string, changes map[string]codexChange, failed bool, output string) *entry {
 	var blocks []block
 	add := func(tool string, input any) {
@@ -45,7 +45,7 @@ func patch(id string, changes map[string]codexChange, failed bool, output string
 	return done(blocks...)
 }
 
-// uses are the uses of tools of a patch whose result comes later, for the first of them.
+// uses returns the tool uses of a patch whose result, for the first of them, follows later.
 func uses(id string, changes map[string]codexChange) []block {
 	e := patch(id, changes, false, "")
 	if e == nil {
@@ -53,14 +53,14 @@ func uses(id string, changes map[string]codexChange) []block {
 	}
 	kept := e.Message.Content[:0]
 	for i, b := range e.Message.Content {
-		if b.Type == "tool_use" || i > 1 { // the first use's result is still to come
+		if b.Type == "tool_use" || i > 1 { // the first use's result follows later
 			kept = append(kept, b)
 		}
 	}
 	return kept
 }
 
-// patchChanges returns the files of a patch in the form of the tool apply_patch.
+// patchChanges parses a patch in the form of the tool apply_patch.
 func patchChanges(text string) map[string]codexChange {
 	changes := map[string]codexChange{}
 	path, c := "", codexChange{}
@@ -94,7 +94,7 @@ func patchChanges(text string) map[string]codexChange {
 	return changes
 }
 
-// hunks returns the texts before and after each hunk of a unified diff of one file.
+// hunks returns the old and the new text of each hunk of a unified diff of one file.
 func hunks(diff string) []edit {
 	var edits []edit
 	var old, now strings.Builder

@@ -16,7 +16,7 @@ func isPiKind(kind string) bool {
 	return false
 }
 
-// piLine converts a line of Pi. One that is damaged is returned as it is.
+// piLine converts a line of Pi. A damaged line is returned unchanged.
 func piLine(line []byte) []byte {
 	var p struct {
 		Type    string          `json:"type"`
@@ -58,7 +58,7 @@ type piPart struct {
 	Args json.RawMessage `json:"arguments"`
 }
 
-// piMessage converts the message of the line with the id.
+// piMessage converts the message of the line with the given id.
 func piMessage(id string, raw json.RawMessage) *entry {
 	var m struct {
 		Role     string          `json:"role"`
@@ -78,13 +78,13 @@ func piMessage(id string, raw json.RawMessage) *entry {
 	if json.Unmarshal(raw, &m) != nil {
 		return nil
 	}
-	// The content is one text or parts.
+	// The content is a string or a list of parts.
 	var parts []piPart
 	var text string
 	if json.Unmarshal(m.Content, &text) == nil {
 		parts = []piPart{{Type: "text", Text: text}}
 	} else {
-		_ = json.Unmarshal(m.Content, &parts) // what can't be read is empty
+		_ = json.Unmarshal(m.Content, &parts) // unreadable fields stay empty
 	}
 	switch m.Role {
 	case "user":
@@ -128,7 +128,7 @@ func piText(parts []piPart) string {
 	return strings.Join(texts, "\n")
 }
 
-// piCall is the call of a tool.
+// piCall returns the call of a tool.
 func piCall(p piPart) block {
 	type replaced struct {
 		Old string `json:"oldText"`
@@ -142,7 +142,7 @@ func piCall(p piPart) block {
 		Command string     `json:"command"`
 		Edits   []replaced `json:"edits"`
 	}
-	_ = json.Unmarshal(p.Args, &in) // what can't be read is empty
+	_ = json.Unmarshal(p.Args, &in) // unreadable fields stay empty
 	switch p.Name {
 	case "write":
 		return useBlock(p.ID, "Write", written{Path: in.Path, Content: in.Content})
@@ -167,8 +167,8 @@ func piCall(p piPart) block {
 	return useBlock(p.ID, p.Name, object(p.Args))
 }
 
-// piShellOutput returns the output of a command; that of a failed one begins with its exit
-// status, which Pi writes behind it.
+// piShellOutput returns the output of a command, for a failed one with its exit status at the
+// beginning. Pi writes the status at the end.
 func piShellOutput(output string, failed bool) string {
 	const behind = "Command exited with code "
 	if at := strings.LastIndex(output, behind); failed && at >= 0 {

@@ -33,7 +33,7 @@ type qwenEnvelope struct {
 	} `json:"systemPayload"`
 }
 
-// content is a message of Gemini's interface.
+// content is a message of Gemini's API.
 type content struct {
 	Parts []part `json:"parts"`
 }
@@ -56,7 +56,7 @@ type part struct {
 	} `json:"functionResponse"`
 }
 
-// qwenLine converts a line of Qwen Code. One that is damaged is returned as it is.
+// qwenLine converts a line of Qwen Code. A damaged line is returned unchanged.
 func qwenLine(line []byte) []byte {
 	var q qwenEnvelope
 	if err := json.Unmarshal(line, &q); err != nil {
@@ -68,7 +68,7 @@ func qwenLine(line []byte) []byte {
 	}
 	switch q.Type {
 	case "user":
-		// A person wrote it, or the client in their name.
+		// Written by a person, or by the client in their name.
 		e.Meta = q.Provenance == "system"
 		if q.Provenance == "real_user" {
 			e.Origin = &origin{Kind: "human"}
@@ -112,7 +112,7 @@ func qwenLine(line []byte) []byte {
 	return encode(e)
 }
 
-// texts returns the texts of a message, without what the model thought.
+// texts returns the texts of a message, without the model's thoughts.
 func texts(c content) []block {
 	blocks := []block{}
 	for _, p := range c.Parts {
@@ -123,7 +123,7 @@ func texts(c content) []block {
 	return blocks
 }
 
-// qwenInput returns the input of a tool's call, in Claude Code's form for the shell.
+// qwenInput returns the input of a tool call, converted to Claude Code's form for the shell.
 func qwenInput(name string, args json.RawMessage) any {
 	if name != "Bash" {
 		return args
@@ -132,11 +132,11 @@ func qwenInput(name string, args json.RawMessage) any {
 		Command    string `json:"command"`
 		Background bool   `json:"is_background"`
 	}
-	_ = json.Unmarshal(args, &in) // what can't be read is empty
+	_ = json.Unmarshal(args, &in) // unreadable fields stay empty
 	return command(in)
 }
 
-// qwenTool returns the name of a tool in Claude Code.
+// qwenTool returns Claude Code's name of a tool.
 func qwenTool(name string) string {
 	switch name {
 	case "write_file":
@@ -173,7 +173,7 @@ func qwenTool(name string) string {
 	return name
 }
 
-// results are those of tools.
+// results converts the results of tools.
 func (q *qwenEnvelope) results(e *entry) {
 	e.Type = "user"
 	for _, p := range q.Message.Parts {
@@ -190,7 +190,7 @@ func (q *qwenEnvelope) results(e *entry) {
 			status, rest := shellOutput(output)
 			output, failed = withStatus(status, rest), failed || status != 0
 		case "Task":
-			// The subagent goes on in the background.
+			// The subagent continues in the background.
 			if strings.HasPrefix(output, "Background agent launched") {
 				_, rest, _ := strings.Cut(output, "task_id: ")
 				id, _, _ := strings.Cut(rest, " ")
@@ -201,7 +201,7 @@ func (q *qwenEnvelope) results(e *entry) {
 	}
 }
 
-// text returns a value that is a string, and any other as JSON.
+// text returns v if it is a string, else its JSON form, "" for nil.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -216,8 +216,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// shellOutput returns the exit status in the result of the shell, and what the command
-// wrote.
+// shellOutput returns the exit status in the result of a shell, and the output of the command.
 func shellOutput(result string) (status int, output string) {
 	const begin, end, code = "\nOutput: ", "\nError: ", "\nExit Code: "
 	_, output, found := strings.Cut(result, begin)
@@ -229,7 +228,7 @@ func shellOutput(result string) (status int, output string) {
 		output = output[:i]
 		if _, rest, ok := strings.Cut(tail, code); ok {
 			digits, _, _ := strings.Cut(rest, "\n")
-			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is none
+			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is not a number
 		}
 	}
 	if output == "(empty)" {

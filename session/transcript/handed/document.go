@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// DocumentPath is where the document of a transcript is while the agent hasn't read it.
+// DocumentPath returns the path of a transcript's document while the agent hasn't imported it.
 func DocumentPath(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".import.json"
 }
@@ -28,7 +28,7 @@ type conversation struct {
 type sessionInfo struct {
 	ID      string `json:"id"`
 	Slug    string `json:"slug"`
-	Project string `json:"projectID"` // OpenCode replaces it by that of the folder
+	Project string `json:"projectID"` // OpenCode replaces it with the folder's id
 	Dir     string `json:"directory"`
 	Title   string `json:"title"`
 	Version string `json:"version"`
@@ -38,7 +38,7 @@ type sessionInfo struct {
 	} `json:"time"`
 }
 
-// WriteDocument writes the document from which `opencode import` makes the session of the
+// WriteDocument writes the document from which `opencode import` creates the session of the
 // transcript path in the worktree dir.
 func WriteDocument(path, dir string) error {
 	data, err := disk.ReadFile(path)
@@ -52,9 +52,9 @@ func WriteDocument(path, dir string) error {
 	return c.write(DocumentPath(path))
 }
 
-// WriteFork writes a document of the beginning of the transcript path, as a session of its own
-// beside the one that the agent has, and returns the new session's id and where the document
-// is. The session, its messages and their parts get other ids, which sort as the former ones.
+// WriteFork writes a document with the first size bytes of the transcript path as a new session
+// beside the agent's, and returns the new session's id and the document's path. The session, its
+// messages and their parts get new ids that sort like the old ones.
 func WriteFork(path string, size int64, dir string, random io.Reader) (session, document string, err error) {
 	data, err := disk.ReadFile(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func WriteFork(path string, size int64, dir string, random io.Reader) (session, 
 			Info  struct{ ID string }   `json:"info"`
 			Parts []struct{ ID string } `json:"parts"`
 		}
-		_ = json.Unmarshal(m, &h) // what can't be read has no id
+		_ = json.Unmarshal(m, &h) // unreadable messages have no id
 		add(h.Info.ID)
 		for _, p := range h.Parts {
 			add(p.ID)
@@ -102,11 +102,11 @@ func WriteFork(path string, size int64, dir string, random io.Reader) (session, 
 	return session, document, c.write(document)
 }
 
-// idTail is how many characters at the end of an id are random; what is before them is the time
-// and a counter.
+// idTail is the number of random characters at the end of an id. The characters before them are the
+// time and a counter.
 const idTail = 8
 
-// conversationOf returns the conversation of the lines of a transcript.
+// conversationOf returns the conversation in the lines of a transcript.
 func conversationOf(data []byte, dir string) (conversation, error) {
 	c := conversation{Info: sessionInfo{Slug: "entire", Project: "entire", Dir: dir, Version: "1"}}
 	for text := range bytes.Lines(data) {

@@ -1,5 +1,5 @@
-// Package handed writes the transcripts of agents that have none in files: of the messages
-// that a plugin hands over, one line each. docs/formats/handed.md describes the lines.
+// Package handed writes the transcripts of agents that have no transcript files, one line for each
+// message that a plugin hands over. docs/formats/handed.md describes the lines.
 package handed
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// Messages are what a plugin hands over of one conversation.
+// Messages holds the messages of one conversation that a plugin hands over.
 type Messages struct {
-	// Session is the id of the session, Subagent that of the subagent whose conversation it
-	// is, empty for the session's own. Dir is where the agent works.
+	// Session is the id of the session, Subagent the id of the subagent whose conversation it is,
+	// empty for the session's own. Dir is the agent's working directory.
 	Session, Subagent, Dir string
-	// List are the messages in the order of the conversation, from any of them on.
+	// List holds the messages from any one on, in the order of the conversation.
 	List []json.RawMessage
-	// Ended reports that the turn has ended, so that no message changes any more.
+	// Ended reports that the turn has ended, so that the messages are final.
 	Ended bool
 }
 
-// redactor takes secrets out of a line.
+// redactor removes secrets from a line.
 type redactor interface {
 	LineContext(ctx context.Context, line []byte) ([]byte, error)
 }
@@ -41,11 +41,11 @@ type line struct {
 	Session  string          `json:"sessionId"`
 	Subagent string          `json:"agentId,omitempty"`
 	Dir      string          `json:"cwd,omitempty"`
-	Aborted  string          `json:"aborted,omitempty"` // the id of the message before, which a person interrupted
+	Aborted  string          `json:"aborted,omitempty"` // the id of an interrupted previous message
 	Message  json.RawMessage `json:"message,omitempty"`
 }
 
-// head is what is read of a message.
+// head holds the used fields of a message.
 type head struct {
 	Info struct {
 		ID   string `json:"id"`
@@ -60,10 +60,10 @@ type head struct {
 	} `json:"info"`
 }
 
-// Append adds to the transcript path the messages that it lacks, redacted, and returns the
-// id of its last message, "" if it has none. While the turn goes on it stops before the
-// first message that isn't complete. The file only grows: a message that has been written
-// is not written again, also where it has changed since.
+// Append appends the missing messages to the transcript path, redacted, and returns the id of its
+// last message, "" if it has none. Before the end of the turn it stops at the first incomplete
+// message. The file only grows: a written message is not written again, even if it has changed
+// since.
 func Append(ctx context.Context, path string, m Messages, r redactor) (last string, err error) {
 	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 		if json.Unmarshal(raw, &h) != nil || h.Info.ID == "" || known[h.Info.ID] {
 			continue
 		}
-		// Such a message changes no more while its turn goes on.
+		// A message in this state no longer changes, even during its turn.
 		isDone := h.Info.Role == "user" || h.Info.Time.Completed > 0 || h.Info.Error.Name != ""
 		if !m.Ended && !isDone {
 			break
@@ -117,15 +117,15 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 	if err := grow(path, size, added.Bytes()); err != nil {
 		return last, err
 	}
-	// The session goes on in the agent, which has it then.
+	// The session has continued in the agent, so the agent has imported the document.
 	if err := os.Remove(DocumentPath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return last, fmt.Errorf("remove what the agent has read: %w", err)
 	}
 	return last, nil
 }
 
-// written returns the messages of a transcript, the last of them, and how many bytes its
-// whole lines have: a writer that was stopped may have left part of one.
+// written returns the ids of a transcript's messages, the last of them, and the length of its
+// complete lines: an interrupted writer may have left part of a line.
 func written(path string) (known map[string]bool, last string, size int64, err error) {
 	known = map[string]bool{}
 	data, err := disk.ReadFile(path)
@@ -148,7 +148,7 @@ func written(path string) (known map[string]bool, last string, size int64, err e
 	return known, last, int64(len(data)), nil
 }
 
-// grow writes text behind the first bytes of a file, and syncs it.
+// grow truncates a file to size, appends text and syncs it.
 func grow(path string, size int64, text []byte) (err error) {
 	if err := disk.Step("append", path); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package prompts reads what prompts of persons and clients say: their titles, and short replies
-// that have their sense from what the agent said before.
+// Package prompts interprets the texts of prompts by persons and clients: their titles, and short
+// replies whose meaning depends on the agent's previous message.
 package prompts
 
 import (
@@ -11,8 +11,8 @@ import (
 // PlanPrefix begins the first message of a session that executes an accepted plan.
 const PlanPrefix = "Implement the following plan:"
 
-// Title returns a prompt as a title: the heading of a plan, and nothing for what
-// a client wrote or for a reply that has no sense of its own.
+// Title returns the title of a prompt: the heading of a plan, or the prompt itself. It is empty for
+// texts written by a client and for replies that have no meaning by themselves.
 func Title(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
 	if plan, ok := strings.CutPrefix(prompt, PlanPrefix); ok {
@@ -31,8 +31,7 @@ func PlanTitle(plan string) string {
 	return strings.TrimSpace(strings.TrimPrefix(line, "Plan:"))
 }
 
-// IsWrapper reports whether a client wrote a text in the person's place, or around what
-// they typed.
+// IsWrapper reports whether a client wrote a text in place of the person or around their input.
 func IsWrapper(prompt string) bool {
 	prompt = strings.TrimSpace(prompt)
 	wrappers := []string{
@@ -43,7 +42,7 @@ func IsWrapper(prompt string) bool {
 	return slices.ContainsFunc(wrappers, func(begin string) bool { return strings.HasPrefix(prompt, begin) })
 }
 
-// IsReply reports whether a prompt consists of words that only confirm, choose or go on.
+// IsReply reports whether a prompt consists of words that only confirm, choose or continue.
 func IsReply(prompt string) bool {
 	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 	// The words of replies such as "yes please", "then commit it" and "5 seems like a great one".
@@ -52,7 +51,7 @@ func IsReply(prompt string) bool {
 	please do it that this them all both go ahead on continue proceed start let's lets get going next then now and also just the an
 	commit commi comit committed push pushed hpush pr merge again try retry done quit exit stop wait option
 `)
-	// Words in such replies that make none alone: "yes, fix it" means no more than "yes".
+	// Words that may occur in such replies but are none alone: "yes, fix it" means only "yes".
 	empty := strings.Fields("seems like one to tackle sounds looks is i we fix apply capture implement revert use keep")
 	replies := len(words) == 0
 	for _, word := range words {
@@ -67,8 +66,8 @@ func IsReply(prompt string) bool {
 	return replies
 }
 
-// RepliedTo returns what a short reply to the agent's words chooses or confirms: the
-// item of a list that has its number, else the question that they end with.
+// RepliedTo returns the choice or question to which a short reply refers: the list item with the
+// number in the reply, else the last question in the agent's text.
 func RepliedTo(reply, said string) string {
 	if n := strings.IndexFunc(reply, unicode.IsDigit); n >= 0 {
 		number := reply[n:]
@@ -88,8 +87,8 @@ func RepliedTo(reply, said string) string {
 	return question
 }
 
-// ListItem returns the item of a list in a text that has the label, a number or a letter;
-// "" if there is none.
+// ListItem returns the item of a list in a text that has the given label, a number or a letter; ""
+// if there is none.
 func ListItem(label, text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "*#- ")

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// quoting is a JSON document as a list of its objects and strings.
+// quoting is a JSON document as lists of its objects and strings.
 type quoting struct {
 	doc     []byte
 	objects []object
@@ -16,27 +16,27 @@ type quoting struct {
 	hit     bool // the document is the result of a call that named a file
 }
 
-// object is an object. An object comes after the one that it is in.
+// object is a JSON object. Objects come after their parent objects.
 type object struct {
-	in  int    // the object that it is in, -1 for none
-	key string // of the member that it is, or is in an array of
+	in  int    // index of the parent object, -1 for none
+	key string // key of the member that contains it, directly or in an array
 
-	id, result   string // its members with the id of a call, and of the call whose result it is
+	id, result   string // ids of its call, and of the call that returned it
 	named        bool   // it names a file
-	asks, writes bool   // it has a command that names one; the command may write it
-	answers      bool   // it is a message with the result of a call
-	content      bool   // its strings are of the file
+	asks, writes bool   // a command in it names a file; the command may write it
+	answers      bool   // it is a message with a call's result
+	content      bool   // its strings are content of a file
 }
 
-// value is the inside of a string.
+// value is the inside of a JSON string.
 type value struct {
 	from, to int
-	object   int    // the object that it is in, -1 for none
-	key      string // of the member that it is, or is in an array of
+	object   int    // index of the parent object, -1 for none
+	key      string // key of the member that contains it, directly or in an array
 	isKey    bool
 }
 
-// readQuoting reads a valid document.
+// readQuoting lists the objects and strings of a valid document.
 func readQuoting(doc []byte) *quoting {
 	r := &quoting{doc: doc}
 	type frame struct {
@@ -76,10 +76,10 @@ func readQuoting(doc []byte) *quoting {
 	return r
 }
 
-// maxDepth bounds how far isOf searches.
+// maxDepth is the maximum number of objects that isOf visits.
 const maxDepth = 64
 
-// isOf reports whether an object is a member of one of the keys, or is in such an object.
+// isOf reports whether an object, or one around it, is the value of one of the keys.
 func (r *quoting) isOf(object int, keys ...string) bool {
 	for depth := 0; object >= 0 && depth < maxDepth; depth, object = depth+1, r.objects[object].in {
 		if slices.Contains(keys, r.objects[object].key) {
@@ -89,7 +89,7 @@ func (r *quoting) isOf(object int, keys ...string) bool {
 	return false
 }
 
-// calls finds the objects that name a file, and remembers the calls among them.
+// calls marks the objects that name a file and remembers the calls among them.
 func (r *quoting) calls(q *Files) {
 	for _, s := range r.strings {
 		if !s.isKey && s.key == "cwd" && s.object >= 0 && r.objects[s.object].in < 0 {
@@ -116,7 +116,7 @@ func (r *quoting) calls(q *Files) {
 			o.answers = o.answers || string(r.doc[s.from:s.to]) == "toolResult"
 		case "command":
 			if command := transcript.Unescaped(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
-				// Such a command may have the content of a file that it names.
+				// Such a command may contain the content of a file that it names.
 				writers := []string{"tee ", "sed ", "printf ", "echo ", "perl ", "python", "<", ">"}
 				isWriting := slices.ContainsFunc(writers, func(word string) bool { return strings.Contains(command, word) })
 				o.asks, o.writes = true, o.writes || isWriting
@@ -125,22 +125,22 @@ func (r *quoting) calls(q *Files) {
 	}
 	for i := range r.objects {
 		o := &r.objects[i]
-		if o.in >= 0 && r.objects[o.in].key == "changes" { // a map of files
+		if o.in >= 0 && r.objects[o.in].key == "changes" { // maps files to changes
 			o.named = o.named || q.isNamed(transcript.Unescaped([]byte(o.key)), r.cwd)
 		}
 		switch {
 		case !o.named && !o.asks:
 		case slices.Contains([]string{"input", "args", "arguments"}, o.key):
 			q.remember(r.callOf(o.in))
-		case o.asks: // the call and what it returned are one object
+		case o.asks: // the call and its result are one object
 			q.remember(o.id)
 		}
 	}
 }
 
-// callOf returns the id of the call that an object is in, "" if it is in none.
+// callOf returns the id of the call that contains an object, "" if there is none.
 func (r *quoting) callOf(object int) string {
-	const near = 2 // the call, or a state of it
+	const near = 2 // the call, or a state in it
 	for depth := 0; object >= 0 && depth < near; depth, object = depth+1, r.objects[object].in {
 		if id := r.objects[object].id; id != "" {
 			return id
@@ -149,8 +149,8 @@ func (r *quoting) callOf(object int) string {
 	return ""
 }
 
-// isReturned reports whether a string is of what a call returned that named a file: of a member
-// for that, in the object with the call's id or an object of the result.
+// isReturned reports whether a string belongs to the result of a call that named a file: to a
+// result member of the object with the call's id, or to an object of the result.
 func (r *quoting) isReturned(q *Files, s value) bool {
 	const far = 6
 	held := slices.Contains(outputs(), s.key)
@@ -165,14 +165,14 @@ func (r *quoting) isReturned(q *Files, s value) bool {
 	return false
 }
 
-// outputs are the members of calls and of results with what a tool returned.
+// outputs returns the keys of calls and results under which a tool's output is stored.
 func outputs() []string {
 	return []string{
 		"output", "aggregated_output", "formatted_output", "stdout", "stderr", "result", "results", "response", "resultDisplay", "metadata", "details",
 	}
 }
 
-// results finds the objects whose strings are of a file.
+// results marks the objects whose strings are content of a file.
 func (r *quoting) results(q *Files) {
 	results := 0
 	for i, o := range r.objects {
@@ -191,7 +191,7 @@ func (r *quoting) results(q *Files) {
 	}
 }
 
-// isLabel reports whether a string is of a member that has no content of a file.
+// isLabel reports whether a string belongs to a member that never holds content of a file.
 func (r *quoting) isLabel(s value) bool {
 	switch s.key {
 	case "type", "id", "tool_use_id", "name", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd",
@@ -202,7 +202,7 @@ func (r *quoting) isLabel(s value) bool {
 	return false
 }
 
-// quotes reports whether a string is of a file as a whole.
+// quotes reports whether the whole string is content of a file.
 func (r *quoting) quotes(s value) bool {
 	if r.isLabel(s) {
 		return false

@@ -1,4 +1,4 @@
-// Package quoted finds what transcripts quote of files, and masks it.
+// Package quoted finds and masks the quotations of files in transcripts.
 package quoted
 
 import (
@@ -12,13 +12,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
-// maxCalls bounds the tool calls whose results are remembered.
+// maxCalls is the maximum number of tool calls whose ids are remembered.
 const maxCalls = 20_000
 
-// Files finds what transcripts, and records made of them, quote of files: what tools
-// were given and returned, and lines of the files anywhere else. It remembers the calls
-// that named a file, so that their results are found in later lines. It may be used by
-// several goroutines at once.
+// Files finds quotations of files in transcripts and in records made of them: inputs and results of
+// tools, and lines of the files anywhere else. It remembers the calls that named a file, so that
+// their results are found in later lines. It is safe for concurrent use.
 type Files struct {
 	files []file
 	roots []string
@@ -28,14 +27,14 @@ type Files struct {
 	calls map[string]bool
 }
 
-// file is a file by its path from the root of a worktree.
+// file is a file, by its path relative to the root of a worktree.
 type file struct {
 	path string
-	hint []byte // what every line that names it has; nil: nothing is certain
+	hint []byte // contained in every line that names the file; nil if it may be escaped
 }
 
-// New returns a finder of what is quoted of files. The paths are from the root of
-// a worktree, with slashes; roots are worktrees that are known. The lines may be nil.
+// New returns a Files for paths, which are slash-separated and relative to the root of a worktree.
+// roots are the known worktrees. lines may be nil.
 func New(paths, roots []string, lines *forgotten.Lines) *Files {
 	q := &Files{roots: roots, lines: lines, calls: map[string]bool{}}
 	for _, p := range paths {
@@ -48,13 +47,13 @@ func New(paths, roots []string, lines *forgotten.Lines) *Files {
 	return q
 }
 
-// Has reports whether something is quoted in data.
+// Has reports whether data contains a quotation.
 func (q *Files) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
 
-// Mask replaces by REDACTED what data quotes. JSON stays valid.
+// Mask replaces the quotations in data by REDACTED. JSON stays valid.
 func (q *Files) Mask(data []byte) []byte { return forgotten.MaskSpans(data, q.Spans(data), false) }
 
-// MaskInPlace is Mask whose result has the length of data.
+// MaskInPlace is like Mask, but keeps the length of data.
 func (q *Files) MaskInPlace(data []byte) []byte {
 	return forgotten.MaskSpans(data, q.Spans(data), true)
 }
@@ -68,7 +67,7 @@ func (q *Files) Learn(data []byte) {
 	})
 }
 
-// Spans returns what data quotes, in order and apart from one another.
+// Spans returns the quotations in data, sorted and without overlaps.
 func (q *Files) Spans(data []byte) []forgotten.Span {
 	var spans []forgotten.Span
 	q.eachDocument(data, func(from, to int, isJSON bool) {
@@ -81,7 +80,7 @@ func (q *Files) Spans(data []byte) []forgotten.Span {
 	return spans
 }
 
-// eachDocument splits data into JSON documents, of a line each or of all lines, and text.
+// eachDocument splits data into texts and JSON documents, each a line or the whole data.
 func (q *Files) eachDocument(data []byte, visit func(from, to int, isJSON bool)) {
 	if isDocument(data) {
 		visit(0, len(data), true)
@@ -102,8 +101,8 @@ func isDocument(data []byte) bool {
 	return len(first) > 0 && (first[0] == '{' || first[0] == '[') && json.Valid(data)
 }
 
-// text finds what a text quotes by its lines, and the lines that begin with a file's
-// path as those that grep prints.
+// text finds quotations in a text: lines of the files, and lines that begin with a file's path, as
+// printed by grep.
 func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	n := len(spans)
 	if q.lines != nil {
@@ -120,7 +119,7 @@ func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgot
 			}
 			begin := at + i
 			at = begin + len(f.path) + 1
-			// The path is at the beginning of a line, but for the root that it may have.
+			// The path must begin a line, apart from a root before it.
 			before := data[from:begin]
 			for _, root := range append([]string{"./"}, q.roots...) {
 				before = bytes.TrimSuffix(before, []byte(strings.TrimSuffix(root, "/")+"/"))
@@ -138,7 +137,7 @@ func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgot
 	return append(spans[:n], disjoint(spans[n:])...)
 }
 
-// endOfLine returns where a line of a text ends: at a newline, or an escape of one.
+// endOfLine returns the end of a line of a text: the next newline or escaped newline.
 func endOfLine(data []byte, from, to int) int {
 	for i := from; i < to; i++ {
 		if data[i] == '\n' {
@@ -159,7 +158,7 @@ func endOfLine(data []byte, from, to int) int {
 	return to
 }
 
-// disjoint puts spans in order and joins those that overlap.
+// disjoint sorts spans and joins overlapping ones.
 func disjoint(spans []forgotten.Span) []forgotten.Span {
 	slices.SortFunc(spans, func(a, b forgotten.Span) int { return a.From - b.From })
 	joined := spans[:0]
@@ -173,7 +172,7 @@ func disjoint(spans []forgotten.Span) []forgotten.Span {
 	return joined
 }
 
-// mayName reports whether data may name a file, or a call that did.
+// mayName reports whether data may name one of the files.
 func (q *Files) mayName(data []byte) bool {
 	for _, f := range q.files {
 		if f.hint == nil || bytes.Contains(data, f.hint) {
@@ -192,7 +191,7 @@ func (q *Files) mayAnswer(data []byte) bool {
 	})
 }
 
-// document finds what the JSON document data[from:to] quotes.
+// document finds the quotations in the JSON document data[from:to].
 func (q *Files) document(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	doc := data[from:to]
 	named := q.mayName(doc)
@@ -215,8 +214,8 @@ func (q *Files) document(data []byte, from, to int, spans []forgotten.Span) []fo
 	return spans
 }
 
-// isNamed reports whether a value is the path of one of the files, for a program that
-// runs in the directory cwd; empty: that isn't known.
+// isNamed reports whether a value is the path of one of the files, for a program in the directory
+// cwd, empty if unknown.
 func (q *Files) isNamed(value, cwd string) bool {
 	value = strings.TrimPrefix(value, "./")
 	return slices.ContainsFunc(q.files, func(f file) bool {
@@ -233,7 +232,7 @@ func (q *Files) isNamed(value, cwd string) bool {
 		if slices.Contains(q.roots, above) {
 			return true
 		}
-		// Another clone's transcript: its root is above the directory that it worked in.
+		// For another clone's transcript: its root is at or above its working directory.
 		return cwd == "" && strings.Contains(f.path, "/") || above != "" && (cwd == above || strings.HasPrefix(cwd, above+"/"))
 	})
 }
@@ -250,7 +249,7 @@ func (q *Files) namedIn(command, cwd string) bool {
 // isNoPath reports whether a character separates the words of a command.
 func isNoPath(c rune) bool { return strings.ContainsRune(" \t\n\r\"'`()<>|;&=,{}$:", c) }
 
-// remember adds a call.
+// remember records the id of a call that named a file.
 func (q *Files) remember(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,16 +14,15 @@ import (
 	"unicode/utf8"
 )
 
-// Move makes a transcript that was written in one folder fit another: it
-// replaces the path of the old one wherever a string of a line has it. The zero
-// Move changes nothing.
+// Move adapts a transcript that was written in one folder to another: it replaces the path of the
+// old folder wherever it occurs in a line. The zero Move changes nothing.
 type Move struct {
-	from [][]byte // the old path as JSON strings may have it
+	from [][]byte // the old path in its possible JSON spellings
 	to   []byte
 }
 
-// New returns the move from one project's root to another's: the zero Move if one of them
-// is no absolute, clean path below the file system's root, or no text.
+// New returns the move from one project's root to another's. It is the zero Move unless both are
+// absolute, clean paths below the file system's root and valid UTF-8.
 func New(from, to string) Move {
 	usable := func(path string) bool {
 		return strings.HasPrefix(path, "/") && path != "/" && filepath.Clean(path) == path && utf8.ValidString(path)
@@ -34,8 +33,8 @@ func New(from, to string) Move {
 	return Move{from: spellings(from), to: inJSON(to)}
 }
 
-// spellings are the ways in which encoders write a path in a string: as it is,
-// with the characters escaped that HTML requires to be escaped, in ASCII only.
+// spellings returns the ways in which encoders write a path in a string: as it is, with characters
+// escaped that HTML requires to be escaped, and in ASCII only.
 func spellings(path string) [][]byte {
 	var ascii []byte
 	for _, c := range string(inJSON(path)) {
@@ -60,7 +59,7 @@ func spellings(path string) [][]byte {
 	return all
 }
 
-// inJSON is what is between the quotes of a string.
+// inJSON returns the bytes between the quotes of s as a JSON string.
 func inJSON(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -71,13 +70,12 @@ func inJSON(s string) []byte {
 	return b.Bytes()[1 : b.Len()-2]
 }
 
-// Text returns lines of a transcript for the new place: text itself if the old
-// path isn't in them. What was valid JSON stays so, and other lines stay byte
-// for byte.
+// Text returns lines of a transcript adapted to the new folder, or text itself if they don't
+// contain the old path. Valid JSON stays valid, and all other bytes stay unchanged.
 func (m Move) Text(text []byte) []byte {
 	var out []byte
 	done := 0
-	next := make([]int, len(m.from)) // where each form is, len(text) where it is no more
+	next := make([]int, len(m.from)) // the index of each form, len(text) if it occurs no more
 	for i := range next {
 		next[i] = -1
 	}
@@ -100,9 +98,9 @@ func (m Move) Text(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// next finds the old path from a place on, and in which form; nil if it isn't there.
-// It remembers in known where each form is, so that the text is searched once for
-// each.
+// next returns the index of the next occurrence of the old path, from an index on, and its form,
+// nil if there is none. It caches the index of each form in known, so that the text is searched
+// once for each.
 func (m Move) next(text []byte, from int, known []int) (at int, form []byte) {
 	at = len(text)
 	for i, f := range m.from {
@@ -119,8 +117,8 @@ func (m Move) next(text []byte, from int, known []int) (at int, form []byte) {
 	return at, form
 }
 
-// beginsPath reports whether an absolute path can begin behind the text: "/app"
-// does so in "cd /app" and not in "src/app" or "$HOME/app".
+// beginsPath reports whether an absolute path can begin after the text: "/app" does in "cd /app",
+// but not in "src/app" or "$HOME/app".
 func beginsPath(before []byte) bool {
 	if bytes.HasSuffix(before, []byte("://")) {
 		return true
@@ -128,7 +126,7 @@ func beginsPath(before []byte) bool {
 	n := len(before)
 	c, _ := utf8.DecodeLastRune(before)
 	if n >= 2 && before[n-2] == '\\' && strings.ContainsRune("nrtbf", c) {
-		return true // an escape, of this string or of one within it
+		return true // an escape, of this string or of a string within it
 	}
 	if n >= 6 {
 		if unit, ok := unicodeEscape(before[n-6:]); ok {
@@ -138,8 +136,8 @@ func beginsPath(before []byte) bool {
 	return n == 0 || !unicode.In(c, unicode.L, unicode.N, unicode.M) && !strings.ContainsRune(`_./~})]*…`, c)
 }
 
-// endsPath reports whether a path ends before the text, or goes on below: "/app"
-// does so in "/app/x", "/app." and not in "/apple", "/app-2" or "/app.bak".
+// endsPath reports whether a path ends before the text, or continues below itself: "/app" does in
+// "/app/x" and "/app.", but not in "/apple", "/app-2" or "/app.bak".
 func endsPath(after []byte) bool {
 	c, size := runeAt(after)
 	if c == '.' {
@@ -148,7 +146,7 @@ func endsPath(after []byte) bool {
 	return !unicode.In(c, unicode.L, unicode.N, unicode.M) && !strings.ContainsRune("_-+@~%", c)
 }
 
-// runeAt is the character with which a text begins, also if it is escaped.
+// runeAt returns the first character of a text, which may be escaped, and its length in bytes.
 func runeAt(text []byte) (c rune, size int) {
 	if unit, ok := unicodeEscape(text); ok {
 		return unit, 6
@@ -159,7 +157,7 @@ func runeAt(text []byte) (c rune, size int) {
 	return utf8.DecodeRune(text)
 }
 
-// unicodeEscape reads the \uXXXX with which a text begins.
+// unicodeEscape decodes a \uXXXX at the beginning of a text.
 func unicodeEscape(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -175,18 +173,18 @@ func unicodeEscape(text []byte) (rune, bool) {
 	return unit, true
 }
 
-// Writer writes a transcript's text, handed over in pieces of any size, to
-// another writer, relocated. It holds back no more than a piece and a line.
+// Writer writes a transcript's text, passed in pieces of any size, to another writer, relocated. It
+// buffers at most a piece and a line.
 type Writer struct {
 	to   io.Writer
 	move Move
 	held []byte // the beginning of a line
 }
 
-// NewWriter writes to w.
+// NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer, move Move) *Writer { return &Writer{to: w, move: move} }
 
-// Write takes a piece of the text.
+// Write relocates and writes the complete lines of a piece and buffers the rest.
 func (r *Writer) Write(piece []byte) (int, error) {
 	end := bytes.LastIndexByte(piece, '\n') + 1
 	if end == 0 {
@@ -204,8 +202,7 @@ func (r *Writer) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// Close writes the last line if it had no newline, with one. It doesn't close
-// the writer behind it.
+// Close writes the last line with a newline if it had none. It doesn't close the underlying writer.
 func (r *Writer) Close() error {
 	if len(r.held) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package subagents finds the transcripts of a session's subagents, where agents keep them.
+// Package subagents finds the transcripts of a session's subagents where agents keep them.
 package subagents
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // File is the transcript of a subagent.
 type File struct {
-	// Name is that of the file, Path where it is.
+	// Name is the name of the file, Path its path.
 	Name, Path string
 	Size       int64
 	Changed    time.Time
@@ -28,11 +28,11 @@ type File struct {
 // IsRead reports whether a cursor is at the end of the file.
 func (f File) IsRead(c transcript.Cursor) bool { return c.IsEnd(f.info) }
 
-// Dir is the folder of the subagents of the session whose transcript is
-// path: beside the transcript or, as Qwen Code has it, beside the folder "chats".
-// Gemini CLI has it in "chats", by the session's id, of which the transcript's name has the
-// beginning; without such a folder it is empty. So it is for Codex, whose subagents are among
-// all sessions.
+// Dir returns the folder of the subagents of the session whose transcript is path. It is beside the
+// transcript or, for Qwen Code, beside the folder "chats". Gemini CLI names it after the session's
+// id and keeps it in "chats"; the transcript's name contains only the beginning of the id. Dir
+// returns "" if that folder is missing, and for Codex, whose subagents are stored among all
+// sessions.
 func Dir(path string) string {
 	dir, name := filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	switch {
@@ -73,7 +73,7 @@ func folderOf(dir, id string) string {
 	return found
 }
 
-// ID returns the id of the subagent whose transcript has a file name.
+// ID returns the id of the subagent whose transcript has the given file name.
 func ID(name string) string {
 	id := strings.TrimSuffix(name, filepath.Ext(name))
 	if rest, ok := strings.CutPrefix(id, "rollout-"); ok {
@@ -83,8 +83,7 @@ func ID(name string) string {
 	return strings.TrimPrefix(id, "agent-")
 }
 
-// fileName is the name of the transcript of a subagent of the session whose transcript is
-// path.
+// fileName returns the file name of a subagent's transcript. path is the session's transcript.
 func fileName(path, id string) string {
 	if isChat(path) {
 		return id + ".jsonl"
@@ -92,9 +91,8 @@ func fileName(path, id string) string {
 	return "agent-" + id + ".jsonl"
 }
 
-// Files lists the transcripts of the subagents of the session whose
-// transcript is path, by name. Only regular files count; there are none where
-// there is no folder.
+// Files lists the transcripts of the subagents of the session whose transcript is path, by name.
+// Only regular files are listed; a missing folder is not an error.
 func Files(path string) ([]File, error) {
 	dir := Dir(path)
 	if dir == "" {
@@ -121,9 +119,8 @@ func Files(path string) ([]File, error) {
 	return files, nil
 }
 
-// Find returns the transcript of the subagent id of the session whose
-// transcript is path: in the session's folder or, as older agents have it,
-// beside the session's.
+// Find returns the transcript of the subagent id of the session whose transcript is path: in the
+// session's folder or, for older agents, beside the session's transcript.
 func Find(path, id string) (File, bool) {
 	switch {
 	case !transcript.IsToolID(id):
@@ -137,8 +134,8 @@ func Find(path, id string) (File, bool) {
 	return file(filepath.Join(filepath.Dir(path), fileName(path, id)))
 }
 
-// findRollout returns the transcript of Codex with an id: in the folder of a day or, if the
-// session went on on another one, in another of folders YEAR/MONTH/DAY.
+// findRollout returns the transcript of Codex with an id: in the folder of a day or, if the session
+// was continued on another day, in any of the folders YEAR/MONTH/DAY.
 func findRollout(day, id string) (File, bool) {
 	name := "rollout-*-" + id + ".jsonl"
 	all := filepath.Dir(filepath.Dir(filepath.Dir(day)))
@@ -151,8 +148,8 @@ func findRollout(day, id string) (File, bool) {
 	return File{}, false
 }
 
-// Path is where the agent keeps the transcript of the subagent id, which [transcript.IsToolID]
-// accepts, of the session whose transcript is path; "" if that depends on when it was begun.
+// Path returns the path of a subagent's transcript, given the path of the session's transcript, ""
+// if it depends on the subagent's start. id must satisfy [transcript.IsToolID].
 func Path(path, id string) string {
 	dir := Dir(path)
 	if dir == "" {
@@ -161,7 +158,7 @@ func Path(path, id string) string {
 	return filepath.Join(dir, fileName(path, id))
 }
 
-// file reads the metadata of a file and follows no link.
+// file reads the metadata of a regular file and doesn't follow links.
 func file(path string) (File, bool) {
 	info, err := os.Lstat(path)
 	if path == "" || err != nil || !info.Mode().IsRegular() {
@@ -170,15 +167,15 @@ func file(path string) (File, bool) {
 	return File{Name: filepath.Base(path), Path: path, Size: info.Size(), Changed: info.ModTime(), info: info}, true
 }
 
-// Meta is what the agent keeps about a subagent.
+// Meta is the agent's record about a subagent.
 type Meta struct {
 	Type        string `json:"agentType"`
 	Description string `json:"description"`
 	ToolUse     string `json:"toolUseId"`
 }
 
-// ReadMeta reads what the agent keeps about the subagent id of the session
-// whose transcript is path; false if there is nothing usable.
+// ReadMeta reads the agent's record about the subagent id of the session whose transcript is path,
+// false if there is no usable one.
 func ReadMeta(path, id string) (Meta, bool) {
 	const most = 64 << 10
 	if !transcript.IsToolID(id) {
