@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// CheckpointRows writes checkpoints, and which turns are in them.
+// CheckpointRows writes checkpoints and their turns.
 type CheckpointRows struct{ *statements }
 
-// Part is what a checkpoint has of a session: its turns.
+// Part is the part of a checkpoint that belongs to one session.
 type Part struct {
 	Checkpoint, Branch string
 	At                 time.Time
-	// Session is the row's id; the part begins at the line From and ends before To, 0 for
-	// the end.
+	// Session is the id of the session's row, 0 for none. The part begins at line From and
+	// ends before line To; 0 means the end.
 	Session  int64
 	From, To int
-	// Turns are the rows of turns that are in it besides.
+	// Turns are the ids of additional turns.
 	Turns []int64
 }
 
@@ -46,7 +46,7 @@ func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
 	return err
 }
 
-// Drop removes a checkpoint and its parts; turns stay.
+// Drop removes a checkpoint and its parts but not the turns.
 func (r *CheckpointRows) Drop(ctx context.Context, name string) error {
 	return r.execAll(ctx, []string{
 		"DELETE FROM parts WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)", "DELETE FROM checkpoints WHERE name = ?",
@@ -75,7 +75,7 @@ func (r *CheckpointRows) Linked(ctx context.Context, session int64, name string)
 	return turns, explain(rows.Err())
 }
 
-// SeenBlobs reports whether a set of blobs is noted as read, and notes it.
+// SeenBlobs reports whether a set of blobs is recorded as read, and records it.
 func (r *CheckpointRows) SeenBlobs(ctx context.Context, hash int64) (seen bool, err error) {
 	result, err := r.exec(ctx, "INSERT OR IGNORE INTO blobs VALUES (?)", hash)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// Detail is what the index has of a turn beside its row.
+// Detail holds the data of a turn besides its row.
 type Detail struct {
-	// Calls are all uses of tools, in order, Files what the turn changed, by path.
+	// Calls are all tool calls in order, Files the changed files by path.
 	Calls []Call
 	Files []ChangedFile
-	// Spent are the tokens by model, and whether subagents used them.
+	// Spent are the tokens by model and by whether subagents used them.
 	Spent []Spent
-	// Texts are by kind.
+	// Texts are indexed by kind.
 	Texts [kinds]string
 }
 
-// TurnsOf returns the turns that the checkpoints have, the oldest first.
+// TurnsOf returns the turns of the checkpoints, the oldest first.
 func (r *Reader) TurnsOf(ctx context.Context, checkpoints []string) ([]Row, error) {
 	names, err := json.Marshal(checkpoints)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *Reader) Details(ctx context.Context, rows []Row) (details []Detail, err
 	return details, nil
 }
 
-// texts sets the texts of turns; ids is the argument that selects them. The ids of the texts
-// of a turn are in one range.
+// texts sets the texts of the turns in of; ids is the argument that selects them. The ids
+// of a turn's texts are in one range.
 func (r *Reader) texts(ctx context.Context, ids []any, of map[int64]*Detail) error {
 	decoder, err := newDecoder()
 	if err != nil {

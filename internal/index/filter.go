@@ -10,21 +10,22 @@ import (
 
 // Filter selects turns; an empty field selects all.
 type Filter struct {
-	// Agent is a part of the agent's name, Session the beginning of an id, Author a part of
-	// the name or address of the author of a commit of the turn.
+	// Agent is a part of the agent's name, Session a prefix of an id, Author a part of the
+	// name or address of the author of a commit of the turn.
 	Agent, Session, Author, Branch string
-	// File is a path from the root of the worktree, of a file or a directory, or the end of
-	// one. Tool is the name of a tool that the turn used.
+	// File is the path of a file or directory, relative to the root of the worktree, or the
+	// end of one. Tool is the name of a tool that the turn used.
 	File, Tool   string
 	Since, Until time.Time
-	// Failed selects turns with a command that failed, Uncommitted those that changed files
-	// and are in no checkpoint.
+	// Failed selects turns with a failed command, or with a failed call of Tool if that is
+	// set. Uncommitted selects turns that changed files and are in no checkpoint.
 	Failed, Uncommitted bool
-	// Words is the text of a Query; turns have all of its words, whatever their kind.
+	// Words is the text of a Query. It selects turns with all of its words in texts of any
+	// kind.
 	Words string
 }
 
-// condition is what the filter selects, as SQL on turns t and sessions s.
+// condition returns the filter as an SQL condition on turns t and sessions s.
 func (f *Filter) condition() (where string, args []any) {
 	var all []string
 	add := func(condition string, values ...any) {
@@ -78,23 +79,24 @@ func (f *Filter) condition() (where string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// Row is a turn as it is returned.
+// Row is a turn in a result.
 type Row struct {
 	ID                               int64
 	Session, Agent, Worktree, Branch string
 	Prompt                           string
-	// Context is the id of the saved context that the row is made of, empty if it is a turn
+	// Context is the id of the saved context that the row was made from, empty for a turn
 	// of a transcript.
 	Context               string
 	At, Ended             time.Time
 	Line, End             int
 	Commands, Failed      int
 	Files, Added, Removed int
-	// Tokens are those of the turn, Subagents those of its subagents beside them.
+	// Tokens are the turn's own tokens, Subagents those of its subagents, not included in
+	// Tokens.
 	Tokens, Subagents Tokens
 	Checkpoints       []string
 	Commits           []Commit
-	// Base and Snapshot are the snapshots at its beginning and its end, 0 where there is none.
+	// Base and Snapshot are the snapshots at its beginning and its end, 0 for none.
 	Base, Snapshot int
 }
 
@@ -107,7 +109,7 @@ func (r *Row) targets(at, ended *int64) []any {
 	}
 }
 
-// complete fills in what is in other tables than turns.
+// complete sets the fields of a row that are not stored in turns.
 func (r *Reader) complete(ctx context.Context, row *Row) error {
 	err := each(ctx, r.conn, "SELECT sub, sum(input), sum(cache_write), sum(cache_read), sum(output) FROM spent WHERE turn = ? GROUP BY sub", []any{row.ID}, func(rows scanner) error {
 		var sub bool
@@ -155,5 +157,5 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 	})
 }
 
-// scanner is what a row of a query is read from.
+// scanner reads a row of a query.
 type scanner interface{ Scan(to ...any) error }

@@ -1,9 +1,9 @@
-// Package index is the index of what sessions did: turns, commands, files, tokens,
-// commits, and the words of all of them, in an SQLite database of a repository. It is
-// derived from the record and may be lost at any time; see docs/formats/index.md.
+// Package index implements the index of the work of sessions: turns, commands, files,
+// tokens, commits, and the words of all of them, in an SQLite database per repository. It
+// is derived from the record and may be lost at any time; see docs/formats/index.md.
 //
-// One [Writer] at a time fills it; a [Reader] returns what queries select. The package
-// knows nothing of transcripts, checkpoints and git.
+// One [Writer] at a time fills it; a [Reader] runs queries. The package does not depend on
+// transcripts, checkpoints and git.
 package index
 
 import (
@@ -23,42 +23,42 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ErrLost means that there is no index, or none that can be used: it has to be made
-// anew from the record.
+// ErrLost means that the index is missing or unusable and must be rebuilt from the record.
 var ErrLost = errors.New("there is no usable index")
 
 // ErrBusy means that other processes held the index until the deadline.
 var ErrBusy = errors.New("the index is in use by other processes")
 
-// patience is how long SQLite waits for another process's transaction, in milliseconds.
+// patience is the time that SQLite waits for another process's transaction, in
+// milliseconds.
 const patience = "2000"
 
-// Files names the files of a repository's index.
+// Files locates the files of a repository's index.
 type Files struct{ dir string }
 
-// At returns the files of the index in a folder, <git common dir>/entire.
+// At returns the files of the index in dir, which is <git common dir>/entire.
 func At(dir string) Files { return Files{dir} }
 
 func (f Files) database() string { return filepath.Join(f.dir, "index.db") }
 func (f Files) stamp() string    { return filepath.Join(f.dir, "index.stamp") }
 func (f Files) lock() string     { return filepath.Join(f.dir, "index.lock") }
 
-// Exist reports whether there is a database, whatever its state.
+// Exist reports whether there is a database, in any state.
 func (f Files) Exist() bool {
 	_, err := os.Lstat(f.database())
 	return err == nil
 }
 
-// Version changes whenever the database does. It is empty if there is none.
+// Version returns a string that changes whenever the database does, empty if there is none.
 func (f Files) Version() string {
 	version, _ := f.state()
 	return version
 }
 
-// writing is the stamp while a writer is at work.
+// writing is the stamp while a writer is active.
 const writing = "writing"
 
-// state returns the stamp that fits the database as it is.
+// state returns the stamp for the current state of the database.
 func (f Files) state() (string, error) {
 	info, err := os.Lstat(f.database())
 	if err != nil {
@@ -70,7 +70,7 @@ func (f Files) state() (string, error) {
 	return fmt.Sprintf("%d %d %d %d %s", schemaVersion, info.Size(), info.ModTime().UnixNano(), disk.Changed(info).UnixNano(), disk.Inode(info)), nil
 }
 
-// readStamp returns the stamp, empty if there is none.
+// readStamp returns the stored stamp, "" if there is none.
 func (f Files) readStamp() string {
 	data, _ := disk.ReadFile(f.stamp())
 	return strings.TrimSuffix(string(data), "\n")
@@ -80,8 +80,8 @@ func (f Files) writeStamp(stamp string) error {
 	return disk.WriteCache(f.stamp(), []byte(stamp+"\n"), 0o600)
 }
 
-// remove removes the database and all that belongs to it but the lock. The stamp goes
-// first, so that no stamp fits what is left.
+// remove removes all files of the index except the lock. It removes the stamp first, so
+// that no stamp matches an incomplete rest.
 func (f Files) remove() error {
 	for _, path := range []string{f.stamp(), f.database() + "-journal", f.database()} {
 		if err := disk.Step("remove", path); err != nil {
@@ -117,7 +117,7 @@ func (f Files) connect(ctx context.Context, mode string) (*sql.DB, *sql.Conn, er
 	return db, conn, nil
 }
 
-// explain returns err as one of this package's errors where it is one.
+// explain joins err with ErrBusy or ErrLost if SQLite's code means one of them.
 func explain(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -132,16 +132,16 @@ func explain(err error) error {
 	return err
 }
 
-// Reader reads the index in one transaction: what it returns is of one moment. While it
-// is open no writer can commit. It is not safe for concurrent use.
+// Reader reads the index in one transaction, so all its results are from the same moment.
+// While it is open no writer can commit. It is not safe for concurrent use.
 type Reader struct {
 	db   *sql.DB
 	conn *sql.Conn
-	// Writing reports that a writer is at work, or was killed.
+	// Writing is set if a writer is active or was killed.
 	Writing bool
 }
 
-// Open opens the index for reading: ErrLost if there is none that can be used.
+// Open opens the index for reading. It returns ErrLost if there is no usable index.
 func Open(ctx context.Context, f Files) (*Reader, error) {
 	if _, err := os.Lstat(f.database()); err != nil {
 		return nil, errors.Join(ErrLost, err)
@@ -157,7 +157,8 @@ func Open(ctx context.Context, f Files) (*Reader, error) {
 	return r, nil
 }
 
-// begin begins the transaction, and checks that the database is what its writer left.
+// begin begins the transaction, and checks that the database is unchanged since its last
+// writer finished.
 func (r *Reader) begin(ctx context.Context, f Files) error {
 	if _, err := r.conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
@@ -187,7 +188,7 @@ func (r *Reader) begin(ctx context.Context, f Files) error {
 // Close ends the transaction.
 func (r *Reader) Close() error { return errors.Join(r.conn.Close(), r.db.Close()) }
 
-// Meta returns a value that the writer set, empty if there is none.
+// Meta returns the value of a key, "" if it is not set.
 func (r *Reader) Meta(ctx context.Context, key string) (value string, err error) {
 	err = r.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -211,7 +212,7 @@ func each(ctx context.Context, conn *sql.Conn, query string, args []any, scan fu
 	return explain(rows.Err())
 }
 
-// collect returns what scan reads of the rows of a query.
+// collect returns the values that scan reads from the rows of a query.
 func collect[T any](ctx context.Context, conn *sql.Conn, query string, args []any, scan func(row scanner, to *T) error) (all []T, err error) {
 	err = each(ctx, conn, query, args, func(row scanner) error {
 		var one T
@@ -227,7 +228,7 @@ func collect[T any](ctx context.Context, conn *sql.Conn, query string, args []an
 // scanName reads a row of one text.
 func scanName(row scanner, to *string) error { return row.Scan(to) }
 
-// millis is a time as the index has it: milliseconds since 1970, 0 for none.
+// millis returns a time in the form of the index: milliseconds since 1970, 0 for none.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

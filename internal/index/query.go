@@ -7,19 +7,20 @@ import (
 )
 
 const (
-	// mostTerms is how many terms of a query count, mostParts how many words of a term.
+	// mostTerms is the maximum number of terms of a query, mostParts that of words of a
+	// term.
 	mostTerms = 24
 	mostParts = 24
 )
 
-// term is a word or phrase of a query: words that follow one another, of which the last
-// may be the beginning of one.
+// term is a word or phrase of a query: consecutive words. If prefix is set, the last one is
+// a prefix of a word.
 type term struct {
 	words  []string
 	prefix bool
 }
 
-// parse reads a query. Any text is one.
+// parse parses a query. Any text is valid.
 func parse(text string) []term {
 	var terms []term
 	add := func(piece string, prefix bool) {
@@ -53,8 +54,8 @@ func parse(text string) []term {
 	return terms
 }
 
-// expression is the terms in the language of FTS5, in the columns of the kinds wanted,
-// all if there are none.
+// expression returns the terms as an FTS5 query on the columns of the wanted kinds, or all
+// if there are none.
 func expression(terms []term, wanted []Kind) string {
 	var b strings.Builder
 	if len(wanted) > 0 {
@@ -81,11 +82,11 @@ func expression(terms []term, wanted []Kind) string {
 	return b.String()
 }
 
-// match is the place of a term in a text, in bytes.
+// match is the position of a term in a text, in bytes.
 type match struct{ start, end int }
 
-// find returns where the terms are in a text, at most limit places, and how many of the
-// terms are there.
+// find returns the positions of the terms in a text, at most limit, and the number of terms
+// found.
 func find(text string, terms []term, limit int) (places []match, found int) {
 	var words []span
 	for s := range wordsOf(text) {
@@ -110,7 +111,7 @@ func find(text string, terms []term, limit int) (places []match, found int) {
 	return places, found
 }
 
-// at reports whether the words begin with the term.
+// at reports whether words begins with the term.
 func (t term) at(words []span) bool {
 	for i, w := range t.words {
 		last := t.prefix && i == len(t.words)-1

@@ -1,9 +1,9 @@
 package index
 
-// schemaVersion is raised with every change of the tables or of what is filled in.
+// schemaVersion is increased with every change of the tables or of their contents.
 const schemaVersion = 4
 
-// tables makes the tables of an empty database.
+// tables creates the tables in an empty database.
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions (
@@ -58,7 +58,7 @@ CREATE INDEX snapshots_turn ON snapshots(turn);
 CREATE TABLE blobs (id INTEGER PRIMARY KEY);
 `
 
-// Kind is what a text of a turn is.
+// Kind is the kind of a text of a turn.
 type Kind int
 
 // The kinds, in the order of the columns of words.
@@ -68,18 +68,18 @@ const (
 	Command
 	Output
 	File
-	Subagent // what subagents of the turn wrote and did, of all these kinds
+	Subagent // texts of the turn's subagents, of all kinds above
 	kinds
 )
 
-// String is the kind's name.
+// String returns the name of the kind.
 func (k Kind) String() string { return KindNames()[k] }
 
-// KindNames are the names of the kinds, in their order.
+// KindNames returns the names of the kinds, in their order.
 func KindNames() []string {
 	return []string{"prompt", "answer", "command", "output", "file", "subagent"}
 }
 
-// textIDs is how many ids of texts a turn has, one for each kind and some for later: the
-// id of a text is that of its turn times this, and its kind.
+// textIDs is the number of text ids per turn: one for each kind and some reserved ones. The
+// id of a text is its turn's id times textIDs plus its kind.
 const textIDs = 8

@@ -20,7 +20,7 @@ type Query struct {
 	Now    time.Time
 }
 
-// Hit is a turn that a search found.
+// Hit is a turn found by a search.
 type Hit struct {
 	Row
 
@@ -30,29 +30,29 @@ type Hit struct {
 	Score   float64
 }
 
-// Piece is a part of a text; Found that it is one of the words.
+// Piece is a part of a text. Found is set if it matches a term of the query.
 type Piece struct {
 	Text  string
 	Found bool
 }
 
-// Found is what a search returns.
+// Found is the result of a search.
 type Found struct {
 	Hits []Hit
-	// More is how many hits there are beyond those.
+	// More is the number of further hits.
 	More int
-	// Instead are words that were searched for in the place of others, which are nowhere.
+	// Instead maps words that are not in the index to the words searched for instead.
 	Instead map[string]string
 }
 
-// weights are those of the columns of words for bm25, in the order of the kinds.
+// weights are the bm25 weights of the columns of words, in the order of the kinds.
 const weights = "4.0, 1.0, 2.0, 0.5, 3.0, 0.5"
 
-// halfLife is the age at which a hit counts half, in milliseconds.
+// halfLife is the age at which the score of a hit is halved, in milliseconds.
 const halfLife = "7776000000.0"
 
-// Search returns the turns that have all words of a query, the best first. Where there are
-// none it searches for words that are similar.
+// Search returns the turns that have all words of a query, the best first. If there are
+// none it searches for similar words.
 func (r *Reader) Search(ctx context.Context, q Query) (Found, error) {
 	terms := parse(q.Text)
 	if len(terms) == 0 {
@@ -108,14 +108,14 @@ FROM hits h JOIN turns t ON t.id = h.id JOIN sessions s ON s.id = t.session WHER
 	return found, nil
 }
 
-// excerpt sets the kind and the excerpt of a hit: of the text that has the most terms.
+// excerpt sets the kind and the excerpt of a hit from the text with the most terms.
 func (r *Reader) excerpt(ctx context.Context, unzip *zstd.Decoder, h *Hit, wanted []Kind, terms []term) error {
 	most := 0
-	for _, kind := range []Kind{Prompt, Command, File, Answer, Output, Subagent} { // the preferred ones first
+	for _, kind := range []Kind{Prompt, Command, File, Answer, Output, Subagent} { // in order of preference
 		if len(wanted) > 0 && !slices.Contains(wanted, kind) {
 			continue
 		}
-		text := "" // of a turn that has none
+		text := "" // stays empty if the turn has none
 		id := h.ID*textIDs + int64(kind)
 		err := each(ctx, r.conn, "SELECT z FROM texts WHERE id = ?", []any{id}, func(rows scanner) error {
 			var z []byte
@@ -141,12 +141,13 @@ func (r *Reader) excerpt(ctx context.Context, unzip *zstd.Decoder, h *Hit, wante
 
 const (
 	mostPlaces = 200
-	// excerptBefore and excerptLength are how much of a text an excerpt shows, in bytes.
+	// excerptBefore is the length of an excerpt before the first match, excerptLength its
+	// maximum length, in bytes.
 	excerptBefore = 60
 	excerptLength = 240
 )
 
-// around returns the part of a text in which the most places are, in one line.
+// around returns the part of a text with the most matches, on one line.
 func around(text string, places []match) []Piece {
 	bestAt, most := 0, 0
 	for i, p := range places {
@@ -164,7 +165,7 @@ func around(text string, places []match) []Piece {
 		return nil
 	}
 	from := max(0, places[bestAt].start-excerptBefore)
-	if from > 0 { // begin with a whole word, if there is the beginning of one
+	if from > 0 { // begin with a whole word if possible
 		if n := strings.IndexFunc(text[from:places[bestAt].start], unicode.IsSpace); n >= 0 {
 			from += n
 		} else {
@@ -196,7 +197,7 @@ func around(text string, places []match) []Piece {
 	return slices.DeleteFunc(pieces, func(p Piece) bool { return p.Text == "" })
 }
 
-// oneLine is a text with its runs of white space as one space each.
+// oneLine returns a text with each run of white space replaced by a single space.
 func oneLine(text string) string {
 	var b strings.Builder
 	space := false

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Session is what the index has of a session.
+// Session is a session in the index.
 type Session struct {
-	// Name is the agent's id of it.
+	// Name is the agent's session id.
 	Name, Agent, Worktree string
-	// Live is the path of its live transcript, empty if there is none, and Cursor how far
-	// that is read, in the words of who fills the index.
+	// Live is the path of its live transcript, empty if there is none. Cursor is the
+	// position up to which it was read, in a format of the caller.
 	Live, Cursor string
 }
 
-// FindSession returns a session and its row's id; 0 if there is none.
+// FindSession returns a session and the id of its row, 0 if there is none.
 func (w *Writer) FindSession(ctx context.Context, name string) (s Session, id int64, err error) {
 	_, err = w.row(ctx, "SELECT id, name, agent, worktree, live, cursor FROM sessions WHERE name = ?", []any{name}, &id, &s.Name, &s.Agent, &s.Worktree, &s.Live, &s.Cursor)
 	return s, id, err
 }
 
-// PutSession writes a session and returns its row's id. What is empty in it stays as it
-// was.
+// PutSession writes a session and returns the id of its row. Empty fields keep their stored
+// values.
 func (w *Writer) PutSession(ctx context.Context, s Session) (id int64, err error) {
 	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
@@ -35,7 +35,8 @@ ON CONFLICT (name) DO UPDATE SET
 	return id, err
 }
 
-// DropUnlinked removes the turns of a session that are in no checkpoint: its state is gone.
+// DropUnlinked removes the turns of a session that are in no checkpoint, and clears Live
+// and Cursor. It is called after the session's state was removed.
 func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
 	_, session, err := w.FindSession(ctx, name)
 	if err != nil || session == 0 {
@@ -75,7 +76,7 @@ func (w *Writer) PutCommit(ctx context.Context, c Commit) error {
 	return err
 }
 
-// DropCommit removes a commit, all if oid is empty.
+// DropCommit removes a commit, or all if oid is empty.
 func (w *Writer) DropCommit(ctx context.Context, oid string) error {
 	if oid == "" {
 		_, err := w.exec(ctx, "DELETE FROM commits")
@@ -90,7 +91,7 @@ type Snapshot struct {
 	Version int
 	Cause   string
 	At      time.Time
-	// Base is the snapshot that the turn began with, 0 if there is none.
+	// Base is the snapshot at the beginning of the turn, 0 if there is none.
 	Base int
 }
 

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// similar returns the terms with words that the index has in the place of those that it
-// doesn't, and which they are. Prefixes stay.
+// similar returns the terms with unknown words replaced by similar words of the index, and
+// these replacements. It does not change prefixes.
 func (r *Reader) similar(ctx context.Context, terms []term) (_ []term, instead map[string]string, err error) {
 	out := make([]term, 0, len(terms))
 	for _, t := range terms {
@@ -37,18 +37,19 @@ func (r *Reader) similar(ctx context.Context, terms []term) (_ []term, instead m
 }
 
 const (
-	// longWord is from how many letters on two may differ.
+	// longWord is the minimum length of a word that may differ by two letters.
 	longWord = 8
-	// shortWord is up to how many letters the first one must be right: nearly every other first
-	// letter makes a known word of them.
+	// shortWord is the maximum length of a word whose first letter must be right: nearly
+	// any other first letter makes it a known word.
 	shortWord = 4
 )
 
-// near returns the known words that a word may be meant to be: the most frequent one that
-// differs by a letter, or the two that it is made of, or the most frequent one that differs by two.
-// None if the word itself is known. Words with the same first letter come before others. Of those
-// only such are looked at that begin with the second letter, or differ in nothing but the first:
-// to read all words would take several times as long as the search.
+// near returns the known words that a misspelled word may stand for: the most frequent one
+// that differs by a letter, or the two that it is composed of, or the most frequent one
+// that differs by two. It returns none if the word itself is known. Words with the same
+// first letter are preferred. Of the others it reads only those that begin with the second
+// letter, or differ only in the first: reading all words would take several times as long
+// as the search.
 func (r *Reader) near(ctx context.Context, word string) (near []string, err error) {
 	length := utf8.RuneCountInString(word)
 	if length < 3 {
@@ -98,8 +99,9 @@ func (r *Reader) near(ctx context.Context, word string) (near []string, err erro
 	return []string{best.term}, nil
 }
 
-// parts returns the two known words that a word is made of; none if it isn't. Of two letters
-// nearly every combination is known: such a part needs another of four.
+// parts returns the two known words that a word is composed of, or none. Nearly every
+// combination of two letters is known, so a part of two letters requires another of at
+// least four.
 func (r *Reader) parts(ctx context.Context, word string) ([]string, error) {
 	const least, together = 2, 6
 	if len(word) < together {
@@ -127,8 +129,8 @@ func (r *Reader) parts(ctx context.Context, word string) ([]string, error) {
 	return nil, err
 }
 
-// closest is the known word that differs least from a word, by most letters at most; of several
-// the one of most turns.
+// closest is the known word that differs least from word, by at most most letters. Of
+// several such words it is the one in the most turns.
 type closest struct {
 	word string
 	most int
@@ -137,7 +139,7 @@ type closest struct {
 	distance, turns int
 }
 
-// from searches the words that begin so.
+// from searches the words with a prefix.
 func (c *closest) from(ctx context.Context, r *Reader, begin string) error {
 	return c.of(ctx, r, "term BETWEEN ? AND ?", begin, begin+"\U0010ffff")
 }
@@ -163,8 +165,8 @@ func (c *closest) of(ctx context.Context, r *Reader, condition string, args ...a
 	})
 }
 
-// distance is how many letters have to be put in, taken out, replaced or exchanged with the
-// next one to make b of a; something above most if that is more than most.
+// distance returns the number of letters to insert, delete, replace or swap with the next
+// one to turn a into b. If that exceeds most, it returns any value above most.
 func distance(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) > most || len(y)-len(x) > most {

@@ -6,16 +6,16 @@ import (
 	"errors"
 )
 
-// statements runs prepared statements on the connection of a Writer, in transactions that
-// begin with the first of them.
+// statements runs prepared statements on the connection of a Writer. The first statement
+// begins a transaction.
 type statements struct {
 	conn     *sql.Conn
-	open     bool // a transaction is
+	open     bool // a transaction is open
 	prepared map[string]*sql.Stmt
-	ids      map[string]map[string]int64 // of names, by table
+	ids      map[string]map[string]int64 // ids of names, by table
 }
 
-// prepare returns a prepared statement, in a transaction.
+// prepare returns a prepared statement. It begins a transaction if none is open.
 func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if !s.open {
 		if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -44,7 +44,7 @@ func (s *statements) exec(ctx context.Context, query string, args ...any) (sql.R
 	return result, explain(err)
 }
 
-// execAll runs statements that have the same arguments, until one fails.
+// execAll runs statements with the same arguments until one fails.
 func (s *statements) execAll(ctx context.Context, queries []string, args ...any) error {
 	for _, query := range queries {
 		if _, err := s.exec(ctx, query, args...); err != nil {
@@ -54,7 +54,7 @@ func (s *statements) execAll(ctx context.Context, queries []string, args ...any)
 	return nil
 }
 
-// row runs a query of one row; found is false if there is none.
+// row runs a query for one row; found is false if there is none.
 func (s *statements) row(ctx context.Context, query string, args []any, to ...any) (found bool, err error) {
 	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // Writer.disconnect closes it
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *statements) row(ctx context.Context, query string, args []any, to ...an
 	return err == nil, explain(err)
 }
 
-// idOf returns the id of a name in a table of names, which has it from then on.
+// idOf returns the id of a name in a table of names. It inserts the name if it is missing.
 func (s *statements) idOf(ctx context.Context, table, column, name string) (int64, error) {
 	known := s.ids[table]
 	if known == nil {

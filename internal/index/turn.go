@@ -2,27 +2,27 @@ package index
 
 import "time"
 
-// Turn is a turn as it is filled in.
+// Turn is a turn to write to the index.
 type Turn struct {
-	// Key distinguishes it in its session.
+	// Key identifies the turn in its session.
 	Key int64
-	// Line is its first line in the transcript, End the line behind its last one.
+	// Line is its first line in the transcript, End the line after its last one.
 	Line, End int
 	At, Ended time.Time
 	Branch    string
-	// Prompt is in one line.
+	// Prompt is a single line.
 	Prompt string
-	// Context is the id of the saved context that the turn is made of, empty if it is of a
-	// transcript.
+	// Context is the id of the saved context that the turn is made from, empty for a turn
+	// of a transcript.
 	Context  string
 	Calls    []Call
 	Files    []FileChange
 	Messages []Message
-	// Texts are by kind; that of File is made of Files.
+	// Texts are indexed by kind; that of File is derived from Files.
 	Texts [kinds]string
 }
 
-// Outcome is how a command ended.
+// Outcome is the outcome of a command.
 type Outcome int
 
 // The outcomes.
@@ -32,18 +32,18 @@ const (
 	Failed
 )
 
-// Call is a use of a tool.
+// Call is a tool call.
 type Call struct {
 	Line int
 	At   time.Time
 	Tool string
-	// Text is the command, if it is one, else what describes the use.
+	// Text is the command if Command is set, else a description of the call.
 	Text    string
 	Command bool
 	Outcome Outcome
-	// Status is the exit status, -1 if it isn't known.
+	// Status is the exit status, -1 if unknown.
 	Status int
-	// Agent is the subagent's id, empty for the session's own.
+	// Agent is the id of the subagent that made the call, empty for the main agent.
 	Agent string
 }
 
@@ -51,10 +51,10 @@ type Call struct {
 type FileChange struct {
 	Path           string
 	Added, Removed int
-	// Edited reports that an edit tool named it, Observed that snapshots differ in it.
+	// Edited is set if an edit tool changed it, Observed if it differs between snapshots.
 	Edited, Observed bool
-	// Before and After are the beginnings of hashes of its contents, empty if they aren't
-	// known; a zero byte for no file.
+	// Before and After are prefixes of hashes of its contents, empty if unknown, a zero
+	// byte if the file does not exist.
 	Before, After []byte
 }
 
@@ -68,7 +68,7 @@ type Message struct {
 	// ID is a hash of its id.
 	ID    int64
 	Model string
-	// Subagent reports that a subagent had it.
+	// Subagent is set if the message belongs to a subagent.
 	Subagent bool
 	Tokens
 }
@@ -76,10 +76,10 @@ type Message struct {
 // Tokens counts tokens by kind.
 type Tokens struct{ Input, CacheWrite, CacheRead, Output int64 }
 
-// Plus is the sum.
+// Plus returns the sum of t and o.
 func (t Tokens) Plus(o Tokens) Tokens {
 	return Tokens{t.Input + o.Input, t.CacheWrite + o.CacheWrite, t.CacheRead + o.CacheRead, t.Output + o.Output}
 }
 
-// Total is the sum of all kinds.
+// Total returns the sum of all kinds.
 func (t Tokens) Total() int64 { return t.Input + t.CacheWrite + t.CacheRead + t.Output }

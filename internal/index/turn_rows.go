@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TurnRows writes turns, with what belongs to them.
+// TurnRows writes turns with their calls, files, messages and texts.
 type TurnRows struct {
 	*statements
 
@@ -18,8 +18,8 @@ type TurnRows struct {
 	unzip *zstd.Decoder
 }
 
-// Put writes a turn of a session in the place of what there was of it, unless that had
-// more lines, and returns its row's id.
+// Put writes a turn of a session and returns the id of its row. It replaces an earlier
+// version of the turn, unless that has more lines.
 func (r *TurnRows) Put(ctx context.Context, session int64, t *Turn) (id int64, err error) {
 	var line, end int
 	found, err := r.row(ctx, "SELECT id, line, ending FROM turns WHERE session = ? AND key = ?", []any{session, t.Key}, &id, &line, &end)
@@ -42,7 +42,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.En
 		return 0, err
 	}
 	if found {
-		// What subagents did and what snapshots have of files stays.
+		// Keep the data of subagents and the changes found by snapshots.
 		err := r.execAll(ctx, []string{
 			"DELETE FROM calls WHERE turn = ? AND agent = ''", "DELETE FROM files WHERE turn = ? AND source = 1",
 			"UPDATE files SET source = 2 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub",
@@ -90,7 +90,8 @@ func (r *TurnRows) addCalls(ctx context.Context, turn int64, calls []Call, agent
 	return nil
 }
 
-// putFiles adds files to a turn. The lines that snapshots count take precedence over those of edits.
+// putFiles adds files to a turn. The line counts of snapshots take precedence over those of
+// edits.
 func (r *TurnRows) putFiles(ctx context.Context, turn int64, files []FileChange) error {
 	for i := range files {
 		f := &files[i]
@@ -125,7 +126,7 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// AddFiles adds to a turn the files in which snapshots differ.
+// AddFiles adds files that differ between snapshots to a turn.
 func (r *TurnRows) AddFiles(ctx context.Context, turn int64, files []FileChange) error {
 	if len(files) == 0 {
 		return nil
@@ -143,7 +144,7 @@ func (r *TurnRows) AddFiles(ctx context.Context, turn int64, files []FileChange)
 	return r.putTexts(ctx, turn, texts, true)
 }
 
-// sum writes the counts of a turn.
+// sum updates the counts of a turn.
 func (r *TurnRows) sum(ctx context.Context, turn int64) error {
 	_, err := r.exec(ctx, `UPDATE turns SET
     (commands, failed) = (SELECT count(*), ifnull(sum(outcome = 2), 0) FROM calls WHERE turn = ?1 AND command),
@@ -152,17 +153,18 @@ WHERE id = ?1`, turn)
 	return err
 }
 
-// SubagentTurn is what a subagent did in a turn.
+// SubagentTurn is the work of a subagent in a turn.
 type SubagentTurn struct {
-	// Agent is its id.
+	// Agent is the subagent's id.
 	Agent    string
 	Calls    []Call
 	Messages []Message
-	// Text is what it was asked, said, ran and printed.
+	// Text is its prompt, answers, commands and their output.
 	Text string
 }
 
-// PutSubagent writes what a subagent of a turn did and used, in the place of what there was.
+// PutSubagent writes the work of a subagent in a turn, replacing earlier data of that
+// subagent.
 func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) error {
 	texts, err := r.textsOf(ctx, turn)
 	if err != nil {
@@ -195,10 +197,12 @@ func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) 
 	return r.sum(ctx, turn)
 }
 
-// subagentMark begins the part of a subagent in the text of all: its id follows, and a newline.
+// subagentMark begins the part of a subagent in the text of kind Subagent. The subagent's
+// id and a newline follow.
 const subagentMark = "\v"
 
-// addMessages adds the tokens of a turn. A message that another turn has remains that turn's.
+// addMessages adds the tokens of a turn. A message that belongs to another turn stays with
+// that turn.
 func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Message) error {
 	touched := map[int64]bool{turn: true}
 	for _, m := range messages {
@@ -238,7 +242,7 @@ FROM messages WHERE turn = ? GROUP BY model, sub`,
 	return nil
 }
 
-// putTexts writes the texts of a turn, and its words.
+// putTexts writes the texts of a turn and indexes their words.
 func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string, replace bool) error {
 	var paths sql.NullString
 	_, err := r.row(ctx, "SELECT group_concat(p.path, char(10)) FROM files f JOIN paths p ON p.id = f.path WHERE f.turn = ?", []any{turn}, &paths)
@@ -274,7 +278,8 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 	return err
 }
 
-// maxText is how many bytes of the paths of a turn are searched.
+// maxText is the maximum size of the text of a turn's paths and of that of its subagents,
+// in bytes.
 const maxText = 32 << 10
 
 func cut(text string, most int) string {
@@ -296,7 +301,7 @@ func (r *TurnRows) textsOf(ctx context.Context, turn int64) (texts [kinds]string
 	return texts, nil
 }
 
-// textOf returns a text of a turn, empty if it has none.
+// textOf returns a text of a turn, "" if it has none.
 func (r *TurnRows) textOf(ctx context.Context, turn int64, kind Kind) (string, error) {
 	var z []byte
 	found, err := r.row(ctx, "SELECT z FROM texts WHERE id = ?", []any{turn*textIDs + int64(kind)}, &z)
@@ -311,13 +316,14 @@ func (r *TurnRows) textOf(ctx context.Context, turn int64, kind Kind) (string, e
 	return decompress(r.unzip, z)
 }
 
-// At returns the turn of a session that a line before end belongs to, 0 if there is none.
+// At returns the turn of a session that contains the last line before end, 0 if there is
+// none.
 func (r *TurnRows) At(ctx context.Context, session int64, end int) (id int64, err error) {
 	_, err = r.row(ctx, "SELECT id FROM turns WHERE session = ? AND line < ? ORDER BY line DESC LIMIT 1", []any{session, end}, &id)
 	return id, err
 }
 
-// By returns the last turn of a session that began by a time, 0 if there is none.
+// By returns the last turn of a session that began at or before a time, 0 if there is none.
 func (r *TurnRows) By(ctx context.Context, session int64, at time.Time) (id int64, err error) {
 	_, err = r.row(ctx, "SELECT id FROM turns WHERE session = ? AND at <= ? ORDER BY at DESC LIMIT 1", []any{session, millis(at)}, &id)
 	return id, err
@@ -329,7 +335,7 @@ func (r *TurnRows) HasTranscript(ctx context.Context, session string) (bool, err
 	return r.row(ctx, "SELECT t.id FROM turns t JOIN sessions s ON s.id = t.session WHERE s.name = ? AND t.context = '' LIMIT 1", []any{session}, &id)
 }
 
-// OfContexts returns the turns that are made of saved contexts, by the ids of these.
+// OfContexts returns the turns made from saved contexts, by the contexts' ids.
 func (r *TurnRows) OfContexts(ctx context.Context) (turns map[string]int64, err error) {
 	turns = map[string]int64{}
 	for after := int64(0); ; {
@@ -342,7 +348,7 @@ func (r *TurnRows) OfContexts(ctx context.Context) (turns map[string]int64, err 
 	}
 }
 
-// Drop removes a turn and all of it.
+// Drop removes a turn and all its data.
 func (r *TurnRows) Drop(ctx context.Context, turn int64) error {
 	return r.execAll(ctx, []string{
 		"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",

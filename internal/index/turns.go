@@ -2,8 +2,8 @@ package index
 
 import "context"
 
-// Turns returns the turns that a filter selects, the newest first, at most limit, of which
-// each ended after the time after, unless that is zero.
+// Turns returns at most limit of the turns that a filter selects, the newest first; more
+// reports whether there are more.
 func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, more bool, err error) {
 	where, args := f.condition()
 	query := "SELECT " + rowColumns + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " ORDER BY t.at DESC, t.id DESC LIMIT ?"
@@ -14,7 +14,8 @@ func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, mo
 	return list, more, err
 }
 
-// TurnOf returns the turn that a snapshot was taken at the end of; false if the index has none.
+// TurnOf returns the turn at whose end a snapshot was taken; found is false if the index
+// has none.
 func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool, err error) {
 	query := "SELECT " + rowColumns + " FROM snapshots v JOIN turns t ON t.id = v.turn JOIN sessions s ON s.id = t.session WHERE v.version = ?"
 	list, err := r.rows(ctx, query, []any{snapshot})
@@ -24,7 +25,7 @@ func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool,
 	return list[0], true, nil
 }
 
-// Calls returns the commands of a turn, or with all set every use of a tool, in order.
+// Calls returns the commands of a turn, or all its tool calls if all is set, in order.
 func (r *Reader) Calls(ctx context.Context, turn int64, all bool) (list []Call, err error) {
 	query := "SELECT line, at, tool, text, command, outcome, status, agent FROM calls WHERE turn = ?"
 	if !all {
@@ -42,11 +43,12 @@ func (r *Reader) Calls(ctx context.Context, turn int64, all bool) (list []Call, 
 type ChangedFile struct {
 	FileChange
 
-	// Reverted reports that a later turn gave the file the content back that it had before.
+	// Reverted is set if a later turn restored the content that the file had before this
+	// turn.
 	Reverted bool
 }
 
-// isReverted is whether a later turn gave a file f of a turn the content that it had before.
+// isReverted is the SQL expression for ChangedFile.Reverted of a row f of files.
 const isReverted = `length(f.before) > 0 AND EXISTS (SELECT 1 FROM files o JOIN turns l ON l.id = o.turn JOIN turns t ON t.id = f.turn
     WHERE o.path = f.path AND o.turn <> f.turn AND l.at > t.at AND o.after = f.before)`
 
@@ -61,7 +63,8 @@ func (r *Reader) ChangedFiles(ctx context.Context, turn int64) (list []ChangedFi
 	})
 }
 
-// Names are the values that filters take, the most frequent first.
+// Names returns up to 50 values for filters, the most frequent first, or for sessions the
+// most recent first.
 func (r *Reader) Names(ctx context.Context, what NameKind) (list []string, err error) {
 	query := map[NameKind]string{
 		Agents:   "SELECT agent FROM sessions WHERE agent <> '' GROUP BY agent ORDER BY count(*) DESC",
@@ -73,7 +76,7 @@ func (r *Reader) Names(ctx context.Context, what NameKind) (list []string, err e
 	return collect(ctx, r.conn, query+" LIMIT 50", nil, scanName)
 }
 
-// NameKind is what Names lists.
+// NameKind is the kind of the values that Names returns.
 type NameKind int
 
 // The kinds of names.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Group is by what tokens are added up.
+// Group is the criterion by which tokens are summed.
 type Group string
 
 // The groups.
@@ -23,31 +23,32 @@ const (
 	ByPrompt  Group = "prompt"
 )
 
-// Groups are all groups.
+// Groups returns all groups.
 func Groups() []Group {
 	return []Group{BySession, ByBranch, ByCommit, ByDay, ByModel, ByAgent, ByFile, ByPrompt}
 }
 
-// Spent is what one member of a group used of one model.
+// Spent is the usage of one model by one member of a group.
 type Spent struct {
-	// Key names the member: an id, a name, a path, a day; empty where the turns have none.
+	// Key identifies the member: an id, a name, a path, a day; empty for turns without one.
 	// Label describes it: a prompt, the subject of a commit.
 	Key, Label string
 	// Last is the time of its last turn.
 	Last  time.Time
 	Model string
-	// Subagent reports that subagents used it.
+	// Subagent is set if subagents used the tokens.
 	Subagent bool
 	Messages int64
 	Tokens
 }
 
-// shares is how the tokens of a turn are divided among several members of a group, evenly
-// and without a rest: member n of m gets x(n+1)/m - xn/m.
+// shares selects the members of a group among which the tokens x of a turn are divided,
+// evenly and without a remainder: member n of m gets x(n+1)/m - xn/m.
 const shares = `WITH members AS (SELECT turn, name, label, row_number() OVER (PARTITION BY turn ORDER BY name) - 1 AS n, count(*) OVER (PARTITION BY turn) AS m FROM (`
 
-// Usage returns what the turns used that a filter selects, by group, model and whether
-// subagents did: the members of the group in the order of their last turns.
+// Usage returns the usage of the turns that a filter selects, by group, model and whether
+// subagents used it. The members of the group are ordered by their last turns, the latest
+// first.
 func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Location) ([]Spent, error) {
 	where, args := f.condition()
 	from := " FROM spent u JOIN turns t ON t.id = u.turn JOIN sessions s ON s.id = t.session JOIN models o ON o.id = u.model"
@@ -103,7 +104,7 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 	return joined(list), nil
 }
 
-// joined adds up rows of the same member, model and kind, and sorts them.
+// joined sums rows with the same member, model and Subagent, and sorts them.
 func joined(list []Spent) []Spent {
 	type id struct {
 		key, model string

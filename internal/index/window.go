@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Place is where a turn is in the order of Turns.
+// Place is the position of a turn in the order of Turns.
 type Place struct {
 	At time.Time
 	ID int64
 }
 
-// Newest and Oldest are places before the first turn and behind the last one.
+// Newest returns a place before the first turn.
 func Newest() Place { return Place{time.UnixMilli(math.MaxInt64 / 2), math.MaxInt64} }
 
-// Oldest is described at Newest.
+// Oldest returns a place after the last turn.
 func Oldest() Place { return Place{time.UnixMilli(math.MinInt64 / 2), 0} }
 
-// Window is turns that follow one another in the order of Turns.
+// Window is a list of consecutive turns in the order of Turns.
 type Window struct {
 	Rows []Row
-	// At is the index of the turn at the place that was asked for, or of the one behind it;
-	// the last one if there is none behind it.
+	// At is the index in Rows of the turn at the requested place, or of the next one, or of
+	// the last one if there is no next one.
 	At int
-	// Before is how many turns precede Rows, Total how many there are.
+	// Before is the number of turns before Rows, Total the number of all turns.
 	Before, Total int
 }
 
-// Window returns the turns of a filter around a place: n before it, and n from it on.
+// Window returns the turns of a filter around a place: up to n before it and n from it on.
 func (r *Reader) Window(ctx context.Context, f Filter, place Place, n int) (w Window, err error) {
 	where, args := f.condition()
 	key := []any{millis(place.At), place.ID}
@@ -48,7 +48,7 @@ func (r *Reader) Window(ctx context.Context, f Filter, place Place, n int) (w Wi
 	}
 	w.Rows = slices.Concat(newer, older)
 	w.At = min(len(newer), len(w.Rows)-1)
-	// A join on the left with nothing of its right side in the condition isn't made.
+	// SQLite omits a left join whose right side is not used.
 	count := "SELECT count(*) FROM turns t LEFT JOIN sessions s ON s.id = t.session WHERE " + where
 	if w.Total, err = r.number(ctx, count, args); err != nil || len(w.Rows) == 0 {
 		return w, err
@@ -58,7 +58,7 @@ func (r *Reader) Window(ctx context.Context, f Filter, place Place, n int) (w Wi
 	return w, err
 }
 
-// Turn returns the turn at a place; false if it isn't there any more.
+// Turn returns the turn at a place; found is false if it no longer exists.
 func (r *Reader) Turn(ctx context.Context, place Place) (row Row, found bool, err error) {
 	list, err := r.rows(ctx, "SELECT "+rowColumns+" FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id = ? AND t.at = ?", []any{place.ID, millis(place.At)})
 	if err != nil || len(list) == 0 {
@@ -67,7 +67,7 @@ func (r *Reader) Turn(ctx context.Context, place Place) (row Row, found bool, er
 	return list[0], true, nil
 }
 
-// rows reads turns, with what is in other tables.
+// rows reads turns, including their data in other tables.
 func (r *Reader) rows(ctx context.Context, query string, args []any) (list []Row, err error) {
 	list, err = collect(ctx, r.conn, query, args, func(rows scanner, row *Row) error {
 		var at, ended int64

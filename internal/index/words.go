@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// longestWord is how many bytes of a word count.
+// longestWord is the number of bytes of a word that are indexed.
 const longestWord = 40
 
-// span is a word of a text: its place in bytes, and the word in lower case. joined
-// reports that nothing is between it and the word before.
+// span is a word of a text: its position in bytes and the word in lower case. joined is set
+// if the previous word ends where it begins.
 type span struct {
 	start, end int
 	word       string
 	joined     bool
 }
 
-// wordsOf yields the words of a text: runs of letters and digits, identifiers in their
-// parts, and each character by itself of scripts that are written without spaces.
+// wordsOf yields the words of a text: runs of letters and digits, with identifiers split
+// into their parts. In scripts written without spaces each character is a word.
 func wordsOf(text string) iter.Seq[span] {
 	return func(yield func(span) bool) {
-		last := -1 // the end of the word before
+		last := -1 // the end of the previous word
 		for i := 0; i < len(text); {
 			r, size := utf8.DecodeRuneInString(text[i:])
 			if !isWord(r) {
@@ -43,12 +43,12 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
 
-// isAlone reports whether a character is a word by itself.
+// isAlone reports whether a character is a word on its own.
 func isAlone(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// wordEnd returns where the word ends that begins at start with the rune r.
+// wordEnd returns the end of the word that begins at start with the rune r.
 func wordEnd(text string, start int, r rune, size int) int {
 	i := start + size
 	if isAlone(r) {
@@ -71,7 +71,7 @@ func wordEnd(text string, start int, r rune, size int) int {
 	return i
 }
 
-// normal is a text as it is given to FTS5: its words, a space between them.
+// normal returns a text in the form passed to FTS5: its words separated by spaces.
 func normal(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// Writer fills the index. There is one at a time; it is not safe for concurrent use.
+// Writer fills the index. Only one exists at a time. It is not safe for concurrent use.
 type Writer struct {
 	*statements
 
@@ -24,9 +24,9 @@ type Writer struct {
 	db    *sql.DB
 }
 
-// OpenWriter takes the index over for writing, waiting for another writer until ctx ends:
-// ErrBusy then. It continues what a killed writer left, and makes an empty index where
-// there is none that can be used.
+// OpenWriter opens the index for writing. It waits for another writer until ctx ends and
+// then returns ErrBusy. It continues the index of a killed writer, and creates an empty one
+// if there is no usable index.
 func OpenWriter(ctx context.Context, f Files) (*Writer, error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
@@ -46,13 +46,13 @@ func OpenWriter(ctx context.Context, f Files) (*Writer, error) {
 	return w, nil
 }
 
-// take opens the database as it is, or makes it anew.
+// take opens the existing database if it is usable, or creates a new one.
 func (w *Writer) take(ctx context.Context) error {
 	state, err := w.files.state()
 	stamp := w.files.readStamp()
 	if err == nil && (stamp == state || stamp == writing) {
 		err := w.connect(ctx)
-		// It needs the tables of now and, where a writer was killed, to be whole.
+		// It must have the current tables and, after a killed writer, must not be damaged.
 		version, result := 0, "ok"
 		if err == nil {
 			err = w.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
@@ -85,7 +85,8 @@ func (w *Writer) connect(ctx context.Context) error {
 	return nil
 }
 
-// disconnect closes the statements and the connection; what is not committed is rolled back.
+// disconnect closes the statements and the connection, which rolls back an open
+// transaction.
 func (w *Writer) disconnect() error {
 	var failed []error
 	for _, p := range w.prepared {
@@ -102,7 +103,7 @@ func (w *Writer) disconnect() error {
 	return errors.Join(failed...)
 }
 
-// Anew makes an empty database in the place of what is there.
+// Anew replaces the database by an empty one.
 func (w *Writer) Anew(ctx context.Context) error {
 	if err := errors.Join(w.disconnect(), w.files.remove()); err != nil {
 		return err
@@ -110,7 +111,7 @@ func (w *Writer) Anew(ctx context.Context) error {
 	if err := disk.Step("create", w.files.database()); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(w.files.database(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // prompts are in it
+	file, err := os.OpenFile(w.files.database(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // has prompts
 	if err == nil {
 		err = file.Close()
 	}
@@ -123,7 +124,7 @@ func (w *Writer) Anew(ctx context.Context) error {
 	return err
 }
 
-// Commit makes what was put so far visible to readers.
+// Commit makes all data written so far visible to readers.
 func (w *Writer) Commit(ctx context.Context) error {
 	if !w.open {
 		return nil
@@ -142,7 +143,7 @@ func (w *Writer) Commit(ctx context.Context) error {
 		if err = explain(err); !errors.Is(err, ErrBusy) {
 			return fmt.Errorf("commit to the index: %w", err)
 		}
-		select { // SQLite has waited for readers by itself
+		select { // COMMIT has already waited for readers
 		case <-ctx.Done():
 			return errors.Join(ErrBusy, ctx.Err())
 		case <-deadline.C:
@@ -152,7 +153,8 @@ func (w *Writer) Commit(ctx context.Context) error {
 	}
 }
 
-// Close commits, unless something failed before, and gives the index back.
+// Close commits, unless failed is set, closes the database and releases the lock. After an
+// ErrLost it removes the index.
 func (w *Writer) Close(ctx context.Context, failed error) error {
 	defer func() { _ = w.lock.Unlock() }()
 	if failed == nil {
@@ -162,7 +164,7 @@ func (w *Writer) Close(ctx context.Context, failed error) error {
 		if errors.Is(err, ErrLost) {
 			return errors.Join(err, w.files.remove())
 		}
-		return err // the stamp stays: the next writer goes on from the last commit
+		return err // the stamp stays: the next writer continues from the last commit
 	}
 	if err := disk.SyncFiles([]string{w.files.database()}, nil); err != nil {
 		return fmt.Errorf("sync the index: %w", err)
@@ -177,7 +179,7 @@ func (w *Writer) Close(ctx context.Context, failed error) error {
 	return w.files.writeStamp(state)
 }
 
-// Remove removes the index. It waits for a writer until ctx ends.
+// Remove removes the index. It waits for an active writer until ctx ends.
 func Remove(ctx context.Context, f Files) error {
 	if _, err := os.Lstat(f.database()); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -190,14 +192,14 @@ func Remove(ctx context.Context, f Files) error {
 	return f.remove()
 }
 
-// Meta returns a value that was set, empty if there is none.
+// Meta returns the value of a key, "" if it is not set.
 func (w *Writer) Meta(ctx context.Context, key string) (string, error) {
 	var value string
 	_, err := w.row(ctx, "SELECT value FROM meta WHERE key = ?", []any{key}, &value)
 	return value, err
 }
 
-// SetMeta sets a value.
+// SetMeta sets the value of a key.
 func (w *Writer) SetMeta(ctx context.Context, key, value string) error {
 	_, err := w.exec(ctx, "INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
 	return err

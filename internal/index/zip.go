@@ -6,7 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// mostText bounds a text that is decompressed.
+// mostText is the maximum size of a decompressed text.
 const mostText = 1 << 20
 
 func newDecoder() (*zstd.Decoder, error) {

@@ -25,8 +25,8 @@ type call struct {
 // result is the result of a tool call.
 type result = *mcp.CallToolResult
 
-// add adds a tool whose input is an In. Whatever goes wrong in run, a panic
-// too, is the tool's error and not the server's.
+// add adds a tool with input In. An error or a panic in run becomes an error of the tool
+// and does not affect the server.
 func add[In any](to *mcp.Server, t *mcp.Tool, run func(context.Context, call, In) (result, error)) {
 	to.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, _ error) {
 		defer func() {
@@ -48,7 +48,7 @@ func add[In any](to *mcp.Server, t *mcp.Tool, run func(context.Context, call, In
 	})
 }
 
-// decode reads a tool's input, which may be absent.
+// decode parses a tool's input, which may be absent.
 func decode(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func decode(raw json.RawMessage, into any) error {
 	}
 }
 
-// failed returns an error as a tool's result, redacted.
+// failed returns an error, redacted, as a tool's result.
 func failed(err error) result {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: redact.New().Text(err.Error())}}}
 }
@@ -79,7 +79,7 @@ func said(lines ...string) result {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Join(lines, "\n")}}}
 }
 
-// data returns v as a tool's result: as JSON for programs and, as text, for models.
+// data returns v as a tool's result: as JSON for programs and as text for models.
 func data(v any) (result, error) {
 	text, err := encode(v)
 	if err != nil {
@@ -90,7 +90,7 @@ func data(v any) (result, error) {
 	return res, nil
 }
 
-// encode is JSON without the escapes that HTML needs.
+// encode encodes v as JSON without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -101,7 +101,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// in runs do in the repository of a place, and leaves a line in its log.
+// in runs do in the repository of a place, and logs the call there.
 func (s *Server) in(ctx context.Context, c call, at Place, do func(call) (result, error)) (res result, err error) {
 	began := s.Now()
 	if c.project, err = s.Open(ctx, at); err != nil {

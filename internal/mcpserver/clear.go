@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-// hookInput is what Claude Code's hooks hand to a tool: placeholders, which
-// stay as they are where the client doesn't support them.
+// hookInput is the input that Claude Code's hooks pass to a tool. Its values are configured
+// as placeholders, which a client without support for them passes unchanged.
 type hookInput struct {
 	SessionID  string `json:"session_id"`
 	PromptID   string `json:"prompt_id"`
@@ -27,9 +27,8 @@ type hookInput struct {
 	Dir        string `json:"cwd"`
 }
 
-// addHook adds a tool that a hook calls. What goes wrong is logged; the result
-// doesn't have it, as the client would show it to the person as a failure of
-// the clear, which goes on in any case.
+// addHook adds a tool that a hook calls. Errors are logged and not returned: the client
+// would show them as a failure of the clear, which continues in any case.
 func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookInput) (result, error)) {
 	to.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, _ error) {
 		defer func() {
@@ -44,19 +43,19 @@ func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookIn
 			return said(""), nil
 		}
 		for _, v := range []*string{&in.SessionID, &in.PromptID, &in.Transcript, &in.Dir} {
-			if strings.HasPrefix(*v, "${") { // the client has left it as it was
+			if strings.HasPrefix(*v, "${") { // the client has not replaced it
 				*v = ""
 			}
 		}
 		res, err := run(ctx, call{tool: t.Name, request: req}, in)
 		if err != nil {
-			return said(""), nil // it is in the log
+			return said(""), nil // it was logged
 		}
 		return res, nil
 	})
 }
 
-// hooked runs do in the repository that a hook's input is about.
+// hooked runs do in the repository of a hook's input.
 func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Project, savedcontext.Clearing) (result, error)) (result, error) {
 	at := Place{Dir: in.Dir, SessionID: in.SessionID}
 	if at.Dir == "" {
@@ -79,8 +78,8 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 	})
 }
 
-// beforeClear is checkpoint_before_clear: called when the context is about to
-// be cleared, and again with the person's answer.
+// beforeClear implements checkpoint_before_clear. It is called before the context is
+// cleared, and again with the person's answer.
 func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result, error) {
 	return s.hooked(ctx, c, in, func(p *Project, of savedcontext.Clearing) (result, error) {
 		if answer, ok := answerOf(c.request); ok {
@@ -99,8 +98,8 @@ func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result,
 	})
 }
 
-// asking has when the questions before a clear were asked, by session. It distinguishes Esc,
-// which means no, from a question that the client cancels as nobody answers it in time.
+// asking records the times of the questions before a clear, by session. They distinguish
+// Esc, which means no, from a question that the client cancels after a timeout.
 type asking struct {
 	mu    sync.Mutex
 	since map[string]time.Time
@@ -115,8 +114,8 @@ func (a *asking) begin(session string, at time.Time) {
 	a.since[session] = at
 }
 
-// cancelled reports whether the person cancelled the question: the answer is a cancellation
-// from before the time that the client gives for it.
+// cancelled reports whether the person cancelled the question, that is, whether the answer
+// is a cancellation before the client's timeout.
 func (a *asking) cancelled(req *mcp.CallToolRequest, session string, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,11 +125,11 @@ func (a *asking) cancelled(req *mcp.CallToolRequest, session string, now time.Ti
 	return ok && given != nil && given.Action == "cancel" && asked && now.Sub(at) < answerTime
 }
 
-// answerTime is somewhat less than the time that the installed hook gives for an answer.
+// answerTime is a little less than the timeout of the installed hook for an answer.
 const answerTime = 40 * time.Second
 
-// question is the text of the dialog before a clear. It has no number of files if none
-// changed.
+// question returns the text of the dialog before a clear. It omits the number of files if
+// none changed.
 func question(u savedcontext.Unsaved, now time.Time) string {
 	changed := ""
 	switch u.Files {
@@ -147,8 +146,8 @@ func question(u savedcontext.Unsaved, now time.Time) string {
 	return "Save this session's context before clearing?\n" + changed + last
 }
 
-// afterClear is checkpoint_after_clear: called when a session begins after a
-// clear, and again with the person's answer. It returns what the hook adds to
+// afterClear implements checkpoint_after_clear. It is called when a session begins after a
+// clear, and again with the person's answer. Its result is the text that the hook adds to
 // the context.
 func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, error) {
 	return s.hooked(ctx, c, in, func(p *Project, of savedcontext.Clearing) (result, error) {
@@ -166,7 +165,7 @@ func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, 
 			if len(r.Brief.Parts) == 0 {
 				return said(""), nil
 			}
-			// What a SessionStart hook prints to add a brief.
+			// The output of a SessionStart hook that adds a brief.
 			text, err := encode(map[string]any{
 				"systemMessage":      r.Brief.Message,
 				"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": r.Brief.Parts[0]},
@@ -183,11 +182,11 @@ func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, 
 	})
 }
 
-// questionID names the question in a tool's answer.
+// questionID identifies the question in a tool's result.
 const questionID = "answer"
 
-// ask lets the client put a question that is answered with a key: the form has
-// no fields. The tool is called again with the answer.
+// ask returns a result that lets the client ask a question answered by a single key: the
+// form has no fields. The client calls the tool again with the answer.
 func ask(text string) result {
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{questionID: &mcp.ElicitParams{
 		Message: text, RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
@@ -200,7 +199,7 @@ func canAsk(req *mcp.CallToolRequest) bool {
 	return able != nil && able.Elicitation != nil && (able.Elicitation.Form != nil || able.Elicitation.URL == nil)
 }
 
-// answerOf returns the person's answer, if this call has it.
+// answerOf returns the person's answer; the result is false if the call has none.
 func answerOf(req *mcp.CallToolRequest) (savedcontext.ClearAnswer, bool) {
 	given, ok := req.Params.InputResponses[questionID].(*mcp.ElicitResult)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// configureInput is the input of checkpoint_configure; what is absent stays.
-// The settings check whether a value is allowed.
+// configureInput is the input of checkpoint_configure. Absent values are not changed.
+// Package settings validates the others.
 type configureInput struct {
 	OnClear   any `json:"auto_checkpoint_on_clear"`
 	OnStart   any `json:"auto_resume_on_start"`
@@ -23,12 +23,12 @@ type configureInput struct {
 type configured struct {
 	Success bool            `json:"success"`
 	Config  effectiveConfig `json:"config"`
-	// Note describes which of the values were not given by the user's own settings,
-	// though they were to be changed there.
+	// Note describes the changed values that have no effect because another layer overrides
+	// the user's settings.
 	Note string `json:"note,omitempty"`
 }
 
-// effectiveConfig are the values in force.
+// effectiveConfig holds the effective values.
 type effectiveConfig struct {
 	OnClear   any  `json:"auto_checkpoint_on_clear"`
 	OnStart   any  `json:"auto_resume_on_start"`
@@ -36,7 +36,7 @@ type effectiveConfig struct {
 	Verify    bool `json:"verify_before_clear"`
 }
 
-// configure is checkpoint_configure.
+// configure implements checkpoint_configure.
 func (s *Server) configure(_ context.Context, _ call, in configureInput) (result, error) {
 	if f, ok := in.Threshold.(float64); ok && f == math.Trunc(f) && math.Abs(f) < math.MaxInt32 {
 		in.Threshold = int(f)
@@ -55,7 +55,7 @@ func (s *Server) configure(_ context.Context, _ call, in configureInput) (result
 	for _, c := range changes {
 		keys = append(keys, c.Key)
 	}
-	var parts []string // the layers that decide in the user's stead
+	var parts []string // the layers that override the user's
 	for _, o := range now.Overrides(settings.User, keys...) {
 		by := o.Source.Layer.String()
 		if o.Source.Name != "" {

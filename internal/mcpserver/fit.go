@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	// clientTokens is what Claude Code takes as one result unless configured otherwise.
+	// clientTokens is the default maximum of one result in Claude Code.
 	clientTokens = 25000
-	// maxNamed is how many left out files an answer names.
+	// maxNamed is the maximum number of omitted files that a result names.
 	maxNamed = 20
-	// What is left of lists and texts if nothing else helps.
+	// The maximum sizes of lists and texts after the last step of shortening.
 	fewItems = 10
 	fewBytes = 300
 )
 
-// fitted is a checkpoint of which something may be left out.
+// fitted is a checkpoint with parts omitted if necessary.
 type fitted struct {
-	// Message is what a person is shown of it, if that is the point of the result:
-	// of an answer with fields a client may show nothing else.
+	// Message is the text for the person, if the result is for them. A client may show only
+	// this field of a structured result.
 	Message string `json:"message,omitempty"`
 
 	recall.Checkpoint
 
-	// LeftOut describes what is missing, for want of room, and where it is.
+	// LeftOut describes the parts omitted for lack of room and where to find them.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// withoutContents is the checkpoint without the contents of its files. Those of
-// c stay.
+// withoutContents returns a copy of the checkpoint without the contents of its files. It
+// does not modify c.
 func withoutContents(c recall.Checkpoint) recall.Checkpoint {
 	c.State.Files = maps.Clone(c.State.Files)
 	for path, f := range c.State.Files {
@@ -43,8 +43,8 @@ func withoutContents(c recall.Checkpoint) recall.Checkpoint {
 	return c
 }
 
-// limit is how many tokens an answer may have, with a tenth for what the client
-// counts otherwise.
+// limit returns the maximum number of tokens of a result. It reserves a tenth for
+// differences from the client's count.
 func (s *Server) limit() int {
 	limit := s.Tokens
 	if limit <= 0 {
@@ -53,7 +53,7 @@ func (s *Server) limit() int {
 	return limit - limit/10 //nolint:mnd // a tenth
 }
 
-// tokens is the size of v as JSON.
+// tokens returns the size of v as JSON in tokens.
 func tokens(v any) int {
 	text, err := encode(v)
 	if err != nil {
@@ -62,8 +62,9 @@ func tokens(v any) int {
 	return brief.CountTokens(string(text))
 }
 
-// fit is as much of a checkpoint as limit tokens have room for: the contents of as many
-// files as possible, the smallest first, and the rest whole if there is any way.
+// fit returns as much of a checkpoint as fits into limit tokens: everything except
+// contents, shortened only if necessary, and the contents of as many files as possible, the
+// smallest first.
 func fit(c recall.Checkpoint, message string, limit int) fitted {
 	out := fitted{Message: message, Checkpoint: withoutContents(c)}
 	for _, shorten := range []func(*fitted) string{noCompaction, noOutlines, noReading, fewFiles, shortLists} {
@@ -77,12 +78,12 @@ func fit(c recall.Checkpoint, message string, limit int) fitted {
 			}
 		}
 	}
-	// The contents that there is room for, and the names of the others.
+	// Add the contents that fit, and the names of the other files.
 	paths := slices.SortedFunc(maps.Keys(out.State.Files), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(c.State.Files[a].Content), len(c.State.Files[b].Content)), cmp.Compare(a, b))
 	})
 	var left []string
-	room := limit - tokens(out) - (maxNamed+1)*len(out.ID) // the names need some
+	room := limit - tokens(out) - (maxNamed+1)*len(out.ID) // less some for the names
 	for _, path := range paths {
 		f := c.State.Files[path]
 		if f.Content == "" {
@@ -109,8 +110,8 @@ func fit(c recall.Checkpoint, message string, limit int) fitted {
 	return out
 }
 
-// The steps of shortening. Each returns what it left out, nothing if there is
-// no more of it.
+// The steps of shortening. Each returns a description of the part that it omitted, or "" if
+// there was nothing to omit.
 
 func noCompaction(out *fitted) string {
 	if out.Compaction == "" {
@@ -142,7 +143,7 @@ func noReading(out *fitted) string {
 	return "commands, files_read: `entire recall show " + out.ID + "`"
 }
 
-// fewFiles halves the files, those that were changed last stay.
+// fewFiles halves the number of files. It keeps those changed last.
 func fewFiles(out *fitted) string {
 	files := out.State.Files
 	if len(files) == 0 {
@@ -157,7 +158,7 @@ func fewFiles(out *fitted) string {
 	return "some of the files: `entire recall show " + out.ID + " --json`"
 }
 
-// shortLists cuts every list and text, once.
+// shortLists cuts every list and text. It does so only once.
 func shortLists(out *fitted) string {
 	const what = "the rest of lists and texts: `entire recall show "
 	told := what + out.ID + "`"
@@ -181,7 +182,7 @@ func shortLists(out *fitted) string {
 	return told
 }
 
-// short is the beginning of a text.
+// short returns the beginning of a text.
 func short(text string) string {
 	if len(text) <= fewBytes {
 		return text

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// historyTokens is the budget of an answer about the history: what does not fit is left
-	// out, from the end.
+	// historyTokens is the maximum size of a result about the history in tokens. Turns at
+	// the end that do not fit are omitted.
 	historyTokens = 1500
-	// historyPrompt is how many bytes of a prompt, historyText how many of a command are
-	// in an answer.
+	// historyPrompt and historyText are the maximum lengths of a prompt and of a command in
+	// a result, in bytes.
 	historyPrompt = 160
 	historyText   = 200
-	// Limits of how many turns an answer has.
+	// The limits of the number of turns in a result.
 	searchLimit     = 5
 	logLimit        = 10
 	maxHistoryLimit = 30
 )
 
-// historyInput is what both tools take.
+// historyInput is the common input of both tools.
 type historyInput struct {
 	Limit  *int     `json:"limit"`
 	File   string   `json:"file"`
@@ -53,15 +53,15 @@ type historyLogInput struct {
 	Commands    bool   `json:"commands"`
 }
 
-// histories is the result of both.
+// histories is the result of both tools.
 type histories struct {
 	Turns []historyTurn `json:"turns"`
-	// More reports whether there are more, or some that did not fit.
+	// More reports whether there are more turns, including those that did not fit.
 	More    bool              `json:"more"`
 	Instead map[string]string `json:"instead,omitempty"`
 }
 
-// historyTurn is a turn in few words.
+// historyTurn is a short description of a turn.
 type historyTurn struct {
 	When       string   `json:"when,omitempty"`
 	Prompt     string   `json:"prompt"`
@@ -75,7 +75,7 @@ type historyTurn struct {
 	Commit     string   `json:"commit,omitempty"`
 }
 
-// filter returns the filter of an input, and its limit.
+// filter returns the filter and the limit of an input.
 func (in *historyInput) filter(now time.Time, limit int) (index.Filter, int, error) {
 	f := index.Filter{File: in.File, Branch: in.Branch, Tool: in.Tool, Failed: in.Failed}
 	if in.Hours != nil {
@@ -93,7 +93,7 @@ func (in *historyInput) filter(now time.Time, limit int) (index.Filter, int, err
 	return f, limit, nil
 }
 
-// historySearch is history_search.
+// historySearch implements history_search.
 func (s *Server) historySearch(ctx context.Context, c call, in historySearchInput) (result, error) {
 	f, limit, err := in.filter(s.Now(), searchLimit)
 	switch {
@@ -128,7 +128,7 @@ func (s *Server) historySearch(ctx context.Context, c call, in historySearchInpu
 	})
 }
 
-// historyLog is history_log.
+// historyLog implements history_log.
 func (s *Server) historyLog(ctx context.Context, c call, in historyLogInput) (result, error) {
 	f, limit, err := in.filter(s.Now(), logLimit)
 	if err != nil {
@@ -154,7 +154,8 @@ func (s *Server) historyLog(ctx context.Context, c call, in historyLogInput) (re
 	})
 }
 
-// commandsOf are the commands of a turn, each with how it ended.
+// commandsOf returns the commands of a turn with their outcomes, only the failed ones if
+// failed is set.
 func commandsOf(ctx context.Context, r *index.Reader, turn int64, failed bool) (list []string, err error) {
 	calls, err := r.Calls(ctx, turn, false)
 	for _, c := range calls {
@@ -170,7 +171,7 @@ func commandsOf(ctx context.Context, r *index.Reader, turn int64, failed bool) (
 	return list, err
 }
 
-// turnOf returns what a result has of a turn.
+// turnOf returns the description of a turn for a result.
 func turnOf(r *index.Row, now time.Time) historyTurn {
 	const digits = 10
 	t := historyTurn{Prompt: shortLine(r.Prompt, historyPrompt), Branch: r.Branch, Session: r.Session}
@@ -189,7 +190,7 @@ func turnOf(r *index.Row, now time.Time) historyTurn {
 	return t
 }
 
-// shortLine is the beginning of a text in one line.
+// shortLine returns the beginning of a text as one line.
 func shortLine(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= most {
@@ -198,8 +199,8 @@ func shortLine(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
-// history asks the index of the repository of a call, and returns as many of the turns as
-// the budget has room for.
+// history queries the index of the call's repository, and returns as many of the turns as
+// fit into historyTokens.
 func (s *Server) history(ctx context.Context, c call, ask func(*index.Reader) (histories, error)) (result, error) {
 	return s.here(ctx, c, "", func(c call, _ string) (_ result, err error) {
 		r, err := c.project.History(ctx)
@@ -214,7 +215,7 @@ func (s *Server) history(ctx context.Context, c call, ask func(*index.Reader) (h
 		for tokens(out) > historyTokens && len(out.Turns) > 0 {
 			last := &out.Turns[len(out.Turns)-1]
 			out.More = true
-			if len(out.Turns) == 1 && len(last.Commands) > 0 { // of one turn the last commands are left out
+			if len(out.Turns) == 1 && len(last.Commands) > 0 { // omit the last commands of a single turn
 				last.Commands = last.Commands[:len(last.Commands)-1]
 				continue
 			}

@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	// maxPath and maxRev bound what names a file and a revision, in bytes.
+	// maxPath and maxRev limit the names of a file and of a revision, in bytes.
 	maxPath, maxRev = 4096, 256
-	// maxRuns is how many groups of lines an answer has at most.
+	// maxRuns is the maximum number of runs in a result.
 	maxRuns = 500
-	// whyText is how many bytes of a prompt and of what was said history_why returns, whyActs
-	// how many commands.
+	// whyText is the maximum length of each text that history_why returns, in bytes,
+	// whyActs the maximum number of commands.
 	whyText, whyActs = 1200, 10
-	// leastText is the length below which a text is not cut any more.
+	// leastText is the length below which a text is not cut further.
 	leastText = 40
 )
 
-// Lines names lines of a file. They count from 1.
+// Lines identifies lines of a file. They count from 1.
 type Lines struct {
-	// Rev is empty for the file of the worktree. Path is from its root.
+	// Rev is empty for the file in the worktree. Path is relative to the worktree's root.
 	Rev, Path string
-	// First is 0 for the file's first line, Last for its last.
+	// First is 0 for the file's first line, Last is 0 for its last.
 	First, Last int
 }
 
-// Question names lines, or a commit, or a text.
+// Question identifies lines, a commit or a text.
 type Question struct {
 	Lines
 
 	Commit, Text string
 }
 
-// Writer is who wrote lines, and what is known of why. What isn't known is empty.
+// Writer is the author of lines with the origin of the lines. Unknown fields are empty.
 type Writer struct {
-	// Kind is agent, person or unknown; Name the agent's or the person's.
+	// Kind is agent, person or unknown. Name is the name of the agent or person.
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"`
 	// Subagent is the kind of a subagent, or its id.
 	Subagent string `json:"subagent,omitempty"`
-	// Derived reports that the text of an edit names the author, and no record.
+	// Derived is set if the author was derived from the text of an edit and not recorded.
 	Derived bool `json:"derived,omitempty"`
 	// Prompt is the title of the turn.
 	Prompt string `json:"prompt,omitempty"`
-	// Commit and Subject are empty where the lines aren't committed.
+	// Commit and Subject are empty if the lines aren't committed.
 	Commit      string `json:"commit,omitempty"`
 	Subject     string `json:"subject,omitempty"`
 	When        string `json:"when,omitempty"`
@@ -56,41 +56,41 @@ type Writer struct {
 	Checkpoint  string `json:"checkpoint,omitempty"`
 }
 
-// Run is lines that follow one another and are of one writer. Runs of the same writer share it.
+// Run is a range of lines by one writer. Runs of the same writer share the pointer.
 type Run struct {
 	First, Last int
 	Writer      *Writer
 }
 
-// Act is a use of a tool.
+// Act is a tool call.
 type Act struct {
 	Tool   string `json:"tool"`
 	Text   string `json:"text"`
 	Failed bool   `json:"failed"`
-	// Guessed reports that nothing records that it was this one.
+	// Guessed is set if the call was inferred and not recorded.
 	Guessed bool `json:"guessed,omitempty"`
 }
 
-// Reason is what led to lines, or to a commit.
+// Reason describes the origin of lines or of a commit.
 type Reason struct {
 	Path string `json:"path,omitempty"`
 	Line int    `json:"line,omitempty"`
 	End  int    `json:"end,omitempty"`
-	// Text is that of the first line.
+	// Text is the text of the first line.
 	Text   string `json:"text,omitempty"`
 	Writer Writer `json:"author"`
-	// Others is how many more authors the lines have.
+	// Others is the number of further authors of the lines.
 	Others int    `json:"others,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
 	Said   string `json:"said,omitempty"`
 	Edit   *Act   `json:"edit,omitempty"`
 	After  []Act  `json:"after"`
-	// More reports that some commands or a part of a text did not fit.
+	// More is set if some commands or a part of a text did not fit.
 	More   bool   `json:"more"`
 	Resume string `json:"resume,omitempty"`
 }
 
-// check returns an error for lines that can't be.
+// check returns an error for invalid lines.
 func (l Lines) check() error {
 	switch {
 	case l.Path == "":
@@ -105,7 +105,7 @@ func (l Lines) check() error {
 	return checkRev("rev", l.Rev)
 }
 
-// checkRev returns an error for a text that no revision is called.
+// checkRev returns an error for a text that can't be the name of a revision.
 func checkRev(field, rev string) error {
 	if strings.HasPrefix(rev, "-") || len(rev) > maxRev || strings.ContainsFunc(rev, func(c rune) bool { return c <= ' ' || c == 0x7f }) { //nolint:mnd // DEL
 		return fmt.Errorf("%s is %.40q, allowed: a revision as git names it", field, rev)
@@ -113,7 +113,7 @@ func checkRev(field, rev string) error {
 	return nil
 }
 
-// lineNumber returns a number of a line; 0 if there is none.
+// lineNumber returns a line number, 0 if n is nil.
 func lineNumber(field string, n *int) (int, error) {
 	const most = 10_000_000
 	switch {
@@ -142,14 +142,14 @@ type blamed struct {
 	Next int `json:"next,omitempty"`
 }
 
-// blamedLines is all lines of a writer.
+// blamedLines holds all lines of a writer.
 type blamedLines struct {
 	Lines string `json:"lines"`
 
 	*Writer
 }
 
-// historyBlame is history_blame.
+// historyBlame implements history_blame.
 func (s *Server) historyBlame(ctx context.Context, c call, in historyBlameInput) (result, error) {
 	first, errFirst := lineNumber("start", in.Start)
 	last, errLast := lineNumber("end", in.End)
@@ -173,7 +173,7 @@ func (s *Server) historyBlame(ctx context.Context, c call, in historyBlameInput)
 	})
 }
 
-// blamedOf is the first n runs, those of one writer together.
+// blamedOf returns the first n runs, grouped by writer.
 func blamedOf(of Lines, runs []Run, n int) blamed {
 	out := blamed{Path: shortLine(of.Path, historyText), Rev: of.Rev, Authors: []blamedLines{}}
 	places := map[*Writer]int{}
@@ -215,7 +215,7 @@ type historyWhyInput struct {
 	Text   string `json:"text"`
 }
 
-// question returns what the input asks, an error if that isn't one thing.
+// question returns the question of the input, or an error if it does not ask exactly one.
 func (in *historyWhyInput) question() (q Question, err error) {
 	named := 0
 	for _, given := range []bool{in.File != "" || in.Line != nil || in.End != nil, in.Commit != "", in.Text != ""} {
@@ -246,7 +246,7 @@ func (in *historyWhyInput) question() (q Question, err error) {
 	return q, errors.Join(errFirst, errLast, q.check())
 }
 
-// historyWhy is history_why.
+// historyWhy implements history_why.
 func (s *Server) historyWhy(ctx context.Context, c call, in historyWhyInput) (result, error) {
 	q, err := in.question()
 	if err != nil {
@@ -262,8 +262,8 @@ func (s *Server) historyWhy(ctx context.Context, c call, in historyWhyInput) (re
 	})
 }
 
-// fit cuts a reason to the budget: the last commands are left out first, then the longest text
-// is halved.
+// fit cuts a reason to historyTokens. It first omits the last commands, then halves the
+// longest text.
 func (out *Reason) fit() {
 	shortWriter(&out.Writer)
 	out.Path = shortLine(out.Path, historyText)

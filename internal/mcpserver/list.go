@@ -14,7 +14,7 @@ import (
 const (
 	defaultLimit = 20
 	maxLimit     = 100
-	// maxQuery bounds a search, in bytes.
+	// maxQuery is the maximum length of a query, in bytes.
 	maxQuery = 1 << 10
 )
 
@@ -30,20 +30,20 @@ type searchInput struct {
 	Limit *int   `json:"limit"`
 }
 
-// listed is the result of both.
+// listed is the result of both tools.
 type listed struct {
 	Checkpoints []listedEntry `json:"checkpoints"`
-	// More reports whether there are more than the limit.
+	// More reports whether there are more checkpoints than the limit.
 	More bool `json:"more"`
 }
 
 type listedEntry struct {
 	contextstore.Entry
 
-	Saved string `json:"saved"` // how long ago
+	Saved string `json:"saved"` // age in words
 }
 
-// list is checkpoint_list.
+// list implements checkpoint_list.
 func (s *Server) list(ctx context.Context, c call, in listInput) (result, error) {
 	limit, err := checkLimit(in.Limit)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) list(ctx context.Context, c call, in listInput) (result, error)
 	})
 }
 
-// search is checkpoint_search.
+// search implements checkpoint_search.
 func (s *Server) search(ctx context.Context, c call, in searchInput) (result, error) {
 	limit, err := checkLimit(in.Limit)
 	switch {
@@ -85,7 +85,7 @@ func checkLimit(limit *int) (int, error) {
 	}
 }
 
-// entries returns what the filter selects.
+// entries returns the checkpoints that the filter selects.
 func entries(ctx context.Context, store Store, f contextstore.Filter, now time.Time) (result, error) {
 	limit := f.Limit
 	f.Limit++

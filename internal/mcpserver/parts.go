@@ -14,9 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-// The tokens of the parts of a checkpoint that checkpoint_resume returns.
+// The maximum tokens of parts of a checkpoint in a result of checkpoint_resume.
 const (
-	partTokens    = 4000 // unless the input has another number
+	partTokens    = 4000 // the default
 	minPartTokens = 200
 )
 
@@ -25,7 +25,7 @@ func (in resumeInput) isPart() bool {
 	return len(in.Sections) > 0 || in.File != "" || in.Decision != ""
 }
 
-// check returns an error for an input that can't be used.
+// check returns an error for an invalid input.
 func (in resumeInput) check(limit int) error {
 	named := 0
 	for _, given := range []bool{in.Level != "", len(in.Sections) > 0, in.File != "", in.Decision != ""} {
@@ -49,9 +49,9 @@ func (in resumeInput) check(limit int) error {
 	return savedcontext.CheckSections(in.Sections)
 }
 
-// resumePart returns the requested parts of a checkpoint, within the tokens of the input, of
-// which limit are the most: sections of the brief with an empty line between them, the decisions
-// that have all of the words, whole, or a file.
+// resumePart returns the requested parts of a checkpoint: sections of the brief separated
+// by empty lines, the complete decisions that have all requested words, or a file. The size
+// is limited to the tokens of the input, at most limit.
 func resumePart(ctx context.Context, p *Project, id string, in resumeInput, limit int) (result, error) {
 	limit = min(cmp.Or(in.MaxTokens, partTokens), limit)
 	if len(in.Sections) > 0 {
@@ -90,7 +90,7 @@ func resumePart(ctx context.Context, p *Project, id string, in resumeInput, limi
 	return resumeFile(ctx, p, c, in.File, limit)
 }
 
-// resumeFile returns the content of a file as it is stored.
+// resumeFile returns the stored content of a file.
 func resumeFile(ctx context.Context, p *Project, c recall.Checkpoint, path string, limit int) (result, error) {
 	f, found := c.State.Files[path]
 	if !found {
@@ -115,8 +115,8 @@ func resumeFile(ctx context.Context, p *Project, c recall.Checkpoint, path strin
 	return said(fmt.Sprintf("%s (%s), as it was saved:\n%s", path, f.Change, text)), nil
 }
 
-// firstLines returns the lines of a text that fit into limit tokens; rest describes how to
-// get the others.
+// firstLines returns the first lines of a text that fit into limit tokens; rest describes
+// how to get the rest.
 func firstLines(text string, limit int, rest string) string {
 	if brief.CountTokens(text) <= limit {
 		return text

@@ -31,7 +31,7 @@ type resumeInput struct {
 	MaxTokens int      `json:"max_tokens"`
 }
 
-// resume is checkpoint_resume.
+// resume implements checkpoint_resume.
 func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, error) {
 	if err := in.check(s.limit()); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 		p, id := c.project, strings.TrimSpace(in.ID)
 		if id != "" {
 			id, err = p.Store.Find(ctx, id)
-		} else { // the checkpoint with which a new session would begin
+		} else { // the checkpoint that a new session would get
 			var r savedcontext.Recalled
 			r, err = p.Work.Recall(ctx, "", brief.Notice)
 			id = r.Checkpoint.ID
@@ -56,7 +56,7 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 		default:
 			res, err = resumeContext(ctx, p, id)
 		}
-		switch { // what can be done about an error
+		switch { // add a hint to the error
 		case errors.Is(err, recall.ErrNotFound):
 			err = fmt.Errorf("%w: checkpoint_list shows those that there are, checkpoint_save makes one", err)
 		case errors.Is(err, recall.ErrAmbiguous):
@@ -68,7 +68,7 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 	})
 }
 
-// resumeSummary returns the task and the steps.
+// resumeSummary returns the summary, the task and the next steps.
 func resumeSummary(ctx context.Context, p *Project, id string, now time.Time) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err != nil {
@@ -90,7 +90,7 @@ func resumeSummary(ctx context.Context, p *Project, id string, now time.Time) (r
 	return said(lines...), nil
 }
 
-// resumeContext returns what a session would begin with, without files.
+// resumeContext returns the first part of the brief that a new session would get.
 func resumeContext(ctx context.Context, p *Project, id string) (result, error) {
 	r, err := p.Work.Recall(ctx, id, brief.Full)
 	if err != nil {
@@ -102,7 +102,7 @@ func resumeContext(ctx context.Context, p *Project, id string) (result, error) {
 	return said(r.Brief.Parts[0]), nil
 }
 
-// resumeFull returns all of a checkpoint that limit tokens have room for.
+// resumeFull returns as much of a checkpoint as fits into limit tokens.
 func resumeFull(ctx context.Context, p *Project, id string, limit int) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err == nil {

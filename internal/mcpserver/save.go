@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-// Bounds of what a save may be given.
+// The limits of the input of a save: bytes, and for maxTags the number of tags.
 const (
 	maxSummary     = 1 << 10
 	maxDescription = 16 << 10
@@ -26,8 +26,8 @@ type saveInput struct {
 	SessionID   string      `json:"session_id"`
 }
 
-// save is checkpoint_save. It returns what was captured in words, and the
-// checkpoint without the contents of files.
+// save implements checkpoint_save. It returns a receipt and the checkpoint without the
+// contents of files.
 func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error) {
 	switch in.Mode {
 	case "", recall.StatefulMode, recall.SummaryMode:

@@ -17,31 +17,31 @@ import (
 )
 
 const (
-	// callTime bounds a call, and graceTime how long a server whose client is gone waits
-	// for those that run.
+	// callTime is the maximum duration of a call. graceTime is the time that a server waits
+	// for running calls after its client has exited.
 	callTime  = 30 * time.Second
 	graceTime = time.Second
-	// watchTime is how often the client is searched for.
+	// watchTime is the interval of checks for the client's process.
 	watchTime = time.Second
 )
 
 // Server serves one client.
 type Server struct {
-	// Open opens the repository of a place if recording is on there. The text
-	// of its error is shown to the agent.
+	// Open opens the repository of a place if recording is enabled there. The text of its
+	// error is shown to the agent.
 	Open func(ctx context.Context, at Place) (*Project, error)
-	// Configure changes the user's settings, if there is something to change, and
-	// returns those in force in a folder.
+	// Configure applies changes, if any, to the user's settings, and returns the effective
+	// settings of a folder.
 	Configure func(dir string, changes []settings.Change) (settings.Settings, error)
-	// Dir is the folder that the client works in, Session the session that it was
-	// in when it started this server, empty if unknown.
+	// Dir is the client's working directory, Session its session when it started this
+	// server, empty if unknown.
 	Dir, Session string
 	// Parent is the process that started this one.
 	Parent func() int
-	// Above are the processes that this one runs in, the nearest first: one of
-	// them is the agent's.
+	// Above returns the ancestors of this process, the nearest first. One of them is the
+	// agent.
 	Above func() []session.Process
-	// Tokens is how much the client accepts as one result, 0 for its default.
+	// Tokens is the maximum size of one result that the client accepts, 0 for its default.
 	Tokens  int
 	Version string
 	Now     func() time.Time
@@ -49,30 +49,31 @@ type Server struct {
 	asking asking
 }
 
-// Place is where a call belongs: a folder, and a session if it is known.
+// Place is the origin of a call: a folder, and a session if known.
 type Place struct{ Dir, SessionID string }
 
 // Project is a repository, opened for one call.
 type Project struct {
-	// Root is the worktree's.
+	// Root is the root of the worktree.
 	Root     string
 	Work     Work
 	Store    Store
 	Sessions Sessions
 	Settings settings.Recall
-	// History opens the index of turns, filled with what is new.
+	// History updates and opens the index of turns.
 	History func(ctx context.Context) (*index.Reader, error)
-	// Blame finds who wrote lines, in their order; Why what led to some. A path outside of the
-	// worktree is an error.
+	// Blame returns the writers of lines, in their order. Why returns the origin of lines
+	// or of a commit. A path outside of the worktree is an error.
 	Blame func(ctx context.Context, lines Lines) ([]Run, error)
 	Why   func(ctx context.Context, q Question) (Reason, error)
-	// CheckTranscript refuses a path that can't be a transcript of the session's.
+	// CheckTranscript returns an error for a path that can't be a transcript of the
+	// session.
 	CheckTranscript func(sessionID, path string) error
 	Log             *slog.Logger
 	Close           func() error
 }
 
-// Work is what a strategy.Recorder does.
+// Work is the part of package savedcontext that the tools use.
 type Work interface { //nolint:interfacebloat // one method for each tool
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
@@ -82,7 +83,7 @@ type Work interface { //nolint:interfacebloat // one method for each tool
 	AfterClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error)
 }
 
-// Store is what a recall.Store does.
+// Store is implemented by contextstore.Store.
 type Store interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
@@ -90,7 +91,7 @@ type Store interface {
 	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 }
 
-// Sessions are the sessions of a repository that have not ended for good.
+// Sessions is implemented by session.Store.
 type Sessions interface {
 	Pending() ([]*session.State, []error)
 }
@@ -103,8 +104,8 @@ const instructions = `Context checkpoints: the state of the work in this reposit
 	`history_search and history_log: what was asked, done and changed in any turn of any session here. ` +
 	`history_blame and history_why: who wrote the lines of a file, and what led to them.`
 
-// Run serves the client at the other end of the streams until it closes its
-// end, or is gone, or ctx ends; none of these is an error.
+// Run serves the client at the other end of the streams until it closes its end, its
+// process exits, or ctx ends. None of these is an error.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +118,7 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	case <-ctx.Done():
 		grace := time.NewTimer(graceTime)
 		defer grace.Stop()
-		select { // a call that doesn't heed its context must not keep the process
+		select { // a call that ignores its context must not keep the process alive
 		case err = <-ended:
 		case <-grace.C:
 		}
@@ -128,8 +129,8 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// watch calls gone when the process that started the server is gone, though another
-// process may still have the other end of its standard input.
+// watch calls gone when the process that started the server has exited, even if another
+// process still holds the other end of standard input.
 func watch(ctx context.Context, current func() int, gone context.CancelFunc) {
 	parent := current()
 	tick := time.NewTicker(watchTime)

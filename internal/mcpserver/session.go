@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// here runs do for a call of the model, in the worktree and for the session
-// that it comes from; named is the session that the call itself names, if any.
+// here runs do for a call of the model, in the worktree and for the session of its caller.
+// named is the session that the call itself names, if any.
 func (s *Server) here(ctx context.Context, c call, named string, do func(call, string) (result, error)) (result, error) {
 	at, err := s.caller(ctx, named)
 	if err != nil {
@@ -19,9 +19,9 @@ func (s *Server) here(ctx context.Context, c call, named string, do func(call, s
 	return s.in(ctx, c, at, func(c call) (result, error) { return do(c, at.SessionID) })
 }
 
-// caller is where a call of the model comes from: the session in the agent's
-// process that started this server, the last one if it had several; else the one
-// that the environment names; else it is not known, and the folder decides.
+// caller returns the origin of a call of the model: the session of the agent process that
+// started this server, the most recent one if there are several; else the session named by
+// the environment; else only the folder.
 func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 	at := Place{Dir: s.Dir, SessionID: named}
 	if named != "" {
@@ -34,7 +34,7 @@ func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 	if err != nil {
 		return at, err
 	}
-	states, _ := p.Sessions.Pending() // a state that can't be read is the hooks' to report
+	states, _ := p.Sessions.Pending() // hooks report unreadable states
 	var last, given *session.State
 	for _, of := range states {
 		switch {
@@ -54,7 +54,7 @@ func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 	return at, p.Close()
 }
 
-// activity is when something last happened in a session.
+// activity returns the time of the last activity of a session.
 func activity(of *session.State) time.Time {
 	if of.LastInteraction != nil {
 		return *of.LastInteraction

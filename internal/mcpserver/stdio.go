@@ -14,24 +14,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine bounds a message.
+// maxLine is the maximum size of a message in bytes.
 const maxLine = 16 << 20
 
-// stdio is the transport: a JSON-RPC message on each line. Unlike the library's
-// own, it returns what is no message with an error and goes on with the next
-// line.
+// stdio is the transport: a JSON-RPC message on each line. Unlike the library's own, it
+// responds to an invalid line with an error and continues with the next line.
 type stdio struct {
 	in  io.Reader
 	out io.Writer
 }
 
-// Connect begins to read.
+// Connect starts reading.
 func (t *stdio) Connect(context.Context) (mcp.Connection, error) { //nolint:ireturn // as the library calls it
 	c := &connection{
 		out: t.out, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), answered: make(chan struct{}, 1),
 		open: map[jsonrpc.ID]struct{}{},
 	}
-	go c.read(bufio.NewReader(t.in)) // left behind when the connection is closed: the stream can't be woken
+	go c.read(bufio.NewReader(t.in)) // outlives a closed connection: a blocked read can't be interrupted
 	return c, nil
 }
 
@@ -40,14 +39,14 @@ type connection struct {
 	messages chan jsonrpc.Message // closed when the stream ends
 	closed   chan struct{}
 	once     sync.Once
-	answered chan struct{} // the client may have been waiting for the last response
+	answered chan struct{} // signals Read after a response was written
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards out and open
 	out  io.Writer
-	open map[jsonrpc.ID]struct{} // calls that have no answer yet; of two with one id only one gets it
+	open map[jsonrpc.ID]struct{} // calls without a response; two with the same id count once
 }
 
-// read hands on messages until the stream ends.
+// read passes on messages until the stream ends.
 func (c *connection) read(in *bufio.Reader) {
 	defer close(c.messages)
 	for {
@@ -63,7 +62,8 @@ func (c *connection) read(in *bufio.Reader) {
 	}
 }
 
-// take hands on the messages of a line; false if nobody takes them any more.
+// take passes on the messages of a line, or responds to an invalid one. It returns false if
+// the connection is closed or can't be written.
 func (c *connection) take(line []byte, problem error) bool {
 	messages, err := decodeLine(line)
 	if errors.Is(problem, errLong) {
@@ -97,8 +97,8 @@ func (c *connection) take(line []byte, problem error) bool {
 
 var errLong = fmt.Errorf("a message has more than %d bytes", maxLine)
 
-// readLine returns the next line, with the error that ended it; errLong for one
-// that is too long, which is passed over.
+// readLine returns the next line with the error that ended it. It skips a line that is too
+// long and returns errLong.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	var long error
@@ -120,7 +120,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// decodeLine decodes a message, or the several of a batch.
+// decodeLine decodes a message or a batch of messages.
 func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	if !json.Valid(line) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "not JSON"}
@@ -150,8 +150,8 @@ func (c *connection) put(data []byte) error {
 	return err
 }
 
-// Read returns the next message, io.EOF when the client has closed its end and
-// its calls are answered.
+// Read returns the next message, or io.EOF when the client has closed its end and all its
+// calls have responses.
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) { //nolint:ireturn // as the library calls it
 	select {
 	case m, ok := <-c.messages:
@@ -163,9 +163,9 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) { //noli
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	// A client that closes its end may still read: every call gets its response. If the client is
-	// gone, ctx ends.
-	wait, cancel := context.WithTimeout(ctx, callTime) // each call ends by then
+	// A client that has closed its end may still read responses, so wait for all calls. If
+	// the client has exited, ctx ends.
+	wait, cancel := context.WithTimeout(ctx, callTime) // no call runs longer
 	defer cancel()
 	for {
 		c.mu.Lock()
@@ -205,11 +205,11 @@ func (c *connection) Write(_ context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// Close ends the connection; a Read that waits is woken.
+// Close ends the connection and unblocks Read.
 func (c *connection) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 
-// SessionID is empty: a process serves one client.
+// SessionID returns "": a process serves one client.
 func (c *connection) SessionID() string { return "" }

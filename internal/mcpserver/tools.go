@@ -7,8 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The schemas of the inputs. The tools check them, too, as their
-// errors are shorter.
+// The schemas of the inputs. The tools check inputs, too, because their errors are shorter.
 const (
 	saveSchema = `{"type":"object","additionalProperties":false,"properties":{
 "summary":{"type":"string","description":"One line: what the work is about and how far it is. Default: taken from the session."},
@@ -64,10 +63,10 @@ const (
 "session_id":{"type":"string"},"prompt_id":{"type":"string"},"transcript_path":{"type":"string"},"cwd":{"type":"string"}}}`
 )
 
-// forHooks is what the descriptions of the hooks' tools begin with.
+// forHooks begins the descriptions of the tools for hooks.
 const forHooks = "Called by Claude Code's own hooks; there is no use in calling it from a conversation. "
 
-// build makes the server with its tools.
+// build creates the server with its tools.
 func (s *Server) build() *mcp.Server {
 	server := mcp.NewServer(
 		&mcp.Implementation{Name: "entire", Title: "Entire context checkpoints", Version: s.Version},
@@ -107,8 +106,8 @@ func (s *Server) build() *mcp.Server {
 
 type hints = mcp.ToolAnnotations
 
-// tool describes a tool that touches nothing outside this machine and destroys
-// nothing.
+// tool describes a tool that does not destroy anything and affects nothing outside this
+// machine.
 func tool(name, title, description, schema string, h hints) *mcp.Tool {
 	no := false
 	h.Title, h.DestructiveHint, h.OpenWorldHint = title, &no, &no

@@ -1,11 +1,11 @@
-// Package recall has the types of a saved context: what a session worked on, saved
-// before its context is cleared, from which the next session is given a brief.
+// Package recall defines the types of a saved context: the state of a session's work, saved
+// before its context is cleared. The next session gets a brief of it.
 //
-// The packages below read the transcript (digest), read the changed files (capture),
-// store a context as git objects below refs/entire/context/ (contextstore), and write
-// what the next session is given (brief). docs/formats/context.md is the format.
+// The packages below read the transcript (digest), read the changed files (capture), store
+// a context as git objects below refs/entire/context/ (contextstore), and write the brief
+// for the next session (brief). docs/formats/context.md describes the format.
 //
-// They do not decide when to save and what to inject; package savedcontext does.
+// Package savedcontext decides when to save and what to inject.
 package recall
 
 import (
@@ -17,24 +17,24 @@ import (
 var (
 	// ErrNotFound means that there is no such saved context.
 	ErrNotFound = errors.New("no such context checkpoint")
-	// ErrAmbiguous means that several ids have a prefix.
+	// ErrAmbiguous means that several ids have the given prefix.
 	ErrAmbiguous = errors.New("the id fits several context checkpoints")
 	// ErrDamaged means that a stored context can't be read.
 	ErrDamaged = errors.New("damaged context checkpoint")
 )
 
-// Status is whether the user has decided to keep a saved context.
+// Status tells whether the user has decided to keep a saved context.
 type Status string
 
 // The statuses. A discarded context is deleted.
 const (
-	// Pending was saved before the user could be asked: it is kept, and announced with
-	// the command that discards it.
+	// Pending is the status of a context that was saved without asking the user. It is
+	// kept, and announced with the command that discards it.
 	Pending Status = "pending"
 	Kept    Status = "kept"
 )
 
-// Cause is why a context was saved.
+// Cause is the reason why a context was saved.
 type Cause string
 
 // The causes.
@@ -45,14 +45,14 @@ const (
 	Exit      Cause = "exit"      // the session ended
 	Threshold Cause = "threshold" // the context was nearly full
 	Lost      Cause = "lost"      // the session ended without a hook: saved at the next start
-	Requested Cause = "requested" // the user, or the agent for the user, asked for it
+	Requested Cause = "requested" // requested by the user, or by the agent for the user
 )
 
-// Automatic reports whether the context was not requested, so that it is pruned when
-// there are too many or it is old.
+// Automatic reports whether the context was saved without a request. Such contexts are
+// pruned when they are too many or too old.
 func (c Cause) Automatic() bool { return c != Requested }
 
-// Mode is how much a saved context contains.
+// Mode selects the contents of a saved context.
 type Mode string
 
 // The modes.
@@ -61,9 +61,9 @@ const (
 	StatefulMode Mode = "stateful" // contents of files and analysis
 )
 
-// Checkpoint is a saved context. Its JSON is that of `entire recall show --json` and of
-// the MCP tools: the fields up to State are those of the common format of stateful
-// checkpoints. All texts are redacted.
+// Checkpoint is a saved context. `entire recall show --json` and the MCP tools print its
+// JSON. The fields up to State are those of the common format of stateful checkpoints. All
+// texts are redacted.
 type Checkpoint struct {
 	ID          string    `json:"id"`
 	Summary     string    `json:"summary"` // one line
@@ -75,7 +75,7 @@ type Checkpoint struct {
 	Status Status   `json:"status"`
 	Cause  Cause    `json:"cause"`
 	Mode   Mode     `json:"mode"`
-	// Worktree is the root of the worktree; Put sets it if it is empty.
+	// Worktree is the root of the worktree; Put sets it if empty.
 	Worktree string `json:"worktree"`
 	// Sessions are the sessions that did the work, the last one first; Checkpoints are
 	// the ids of their committed checkpoints.
@@ -87,7 +87,7 @@ type Checkpoint struct {
 	Tokens int64 `json:"context_tokens,omitempty"`
 	// Compaction is the agent's summary at the last compaction.
 	Compaction string `json:"compaction_summary,omitempty"`
-	// Warnings are what is missing and why, a line each.
+	// Warnings describe missing parts and the reasons, one per line.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -98,37 +98,36 @@ type State struct {
 	Files    map[string]File `json:"files"`
 	Analysis Analysis        `json:"analysis"`
 	Context  Context         `json:"context"`
-	// TotalSize is the size of all contents that are kept, in bytes.
+	// TotalSize is the size of all stored contents, in bytes.
 	TotalSize int64 `json:"total_size_bytes"`
 }
 
 // File is one file that the session changed.
 type File struct {
 	Path string `json:"path"`
-	// Content is redacted; empty where only the hash is kept.
+	// Content is redacted; empty if only the hash is kept.
 	Content string `json:"content"`
-	// Hash is the SHA-256 of the file's own bytes, unredacted: 64 hex digits,
-	// empty for a file that wasn't read: one that is deleted or excluded, may hold
-	// secrets, or is enormous. Of a symbolic link it is that of its target.
-	// Size is theirs.
+	// Hash is the SHA-256 of the file's own bytes, unredacted: 64 hex digits, empty for a
+	// file that wasn't read because it is deleted, excluded or enormous or may hold
+	// secrets. For a symbolic link, Hash and Size are those of its target path.
 	Hash         string    `json:"hash"`
 	Size         int64     `json:"size_bytes"`
 	LastModified time.Time `json:"last_modified,omitzero"`
 
-	// Change is how the session changed it. Omitted is why there is no content, "" if
-	// there is.
+	// Change is how the session changed the file. Omitted is the reason for a missing
+	// content, else "".
 	Change  Change  `json:"change"`
 	Omitted Omitted `json:"content_omitted,omitempty"`
 	// Added and Removed count lines against the commit at the session's start.
 	Added   int `json:"lines_added,omitempty"`
 	Removed int `json:"lines_removed,omitempty"`
-	// Tracked is how it compares with the commit that was checked out when the context was
+	// Tracked compares the file with the commit that was checked out when the context was
 	// saved.
 	Tracked Tracked `json:"tracked,omitempty"`
-	// Outline are its declarations, with lines.
+	// Outline holds the file's declarations with their lines.
 	Outline []Declaration `json:"outline,omitempty"`
 
-	// Blob is the git object of the content, empty where there is none.
+	// Blob is the id of the git object with the content, empty if there is none.
 	Blob string `json:"-"`
 }
 
@@ -142,16 +141,16 @@ const (
 	Deleted  Change = "deleted"
 )
 
-// Tracked is how a file compares with a commit.
+// Tracked is the result of comparing a file with a commit.
 type Tracked string
 
-// The results; the empty one means that it is unknown.
+// The results; an empty one means unknown.
 const (
 	Committed   Tracked = "committed"   // the commit has this content
-	Uncommitted Tracked = "uncommitted" // it has another one, or no such file
+	Uncommitted Tracked = "uncommitted" // it has another content or no such file
 )
 
-// Omitted is why a file's content is not kept.
+// Omitted is the reason why a file's content is not stored.
 type Omitted string
 
 // The reasons.
@@ -185,54 +184,54 @@ type Analysis struct {
 	Blockers     []string `json:"blockers"`
 	RelevantDocs []string `json:"relevant_docs"`
 
-	// Requests are what the person asked, in their words, the oldest first; those that
-	// only confirm or choose with what they reply to.
+	// Requests holds the person's requests verbatim, the oldest first. A request that only
+	// confirms or chooses includes the text that it replies to.
 	Requests []Request `json:"requests,omitempty"`
-	// Progress is how far the last request is.
+	// Progress describes the state of the last request.
 	Progress Progress `json:"progress,omitzero"`
-	// Todo are the unfinished items of the agent's list, those in progress first.
+	// Todo holds the unfinished items of the agent's list, those in progress first.
 	Todo []Todo `json:"todo,omitempty"`
-	// OpenQuestion is the question that the agent's last message ends with, empty if a
+	// OpenQuestion is the question at the end of the agent's last message, empty if a
 	// prompt followed.
 	OpenQuestion string `json:"open_question,omitempty"`
-	// OpenOptions are the alternatives that the question lets the person choose from.
+	// OpenOptions are the alternatives offered by the question.
 	OpenOptions []string `json:"open_options,omitempty"`
 }
 
 // Request is a prompt, an accepted plan or a command with its arguments.
 type Request struct {
-	// Number counts the requests of the session from 1: not all of a long one are kept.
+	// Number counts the requests of the session from 1. Of a long session not all are kept.
 	Number int    `json:"number"`
 	Text   string `json:"text"`
-	// RepliesTo is what a text that only confirms or chooses replies to: the item of a
-	// list, or the question, in the agent's words.
+	// RepliesTo is set if Text only confirms or chooses: the list item or question that it
+	// answers, in the agent's words.
 	RepliesTo string `json:"replies_to,omitempty"`
 }
 
-// Progress is how far the last request is, as far as the transcript shows it.
+// Progress describes the state of the last request, as far as the transcript shows it.
 type Progress struct {
-	// Commits are those that the session made, the most recent first.
+	// Commits are the session's commits, the most recent first.
 	Commits []Commit `json:"commits,omitempty"`
 	// Pushed reports whether a push succeeded after the last commit.
 	Pushed bool `json:"pushed,omitempty"`
-	// PullRequests are those that the session created or worked on, the most recent
-	// first: numbers or URLs.
+	// PullRequests are the pull requests that the session created or worked on, the most
+	// recent first: numbers or URLs.
 	PullRequests []string `json:"pull_requests,omitempty"`
 	// Opened is the URL of the pull request that the session created last.
 	Opened string `json:"opened,omitempty"`
-	// Reported is what the agent wrote at the end of its turn, empty if the turn did not
+	// Reported is the agent's message at the end of its turn, empty if the turn did not
 	// end.
 	Reported string `json:"reported,omitempty"`
-	// PastCompaction reports whether the work went on after the last compaction: what its
-	// summary calls pending may be done.
+	// PastCompaction reports whether the work continued after the last compaction: tasks
+	// that its summary lists as pending may be done.
 	PastCompaction bool `json:"past_compaction,omitempty"`
-	// Stopped is why the turn did not end, LastCall its last tool call; both are empty if
-	// the turn ended or that is unknown.
+	// Stopped is the reason why the turn did not end, LastCall its last tool call. Both are
+	// empty if the turn ended or its end is unknown.
 	Stopped  Stop   `json:"stopped,omitempty"`
 	LastCall string `json:"last_call,omitempty"`
 }
 
-// Stop is why a turn did not end.
+// Stop is the reason why a turn did not end.
 type Stop string
 
 // The reasons.
@@ -257,57 +256,56 @@ type Todo struct {
 	State string `json:"state"` // pending or in_progress
 }
 
-// Context is where the work was done.
+// Context describes where the work was done: directory, branch, commands and files.
 type Context struct {
 	WorkingDirectory string   `json:"working_directory"`
 	RelevantPackages []string `json:"relevant_packages"`
-	// RecentCommands are the texts of Commands.
+	// RecentCommands holds the texts of Commands.
 	RecentCommands []string `json:"recent_commands"`
 	GitBranch      string   `json:"git_branch"` // empty on a detached HEAD
 	GitCommit      string   `json:"git_commit"` // empty before the first one
 
 	Commands []Command `json:"commands,omitempty"`
-	// FilesRead are files that the session read and didn't change, the most
-	// recently read first: from the root of the worktree, absolute outside it.
+	// FilesRead lists the files that the session read and didn't change, the most recently
+	// read first. Paths are relative to the root of the worktree, or absolute outside it.
 	FilesRead []string `json:"files_read,omitempty"`
-	// FileNotes are what the transcript has about the files that the session edited, the
-	// most recently edited first.
+	// FileNotes are the transcript's notes on edited files, the most recently edited first.
 	FileNotes []FileNote `json:"file_notes,omitempty"`
-	// FileUses are how often the session used its files, the most recently used first.
+	// FileUses counts the uses of the session's files, the most recently used first.
 	FileUses []FileUse `json:"file_uses,omitempty"`
 }
 
-// FileUse is how often and how long ago a session used a file.
+// FileUse records how often and how long ago a session used a file.
 type FileUse struct {
 	Path  string `json:"path"` // as in State.Files
 	Edits int    `json:"edits,omitempty"`
 	Reads int    `json:"reads,omitempty"`
 	// RequestsSince is the number of requests after the last use.
 	RequestsSince int `json:"requests_since,omitempty"`
-	// Lately reports whether the file was used, or its name was in the conversation, in
-	// the last 100 lines of the transcript.
+	// Lately reports whether the file was used or mentioned in the last 100 lines of the
+	// conversation.
 	Lately bool `json:"lately,omitempty"`
 }
 
-// FileNote is what a transcript has about an edited file.
+// FileNote is information from a transcript about an edited file.
 type FileNote struct {
 	Path string `json:"path"` // as in State.Files
-	// Why are the agent's words before the last edits, empty if it wrote none; Request is
-	// the number of the request that the edits were for, 0 if unknown.
+	// Why is the agent's text before the last edits, empty if there is none. Request is the
+	// number of the request that the edits were for, 0 if unknown.
 	Why     string `json:"why,omitempty"`
 	Request int    `json:"request,omitempty"`
-	// Tracked is Committed if a commit of the session has the last edit, as its commands
-	// show.
+	// Tracked is Committed if the session's commands show that one of its commits has the
+	// last edit.
 	Tracked Tracked `json:"tracked,omitempty"`
 }
 
-// Command is a shell command that the agent ran, the most recent first.
+// Command is a shell command that the agent ran.
 type Command struct {
 	Text   string  `json:"command"`
 	Result Outcome `json:"result"`
 }
 
-// Outcome is how a command ended.
+// Outcome is the outcome of a command.
 type Outcome string
 
 // The outcomes.

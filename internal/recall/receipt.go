@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// receiptFiles is how many files a receipt names.
+// receiptFiles is the maximum number of files that a receipt names.
 const receiptFiles = 5
 
-// Receipt returns the lines that report to the user what was saved, the summary with the
-// id last.
+// Receipt returns the lines that report to the user what was saved. The last one has the
+// summary and the id.
 func (c Checkpoint) Receipt() []string {
 	files := "no files"
 	if names := slices.Sorted(maps.Keys(c.State.Files)); len(names) > 0 {
@@ -65,7 +65,7 @@ func receiptCount(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// FormatSize is a size in the largest unit in which it is at least 1: 24KB.
+// FormatSize formats a size in bytes in the largest unit in which it is at least 1: 24KB.
 func FormatSize(n int64) string {
 	const unit = 1 << 10
 	switch {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// candidate is a match that may be on an allowlist.
+// candidate is a match that is checked against the allowlists.
 type candidate struct {
 	secret, match, line []byte
 	where               place
 }
 
-// isAllowed reports whether allowlist i holds the candidate.
+// isAllowed reports whether allowlist i allows the candidate.
 func (r *finder) isAllowed(i int, c *candidate, l *lines) bool {
 	list := &allowlists[i]
 	if len(list.stopwords) > 0 && hasStopword(list.stopwords, string(bytes.ToLower(c.secret))) {
@@ -28,7 +28,7 @@ func (r *finder) isAllowed(i int, c *candidate, l *lines) bool {
 		return len(c.match) > 0 && r.allowed[i].get(list.expr).Match(c.match)
 	case targetLine:
 	}
-	// A long line may hold many candidates: the result of the last time is returned.
+	// A long line may hold many candidates, so the last result is cached.
 	if c.where.last {
 		return r.textAllowed(i, c, l)
 	}
@@ -45,8 +45,9 @@ func (r *finder) isAllowed(i int, c *candidate, l *lines) bool {
 	return l.answer
 }
 
-// textAllowed is isAllowed for the last line, which begins where the text does and
-// may end somewhere else for each candidate. The text is searched once.
+// textAllowed is isAllowed for a candidate on the last line. That line begins at the start
+// of the text, see locate, and its end differs between candidates, so the text is searched
+// once.
 func (r *finder) textAllowed(i int, c *candidate, l *lines) bool {
 	first, known := l.whole[i]
 	if !known {
@@ -61,9 +62,9 @@ func (r *finder) textAllowed(i int, c *candidate, l *lines) bool {
 	return first.end > 0 && first.end <= c.where.end
 }
 
-// hasStopword reports whether one of the sorted words is in s. As no word is
-// part of another, the only word that s can begin with is the last one that is
-// not greater.
+// hasStopword reports whether one of the sorted words is in s. Because no word is part of
+// another, the only word that can be a prefix of a text is the last one that is not
+// greater.
 func hasStopword(words []string, s string) bool {
 	for i := range len(s) {
 		at, exact := slices.BinarySearch(words, s[i:])

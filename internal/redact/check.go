@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Hit is a part of a text that would be replaced.
+// Hit is a part of a text that redaction replaces.
 type Hit struct {
 	Rule       string
 	Start, End int // in bytes
 }
 
-// CheckText lists what Text would replace in s.
+// CheckText lists the parts of s that Text would replace.
 func (r *Redactor) CheckText(s string) []Hit { return r.check([]byte(s), wholeText) }
 
-// CheckLine lists what Line would replace in a line of JSON.
+// CheckLine lists the parts of a line of JSON that Line would replace.
 func (r *Redactor) CheckLine(line []byte) []Hit { return r.check(line, stringsOfLine) }
 
 func (r *Redactor) check(text []byte, split func([]byte, []segment) []segment) []Hit {
@@ -24,7 +24,7 @@ func (r *Redactor) check(text []byte, split func([]byte, []segment) []segment) [
 	}
 	w := writer{rules: make(map[string]string)}
 	var hits []Hit
-	var gone []span // what was replaced, in the original text
+	var gone []span // the replaced parts of the original text
 	for range maxRounds {
 		w.labels = w.labels[:0]
 		w.segs = split(text, w.segs[:0])
@@ -50,8 +50,8 @@ func (r *Redactor) check(text []byte, split func([]byte, []segment) []segment) [
 	return kept
 }
 
-// ruleAt returns the rule that found something in a span of text. What is there
-// because the same secret was found elsewhere has that secret's rule.
+// ruleAt returns the rule that found the secret in a span of text. A span found because the
+// same secret occurs elsewhere has that secret's rule.
 func (w *writer) ruleAt(s span, text []byte) string {
 	i, _ := slices.BinarySearchFunc(w.labels, s.begin, func(l label, at int) int { return cmp.Compare(l.at, at) })
 	if i < len(w.labels) && w.labels[i].at < s.end {
@@ -66,11 +66,11 @@ func (w *writer) ruleAt(s span, text []byte) string {
 	return "same-secret"
 }
 
-// origins turns spans of a text in which gone was replaced by marks into spans of
-// the original. Both are in order and disjoint.
+// origins maps spans of a text to spans of the original text, whose spans in gone were
+// replaced by marks. Both lists are ordered and disjoint.
 func origins(spans, gone []span) []span {
 	out := make([]span, len(spans))
-	shift, next := 0, 0 // the original is shift bytes behind
+	shift, next := 0, 0 // offset in the original minus that in the text
 	at := func(pos int, last bool) int {
 		for next < len(gone) && pos >= gone[next].begin-shift+len(Mark) {
 			shift += gone[next].end - gone[next].begin - len(Mark)

@@ -3,27 +3,26 @@ package redact
 import "hash/maphash"
 
 const (
-	// maxClean is the length of the longest text that is remembered.
+	// maxClean is the maximum length of a cached text.
 	maxClean = 63
-	// cleanSlots is how many texts are remembered.
+	// cleanSlots is the number of cached texts.
 	cleanSlots = 256
 )
 
-// cleanTexts remembers short texts without findings. Each line of a transcript has
-// the same ids, folder, branch and version as the line before: they are searched
-// once.
+// cleanTexts caches short texts without findings. The ids, folder, branch and version that
+// each line of a transcript repeats are searched only once.
 type cleanTexts struct {
 	seed  maphash.Seed
 	slots *[cleanSlots]cleanSlot
 }
 
-// cleanSlot holds one text. Its length is 0 if it holds none.
+// cleanSlot holds one text. Its length is 0 if it is empty.
 type cleanSlot struct {
 	length uint8
 	text   [maxClean]byte
 }
 
-// slot returns where text is held if it is; nil if it is too long.
+// slot returns the slot for text, or nil if text is too long.
 func (c *cleanTexts) slot(text []byte) *cleanSlot {
 	if len(text) > maxClean {
 		return nil

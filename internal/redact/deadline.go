@@ -8,34 +8,34 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
-// longText is the length from which redacting a text may take longer than there is
-// time: shorter ones take milliseconds, whatever is in them.
+// longText is the length from which redacting a text may exceed a deadline. Shorter texts
+// take milliseconds whatever their content.
 const longText = 64 << 10
 
-// LineContext is Line, and returns an error soon after ctx ends, in the middle of a
-// long line too.
+// LineContext is Line, but returns an error soon after ctx ends, even in the middle of a
+// long line.
 func (r *Redactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
 	line = keepable(line)
 	return inTime(ctx, len(line), r, func(r *Redactor) []byte { return r.Line(line) })
 }
 
-// TextContext is Text, and returns an error soon after ctx ends.
+// TextContext is Text, but returns an error soon after ctx ends.
 func (r *Redactor) TextContext(ctx context.Context, s string) (string, error) {
 	return inTime(ctx, len(s), r, func(r *Redactor) string { return r.Text(s) })
 }
 
-// CheckTextContext is CheckText, and returns an error soon after ctx ends.
+// CheckTextContext is CheckText, but returns an error soon after ctx ends.
 func (r *Redactor) CheckTextContext(ctx context.Context, s string) ([]Hit, error) {
 	return inTime(ctx, len(s), r, func(r *Redactor) []Hit { return r.CheckText(s) })
 }
 
-// CheckLineContext is CheckLine, and returns an error soon after ctx ends.
+// CheckLineContext is CheckLine, but returns an error soon after ctx ends.
 func (r *Redactor) CheckLineContext(ctx context.Context, line []byte) ([]Hit, error) {
 	line = keepable(line)
 	return inTime(ctx, len(line), r, func(r *Redactor) []Hit { return r.CheckLine(line) })
 }
 
-// MaskContext is m.Mask(data), and returns an error soon after ctx ends.
+// MaskContext is m.Mask(data), but returns an error soon after ctx ends.
 func MaskContext(ctx context.Context, m *forgotten.Masker, data []byte) ([]byte, error) {
 	size := len(data) * max(1, m.Passes())
 	if size >= longText {
@@ -44,8 +44,8 @@ func MaskContext(ctx context.Context, m *forgotten.Masker, data []byte) ([]byte,
 	return inTime(ctx, size, nil, func(*Redactor) []byte { return m.Mask(data) })
 }
 
-// keepable returns a line that its search may still read after an error, when the
-// caller has something else in its buffer: a copy of a long one.
+// keepable returns line, or a copy if it is long: after an error the search may still read
+// it while the caller reuses the buffer.
 func keepable(line []byte) []byte {
 	if len(line) < longText {
 		return line
@@ -53,10 +53,10 @@ func keepable(line []byte) []byte {
 	return bytes.Clone(line)
 }
 
-// inTime returns the result of do for a text of that size, or an error soon after ctx
-// ends. What works on a long text does so in a goroutine, which is left behind then:
-// parts of the search (one regular expression, one sort) can't be interrupted. The
-// redactor that do is given ends its search as soon as it can.
+// inTime returns the result of do for a text of size bytes, or an error soon after ctx
+// ends. For a long text do runs in a goroutine, which is abandoned when ctx ends: parts of
+// the search (one regular expression, one sort) can't be interrupted. The redactor passed
+// to do ends its search as soon as it can.
 func inTime[T any](ctx context.Context, size int, r *Redactor, do func(*Redactor) T) (T, error) { //nolint:ireturn // the type is the caller's
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -89,7 +89,7 @@ func inTime[T any](ctx context.Context, size int, r *Redactor, do func(*Redactor
 		}
 		return got.value, nil
 	case <-ctx.Done():
-		stopped.Store(true) // what was searched in part is not redacted
+		stopped.Store(true) // a partial search would leave secrets
 		return none, ctx.Err()
 	}
 }

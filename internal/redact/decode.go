@@ -12,25 +12,27 @@ import (
 )
 
 const (
-	// maxDecode is how often a text is decoded, as in gitleaks' program.
+	// maxDecode is the maximum depth of nested encodings, as in gitleaks' program.
 	maxDecode = 5
 	minBase64 = 16
 	minHex    = 32
-	// decodeContext is how much around an encoded part is searched with it.
+	// decodeContext is the number of bytes on each side of an encoded part that are
+	// searched with it.
 	decodeContext = 256
-	// nearDecoded is how far from a secret something that was decoded counts.
+	// nearDecoded is the maximum distance between a secret and a decoded part that counts
+	// for it.
 	nearDecoded = 64
 )
 
-// encodedPart is a part of a text that is encoded, and what it decodes to.
+// encodedPart is an encoded part of a text and its decoded content.
 type encodedPart struct {
 	span
 	plain []byte
 }
 
-// findDecoded lists the secrets in text that only show when its base64, hex and
-// percent-encoded parts are decoded, and those of our rules that are tried at runs
-// of such digits. An encoded part with a secret is a finding as a whole.
+// findDecoded lists the secrets in text that are found only after its base64, hex and
+// percent-encoded parts are decoded, and those found by our rules that are tried at runs of
+// such digits. An encoded part with a secret is a finding as a whole.
 func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	if len(text) < minBase64 || depth == 0 || r.isStopped() {
 		return nil
@@ -47,7 +49,7 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	})
 	d := decode(text, parts)
 	found := r.find(d.text, nil)
-	twice := len(found) // from here on findings are of what was decoded again
+	twice := len(found) // findings from here on are of repeatedly decoded text
 	found = append(found, r.findDecoded(d.text, depth-1)...)
 	kept := own
 	for i, f := range found {
@@ -60,9 +62,9 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	return kept
 }
 
-// apart returns the parts that are not close to one of percent. The others are decoded
-// in the next pass: with its surroundings decoded, a token that reads as base64 by
-// chance may be a secret as it is.
+// apart returns the parts that are not close to one of percent. The others are decoded in
+// the next pass: a token that is base64 by chance may be a secret in its undecoded form
+// once its surroundings are decoded.
 func apart(parts, percent []encodedPart) []encodedPart {
 	kept := parts[:0]
 	for _, p := range parts {
@@ -76,20 +78,20 @@ func apart(parts, percent []encodedPart) []encodedPart {
 	return kept
 }
 
-// decodedText is what is around encoded parts of a text, with them decoded.
+// decodedText is the text around encoded parts, with these parts decoded.
 type decodedText struct {
 	text   []byte
 	pieces []piece
 }
 
-// piece is a range of a decoded text and where it comes from.
+// piece is a range of a decoded text and its source.
 type piece struct {
 	at      int // in the decoded text
 	from    span
 	decoded bool
 }
 
-// decode returns the parts of text, decoded, with their surroundings.
+// decode returns the decoded parts of text with their surroundings.
 func decode(text []byte, parts []encodedPart) decodedText {
 	var d decodedText
 	done := 0
@@ -120,8 +122,8 @@ func decode(text []byte, parts []encodedPart) decodedText {
 	return d
 }
 
-// source returns the span of the text that [begin, end) comes from, and whether
-// something in it was decoded. An encoded part is taken whole.
+// source returns the span of the original text for [begin, end), and whether it includes a
+// decoded part. Encoded parts are included as a whole.
 func (d *decodedText) source(begin, end int) (s span, decoded bool) {
 	i, exact := slices.BinarySearchFunc(d.pieces, begin, func(p piece, at int) int { return cmp.Compare(p.at, at) })
 	if !exact {
@@ -144,8 +146,8 @@ func (d *decodedText) source(begin, end int) (s span, decoded bool) {
 	return s, decoded
 }
 
-// decodedNear reports whether something close to [begin, end) was decoded: what ends
-// a token or joins a name to its value may be encoded where the secret is not.
+// decodedNear reports whether a part close to [begin, end) was decoded: the end of a token
+// or the sign between a name and its value may be encoded even if the secret is not.
 func (d *decodedText) decodedNear(begin, end int) bool {
 	i, _ := slices.BinarySearchFunc(d.pieces, begin-nearDecoded, func(p piece, at int) int { return cmp.Compare(p.at, at) })
 	for i = max(0, i-1); i < len(d.pieces) && d.pieces[i].at <= end+nearDecoded; i++ {
@@ -178,9 +180,9 @@ func percentParts(text []byte) (parts []encodedPart) {
 	}
 }
 
-// baseParts lists the parts of text that are base64 or hex of printable text, and
-// what our own rules find at runs of their digits. A run shorter than minBase64 is
-// passed over without reading all of it.
+// baseParts lists the parts of text that are base64 or hex of printable text, and the
+// findings of our own rules at runs of their digits. It skips runs shorter than minBase64
+// without reading them in full.
 func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 	for i := 0; i+minBase64 <= len(text); {
 		last := i + minBase64 - 1
@@ -210,10 +212,10 @@ func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 	return parts, found
 }
 
-// maxOwnRun is the longest run at which our own rules are tried.
+// maxOwnRun is the maximum length of a run at which our own rules are tried.
 const maxOwnRun = 200
 
-// ownAtRun adds what our own rules find at a run of digits of base64.
+// ownAtRun appends the findings of our own rules at a run of base64 digits.
 func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
 	if begin >= 4 {
 		sign := begin - 1
@@ -234,7 +236,7 @@ func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
 	return found
 }
 
-// decodeRun decodes a run of digits of base64 or hex; nil if it is neither of
+// decodeRun decodes a run of hex or base64 digits. It returns nil unless the result is
 // printable text.
 func decodeRun(run []byte) []byte {
 	if len(run) >= minHex && len(run)%2 == 0 && chars.IsHex(run[0]) && chars.IsHex(run[1]) && chars.IsHex(run[2]) {
@@ -246,7 +248,7 @@ func decodeRun(run []byte) []byte {
 			}
 		}
 	}
-	// The first bytes, before anything is allocated.
+	// Check the first bytes before allocating.
 	for k := 0; k < minBase64; k += 4 {
 		a, b, c, d := base64Digits[run[k]], base64Digits[run[k+1]], base64Digits[run[k+2]], base64Digits[run[k+3]]
 		if !chars.IsPrintableByte(a<<2|b>>4) || !chars.IsPrintableByte(b<<4|c>>2) || !chars.IsPrintableByte(c<<6|d) {
@@ -269,10 +271,10 @@ func decodeRun(run []byte) []byte {
 	return plain
 }
 
-// notDigit is the value of a byte that is no digit of base64.
+// notDigit is the value of a byte that is not a base64 digit.
 const notDigit = 0xff
 
-// base64Digits are the values of the digits of base64, in both alphabets.
+// base64Digits maps bytes to their values as base64 digits, in both alphabets.
 const base64Digits = "" +
 	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" +
 	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x3e\xff\x3e\xff\x3f\x34\x35\x36\x37\x38\x39\x3a\x3b\x3c\x3d\xff\xff\xff\xff\xff\xff" +

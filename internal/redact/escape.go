@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape appends to dst the text of the inside of a JSON string. Escapes that
-// are not JSON's are kept as they are, and so is invalid UTF-8.
+// unescape appends the unescaped text of src, the inside of a JSON string, to dst. It keeps
+// invalid escapes and invalid UTF-8.
 func unescape(dst, src []byte) []byte {
 	for i := 0; i < len(src); {
 		n := bytes.IndexByte(src[i:], '\\')
@@ -31,8 +31,8 @@ func unescape(dst, src []byte) []byte {
 	return dst
 }
 
-// escapeAt reads the escape at the beginning of src: the rune, and the length
-// of the escape, 0 if it is none. The halves of a surrogate pair are one escape.
+// escapeAt reads the escape at the beginning of src. It returns the rune and the length of
+// the escape, 0 if it is invalid. A surrogate pair is one escape.
 func escapeAt(src []byte) (c rune, size int) {
 	if len(src) < 2 {
 		return 0, 0
@@ -73,7 +73,7 @@ func escapeAt(src []byte) (c rune, size int) {
 
 const unicodeError = utf8.RuneError
 
-// hex4 reads four hexadecimal digits.
+// hex4 parses four hexadecimal digits.
 func hex4(src []byte) (c rune, ok bool) {
 	if len(src) < 4 {
 		return 0, false
@@ -93,8 +93,8 @@ func hex4(src []byte) (c rune, ok bool) {
 	return c, true
 }
 
-// escapedSpans turns spans of what src, the inside of a JSON string, is without escapes into
-// spans of src. They are in order and disjoint. An escape is taken whole.
+// escapedSpans maps spans of the unescaped text of src, the inside of a JSON string, to
+// spans of src. Both are ordered and disjoint. Escapes are included as a whole.
 func escapedSpans(src []byte, spans []span) []span {
 	out := make([]span, 0, len(spans))
 	said, i := 0, 0

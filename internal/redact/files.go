@@ -30,8 +30,7 @@ const (
 	filePgpass
 )
 
-// secretFile returns what kind of secrets a file with that name holds. Samples
-// hold none.
+// secretFile returns the kind of secrets in a file with that name. Samples have none.
 func secretFile(name string) secretFileKind {
 	low := strings.ToLower(name)
 	switch {
@@ -55,9 +54,9 @@ func secretFile(name string) secretFileKind {
 	return fileOther
 }
 
-// readKnown reads the secrets in the files of a worktree: those at its top with
-// usual names, then those that a bounded search two levels deep finds. It returns
-// nil if there are none.
+// readKnown reads the secrets in files of a worktree: first the files with usual names in
+// its root, then those found by a bounded search two levels deep. It returns nil if there
+// are none.
 func readKnown(root string) *knownValues {
 	if root == "" {
 		return nil
@@ -106,7 +105,7 @@ func (s *secretFiles) list(dir string) (dirs []string) {
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
-			// These hold what others wrote or a program made.
+			// Skip folders of generated, installed or third-party files.
 			if !slices.Contains([]string{
 				".git", "node_modules", "vendor", "target", "dist", "build", ".venv", "venv", "__pycache__", ".entire", ".cache",
 			}, e.Name()) {
@@ -119,7 +118,7 @@ func (s *secretFiles) list(dir string) (dirs []string) {
 	return dirs
 }
 
-// read adds the secrets in a file. What is no ordinary file is left alone.
+// read adds the secrets in a file. It skips anything but small regular files.
 func (s *secretFiles) read(name string) {
 	if s.files >= maxSecretFiles || s.seen[name] {
 		return

@@ -11,18 +11,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
-// shortestText is less than any secret needs with what must be around it.
+// shortestText is less than the length of any secret with its required surroundings.
 const shortestText = 8
 
-// hit is a finding with what is needed to choose among findings.
+// hit is a finding with the data needed to choose among findings.
 type hit struct {
 	Finding
 	rule int
 	line int
 }
 
-// find lists the secrets in text by position: those of all rules, or only those
-// of gitleaks' rules in only, if that is not nil.
+// find lists the secrets in text by position: those of all rules, or, if only is not nil,
+// those of gitleaks' rules in only.
 func (r *finder) find(text []byte, only *ruleSet) []Finding {
 	if len(text) < shortestText {
 		return nil
@@ -43,8 +43,7 @@ func (r *finder) find(text []byte, only *ruleSet) []Finding {
 	return r.listed(&active, text, sc)
 }
 
-// joined returns the findings of both by position, without those of own that lie
-// within another.
+// joined merges both lists by position and drops findings within another one.
 func joined(listed, own []Finding) []Finding {
 	if len(own) == 0 {
 		return listed
@@ -62,7 +61,7 @@ func joined(listed, own []Finding) []Finding {
 	return kept
 }
 
-// listed lists what gitleaks' rules in active find in text, which was scanned.
+// listed lists the findings of gitleaks' rules in active in the scanned text.
 func (r *finder) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 	if *active == (ruleSet{}) {
 		return nil
@@ -86,7 +85,8 @@ func (r *finder) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 	if len(hits) == 0 {
 		return nil
 	}
-	// A finding of a generic rule that another rule has on the same line is dropped.
+	// Drop findings of generic rules that are part of another rule's secret on the same
+	// line.
 	specific := make(map[int]*secretIndex) // by line
 	for _, h := range hits {
 		if rules[h.rule].generic {
@@ -111,7 +111,7 @@ func (r *finder) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 	return found
 }
 
-// activeIn scans text and returns the rules that have a keyword in it.
+// activeIn scans text and returns the rules with a keyword in it.
 func (r *finder) activeIn(text []byte, sc *scratch) ruleSet {
 	a := r.automaton()
 	a.scan(text, sc)
@@ -124,8 +124,8 @@ func (r *finder) activeIn(text []byte, sc *scratch) ruleSet {
 	return a.active(lowered)
 }
 
-// judge turns a match of rule i into a hit, unless its secret is too regular
-// or on an allowlist.
+// judge turns a match of rule i into a hit, unless the secret's entropy is too low or an
+// allowlist allows it.
 func (r *finder) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
 	rule := &rules[i]
 	whole := l.text[m[0]:m[1]]
@@ -168,8 +168,8 @@ func (r *finder) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
 	}, true
 }
 
-// secretIndex finds out whether a string is part of one of many secrets, in time
-// that hardly depends on how many they are.
+// secretIndex determines whether a string is part of one of many secrets, in time nearly
+// independent of their number.
 type secretIndex struct {
 	joined []byte
 	index  *suffixarray.Index
@@ -178,13 +178,13 @@ type secretIndex struct {
 // secretEnd ends each secret in an index. It is not part of valid UTF-8.
 const secretEnd = 0xff
 
-// contains reports whether s is part of one secret. x may be nil.
+// contains reports whether s is part of one of the secrets. x may be nil.
 func (x *secretIndex) contains(s string) bool {
 	if x == nil {
 		return false
 	}
 	if strings.IndexByte(s, secretEnd) >= 0 {
-		return false // then it is kept besides the other finding
+		return false // keeps the generic finding, too
 	}
 	if x.index == nil {
 		x.index = suffixarray.New(x.joined)
@@ -192,7 +192,7 @@ func (x *secretIndex) contains(s string) bool {
 	return s == "" || len(x.index.Lookup([]byte(s), 1)) > 0
 }
 
-// ownFindings lists what our own rules match in text, which was scanned.
+// ownFindings lists the matches of our own rules in the scanned text.
 func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
 	var found []Finding
 	for _, id := range sc.touched {

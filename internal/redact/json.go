@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// stringsOfLine splits a line of JSON into its strings. A line that is not
-// valid JSON is one segment, and what is between quotes in it is another if
-// it has escapes, up to the end if there is no second quote.
+// stringsOfLine splits a line of JSON into its strings. A line that is not valid JSON is
+// one segment; text in quotes with escapes is another one, up to the end of the line if the
+// closing quote is missing.
 func stringsOfLine(line []byte, segs []segment) []segment {
 	p := parser{src: line, segs: segs}
 	if p.run() {
@@ -38,8 +38,8 @@ func stringsOfLine(line []byte, segs []segment) []segment {
 	return segs
 }
 
-// parser checks that src is one JSON value and notes its strings, and of each the
-// string that names it.
+// parser checks that src is one JSON value, and records its strings and for each the string
+// that names it.
 type parser struct {
 	src   []byte
 	at    int
@@ -48,16 +48,16 @@ type parser struct {
 	want  want
 }
 
-// frame is an object or array that is being read. Segments are counted from 1.
+// frame is an unfinished object or array. Segments are counted from 1.
 type frame struct {
 	bracket byte
 	name    int32 // object: the latest name; array: its own name
-	prev    int32 // array: the string before
+	prev    int32 // array: the previous string
 	label   int32 // object: the value of a member that names another
-	labeled int32 // object: the value that it names
+	labeled int32 // object: the value named by label
 }
 
-// want is what must come next.
+// want is the token expected next.
 type want uint8
 
 const (
@@ -136,7 +136,7 @@ func (p *parser) closes(c byte) bool {
 	return true
 }
 
-// top is the innermost object or array, nil outside of all.
+// top returns the innermost object or array, nil at top level.
 func (p *parser) top() *frame {
 	if len(p.stack) == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (p *parser) scalar(c byte) bool {
 	return p.number()
 }
 
-// link notes what names the string that was read last.
+// link records the string that names the last string.
 func (p *parser) link() {
 	f, last := p.top(), int32(len(p.segs))
 	if f == nil {
@@ -247,8 +247,8 @@ func (p *parser) text() bool {
 	return false
 }
 
-// plainEnd returns the first place from i on of a quote, a backslash or a control
-// character. It tests eight bytes at a time.
+// plainEnd returns the index of the first quote, backslash or control character from i on.
+// It tests eight bytes at a time.
 func plainEnd(src []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(src); i += 8 {

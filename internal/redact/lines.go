@@ -7,12 +7,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
-// lines finds the lines of a text in which something matched.
+// lines locates the lines of matches in a text.
 type lines struct {
 	text   []byte
 	breaks []int
 
-	// The last result for a line, for many findings in one long line.
+	// The cached allowlist result for a line, for many findings in one long line.
 	asked  span
 	list   int
 	answer bool
@@ -20,7 +20,7 @@ type lines struct {
 	whole map[int]span // the first match of an allowlist in the whole text
 }
 
-// lineBreaks adds the places of the line breaks of text to breaks.
+// lineBreaks appends the indexes of the line breaks of text to breaks.
 func lineBreaks(breaks []int, text []byte) []int {
 	for i := 0; ; {
 		n := bytes.IndexByte(text[i:], '\n')
@@ -37,16 +37,16 @@ type span struct{ begin, end int }
 
 func spanOf(s ownrules.Span) span { return span{s.Begin, s.End} }
 
-// place is the line, or lines, of a match as gitleaks reckons them.
+// place is the line, or lines, of a match as computed by gitleaks.
 type place struct {
 	line int // number of the first line
 	span
-	last bool // it is the last line, which begins where the text does
+	last bool // the last line, which begins at the start of the text
 }
 
-// locate finds the line of the match [begin, end) the way gitleaks does. Its
-// lines begin with the line break before them, and behind the last line break
-// it takes the whole text for the line. Allowlists depend on it.
+// locate returns the line of the match [begin, end) as gitleaks computes it: a line begins
+// with the line break before it, and the line of a match after the last line break begins
+// at the start of the text. The results of allowlists depend on this.
 func (l *lines) locate(begin, end int) place {
 	if len(l.breaks) == 0 {
 		return place{span: span{0, len(l.text)}}

@@ -18,12 +18,12 @@ func (l *lazyRegexp) get(expr string) *regexp.Regexp {
 	return re
 }
 
-// fullOf is rule i's expression.
+// fullOf returns the expression of rule i.
 func (r *finder) fullOf(i int) *regexp.Regexp {
 	return r.patterns[i].full.get(rules[i].expr)
 }
 
-// anchored is expr tied to the beginning.
+// anchored returns expr anchored at the beginning of the text.
 func (l *lazyRegexp) anchored(expr string) *regexp.Regexp {
 	if re := l.p.Load(); re != nil {
 		return re
@@ -31,7 +31,7 @@ func (l *lazyRegexp) anchored(expr string) *regexp.Regexp {
 	return l.get(`\A(?:` + expr + `)`)
 }
 
-// planned is the expression that is tried, anchored, for the rule's plan.
+// planned returns the expression that the rule's plan tries, anchored.
 func (u *rule) planned() string {
 	if u.plan == planTail {
 		return u.tail
@@ -40,23 +40,23 @@ func (u *rule) planned() string {
 }
 
 const (
-	// slack is added to a rule's reach, so that it includes what ends a match.
+	// slack is added to a rule's reach to include the bytes that end a match.
 	slack = 8
-	// maxWindow bounds what is looked at to find how far a match can reach.
+	// maxWindow limits the bytes examined to determine how far a match can reach.
 	maxWindow = 2048
-	// minBudget is what may be read in vain at least, see attempts.
+	// minBudget is the minimum budget of attempts besides the length of the text.
 	minBudget = 1 << 14
 )
 
-// matches lists where rule i matches text, as FindAllIndex of its expression
-// would. The places of the literals are in sc.
+// matches lists the matches of rule i in text, equal to FindAllIndex of its expression. sc
+// has the positions of the literals.
 //
-// Why it is the same: a match begins (planStart) or has its identifier
-// (planTail) where one of the starts fits, and nothing before that place
-// matters to the rest of the expression except \b, which fits tests. So the
-// leftmost match is at the first start at which the anchored expression
-// matches. The run before an identifier is lazy: from the leftmost place
-// possible it goes to the first identifier that the rest matches from.
+// The results are equal because a match begins (planStart) or has its identifier (planTail)
+// where one of the starts fits, and the rest of the expression does not depend on the text
+// before that position except for \b, which fits tests. So the leftmost match is at the
+// first start where the anchored expression matches. The run before an identifier is lazy:
+// from its leftmost possible start it extends to the first identifier where the rest
+// matches.
 func (r *finder) matches(i int, text []byte, sc *scratch) [][]int {
 	rule, p := &rules[i], &r.patterns[i]
 	if rule.plan == planFull || sc.odd {
@@ -70,7 +70,7 @@ func (r *finder) matches(i int, text []byte, sc *scratch) [][]int {
 	for k := range rule.either {
 		seekers[k].init(&rule.either[k], p, text, sc)
 		seekers[k].tries.lazy = &p.anchored[k]
-		seekers[k].left = slices.Clone(seekers[k].left) // the list is used again
+		seekers[k].left = slices.Clone(seekers[k].left) // the list is reused
 	}
 	var found [][]int
 	for end := 0; ; {
@@ -82,7 +82,7 @@ func (r *finder) matches(i int, text []byte, sc *scratch) [][]int {
 		if seekers[0].spent || seekers[1].spent {
 			return r.fullOf(i).FindAllIndex(text, -1)
 		}
-		// The leftmost match counts, and the first alternative's of two.
+		// The leftmost match wins; at the same position that of the first alternative.
 		best := &seekers[0]
 		if s := &seekers[1]; s.some && (!best.some || s.found.begin < best.found.begin) {
 			best = s
@@ -95,8 +95,8 @@ func (r *finder) matches(i int, text []byte, sc *scratch) [][]int {
 	}
 }
 
-// window is the part of text that the rule's anchored match can reach; false if
-// that is not known without matching.
+// window returns the part of text that the rule's anchored match can reach, or false if
+// that is unknown without matching.
 func (u *rule) window(text []byte) ([]byte, bool) {
 	if u.reach > 0 {
 		return text[:min(len(text), u.reach+slack)], true
@@ -104,7 +104,7 @@ func (u *rule) window(text []byte) ([]byte, bool) {
 	if u.follow == nil {
 		return text, false
 	}
-	// From the operator on all is body, but for a few bytes at the end.
+	// After the gap all bytes are in body, except for a few at the end.
 	gap, body := &byteClasses[u.follow.gap], &byteClasses[u.follow.body]
 	i := 0
 	for i < len(text) && gap.has(text[i]) && i <= u.follow.maxGap {
@@ -118,7 +118,7 @@ func (u *rule) window(text []byte) ([]byte, bool) {
 	return text[:min(len(text), i+slack)], true
 }
 
-// follows reports whether one of the endings can belong to a match at the place at.
+// follows reports whether one of the endings can belong to a match that begins at index at.
 func (t *then) follows(at int, ends []int, text []byte, sc *scratch) bool {
 	k, _ := slices.BinarySearch(ends, at)
 	if k == len(ends) {
@@ -135,8 +135,8 @@ func (t *then) follows(at int, ends []int, text []byte, sc *scratch) bool {
 	return last-first <= t.breaks
 }
 
-// places lists, in order, where one of the starts fits. The list holds until
-// the next call.
+// places lists, in order, the positions where one of the starts fits. The list is valid
+// until the next call.
 func places(starts []start, sc *scratch, fits func(at int, s *start) bool) []int {
 	list, lists := sc.starts[:0], 0
 	for k := range starts {
@@ -159,7 +159,7 @@ func places(starts []start, sc *scratch, fits func(at int, s *start) bool) []int
 	return list
 }
 
-// fits reports whether a match can begin at the place at in the way of s.
+// fits reports whether a match can begin at index at with the start s.
 func (u *rule) fits(text []byte, at int, s *start) bool {
 	if u.boundary && at > 0 && chars.IsWord(text[at-1]) {
 		return false
@@ -167,7 +167,7 @@ func (u *rule) fits(text []byte, at int, s *start) bool {
 	return s.fits(text, at) && (u.follow == nil || u.follow.fits(text[at:]))
 }
 
-// fits reports whether the bytes of text from at on are of the classes of s.
+// fits reports whether the bytes of text from at on are in the classes of s.
 func (s *start) fits(text []byte, at int) bool {
 	if len(text)-at < len(s.classes) {
 		return false
@@ -180,7 +180,8 @@ func (s *start) fits(text []byte, at int) bool {
 	return true
 }
 
-// fits reports whether what an identifier at the beginning of text needs can follow.
+// fits reports whether the required gap, operator and secret can follow the beginning of
+// text.
 func (f *follow) fits(text []byte) bool {
 	i := 0
 	for gap := &byteClasses[f.gap]; i < len(text) && gap.has(text[i]); i++ {
@@ -216,8 +217,8 @@ func (f *follow) secretAt(text []byte) bool {
 	return true
 }
 
-// submatch is FindSubmatchIndex of rule i's expression on a match by itself.
-// odd reports that the plan may not be used.
+// submatch is FindSubmatchIndex of rule i's expression on the text of a match alone. odd
+// means that the plan must not be used.
 func (r *finder) submatch(i int, m []byte, odd bool) []int {
 	rule := &rules[i]
 	if rule.plan == planFull || rule.plan == planEither || odd {

@@ -7,22 +7,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
-// maxNamed is the length up to which a string is looked at together with its
-// name: longer ones are texts.
+// maxNamed is the maximum length of a string that is searched together with its name.
+// Longer ones are texts.
 const maxNamed = 8192
 
-// maxKinds bounds how many names a writer remembers.
+// maxKinds is the maximum number of names that a writer caches.
 const maxKinds = 4096
 
-// nameKind is what a name reveals: to our own rules, and whether gitleaks' rules
-// have a keyword in it.
+// nameKind is the classification of a name: by our own rules, and whether it contains a
+// keyword of gitleaks' rules.
 type nameKind struct {
 	kind   ownrules.Kind
 	listed bool
 }
 
-// named lists the secrets in segment i that are known by the name of its member,
-// or by the option before it in a list of arguments.
+// named lists the secrets in segment i that are identified by the name of its member, or by
+// the option before it in a list of arguments.
 func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
 	g := w.segs[i]
 	if g.end-g.begin < ownrules.MinValue || g.end-g.begin > maxNamed {
@@ -46,16 +46,16 @@ func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
 	return r.findNamed(name, g.read(text, nil), k)
 }
 
-// argument lists the secrets in a value behind an option or a header's name.
+// argument lists the secrets in a value after an option or a header's name.
 func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 	if len(option) < 2 || len(option) > ownrules.MaxName {
 		return nil
 	}
 	if option[0] != '-' {
-		// The name of a header or a variable, as in [["Cookie", "..."], ["X-Api-Key", "..."]]. Behind
-		// most names only a value that looks random counts: lists of names are more common than
-		// lists of pairs.
-		// Each name of an Authorization or Cookie header has one of these rare letters.
+		// The name of a header or a variable, as in [["Cookie", "..."], ["X-Api-Key",
+		// "..."]]. After most names only a random value counts: lists of names are more
+		// common than lists of pairs. The names of Authorization and Cookie headers contain
+		// one of these rare letters.
 		header := bytes.ContainsAny(option, "zZkK")
 		random := bytes.ContainsAny(option, "_-") && ownrules.IsRandom(value, 12)
 		if !header && !random {
@@ -102,7 +102,7 @@ func ownFinding(rule int, text []byte, s span) Finding {
 	return Finding{Rule: ownrules.Rules[rule].ID, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end}
 }
 
-// lastKinds is how many names are found without a map.
+// lastKinds is the number of slots for names that are found without the map.
 const lastKinds = 256
 
 type seenName struct {
@@ -110,8 +110,8 @@ type seenName struct {
 	kind nameKind
 }
 
-// kindOf returns what a name reveals. Most names of a transcript are few and come
-// again and again: they are compared with the last name in their slot first.
+// kindOf returns the classification of a name. A transcript repeats few names, so the name
+// is first compared with the last one in its slot.
 func (w *writer) kindOf(r *Redactor, name []byte) nameKind {
 	if len(name) == 0 || len(name) > ownrules.MaxName {
 		return nameKind{}
@@ -123,7 +123,7 @@ func (w *writer) kindOf(r *Redactor, name []byte) nameKind {
 			if w.kinds == nil || len(w.kinds) >= maxKinds {
 				w.kinds = make(map[string]*seenName)
 			}
-			// Whether one of gitleaks' rules has a keyword in it.
+			// Whether it contains a keyword of gitleaks' rules.
 			listed := r.rulesIn(name) != ruleSet{}
 			seen = &seenName{string(name), nameKind{ownrules.Classify(name), listed}}
 			w.kinds[seen.name] = seen
@@ -149,7 +149,7 @@ func (r *finder) findNamed(name, value []byte, k nameKind) []Finding {
 	if !k.listed {
 		return nil
 	}
-	// As gitleaks reads it in a text: name = "value".
+	// The form that gitleaks matches in a text: name = "value".
 	text := make([]byte, 0, len(name)+len(value)+8)
 	text = append(append(text, name...), ` = "`...)
 	from := len(text)

@@ -1,6 +1,6 @@
-// Package redact finds secrets in text and replaces them by REDACTED. What is
-// a secret is what gitleaks' default rules match, which are data in this package
-// with an engine of its own, and what the rules in ownrules add.
+// Package redact finds secrets in text and replaces them by REDACTED. Secrets are the
+// matches of gitleaks' default rules, which are data in this package with an engine of its
+// own, and of the rules in ownrules.
 package redact
 
 import (
@@ -15,25 +15,25 @@ import (
 // Mark replaces a secret.
 const Mark = ownrules.Mark
 
-// longestPath is more bytes than a file's path can have.
+// longestPath is the maximum length of a file's path in bytes.
 const longestPath = 4096
 
-// Redactor finds and replaces secrets. It may be used by several goroutines at
-// once. What it needs it builds on first use and keeps.
+// Redactor finds and replaces secrets. It is safe for concurrent use. It builds its tables
+// on first use and keeps them.
 type Redactor struct {
 	finder
 }
 
-// finder searches texts for secrets by gitleaks' rules and ours.
+// finder searches texts for secrets with gitleaks' rules and ours.
 type finder struct {
 	*engine
-	stopped *atomic.Bool // the search is to end; nil if it can't be stopped
+	stopped *atomic.Bool // set to stop the search; nil if it can't be stopped
 }
 
-// engine is what redactors share.
+// engine is the state that redactors share.
 type engine struct {
 	automaton func() *automaton
-	known     func() *ruleSet // the rules that are tried on paths
+	known     func() *ruleSet // the rules tried on paths
 	values    func() *knownValues
 	patterns  [len(rules)]pattern
 	allowed   [len(allowlists)]lazyRegexp
@@ -41,7 +41,7 @@ type engine struct {
 	writers   sync.Pool // of *writer
 }
 
-// New returns a Redactor. It costs next to nothing.
+// New returns a Redactor. It is cheap.
 func New() *Redactor {
 	return &Redactor{finder{engine: &engine{
 		automaton: sync.OnceValue(newAutomaton),
@@ -52,8 +52,8 @@ func New() *Redactor {
 	}}}
 }
 
-// WithFilesOf makes r replace what the files with secrets in a worktree hold,
-// wherever it is. They are read when a text is first searched; r keeps salted
+// WithFilesOf makes r also replace the values in a worktree's files with secrets, wherever
+// they occur in a text. The files are read when a text is first searched; r keeps salted
 // hashes of the values. It returns r.
 func (r *Redactor) WithFilesOf(worktree string) *Redactor {
 	r.values = sync.OnceValue(func() *knownValues { return readKnown(worktree) })
@@ -66,21 +66,20 @@ type Finding struct {
 	Start, End   int // of the secret, in bytes
 }
 
-// Find lists the secrets in s by position. Parts of s that are encoded count as
-// what they decode to.
+// Find lists the secrets in s by position. It decodes encoded parts of s.
 func (r *Redactor) Find(s string) []Finding {
 	text := []byte(s)
 	return joined(r.find(text, nil), r.findDecoded(text, maxDecode))
 }
 
-// FindListed lists by position what gitleaks' rules alone match in s. gitleaks
-// returns the same if it ignores its allow comments and decodes nothing.
+// FindListed lists the matches of gitleaks' rules in s by position. gitleaks returns the
+// same if it ignores its allow comments and decodes nothing.
 func (r *Redactor) FindListed(s string) []Finding {
 	return r.find([]byte(s), allRules())
 }
 
-// Text returns s with its secrets replaced; s itself if there are none. A
-// secret that was found is replaced wherever it is in s.
+// Text returns s with its secrets replaced, or s itself if there are none. A found secret
+// is replaced everywhere in s.
 func (r *Redactor) Text(s string) string {
 	if len(s) < shortestText {
 		return s
@@ -92,12 +91,11 @@ func (r *Redactor) Text(s string) string {
 	return string(out)
 }
 
-// Line returns one line of JSON with the secrets in its strings replaced, names
-// of members included. The strings are searched as they read without escapes;
-// what is replaced is the bytes of the secrets, all else stays as it is, and
-// the line stays valid JSON. A secret that was found is replaced in all strings
-// of the line. Line returns the slice it was given if it finds nothing, and
-// never writes to it. A line that is not valid JSON is treated as text.
+// Line returns one line of JSON with the secrets in its strings replaced, names of members
+// included. The strings are searched without escapes. Only the bytes of the secrets are
+// replaced, and the line stays valid JSON. A found secret is replaced in all strings of the
+// line. If Line finds nothing it returns the given slice; it never writes to it. A line
+// that is not valid JSON is treated as text.
 func (r *Redactor) Line(line []byte) []byte {
 	body := bytes.TrimRight(line, "\r\n")
 	if len(body) < shortestText {
@@ -110,14 +108,13 @@ func (r *Redactor) Line(line []byte) []byte {
 	return append(out, line[len(body):]...)
 }
 
-// isStopped reports whether the search is to end, whatever it finds.
+// isStopped reports whether the search must end.
 func (r *finder) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
 
-// Path returns a file's path with the secrets in it replaced. It looks only for
-// patterns that identify a secret by themselves (a token's prefix and form), never
-// for values that are suspect because of a name before them. Each part of the
-// path is also looked at by itself and without what follows its first dot. What is
-// too long to be a path is treated as text.
+// Path returns a file's path with the secrets in it replaced. It searches only for patterns
+// that identify a secret by themselves (a token's prefix and form), never for values that
+// are suspect because of a preceding name. Each part of the path is also searched alone, in
+// full and up to each of its dots. A string too long for a path is treated as text.
 func (r *Redactor) Path(p string) string {
 	if len(p) < shortestText {
 		return p
@@ -150,7 +147,7 @@ func (r *Redactor) Path(p string) string {
 	return p
 }
 
-// rulesIn returns the rules that have a keyword in text.
+// rulesIn returns the rules with a keyword in text.
 func (r *finder) rulesIn(text []byte) ruleSet {
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
@@ -166,13 +163,13 @@ func (r *finder) release(sc *scratch) {
 	r.scratch.Put(sc)
 }
 
-// pattern is a rule's expressions, compiled when needed.
+// pattern holds a rule's expressions, compiled on first use.
 type pattern struct {
-	full     lazyRegexp    // as gitleaks has it
+	full     lazyRegexp    // gitleaks' expression
 	anchored [2]lazyRegexp // for the rule's plan, one for each alternative
-	then     lazyRegexp    // the end of it
+	then     lazyRegexp    // its end
 }
 
-// lazyRegexp is a regular expression that is compiled on first use. Two
-// goroutines may both compile it; one result is kept.
+// lazyRegexp is a regular expression compiled on first use. Two goroutines may both compile
+// it; one result is kept.
 type lazyRegexp struct{ p atomic.Pointer[regexpType] }

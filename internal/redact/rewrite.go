@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// maxRounds bounds how often a text is searched again after secrets in it
-	// were replaced: what is left may read as a secret anew.
+	// maxRounds is the maximum number of searches of a text. It is searched again after a
+	// replacement, because the remaining text may match as a secret.
 	maxRounds = 8
-	// minShared is the length from which a secret is replaced wherever it
-	// is, not only where it was found.
+	// minShared is the minimum length of a secret that is replaced everywhere, not only
+	// where it was found.
 	minShared = prefixLen
-	// minKeyLine is the length from which a line of a secret of many lines is
-	// replaced where it is alone.
+	// minKeyLine is the minimum length of a line of a multi-line secret that is replaced on
+	// its own.
 	minKeyLine = 16
 )
 
-// segment is a part of a text that is searched by itself.
+// segment is a part of a text that is searched separately.
 type segment struct {
 	span
-	escaped bool // it is the inside of a JSON string with escapes
+	escaped bool // the inside of a JSON string with escapes
 
 	// Other segments, counted from 1; 0 for none.
 	name   int32 // the string that names this one
-	before int32 // the string before it in an array
+	before int32 // the previous string in an array
 }
 
 // read returns the segment's text without escapes. It may use buf.
@@ -38,13 +38,13 @@ func (g segment) read(text, buf []byte) []byte {
 	return unescape(buf[:0], text[g.begin:g.end])
 }
 
-// wholeText takes a text for one segment.
+// wholeText splits a text into one segment.
 func wholeText(text []byte, segs []segment) []segment {
 	return append(segs, segment{span: span{0, len(text)}})
 }
 
-// rewrite returns text, which it leaves alone, with the secrets in its segments
-// replaced, and whether there were any.
+// rewrite returns text with the secrets in its segments replaced, and whether there were
+// any. It does not modify text.
 func (r *Redactor) rewrite(text []byte, split func([]byte, []segment) []segment) (out []byte, changed bool) {
 	w := r.writers.Get().(*writer) //nolint:errcheck // the pool holds nothing else
 	defer r.writers.Put(w)
@@ -59,30 +59,30 @@ func (r *Redactor) rewrite(text []byte, split func([]byte, []segment) []segment)
 	return text, changed
 }
 
-// writer holds buffers for one text after another.
+// writer holds reusable buffers for the search of one text at a time.
 type writer struct {
 	segs  []segment
 	buf   []byte
-	kinds map[string]*seenName // of the names that were seen
-	last  [lastKinds]*seenName // those seen last, see kindOf
+	kinds map[string]*seenName // by name
+	last  [lastKinds]*seenName // the most recent ones, see kindOf
 
 	clean cleanTexts
 
-	// For Check: where the rules found what, in the text. nil if not wanted.
+	// For Check: the positions of the findings and their rules. nil if not needed.
 	labels []label
 	rules  map[string]string // by secret
 }
 
-// label is the rule that found something at a place.
+// label is the rule of a finding at a position.
 type label struct {
 	at   int
 	rule string
 }
 
-// maxKept is the size of buffer that is kept for the next text.
+// maxKept is the maximum size of a buffer that is kept for the next text.
 const maxKept = 1 << 20
 
-// secretSpans lists what is to be replaced in text, in order and disjoint.
+// secretSpans lists the spans to replace in text, ordered and disjoint.
 func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	var found map[int][]span // by segment
 	var secrets *needles
@@ -94,7 +94,7 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 			found, secrets = make(map[int][]span), new(needles)
 		}
 		found[i] = append(found[i], span{f.Start, f.End})
-		// An ordinary word is a secret only behind the name of a password.
+		// An ordinary word is a secret only after the name of a password.
 		named := f.Rule == ownrules.Rules[ownrules.RuleName].ID || f.Rule == ownrules.Rules[ownrules.RuleURL].ID
 		if !named || ownrules.HasMixture([]byte(f.Secret)) {
 			secrets.add(f.Secret)
@@ -133,7 +133,7 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	return merge(spans)
 }
 
-// label notes which rule found a secret of a segment, where that is asked for.
+// label records the rule that found a secret of a segment, if labels are needed.
 func (w *writer) label(g segment, text []byte, f *Finding) {
 	if w.rules == nil {
 		return
@@ -146,8 +146,8 @@ func (w *writer) label(g segment, text []byte, f *Finding) {
 	w.labels = append(w.labels, label{g.begin + at, f.Rule})
 }
 
-// findOnce lists the secrets in a text, encoded ones included, unless it remembers that
-// there are none.
+// findOnce lists the secrets in a text, including encoded ones, unless the cache of clean
+// texts has it.
 func (w *writer) findOnce(r *Redactor, said []byte) []Finding {
 	slot := w.clean.slot(said)
 	if slot.holds(said) {
@@ -193,26 +193,26 @@ func replace(text []byte, spans []span) []byte {
 	return append(out, text[from:]...)
 }
 
-// prefixLen is how much of a needle is looked up at once.
+// prefixLen is the length of the prefix by which needles are looked up.
 const prefixLen = 8
 
-// needles are the secrets of a text, to be found wherever they are. One pass
-// over the text finds all of them, in time that hardly depends on how many they are.
+// needles are the secrets of a text, to find all their occurrences. One pass over the text
+// finds all of them, in time nearly independent of their number.
 type needles struct {
 	pairs    [1 << 16 / 64]uint64 // the first two bytes of the needles
 	known    map[string]bool
 	byPrefix map[string]*group
 }
 
-// group is the needles that begin with the same bytes.
+// group holds the needles with the same prefix.
 type group struct {
 	list []string
-	// Once sorted: for each needle the longest other one that it begins with, -1
-	// if there is none.
+	// Once sorted: for each needle the index of the longest other one that is a prefix of
+	// it, -1 if there is none.
 	shorter []int
 }
 
-// add adds a secret and, if it has many lines, each line.
+// add adds a secret and, if it has several lines, each long enough line.
 func (n *needles) add(s string) {
 	if len(s) < minShared || n.known[s] {
 		return
@@ -239,8 +239,8 @@ func (n *needles) add(s string) {
 	}
 }
 
-// in adds the places of the needles in text to spans. Of several needles in one
-// place it adds the longest.
+// in appends the spans of the needles in text to spans. Of several needles at one position
+// it appends the longest.
 func (n *needles) in(text []byte, spans []span) []span {
 	for i := 0; i+prefixLen <= len(text); i++ {
 		pair := int(text[i])<<8 | int(text[i+1])
@@ -256,7 +256,7 @@ func (n *needles) in(text []byte, spans []span) []span {
 	return spans
 }
 
-// longest is the length of the longest needle that text begins with, 0 if there is
+// longest returns the length of the longest needle that is a prefix of text, 0 if there is
 // none.
 func (g *group) longest(text []byte) int {
 	if g.shorter == nil {
@@ -270,8 +270,8 @@ func (g *group) longest(text []byte) int {
 			g.shorter[i] = k
 		}
 	}
-	// Needles that text begins with are not greater than text, and of those that
-	// are not greater the last one is such a needle or begins with it.
+	// Needles that are a prefix of text are not greater than text, and the last needle that
+	// is not greater than text is the longest such prefix or begins with it.
 	k, exact := slices.BinarySearchFunc(g.list, text, compareNeedle)
 	if !exact {
 		k--

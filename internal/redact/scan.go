@@ -8,15 +8,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
-// pieceLen is how much of a literal the automaton matches; the rest is compared.
+// pieceLen is the length of the prefix of a literal that the automaton matches; the rest is
+// compared.
 const pieceLen = 4
 
 const (
-	// Runes beyond ASCII that match as the letters k and s where case is
-	// ignored: plans do not hold for texts with these.
+	// Non-ASCII runes that match the letters k and s when case is ignored. Plans are not
+	// valid for texts with them.
 	kelvinSign = "\u212a"
 	longS      = "\u017f"
-	// In lower case this is the letter i: it may be part of a keyword.
+	// Its lower case is the letter i, so it may be part of a keyword.
 	dottedI = "\u0130"
 )
 
@@ -26,22 +27,22 @@ const (
 	classBits = 6
 )
 
-// automaton finds the literals of all rules in one pass, letter case ignored
-// (Aho-Corasick over the first bytes of each literal).
+// automaton finds the literals of all rules in one pass, ignoring case (Aho-Corasick over
+// the first bytes of each literal).
 type automaton struct {
 	class [256]uint8
 	next  []uint16               // state<<classBits | class -> state, flagOut
-	out   [][]uint16             // literals of which a piece ends in a state
-	rules [len(literals)]ruleSet // rules of which the literal is a keyword
-	start [allLiterals]bool      // literals of which the places matter
+	out   [][]uint16             // literals whose prefix ends in a state
+	rules [len(literals)]ruleSet // rules with the literal as a keyword
+	start [allLiterals]bool      // literals whose positions are needed
 	text  [allLiterals]string
-	own   [allLiterals]uint8 // the rule of ours that is tried there, plus 1
+	own   [allLiterals]uint8 // index of our rule to try there, plus 1
 }
 
-// allLiterals counts the literals of gitleaks' rules and, behind them, ours.
+// allLiterals is the number of literals: those of gitleaks' rules, followed by ours.
 const allLiterals = len(literals) + len(ownrules.Literals)
 
-// The numbers of odd runes.
+// The ids of odd runes.
 const (
 	foldID = uint16(allLiterals + iota)
 	dotID
@@ -137,7 +138,7 @@ func (a *automaton) link() {
 	}
 }
 
-// mark notes the literals of which the rule's plan needs the places.
+// mark marks the literals whose positions the rule's plan needs.
 func (a *automaton) mark(u *rule) {
 	for _, s := range u.starts {
 		a.start[s.lit] = true
@@ -153,13 +154,14 @@ func (a *automaton) mark(u *rule) {
 }
 
 const (
-	// minSplit is the length from which a block is scanned at several places at once.
+	// minSplit is the minimum length of a block that is scanned by scanSplit.
 	minSplit = 64
-	// scanBlock bounds the hits that are remembered meanwhile.
+	// scanBlock is the size of a block. It limits the number of hits that scanSplit
+	// buffers.
 	scanBlock = 1 << 16
 )
 
-// scan notes in sc where the literals are in text.
+// scan records the positions of the literals of text in sc.
 func (a *automaton) scan(text []byte, sc *scratch) {
 	v := uint16(0)
 	for begin := 0; begin < len(text); {
@@ -183,9 +185,9 @@ func (a *automaton) scanRange(text []byte, begin, end int, v uint16, sc *scratch
 	return v
 }
 
-// scanSplit is scanRange. The steps of an automaton wait for each other, so the
-// quarters of the range take turns. Each begins so far before its first byte that
-// the state there doesn't depend on what is before.
+// scanSplit is scanRange with the quarters of the range interleaved, because each step of
+// an automaton depends on the previous one. Each quarter starts pieceLen-1 bytes early, so
+// that the state at its first byte doesn't depend on earlier bytes.
 func (a *automaton) scanSplit(text []byte, begin, end int, v0 uint16, sc *scratch) uint16 {
 	size := (end - begin) / 4
 	quarter := func(k int) ([]byte, uint16) {
@@ -224,7 +226,7 @@ func (a *automaton) scanSplit(text []byte, begin, end int, v0 uint16, sc *scratc
 	return a.scanRange(text, begin+4*size, end, v3, sc)
 }
 
-// literalHit is a place where literals end, and the state that lists them.
+// literalHit is a position where literals' prefixes end, and the state with their list.
 type literalHit struct {
 	end   int
 	state uint16
@@ -234,7 +236,7 @@ func (a *automaton) step(v uint16, b byte) uint16 {
 	return a.next[int(v&stateBits)<<classBits|int(a.class[b])]
 }
 
-// emit notes those of the literals whose piece ends at end that are there whole.
+// emit records those of the literals with a prefix ending at end that occur in full.
 func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 	for _, id := range ids {
 		if id >= foldID {
@@ -257,7 +259,7 @@ func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 	}
 }
 
-// active is the set of rules with a keyword in the text that was scanned.
+// active returns the set of rules with a keyword in the scanned text.
 func (a *automaton) active(sc *scratch) ruleSet {
 	var set ruleSet
 	for _, id := range sc.touched {
@@ -270,12 +272,12 @@ func (a *automaton) active(sc *scratch) ruleSet {
 	return set
 }
 
-// scratch is what the search of one text needs, kept for the next.
+// scratch holds the buffers for the search of one text, reused for the next.
 type scratch struct {
-	places  [allLiterals][]int // where each literal is
-	touched []uint16           // the literals that were found
-	odd     bool               // there is a rune that folds to ASCII
-	lower   bool               // keywords are to be looked for in lower case
+	places  [allLiterals][]int // of each literal
+	touched []uint16           // the found literals
+	odd     bool               // the text has a rune that folds to k or s
+	lower   bool               // keywords must be searched in the lower-case text
 	starts  []int              // see places
 	ends    []int              // see seeker.init
 	breaks  []int              // line breaks of the text
@@ -306,7 +308,7 @@ func (s *ruleSet) and(o *ruleSet) {
 	}
 }
 
-// knownRules is the set of rules whose pattern alone identifies a secret.
+// knownRules returns the set of rules whose pattern alone identifies a secret.
 func knownRules() *ruleSet {
 	var set ruleSet
 	for i := range rules {
@@ -317,7 +319,7 @@ func knownRules() *ruleSet {
 	return &set
 }
 
-// allRules is the set of all of gitleaks' rules.
+// allRules returns the set of all gitleaks' rules.
 func allRules() *ruleSet {
 	var set ruleSet
 	for i := range rules {

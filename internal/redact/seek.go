@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// seeker finds the matches of one expression with a plan, one after another.
+// seeker finds the matches of one planned expression, one after another.
 type seeker struct {
 	rule  *rule
 	text  []byte
@@ -16,15 +16,15 @@ type seeker struct {
 	ends  []int
 	sc    *scratch
 	found span // the last match
-	some  bool // there is one
-	spent bool // the budget is used up
+	some  bool // found is valid
+	spent bool // the budget is exhausted
 }
 
 func (s *seeker) init(u *rule, p *pattern, text []byte, sc *scratch) {
 	s.rule, s.text, s.sc = u, text, sc
 	s.tries = attempts{expr: u.planned(), budget: len(text) + minBudget}
 	if u.then != nil {
-		// The places where the end of the pattern matches.
+		// The positions where the end of the pattern matches.
 		sc.ends = sc.ends[:0]
 		tries := attempts{lazy: &p.then, expr: u.then.expr, budget: len(text) + minBudget}
 		for _, at := range places(u.then.starts, sc, func(at int, s *start) bool { return s.fits(text, at) }) {
@@ -37,7 +37,7 @@ func (s *seeker) init(u *rule, p *pattern, text []byte, sc *scratch) {
 	s.left = places(u.starts, sc, func(at int, s *start) bool { return u.fits(text, at, s) })
 }
 
-// seek finds the first match that begins at from or behind it.
+// seek finds the first match that begins at or after from.
 func (s *seeker) seek(from int) {
 	if s.some && s.found.begin >= from {
 		return
@@ -48,7 +48,7 @@ func (s *seeker) seek(from int) {
 		if at < from || s.rule.then != nil && !s.rule.then.follows(at, s.ends, s.text, s.sc) {
 			continue
 		}
-		length := 0 // of the match at this place
+		length := 0 // of the match at this position
 		if w, ok := s.rule.window(s.text[at:]); !ok {
 			length = s.tries.read(s.text[at:])
 		} else if loc := s.tries.lazy.anchored(s.tries.expr).FindIndex(w); loc != nil {
@@ -58,7 +58,7 @@ func (s *seeker) seek(from int) {
 			return
 		}
 		if length > 0 {
-			begin := at // back over the run before an identifier
+			begin := at // include the run before an identifier
 			for n := 0; n < s.rule.lead && begin > from; n++ {
 				if b := s.text[begin-1]; !chars.IsWord(b) && b != '.' && b != '-' {
 					break
@@ -71,9 +71,9 @@ func (s *seeker) seek(from int) {
 	}
 }
 
-// attempts tries an anchored expression at many places. An expression without
-// a limit of length may read to the end of the text each time: the budget is
-// what it may read altogether.
+// attempts tries an anchored expression at many positions. An expression without a maximum
+// length may read to the end of the text each time, so budget limits the bytes read by all
+// attempts.
 type attempts struct {
 	lazy   *lazyRegexp
 	expr   string
@@ -90,7 +90,7 @@ func (a *attempts) read(text []byte) int {
 	return loc[1]
 }
 
-// runes reads a text and records how far it got.
+// runes reads a text and records its position.
 type runes struct {
 	text []byte
 	at   int

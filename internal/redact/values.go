@@ -12,21 +12,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
-// Limits of what is known by value.
+// Limits of knownValues.
 const (
 	maxKnown       = 256 // values
-	maxKnownLen    = 512 // bytes of a value; of a longer one the first part
-	maxSamePrefix  = 8   // forms that begin alike
+	maxKnownLen    = 512 // bytes of a value; longer ones are cut
+	maxSamePrefix  = 8   // forms with the same prefix
 	minKnown       = prefixLen
 	worktreeValues = "worktree-value" // the rule's id
 )
 
-// knownValues are values that are secrets wherever they are. It holds salted
-// hashes of them and of the forms in which texts have them.
+// knownValues finds values that are secrets wherever they occur. It holds salted hashes of
+// the values in the forms in which they occur in texts.
 type knownValues struct {
 	seed     maphash.Seed
 	salt     [16]byte
-	shift    [1 << 16]uint8 // how far a window that ends with a pair of bytes may move
+	shift    [1 << 16]uint8 // distance that a window ending with a pair of bytes may move
 	byPrefix map[uint64][]knownForm
 	count    int
 }
@@ -36,7 +36,7 @@ type knownForm struct {
 	length int
 	quick  uint64
 	sum    [sha256.Size]byte
-	run    bool // it is the inside of a run of base64
+	run    bool // the inside of a run of base64
 }
 
 // add adds a value in all its forms.
@@ -117,7 +117,7 @@ func (k *knownValues) at(text []byte, begin int) span {
 		}
 		best = span{begin, begin + f.length}
 		if f.run {
-			// The digits of base64 around it that belong to it.
+			// Include the adjacent base64 digits, which encode bits of it.
 			for n := 0; n < 3 && best.begin > 0 && chars.IsBase64(text[best.begin-1]); n++ {
 				best.begin--
 			}
@@ -155,7 +155,7 @@ func (k *knownValues) addFile(name string, data []byte) {
 				k.addNamed(bytes.TrimSpace(bytes.TrimPrefix(name, []byte("export "))), envValue(value))
 			}
 		}
-	case fileOther: // nothing in it is known to be a secret
+	case fileOther: // has no known secrets
 	}
 }
 
@@ -193,8 +193,8 @@ func (k *knownValues) addNamed(name, value []byte) {
 	k.add(string(value))
 }
 
-// isOneWord reports whether v is letters only, in a case that words have, and
-// too short to be more than one or two words.
+// isOneWord reports whether v consists of letters in a case usual for words, and is too
+// short for more than one or two words.
 func isOneWord(v []byte) bool {
 	return len(v) < 16 && !bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsAlpha(byte(c)) }) && ownrules.IsWordOrNumber(v)
 }

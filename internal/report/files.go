@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// files writes files with what differs in them, of that at most limit bytes.
+// files writes files with their diffs, which are limited to limit bytes in total.
 func (d *document) files(files []File, limit int, more string) {
 	room, left := limit, 0
 	shown := files[:min(len(files), d.limits.files)]
@@ -34,7 +34,7 @@ func (d *document) files(files []File, limit int, more string) {
 	}
 }
 
-// diff writes what differs in a file, and returns how many hunks it left out.
+// diff writes the diff of a file, and returns the number of omitted hunks.
 func (d *document) diff(f *File, room *int, more string) (left int) {
 	if f.Binary {
 		d.raw("<p class=\"note\">Not a text.</p>")
@@ -44,7 +44,7 @@ func (d *document) diff(f *File, room *int, more string) (left int) {
 		d.element("<p class=\"cut\">Not shown here: <code>", more, "</code></p>")
 		return 0
 	}
-	// Lines of signs and spaces alone have nobody's name beside them.
+	// Lines without letters and digits get no writer's name.
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	open := false
 	last, lastTurn := NoWriter, -1
@@ -85,7 +85,7 @@ func (d *document) diff(f *File, room *int, more string) (left int) {
 	return left
 }
 
-// block writes lines of a diff, with the name of their writer if it is named.
+// block writes lines of a diff, with the name of their writer if named is set.
 func (d *document) block(b Block, named bool) {
 	sign, end := "  ", markup("\n")
 	switch {

@@ -17,19 +17,19 @@ var style string
 //go:embed page.js
 var script string
 
-// MaxPage is how large a page is at most, in bytes.
+// MaxPage is the maximum size of a page in bytes.
 const MaxPage = 5_000_000
 
-// limits are how much of each thing is shown; lengths are in bytes.
+// limits limits the parts of a page; lengths are in bytes.
 type limits struct {
 	prompt, answer, output int
 	calls, files           int
 	turnDiff, commitDiff   int
-	rows                   int // of tables
+	rows                   int // per table
 }
 
-// HTML writes the report as one page that needs nothing else. Of long texts and differences
-// it has as much as fits into MaxPage, each with the command that shows the rest.
+// HTML writes the report as one self-contained page. It cuts long texts and diffs so that
+// the page fits into MaxPage, and adds the command that shows the rest to each.
 func HTML(w io.Writer, r *Report) error {
 	const attempts = 12
 	l := limits{
@@ -43,7 +43,7 @@ func HTML(w io.Writer, r *Report) error {
 			_, err := io.WriteString(w, d.b.String())
 			return err
 		}
-		const two = 2 // about half of that
+		const two = 2 // halve the limits
 		l = limits{
 			prompt: max(l.prompt/two, 300), answer: max(l.answer/two, 200), output: l.output / two, calls: max(l.calls*3/4, 8), files: max(l.files*3/4, 8), //nolint:mnd // a little less
 			turnDiff: l.turnDiff / two, commitDiff: l.commitDiff / two, rows: max(l.rows/two, 50), //nolint:mnd // a table that is worth reading
@@ -59,11 +59,11 @@ type document struct {
 	r       *Report
 	limits  limits
 	totals  totals
-	agents  []string // in the order of the list to choose from
+	agents  []string // in the order of the filter's list
 	persons []string
 }
 
-// hashOf is the source of a style or script, as a content security policy names it.
+// hashOf returns the source expression of a style or script for a content security policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -148,7 +148,7 @@ func (d *document) header() {
 	d.raw("<nav aria-label=\"Parts of the page\"><a href=\"#overview\">Over time</a> <a href=\"#shares\">Who wrote what</a> <a href=\"#timeline\">Time line</a></nav>\n</header>\n")
 }
 
-// agentShare is the agents' part of lines, as a figure.
+// agentShare returns the agents' share of lines in percent, as text.
 func agentShare(s Share) string {
 	switch {
 	case s.Total() == 0:

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// MaxMarkdown is how long a Markdown text is at most, in bytes: what hosts take as a
-// comment, less a little.
+// MaxMarkdown is the maximum length of a Markdown text in bytes, a little less than the
+// limit of hosts for a comment.
 const MaxMarkdown = 60_000
 
-// Markdown writes the report as a text for a pull request: what was asked and done, whose
-// lines are whose, tests, tokens. Lists are cut until it is short enough.
+// Markdown writes the report as a text for a pull request: requests and results, shares of
+// lines, tests, tokens. It cuts the lists until the text is short enough.
 func Markdown(w io.Writer, r *Report) error {
 	for rows := 100; ; rows /= 2 {
 		m := &summary{r: r, rows: rows}
@@ -24,18 +24,18 @@ func Markdown(w io.Writer, r *Report) error {
 	}
 }
 
-// summary is a report in Markdown that is being written. Every text of the report goes
-// through inline or code.
+// summary writes a report in Markdown. Every text of the report is escaped by inline or
+// code.
 type summary struct {
 	b    strings.Builder
 	r    *Report
-	rows int // of each list
+	rows int // maximum per list
 }
 
 func (m *summary) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
 
-// inline is a text that is text in Markdown: in one line, with all that could be markup
-// behind a backslash, and nothing in it that hosts make links or mentions of.
+// inline escapes a text for Markdown: it is one line, with backslashes before all possible
+// markup, and without anything that hosts turn into links or mentions.
 func inline(s string, limit int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	head, rest := cut(s, limit)
@@ -50,7 +50,7 @@ func inline(s string, limit int) string {
 			b.WriteByte('\\')
 			b.WriteRune(r)
 			if strings.ContainsRune("#:/.", r) {
-				b.WriteString("\u2060") // "word joiner": it is not the beginning of an address or a number
+				b.WriteString("\u2060") // word joiner: prevents links to addresses and numbers
 			}
 		case r == '@':
 			b.WriteString("@\u2060")
@@ -61,14 +61,15 @@ func inline(s string, limit int) string {
 	return b.String()
 }
 
-// escapeControls writes a text with controls and marks of direction as signs that can be seen.
+// escapeControls writes a text with control characters and direction marks as visible
+// characters.
 func escapeControls(b *strings.Builder, s string) {
 	var html strings.Builder
 	escape(&html, s)
 	b.WriteString(strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'").Replace(html.String()))
 }
 
-// code is a text as code in a line, also in a table.
+// code returns a text as inline code, which is valid in a table, too.
 func code(s string, limit int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	head, rest := cut(s, limit)
@@ -77,7 +78,7 @@ func code(s string, limit int) string {
 	}
 	var plain strings.Builder
 	escapeControls(&plain, head)
-	text := strings.ReplaceAll(plain.String(), "|", "\u00a6") // a bar ends a cell, in code too
+	text := strings.ReplaceAll(plain.String(), "|", "\u00a6") // a bar ends a cell, even in code
 	if text == "" {
 		return "``"
 	}
@@ -92,7 +93,8 @@ func code(s string, limit int) string {
 }
 
 const (
-	// titleLength is how much of a prompt or subject is shown, pathLength of a path.
+	// titleLength is the maximum length of a shown prompt or subject, pathLength that of a
+	// path.
 	titleLength, pathLength = 160, 120
 )
 
@@ -155,14 +157,14 @@ func (m *summary) write() {
 	m.line("\n<sub>Made by `entire report`. `entire explain -c ID` shows a conversation, `entire why FILE:LINE` what led to a line.</sub>")
 }
 
-// more notes what a list leaves out.
+// more writes the number of omitted items of a list.
 func (m *summary) more(n int, noun string) {
 	if n > 0 {
 		m.line("\n%s more.", plural(n, noun))
 	}
 }
 
-// asked lists what was asked, and the last thing that was said.
+// asked lists the turns with their prompts and the last lines of the answers.
 func (m *summary) asked() {
 	if len(m.r.Turns) == 0 {
 		return
@@ -185,7 +187,7 @@ func (m *summary) asked() {
 		}
 		m.line("%d. %s  ", i+1, inline(title, titleLength))
 		m.line("   <sub>%s</sub>", strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " \u00b7 "))
-		// In the last line an agent sums up.
+		// Agents usually sum up in the last line.
 		said := strings.TrimSpace(t.Answer)
 		if said = said[strings.LastIndexByte(said, '\n')+1:]; said != "" {
 			m.line("   > %s", inline(said, 2*titleLength))

@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// page is HTML that is being written. Markup is constants of this package, which no other
-// string converts to by itself; every other text goes through text or attr. So no text of a
-// report can become markup: elements and names of attributes are never computed, values of
-// attributes are always quoted, and nothing is written into scripts, styles or addresses but
-// the fragments of turns and commits, which are letters, digits and hyphens.
+// page writes HTML. Markup consists of constants of this package, and other strings don't
+// convert to its type implicitly; every other text is escaped by text or attr. So no text
+// of a report can become markup: elements and names of attributes are never computed, and
+// values of attributes are always quoted. Nothing is written into scripts, styles or
+// addresses except the fragments of turns and commits, which are letters, digits and
+// hyphens.
 type page struct{ b strings.Builder }
 
 // markup is a piece of HTML.
@@ -23,7 +24,7 @@ func (p *page) raw(m markup) { p.b.WriteString(string(m)) }
 // number writes a number.
 func (p *page) number(n int) { p.b.WriteString(strconv.Itoa(n)) }
 
-// text writes a text as text.
+// text writes a text, escaped.
 func (p *page) text(s string) { escape(&p.b, s) }
 
 // attr writes an attribute whose name is markup.
@@ -42,10 +43,10 @@ func (p *page) element(open markup, text string, end markup) {
 	p.raw(end)
 }
 
-// href writes an address in the page: of something with this id.
+// href writes a link to the element with an id in the page.
 func (p *page) href(id string) { p.attr("href", "#"+id) }
 
-// time writes a moment in a form of package time.
+// time writes a time in a layout of package time.
 func (p *page) time(t time.Time, form string) {
 	p.raw("<time")
 	p.attr("datetime", t.UTC().Format(time.RFC3339))
@@ -54,8 +55,8 @@ func (p *page) time(t time.Time, form string) {
 	p.raw("</time>")
 }
 
-// escape writes a text so that it is text in an element and in a quoted attribute. Controls,
-// and marks that change the order in which text reads, are written as signs that can be seen.
+// escape writes a text escaped for an element or a quoted attribute. Control characters and
+// direction marks are written as visible characters.
 func escape(b *strings.Builder, s string) {
 	start := 0
 	for i := 0; i < len(s); {
@@ -77,13 +78,13 @@ func escape(b *strings.Builder, s string) {
 			with = "&#39;"
 		case r == '\n', r == '\t':
 		case r < ' ':
-			with = string(0x2400 + r) // the sign of the control
+			with = string(0x2400 + r) // its control picture
 		case r == utf8.RuneError && n == 1:
 			with = "\uFFFD"
 		case r == 0x7f:
 			with = "\u2421"
 		case r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			// Some change the order in which text reads, or break lines where HTML doesn't show it.
+			// Some change the direction of text, or break lines invisibly in HTML.
 			with = "\\u" + strconv.FormatInt(int64(0x10000+r), 16)[1:]
 		}
 		if with != "" {
@@ -96,8 +97,8 @@ func escape(b *strings.Builder, s string) {
 	b.WriteString(s[start:])
 }
 
-// cut returns the whole lines of the first limit bytes of a text, or its whole characters if
-// its first line is longer, and how many bytes are left out.
+// cut returns the complete lines in the first limit bytes of a text, or the complete
+// characters if the first line is longer, and the number of omitted bytes.
 func cut(s string, limit int) (string, int) {
 	if len(s) <= limit {
 		return s, 0
@@ -112,7 +113,7 @@ func cut(s string, limit int) (string, int) {
 	return head, len(s) - len(head)
 }
 
-// count is a number with its digits in groups.
+// count formats a number with its digits in groups.
 func count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -121,7 +122,7 @@ func count(n int64) string {
 	return s
 }
 
-// short is a number of tokens in few characters.
+// short formats a number of tokens in few characters.
 func short(n int64) string {
 	const thousand, million = 1000, 1000000
 	switch {
@@ -135,7 +136,7 @@ func short(n int64) string {
 	return strconv.FormatFloat(float64(n)/million, 'f', 1, 64) + "M"
 }
 
-// plural is a number with a noun.
+// plural formats a number with a noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -143,7 +144,7 @@ func plural(n int, noun string) string {
 	return count(int64(n)) + " " + noun + "s"
 }
 
-// percent is a part of a whole; empty for nothing of it.
+// percent formats part as a percentage of whole, "" if either is 0.
 func percent(part, whole int) string {
 	if whole == 0 || part == 0 {
 		return ""

@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// series is a row of values of a plot.
+// series is a series of values in a plot.
 type series struct {
 	name  markup
 	class markup
-	// values are by bin.
+	// values has a value for each bin.
 	values []float64
 }
 
-// plot is bars over time, with a table of the same values.
+// plot is a bar chart over time with a table of the same values.
 type plot struct {
 	id, title markup
 	series    []series
-	// format shows a value.
+	// format formats a value.
 	format func(float64) string
 }
 
-// bins are equal spans of time that cover the report.
+// bins are consecutive time spans of one unit that cover the report.
 type bins struct {
 	starts []time.Time
-	form   string // how a bin is named, as of package time
+	form   string // the layout of a bin's name, as in package time
 }
 
-// mostBins is how many bars are drawn side by side.
+// mostBins is the maximum number of bars side by side.
 const mostBins = 60
 
-// bins returns hours, days, weeks or months: the shortest of which there aren't too many.
+// bins returns hours, days, weeks, months or years: the shortest unit with at most mostBins
+// bins. Of more than mostBins years it returns the first ones.
 func (r *Report) bins() bins {
 	list := r.moments()
 	if len(list) == 0 {
@@ -59,14 +60,14 @@ func (r *Report) bins() bins {
 			return b
 		}
 	}
-	b := bins{form: "2006"} // decades of it: a clock was wrong
+	b := bins{form: "2006"} // more than mostBins months
 	for y := year; y <= to.Year() && len(b.starts) < mostBins; y++ {
 		b.starts = append(b.starts, time.Date(y, 1, 1, 0, 0, 0, 0, from.Location()))
 	}
 	return b
 }
 
-// of is the bin of a time.
+// of returns the index of a time's bin.
 func (b bins) of(t time.Time) int {
 	at := 0
 	for i, start := range b.starts {
@@ -116,7 +117,7 @@ const (
 	plotTop               = 8.0
 )
 
-// plot writes a plot, and a table with its values. A plot without values is left out.
+// plot writes a plot and a table with its values. It omits a plot without values.
 func (d *document) plot(b bins, p plot) {
 	most := 0.0
 	for i := range b.starts {
@@ -186,7 +187,7 @@ func (d *document) plot(b bins, p plot) {
 	d.raw("</figure>\n")
 }
 
-// describe returns in words what a plot shows.
+// describe returns a description of a plot in words.
 func (d *document) describe(b bins, p plot, most float64) string {
 	n := len(b.starts)
 	var text strings.Builder
@@ -225,7 +226,7 @@ func (d *document) table(b bins, p plot) {
 	d.raw("</tbody></table></div></details>\n")
 }
 
-// ceiling is the next number of the form 1, 2 or 5 times a power of ten.
+// ceiling rounds v up to 1, 2 or 5 times a power of ten.
 func ceiling(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v))) //nolint:mnd // decimal
 	for _, m := range []float64{1, 2, 5} {

@@ -1,8 +1,8 @@
-// Package report renders what sessions did as a page of HTML or as Markdown. It knows
-// nothing of records: strategy/reporting fills a [Report], whose texts are redacted.
+// Package report renders the work of sessions as an HTML page or as Markdown. It doesn't
+// read records: strategy/reporting fills a [Report], whose texts are redacted.
 //
-// What is in a Report may be hostile: prompts, names of files, diffs, names of authors. No
-// text of it becomes markup: see page. docs/adr/0020-a-page.md has the reasons.
+// The contents of a Report may be hostile: prompts, names of files, diffs, names of
+// authors. No text of it becomes markup, see page. docs/adr/0020-a-page.md has the reasons.
 package report
 
 import (
@@ -11,64 +11,64 @@ import (
 	"time"
 )
 
-// Report is what is shown.
+// Report is the data of a report.
 type Report struct {
-	// Name is the repository's, Selection describes what was selected.
+	// Name is the repository's name, Selection describes the selected turns.
 	Name, Selection string
-	// Made is when, in the time zone in which times are shown.
+	// Made is the time of the report, in the time zone for all shown times.
 	Made    time.Time
 	Version string
-	// Turns and Commits are in the order of time, as are Rewinds.
+	// Turns, Commits and Rewinds are ordered by time.
 	Turns   []Turn
 	Commits []Commit
 	Rewinds []Rewind
-	// Omitted is how many turns more were selected than Turns has: the oldest.
+	// Omitted is the number of selected turns that are not in Turns: the oldest ones.
 	Omitted int
 	// Prices has the date and the currency of the costs, Unpriced the models without a price.
 	Prices   Prices
 	Unpriced []string
 }
 
-// Prices describes the prices that costs were counted with.
+// Prices describes the prices from which costs were computed.
 type Prices struct{ Date, Currency string }
 
-// Turn is what happened from a prompt to the next one.
+// Turn is the part of a session from a prompt to the next one.
 type Turn struct {
 	// ID is the fragment of the turn on the page. It stays the same in every report.
 	ID             string
 	Session, Agent string
 	Branch         string
 	At, Ended      time.Time
-	// Title is the prompt in one line; Prompt, Answer, Output and Subagents are texts of
-	// many: what was asked, what the agent said, beginnings and ends of what commands
-	// printed, and what subagents said and did.
+	// Title is the prompt as one line. The others are multi-line texts: the prompt, the
+	// agent's texts, beginnings and ends of commands' output, and the texts and actions of
+	// subagents.
 	Title, Prompt, Answer, Output, Subagents string
 	Calls                                    []Call
 	Files                                    []File
 	Tokens, SubagentTokens                   Tokens
 	Cost                                     float64
-	// Commits are the places in Report.Commits of those that took up its work.
+	// Commits are the indexes in Report.Commits of those that contain its work.
 	Commits []int
 	// Before and After are the snapshots at its beginning and its end, empty if there is none.
 	Before, After string
-	// Show is the command that shows all of the turn, Back the one that goes back to its
+	// Show is the command that shows the whole turn, Back the one that rewinds to its
 	// beginning; empty if there is none.
 	Show, Back string
 }
 
-// Call is a use of a tool.
+// Call is a tool call.
 type Call struct {
 	Tool, Text string
-	// Outcome is passed, failed or unknown; Status is the exit status of a failed command, 0 if
-	// that isn't known.
+	// Outcome is passed, failed or unknown; Status is the exit status of a failed command,
+	// 0 if unknown.
 	Outcome  Outcome
 	Status   int
 	Subagent bool
-	// Command reports a shell command, Test that it runs tests.
+	// Command is set for a shell command, Test for a call that runs tests.
 	Command, Test bool
 }
 
-// Outcome is how a call ended.
+// Outcome is the outcome of a call.
 type Outcome uint8
 
 // The outcomes.
@@ -81,10 +81,10 @@ const (
 // Tokens counts tokens by kind.
 type Tokens struct{ Input, CacheWrite, CacheRead, Output int64 }
 
-// Total is the sum of all kinds.
+// Total returns the sum of all kinds.
 func (t Tokens) Total() int64 { return t.Input + t.CacheWrite + t.CacheRead + t.Output }
 
-// Plus is the sum of both.
+// Plus returns the sum of both.
 func (t Tokens) Plus(o Tokens) Tokens {
 	return Tokens{t.Input + o.Input, t.CacheWrite + o.CacheWrite, t.CacheRead + o.CacheRead, t.Output + o.Output}
 }
@@ -95,13 +95,14 @@ type Commit struct {
 	At                   time.Time
 	Checkpoints          []string
 	Files                []File
-	// Turns are the places in Report.Turns of those that it took up.
+	// Turns are the indexes in Report.Turns of those whose work it contains.
 	Turns []int
-	// Merge reports that it has no diff of its own.
+	// Merge is set if the commit has no files: a merge, an empty commit, or one whose files
+	// are not in this clone.
 	Merge bool
 }
 
-// Share sums up the lines that the commit adds.
+// Share returns the sum of the shares of the commit's files.
 func (c *Commit) Share() (sum Share) {
 	for i := range c.Files {
 		sum = sum.Plus(c.Files[i].Share)
@@ -115,23 +116,23 @@ type File struct {
 	Added, Removed int
 	Share          Share
 	Binary         bool
-	// Note is how it was changed where that is worth knowing.
+	// Note describes the change if there is more to tell than its lines.
 	Note  string
 	Hunks []Hunk
 }
 
-// Share is how many added lines whom belong to.
+// Share is the number of added lines by writer.
 type Share struct{ Agent, Person, Unknown int }
 
-// Total is all of them.
+// Total returns the number of all lines.
 func (s Share) Total() int { return s.Agent + s.Person + s.Unknown }
 
-// Plus is the sum of both.
+// Plus returns the sum of both.
 func (s Share) Plus(o Share) Share {
 	return Share{s.Agent + o.Agent, s.Person + o.Person, s.Unknown + o.Unknown}
 }
 
-// changedLines sums up the lines that were added to and removed from files.
+// changedLines returns the numbers of lines added to and removed from files.
 func changedLines(files []File) (added, removed int) {
 	for i := range files {
 		added, removed = added+files[i].Added, removed+files[i].Removed
@@ -139,25 +140,25 @@ func changedLines(files []File) (added, removed int) {
 	return added, removed
 }
 
-// Hunk is one place at which a file differs.
+// Hunk is a changed region of a file.
 type Hunk struct {
-	// Old and New are its first lines.
+	// Old and New are the numbers of its first line in the old and the new file.
 	Old, New int
 	Blocks   []Block
 }
 
-// Block is lines of a hunk that follow one another and have the same kind and writer.
+// Block is a run of lines of a hunk with the same kind and writer.
 type Block struct {
 	Kind Kind
 	By   Writer
-	// Turn is the place in Report.Turns of the turn that wrote it, -1 if it isn't known.
+	// Turn is the index in Report.Turns of the turn that wrote it, -1 if unknown.
 	Turn int
-	// Text has Lines lines, without the end of the last.
+	// Text has Lines lines, without the newline of the last one.
 	Text  string
 	Lines int
 }
 
-// Kind is what a line of a diff is.
+// Kind is the kind of a line of a diff.
 type Kind uint8
 
 // The kinds.
@@ -167,7 +168,7 @@ const (
 	Removed
 )
 
-// Writer is who wrote a line; only of those that are added it is known.
+// Writer is the writer of a line. It is known only for added lines.
 type Writer uint8
 
 // The writers.
@@ -181,18 +182,18 @@ const (
 // Rewind is a rewind of the worktree.
 type Rewind struct {
 	At time.Time
-	// Target is the snapshot that was restored, Rescue that of what was there before.
+	// Target is the restored snapshot, Rescue the snapshot of the files before the rewind.
 	Target, Rescue string
 	Paths          []string
 }
 
-// moment is a thing on the time line: a turn, a commit or a rewind, by its place.
+// moment is an entry of the time line: the index of a turn, a commit or a rewind.
 type moment struct {
 	at                   time.Time
 	turn, commit, rewind int // -1 for none
 }
 
-// moments returns what the time line has, in order.
+// moments returns the entries of the time line in order.
 func (r *Report) moments() []moment {
 	list := make([]moment, 0, len(r.Turns)+len(r.Commits)+len(r.Rewinds))
 	for i := range r.Turns {
@@ -208,12 +209,12 @@ func (r *Report) moments() []moment {
 	return list
 }
 
-// totals are the sums over a report.
+// totals holds the sums over a report.
 type totals struct {
 	tokens        Tokens
 	cost          float64
 	calls, failed int
-	tests, broken int // commands that ran tests, and how many of them failed
+	tests, broken int // calls that ran tests, and those of them that failed
 	share         Share
 	removed       int
 	sessions      int

@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// pathShare is who wrote a file, or what is below a directory.
+// pathShare is the share of a file, or of all files below a directory.
 type pathShare struct {
 	path  string
 	share Share
-	files int // below a directory
+	files int // number of files below a directory
 	isDir bool
 }
 
-// paths returns who wrote which file and directory, over all commits: each directory before
-// what is in it. A directory is left out if another below it, or a file, has all of it.
+// paths returns the shares of all files and directories, over all commits, with each
+// directory before its contents. It omits a directory if another one below it, or a file,
+// has all of it.
 func (r *Report) paths() []pathShare {
 	files, dirs := map[string]Share{}, map[string]*pathShare{}
 	for i := range r.Commits {
@@ -38,7 +39,7 @@ func (r *Report) paths() []pathShare {
 	for name, share := range files {
 		list = append(list, pathShare{path: name, share: share})
 	}
-	whole := map[string]bool{} // directories of which another has all
+	whole := map[string]bool{} // directories whose files are all in one subdirectory
 	for name, dir := range dirs {
 		if parent := path.Dir(name); dirs[parent] != nil && dirs[parent].files == dir.files {
 			whole[parent] = true
@@ -53,7 +54,7 @@ func (r *Report) paths() []pathShare {
 	return list
 }
 
-// shares writes who wrote which share, by commit, directory and file.
+// shares writes the tables of shares by directory and file and by commit.
 func (d *document) shares() {
 	d.raw("<section id=\"shares\" aria-labelledby=\"shares-title\">\n<h2 id=\"shares-title\">Who wrote what</h2>\n")
 	if d.totals.share.Total() == 0 {
@@ -117,7 +118,7 @@ func (p *page) beginTable(caption, first markup) {
 	p.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Unknown</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
 }
 
-// shareCells ends a row of a table of shares: its figures, and bars for them.
+// shareCells writes the figures and bars of a row of a table of shares, and ends the row.
 func (p *page) shareCells(s Share) {
 	total := s.Total()
 	p.element("<td class=\"n\">", count(int64(total)), "</td>")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// texts writes a text with a heading; nothing for an empty one.
+// texts writes a text with a heading, or nothing if the text is empty.
 func (p *page) texts(heading markup, text string, limit int, more string) {
 	if strings.TrimSpace(text) == "" || limit == 0 {
 		return
@@ -16,7 +16,7 @@ func (p *page) texts(heading markup, text string, limit int, more string) {
 	p.pre(text, limit, more)
 }
 
-// pre writes the beginning of a text, and what shows the rest.
+// pre writes the beginning of a text and the command that shows the rest.
 func (p *page) pre(text string, limit int, more string) {
 	head, rest := cut(strings.TrimSpace(text), limit)
 	p.element("<pre class=\"text\">", head, "</pre>\n")
@@ -32,7 +32,7 @@ func (p *page) pre(text string, limit int, more string) {
 	p.element("<code>", more, "</code></p>\n")
 }
 
-// folded is texts that is closed at first.
+// folded is like texts, but the text is initially collapsed.
 func (p *page) folded(heading markup, text string, limit int, more string) {
 	if strings.TrimSpace(text) == "" || limit == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// timeline writes the filters, and turns, commits and rewinds by day.
+// timeline writes the filters, and the turns, commits and rewinds by day.
 func (d *document) timeline() {
 	d.raw("<section id=\"timeline\" aria-labelledby=\"timeline-title\">\n<h2 id=\"timeline-title\">Time line</h2>\n")
 	// The script makes the search visible.
@@ -166,7 +166,7 @@ func indexOf(list []string, name string) int {
 	return -1
 }
 
-// calls writes the uses of tools.
+// calls writes the tool calls of a turn.
 func (d *document) calls(t *Turn) {
 	if len(t.Calls) == 0 {
 		return
@@ -209,7 +209,7 @@ func (d *document) calls(t *Turn) {
 	}
 }
 
-// maxCall is how much of a command is shown.
+// maxCall is the maximum length of a shown command in bytes.
 const maxCall = 400
 
 // about writes the figures, links and commands of a turn.
@@ -258,7 +258,7 @@ func (d *document) about(t *Turn) {
 
 func shortOID(oid string) string { return oid[:min(len(oid), 7)] }
 
-// commitID is the fragment of a commit.
+// commitID returns the fragment of a commit on the page.
 func commitID(c *Commit) string { return "commit-" + c.OID[:min(len(c.OID), 12)] }
 
 func (d *document) commit(c *Commit) {
@@ -306,7 +306,7 @@ func (d *document) commit(c *Commit) {
 	d.raw(endEntry)
 }
 
-// shareText is whose lines there are, in words.
+// shareText returns a share as text.
 func shareText(s Share) string {
 	var parts []string
 	for _, p := range []struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ShowDiff is Show of a unified diff, in colours on a terminal that has them.
+// ShowDiff is Show for a unified diff. It uses colours on a terminal that supports them.
 func (s Streams) ShowDiff(write func(io.Writer) error) error {
 	if !s.Terminal.Out || s.Terminal.Plain {
 		return s.Show(write)
@@ -17,10 +17,10 @@ func (s Streams) ShowDiff(write func(io.Writer) error) error {
 	return w.line(w.rest)
 }
 
-// diffWriter paints the lines of a diff.
+// diffWriter colours the lines of a diff.
 type diffWriter struct {
 	to     Streams
-	rest   string // of a line that is not there whole
+	rest   string // an incomplete line
 	inHunk bool
 }
 
@@ -36,8 +36,8 @@ func (w *diffWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line writes a line in its style: the first characters are its kind, and "---" and "+++" name
-// files only before the first hunk.
+// line writes a line in its style. The first characters determine its kind; "---" and "+++"
+// begin names of files only before the first hunk.
 func (w *diffWriter) line(line string) error {
 	body, newline := strings.CutSuffix(line, "\n")
 	style := Style("")

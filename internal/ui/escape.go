@@ -7,13 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes text safe for a terminal: what the terminal could take for a command,
-// or what changes the order in which text reads, is written as \uXXXX, and a byte that
-// is not UTF-8 as \xXX. Newlines and tabs stay. JSON stays JSON of the same meaning, as
-// the escape is that of its strings.
+// Escape makes text safe for a terminal. It writes control characters and those that change
+// the direction of text as \uXXXX, and invalid UTF-8 bytes as \xXX. Newlines and tabs stay.
+// Valid JSON keeps its meaning, because \uXXXX is an escape of its strings.
 func Escape(text string) string { return escape(text, unpainted) }
 
-// EscapePainted is Escape of a text in which styles of Paint stay.
+// EscapePainted is Escape, but keeps the styles of Paint.
 func EscapePainted(text string) string { return escape(text, ownColours) }
 
 func escape(text string, painted painting) string {
@@ -43,7 +42,7 @@ func escape(text string, painted painting) string {
 	return b.String()
 }
 
-// painting describes what is in a text besides what others wrote.
+// painting tells whether a text contains the program's own styles.
 type painting uint8
 
 const (
@@ -51,8 +50,8 @@ const (
 	ownColours
 )
 
-// isCommand reports whether a terminal could do something else with the rune than
-// show it where it is: controls, and marks of direction.
+// isCommand reports whether a terminal could do anything but display the rune in place:
+// whether it is a control character or a direction mark.
 func isCommand(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
@@ -65,7 +64,8 @@ func isCommand(r rune) bool {
 	return false
 }
 
-// styleAt is the length of the style that Paint writes, if text begins with one.
+// styleAt returns the length of the style of Paint that text begins with, 0 if there is
+// none.
 func styleAt(text string) int {
 	for _, s := range []Style{Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan, "0"} {
 		if code := "\x1b[" + string(s) + "m"; strings.HasPrefix(text, code) {
@@ -75,8 +75,8 @@ func styleAt(text string) int {
 	return 0
 }
 
-// Show lets write print something to Out, escaped if that is a terminal and byte for
-// byte if not.
+// Show calls write with a writer to Out. The output is escaped if Out is a terminal and
+// unchanged otherwise.
 func (s Streams) Show(write func(io.Writer) error) error {
 	if !s.Terminal.Out {
 		return write(s.Out)
@@ -89,10 +89,10 @@ func (s Streams) Show(write func(io.Writer) error) error {
 	return err
 }
 
-// escapeWriter escapes what is written to it, in pieces of any length.
+// escapeWriter escapes the text written to it, in pieces of any length.
 type escapeWriter struct {
 	to   io.Writer
-	rest string // of a rune or line end that is not there whole
+	rest string // an incomplete rune or line end
 }
 
 func (w *escapeWriter) Write(p []byte) (int, error) {

@@ -7,39 +7,38 @@ import (
 	"iter"
 )
 
-// JSONList is a JSON value that has a list, of which each entry is written before the next
-// one is read.
+// JSONList is a JSON value with a list. Each entry is written before the next one is read.
 type JSONList struct {
-	// Before returns an object with the fields before the list. It is called with the first
-	// entry, or at the end; nil if there are none.
+	// Before returns an object with the fields before the list. It is called at the first
+	// entry, or at the end if there is none. It is nil if there are no such fields.
 	Before func() any
-	// Key is the name of the list; if it is empty, the list alone is the value.
+	// Key is the name of the list. If it is empty, the value is the list itself.
 	Key string
-	// Entries ends with the first error.
+	// Entries yields the entries. It ends at the first error.
 	Entries iter.Seq2[any, error]
-	// After returns an object with the fields behind the list. It is called when the list
-	// is complete; nil if there are none.
+	// After returns an object with the fields after the list. It is called when the list is
+	// complete. It is nil if there are no such fields.
 	After func() any
-	// Doing names what is done for the entries; it is shown as Progress shows it, unless
-	// the output itself does that.
+	// Doing describes the step that produces the entries. It is shown by Progress, unless
+	// Out is a terminal.
 	Doing string
 }
 
-// BrokenOffError is the error of a list of which a part is already written.
+// BrokenOffError is the error of a list that is already partly written.
 type BrokenOffError struct{ Err error }
 
-// Error is the error of the entry.
+// Error returns the text of Err.
 func (e *BrokenOffError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error of the entry.
+// Unwrap returns Err.
 func (e *BrokenOffError) Unwrap() error { return e.Err }
 
-// JSONList writes the bytes that JSON writes of such a value. Nothing is written before the
-// first entry is read, so that an error until then can be reported as JSON. A later one
+// JSONList writes the same bytes as JSON for such a value. It writes nothing before the
+// first entry is read, so that an error up to then can be reported as JSON. A later error
 // is a *BrokenOffError.
 func (s Streams) JSONList(l JSONList) error { return writeList(s, l, "  ") }
 
-// JSONListLine writes the bytes that JSONLine writes of such a value.
+// JSONListLine writes the same bytes as JSONLine for such a value.
 func (s Streams) JSONListLine(l JSONList) error { return writeList(s, l, "") }
 
 func writeList(s Streams, l JSONList, indent string) error {
@@ -59,8 +58,8 @@ type listWriter struct {
 	JSONList
 
 	out    io.Writer
-	indent string // of a level; empty: everything is on one line
-	count  int    // of written entries
+	indent string // per level; empty: everything on one line
+	count  int    // written entries
 }
 
 func (w *listWriter) write() error {
@@ -84,7 +83,7 @@ func (w *listWriter) write() error {
 			return err
 		}
 	}
-	// What comes behind the entries.
+	// The end of the list and the fields after it.
 	var text []byte
 	var err error
 	if w.count > 0 {
@@ -102,7 +101,7 @@ func (w *listWriter) write() error {
 	return err
 }
 
-// head is the beginning of the value, with the bracket of the list.
+// head returns the beginning of the value, up to the bracket of the list.
 func (w *listWriter) head() ([]byte, error) {
 	if w.Key == "" {
 		return []byte("["), nil
@@ -129,7 +128,7 @@ func (w *listWriter) head() ([]byte, error) {
 	return append(text, '['), nil
 }
 
-// tail appends the fields behind the list, and the end of the object.
+// tail appends the fields after the list and the end of the object.
 func (w *listWriter) tail(text []byte) ([]byte, error) {
 	if w.After != nil {
 		fields, err := w.value(0, w.After())
@@ -146,7 +145,7 @@ func (w *listWriter) tail(text []byte) ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// level is how deep what is so many levels below the list's name is.
+// level returns the depth of a value from its depth relative to the list's name.
 func (w *listWriter) level(below int) int {
 	if w.Key == "" {
 		return below
@@ -154,7 +153,7 @@ func (w *listWriter) level(below int) int {
 	return below + 1
 }
 
-// newLine begins a line for what is so many levels below the list's name.
+// newLine begins a line for a value, given its depth relative to the list's name.
 func (w *listWriter) newLine(text []byte, below int) []byte {
 	if w.indent == "" {
 		return text
@@ -163,7 +162,7 @@ func (w *listWriter) newLine(text []byte, below int) []byte {
 	return append(text, bytes.Repeat([]byte(w.indent), w.level(below))...)
 }
 
-// value is v as JSON at a level, without a line end.
+// value returns v as JSON at a level, without a line end.
 func (w *listWriter) value(level int, v any) ([]byte, error) {
 	text, err := compact(v)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Markdown is a text of several lines with its headings, strong text and code set off and
-// their marks left out, if Out is a terminal with colours; else the text itself. Everything
-// else stays as it is written.
+// Markdown returns a multi-line text with its headings, strong text and code highlighted
+// and their marks removed, if Out is a terminal with colours; else the text itself. Other
+// markup is not changed.
 func (s Streams) Markdown(text string) string {
 	if !s.Terminal.Out || s.Terminal.Plain {
 		return text
@@ -37,7 +37,7 @@ func (s Streams) Markdown(text string) string {
 	return b.String()
 }
 
-// fenceOf is the fence of code that a line begins with, empty if it has none.
+// fenceOf returns the code fence at the beginning of a line, "" if there is none.
 func fenceOf(line string) string {
 	const least = 3
 	line = strings.TrimLeft(line, " ")
@@ -49,8 +49,8 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// markdownLine sets off what a line of Markdown outside of a block of code marks: a heading, or
-// the code and the strong text in it.
+// markdownLine highlights the markup in a line of Markdown outside of a code block: a
+// heading, or code and strong text.
 func markdownLine(s Streams, line string) string {
 	const levels = 6
 	title := strings.TrimLeft(line, "#")

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// output is a file that keeps the first error of its writes: most of what commands print is
-// written where nobody checks the error.
+// output is a file that keeps the first write error: most callers that print do not check
+// it.
 type output struct {
 	file   *os.File
 	failed atomic.Pointer[error]
 }
 
-// Write is that of the file.
+// Write writes to the file.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.file.Write(p)
 	if err != nil {
@@ -24,8 +24,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// OutError is the first error of a write to Out, nil where Out isn't of Detect. That a reader
-// has closed its end of a pipe is no error.
+// OutError returns the first error of a write to Out, nil if Out isn't from Detect. A
+// reader that has closed its end of a pipe is not an error.
 func (s Streams) OutError() error {
 	o, ok := s.Out.(*output)
 	if !ok {
@@ -37,7 +37,7 @@ func (s Streams) OutError() error {
 	return nil
 }
 
-// Inherited is Out for a program that is started: the file itself, if there is one.
+// Inherited returns Out for a child process: the file itself, if there is one.
 func (s Streams) Inherited() io.Writer {
 	if o, ok := s.Out.(*output); ok {
 		return o.file

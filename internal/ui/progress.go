@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// progressDelay is how long a step may take before it is named.
+// progressDelay is the time after which a running step is shown.
 const progressDelay = time.Second
 
-// Count is Progress for a step that reports how far it is: do calls tick with what
-// is done, and of how much if that is known, else 0.
+// Count is Progress for a step that reports its progress: do calls tick with the amount
+// done and the total, 0 if unknown.
 func (s Streams) Count(what string, do func(tick func(done, total int64)) error) error {
 	return s.Stages(what, func(reach func(stage string, done, total int64)) error {
 		return do(func(done, total int64) { reach("", done, total) })
 	})
 }
 
-// Stages is Count for a step of several stages, which are named after what; an empty
-// stage is what itself.
+// Stages is Count for a step of several stages. The name of a stage, if not empty, is shown
+// after what.
 func (s Streams) Stages(what string, do func(reach func(stage string, done, total int64)) error) error {
 	return s.Sized(what, func(reach func(stage string, at Amount)) error {
 		return do(func(stage string, done, total int64) { reach(stage, Amount{Done: done, Total: total}) })
 	})
 }
 
-// Amount is how much of a stage is done: in number, and in bytes. Totals that aren't known
+// Amount is the progress of a stage: Done of Total items, and Bytes of Size. Unknown totals
 // are 0.
 type Amount struct{ Done, Total, Bytes, Size int64 }
 
@@ -44,13 +44,13 @@ func (s Streams) Sized(what string, do func(reach func(stage string, at Amount))
 	})
 }
 
-// reached is how far a step is.
+// reached is the progress of a step.
 type reached struct {
 	stage string
 	Amount
 }
 
-// amount is the number and the bytes, as text.
+// amount returns the items and the bytes as text.
 func (a Amount) amount() string {
 	var parts []string
 	switch {
@@ -71,14 +71,14 @@ func (a Amount) amount() string {
 	return " " + strings.Join(parts, ", ")
 }
 
-// beginning is when a stage was seen first, and how far it was then.
+// beginning is the time at which a stage was first seen, with its progress at that time.
 type beginning struct {
 	at time.Time
 	reached
 }
 
-// left is how long the stage takes yet, at the speed of until now, as text; empty as long
-// as that would be a guess.
+// left returns the remaining time of the stage at its speed so far, as text. It is empty as
+// long as that is unknown.
 func (b *beginning) left(r reached, at time.Time) string {
 	if b.at.IsZero() || b.stage != r.stage || b.Total != r.Total || b.Size != r.Size {
 		*b = beginning{at, r}
@@ -94,8 +94,7 @@ func (b *beginning) left(r reached, at time.Time) string {
 	return ", " + left.String() + " left"
 }
 
-// remaining is how long the rest takes, if as much as is done took passed; 0 if that can't
-// be said.
+// remaining returns the time for rest if done took passed, 0 if unknown.
 func remaining(passed time.Duration, done, rest int64) time.Duration {
 	if done <= 0 || rest <= 0 {
 		return 0
@@ -103,14 +102,14 @@ func remaining(passed time.Duration, done, rest int64) time.Duration {
 	return time.Duration(float64(passed) * float64(rest) / float64(done))
 }
 
-// Progress names what is being done while do runs, on Err and only if that is a
-// terminal and do takes longer than a second. Its line is gone afterwards.
+// Progress shows the text what on Err while do runs, if Err is a terminal and do takes
+// longer than a second. It removes its line afterwards.
 func (s Streams) Progress(what string, do func() error) error {
 	return spinner{s, func(time.Time) string { return what }}.during(do)
 }
 
-// ClearProgress makes room for a line that is printed while a step is under way: what the
-// step has drawn where Out and Err are one terminal goes, until it is drawn anew below.
+// ClearProgress removes the progress line if Out and Err are terminals, so that another
+// line can be printed during a step. The progress line is then drawn again below it.
 func (s Streams) ClearProgress() {
 	if s.Terminal.Out && s.Terminal.Err && !s.Terminal.Accessible {
 		fmt.Fprint(s.Err, "\r\x1b[K")

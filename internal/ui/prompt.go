@@ -10,36 +10,36 @@ import (
 	"charm.land/huh/v2"
 )
 
-// ErrAborted means that the user left a question unanswered.
+// ErrAborted means that the user left a question without an answer.
 var ErrAborted = errors.New("cancelled")
 
-// NoTerminalError is a question that nobody can be asked.
+// NoTerminalError is a question that can't be asked for lack of a terminal.
 type NoTerminalError struct {
 	Title string
-	Flag  string // replaces the question
+	Flag  string // answers the question
 }
 
-// Error names the flag.
+// Error returns a message with the flag.
 func (e *NoTerminalError) Error() string {
 	return "can't ask without a terminal: " + e.Title + " (pass " + e.Flag + ")"
 }
 
-// Question is what is asked: one of several options, of which the first is the
-// default, or yes or no, where no is unless Default is Yes. Flag is the flag that
-// answers it, named where there is no terminal.
+// Question asks for one of several options, the first of which is the default, or for yes
+// or no, with the default no unless Default is Yes. Flag is the flag that answers it, used
+// in the error without a terminal.
 type Question struct {
 	Title   string
 	Help    string
 	Flag    string
 	Options []Option
 	Default string
-	// Then makes Help and Options, which count in place of the others, of the
-	// answers to the questions before. No options: the question isn't asked, and
-	// its answer is empty. It may be called more than once.
+	// Then returns values for Help and Options that depend on the answers to the previous
+	// questions. If it returns no options, the question isn't asked and its answer is
+	// empty. It may be called more than once.
 	Then func(earlier []string) (help string, options []Option)
 }
 
-// fallback is the answer that a question has before somebody chose one.
+// fallback returns the default answer of a question.
 func (q Question) fallback() string {
 	switch {
 	case len(q.Options) > 0:
@@ -50,8 +50,7 @@ func (q Question) fallback() string {
 	return No
 }
 
-// Option is one of several answers: what it is called, and what it means to
-// the program.
+// Option is one of several answers: a label for the user and a value for the program.
 type Option struct{ Label, Value string }
 
 // The answers to a question without options.
@@ -60,20 +59,20 @@ const (
 	No  = "no"
 )
 
-// Prompter asks on a terminal.
+// Prompter asks questions on a terminal.
 type Prompter struct{ streams Streams }
 
-// NewPrompter asks on the streams. It doesn't touch them before a question.
+// NewPrompter returns a Prompter for the streams. It doesn't use them before a question.
 func NewPrompter(s Streams) *Prompter { return &Prompter{streams: s} }
 
-// Interactive reports whether questions can be asked: there is a terminal.
+// Interactive reports whether questions can be asked, that is, In and Err are terminals.
 func (p *Prompter) Interactive() bool {
 	return p.streams.Terminal.In && p.streams.Terminal.Err
 }
 
-// Ask puts the questions on one form, and returns an option's value or Yes or
-// No for each. They belong together: a second form in one process may lose the
-// first key typed into it, to the first form's reader.
+// Ask shows the questions in one form, and returns an option's value or Yes or No for each.
+// Questions that belong together must be asked in one call: a second form in one process
+// may lose its first key to the first form's reader.
 func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, error) {
 	if len(questions) == 0 {
 		return nil, nil
@@ -87,13 +86,14 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	answers := make([]string, len(questions))
 	groups := make([]*huh.Group, len(questions))
 	columns, rows := p.streams.Size()
-	on := page{columns - frameWidth, rows - 1} // the last row is the cursor's
+	on := page{columns - frameWidth, rows - 1} // the last row is for the cursor
 	for i, q := range questions {
 		if q.Then == nil {
 			groups[i] = huh.NewGroup(field(q, &answers[i], on))
 			continue
 		}
-		// The question depends on the answers before it; what is behind it changes with them.
+		// The question depends on the previous answers; its help and options change with
+		// them.
 		before := answers[:i]
 		choices := func() []huh.Option[string] {
 			_, options := q.Then(before)
@@ -107,13 +107,14 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 		groups[i] = huh.NewGroup(ask.Value(&answers[i]).Height(on.rows - keysHeight)).WithHideFunc(func() bool { return len(choices()) == 0 })
 	}
 	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
-	// Else each page is as high as the first list, and a list longer than the screen hides
-	// its title and the keys.
+	// Without a height, each page is as high as the first list, and a list longer than the
+	// screen hides its title and the keys.
 	needsPage := func(q Question) bool { return q.Then != nil || len(q.Options)+keysHeight+1 > on.rows }
 	if slices.ContainsFunc(questions, needsPage) {
 		form.WithHeight(on.rows)
 	}
-	// Esc and q leave the form, as Ctrl-C does, unless they are typed into the filter of a list.
+	// Esc and q leave the form like Ctrl-C, unless they are typed into the filter of a
+	// list.
 	form.WithProgramOptions(tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 		pressed, ok := msg.(tea.KeyPressMsg)
 		if !ok || pressed.String() != "esc" && pressed.String() != "q" {
@@ -131,7 +132,7 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	return answers, err
 }
 
-// askOneByOne asks in lines, where forms don't get in each other's way.
+// askOneByOne asks each question in lines of text with a form of its own.
 func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]string, error) {
 	answers := make([]string, len(questions))
 	in := &lines{from: p.streams.In}
@@ -144,11 +145,11 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 			}
 			p.streams.Notef("%s", help)
 		} else if q.Help != "" {
-			q.Title += " " + q.Help // which is not shown there
+			q.Title += " " + q.Help // these forms don't show it
 		}
 		form := huh.NewForm(huh.NewGroup(field(q, &answers[i], page{}))).WithOutput(p.streams.Err).WithAccessible(true).WithInput(in)
-		// Reading can't be interrupted: when ctx ends the reader is left behind, and dies with
-		// the process.
+		// Reading can't be interrupted. When ctx ends, the reader is abandoned until the
+		// process exits.
 		answered := make(chan error, 1)
 		go func() { answered <- form.RunWithContext(ctx) }()
 		select {
@@ -166,17 +167,18 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 	return answers, nil
 }
 
-// page is the room that a question has.
+// page is the space for a question.
 type page struct{ columns, rows int }
 
 const (
-	// keysHeight is how many rows the line about keys takes, with those around it.
+	// keysHeight is the number of rows of the line about keys, including empty ones.
 	keysHeight = 2
-	// frameWidth is how many columns are left of a choice.
+	// frameWidth is the number of columns to the left of a choice.
 	frameWidth = 5
 )
 
-// choicesOf are the options, of a long list each cut to one line; those of a short one wrap.
+// choicesOf returns the choices for options. In a long list each is cut to one line; in a
+// short one they wrap.
 func choicesOf(options []Option, on page) []huh.Option[string] {
 	choices := make([]huh.Option[string], len(options))
 	for i, o := range options {
@@ -197,13 +199,13 @@ func field(q Question, answer *string, on page) huh.Field { //nolint:ireturn // 
 	return huh.NewSelect[string]().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Options(choicesOf(q.Options, on)...).Value(answer)
 }
 
-// yesNo lets a yes or no question answer with a word.
+// yesNo stores the answer of a yes or no question as a word.
 type yesNo struct{ answer *string }
 
-// Get is part of huh's accessor.
+// Get implements huh.Accessor.
 func (y *yesNo) Get() bool { return *y.answer == Yes }
 
-// Set is part of huh's accessor.
+// Set implements huh.Accessor.
 func (y *yesNo) Set(yes bool) {
 	*y.answer = No
 	if yes {
@@ -211,14 +213,14 @@ func (y *yesNo) Set(yes bool) {
 	}
 }
 
-// lines reads a line at a time, so that a form that buffers its input doesn't
-// take the next form's answer. It notes an input that ended before an answer.
+// lines reads a line at a time, so that a form that buffers its input doesn't consume the
+// next form's answer. It records whether the input ended before an answer.
 type lines struct {
 	from  io.Reader
 	ended bool
 }
 
-// Read reads no further than the end of a line.
+// Read reads at most to the end of a line.
 func (l *lines) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {

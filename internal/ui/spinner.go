@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// spinner draws what is under way on Err, in one line.
+// spinner draws the running step on Err, in one line.
 type spinner struct {
 	Streams
 
 	what func(time.Time) string
 }
 
-// during draws while do runs, and then removes the line, unless Err is no terminal.
+// during draws while do runs, and then removes the line. If Err is not a terminal it only
+// runs do.
 func (s spinner) during(do func() error) error {
 	if !s.Terminal.Err || s.Terminal.Accessible {
 		return do()
@@ -34,7 +35,7 @@ func (s spinner) during(do func() error) error {
 				return
 			case at := <-wait.C:
 				width, _ := s.Size()
-				text := Line(s.what(at), width-markWidth) // on a second row it couldn't be removed
+				text := Line(s.what(at), width-markWidth) // a second row couldn't be removed
 				fmt.Fprintf(s.Err, "\r\x1b[K%s %s", frames[i%len(frames)], text)
 				wait.Reset(progressDelay / 8)
 			}

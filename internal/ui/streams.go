@@ -1,10 +1,9 @@
 // Package ui is the program's user interface: streams, colour, tables,
 // times, progress, questions.
 //
-// Results go to Out, everything else to Err. Nothing here asks the terminal
-// anything before a question is really shown, so that a start costs nothing and
-// a terminal that doesn't reply causes no delay. It doesn't depend on git,
-// sessions or commands.
+// Results are written to Out, everything else to Err. The package doesn't query the
+// terminal before it shows a question, so that starting is cheap and a terminal that
+// doesn't reply causes no delay. It doesn't depend on git, sessions or commands.
 package ui
 
 import (
@@ -20,18 +19,17 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams is where input comes from and output goes, and what is known of the
-// terminal behind them.
+// Streams holds the input and output streams and the properties of their terminal.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Terminal Terminal
 
-	screen *output // the terminal on which Out will be shown, if Out isn't that itself
+	screen *output // the terminal on which Out will be shown, if it is another stream
 }
 
-// Into is the streams with another Out, to which is written what Out shows later: its width
-// and colours stay.
+// Into returns the streams with w as Out, for output that is later shown on s.Out. It keeps
+// the width and the colours of s.Out.
 func (s Streams) Into(w io.Writer) Streams {
 	if o, isFile := s.Out.(*output); isFile {
 		s.screen = o
@@ -40,20 +38,20 @@ func (s Streams) Into(w io.Writer) Streams {
 	return s
 }
 
-// Terminal describes which streams are terminals and what their user wants. The
-// zero value is no terminal at all.
+// Terminal describes which streams are terminals and the user's preferences. The zero value
+// means no terminal.
 type Terminal struct {
 	In, Out, Err bool
-	// Plain is for no colour, Accessible for questions as lines of text.
+	// Plain disables colours, Accessible selects questions as lines of text.
 	Plain, Accessible bool
 }
 
-// Detect describes the three files. It asks the system, not the terminal.
+// Detect returns the Streams for the three files. It queries the system, not the terminal.
 func Detect(in, out, errs *os.File, getenv func(string) string) Streams {
 	is := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	dumb := getenv("TERM") == "dumb"
-	// A form needs room: a terminal without a size, such as that of a recorder
-	// which has none itself, gets questions as lines.
+	// A form needs space: on a terminal without a size, such as that of some recorders,
+	// questions are lines of text.
 	width, height, err := term.GetSize(int(errs.Fd()))
 	sizeless := err == nil && width*height == 0
 	return Streams{
@@ -66,7 +64,7 @@ func Detect(in, out, errs *os.File, getenv func(string) string) Streams {
 	}
 }
 
-// Style is a way to set text off.
+// Style is a style for text on a terminal, the parameter of its escape sequence.
 type Style string
 
 // The styles.
@@ -82,7 +80,7 @@ const (
 	Cyan    Style = "36"
 )
 
-// Paint sets text off on Out, if that is a terminal with colours.
+// Paint returns text in a style, if Out is a terminal with colours.
 func (s Streams) Paint(style Style, text string) string {
 	if !s.Terminal.Out || s.Terminal.Plain || text == "" || style == "" {
 		return text
@@ -90,7 +88,8 @@ func (s Streams) Paint(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// Printf writes to Out; if that is a terminal, escaped and, of whole lines, broken at words.
+// Printf writes to Out. If Out is a terminal, it escapes the text and, if the text ends
+// with a newline, wraps it at words.
 func (s Streams) Printf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if s.Terminal.Out {
@@ -102,7 +101,8 @@ func (s Streams) Printf(format string, args ...any) {
 	_, _ = io.WriteString(s.Out, text)
 }
 
-// Notef writes a line to Err; if that is a terminal, escaped and broken at words.
+// Notef writes a line to Err. If Err is a terminal, it escapes the text and wraps it at
+// words.
 func (s Streams) Notef(format string, args ...any) {
 	text := fmt.Sprintf(format+"\n", args...)
 	if s.Terminal.Err {
@@ -112,15 +112,15 @@ func (s Streams) Notef(format string, args ...any) {
 	_, _ = io.WriteString(s.Err, text)
 }
 
-// Hint writes what the user can do about a problem to Err.
+// Hint writes a hint for solving a problem to Err.
 func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 
 // schema is the version of the JSON that commands print; docs/formats/json.md describes
-// what changes it.
+// when it changes.
 const schema = 1
 
-// JSON writes v to Out, indented, with < and > as they are. An object begins with the
-// key "schema".
+// JSON writes v to Out, indented and without HTML escapes. An object begins with the key
+// "schema".
 func (s Streams) JSON(v any) error {
 	text, err := envelope(v)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s Streams) JSON(v any) error {
 	return writeJSON(s, out.Bytes())
 }
 
-// JSONLine is JSON on one line.
+// JSONLine is like JSON, but on one line.
 func (s Streams) JSONLine(v any) error {
 	text, err := envelope(v)
 	if err != nil {
@@ -149,7 +149,7 @@ func writeJSON(s Streams, text []byte) error {
 	})
 }
 
-// envelope is v as JSON, with the key "schema" if it is an object.
+// envelope returns v as JSON, with the key "schema" if it is an object.
 func envelope(v any) ([]byte, error) {
 	text, err := compact(v)
 	if err != nil {
@@ -166,7 +166,7 @@ func envelope(v any) ([]byte, error) {
 	return append([]byte(first), fields...), nil
 }
 
-// compact is v as JSON on one line, with < and > as they are.
+// compact returns v as JSON on one line, without HTML escapes.
 func compact(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -175,9 +175,8 @@ func compact(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Line makes text safe and short enough for one line: white space is folded,
-// what a terminal could take for a command is left out, and beyond limit
-// columns it is cut.
+// Line makes text safe and short enough for one line: it folds white space, removes
+// characters that a terminal could interpret, and cuts the text to limit columns.
 func Line(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
 	text = strings.Map(func(r rune) rune {
@@ -189,7 +188,7 @@ func Line(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	const longest = 16 // bytes for each column: of very long texts the rest is not measured
+	const longest = 16 // bytes per column: the rest of a very long text is not measured
 	head := text[:min(len(text), max(limit, 0)*longest)]
 	if len(head) == len(text) && Width(text) <= limit {
 		return text
@@ -197,5 +196,5 @@ func Line(text string, limit int) string {
 	return ansi.Truncate(strings.ToValidUTF8(head, ""), max(limit-1, 0), "") + "…"
 }
 
-// Width is how many columns a text takes, without its colours.
+// Width returns the number of columns of a text, without its colours.
 func Width(text string) int { return ansi.StringWidth(text) }

@@ -10,18 +10,19 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// columnGap is how many spaces are between columns.
+// columnGap is the default number of spaces between columns.
 const columnGap = 2
 
-// Table is rows of cells, shown in aligned columns. The first row names them, unless it is
-// a table of unnamed ones.
+// Table is a table of rows of cells, shown in aligned columns. The first row names the
+// columns, except in a table without names.
 type Table struct {
-	// Spare are the names of columns that are left out one after another, in this order,
-	// where a terminal has no room for them. Cut is the one whose cells are cut, if that
-	// isn't the last.
+	// Spare are the names of columns that are omitted one after another, in this order,
+	// until the table fits the terminal. Cut is the column whose cells are cut, if it isn't
+	// the last.
 	Spare []string
 	Cut   string
-	// First and Gap are the spaces behind the first column and the others, two if not given.
+	// First and Gap are the numbers of spaces after the first column and after the others,
+	// two if 0.
 	First, Gap int
 
 	rows [][]string
@@ -30,7 +31,7 @@ type Table struct {
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// String is the table, with no spaces at a line's end.
+// String returns the table without trailing spaces.
 func (t *Table) String() string {
 	widths := t.widths()
 	var b strings.Builder
@@ -45,7 +46,7 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// gap is how many spaces are behind a column.
+// gap returns the number of spaces after a column.
 func (t *Table) gap(column int) int {
 	if column == 0 && t.First > 0 {
 		return t.First
@@ -53,7 +54,7 @@ func (t *Table) gap(column int) int {
 	return cmp.Or(t.Gap, columnGap)
 }
 
-// widths are those of the columns.
+// widths returns the widths of the columns.
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
@@ -67,14 +68,13 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// Table is the table as wide as the terminal behind Out: columns that can be spared are left
-// out, and the cells of one are cut. Where there is no terminal nothing is left out or cut,
-// but a last cell of extreme length.
+// Table returns the table fitted to the width of the terminal of Out: it omits columns of
+// Spare and cuts cells. Without a terminal it only cuts last cells of extreme length.
 func (s Streams) Table(t *Table) string {
 	const (
 		longest = 400 // of a last cell in a pipe
-		least   = 16  // of a column that is cut; others are left out for it
-		fewest  = 8   // of it where no other can be left out
+		least   = 16  // of a cut column; others are omitted for it
+		fewest  = 8   // of a cut column if no other can be omitted
 	)
 	width, _, ok := outSize(s)
 	if !ok {
@@ -109,7 +109,7 @@ func (s Streams) Table(t *Table) string {
 	return out.String()
 }
 
-// column returns the column of a name, the last if there is none of that.
+// column returns the index of the column with a name, or of the last one if there is none.
 func (t *Table) column(name string) int {
 	if len(t.rows) == 0 {
 		return -1
@@ -120,7 +120,7 @@ func (t *Table) column(name string) int {
 	return len(t.widths()) - 1
 }
 
-// beside is the width of all columns but one.
+// beside returns the width of all columns except one, including gaps.
 func (t *Table) beside(name string) int {
 	sum, at := 0, t.column(name)
 	widths := t.widths()
@@ -135,7 +135,7 @@ func (t *Table) beside(name string) int {
 	return sum
 }
 
-// cut shortens the cells of a column; -1 is the last cell of each row.
+// cut shortens the cells of a column to width; column -1 means the last cell of each row.
 func (t *Table) cut(column, width int) {
 	for _, row := range t.rows {
 		at := column
@@ -148,8 +148,7 @@ func (t *Table) cut(column, width int) {
 	}
 }
 
-// Ago is how long before now t was, in one unit: "just now", "5m ago", "3h
-// ago", "2d ago".
+// Ago returns the time from t to now in one unit: "just now", "5m ago", "3h ago", "2d ago".
 func Ago(now, t time.Time) string {
 	const day = 24 * time.Hour
 	switch d := now.Sub(t); {
@@ -168,8 +167,8 @@ func count(d, unit time.Duration, name string) string {
 	return strconv.Itoa(int(d/unit)) + name + " ago"
 }
 
-// Since is a day for a sentence such as "3 failures since Tuesday": the weekday
-// within the last six days, else the date.
+// Since returns the day of t for a sentence such as "3 failures since Tuesday": today,
+// yesterday, the weekday within the last six days, else the date.
 func Since(now, t time.Time) string {
 	t = t.In(now.Location())
 	begin := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -185,7 +184,7 @@ func Since(now, t time.Time) string {
 	}
 }
 
-// Plural is n with its noun: "1 hook", "2 hooks".
+// Plural returns n with its noun: "1 hook", "2 hooks".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

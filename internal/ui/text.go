@@ -10,9 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Text makes text of several lines safe to show: newlines and tabs stay, other
-// white space becomes a space, and what a terminal could take for a command is
-// left out.
+// Text makes a multi-line text safe to show: it keeps newlines and tabs, turns other white
+// space into spaces, and removes characters that a terminal could interpret.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -27,8 +26,8 @@ func Text(text string) string {
 	}, text)
 }
 
-// Size is that of the terminal behind Err, at which questions are asked; where there is none,
-// or it has no size, 80 columns and 24 lines.
+// Size returns the size of the terminal of Err, where questions are asked. If there is
+// none, or it has no size, the result is 80 columns and 24 lines.
 func (s Streams) Size() (width, height int) {
 	const columns, lines = 80, 24
 	if f, ok := s.Err.(*os.File); ok && s.Terminal.Err {
@@ -39,8 +38,8 @@ func (s Streams) Size() (width, height int) {
 	return columns, lines
 }
 
-// Room is how many columns the terminal behind Out leaves beside used ones; where there is
-// none, a fixed number.
+// Room returns the number of columns of the terminal of Out minus used, at least 16, or
+// fixed if there is no terminal.
 func (s Streams) Room(fixed, used int) int {
 	const least = 16
 	width, _, ok := outSize(s)
@@ -50,7 +49,7 @@ func (s Streams) Room(fixed, used int) int {
 	return max(width-used, least)
 }
 
-// WrapOut is Wrap to the width of the terminal behind Out, and text itself where there
+// WrapOut wraps text to the width of the terminal of Out. It returns text itself if there
 // is none.
 func (s Streams) WrapOut(text string) string {
 	width, _, ok := outSize(s)
@@ -60,13 +59,14 @@ func (s Streams) WrapOut(text string) string {
 	return Wrap(text, width)
 }
 
-// Columns is the width of the terminal behind Out, 0 where there is none or it has no size.
+// Columns returns the width of the terminal of Out, 0 if there is none or it has no size.
 func (s Streams) Columns() int {
 	width, _, _ := outSize(s)
 	return width
 }
 
-// outSize is the size of the terminal behind Out, if there is one that has a size.
+// outSize returns the size of the terminal of Out; ok is false if there is none or it has
+// no size.
 func outSize(s Streams) (width, height int, ok bool) {
 	o, isFile := s.Out.(*output)
 	if !isFile {
@@ -79,8 +79,8 @@ func outSize(s Streams) (width, height int, ok bool) {
 	return width, height, err == nil && width > 0 && height > 0
 }
 
-// Fits reports whether the terminal behind Out shows the text without scrolling.
-// Everything fits where there is no terminal.
+// Fits reports whether the terminal of Out shows the text without scrolling. Without a
+// terminal every text fits.
 func (s Streams) Fits(text string) bool {
 	width, height, ok := outSize(s)
 	if !ok {
@@ -93,7 +93,7 @@ func (s Streams) Fits(text string) bool {
 	return rows < height
 }
 
-// Thousands is a number with commas: 12,345.
+// Thousands formats a number with commas: 12,345.
 func Thousands(n int64) string {
 	const thousand = 1000
 	if n < thousand {
@@ -102,8 +102,8 @@ func Thousands(n int64) string {
 	return fmt.Sprintf("%s,%03d", Thousands(n/thousand), n%thousand)
 }
 
-// Size is a number of bytes in at most four characters and a unit: 50G,
-// 1.5G, 812K. Units count in 1024.
+// Size formats a number of bytes with at most four digits and a unit: 50G, 1.5G, 812K.
+// Units are powers of 1024.
 func Size(n int64) string {
 	if n < 1024 {
 		return strconv.FormatInt(n, 10) + "B"

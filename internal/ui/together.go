@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// AskTogether is Ask with all questions on one page, each with its default chosen, so that
-// Enter alone accepts the defaults. It doesn't call Then.
+// AskTogether is Ask with all questions on one page, each with its default selected, so
+// that Enter alone accepts the defaults. It doesn't call Then.
 func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ...Question) ([]string, error) {
 	if len(questions) == 0 || !p.Interactive() || p.streams.Terminal.Accessible {
 		return p.Ask(ctx, questions...)
@@ -35,8 +35,8 @@ func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ..
 type sheet struct {
 	heading       string
 	questions     []Question // each with options
-	chosen        []int      // of each question's options
-	at            int        // the question that keys go to
+	chosen        []int      // index of the chosen option of each question
+	at            int        // the question that receives keys
 	columns, rows int
 	plain         bool
 	left          bool // the page was left, with or without accepting it
@@ -63,10 +63,10 @@ func (s *sheet) answers() []string {
 	return values
 }
 
-// Init is part of tea's model.
+// Init implements tea.Model.
 func (s *sheet) Init() tea.Cmd { return nil }
 
-// Update is part of tea's model.
+// Update implements tea.Model.
 func (s *sheet) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -105,7 +105,7 @@ func (s *sheet) press(key string) {
 	}
 }
 
-// View is part of tea's model.
+// View implements tea.Model.
 func (s *sheet) View() tea.View {
 	if !s.left {
 		return tea.NewView(s.render())
@@ -121,10 +121,10 @@ func (s *sheet) View() tea.View {
 	return tea.NewView(strings.Join(lines, "\n") + "\n")
 }
 
-// render returns the page: at most rows lines of at most so many columns. The last row is
-// the cursor's.
+// render returns the page: at most rows-1 lines of at most columns columns. The last row is
+// for the cursor.
 func (s *sheet) render() string {
-	// There is room for the longest help, so that the page doesn't move.
+	// Reserve room for the longest help, so that the page doesn't move.
 	most := 0
 	for i := range s.questions {
 		most = max(most, len(s.helpOf(i)))
@@ -132,7 +132,7 @@ func (s *sheet) render() string {
 	help := s.helpOf(s.at)
 	help = append(help, make([]string, most-len(help))...)
 	var body []string
-	first, last := 0, 0 // the lines of the question that keys go to
+	first, last := 0, 0 // the lines of the question that receives keys
 	for i := range s.questions {
 		lines := s.lines(i)
 		if i == s.at {
@@ -165,7 +165,8 @@ func (s *sheet) helpOf(i int) []string {
 	return append(strings.Split(Wrap(EscapePainted(s.questions[i].Help), max(s.columns, 1)), "\n"), "")
 }
 
-// lines are a question and its options, on one line where those of all questions fit.
+// lines returns the lines of a question and its options: one line if all questions fit on
+// one line each.
 func (s *sheet) lines(i int) []string {
 	widest, room := 0, 0
 	for k, q := range s.questions {
@@ -191,7 +192,7 @@ func (s *sheet) lines(i int) []string {
 	return append(lines, "    "+s.options(i))
 }
 
-// options are those of a question, the chosen one in brackets.
+// options returns the options of a question, with the chosen one in brackets.
 func (s *sheet) options(i int) string {
 	parts := make([]string, len(s.questions[i].Options))
 	for k, o := range s.questions[i].Options {

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Wrap breaks the lines of a text that are longer than so many columns at spaces. What
-// follows has the line's own indentation. A word that is longer stays whole.
+// Wrap breaks the lines of a text that are longer than columns at spaces. Continuation
+// lines have the line's indentation. Longer words are not broken.
 func Wrap(text string, columns int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

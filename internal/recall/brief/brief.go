@@ -1,13 +1,13 @@
-// Package brief writes what a session is given of a saved context, within hard limits
-// of length and tokens, whatever the saved context holds.
+// Package brief writes the text that a new session gets from a saved context, within hard
+// limits of length and tokens whatever the content of the saved context.
 //
 // A brief consists of sections in a fixed order, each below a line that begins with its
 // title in asterisks. The titles are stable: Requests, State, Decisions, Next Steps, Open
 // Question, Blockers, Other Sessions, Files, Files Read, Docs, Summary at Compaction,
 // Where, Commands. Contexts of earlier versions, which have no requests, have Current Task
-// and Description instead of Requests. A section without content is omitted, one that goes
-// on in the second part has its title there again. Blocks of files follow, each below a
-// line that begins with "### ".
+// and Description instead of Requests. A section without content is omitted. A section that
+// continues in the second part repeats its title there. Blocks of files follow, each below
+// a line that begins with "### ".
 package brief
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// The hard limits of what is injected.
+// The hard limits of the injected text.
 const (
 	// MaxUnits is the maximum length of each string, in UTF-16 code units: the agent drops
 	// longer ones.
@@ -37,69 +37,69 @@ type Kind int
 const (
 	// Full is for a session that continues the work.
 	Full Kind = iota
-	// Short is for one that was compacted: the agent has a summary already.
+	// Short is for a compacted session: the agent has a summary already.
 	Short
-	// Drift is for a resumed session: only what changed meanwhile.
+	// Drift is for a resumed session: only the changes since the context was saved.
 	Drift
 	// Notice is two lines that name the saved context.
 	Notice
-	// Opening is for the start of a session whose first prompt is not known yet: the
-	// task, its state, the files, and how to get more, within MaxOpeningTokens.
+	// Opening is for the start of a session, before its first prompt: the task, its state,
+	// the files, and a command for more, within MaxOpeningTokens.
 	Opening
 )
 
-// Present is the present state of a file.
+// Present is the current state of a file.
 type Present struct {
 	Exists  bool
 	Hash    string // as in File
-	Content string // redacted; empty where it wasn't read
+	Content string // redacted; empty if it wasn't read
 }
 
-// Material is what a brief is made from.
+// Material is the input for a brief.
 type Material struct {
 	Checkpoint recall.Checkpoint // with contents
 	Kind       Kind
 	Now        time.Time
-	// Present is the present state of the context's files, Base their redacted contents
+	// Present holds the current state of the context's files, Base their redacted contents
 	// at the commit that the session began with.
 	Present map[string]Present
 	Base    map[string]string
-	// Branch and Commit are the present HEAD, Subject is the redacted first line of its
+	// Branch and Commit are the current HEAD. Subject is the redacted first line of its
 	// message if it was committed after the checkpoint.
 	Branch, Commit, Subject string
-	// Commits are those of the repository that have work of the session, the most recent
-	// first. Pushed is set if a remote-tracking branch has the session's last commit, Remote
-	// is the branch if its name is known, and Unpushed is set if there are such branches and
-	// none has it.
+	// Commits are the repository's commits with work of the session, the most recent first.
+	// Pushed is set if a remote-tracking branch has the session's last commit, and Remote
+	// is that branch if its name is known. Unpushed is set if remote-tracking branches
+	// exist and none has the commit.
 	Commits          []recall.Commit
 	Remote           string
 	Pushed, Unpushed bool
-	// Others are changes of other sessions to the same files.
+	// Others are other sessions that changed the same files.
 	Others []Other
-	// Prompt is the first prompt of the session that is given the brief, empty if it is not
-	// known.
+	// Prompt is the first prompt of the session that gets the brief, empty if unknown.
 	Prompt string
 	// Parts is the number of strings that can be injected, 1 or 2.
 	Parts int
 }
 
-// Other is another session that changed files of a checkpoint after it.
+// Other is another session that changed files of a checkpoint after it was saved.
 type Other struct {
 	Session string
 	Files   []string
 	At      time.Time
 }
 
-// Brief is what is injected.
+// Brief is the injected text and a description of it.
 type Brief struct {
-	// Message is the line for the user, and the first line of the text.
+	// Message is shown to the user and is the first line of the text.
 	Message string `json:"message"`
-	// Parts are the strings, each shorter than MaxUnits, the first with the digest; empty
-	// if there is nothing to report.
+	// Parts are the injected strings, each of at most MaxUnits, the first with the digest;
+	// empty if there is nothing to report.
 	Parts []string `json:"parts"`
 	// Tokens is CountTokens of all parts.
 	Tokens int `json:"tokens"`
-	// Whole, Hunks and Named are the files by how much of them is included.
+	// Whole lists the files included in full, Hunks those with only their changes, and
+	// Named those that are only named.
 	Whole []string `json:"files_whole,omitempty"`
 	Hunks []string `json:"files_hunks,omitempty"`
 	Named []string `json:"files_named,omitempty"`
@@ -108,12 +108,12 @@ type Brief struct {
 // The shares of the limits.
 const (
 	shortCost = 2600 * unit // of a short brief
-	driftCost = 2000 * unit // of all that drifted
-	// Contents of files have at most contentsShare of contentsWhole of a brief.
+	driftCost = 2000 * unit // of a Drift
+	// Contents of files take at most contentsShare/contentsWhole of a brief.
 	contentsShare, contentsWhole = 3, 10
 )
 
-// Write returns the brief, within the limits for any material.
+// Write returns the brief. It is within the limits for any material.
 func Write(m Material) Brief {
 	var b Brief
 	switch m.Kind {
@@ -142,8 +142,8 @@ func saved(m Material) string {
 
 func shownID(m Material) string { return shownLine(m.Checkpoint.ID, 40) }
 
-// noticed names the context and its branch, in so many bytes, for a session that may be about
-// something else.
+// noticed returns a line with the context and its branch, cut to width bytes, for a session
+// that may be about something else.
 func noticed(m Material, width int) string {
 	line := "Checkpoint " + shownID(m) + ": " + saved(m)
 	if branch := shownLine(m.Checkpoint.State.Context.GitBranch, width); branch != "" {
@@ -152,7 +152,8 @@ func noticed(m Material, width int) string {
 	return line
 }
 
-// drift returns what differs from the saved context; an empty brief if nothing does.
+// drift returns the differences from the saved context, or an empty brief if there are
+// none.
 func drift(m Material) Brief {
 	c := m.Checkpoint.State.Context
 	files := slices.DeleteFunc(views(m), func(v view) bool { return !v.moved })
@@ -202,8 +203,8 @@ func resumed(m Material) Brief {
 	return b
 }
 
-// recorded returns the line that describes the context, and that it may not concern the
-// next prompt.
+// recorded returns the line that describes the context and warns that it may not concern
+// the next prompt.
 func recorded(m Material) string {
 	line := "Checkpoint " + shownID(m) + " recorded"
 	if list := m.Checkpoint.Sessions; len(list) > 0 && list[0] != "" {

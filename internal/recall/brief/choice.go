@@ -9,18 +9,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/relate"
 )
 
-// choice decides which files a brief names: those that the next session probably uses.
-// docs/recall-quality.md has how often it is right. A context of an earlier version, which
-// does not have how often files were used, has all its files named.
+// choice selects the files that a brief names: those that the next session probably uses.
+// docs/recall-quality.md has its accuracy. For a context of an earlier version, which has
+// no counts of uses, it selects all files.
 type choice struct {
 	uses map[string]recall.FileUse
 	// said is the agent's last message.
 	said string
-	// named are the files that the first prompt may be about, if it is known; plan is set
-	// if it is an accepted plan, which names the files that it is about.
+	// named holds the files that the first prompt may be about, if the prompt is known.
+	// plan is set if the prompt is an accepted plan, which names its files.
 	named map[string]bool
 	plan  bool
-	// moved is set if another branch is checked out than that of the context.
+	// moved is set if the checked out branch is not that of the context.
 	moved bool
 }
 
@@ -42,7 +42,7 @@ func choiceOf(m Material) choice {
 	return ch
 }
 
-// edited reports whether a file that the session edited is named.
+// edited reports whether the brief names a file that the session edited.
 func (c choice) edited(v view) bool {
 	u, known := c.uses[v.path]
 	switch {
@@ -57,7 +57,7 @@ func (c choice) edited(v view) bool {
 	switch {
 	case u.Edits >= often:
 		return true
-	case v.tracked == recall.Committed: // finished at once
+	case v.tracked == recall.Committed: // finished work
 		const last = 1
 		return u.RequestsSince <= last
 	}
@@ -65,7 +65,7 @@ func (c choice) edited(v view) bool {
 	return u.Lately || u.RequestsSince <= recent
 }
 
-// read reports whether a file that the session only read is named.
+// read reports whether the brief names a file that the session only read.
 func (c choice) read(name string) bool {
 	u, known := c.uses[name]
 	switch {
@@ -77,7 +77,7 @@ func (c choice) read(name string) bool {
 		return true
 	}
 	const recent, often = 1, 3
-	if c.moved { // what the work on the other branch only looked at
+	if c.moved { // files that were only read for the work on the other branch
 		return u.RequestsSince == 0 || u.Reads >= often
 	}
 	return u.Lately || u.RequestsSince <= recent || u.Reads >= often

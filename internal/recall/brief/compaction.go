@@ -8,7 +8,8 @@ import (
 )
 
 // compaction returns the agent's own summary at the last compaction: its last sections
-// first, which are about what is left to do. Those are omitted if the work went on.
+// first, which are about the remaining work. They are omitted if the work continued after
+// the compaction.
 func compaction(c recall.Checkpoint) section {
 	s := section{title: "**Summary at Compaction** (the agent's own words, its last sections first):\n", more: "> … %d more lines\n"}
 	past := c.State.Analysis.Progress.PastCompaction
@@ -32,9 +33,9 @@ func compaction(c recall.Checkpoint) section {
 	return s
 }
 
-// summaryParts returns the numbered sections of a summary: those about pending tasks, the
-// current work and the next step first, or not at all if the work is past them, then the
-// others from the last; without the list of the user's messages.
+// summaryParts returns the numbered sections of a summary: first those about pending tasks,
+// the current work and the next step, which are omitted if past is set, then the others
+// from last to first. The list of the user's messages is omitted.
 func summaryParts(text string, past bool) []string {
 	var first, last []string
 	var parts []string

@@ -16,27 +16,27 @@ import (
 const (
 	maxBlockCost = 500 * unit  // of one file's content or changes
 	maxDriftCost = 1400 * unit // of one file's changes in a Drift
-	maxLooked    = 1 << 20     // bytes of all contents that are read
-	maxMentions  = 16 << 10    // bytes of texts that are searched for names
+	maxLooked    = 1 << 20     // bytes read of all contents
+	maxMentions  = 16 << 10    // bytes of texts searched for names
 	maxViews     = 48          // files whose contents are read
-	maxRemoved   = 6           // removed lines that are shown of a run
+	maxRemoved   = 6           // removed lines shown of each run
 )
 
-// view is a file of a checkpoint as a brief sees it.
+// view is a file of a checkpoint as shown in a brief.
 type view struct {
 	path    string
 	state   string
-	moved   bool // it differs from the saved one
+	moved   bool // the file differs from the saved one
 	tracked recall.Tracked
-	// undone is set if the commit has the file as it is, but none of the session's edits.
+	// undone is set if the commit has the current file but none of the session's edits.
 	undone  bool
 	why     string
 	request int
 	weight  float64
 
 	file recall.File
-	// content is what may be shown, if known; before is what it is compared with, and
-	// since describes that.
+	// content is the text that may be shown, if known. before is the text that it is
+	// compared with, and since describes that comparison.
 	content, before string
 	known           bool
 	since           string
@@ -50,7 +50,7 @@ func views(m Material) []view {
 	for i := range list {
 		v := &list[i]
 		if looked += len(v.content) + len(v.before); i < maxViews && looked <= maxLooked {
-			// A brief must not have invisible characters and the agent's own marks.
+			// A brief must not contain invisible characters or the agent's own marks.
 			var old bool
 			v.content, v.altered = cleaned(v.content)
 			v.before, old = cleaned(v.before)
@@ -62,9 +62,10 @@ func views(m Material) []view {
 	return list
 }
 
-// ranked returns the files of the material by descending weight, with contents as they
-// were saved. Of equal weight those that the session edited last come first; then those
-// that it changed otherwise, by their times, which a checkout or a formatter changes, too.
+// ranked returns the files of the material by descending weight, with contents as saved.
+// Files of equal weight are ordered by the session's last edit, latest first. Files without
+// an edit follow, ordered by modification time, which is less reliable: a checkout or a
+// formatter changes it, too.
 func ranked(m Material) []view {
 	paths := make([]string, 0, len(m.Checkpoint.State.Files))
 	for name := range m.Checkpoint.State.Files {
@@ -94,7 +95,8 @@ func ranked(m Material) []view {
 		if v.moved || v.tracked == recall.Uncommitted && m.Subject != "" && m.Commit != m.Checkpoint.State.Context.GitCommit {
 			v.tracked = "" // the later commit may have it
 		}
-		// Less the longer ago the file was changed, more if it is mentioned, little if it is generated.
+		// The weight falls with time since the change, rises for mentioned files, and is
+		// low for generated ones.
 		v.weight = 1 / (1 + float64(rank)/6)
 		if strings.Contains(mentions, path.Base(name)) {
 			v.weight *= 1.6
@@ -126,8 +128,8 @@ func isMade(name string) bool {
 	return strings.Contains("/"+name, "/testdata/") || strings.Contains("/"+name, "/vendor/")
 }
 
-// compare sets the file's state, and the contents that may be shown: an outdated one only
-// if its state reports that.
+// compare sets the file's state and the contents that may be shown. Outdated contents are
+// shown only if the state reports that.
 func (v *view) compare(m Material) {
 	now, checked := m.Present[v.path]
 	// Whether the context has the file's content, even an empty one.
@@ -155,7 +157,8 @@ func (v *view) compare(m Material) {
 	default:
 		v.state = "not checked"
 	}
-	// A file that has not changed since is compared with its content at the start of the session.
+	// A file that has not changed since the save is compared with its content at the
+	// session's start.
 	if text, ok := m.Base[v.path]; ok && !v.moved {
 		v.before, v.since = text, "changes of the session"
 	}
@@ -213,7 +216,7 @@ func fileLines(m Material, files []view) section {
 	return s
 }
 
-// unnamedDocs returns the documents that are not among the files.
+// unnamedDocs returns the relevant documents that the session neither changed nor read.
 func unnamedDocs(m Material) []string {
 	c := m.Checkpoint.State
 	var list []string
@@ -225,8 +228,8 @@ func unnamedDocs(m Material) []string {
 	return list
 }
 
-// heading returns the first line of a file's block; of is what the block has of it, all
-// if empty.
+// heading returns the first line of a file's block; of names the part of the file in the
+// block; empty means all.
 func (v *view) heading(of string) string {
 	line := "### " + v.title()
 	if of != "" {
@@ -251,8 +254,8 @@ func (v *view) whole() string {
 	return v.heading(of) + fenced(language, v.content)
 }
 
-// changes returns the block of the hunks of the file's changes, as many as cost at most
-// room; empty if none does.
+// changes returns a block with the hunks of the file's changes that fit into room, or "" if
+// none fits.
 func (v *view) changes(room int) string {
 	if v.since == "" {
 		return ""
@@ -279,8 +282,8 @@ func (v *view) changes(room int) string {
 	return v.heading(of) + fenced("diff", b.String())
 }
 
-// shortenRemoved returns the lines of a hunk with at most maxRemoved of each run of
-// removed lines, and the number of the others.
+// shortenRemoved cuts each run of removed lines in a hunk to maxRemoved lines, followed by
+// the number of lines cut.
 func shortenRemoved(lines []string) []string {
 	var short []string
 	for len(lines) > 0 {

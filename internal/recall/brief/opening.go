@@ -15,10 +15,11 @@ const (
 	openingState  = 200
 )
 
-// opening returns a brief within MaxOpeningTokens: the last requests, how far the last one
-// is, and the names of files.
+// opening returns a brief within MaxOpeningTokens: the last requests, the state of the last
+// one, and the names of files.
 func opening(m Material) Brief {
-	// Short enough for an Opening whatever it is made of.
+	// The summary's limit in tokens: it must fit into an Opening whatever its characters
+	// are.
 	const most = 70
 	summary := shownLine(m.Checkpoint.Summary, summaryWidth)
 	for width := summaryWidth / 2; tokenCost(summary) > tokens(most); width /= 2 {
@@ -38,8 +39,8 @@ func opening(m Material) Brief {
 	if len(a.Requests) == 0 {
 		asked = told(m.Checkpoint)[0]
 	}
-	// The names of files and the state are chosen first: a long request would take their room.
-	// Room that is left is for the requests, not for more names.
+	// The names of files and the state are chosen first: a long request would take their
+	// room. The remaining room is for the requests, not for more names.
 	choice := choiceOf(m)
 	files = slices.DeleteFunc(files, func(v view) bool { return !choice.edited(v) })
 	readLast := func(name string) bool { // for the last request
@@ -47,7 +48,7 @@ func opening(m Material) Brief {
 		return known && u.RequestsSince == 0
 	}
 	reported := a.Progress.Reported
-	m.Checkpoint.State.Analysis.Progress.Reported = "" // it gets what room is left
+	m.Checkpoint.State.Analysis.Progress.Reported = "" // it gets the remaining room
 	state := progress(m)
 	for i, line := range state.lines {
 		state.lines[i] = cutText(strings.TrimSuffix(line, "\n"), openingState) + "\n"
@@ -77,8 +78,9 @@ func opening(m Material) Brief {
 	return b
 }
 
-// reportWithin returns the line of the state with the agent's last words, cut to the room,
-// with the title of the section if it is the first one; empty if there is too little room.
+// reportWithin returns the line of the state with the agent's last words, cut to the room.
+// If first is set, the section's title precedes it. The result is empty if there is too
+// little room.
 func reportWithin(reported string, room size, first bool) string {
 	for _, width := range []int{openingState, openingState * 2 / 3, openingState / 3} {
 		said := shownLine(reported, width)
@@ -96,8 +98,8 @@ func reportWithin(reported string, room size, first bool) string {
 	return ""
 }
 
-// askedShort returns the requests, the last one short enough for an Opening whatever it is
-// made of: a table or a list of ids takes a token for each character.
+// askedShort returns the requests, the last one short enough for an Opening whatever its
+// characters are: in a table or a list of ids each character can be a token.
 func askedShort(a recall.Analysis) section {
 	const most, shortest = 130, 40
 	for newest := openingNewest; ; newest /= 2 {

@@ -25,9 +25,9 @@ func SectionNames() []string {
 	return []string{requestsPart, statePart, decisionsPart, todoPart, filesPart, contentsPart, commandsPart, compactionPart}
 }
 
-// Section returns one section of a brief in at most limit tokens, as CountTokens counts,
-// and MaxUnits; empty if the context has nothing of it. It has more of the section than
-// a brief. The names are those of SectionNames; another one is an error.
+// Section returns one section of a brief within limit tokens, as counted by CountTokens,
+// and MaxUnits; empty if the context has no content for it. It shows more of the section
+// than a brief does. A name that is not one of SectionNames is an error.
 func Section(m Material, name string, limit int) (string, error) {
 	if !slices.Contains(SectionNames(), name) {
 		return "", fmt.Errorf("section %.40q is unknown: %s", name, strings.Join(SectionNames(), ", "))
@@ -59,7 +59,7 @@ func Section(m Material, name string, limit int) (string, error) {
 	return strings.TrimRight(b.String(), "\n"), nil
 }
 
-// contents returns the blocks of files that fit: of what is not committed first.
+// contents returns the blocks of files that fit, those of uncommitted files first.
 func contents(m Material, limit int) string {
 	room := size{units: MaxUnits, cost: tokens(limit)}
 	files := views(m)

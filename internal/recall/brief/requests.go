@@ -11,12 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// The lengths of requests, in bytes: of the last ones, and of those before.
+// The maximum lengths of requests, in bytes: of the last ones, and of earlier ones.
 const (
 	newestWidth = 1400
 	newWidth    = 700
 	oldWidth    = 360
-	replyWidth  = 240 // of what a reply replies to
+	replyWidth  = 240 // of the text that a reply answers
 )
 
 // requests returns the requests verbatim, the oldest first; the last ones have precedence.
@@ -45,7 +45,7 @@ const (
 	reportedAtEnd = "the agent reported at the end: "
 )
 
-// progress returns how far the last request is.
+// progress returns the section about the state of the last request.
 func progress(m Material) section {
 	a := m.Checkpoint.State.Analysis
 	p := a.Progress
@@ -66,7 +66,7 @@ func progress(m Material) section {
 	}
 	for _, c := range commits(m) {
 		of := ""
-		// What a request like "commit" is about is in those before it.
+		// A request like "commit" is about the requests before it.
 		i := slices.IndexFunc(a.Requests, func(r recall.Request) bool { return r.Number == c.Request })
 		if c.Request > 0 && len(a.Requests) > 0 && (i < 0 || !prompts.IsReply(a.Requests[i].Text)) {
 			of = ", for request " + strconv.Itoa(c.Request)
@@ -113,7 +113,7 @@ func progress(m Material) section {
 }
 
 // commits returns the commits of the session, the most recent first: those of its
-// transcript, with hashes that git has, and those of the repository that it does not have.
+// transcript, with the hashes from git if known, and those that only the repository has.
 func commits(m Material) []recall.Commit {
 	said := m.Checkpoint.State.Analysis.Progress.Commits
 	said = slices.Clone(said[:min(len(said), listWidth)])

@@ -16,25 +16,24 @@ const (
 	summaryWidth = 160
 	taskWidth    = 700
 	itemWidth    = 320
-	reasonWidth  = 140 // of why a file was edited
+	reasonWidth  = 140 // of the reason for an edit
 	pathWidth    = 300
 	rowWidth     = 110 // of several names on a line
 	listWidth    = 200 // items of a list that are read
 	maxOthers    = 20
 )
 
-// section is a part of a brief: a title, and lines as many as fit.
+// section is a part of a brief: a title and as many lines as fit.
 type section struct {
-	title string // with its newline; omitted without lines
+	title string // with its newline; omitted if there are no lines
 	lines []string
 	// more is the line about omitted lines, with their number for %d.
 	more string
-	// over is the number of lines that are not in lines.
+	// over is the number of omitted lines that are not in lines.
 	over int
 	// last is set if the last lines have precedence over the first.
 	last bool
-	// least is the limit of the section before others get their share, in fractions of
-	// tokens.
+	// least limits the section until the others got their share, in fractions of tokens.
 	least int
 	// most is the limit of the section, 0 for none.
 	most int
@@ -73,19 +72,20 @@ func rows(title string, names []string) section {
 	return s
 }
 
-// limited returns the section with a limit, in tokens.
+// limited returns the section with least set to a number of tokens.
 func (s section) limited(most int) section {
 	s.least = tokens(most)
 	return s
 }
 
-// atMost returns the section with a limit that holds even if there is room, in tokens.
+// atMost returns the section with a limit in tokens that holds even if there is room.
 func (s section) atMost(most int) section {
 	s.most = tokens(most)
 	return s
 }
 
-// decided returns the decisions that do not repeat the task: those of the person first.
+// decided returns the decisions that do not repeat the task or a request, those of the
+// person first.
 func decided(a recall.Analysis) section {
 	list := slices.Clone(a.Decisions[:min(len(a.Decisions), listWidth)])
 	list = slices.DeleteFunc(list, func(s string) bool {
@@ -97,8 +97,8 @@ func decided(a recall.Analysis) section {
 	return bullets("**Decisions**:\n", list)
 }
 
-// readFiles returns the files that were only read, those of the worktree that are not
-// installed or built, as far as they are wanted.
+// readFiles returns the wanted files that were only read. It skips files outside the
+// worktree and in folders of installed or built files.
 func readFiles(c recall.Context, wanted func(name string) bool) section {
 	names := slices.Clone(c.FilesRead[:min(len(c.FilesRead), listWidth)])
 	names = slices.DeleteFunc(names, func(name string) bool {
@@ -107,7 +107,7 @@ func readFiles(c recall.Context, wanted func(name string) bool) section {
 	return rows("**Files Read** (not changed, latest first):\n", names)
 }
 
-// steps returns the unfinished items of the list, and the steps that were announced.
+// steps returns the unfinished items of the list and the announced steps.
 func steps(a recall.Analysis) section {
 	items := make([]string, 0, len(a.Todo)+len(a.NextSteps))
 	known := map[string]bool{}
@@ -130,7 +130,7 @@ func steps(a recall.Analysis) section {
 	return s
 }
 
-// question returns the question that nobody replied to.
+// question returns the question that got no reply.
 func question(a recall.Analysis) section {
 	var items []string
 	if a.OpenQuestion != "" {
@@ -142,7 +142,8 @@ func question(a recall.Analysis) section {
 	return bullets("**Open Question** (the agent's last words; no reply followed):\n", items)
 }
 
-// told returns the current task and the description where the requests don't have them.
+// told returns the sections of the current task and the description, without the parts that
+// the requests repeat.
 func told(c recall.Checkpoint) []section {
 	a := c.State.Analysis
 	var list []section
@@ -163,8 +164,8 @@ func told(c recall.Checkpoint) []section {
 	return append(list, s)
 }
 
-// repeated reports whether a task is one of the requests or of the list, or a plan that
-// is among them.
+// repeated reports whether a task is one of the requests, an item of the list, or a plan
+// that is among the requests.
 func repeated(task string, a recall.Analysis) bool {
 	task, _, _ = strings.Cut(task, "; last asked: ")
 	task, _, _ = strings.Cut(task, "; plan: ")
@@ -184,7 +185,7 @@ func repeated(task string, a recall.Analysis) bool {
 
 func commands(list []recall.Command) section {
 	s := section{title: "**Commands** (latest first):\n", more: "- … %d more\n", over: max(0, len(list)-listWidth)}
-	var later shellcmd.Checks // what commands check that ran after it
+	var later shellcmd.Checks // the checks of later commands
 	for _, c := range list[:min(len(list), listWidth)] {
 		text := shownLine(c.Text, itemWidth)
 		if text == "" {
@@ -192,7 +193,7 @@ func commands(list []recall.Command) section {
 		}
 		checks := shellcmd.Split(c.Text).Checks()
 		if isUnknown := c.Result == recall.Unknown || c.Result == ""; isUnknown && checks != 0 && checks&^later == 0 {
-			continue // the later one is more recent
+			continue // a later command has a newer result
 		}
 		later |= checks
 		result := string(c.Result)
@@ -220,7 +221,8 @@ func others(m Material) section {
 	return s
 }
 
-// where returns the branch, whether it moved, the worktree and the pull requests.
+// where returns the section with the branch, whether it moved, the pull requests and the
+// worktree.
 func where(m Material) section {
 	c := m.Checkpoint.State.Context
 	s := section{title: "**Where**:\n"}
@@ -243,8 +245,8 @@ func where(m Material) section {
 	return s
 }
 
-// branchLine returns the branch and commit of the context and, if they changed, those of
-// now; empty if they are unknown.
+// branchLine returns the branch and commit of the context and, if they changed, the current
+// ones; empty if unknown.
 func branchLine(m Material) string {
 	c := m.Checkpoint.State.Context
 	if c.GitBranch == "" && c.GitCommit == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// Ago returns how long before now t was, in words: "just now", "45 minutes ago",
-// "1 hour ago", "3 days ago".
+// Ago returns the time from t to now in words: "just now", "45 minutes ago", "1 hour ago",
+// "3 days ago".
 func Ago(now, t time.Time) string {
 	const day = 24 * time.Hour
 	switch d := now.Sub(t); {
@@ -72,7 +72,7 @@ func shownPath(name string) string {
 	return shownLine(name, pathWidth)
 }
 
-// visible reports whether a character is visible, or joins others to one that is.
+// visible reports whether a character is visible or joins other characters (ZWJ, ZWNJ).
 func visible(r rune) bool { return unicode.IsPrint(r) || r == '\u200c' || r == '\u200d' }
 
 // cutText shortens a line to limit bytes, before a word if possible.
@@ -92,7 +92,8 @@ func cutText(text string, limit int) string {
 }
 
 // cleaned returns the content of a file without invisible characters and the agent's own
-// marks; altered reports whether it had any. CRLF becomes LF, which is not counted.
+// marks; altered reports whether it had any. It converts CRLF to LF, which does not count
+// as altered.
 func cleaned(content string) (text string, altered bool) {
 	unix := strings.ReplaceAll(content, "\r\n", "\n")
 	text = withoutTags(unix)
@@ -125,7 +126,7 @@ func withoutTags(text string) string {
 	return strings.NewReplacer("<system-reminder>", "system-reminder", "</system-reminder>", "system-reminder").Replace(text)
 }
 
-// isPlain reports whether a text has only visible ASCII, newlines and tabs.
+// isPlain reports whether a text consists of visible ASCII, newlines and tabs.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
@@ -135,7 +136,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// fenced returns a text as a code block, within a fence longer than any in the text.
+// fenced returns a text as a code block, with a fence longer than any in the text.
 func fenced(language, text string) string {
 	longest := 2
 	for rest := text; ; {

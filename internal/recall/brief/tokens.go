@@ -5,26 +5,25 @@ import (
 	"unicode/utf8"
 )
 
-// unit is a token, in the fractions that the rule counts in.
+// unit is the number of cost units in a token.
 const unit = 20
 
-// CountTokens is how many tokens a text has at most, for all we know.
+// CountTokens returns an estimated upper bound of the number of tokens of a text.
 //
-// The agent's tokenizer isn't public. All of its kind join bytes to the longest
-// pieces they have learnt, so the rule goes through the runs they never join
-// beyond, and takes for each what the worst of the public ones needs, and some
-// more: a word of usual letters is a token for its first four and another for
-// each five after; one that nobody learnt, as consonants only, rare letters, or
-// letters mixed with digits and cases in base64, is about 1.3 to 2 bytes a
-// token; a digit is nearly one; a sign of punctuation that is alone is one,
-// and less in company; white space is cheap; other scripts count 1 to 4 for a
-// letter, as bytes where they are rare. That makes 2.4 to 3 bytes a token for
-// code and prose. Lines add up: a text has no more than its lines together.
+// The agent's tokenizer isn't public. Tokenizers of its kind join bytes to the longest
+// pieces in their vocabulary, but never across the runs that piece returns. The cost of a
+// run is a little more than the worst of the public tokenizers needs: one token for the
+// first four letters of a usual word and one for every five more; one token per 1.3 to 2
+// bytes of an unusual word (only consonants, rare letters, the mixed letters and digits of
+// base64); nearly one per digit; one for a single punctuation sign, less for each of
+// several; little for white space; 1 to 4 per letter of other scripts, with rare ones
+// counted by bytes. Code and prose have 2.4 to 3 bytes per token. The count of a text is at
+// most the sum of the counts of its lines.
 func CountTokens(text string) int {
 	return (tokenCost(text) + unit - 1) / unit
 }
 
-// tokenCost is the cost of a text, in fractions of a token.
+// tokenCost returns the cost of a text, in fractions of a token.
 func tokenCost(text string) int {
 	total := 0
 	for i := 0; i < len(text); {
@@ -34,7 +33,7 @@ func tokenCost(text string) int {
 	return total
 }
 
-// piece is the length of the run that a text begins with, and its cost.
+// piece returns the length and the cost of the run at the start of s.
 func piece(s string) (n, cost int) {
 	switch c := s[0]; {
 	case isAlnum(c):
@@ -61,7 +60,7 @@ func piece(s string) (n, cost int) {
 		return 1, unit
 	}
 	r, n := utf8.DecodeRuneInString(s)
-	switch { // by how usual the script is
+	switch { // common scripts cost less than their bytes
 	case r >= 0x400 && r < 0x460: // Cyrillic
 		return n, unit * 7 / 5
 	case r >= 0x3040 && r < 0x3100: // kana
@@ -88,8 +87,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isAlnum(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// blank is the cost of spaces and tabs within a line: one space goes with the
-// word behind it, as many of a kind are few, and each change is a token.
+// blank returns the cost of spaces and tabs within a line: a single space joins the
+// following word, a run of one kind is cheap, and each change of kind is a token.
 func blank(s string) int {
 	if s == " " {
 		return 2
@@ -108,8 +107,8 @@ func blank(s string) int {
 	return cost + 8*min(1, strings.Count(s, " "))
 }
 
-// alnum is the cost of a run of letters and digits: that of its words, or, if
-// they are as short as in what a machine made, that of its bytes.
+// alnum returns the cost of a run of letters and digits: the sum of its words, or, if they
+// are as short as in generated text, at least that of its bytes.
 func alnum(s string) int {
 	cost, words := 0, 0
 	for i := 0; i < len(s); words++ {
@@ -123,8 +122,8 @@ func alnum(s string) int {
 	return cost
 }
 
-// wordLen is the length of the word that a run begins with: digits; capitals
-// without the one that begins the next word; a capital or none, and small letters.
+// wordLen returns the length of the first word of a run: digits; capitals up to the one
+// that begins the next word; or lower case letters after at most one capital.
 func wordLen(s string) int {
 	if isDigit(s[0]) {
 		return runOf(s, isDigit)
@@ -142,8 +141,8 @@ func wordLen(s string) int {
 	return n
 }
 
-// word is the cost of a word; inside reports that it doesn't begin the run, digits
-// that there are some behind it.
+// word returns the cost of a word. inside is set if it doesn't begin the run, digits if
+// digits follow it.
 func word(s string, inside, digits bool) int {
 	n := len(s)
 	switch {

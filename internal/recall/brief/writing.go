@@ -10,22 +10,22 @@ import (
 // maxTitle is more than the length of a title, in bytes.
 const maxTitle = 160
 
-// writing is a brief that is being written.
+// writing holds the state of a brief while it is written.
 type writing struct {
 	material Material
 	head     string
-	// cost is the limit of the tokens of all parts, contents that of the contents in
-	// them.
+	// cost is the limit of all parts in fractions of tokens, contents that of the contents
+	// in them.
 	cost, contents int
 }
 
-// chosen is a section and the number of its lines that a brief has.
+// chosen is a section with the number of its lines in the brief.
 type chosen struct {
 	section
 	taken int
 }
 
-// write fills the brief: the sections, then contents of files as far as there is room.
+// write fills the brief with the sections and, in the remaining room, contents of files.
 func (w *writing) write(b *Brief, list []section, files []view) {
 	second := "Checkpoint " + shownID(w.material) + ", continued:\n"
 	two := w.material.Parts > 1 && w.material.Kind != Short
@@ -57,8 +57,8 @@ func (w *writing) write(b *Brief, list []section, files []view) {
 	}
 }
 
-// choose returns as many lines of the sections as fit: first each up to its own limit,
-// then, in their order, what is left.
+// choose takes as many lines of the sections as fit into room: first each section's lines
+// up to its own limit, then the remaining lines, one per section in turn.
 func choose(list []section, room size) []chosen {
 	picked := make([]chosen, len(list))
 	used := make([]int, len(list))
@@ -95,8 +95,8 @@ func choose(list []section, room size) []chosen {
 	return picked
 }
 
-// next returns the line that would be taken next. The first line of a section includes
-// its title and the line about omitted lines.
+// next returns the next line to take. The first one includes the section's title and the
+// line about omitted lines.
 func (c *chosen) next() string {
 	line := c.lines[c.taken]
 	if c.last {
@@ -108,7 +108,7 @@ func (c *chosen) next() string {
 	return line
 }
 
-// texts returns the lines that were taken and the line about the others, without the title.
+// texts returns the taken lines and the line about the omitted ones, without the title.
 func (c *chosen) texts() []string {
 	if c.taken == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (c *chosen) texts() []string {
 	return append(slices.Clone(c.lines[:c.taken]), rest)
 }
 
-// text returns the section.
+// text returns the section with its title, or "" if no line was taken.
 func (c *chosen) text() string {
 	if c.taken == 0 {
 		return ""
@@ -129,7 +129,7 @@ func (c *chosen) text() string {
 }
 
 // lay appends the sections to the parts in their order and returns the number of the last
-// part that was used. A section that goes on in the next part has its title there again.
+// part that was used. A section that continues in the next part repeats its title there.
 func lay(parts []string, picked []chosen) (at int) {
 	left := func(text string) bool { return utf16Len(parts[at])+utf16Len(text) <= MaxUnits }
 	for i := range picked {
@@ -148,7 +148,7 @@ func lay(parts []string, picked []chosen) (at int) {
 	return at
 }
 
-// addContents appends contents of files to the parts from the one at.
+// addContents appends contents of files to parts[at] and later parts.
 func (w *writing) addContents(b *Brief, parts []string, at int, files []view) {
 	used := 0
 	for _, part := range parts[:at+1] {
@@ -186,8 +186,8 @@ func (w *writing) addContents(b *Brief, parts []string, at int, files []view) {
 	}
 }
 
-// block returns what a brief shows of a file that is not committed: its content or its
-// changes, whichever is shorter; empty if both are too long.
+// block returns the text shown for an uncommitted file: its content or its changes,
+// whichever is shorter; empty if both are too long.
 func (w *writing) block(v *view, room int) (text string, whole bool) {
 	if !v.known {
 		return "", false
@@ -209,5 +209,5 @@ func (w *writing) block(v *view, room int) (text string, whole bool) {
 	return changes, false
 }
 
-// maxBytes is more than the bytes of a token.
+// maxBytes is more than the average number of bytes per token.
 const maxBytes = 5

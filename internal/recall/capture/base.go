@@ -12,10 +12,10 @@ import (
 type baseTree struct {
 	repo   *git.Repo
 	commit string // empty for none
-	// oid is the tree of the commit, once it is read.
+	// oid is the tree of the commit, valid once read is set.
 	oid  git.OID
 	read bool
-	// unknown is set if there is a base that can't be read.
+	// unknown is set if the base exists but can't be read.
 	unknown bool
 }
 
@@ -64,8 +64,8 @@ func (b *baseTree) isBuilt(ctx context.Context, path string) (bool, error) {
 	return false, nil
 }
 
-// content returns the content of a path in the base, nil if that is not text or is larger than
-// limit.
+// content returns the content of a path in the base, or nil if it is missing, not text, or
+// larger than limit.
 func (b *baseTree) content(ctx context.Context, s *observation, limit int64) []byte {
 	if !s.inBase || s.base.Mode != git.ModeFile && s.base.Mode != git.ModeExec {
 		return nil

@@ -19,32 +19,33 @@ import (
 
 // Limits are the limits of a capture.
 type Limits struct {
-	// File and Total are bytes: a larger file, and what no longer fits, is kept
-	// as path and hash.
+	// File and Total are in bytes. Of a file larger than File, or beyond Total, only path
+	// and hash are kept.
 	File, Total int64
 	// Exclude are patterns of paths: `dir/**`, `*.log`.
 	Exclude []string
-	// Forgotten are paths whose contents are not kept, as the user had them forgotten.
+	// Forgotten are paths whose contents are not kept at the user's request.
 	Forgotten []string
-	// Contents is whether contents are kept. Without, files are only hashed, and git is
-	// not asked what it ignores.
+	// Contents enables storing contents. If false, files are only hashed, and git is not
+	// asked for ignored paths.
 	Contents bool
-	// Work is the limit of the bytes read, 0 for none. Files beyond it stay as they were
-	// known, and the result is Unfinished.
+	// Work is the limit of the bytes read, 0 for none. Files beyond it keep their known
+	// state, and the result is Unfinished.
 	Work int64
 }
 
-// Captured is a file as it was captured, kept between hooks so that a file is
-// read again only when it changed.
+// Captured is a captured file, kept between hooks so that a file is read again only when it
+// changed.
 type Captured struct {
 	recall.File
 
 	Blob string `json:"blob,omitempty"`
-	// Stat is the file's size, mtime, ctime and inode, which differ if it may have
-	// changed. It is empty if the file changed so recently that they are no proof.
+	// Stat is the file's size, mtime, ctime and inode; a difference means that the file may
+	// have changed. It is empty if the file changed too recently for equal values to prove
+	// anything.
 	Stat string `json:"stat"`
-	// Own is the object id that git would give the file's own bytes, Head the tree that
-	// Tracked is about.
+	// Own is the git object id of the file's own bytes, Head the tree that Tracked refers
+	// to.
 	Own  string `json:"own,omitempty"`
 	Head string `json:"head,omitempty"`
 }
@@ -55,14 +56,14 @@ type Capture struct {
 	Repo   *git.Repo
 	Redact plain.Redactor
 	Limits Limits
-	// Base is the commit at the session's start, against which changes and
-	// lines are counted; empty where there was none.
+	// Base is the commit at the session's start, the base for changes and line counts;
+	// empty if there was none.
 	Base string
-	// Unignored are paths that git is known not to ignore: git is not asked about them.
+	// Unignored holds paths known not to be ignored, so that git is not asked about them.
 	Unignored map[string]bool
-	// Head is HEAD's tree, whose files it doesn't ignore either; empty for none.
+	// Head is HEAD's tree, whose files are not ignored either; empty for none.
 	Head git.OID
-	// Progress is called with how many files are read, unless it is nil.
+	// Progress, if not nil, is called with the number of files read so far and in total.
 	Progress func(done, total int)
 }
 
@@ -75,9 +76,9 @@ type Taken struct {
 
 // Files captures the files at paths, relative to the root. Files in known that have not
 // changed are not read again. Earlier paths have precedence for the limits. Unfinished
-// means that Work or ctx ended before all were read; warnings are for the user. Symbolic
-// links are not followed, and nothing outside the worktree is read. After an error,
-// contents could not be stored; the rest of the result is valid.
+// means that Work was used up or ctx ended before all were read. Warnings are for the user.
+// Symbolic links are not followed, and nothing outside the worktree is read. An error means
+// that contents could not be stored; the rest of the result is valid.
 func (c Capture) Files(ctx context.Context, paths []string, known map[string]Captured) (Taken, error) {
 	taken := Taken{Files: make(map[string]Captured, len(paths))}
 	root, err := dirfd.OpenRoot(c.Repo.Root)
@@ -94,7 +95,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 	todo := w.look(paths, known)
 	var failed []error
 	switch err := w.place(ctx, todo); {
-	case ctx.Err() != nil: // in Unfinished
+	case ctx.Err() != nil: // reported as Unfinished
 		w.leave(todo)
 	case err != nil:
 		failed = append(failed, err)
@@ -112,7 +113,7 @@ type capturing struct {
 	Capture
 	exclude rules.Exclusion
 	taken   *Taken
-	// room is left in the checkpoint, work of what may be read.
+	// room is the space left in the checkpoint, work the bytes that may still be read.
 	room, work int64
 
 	tree worktree
@@ -120,7 +121,7 @@ type capturing struct {
 	head headTree
 }
 
-// readAll takes the files, and compares all of the paths with HEAD's tree.
+// readAll reads the files in todo, and compares all taken files with HEAD's tree.
 func (w *capturing) readAll(ctx context.Context, paths []string, todo []*observation) (failed []error) {
 	for i, s := range todo {
 		if ctx.Err() != nil {
@@ -141,7 +142,7 @@ func (w *capturing) readAll(ctx context.Context, paths []string, todo []*observa
 			w.taken.Files[path] = f
 		}
 	}
-	// Files whose content is not kept because of its size.
+	// Warn about files whose content is not kept because of its size.
 	const most = 10
 	var large, crowded []string
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -165,7 +166,8 @@ func (w *capturing) readAll(ctx context.Context, paths []string, todo []*observa
 	return failed
 }
 
-// look observes the paths, takes what is known, and returns the rest.
+// look observes the paths, takes the files whose known state is still valid, and returns
+// the rest.
 func (w *capturing) look(paths []string, known map[string]Captured) []*observation {
 	var todo []*observation
 	seen := make(map[string]bool, len(paths))
@@ -198,7 +200,7 @@ func (w *capturing) look(paths []string, known map[string]Captured) []*observati
 	return todo
 }
 
-// reuses reports whether what is known of the file is still valid.
+// reuses reports whether the known state of the file is still valid.
 func (w *capturing) reuses(s *observation) bool {
 	k := &s.known
 	if !s.had || k.Path != s.path {
@@ -214,7 +216,7 @@ func (w *capturing) reuses(s *observation) bool {
 	if !w.Limits.Contents {
 		return true
 	}
-	switch k.Omitted { // whether the limits would have the same result
+	switch k.Omitted { // whether the limits would give the same result
 	case "":
 		return k.Size <= w.Limits.File && k.Size <= w.room && w.Repo.Loose.Keep(git.OID(k.Blob))
 	case recall.TooLarge:
@@ -241,7 +243,8 @@ func (w *capturing) take(s *observation, f Captured) {
 	w.taken.Files[s.path] = f
 }
 
-// leave takes what was known of files, else that they exist.
+// leave takes the known state of the files, or records only their existence if there is
+// none.
 func (w *capturing) leave(todo []*observation) {
 	w.taken.Unfinished = true
 	for _, s := range todo {

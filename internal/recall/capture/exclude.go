@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isSecretFile reports whether a path is one of keys, passwords or environments of
-// programs, and not an example of such a file.
+// isSecretFile reports whether a path is that of a file with keys, passwords or environment
+// variables, and not an example of such a file.
 func isSecretFile(name string) bool {
 	dir, base := path.Split(strings.ToLower(name))
 	for _, word := range []string{"example", "sample", "template", "dist", "defaults"} {
@@ -38,7 +38,8 @@ func isSecretFile(name string) bool {
 	return strings.HasSuffix(dir, ".docker/") && base == "config.json"
 }
 
-// isBuildFolder reports whether builds or package managers create folders of that name.
+// isBuildFolder reports whether name is one of the folders that builds or package managers
+// create.
 func isBuildFolder(name string) bool {
 	switch strings.ToLower(name) {
 	case "node_modules", "bower_components", "jspm_packages", "vendor", "pods", "site-packages",

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// CountChanged returns the number of lines added and removed between two texts,
-// whatever ends the lines.
+// CountChanged returns the number of lines added and removed between two texts, treating
+// CRLF as LF.
 func CountChanged(before, after string) (added, removed int) {
 	return linediff.Totals(linediff.Compare(unixLines(before), unixLines(after), linediff.Quick))
 }
 
-// unixLines returns a text whose lines all end with a newline alone.
+// unixLines returns the text with every line ended by a single newline.
 func unixLines(text string) string {
 	return strings.ReplaceAll(linediff.WholeLines(text), "\r\n", "\n")
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// observation is what is known of a path before it is read.
+// observation is the information about a path before it is read.
 type observation struct {
 	path   string
 	stat   dirfd.Stat
 	kind   fileKind
 	mark   string // Captured.Stat, if it is the same after reading
-	nested string // the root of the repository below this one that it is in
+	nested string // the root of the nested repository that contains it, if any
 
 	known   Captured
 	had     bool // known is valid
@@ -41,7 +41,7 @@ const (
 // goneMark is the mark of a missing file.
 const goneMark = "gone"
 
-// place finds the files in the base, and which of the new ones git ignores or a build
+// place looks up the files in the base, and marks new files that git ignores or a build
 // made.
 func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	var fresh []string
@@ -67,7 +67,7 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 			fresh = append(fresh, s.path)
 		}
 	}
-	// Where git fails, all are ignored.
+	// If git fails, all are treated as ignored.
 	ignored := map[string]bool{}
 	list, err := gitwork.Ignored(ctx, w.Repo, fresh)
 	if err != nil {
@@ -96,7 +96,8 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	return nil
 }
 
-// ignoredIn returns which of the paths, from the root of outer, the repository at root ignores.
+// ignoredIn returns the paths that the repository at root ignores. All paths are relative
+// to outer.
 func ignoredIn(ctx context.Context, outer *git.Repo, root string, paths []string) (list []string, err error) {
 	repo, err := outer.Below(root)
 	if err != nil {

@@ -17,17 +17,18 @@ import (
 const (
 	// maxHashedSize is the size above which a file is not hashed.
 	maxHashedSize = 256 << 20
-	// keptDeclarations and keptDeclared are the limits of an outline: entries and bytes.
+	// keptDeclarations and keptDeclared limit an outline: entries and bytes.
 	keptDeclarations = 100
 	keptDeclared     = 4 << 10
 )
 
-// read takes the file at a path. The error is that of storing its content.
+// read reads a file and takes it. The error is that of storing its content.
 func (w *capturing) read(ctx context.Context, s *observation) error {
 	f := Captured{Stat: s.mark, File: recall.File{
 		Change: w.change(s), Omitted: s.omitted, Size: s.stat.Size, LastModified: time.Unix(0, s.stat.Mtime).UTC(),
 	}}
-	// An unchanged file that had no room has none again.
+	// An unchanged file that did not fit before and is larger than the room does not fit
+	// now.
 	noRoom := s.had && s.known.Omitted == recall.NoRoom && s.known.Stat == s.mark && s.mark != "" &&
 		w.Limits.Contents && s.stat.Size > w.room && s.stat.Size <= w.Limits.File
 	switch {
@@ -36,7 +37,7 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 		f.Removed = linediff.Count(string(w.base.content(ctx, s, w.Limits.File)))
 	case s.omitted != "":
 	case s.kind == link:
-		target := "" // whose hash is that of the link
+		target := "" // Hash is that of the target path
 		err := w.tree.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
 			target, err = dir.Readlink(name)
 			return err
@@ -80,7 +81,7 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readRegular reads a file, and stores its content if it is to be kept.
+// readRegular reads a file, and stores its content unless the limits exclude it.
 func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured) error {
 	if s.stat.Size > w.Limits.File {
 		f.Omitted = recall.TooLarge
@@ -93,7 +94,7 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 		return nil
 	}
 	f.Hash, f.Size = hashOf(data), int64(len(data))
-	if !bytes.Contains(data, []byte("\r\n")) { // git may store other line ends
+	if !bytes.Contains(data, []byte("\r\n")) { // git may store other line endings
 		f.Own = string(w.Repo.Format.HashBlob(data))
 	}
 	if isBinary(data) {

@@ -15,7 +15,7 @@ type headTree struct {
 	oid  git.OID // empty for none
 }
 
-// has reports whether HEAD has the file, so that git does not ignore it.
+// has reports whether HEAD has the file; git does not ignore such a file.
 func (h headTree) has(ctx context.Context, path string) bool {
 	if h.oid == "" {
 		return false
@@ -24,8 +24,8 @@ func (h headTree) has(ctx context.Context, path string) bool {
 	return err == nil && found
 }
 
-// compare returns how a file compares with the tree, empty if that is unknown: for a
-// file that was not read, and where git stores something else than the file's bytes.
+// compare compares a file with the tree. The result is empty if it is unknown: for a file
+// that was not read, or if git stores something other than the file's bytes.
 func (h headTree) compare(ctx context.Context, path string, f Captured) recall.Tracked {
 	if h.oid == "" || f.Own == "" && f.Omitted != recall.Gone {
 		return ""
@@ -37,7 +37,7 @@ func (h headTree) compare(ctx context.Context, path string, f Captured) recall.T
 	case f.Omitted == recall.Gone && !found, found && string(e.OID) == f.Own:
 		return recall.Committed
 	case found && f.Own != "":
-		// Git may store the file in another form: as a pointer of a filter.
+		// Git may store the file in another form, such as the pointer of a filter.
 		object, err := h.repo.Read(ctx, string(e.OID))
 		if err != nil || bytes.HasPrefix(object.Data, []byte("version https://git-lfs")) {
 			return ""

@@ -19,11 +19,12 @@ import (
 // worktree reads files below an open directory.
 type worktree struct {
 	root *dirfd.Dir
-	// began is when the capture began.
+	// began is the time at which the capture began.
 	began time.Time
 }
 
-// see observes a path. It follows no symbolic links: a path through one is missing.
+// see observes a path. It follows no symbolic links and treats a path through one as
+// missing.
 func (t worktree) see(path string) *observation {
 	s := &observation{path: path, mark: goneMark}
 	err := t.in(path, func(dir *dirfd.Dir, name, nested string) error {
@@ -39,7 +40,7 @@ func (t worktree) see(path string) *observation {
 	}
 	switch {
 	case s.stat.IsDir():
-		return s // in place of the file
+		return s // a directory in its place
 	case s.stat.IsRegular():
 		s.kind = regular
 	case s.stat.IsSymlink():
@@ -78,8 +79,8 @@ func (t worktree) done(dir *dirfd.Dir) error {
 	return dir.Close()
 }
 
-// markOf returns the mark of a file: none if it changed so recently that another change
-// may leave the same mark.
+// markOf returns the mark of a file, or "" if the file changed so recently that another
+// change could leave the same mark.
 func (t worktree) markOf(s *dirfd.Stat) string {
 	tick := 100 * time.Millisecond
 	if s.Coarse() {
@@ -91,8 +92,9 @@ func (t worktree) markOf(s *dirfd.Stat) string {
 	return fmt.Sprintf("%d.%d.%d.%d.%d", s.Size, s.Mtime, s.Ctime, s.Ino, s.Mode)
 }
 
-// content reads a file within the limit. If it changes all the while, the last content
-// counts, and the file is read again the next time.
+// content reads a file of at most limit bytes. If the file changes during each of the
+// attempts, content returns the last content and clears f.Stat, so that the file is read
+// again the next time.
 func (t worktree) content(s *observation, f *Captured, limit int64) ([]byte, bool) {
 	const most = 3
 	var data []byte
@@ -123,7 +125,7 @@ func (t worktree) content(s *observation, f *Captured, limit int64) ([]byte, boo
 	}
 }
 
-// hashLarge hashes a file in pieces.
+// hashLarge hashes a file in chunks.
 func (t worktree) hashLarge(ctx context.Context, s *observation, f *Captured) {
 	sum := sha256.New()
 	err := t.in(s.path, func(dir *dirfd.Dir, name, _ string) error {

@@ -15,7 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// commits are the saved contexts in git: their refs, and the objects that these reach.
+// commits accesses the saved contexts in git: their refs and the objects reachable from
+// them.
 type commits struct{ repo *git.Repo }
 
 func (s Store) commits() commits { return commits{s.Repo} }
@@ -61,7 +62,7 @@ func (c commits) load(ctx context.Context, id string) (*stored, error) {
 	return d, nil
 }
 
-// loadAt reads a context from the commit of its ref, or from the commit's tree.
+// loadAt reads a context from oid, the commit of its ref or the commit's tree.
 func (c commits) loadAt(ctx context.Context, id string, oid git.OID) (*stored, error) {
 	object, err := c.repo.ReadWithin(ctx, string(oid)+":"+metadataName, maxMetadata)
 	if err == nil {
@@ -99,8 +100,8 @@ func (c commits) blobs(ctx context.Context, id string) ([]git.OID, error) {
 	return oids, nil
 }
 
-// storeFiles sets the files of d, and writes the contents that are no objects yet. A file whose
-// object is gone is kept without it.
+// storeFiles sets the files of d, and writes the contents that are not objects yet. A file
+// whose object is missing is kept without content, with a warning.
 func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]recall.File) error {
 	d.State.Files = make(map[string]storedFile, len(files))
 	var loose []git.OID
@@ -145,7 +146,8 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 	return nil
 }
 
-// damage returns the error of something that exists and can't be read.
+// damage wraps err, the failure to read an existing object, with ErrDamaged, unless ctx
+// ended.
 func damage(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -11,17 +11,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Without describes what is taken out of a checkpoint.
+// Without describes the data to remove from a checkpoint.
 type Without struct {
-	// Paths are files whose contents, hashes and declarations go.
+	// Paths are files whose contents, hashes and declarations are removed.
 	Paths []string
-	// Mask is applied to the checkpoint's description; its JSON has to stay valid.
+	// Mask is applied to the checkpoint's metadata and message. It must keep JSON valid.
 	Mask func(data []byte) []byte
 }
 
-// Rewrite returns the commit that takes the place of that of a checkpoint: the same
-// one if nothing changes. It writes objects and moves no ref. A checkpoint that can't be
-// read, or was made by a newer version, is an error.
+// Rewrite writes the commit that replaces the commit oid of a checkpoint and returns its
+// id, or oid if nothing changes. It writes objects but updates no ref. A checkpoint that
+// can't be read, or was made by a newer version, is an error.
 func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (git.OID, error) {
 	c, err := repo.Commit(ctx, string(oid))
 	if err != nil {
@@ -45,7 +45,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 	data := object.Data
 	var edits []gittree.Edit
 	before := maps.Clone(d.State.Files)
-	some := false // of the files had contents
+	some := false // whether any file had data to remove
 	for _, path := range what.Paths {
 		f, found := d.State.Files[path]
 		if !found || f.Blob == "" && f.Hash == "" && len(f.Outline) == 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// The names in the tree of a saved context: docs/formats/context.md.
+// The names in the tree of a saved context, see docs/formats/context.md.
 const (
 	metadataName = "checkpoint.json"
 	filesDir     = "files"
@@ -27,18 +27,18 @@ const (
 	storedFormat = 1
 )
 
-// maxSummary is the length of a summary in runes.
+// maxSummary is the maximum length of a summary in runes.
 const maxSummary = 300
 
-// stored is a saved context as metadataName has it.
+// stored is the content of metadataName.
 type stored struct {
 	Format int `json:"format"`
-	// Order is when it was made, in nanoseconds, which orders those of one second.
+	// Order is the time of creation in nanoseconds. It orders the contexts of one second.
 	Order int64 `json:"order"`
 	recall.Checkpoint
 	State storedState `json:"state"`
 
-	oid, tree git.OID // of the commit, once there is one
+	oid, tree git.OID // of the commit, if it exists
 }
 
 type storedState struct {
@@ -51,12 +51,12 @@ type storedState struct {
 // storedFile is a file whose content is the object Blob.
 type storedFile struct {
 	recall.File
-	Content *string `json:"content,omitempty"` // never there
+	Content *string `json:"content,omitempty"` // always nil: hides File.Content
 	Blob    string  `json:"blob,omitempty"`
 }
 
-// write writes the objects of d and returns its commit. Unchanged parts of the tree are
-// those of old.
+// write writes the objects of d and returns its commit. It reuses the tree of old if the
+// contents are unchanged.
 func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 	by, err := s.By(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 	return s.Repo.WriteCommit(git.Commit{Tree: tree, Author: by, Committer: by, Message: d.Summary + "\n"})
 }
 
-// contentEdits adds the contents to the tree, each at its placeOf.
+// contentEdits returns the edits that add the contents to the tree, each at its placeOf.
 func (d *stored) contentEdits() []gittree.Edit {
 	taken := map[string]bool{} // paths of files, and of the directories they are in
 	var edits []gittree.Edit
@@ -97,8 +97,8 @@ func (d *stored) contentEdits() []gittree.Edit {
 	return edits
 }
 
-// placeOf returns the path in the tree of the content of a file: below files/, or, if
-// that is not valid or in conflict with those taken, the hash of its path.
+// placeOf returns the path of a file's content in the tree: below files/, or, if that path
+// is invalid or conflicts with a taken one, others/ and the hash of the file's path.
 func placeOf(path string, taken map[string]bool) string {
 	conflict := !git.ValidPath(path) || taken[path+"/"]
 	for i, c := range path {
@@ -131,7 +131,7 @@ func (d *stored) encode() ([]byte, error) {
 // errNewer means that a newer version of the program stored a context.
 var errNewer = errors.New("it was made by a newer version")
 
-// decode parses what encode wrote. Invalid objects of contents are left out.
+// decode parses the output of encode. It drops invalid object ids of contents.
 func decode(data []byte, id string, format git.Format) (*stored, error) {
 	d := &stored{}
 	if err := json.Unmarshal(data, d); err != nil {

@@ -18,17 +18,17 @@ const maxMetadata = 16 << 20
 const (
 	// maxContents is the maximum size of all contents, in bytes.
 	maxContents = 256 << 20
-	// A content is at most growth times as long as its file was, as a secret is replaced
-	// by a mark of eight bytes, and minContent.
+	// A content is at most growth times the size of its file, plus minContent: redaction
+	// replaces even a short secret by a mark of eight bytes.
 	growth     = 4
 	minContent = 64 << 10
 )
 
-// minPrefix is the minimum number of digits to find an id by.
+// minPrefix is the minimum number of digits in a prefix of an id.
 const minPrefix = 4
 
-// Find returns the only id with the prefix of at least four digits, with or without the
-// dash. Its errors are ErrNotFound and ErrAmbiguous.
+// Find returns the only id with the prefix, which has at least four digits, with or without
+// the dash. It returns ErrNotFound or ErrAmbiguous otherwise.
 func (s Store) Find(ctx context.Context, prefix string) (string, error) {
 	digits := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(prefix)), "-", "")
 	if len(digits) < minPrefix || len(digits) > 12 || !isHex(digits) {
@@ -63,9 +63,9 @@ func (s Store) Get(ctx context.Context, id string) (recall.Checkpoint, error) {
 	return d.checkpoint(), nil
 }
 
-// Contents reads the contents of files into c, all if paths is empty. The error is
-// ErrDamaged if some can't be read; the others are set. Contents that are far larger than
-// their file was, or beyond maxContents, are left out with a warning.
+// Contents reads the contents of the files at paths into c, or of all files if paths is
+// empty. If some can't be read, it sets the others and returns ErrDamaged. Contents far
+// larger than the file, or beyond maxContents in total, are left out with a warning.
 func (s Store) Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error {
 	if len(paths) == 0 {
 		paths = slices.Sorted(maps.Keys(c.State.Files))

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Entry is the row of a saved context.
+// Entry is the list entry of a saved context.
 type Entry struct {
 	ID        string        `json:"id"`
 	Summary   string        `json:"summary"`
@@ -36,8 +36,8 @@ type Entry struct {
 type Filter struct {
 	Worktree, Branch, Session string
 	Status                    recall.Status
-	// Query is words that must all occur in the id, summary, description, task, steps,
-	// decisions, blockers, branch, files or tags, in any case.
+	// Query is a list of words that must all occur in the id, summary, description, task,
+	// steps, decisions, blockers, branch, files or tags, ignoring case.
 	Query string
 	Limit int
 }
@@ -45,7 +45,8 @@ type Filter struct {
 // maxSearched is the limit of the searched text, in bytes.
 const maxSearched = 16 << 10
 
-// List returns entries, the newest first, without those that can't be read.
+// List returns the selected entries, the newest first. It skips contexts that can't be
+// read.
 func (s Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	rows, err := s.rows(ctx, catalog.ContextFilter{
 		Worktree: f.Worktree, Branch: f.Branch, Session: f.Session, Status: string(f.Status),

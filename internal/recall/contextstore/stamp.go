@@ -11,11 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// stamp changes whenever a ref of a saved context changes, and needs no ref to be read:
-// it has the stat data of their folder, into which git renames a file with each change,
-// the names in it, and the stat data of the file of packed refs. Only a second change of
-// one ref within a tick of the file system's clock has the same stamp, and the process
-// that makes it writes the row.
+// stamp changes whenever a ref of a saved context changes, and is computed without reading
+// refs. It has the stat data of their directory, into which git renames a file with each
+// change, the names in that directory, and the stat data of packed-refs. Only a second
+// change of one ref within a tick of the file system's clock leaves the stamp unchanged,
+// and the process that makes this change writes the row itself.
 type stamp struct {
 	folder, packed string
 	names          uint64 // the sum of the hashes of the ids

@@ -1,6 +1,6 @@
-// Package contextstore stores saved contexts: each is a commit at
-// refs/entire/context/<id>, and a row in the catalog that can be made again from the
-// commit. docs/formats/context.md is the format.
+// Package contextstore stores saved contexts. Each is a commit at refs/entire/context/<id>,
+// and a row in the catalog that can be rebuilt from the commit. docs/formats/context.md
+// describes the format.
 package contextstore
 
 import (
@@ -18,32 +18,32 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Refs is where the refs of saved contexts are.
+// Refs is the prefix of the refs of saved contexts.
 const Refs = "refs/entire/context/"
 
-// tries is the maximum number of attempts to update a ref that another process moves, and
-// to find an unused id.
+// tries is the maximum number of attempts to update a ref that other processes move, or to
+// find an unused id.
 const tries = 8
 
-// Store keeps saved contexts of a repository: each a commit at
-// refs/entire/context/<id>, and a row in the catalog that can be made again from
-// it. Its methods may be called by many processes at once.
+// Store holds the saved contexts of a repository. Processes may use it concurrently.
 type Store struct {
 	Repo *git.Repo
-	// Catalog opens the catalog, which the store closes. If it is nil or fails, the store
-	// uses the refs alone.
+	// Catalog opens the catalog; the store closes it. If it is nil or fails, the store uses
+	// only the refs.
 	Catalog func(ctx context.Context) (*catalog.Catalog, error)
 	By      func(ctx context.Context) (git.Signature, error)
 	Now     func() time.Time
 	Random  io.Reader
 }
 
-// Put stores a saved context and returns its id. With an empty id it is new; else it
-// replaces the one with that id, or is ErrNotFound if that was discarded meanwhile. A
-// kept context does not become pending again. The content of each file is in the object
-// Blob or in Content; of a file with neither only the name is stored.
+// Put stores a saved context and returns its id. If the id is empty, it creates one; else
+// it replaces the context with that id, or returns ErrNotFound if it was discarded
+// meanwhile. A kept context does not become pending again. The content of a file is taken
+// from the object Blob, or from Content if Blob is not set. A file with Omitted set is
+// stored without content.
 func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
-	// All objects that it names exist: a ref to a tree without one of its objects makes git gc fail.
+	// All objects of the tree must exist: a ref to a tree with a missing object makes git
+	// gc fail.
 	c.Summary = singleLine(c.Summary)
 	now := s.Now()
 	if c.CreatedAt.IsZero() {
@@ -85,8 +85,8 @@ func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
 	return made.ID, nil
 }
 
-// create stores a new one, with an unused id: six hex digits, a dash and six more, which no id
-// of a committed checkpoint has.
+// create stores a new context with an unused id: six hex digits, a dash and six more. The
+// dash distinguishes it from ids of committed checkpoints.
 func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 	var err error
 	for range tries {
@@ -112,8 +112,8 @@ func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 	return nil, err
 }
 
-// revise replaces the context id by what change returns, unless that is nil, and calls
-// change again if another process has changed it meanwhile.
+// revise replaces the context id with the result of change, unless that is nil. It calls
+// change again if another process has changed the context meanwhile.
 func (s Store) revise(ctx context.Context, id string, change func(old *stored) (*stored, error)) (*stored, error) {
 	for n := 1; ; n++ {
 		old, err := s.commits().load(ctx, id)
@@ -157,7 +157,7 @@ func (s Store) SetStatus(ctx context.Context, id string, to recall.Status) error
 	return nil
 }
 
-// Discard removes saved contexts. Missing ones are no error.
+// Discard removes saved contexts. Missing ones are not an error.
 func (s Store) Discard(ctx context.Context, ids ...string) error {
 	wanted := make(map[string]struct{}, len(ids))
 	for _, id := range ids {
@@ -186,11 +186,12 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 	}
 }
 
-// Prune removes automatic contexts, pending ones too, beyond the newest keep of each
-// worktree, and those older than age (0: no limit), and returns what it removed. It never
-// removes requested ones, and the newest of a worktree only because of its age.
+// Prune removes automatic contexts, including pending ones, beyond the newest keep of each
+// worktree, and those older than age (0: no limit), and returns the removed entries. It
+// never removes requested contexts, and the newest of a worktree only if it is older than
+// age.
 func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry, error) {
-	var oldest time.Time // of those that stay
+	var oldest time.Time // of the remaining ones
 	if age > 0 {
 		oldest = s.Now().Add(-age)
 	}
@@ -221,7 +222,7 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 	}
 }
 
-// surplus returns which of the rows, the newest first, Prune removes.
+// surplus returns the rows that Prune removes; all are ordered from the newest.
 func surplus(all []catalog.Context, keep int, before time.Time) []catalog.Context {
 	seen, automatic := map[string]bool{}, map[string]int{}
 	var list []catalog.Context
@@ -239,7 +240,7 @@ func surplus(all []catalog.Context, keep int, before time.Time) []catalog.Contex
 	return list
 }
 
-// IsID reports whether text is a whole id.
+// IsID reports whether text is a complete id.
 func IsID(text string) bool {
 	if len(text) != 13 || text[6] != '-' {
 		return false

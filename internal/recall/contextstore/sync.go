@@ -13,14 +13,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// rowWait is the maximum time to wait for the catalog: rows can be made again from the
+// rowWait is the maximum time to wait for the catalog, whose rows can be rebuilt from the
 // refs.
 const rowWait = 200 * time.Millisecond
 
-// errNoCatalog means that the store has none.
+// errNoCatalog means that the store has no catalog.
 var errNoCatalog = errors.New("no catalog")
 
-// index is the open catalog, for one repository.
+// index is the open catalog restricted to one repository.
 type index struct {
 	c          *catalog.Catalog
 	repository string
@@ -56,8 +56,8 @@ func (s Store) Forget(ctx context.Context) error {
 	return s.withIndex(ctx, func(i index) error { return i.c.DropContexts(ctx, i.repository) })
 }
 
-// note writes the rows of contexts that were changed since before. If that fails, the next
-// reader finds that the stamp differs.
+// note writes the rows of contexts changed since the stamp before. If that fails, the next
+// reader detects a different stamp.
 func (s Store) note(ctx context.Context, before stamp, change catalog.ContextChange) {
 	now := stampOf(s.Repo)
 	names := before.names
@@ -71,19 +71,19 @@ func (s Store) note(ctx context.Context, before stamp, change catalog.ContextCha
 			names -= hashName(id)
 		}
 	}
-	// If no other process has changed anything meanwhile, the rows stay current.
+	// If no other process has changed a context meanwhile, the rows stay current.
 	if before.has != nil && now.names == names && now.packed == before.packed {
 		change.Stamp, change.After = now.String(), before.String()
 	}
 	_ = s.withIndex(ctx, func(i index) error { return i.set(ctx, change) })
 }
 
-// rows returns the rows that the filter selects, the newest first, after it has updated
-// those in the catalog that differ from the refs.
+// rows returns the rows that the filter selects, the newest first. It first updates the
+// rows in the catalog that differ from the refs.
 func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
 	at := stampOf(s.Repo)
 	if at.has != nil && at.folder == "-" && at.packed == "-" {
-		return nil, nil // there was never a context: without opening the catalog
+		return nil, nil // no context has ever been saved, so don't open the catalog
 	}
 	now := at.String()
 	var list []catalog.Context
@@ -98,7 +98,8 @@ func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 				return err
 			}
 			change.Stamp = now
-			// A failure to write only the stamp is no error: it is compared again the next time.
+			// A failure to write only the stamp is not an error: the refs are compared
+			// again the next time.
 			if err := i.set(ctx, change); err != nil && len(change.Put)+len(change.Drop) > 0 {
 				list, err = i.without(ctx, change, f)
 				return err
@@ -113,7 +114,7 @@ func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 	if err == nil {
 		return list, nil
 	}
-	// From the refs, without the catalog.
+	// Without the catalog, build the rows from the refs.
 	refs, err := s.commits().all(ctx)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 		case err == nil:
 			change.Put = append(change.Put, rowOf(d))
 		case known[id] != "":
-			change.Drop = append(change.Drop, id) // it can't be read any more
+			change.Drop = append(change.Drop, id) // unreadable now
 		}
 	}
 	for id := range known {
@@ -165,7 +166,7 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 	return change, nil
 }
 
-// without returns the rows after a change that can't be written.
+// without returns the rows with a change applied that could not be written.
 func (i index) without(ctx context.Context, change catalog.ContextChange, f catalog.ContextFilter) ([]catalog.Context, error) {
 	all, err := i.list(ctx, catalog.ContextFilter{Words: f.Words})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Damage is a saved context of which something can't be read.
+// Damage is a saved context with unreadable parts.
 type Damage struct {
 	ID string
 	// Err wraps ErrDamaged.

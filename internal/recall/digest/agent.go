@@ -11,14 +11,15 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// agent adds a message of the agent.
+// agent adds a message of the agent to the digest.
 func (r *reader) agent(e *transcript.Event) {
 	if e.Failed {
 		r.Troubles.add(Trouble{Kind: FailedTurn, Text: item(e.Said(), r.redact)})
 		return
 	}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedTurn })
-	// A message has several lines, of which the first may give less than was used: the largest counts.
+	// A message has several lines, and the first may report fewer tokens than were used.
+	// Take the maximum.
 	if e.Model != "" {
 		r.Model = plain.Head(plain.Clean(e.Model), maxName)
 	}
@@ -35,7 +36,7 @@ func (r *reader) agent(e *transcript.Event) {
 		r.PlanOffered, r.Ended = false, true
 		r.SaidAt, r.Worked, r.Doing = r.Prompts, false, ""
 		r.text.set(e.Raw())
-		// Most texts have none of the words that decides needs.
+		// Decode a text only if it has a word that decides looks for: most texts have none.
 		words := []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"}
 		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(e.Raw(), []byte(word)) }) {
 			for sentence := range decisions(e.Said()) {
@@ -52,7 +53,7 @@ func (r *reader) agent(e *transcript.Event) {
 	}
 }
 
-// use adds the call of a tool.
+// use adds a tool call to the digest.
 func (r *reader) use(use transcript.ToolUse) {
 	call := Call{ID: plain.Head(use.ID, maxName), Tool: use.Tool}
 	if transcript.IsEdit(use.Tool) {
@@ -96,7 +97,7 @@ func (r *reader) use(use transcript.ToolUse) {
 	r.open(call)
 }
 
-// open adds a call whose result is still to come.
+// open adds a call whose result is pending.
 func (d *Digest) open(call Call) {
 	if call.ID == "" {
 		return
@@ -105,8 +106,8 @@ func (d *Digest) open(call Call) {
 	d.Open = plain.Last(append(d.Open, call), plain.Bound{Items: 64, Bytes: 16 << 10}, Call.weight)
 }
 
-// begin records the task that is in progress and was not before, unless what the agent said
-// last is about it.
+// begin records the task that has become in progress, unless the agent's last text, with no
+// edit after it, is about it.
 func (d *Digest) begin(before Tasks) {
 	if !d.Worked {
 		return
@@ -133,7 +134,7 @@ func (c Call) weight() int {
 	return n
 }
 
-// firstOf returns the text of the first of an object's members that has one.
+// firstOf returns the text of the first of the named members that is not empty.
 func firstOf(v transcript.Value, keys ...string) string {
 	for _, key := range keys {
 		if text := v.Member(key).Text(); text != "" {
@@ -143,7 +144,8 @@ func firstOf(v transcript.Value, keys ...string) string {
 	return ""
 }
 
-// path returns the redacted absolute path of a file; empty if it has none or is too long.
+// path returns the redacted absolute path of a file, or "" if there is none or it is too
+// long.
 func (r *reader) path(path string) string {
 	path = shellcmd.ResolvePath(path, r.Cwd)
 	if path == "" || plain.JSONSize(path) > maxPath {
@@ -155,7 +157,7 @@ func (r *reader) path(path string) string {
 	return r.redact.Path(path)
 }
 
-// command adds a shell command to its call: of its text the first line, redacted.
+// command adds a shell command to its call. Text is its first line, redacted.
 func (r *reader) command(call *Call, input transcript.Value) {
 	text := strings.TrimSpace(input.Member("command").Text())
 	line := shellcmd.Split(text)
@@ -190,8 +192,9 @@ func (r *reader) command(call *Call, input transcript.Value) {
 	}
 	call.Pull = line.Pull()
 	call.Git, call.UsesGit = line.GitCommands(r.Cwd), line.Runs("git")
-	// A folder is certainly not of the session's repository, as one that a test made below /tmp, if
-	// it neither contains the session's directory or a file that it edited nor is contained in the former.
+	// Drop commands in directories that can't be in the session's repository, such as one
+	// made by a test below /tmp: those that neither contain nor are below the session's
+	// directory, and have no edited file.
 	contains := func(dir, path string) bool { return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/") }
 	call.Git = slices.DeleteFunc(call.Git, func(g shellcmd.Git) bool {
 		return g.Dir != "" && r.Cwd != "" && !contains(g.Dir, r.Cwd) && !contains(r.Cwd, g.Dir) &&

@@ -9,19 +9,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Sources is what an analysis is made from beside the digest. Its texts are redacted.
+// Sources is the input for an analysis besides the digest. Its texts are redacted.
 type Sources struct {
 	// Root is the root of the worktree; paths below it are shown relative to it.
 	Root   string
 	Branch string
-	// Subjects are those of the commits that the session made, the most recent first.
+	// Subjects are the subjects of the session's commits, the most recent first.
 	Subjects []string
-	// Said is the agent's last message in the payload of a stop hook: the transcript may
-	// not have it yet.
+	// Said is the agent's last message from the payload of a stop hook; the transcript may
+	// not contain it yet.
 	Said string
-	// Files are the paths that the session changed, from the root.
+	// Files are the paths that the session changed, relative to the root.
 	Files []string
-	// Added and Removed are their changed lines.
+	// Added and Removed count their changed lines.
 	Added, Removed int
 }
 
@@ -47,8 +47,8 @@ type report struct {
 // "agent: ", "plan accepted: ", "plan: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) recall.Analysis {
 	r := report{d, src}
-	// What is left to do: the pending tasks, else the steps of an accepted plan that is not
-	// begun; then what the agent announced in its last text.
+	// The next steps are the pending tasks, else the steps of an accepted plan that is not
+	// begun, followed by the steps that the agent announced in its last text.
 	var steps []string
 	for _, t := range d.Tasks {
 		if t.State == "pending" {
@@ -76,7 +76,7 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 			blockers = append(blockers, "not allowed: "+text)
 		case FailedTurn:
 			blockers = append(blockers, "the last turn ended with an error: "+text)
-		case Interrupted: // that is no failure
+		case Interrupted: // not a failure
 		}
 	}
 	var docs []string
@@ -93,8 +93,8 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 	a := recall.Analysis{
 		CurrentTask: r.task(),
 		NextSteps:   notNil(firstOnes(steps, maxSteps)),
-		// Those of the user, then those of the agent. The last prompt may be one; a brief, which
-		// has it as the task, leaves it out there.
+		// The user's decisions precede the agent's. The last prompt may be one of them; a
+		// brief, which shows it as the task, omits it from the decisions.
 		Decisions:    notNil(slices.Concat(d.Answers, d.Chosen)),
 		Blockers:     notNil(blockers),
 		RelevantDocs: notNil(docs),
@@ -106,8 +106,8 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 	return a
 }
 
-// task returns the current task: the task in progress, else the plan, each with what
-// was asked after it, else what was asked last.
+// task returns the current task: the task in progress, else the plan, each with the last
+// request after it, else the last request.
 func (r report) task() string {
 	text, at := "", 0 // the number of prompts when it was set
 	switch i := slices.IndexFunc(r.Tasks, func(t Task) bool { return t.State == "in_progress" }); {
@@ -194,7 +194,7 @@ func announces(text string) bool {
 		!containsAny(low, "no remaining", "no next", "no follow", "none", "completed", "done")
 }
 
-// lastQuestion returns the question that a text ends with.
+// lastQuestion returns the question at the end of a text, "" if there is none.
 func lastQuestion(said string) string {
 	said = strings.TrimRight(strings.TrimSpace(said), "*_ ")
 	if !strings.HasSuffix(said, "?") {
@@ -205,7 +205,7 @@ func lastQuestion(said string) string {
 		last = sentence
 	}
 	if low := strings.ToLower(last); containsAny(low, "anything else", "what would you like", "what should i", "how can i help", "what's next", "what next") {
-		return "" // of every conversation
+		return "" // a stock phrase
 	}
 	const words = 3
 	if len(strings.Fields(last)) < words {
@@ -214,7 +214,7 @@ func lastQuestion(said string) string {
 	return oneLine(strings.Trim(last, "*_ "), maxItem)
 }
 
-// relative returns a path below the root relative to it, others unchanged.
+// relative makes a path below the root relative to it, and returns others unchanged.
 func (src Sources) relative(name string) string {
 	if rest, ok := strings.CutPrefix(name, src.Root+"/"); ok && src.Root != "" {
 		return filepath.ToSlash(rest)
@@ -222,7 +222,7 @@ func (src Sources) relative(name string) string {
 	return name
 }
 
-// short returns a text with paths relative to the root.
+// short makes the paths in a text relative to the root.
 func (src Sources) short(text string) string {
 	if src.Root == "" {
 		return text
@@ -258,7 +258,7 @@ func notNil(list []string) []string {
 
 func firstOnes(list []string, n int) []string { return list[:min(n, len(list))] }
 
-// oneLine returns a text as one line, cut.
+// oneLine returns a text as one line, cut to limit.
 func oneLine(text string, limit int) string {
 	return plain.Shorten(strings.Join(strings.Fields(text), " "), limit)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// SetCompaction sets the agent's summary of what it compacted, as the hook or the
-// transcript has it, without what the agent puts around it.
+// SetCompaction sets the agent's summary at a compaction, from the hook or the transcript,
+// without the text that the agent puts around it.
 func (d *Digest) SetCompaction(summary string, redact plain.Redactor) {
 	d.CompactedAt, d.Ended = d.Asks, false
 	d.Compaction = plain.Text(bareSummary(plain.Head(summary, plain.MaxScanned)), maxCompaction, redact)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 )
 
-// Context returns where the work was done; the caller sets the git fields.
+// Context returns the context of the work; the caller sets GitCommit.
 func (d *Digest) Context(src Sources) recall.Context {
 	c := recall.Context{WorkingDirectory: d.Cwd, GitBranch: src.Branch, RelevantPackages: []string{}, RecentCommands: []string{}}
 	if c.WorkingDirectory == "" {
@@ -19,7 +19,7 @@ func (d *Digest) Context(src Sources) recall.Context {
 	}
 	slices.Sort(c.RelevantPackages)
 	c.RelevantPackages = firstOnes(slices.Compact(c.RelevantPackages), maxPackages)
-	// The commands that are worth repeating, the most recent first: checks, and some others; each once.
+	// The commands that matter, the most recent first: checks and a few others, each once.
 	const mostOthers = 4
 	seen := map[string]bool{}
 	others := 0

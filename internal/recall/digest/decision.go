@@ -56,7 +56,7 @@ func sentences(text string) iter.Seq[string] {
 	}
 }
 
-// decides reports whether a sentence reports a decision that was made.
+// decides reports whether a sentence is about a decision that the agent made.
 func decides(sentence string) bool {
 	const shortest, longest = 20, 400
 	if len(sentence) < shortest || len(sentence) > longest || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
@@ -74,9 +74,9 @@ func decides(sentence string) bool {
 	return containsAny(low, " rather than ", " instead of ") && !strings.Contains(low, " should ") && acts(low)
 }
 
-// acts reports whether a sentence in small letters is about what the agent did or does: "I put",
-// "we've kept", at its beginning or after a comma or a conjunction. A relative clause, as in
-// "the tests I wrote are", does not.
+// acts reports whether a lower-case sentence describes an action of the agent: "I put",
+// "we've kept", at its beginning or after a comma or a conjunction. A relative clause, as
+// in "the tests I wrote are", does not count.
 func acts(low string) bool {
 	verbs := strings.Fields(`added adding built building changed changing created creating did doing dropped dropping extracted extracting implemented
 	implementing kept keep keeping left leaving made making merged merging moved moving picked picking put putting read reading renamed renaming

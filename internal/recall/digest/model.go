@@ -15,17 +15,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// ErrNoAnalysis means that a model's reply is not an analysis.
+// ErrNoAnalysis means that a model's reply is not a valid analysis.
 var ErrNoAnalysis = errors.New("the answer is no analysis")
 
 // maxModelText is the limit of the text for a model, in bytes.
 const maxModelText = 24 << 10
 
 // Improve asks a model for the analysis of a digest; said is the agent's last message if
-// the transcript does not have it yet. It costs the user's tokens: call it only if they
-// enabled it. The model gets redacted text, which may contain instructions to it: of its
-// reply only an analysis of bounded size is used, redacted once more. A reply of another
-// form is an error that wraps [ErrNoAnalysis].
+// the transcript does not have it yet. Improve costs the user's tokens, so call it only if
+// the user enabled it. The model gets redacted text, which may contain instructions to it.
+// Therefore its reply is used only if it is an analysis; the analysis is cut to a bounded
+// size and redacted once more. Any other reply is an error that wraps [ErrNoAnalysis].
 func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (string, error),
 	d *Digest, said string, redact plain.Redactor,
 ) (recall.Analysis, error) {
@@ -39,14 +39,15 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	if err != nil {
 		return recall.Analysis{}, fmt.Errorf("improve an analysis: %w", err)
 	}
-	// The documents that were read are known exactly.
+	// These are known exactly.
 	a.RelevantDocs = known.RelevantDocs
 	a.Requests, a.Progress, a.Todo, a.OpenQuestion = known.Requests, known.Progress, known.Todo, known.OpenQuestion
 	return a, nil
 }
 
-// modelPrompt returns the prompt for a model, which has the digest as text, the most important
-// first. The text is between two marks that it cannot contain, as they are its hash.
+// modelPrompt returns the prompt for a model. It contains the digest as text, the most
+// important parts first, between two marks that the text cannot contain because they are
+// its hash.
 func modelPrompt(d *Digest, src Sources) string {
 	a := d.Analysis(src)
 	var b strings.Builder
@@ -107,7 +108,7 @@ Lists may be empty.
 `, mark, text)
 }
 
-// readAnalysis parses a model's reply: one JSON object of the form asked for.
+// readAnalysis parses a model's reply: one JSON object of the requested form.
 func readAnalysis(answer string, redact plain.Redactor) (recall.Analysis, error) {
 	const longest = 256 << 10
 	if len(answer) > longest {

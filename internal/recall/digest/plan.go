@@ -11,8 +11,8 @@ import (
 type Plan struct {
 	Title string   `json:"title"`
 	Steps []string `json:"steps,omitempty"`
-	// Accepted is set when the user accepts the plan, Begun when the agent does anything
-	// after that. At is the number of prompts when it was offered or accepted.
+	// Accepted is set when the user accepts the plan, Begun when the agent acts after that.
+	// At is the number of prompts at the time of the offer or acceptance.
 	Accepted bool `json:"accepted,omitempty"`
 	Begun    bool `json:"begun,omitempty"`
 	At       int  `json:"at,omitempty"`

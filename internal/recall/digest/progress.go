@@ -12,34 +12,34 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Note is what is known of an edited file.
+// Note is information about an edited file.
 type Note struct {
 	Path string `json:"path"`
-	// Why are the agent's words before the last edit, Request the number of requests.
+	// Why is the agent's text before the last edit, Request the number of requests so far.
 	Why     string `json:"why,omitempty"`
 	Request int    `json:"request,omitempty"`
-	// Created is set if the session wrote a file that wasn't there, Committed if a commit
-	// has its last edit.
+	// Created is set if the session created the file, Committed if a commit has its last
+	// edit.
 	Created   bool `json:"created,omitempty"`
 	Committed bool `json:"committed,omitempty"`
 }
 
-// maxWhy is the limit of the words about an edit, in bytes of JSON.
+// maxWhy is the limit of Note.Why, in bytes of JSON.
 const maxWhy = 160
 
-// lastText is the agent's last text as it is in its line. It is redacted when that is
-// needed: a transcript has many texts, and redacting each costs more than reading all lines.
+// lastText is the agent's last text, as quoted in its line. It is redacted on demand: a
+// transcript has many texts, and redacting each costs more than reading all lines.
 type lastText struct {
 	raw []byte
-	// why is what was made of the text whyOf.
+	// why caches the result of reason for the text whyOf.
 	why, whyOf string
 }
 
 // set replaces the text by a copy of raw.
 func (t *lastText) set(raw []byte) { t.raw = append(t.raw[:0], raw...) }
 
-// reason returns the last sentence, redacted: that of said, which is redacted, if there is no
-// text since.
+// reason returns the last sentence of the text, redacted. If there is no new text it is
+// that of said, which is redacted already.
 func (t *lastText) reason(said string, redact plain.Redactor) string {
 	if len(t.raw) == 0 {
 		return lastSentence(said)
@@ -56,7 +56,8 @@ func (t *lastText) reason(said string, redact plain.Redactor) string {
 	return t.why
 }
 
-// lastSentence returns the last sentence of a text, without the words that announce it.
+// lastSentence returns the last sentence of a text without introductory words such as
+// "Now".
 func lastSentence(text string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
@@ -90,7 +91,7 @@ func lastSentence(text string) string {
 	return last
 }
 
-// effects adds what a command changed in git, what is staged, commits, pushes, and the pull
+// effects records the git changes of a command (staged paths, commits, pushes) and the pull
 // requests that it worked on.
 func (r results) effects(res transcript.ToolResult, call Call) {
 	if len(call.Git) == 0 && call.Pull == "" {
@@ -136,13 +137,14 @@ var (
 	pullWord    = lazyRegexp(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)                                                         //nolint:gochecknoglobals // read-only
 )
 
-// lazyRegexp returns a function that compiles expr when it is first called: every hook
-// links this package, and few of them read a conversation.
+// lazyRegexp returns a function that compiles expr on its first call: every hook links this
+// package, but few read a conversation.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// committed adds a commit if the output has it, or if the command succeeded for certain.
+// committed adds a commit if the output shows it, or if the command has certainly
+// succeeded.
 func (r results) committed(git shellcmd.Git, output string, failed bool) {
 	var c recall.Commit
 	if found := commitLine().FindAllStringSubmatch(output, -1); len(found) > 0 {
@@ -171,7 +173,7 @@ func (r results) committed(git shellcmd.Git, output string, failed bool) {
 	r.Staged = nil
 }
 
-// Pulls are pull requests, by their numbers or URLs, the most recent last.
+// Pulls is a list of pull requests, by number or URL, the most recent last.
 type Pulls []string
 
 // add appends a pull request: a URL replaces its number.
@@ -187,7 +189,7 @@ func (l *Pulls) add(name string, redact plain.Redactor) {
 	*l = plain.Append(*l, item(name, redact), plain.Bound{Items: 5, Bytes: 1 << 10})
 }
 
-// progress returns how far the last request is.
+// progress returns the state of the last request.
 func (r report) progress() recall.Progress {
 	p := recall.Progress{Pushed: r.Pushed && len(r.Commits) > 0, Commits: slices.Clone(r.Commits), PullRequests: slices.Clone(r.Pulls), Opened: r.Opened}
 	slices.Reverse(p.Commits)
@@ -220,8 +222,8 @@ func (r report) progress() recall.Progress {
 	return p
 }
 
-// isAnnouncement reports whether a text ends with what the agent is about to do, so that it
-// reports no end of a turn.
+// isAnnouncement reports whether a text ends with the announcement of the agent's next
+// action. Such a text is not a report at the end of a turn.
 func isAnnouncement(said string) bool {
 	said = strings.TrimSpace(said)
 	last := ""
@@ -244,7 +246,7 @@ func isAnnouncement(said string) bool {
 		strings.HasPrefix(strings.ToLower(last), "now i'll ") || strings.HasPrefix(strings.ToLower(last), "now i will ")
 }
 
-// maxReported is the limit of what the agent wrote at the end of its turn, in bytes.
+// maxReported is the limit of the agent's message at the end of its turn, in bytes.
 const maxReported = 900
 
 // todo returns the unfinished items of the agent's list, those in progress first.

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Question is a question that the agent asked by its tool for questions, without a reply.
+// Question is an unanswered question that the agent asked with its tool for questions.
 type Question struct {
 	Text    string   `json:"text"`
 	Options []string `json:"options,omitempty"`
@@ -34,7 +34,7 @@ func lastAsked(input transcript.Value, redact plain.Redactor) Question {
 	return last
 }
 
-// openQuestion returns the question that nobody replied to, and its alternatives.
+// openQuestion returns the unanswered question and its alternatives.
 func (r report) openQuestion() (question string, options []string) {
 	if r.Question.Text != "" {
 		return r.Question.Text, r.Question.Options
@@ -44,7 +44,7 @@ func (r report) openQuestion() (question string, options []string) {
 		return "", nil
 	}
 	options = alternatives(said, question)
-	const few = 8 // words: a longer one names what it asks about
+	const few = 8 // words: a longer one names its subject
 	if options == nil && len(strings.Fields(question)) <= few &&
 		containsAny(" "+strings.ToLower(question), " which ", " either ", " of them", " approach", " prefer") {
 		question = withContext(said, question)
@@ -52,8 +52,8 @@ func (r report) openQuestion() (question string, options []string) {
 	return question, options
 }
 
-// withContext returns a question after the text before it, as far as there is room, or up to
-// a block of code.
+// withContext returns a question with the lines before it, as many as fit, back to a block
+// of code.
 func withContext(said, question string) string {
 	at := strings.LastIndex(said, question)
 	if at < 0 {
@@ -76,16 +76,16 @@ func withContext(said, question string) string {
 	return oneLine(strings.TrimSpace(text), maxItem)
 }
 
-// alternatives returns the items of the last list of a text, if the question that the text
-// ends with asks to choose among them: it has a word for that, and the items are numbered
-// or are below a line that has one.
+// alternatives returns the items of the last list of a text, if the question at its end
+// asks to choose among them: the question has a word of choice, and the items are numbered
+// or are below a line with such a word.
 func alternatives(said, question string) []string {
 	low := " " + strings.ToLower(question)
 	if !containsAny(low, " which ", " option", " approach", " alternative", " prefer", " either ", " or ", " these ", " of them") {
 		return nil
 	}
 	const least = 2
-	// Alternatives that have a line of their own which begins with "Option" and a number or a letter.
+	// Alternatives on lines of their own that begin with "Option" and a number or a letter.
 	var options []string
 	for line := range strings.SplitSeq(said, "\n") {
 		bare := strings.Trim(strings.TrimSpace(line), "#* ")

@@ -22,10 +22,10 @@ type reader struct {
 	call lastCall
 }
 
-// lastCall is a tool call as it is in its line.
+// lastCall is a tool call as found in its line, not redacted.
 type lastCall struct{ tool, text string }
 
-// line adds one line, but for Said.
+// line adds one line. It does not set Said and LastCall; finish does.
 func (r *reader) line(raw []byte) {
 	if f, ok := r.redact.(plain.Forgetter); ok {
 		raw = f.Forget(raw)
@@ -63,7 +63,7 @@ func (r *reader) line(raw []byte) {
 	}
 }
 
-// finish sets Said to the agent's last text, and LastCall.
+// finish sets Said to the agent's last text and LastCall to its last call.
 func (r *reader) finish() {
 	if len(r.text.raw) > 0 {
 		r.Said = plain.Text(transcript.Unquoted(r.text.raw), maxSaid, r.redact)
@@ -78,7 +78,8 @@ func (r *reader) finish() {
 // item returns a text as one line of at most maxItem bytes, redacted.
 func item(text string, redact plain.Redactor) string { return plain.Line(text, maxItem, redact) }
 
-// user adds a prompt, the results of tools, or what the agent writes in the user's name.
+// user adds a prompt, the results of tools, or a message that the agent wrote in the user's
+// name.
 func (r *reader) user(e *transcript.Event) {
 	if e.PromptID != "" && !e.Compaction {
 		r.PromptID = plain.Head(e.PromptID, maxName)
@@ -90,7 +91,8 @@ func (r *reader) user(e *transcript.Event) {
 	case e.Compaction:
 		r.SetCompaction(e.Said(), r.redact)
 	case e.Interrupted:
-		// The answer to an offered plan has the same text in the transcript.
+		// The answer to an offered plan has the same text in the transcript, and is not an
+		// interruption.
 		if !r.PlanOffered && !slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == Interrupted }) {
 			r.Troubles.add(Trouble{Kind: Interrupted})
 		}
@@ -124,14 +126,14 @@ func (r *reader) user(e *transcript.Event) {
 	}
 }
 
-// beginTurn removes the troubles of the turn before, except checks that still fail.
+// beginTurn removes the troubles of the previous turn, except checks that still fail.
 func (r *reader) beginTurn() {
 	r.PlanOffered, r.Acted, r.Ended = false, false, false
 	r.LastCall, r.call, r.Question = "", lastCall{}, Question{}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind != FailedCommand })
 }
 
-// enough reports whether a prompt has at least four words, and so describes a task.
+// enough reports whether a prompt has at least four words, enough to describe a task.
 func enough(prompt string) bool {
 	const least = 4
 	words := 0

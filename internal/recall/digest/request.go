@@ -14,7 +14,7 @@ import (
 // maxRequest is the limit of a request, in bytes of JSON.
 const maxRequest = 1500
 
-// request adds a request. One that repeats the last is the last, sent again.
+// request adds a request of the user, unless it is a wrapper or a command of the client.
 func (r *reader) request(text string) {
 	text = plain.Text(text, maxRequest, r.redact)
 	if text == "" || prompts.IsWrapper(text) || transcript.IsClientCommand(text) {
@@ -30,7 +30,7 @@ func (d *Digest) ask(text, repliesTo string) {
 	}
 	d.Asks++
 	d.Requests = append(d.Requests, recall.Request{Number: d.Asks, Text: text, RepliesTo: repliesTo})
-	// The first is kept, as it often is the task, and the last ones.
+	// Keep the first request, which is often the task, and the last ones.
 	const fields = 60 // their names, and the number
 	size := func(q recall.Request) int { return plain.JSONSize(q.Text) + plain.JSONSize(q.RepliesTo) + fields }
 	for len(d.Requests) > 1 && !plain.Within(d.Requests, plain.Bound{Items: 100, Bytes: 18 << 10}, size) {
@@ -38,9 +38,9 @@ func (d *Digest) ask(text, repliesTo string) {
 	}
 }
 
-// repliedTo returns what a short text replies to: items of a list in the agent's last
-// message, the question that it ends with, or the task in progress; empty if there is
-// none, or if the text is a request of its own.
+// repliedTo returns the text that a short request replies to: items of a list in the
+// agent's last message, the question at its end, or the task in progress. It returns "" if
+// there is none, or if the request stands on its own.
 func (r *reader) repliedTo(text string) string {
 	const most = 12
 	short := prompts.IsReply(text)
@@ -48,7 +48,8 @@ func (r *reader) repliedTo(text string) string {
 		return ""
 	}
 	r.finish()
-	// The numbers in the text, and the letters that are alone or after "option".
+	// The labels are the numbers in the text and the letters that are alone or after
+	// "option".
 	const mostLabels = 4
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	var labels, items []string
@@ -80,8 +81,8 @@ func (r *reader) repliedTo(text string) string {
 	return ""
 }
 
-// queued adds a change of the client's queue: a prompt counts when the agent gets it
-// within its turn; one that begins a turn has a line of its own.
+// queued applies a change of the client's queue. A prompt counts as a request when the
+// agent gets it within its turn; a prompt that begins a turn has a line of its own.
 func (r *reader) queued(e *transcript.Event) {
 	switch e.Queue {
 	case "enqueue":
@@ -100,9 +101,9 @@ func (r *reader) queued(e *transcript.Event) {
 	}
 }
 
-// correct adds the sentences of a prompt that correct the agent or limit what it may
-// do. Between its first and its last paragraph a prompt often has what others wrote, a
-// review or a message of a program: those are no decisions of the person.
+// correct adds the sentences of a prompt that correct the agent or limit its actions. It
+// skips the paragraphs between the first and the last: they often quote other texts, such
+// as a review or a program's output, which are not decisions of the person.
 func (d *Digest) correct(prompt string, redact plain.Redactor) {
 	const longest, sentence = 4 << 10, 400
 	if len(prompt) > longest || strings.HasPrefix(prompt, "/") {
@@ -126,10 +127,10 @@ func (d *Digest) correct(prompt string, redact plain.Redactor) {
 	}
 }
 
-// quotation is whether the sentences of a prompt are within double quotes.
+// quotation tracks whether the sentences of a prompt are within double quotes.
 type quotation struct{ open bool }
 
-// cuts reports whether a quotation begins before a sentence or ends after it, so that the
+// cuts reports whether a quotation begins before a sentence or ends after it. Such a
 // sentence is not the person's own.
 func (q *quotation) cuts(sentence string) bool {
 	before := q.open
@@ -146,16 +147,16 @@ func (q *quotation) cuts(sentence string) bool {
 	return before || q.open
 }
 
-// corrects reports whether a sentence of a prompt limits what the agent may do or, unless
-// it is of the first prompt, asks for something another way.
+// corrects reports whether a sentence of a prompt limits the agent's actions or, except in
+// the first prompt, asks for a different approach.
 func corrects(sentence string, first bool) bool {
 	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'")) + " "
 	if strings.HasPrefix(low, " use ") && strings.Contains(low, " for now") {
-		return true // holds until it is taken back
+		return true // holds until revoked
 	}
 	if containsAny(low, " thinking aloud", " thinking out loud", " probably ", "_probably_", " maybe ", " perhaps ", " i wonder ", " not sure ",
 		" your recommendation", " your suggestion", " your proposal") {
-		return false // not decided, or by reference to what the agent said
+		return false // not decided, or a reference to the agent's words
 	}
 	if containsAny(low, " don't know", " dont know", " don't think", " don't see", " don't have", " don't understand", " don't we ", " don't you ",
 		" do not see", " -> ", " for now", " just validate ", " just continue", " never mind", " no idea", " don't worry", " no need to worry") {
@@ -163,7 +164,7 @@ func corrects(sentence string, first bool) bool {
 	}
 	asks := strings.HasSuffix(sentence, "?") && !strings.HasPrefix(low, " why ")
 	for _, begin := range []string{" can you ", " could you ", " update ", " write ", " exit ", " revert ", " undo ", " wait"} {
-		asks = asks || strings.HasPrefix(low, begin) // an order for one step, which is a request
+		asks = asks || strings.HasPrefix(low, begin) // an order for a single step is a request
 	}
 	if asks {
 		return false

@@ -22,7 +22,7 @@ type results struct {
 	text *lastText
 }
 
-// add adds the result of a call that is open.
+// add adds the result of an open call; it ignores other results.
 func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 	i := slices.IndexFunc(r.Open, func(c Call) bool { return c.ID == plain.Head(res.Of, maxName) })
 	if i < 0 {
@@ -49,7 +49,7 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 		for _, reply := range replies(e.Detail(), res) {
 			r.decided(plain.Line(reply.question, maxQuestion, r.redact) + " -> " + item(reply.text, r.redact))
 		}
-	case res.Failed: // not recorded of the other tools
+	case res.Failed: // not recorded for other tools
 	case call.Tool == "Read", call.Tool == "NotebookRead":
 		r.readFile(call.Text)
 	case call.Tool == "WebFetch" && call.Text != "":
@@ -69,9 +69,9 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 	}
 }
 
-// denied adds that the user or a permission rule denied a tool call, and reports
-// whether the call was never executed. An offered plan is not counted: if the user
-// accepts it and clears the context, the result is that of a refusal.
+// denied records the denial of a tool call by the user or a permission rule, and reports
+// whether the call was never executed. A denial by the user is not a trouble: an offered
+// plan that the user accepts while clearing the context has the result of a refusal, too.
 func (r results) denied(res transcript.ToolResult, call Call, said string) bool {
 	said = strings.TrimSpace(said)
 	byUser := strings.HasPrefix(said, "The user doesn't want to") || strings.HasPrefix(said, "User rejected")
@@ -82,12 +82,12 @@ func (r results) denied(res transcript.ToolResult, call Call, said string) bool 
 	case !byUser && !strings.HasPrefix(said, "Permission to use "):
 		return false
 	}
-	if text := res.Reply(); byUser && enough(text) { // a request, instead of the call
+	if text := res.Reply(); byUser && enough(text) { // the user's request instead of the call
 		r.ask(plain.Text(text, maxRequest, r.redact), "")
 		r.correct(text, r.redact)
 	}
 	if byUser || call.Text == "" {
-		return true // the person, not a failure
+		return true // not a failure
 	}
 	r.Troubles.add(Trouble{Kind: Denied, Text: plain.Shorten(call.Tool+" "+call.Text, maxItem)})
 	return true
@@ -110,7 +110,7 @@ func (r results) ran(e *transcript.Event, res transcript.ToolResult, call Call, 
 	}
 	r.effects(res, call)
 	if !res.Failed && call.UsesGit {
-		r.Troubles.passed(shellcmd.GitChecks()) // it may have gone through
+		r.Troubles.passed(shellcmd.GitChecks()) // a git check may have passed
 	}
 	if !call.Trivial && call.Text != "" {
 		const fields = 40 // the names of the fields
@@ -121,7 +121,7 @@ func (r results) ran(e *transcript.Event, res transcript.ToolResult, call Call, 
 	switch {
 	case call.Checks == 0:
 	case result == recall.Passed && call.Checks.Commits():
-		r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedCommand }) // what failed before is settled
+		r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedCommand }) // all settled
 	case result == recall.Passed, result == recall.Unknown: // may have passed
 		r.Troubles.passed(call.Checks)
 	case result == recall.Failed:
@@ -136,7 +136,7 @@ func (r results) ran(e *transcript.Event, res transcript.ToolResult, call Call, 
 	}
 }
 
-// outcome returns how a command ended whose result is no error.
+// outcome returns the outcome of a command whose result is not an error.
 func outcome(e *transcript.Event, res transcript.ToolResult, call Call) recall.Outcome {
 	for key, value := range e.Detail().Members() {
 		switch key {
@@ -183,8 +183,8 @@ func reason(output string, redact plain.Redactor) string {
 	return plain.Shorten(cmp.Or(failure, mention, first), longest)
 }
 
-// edited adds the edit of a file; said is its error. An edit that failed is no trouble:
-// the agent tries again.
+// edited adds the edit of a file; said is its error. A failed edit is not a trouble: the
+// agent tries again.
 func (r results) edited(e *transcript.Event, call Call, said string) {
 	if call.Text == "" || said != "" {
 		return
@@ -198,8 +198,7 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 			}
 		}
 		r.Worked = true
-		// Of an earlier note of the file it keeps the words, if it has none itself, and whether the
-		// session created the file.
+		// From an earlier note of the file keep Created, and Why if the new note has none.
 		if i := slices.IndexFunc(r.Notes, func(old Note) bool { return old.Path == n.Path }); i >= 0 {
 			n.Created, n.Why = n.Created || r.Notes[i].Created, cmp.Or(n.Why, r.Notes[i].Why)
 			r.Notes = slices.Delete(r.Notes, i, i+1)
@@ -216,7 +215,7 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 	})
 }
 
-// aboutOther reports whether a text has the name of a file, and not that of path.
+// aboutOther reports whether a text has the name of another file but not that of path.
 func (r results) aboutOther(text, path string) bool {
 	if !strings.Contains(text, ".") || strings.Contains(text, filepath.Base(path)) {
 		return false

@@ -8,8 +8,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Summary returns the work in one line, at most 80 characters and the counts of files and
-// lines: the subject of the last commit, else the plan or the last prompt, else the task.
+// Summary describes the work in one line of about 80 characters, followed by the counts of
+// files and lines: the subject of the last commit, else the plan, the last prompt or the
+// task.
 func (d *Digest) Summary(src Sources) string {
 	const longest, room = 80, 60
 	var text string
@@ -53,7 +54,7 @@ func cutWords(text string, limit int) string {
 	return strings.TrimRight(cut, " ,;:-") + plain.Ellipsis
 }
 
-// Description returns what was asked and what the agent said last, a line each.
+// Description returns the last requests and the agent's last text, a line each.
 func (d *Digest) Description(src Sources) string {
 	const longest = 600
 	var parts []string

@@ -17,7 +17,7 @@ type Task struct {
 // Tasks is the agent's list of tasks.
 type Tasks []Task
 
-// add appends a task. Where there is no room, completed tasks are removed first.
+// add appends a task. If there is no room, it removes completed tasks first.
 func (l *Tasks) add(t Task) {
 	if t.Text == "" {
 		return
@@ -31,7 +31,7 @@ func (l *Tasks) add(t Task) {
 	*l = plain.Last(*l, tasksBound(), size)
 }
 
-// update changes the task of a TaskUpdate call.
+// update applies a TaskUpdate call.
 func (l *Tasks) update(input transcript.Value, redact plain.Redactor) {
 	id := firstOf(input, "taskId", "task_id")
 	state := input.Member("status").Text()

@@ -7,20 +7,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 )
 
-// Trouble is something that went wrong.
+// Trouble is a failure or an interruption of the work.
 type Trouble struct {
 	Kind TroubleKind `json:"kind"`
-	// Text is the command, file or tool, Why the line of its output with the error.
+	// Text names the command, file or tool, Why is the output line with the error.
 	Text string `json:"text"`
 	Why  string `json:"why,omitempty"`
-	// Checks are those of a command that have not passed since.
+	// Checks holds the checks of the command that have not passed since.
 	Checks shellcmd.Checks `json:"checks,omitempty"`
 }
 
-// TroubleKind is what went wrong.
+// TroubleKind is the kind of a trouble.
 type TroubleKind string
 
-// The kinds. All but failed commands end with the next prompt.
+// The kinds. The next prompt removes all but FailedCommand.
 const (
 	FailedCommand TroubleKind = "command"
 	Denied        TroubleKind = "denied"
@@ -28,7 +28,7 @@ const (
 	FailedTurn    TroubleKind = "turn"
 )
 
-// Troubles are what went wrong and has not succeeded since, the most recent last.
+// Troubles is the list of unresolved troubles, the most recent last.
 type Troubles []Trouble
 
 // add appends a trouble, and removes an earlier one of the same kind and text.
@@ -41,7 +41,7 @@ func (l *Troubles) add(t Trouble) {
 
 func (l *Troubles) drop(goes func(Trouble) bool) { *l = slices.DeleteFunc(*l, goes) }
 
-// passed removes checks from the failed commands, and the commands without any left.
+// passed removes checks from the failed commands, and commands without remaining checks.
 func (l *Troubles) passed(checks shellcmd.Checks) {
 	for i := range *l {
 		(*l)[i].Checks &^= checks

@@ -8,13 +8,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Use is how often the session edited and read a file.
+// Use counts the session's edits and reads of a file.
 type Use struct {
 	Path  string `json:"path"`
 	Edits int    `json:"edits,omitempty"`
 	Reads int    `json:"reads,omitempty"`
-	// Request is the number of requests at the last use, Line the number of lines of the
-	// conversation at the last use or the last line with the file's name.
+	// Request is the number of requests at the last use. Line is the number of lines of the
+	// conversation at the last use or the last mention of the file's name.
 	Request int `json:"request,omitempty"`
 	Line    int `json:"line,omitempty"`
 }
@@ -39,8 +39,8 @@ func (d *Digest) readFile(path string) {
 	}
 }
 
-// named records the files whose names are in a line of the conversation, which is read up
-// to a limit. A name without a dot is not found.
+// named records the files whose names occur in the first 6 KiB of a line of the
+// conversation. It does not find names without a dot.
 func (d *Digest) named(line []byte) {
 	const longest = 6 << 10
 	if len(d.Uses) == 0 {

@@ -7,14 +7,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// language describes the lines of declarations in a source file. Lines within
-// comments and strings may be taken for declarations.
+// language describes the lines of declarations in a source file. Lines within comments and
+// strings may be mistaken for declarations.
 type language struct {
-	// keys begin a declaration, after any of the modifiers.
+	// keys begin a declaration, optionally after modifiers.
 	keys, modifiers []string
-	// deep is the maximum indentation, with a tab as four.
+	// deep is the maximum indentation in columns; a tab counts as four.
 	deep int
-	// shape finds declarations that do not begin with a keyword.
+	// shape recognizes declarations that do not begin with a keyword.
 	shape func(line string, indent int) bool
 	// comment begins lines that are skipped.
 	comment []string
@@ -151,7 +151,8 @@ func (l *language) declares(text string, indent int) bool {
 	return false
 }
 
-// isCall reports whether a line is a name, after any of the words, and parameters.
+// isCall reports whether a line is a name, optionally after words of before, and
+// parameters.
 func isCall(line string, before ...string) bool {
 	head, _, ok := strings.Cut(line, "(")
 	if !ok {

@@ -16,11 +16,11 @@ import (
 const (
 	maxDeclarations = 200
 	maxDeclaration  = 160     // bytes of a line
-	maxOutlined     = 1 << 20 // bytes of a file that are looked at
+	maxOutlined     = 1 << 20 // bytes of a file that are read
 	maxSpecs        = 12      // of a group of constants or variables
 )
 
-// Outline returns the declarations of a file, by its name and content: at most 200, and
+// Outline returns the declarations in the content of the file called name: at most 200, and
 // none if the language is unknown.
 func Outline(name, content string) []recall.Declaration {
 	if len(content) > maxOutlined {
@@ -61,13 +61,13 @@ func Outline(name, content string) []recall.Declaration {
 	return o.list
 }
 
-// outliner collects declarations, each line once.
+// outliner collects declarations, at most one per line.
 type outliner struct {
 	lines []string
 	list  []recall.Declaration
 }
 
-// add adds a line, by its number from 1; false means that the outline is full.
+// add adds the line with a number, from 1. It returns false if the outline is full.
 func (o *outliner) add(line int) bool {
 	if len(o.list) >= maxDeclarations {
 		return false

@@ -1,6 +1,6 @@
-// Package plain makes bounded text for storage and display from untrusted text:
-// redacted, valid UTF-8, without control characters, cut at a word. Limits are bytes
-// of the text encoded as JSON.
+// Package plain turns untrusted text into bounded text for storage and display: redacted,
+// valid UTF-8, without control characters, cut at a word. Limits are in bytes of the text
+// encoded as JSON.
 package plain
 
 import (
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxScanned is the number of bytes of a text that are redacted: far more than is kept,
-// so that a secret at the cut is found.
+// MaxScanned is the number of bytes of a text that are redacted. It is far more than the
+// kept length, so that a secret at the cut is found.
 const MaxScanned = 64 << 10
 
 // Text returns the beginning of a text: redacted, cleaned, and no longer than limit.
@@ -20,7 +20,7 @@ func Text(s string, limit int, redact Redactor) string {
 	return Shorten(Clean(redact.Text(Clean(s))), limit)
 }
 
-// Line is Text with all white space as single spaces.
+// Line is like Text, with each run of white space replaced by a single space.
 func Line(s string, limit int, redact Redactor) string {
 	s = Clean(redact.Text(Clean(Head(s, MaxScanned))))
 	return Shorten(strings.Join(strings.Fields(s), " "), limit)
@@ -43,7 +43,7 @@ func Clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Head returns the whole characters of the first limit bytes of a text.
+// Head returns the first limit bytes of a text, without a partial character at the end.
 func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -57,7 +57,7 @@ func Head(s string, limit int) string {
 // Ellipsis ends a text that was cut.
 const Ellipsis = "..."
 
-// Shorten cuts a text at a word so that it is no longer than limit, with its Ellipsis.
+// Shorten cuts a text at a word so that it is no longer than limit, including the Ellipsis.
 func Shorten(s string, limit int) string {
 	if JSONSize(s) <= limit {
 		return s
@@ -71,15 +71,15 @@ func Shorten(s string, limit int) string {
 		}
 	}
 	cut := s[:end]
-	const part = 2 // a cut at a word may cost half of the text, no more
+	const part = 2 // a cut at a word drops at most half of the text
 	if at := strings.LastIndexAny(cut, " \n\t"); at > len(cut)/part {
 		cut = cut[:at]
 	}
 	return strings.TrimRight(cut, " \n\t,;:-") + Ellipsis
 }
 
-// worst is the number of bytes of JSON that a byte of text can take, around that of the
-// quotes and the comma of an item of a list.
+// worst is the maximum length of a byte of text in JSON, around the length of the quotes
+// and the comma of a list item.
 const (
 	worst  = 6
 	around = 3
@@ -97,7 +97,7 @@ func JSONSize(s string) int {
 	return n
 }
 
-// isPlainASCII reports whether JSON needs no escapes for a text.
+// isPlainASCII reports whether a text is ASCII that needs no escapes in JSON.
 func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -120,7 +120,7 @@ func runeWeight(c rune) int {
 	return utf8.RuneLen(c)
 }
 
-// Append adds an item to the end of a list, or moves it there, and drops the first ones
+// Append adds an item to the end of a list, or moves it there, and drops the first items
 // beyond the bound.
 func Append(list []string, item string, bound Bound) []string {
 	list = slices.DeleteFunc(list, func(s string) bool { return s == item })
@@ -128,7 +128,7 @@ func Append(list []string, item string, bound Bound) []string {
 	return bound.Last(list)
 }
 
-// Bound is the maximum of a list: items, and bytes of JSON.
+// Bound is the maximum size of a list: items and bytes of JSON.
 type Bound struct{ Items, Bytes int }
 
 // Last returns the end of a list that is within the bound.
@@ -138,7 +138,7 @@ func (b Bound) Last(list []string) []string {
 		n += len(s) + around
 	}
 	if len(list) <= b.Items && n <= b.Bytes/worst {
-		return list // whatever is in them
+		return list // even if every byte needs an escape
 	}
 	return Last(list, b, JSONSize)
 }
@@ -156,7 +156,7 @@ func Last[T any](list []T, b Bound, weigh func(T) int) []T {
 	return list
 }
 
-// Within reports whether a whole list is within a bound.
+// Within reports whether a list is within a bound.
 func Within[T any](list []T, b Bound, weigh func(T) int) bool {
 	return len(Last(slices.Clone(list), b, weigh)) == len(list)
 }

@@ -2,7 +2,7 @@ package relate
 
 import "unicode"
 
-// language is a language or a script, empty if it is not known.
+// language is a language or a script, empty if unknown.
 type language string
 
 // script is a group of scripts.
@@ -28,8 +28,9 @@ func scriptOf(r rune) script {
 	}
 }
 
-// findLanguage returns the language of a text by its stop words, for a text that isn't in
-// Latin script its script. A text that has too few stop words has none.
+// findLanguage returns the language of a text by its stop words, or "unseparated" or
+// "other" for scripts other than Latin and Cyrillic. A text with too few stop words has
+// none.
 func (t *text) findLanguage() language {
 	const least, share = 2, 4
 	switch {

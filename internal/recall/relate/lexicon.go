@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// words.txt has the lists of words: a line for each list, its name first.
+// words.txt holds the word lists, one per line, each preceded by its name.
 //
 //go:embed words.txt
 var wordLists string
 
-// The lists that are not those of a language.
+// The lists that do not belong to a language.
 const (
-	commonList   = "common"   // words that most requests to an agent could have
+	commonList   = "common"   // words that could occur in most requests to an agent
 	continueList = "continue" // words that ask to continue
-	hereList     = "here"     // phrases that ask to continue what is on the branch that is checked out
-	presentList  = "present"  // phrases for the branch that is checked out
+	hereList     = "here"     // phrases that ask to continue the work of the current branch
+	presentList  = "present"  // phrases for the current branch
 	confirmList  = "confirm"  // words that only confirm or choose
 )
 
-// lexicon has the lists of words, for one verdict.
+// lexicon holds the word lists for one verdict.
 type lexicon struct {
 	stop                          map[string][]language
 	common, continues, confirming map[string]bool
-	// phrases are those of continueList that have several words, here those of hereList,
+	// phrases are the entries of continueList with several words, here those of hereList,
 	// present those of presentList.
 	phrases, here, present []string
 }
@@ -57,9 +57,10 @@ func newLexicon() *lexicon {
 	return l
 }
 
-// continuing reports whether a prompt asks to continue: by such a word among its first
-// ones, or anywhere in a short prompt. What a prompt asks about "the pull request" or "the
-// tests" is of the branch that is checked out, and counts only if the work was done on it.
+// continuing reports whether a prompt asks to continue: whether its first words, or all
+// words of a short prompt, include a word or phrase for that. Phrases such as "the pull
+// request" or "the tests" refer to the current branch, and count only if the work was done
+// on it.
 func (l *lexicon) continuing(t *text, sameBranch bool) bool {
 	const few, first = 10, 4
 	begin := t.all
@@ -89,8 +90,8 @@ func hasPhrase(words, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(line, " "+p+" ") })
 }
 
-// confirms reports whether a prompt only confirms or chooses: it has few words, all of
-// them of the list or numbers.
+// confirms reports whether a prompt only confirms or chooses: it has few words, all of them
+// in the list, numbers or single letters.
 func (l *lexicon) confirms(t *text) bool {
 	const few = 5
 	if len(t.all)+len(t.numbers) == 0 || len(t.all) > few || len(t.paths)+len(t.identifiers) > 0 {

@@ -2,8 +2,8 @@ package relate
 
 import "strings"
 
-// Named returns the paths that a prompt may be about: those whose base name it has, and
-// those that have a word of the prompt which few of the others have.
+// Named returns the paths that a prompt may be about: those whose base name it contains,
+// and those that share a word with it that few of the paths have.
 func Named(prompt string, paths []string) map[string]bool {
 	l := newLexicon()
 	t := l.parse(withoutNote(prompt[:min(len(prompt), maxPrompt)]))
@@ -21,7 +21,7 @@ func Named(prompt string, paths []string) map[string]bool {
 			counts[w]++
 		}
 	}
-	const share, more = 3, 2 // a third of the paths may have the word, of few of them more
+	const share, more = 3, 2 // up to a third of the paths may have the word, more if they are few
 	named := map[string]bool{}
 	for i, path := range paths {
 		if strings.Contains(lower, strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])) {

@@ -1,6 +1,6 @@
-// Package relate decides whether a prompt continues the work of a saved context. It is a
-// pure function of texts, reads no files and takes about a millisecond. It uses no model,
-// so it is wrong at times: docs/guides/checkpoint-automation.md describes when.
+// Package relate decides whether a prompt continues the work of a saved context. The
+// decision is a pure function of texts and takes about a millisecond. It uses no model, so
+// it is sometimes wrong: docs/guides/checkpoint-automation.md describes when.
 package relate
 
 import (
@@ -12,21 +12,21 @@ import (
 // Prompt is the first prompt of a session.
 type Prompt struct {
 	Text string
-	// Branch is the branch that is checked out now, empty if HEAD is detached.
+	// Branch is the current branch, empty if HEAD is detached.
 	Branch string
 }
 
-// Verdict is whether a prompt continues the work, and why.
+// Verdict is the decision whether a prompt continues the work, with its reason.
 type Verdict struct {
 	Related bool
 	// Reason is the rule that decided.
 	Reason Reason
-	// Score is the sum of the evidence; it decides where no other rule does.
+	// Score is the sum of the evidence; it decides if no other rule does.
 	Score float64
 }
 
-// Reason is the rule that decided a verdict. It never contains text of the prompt, so
-// that it may be logged.
+// Reason is the rule that decided a verdict. It never contains text of the prompt, so it
+// may be logged.
 type Reason string
 
 // The reasons.
@@ -42,44 +42,44 @@ const (
 	Empty        Reason = "no words"
 )
 
-// Evidence: what a match adds to the score, and the score from which a prompt is related.
+// The evidence: the score of each match, and the minimum score of a related prompt.
 const (
 	pathScore       = 3.0 // a path, or a base name that few files have
-	namedScore      = 1.0 // a path in the text of a request, of which no file was read or changed
-	genericScore    = 0.5 // a base name that most projects have, as README.md
-	identifierScore = 1.0 // a name as code has it
+	namedScore      = 1.0 // a path named in a request, but not read or changed
+	genericScore    = 0.5 // a base name that most projects have, such as README.md
+	identifierScore = 1.0 // a name in the form of an identifier
 	wordScore       = 1.0
-	commonScore     = 0.25 // a word that most requests to an agent could have
-	branchScore     = 0.5  // a word of the branch, beside the score of the word
-	sameBranchScore = 1.0  // the branch of the context, unless most repositories have one of that name; a topic of both branches' names
-	todoShare       = 0.6  // the share of a todo item's words that makes a prompt its text
+	commonScore     = 0.25 // a word that could occur in most requests to an agent
+	branchScore     = 0.5  // a word of the branch, in addition to wordScore
+	sameBranchScore = 1.0  // the context's branch, unless isTrunk; or a topic in both branches' names
+	todoShare       = 0.6  // the share of a todo item's words that a prompt must have to match it
 
 	threshold = 2.0
-	// typedThreshold is that of a prompt that a person typed on the branch of the context: it
-	// is short, and has much less of what it is about than a plan.
+	// typedThreshold is the threshold for a prompt typed by a person on the branch of the
+	// context: such a prompt is short and describes its subject much less than a plan.
 	typedThreshold = 1.0
-	// maxPrompt and maxContext bound the bytes that are read of a prompt and of a context.
+	// maxPrompt and maxContext limit the bytes read of a prompt and of a context.
 	maxPrompt  = 8 << 10
 	maxContext = 256 << 10
 )
 
-// planPrefix begins the prompt that the agent makes of an accepted plan.
+// planPrefix begins the prompt that the agent creates from an accepted plan.
 const planPrefix = "Implement the following plan:"
 
-// IsPlan reports whether a prompt is one that the agent makes of an accepted plan.
+// IsPlan reports whether the agent created a prompt from an accepted plan.
 func IsPlan(prompt string) bool { return strings.HasPrefix(prompt, planPrefix) }
 
-// Judge returns whether the prompt continues the work that c recorded. The rules are in
-// this order: a plan is related to the context in which it was accepted; a prompt that
-// asks to continue, that only confirms or chooses, or that names the pull request or a
-// commit of the context is related. Otherwise the paths, identifiers, words and items of
-// the todo list in common are added up, and on another branch more of them are required, still
-// more if the prompt is about that branch.
-// Words can't be compared between two languages: then a prompt on the same branch is related.
+// Judge decides whether the prompt continues the work recorded in c. The rules apply in
+// this order: a plan is related to the context in which it was accepted; a prompt that asks
+// to continue, that only confirms or chooses, or that names the pull request or a commit of
+// the context is related. Otherwise the score of the common paths, identifiers, words and
+// todo items decides. The required score is higher on another branch, and higher still if
+// the prompt is about that branch. Words of two languages can't be compared: such a prompt
+// is related if it is on the same branch.
 func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
-	branch := c.State.Context.GitBranch // empty if it is not known
+	branch := c.State.Context.GitBranch // empty if unknown
 	sameBranch := branch == "" || branch == p.Branch
 	switch {
 	case c.Cause == recall.Plan && IsPlan(p.Text):
@@ -118,9 +118,9 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	}
 }
 
-// JudgeOther returns whether the prompt is about the work that c recorded, where the session
-// was offered another context. What does not name the work, as "continue" or the branch, is
-// no evidence: it is about the context that was offered.
+// JudgeOther decides whether the prompt is about the work recorded in c, if the session was
+// offered another context. Evidence that does not name the work, such as "continue" or the
+// branch, refers to the offered context and does not count.
 func JudgeOther(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
@@ -140,9 +140,9 @@ func JudgeOther(p Prompt, c recall.Checkpoint) Verdict {
 	}
 }
 
-// Exceeds reports whether v, about another context than the one that was offered, is so much
-// stronger than the verdict best that its context is the one that the prompt continues. It is
-// not where best is by a rule that the prompt decides alone.
+// Exceeds reports whether v, a verdict on another context, is so much stronger than best,
+// the verdict on the offered one, that the prompt continues the other context. It returns
+// false unless best is Scored or Incomparable.
 func (v Verdict) Exceeds(best Verdict) bool {
 	switch best.Reason {
 	case Incomparable:
@@ -154,12 +154,13 @@ func (v Verdict) Exceeds(best Verdict) bool {
 	}
 }
 
-// score adds up what the prompt and the context have in common. Words count in relation
-// to the length of the prompt, as a long one has some of any context.
+// score returns the sum of the evidence that the prompt and the context have in common. The
+// score of words decreases with the length of the prompt, because a long prompt has words
+// of any context.
 func (k *vocabulary) score(t *text, l *lexicon, branch string) float64 {
 	score := 0.0
 	for _, path := range t.paths {
-		// The end of a path in the context, or a folder of it.
+		// The path is the end of one in the context, or a folder of it.
 		base := path[strings.LastIndexByte(path, '/')+1:]
 		switch {
 		case k.paths[path] && !isGeneric(base), strings.Contains(path, "/") && k.paths[path]:
@@ -202,12 +203,11 @@ func (k *vocabulary) score(t *text, l *lexicon, branch string) float64 {
 			score += threshold
 		}
 	}
-	const enough = 5 // what all words of the prompt weigh; of more, those in common count less
+	const enough = 5 // the weight of the prompt's words above which each counts less
 	return score + words*(enough/max(total, enough))
 }
 
-// branchWords returns the words of a branch's name; none of a branch that most
-// repositories have.
+// branchWords returns the words of a branch's name, or none for a trunk.
 func (l *lexicon) branchWords(branch string) map[string]bool {
 	words := map[string]bool{}
 	if isTrunk(branch) {
@@ -219,8 +219,8 @@ func (l *lexicon) branchWords(branch string) map[string]bool {
 	return words
 }
 
-// sameTopic reports whether the names of two branches have a word in common that most
-// requests don't have. What precedes the last slash is a person's or a kind of work.
+// sameTopic reports whether the names of two branches have an uncommon word in common. It
+// ignores the part before the last slash, which names a person or a kind of work.
 func (l *lexicon) sameTopic(a, b string) bool {
 	words := l.branchWords(b[strings.LastIndexByte(b, '/')+1:])
 	for w := range l.branchWords(a[strings.LastIndexByte(a, '/')+1:]) {
@@ -231,8 +231,8 @@ func (l *lexicon) sameTopic(a, b string) bool {
 	return false
 }
 
-// isTrunk reports whether most repositories have a branch of that name, so that all work is
-// done on it.
+// isTrunk reports whether a branch has a name common to most repositories, where work on
+// any topic is done.
 func isTrunk(branch string) bool {
 	switch branch {
 	case "main", "master", "develop", "development", "dev", "trunk", "default", "next", "staging", "gh-pages":
@@ -241,21 +241,21 @@ func isTrunk(branch string) bool {
 	return strings.HasPrefix(branch, "release")
 }
 
-// vocabulary is what a context has that a prompt may refer to.
+// vocabulary holds the parts of a context that a prompt may refer to.
 type vocabulary struct {
 	words, identifiers map[string]bool
-	// paths are those of files and all their ends: a/b/c.go, b/c.go and c.go.
+	// paths has the files' paths and all their ends: a/b/c.go, b/c.go and c.go.
 	paths map[string]bool
-	// named are paths in the texts.
+	// named has the paths in the texts.
 	named                 map[string]bool
 	todo                  [][]string // the words of each item
 	pullRequests, commits []string
-	// languages are those of its texts.
+	// languages has the languages of the texts.
 	languages map[language]bool
 }
 
-// vocabularyOf collects the words of the requests, steps and decisions, the todo list,
-// the branch, the names of files, and what the agent reported.
+// vocabularyOf collects the words of the requests, the task, the summary, the todo list,
+// steps, decisions, commits, the branch, the names of files, and the agent's last text.
 func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 	k := &vocabulary{words: map[string]bool{}, identifiers: map[string]bool{}, paths: map[string]bool{}, named: map[string]bool{}, languages: map[language]bool{}}
 	a, at := c.State.Analysis, c.State.Context
@@ -312,9 +312,9 @@ func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 	return k
 }
 
-// addPath adds a path, all its ends, the words of which its base name is composed (those of
-// InvoiceList.tsx are invoice and list), and that name without extension as an identifier if it
-// has the form of one.
+// addPath adds a path and all its ends, its folder and the folder's ends with a slash, the
+// words of its base name (invoice and list for InvoiceList.tsx), and the base name without
+// extension as an identifier, unless that is short or generic.
 func (k *vocabulary) addPath(path string) {
 	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
 	for _, part := range parts(name) {
@@ -343,10 +343,10 @@ func (k *vocabulary) addPath(path string) {
 	}
 }
 
-// leastOfName is the least length of a word of a file's name that is compared, in bytes.
+// leastOfName is the minimum length of a word of a file's name that is compared, in bytes.
 const leastOfName = 4
 
-// isGeneric reports whether a file's name is one that most projects have.
+// isGeneric reports whether most projects have files with this name.
 func isGeneric(base string) bool {
 	stem, _, _ := strings.Cut(base, ".")
 	switch stem {

@@ -7,30 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// text is what a text consists of: each list without duplicates, in lower case, in the
-// order of the text.
+// text holds the parts of a text in lower case, in the order of the text. Only the list all
+// has duplicates.
 type text struct {
-	// words are stemmed and without stop words; of scripts that don't separate words they
+	// words are stemmed and without stop words. For scripts that don't separate words they
 	// are pairs of characters.
 	words []string
-	// identifiers are names as code has them: camelCase, snake_case, kebab-case, a call.
+	// identifiers are names in the forms used in code: camelCase, snake_case, kebab-case
+	// with at least three parts.
 	identifiers []string
-	// paths are paths and names of files.
+	// paths has paths and names of files.
 	paths []string
 	// numbers are those that begin with # or follow "PR", and those in the URLs of pull
 	// requests.
 	numbers []string
 	hashes  []string
-	// all are all words as they are, stop words included, at most maxAll.
+	// all has the words unstemmed and with stop words, at most maxAll.
 	all     []string
 	present map[string]bool
 	scripts map[script]int
-	// language is empty if it is not known.
+	// language is empty if unknown.
 	language language
 	lexicon  *lexicon
 }
 
-// maxAll bounds the words that are kept as they are.
+// maxAll limits text.all.
 const maxAll = 2000
 
 func (t *text) has(word string) bool { return t.present[word] }
@@ -48,8 +49,8 @@ func (t *text) namesPullRequest(list []string) bool {
 	})
 }
 
-// namesCommit reports whether the text has the beginning of one of the hashes, or more of
-// it.
+// namesCommit reports whether the text has a hash that is a prefix of one of the hashes, or
+// has one of them as a prefix.
 func (t *text) namesCommit(list []string) bool {
 	return slices.ContainsFunc(list, func(hash string) bool {
 		return slices.ContainsFunc(t.hashes, func(h string) bool {
@@ -79,7 +80,7 @@ func (l *lexicon) parse(s string) *text {
 	return t
 }
 
-// isSeparator reports whether a character is no part of words, paths and identifiers.
+// isSeparator reports whether a character separates words, paths and identifiers.
 func isSeparator(r rune) bool {
 	switch r {
 	case '/', '.', '_', '-', '#', '\'', ':', '@', '~':
@@ -88,7 +89,7 @@ func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) || unicode.IsControl(r)
 }
 
-// field adds a part between separators.
+// field adds a field, the text between two separators.
 func (t *text) field(f string) {
 	if f == "" {
 		return
@@ -180,7 +181,7 @@ func parts(f string) []string {
 
 // isPath reports whether a field has the form of a path or a file's name.
 func isPath(f string) bool {
-	const shortest, longest, least = 1, 6, 4 // of an extension; of the name with it, which "e.g" hasn't
+	const shortest, longest, least = 1, 6, 4 // of an extension; of the whole name: excludes "e.g"
 	if !strings.ContainsFunc(f, unicode.IsLetter) {
 		return false
 	}
@@ -194,8 +195,8 @@ func isNumber(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// isHash reports whether a field has the form of an abbreviated commit: hex digits of
-// which some are letters and some are numbers.
+// isHash reports whether a field has the form of a commit hash, maybe abbreviated: hex
+// digits, both letters and numbers.
 func isHash(f string) bool {
 	const shortest, longest = 7, 40
 	if len(f) < shortest || len(f) > longest || isNumber(f) || !strings.ContainsAny(f, "0123456789") {
@@ -204,8 +205,8 @@ func isHash(f string) bool {
 	return !strings.ContainsFunc(f, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
 }
 
-// isIdentifier reports whether a field is written as code is: with an upper case letter
-// inside, or of parts that are joined.
+// isIdentifier reports whether a field has the form of an identifier: with an upper case
+// letter after a lower case one, an underscore, or at least two hyphens.
 func isIdentifier(f string) bool {
 	if strings.Contains(f, "_") {
 		return true
@@ -221,8 +222,8 @@ func isIdentifier(f string) bool {
 	return strings.Count(f, "-") >= joined
 }
 
-// stemmed removes the endings of English that join most often; other languages lose
-// little by it.
+// stemmed removes the most frequent English endings, which does little harm to other
+// languages.
 func stemmed(w string) string {
 	const least = 4
 	for _, end := range []string{"ing", "ies", "ed", "es", "s"} {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Checks is the set of what a command checks or completes.
+// Checks is the set of checks that a command runs, including commits and pushes.
 type Checks uint8
 
-// The checks. A failed one is a blocker until a command with the same check passes.
+// The checks. A failed check is a blocker until a command with the same check passes.
 const (
 	tests Checks = 1 << iota
 	builds
@@ -20,7 +20,7 @@ const (
 // Tests returns the tests of the set.
 func (c Checks) Tests() Checks { return c & tests }
 
-// GitChecks returns the checks that git commands make.
+// GitChecks returns the checks of git commands.
 func GitChecks() Checks { return commits | pushes }
 
 // Runs reports whether the line runs a program.
@@ -31,7 +31,7 @@ func (l Line) Runs(program string) bool {
 // Commits reports whether the set has a commit.
 func (c Checks) Commits() bool { return c&commits != 0 }
 
-// Checks returns what a command line checks.
+// Checks returns the checks of all commands of the line.
 func (l Line) Checks() Checks {
 	var all Checks
 	for _, c := range l.commands {
@@ -73,7 +73,7 @@ func (c command) checks() Checks {
 	return 0
 }
 
-// targets returns what the targets of a task runner check, by their names.
+// targets returns the checks of a task runner's targets, judged by their names.
 func (c command) targets() Checks {
 	var all Checks
 	for _, arg := range c.arguments() {
@@ -95,7 +95,8 @@ func (c command) targets() Checks {
 	return all
 }
 
-// DescribedChecks returns what a command checks by the agent's description of it.
+// DescribedChecks returns the checks of a command according to the agent's description of
+// it.
 func DescribedChecks(purpose string) Checks {
 	purpose = strings.ToLower(purpose)
 	if !strings.HasPrefix(purpose, "run ") {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Files returns the absolute paths of the files that a command line run in cwd
-// shows, as far as they can be seen in it: `cat f`, `sed -n 1,9p f`, `rg word f`.
+// Files returns the absolute paths of the files that a command line run in cwd shows, as
+// far as they can be derived from it: `cat f`, `sed -n 1,9p f`, `rg word f`.
 func (l Line) Files(cwd string) []string {
 	var paths []string
 	for _, c := range l.commands {
@@ -50,8 +50,8 @@ func looksLikeFile(arg string) bool {
 	return strings.Trim(ext[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// ResolvePath returns a path relative to dir as an absolute one, empty if that needs a
-// shell.
+// ResolvePath returns the absolute form of a path relative to dir, or "" if that needs a
+// shell or dir is not absolute.
 func ResolvePath(path, dir string) string {
 	switch {
 	case path == "", strings.ContainsAny(path, "$~"):

@@ -4,23 +4,23 @@ import "strings"
 
 // Git is a git command of a line.
 type Git struct {
-	// Command is add, commit, push and so on; Arguments are what follows, without flags
-	// but for those that mean all files.
+	// Command is add, commit, push and so on. Arguments are its arguments without flags,
+	// except those for all files.
 	Command   string   `json:"command"`
 	Arguments []string `json:"arguments,omitempty"`
-	// Of a commit: Subject is the first line of its message, All that it takes all tracked
-	// files, Amends that it replaces the last one.
+	// For a commit: Subject is the first line of its message, All is set if it includes all
+	// tracked files, Amends if it replaces the last commit.
 	Subject string `json:"subject,omitempty"`
 	All     bool   `json:"all,omitempty"`
 	Amends  bool   `json:"amends,omitempty"`
-	// Masked is set if the line may succeed though this command failed.
+	// Masked is set if the line may succeed even if this command fails.
 	Masked bool `json:"masked,omitempty"`
-	// Dir is the folder in which it runs, empty if that can't be known without a shell.
+	// Dir is the folder in which it runs, empty if determining it needs a shell.
 	Dir string `json:"-"`
 }
 
-// GitCommands returns the git commands that change the index, the history or a remote, of
-// the line run in cwd.
+// GitCommands returns the git commands of the line, run in cwd, that change the index, the
+// worktree, the history or a remote.
 func (l Line) GitCommands(cwd string) []Git {
 	const most, mostArguments = 8, 40
 	var all []Git
@@ -61,7 +61,7 @@ func (l Line) GitCommands(cwd string) []Git {
 	return all
 }
 
-// commit reads the arguments of git commit.
+// commit parses the arguments of git commit.
 func (g *Git) commit(words []string) {
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -98,13 +98,13 @@ func (g *Git) subject(message string) {
 	g.Subject, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
 }
 
-// What Pull returns for a pull request whose number is not in the line.
+// The results of Pull for a pull request whose number is not in the line.
 const (
-	NewPull  = "new"  // the line creates one
-	ThisPull = "this" // that of the branch
+	NewPull  = "new"  // the line creates it
+	ThisPull = "this" // the pull request of the branch
 )
 
-// Pull returns the number of the pull request that the line works on by gh, NewPull or
+// Pull returns the number of the pull request that the line works on with gh, or NewPull or
 // ThisPull; empty if there is none.
 func (l Line) Pull() string {
 	for _, c := range l.commands {

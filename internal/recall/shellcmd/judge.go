@@ -8,16 +8,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Judge is how the success of a command whose result is no error is determined.
+// Judge is the way to determine the success of a command whose result is not an error.
 type Judge uint8
 
-// The ways to determine it.
+// The ways to judge.
 const (
-	ByStatus     Judge = iota // by its exit status, which is success
+	ByStatus     Judge = iota // by its exit status, which means success
 	byOutput                  // by the end of its output
-	byFewOutput               // by its output, of which parts are left out
+	byFewOutput               // by its output, which is incomplete
 	Never                     // not at all
-	byPartOutput              // by its output, which may be that of one of several checks
+	byPartOutput              // by its output, which may be from one of several checks
 )
 
 // Judge returns how the success of the line is judged.
@@ -40,8 +40,8 @@ func (l Line) Judge() Judge {
 	return byOutput
 }
 
-// Outcome returns how a command ended that gave no error, by the end of what it
-// printed where its status does not decide.
+// Outcome returns the outcome of a command whose result is not an error, judged by the end
+// of its output if its status does not decide.
 func (by Judge) Outcome(output string) recall.Outcome {
 	switch by {
 	case ByStatus:
@@ -55,7 +55,7 @@ func (by Judge) Outcome(output string) recall.Outcome {
 		output = output[len(output)-most:]
 	}
 	outcome := recall.Unknown
-	// The last count of failures decides, before lines that only failures print.
+	// The last count of failures takes precedence over lines that only failures print.
 	for text := range strings.SplitSeq(output, "\n") {
 		text = strings.TrimSpace(text)
 		failures, counts := countOf(text)
@@ -67,7 +67,7 @@ func (by Judge) Outcome(output string) recall.Outcome {
 		case outcome == recall.Failed:
 		case contains(text, "found no issues", "no issues found", "All checks passed"):
 			outcome = recall.Passed
-		case by == byFewOutput: // a success may not be that of everything that ran
+		case by == byFewOutput: // a success may not be that of all checks that ran
 		case strings.HasPrefix(text, "ok  \t"), strings.HasPrefix(text, "ok \t"), text == "PASS",
 			strings.HasPrefix(text, "test result: ok"), strings.Contains(text, "BUILD SUCCESS"), strings.Contains(text, " passed"):
 			outcome = recall.Passed
@@ -119,8 +119,8 @@ func IsFailure(text string) bool {
 	return counts && failures > 0
 }
 
-// countOf returns the largest number of failures that a line counts, as "3 failed" or
-// "Failed: 3"; false if it counts none.
+// countOf returns the largest count of failures in a line, such as "3 failed" or "Failed:
+// 3"; ok is false if there is no count.
 func countOf(text string) (failures int, ok bool) {
 	const longest, digits = 200, 6
 	if len(text) > longest {

@@ -1,6 +1,6 @@
-// Package shellcmd parses shell command lines without running them: which checks
-// (tests, builds, lints, commits) they run, which files they show, and whether their
-// output is that of a failure.
+// Package shellcmd analyzes shell command lines without running them. It determines the
+// checks (tests, builds, lints, commits) that they run, the files that they show, and
+// whether their output reports a failure.
 package shellcmd
 
 import (
@@ -12,24 +12,24 @@ import (
 
 // Line is a parsed shell command line.
 type Line struct {
-	// commands are the simple ones in it, each as words without quotes.
+	// commands are its simple commands, each as words without quotes.
 	commands []command
-	// masked is set if it may succeed though a command in it failed: a pipe,
-	// a semicolon, an alternative, something in the background.
+	// masked is set if the line may succeed even if one of its commands fails: in a pipe,
+	// before a semicolon, in an alternative or in the background.
 	masked bool
-	// cuts is set if the beginning of its output is cut, or the output filtered.
+	// cuts is set if the beginning of its output is cut or the output is filtered.
 	cuts bool
 }
 
 // command is one program with its arguments.
 type command struct {
 	words []string
-	// piped is set if it reads the output of the one before.
+	// piped is set if it reads the output of the previous command.
 	piped bool
 }
 
-// Split parses a command line. It handles quotes, escapes, substitutions, redirections
-// and operators between commands; all else are words. It stops at a here-document.
+// Split parses a command line. It handles quotes, escapes, substitutions, redirections and
+// operators between commands; everything else is a word. It stops at a here-document.
 func Split(text string) Line {
 	const longest = 16 << 10
 	p := parser{text: plain.Head(text, longest)}
@@ -52,8 +52,8 @@ type parser struct {
 	at   int
 	line Line
 	word strings.Builder
-	// begun is set if there is a word, even an empty one; dropped if it is the target of
-	// a redirection.
+	// begun is set if a word has begun, even an empty one, dropped if it is the target of a
+	// redirection.
 	begun, dropped, done bool
 	words                []string
 	piped                bool
@@ -70,7 +70,7 @@ func (p *parser) step() {
 	case c == '\'', c == '"', c == '`':
 		p.quoted(c)
 	case c == '$' && strings.HasPrefix(p.text[p.at:], "$("):
-		// with those nested in it
+		// including nested ones
 		begin, depth := p.at, 0
 		for p.at < len(p.text) {
 			switch p.text[p.at] {
@@ -173,7 +173,7 @@ func (p *parser) endWord() {
 	p.begun = false
 }
 
-// endCommand ends a command; piped is whether the next one reads its output.
+// endCommand ends a command; piped is set if the next one reads its output.
 func (p *parser) endCommand(piped bool) {
 	p.endWord()
 	p.dropped = false
@@ -183,7 +183,7 @@ func (p *parser) endCommand(piped bool) {
 	p.words, p.piped = nil, piped
 }
 
-// bare returns the command without leading assignments and programs that run another.
+// bare returns the command without leading assignments and runners such as sudo.
 func (c command) bare() command {
 	for len(c.words) > 0 {
 		word := c.words[0]
@@ -258,7 +258,7 @@ func (c command) arguments() []string {
 	return args
 }
 
-// argument returns the n-th of them, empty if there are fewer.
+// argument returns the n-th of the arguments from 0, or "" if there are fewer.
 func (c command) argument(n int) string {
 	if args := c.arguments(); n < len(args) {
 		return args[n]

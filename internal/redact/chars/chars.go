@@ -1,10 +1,9 @@
-// Package chars has classes of bytes, and measures of texts made of them.
+// Package chars defines classes of bytes and functions on texts based on them.
 package chars
 
 import "math"
 
-// RunEnd returns the end of the run of bytes of the class at i, which counts as most bytes at
-// most.
+// RunEnd returns the end of the run of bytes of the class at i, limited to most bytes.
 func RunEnd(text []byte, i, most int, in func(byte) bool) int {
 	end := min(len(text), i+most)
 	for i < end && in(text[i]) {
@@ -13,7 +12,7 @@ func RunEnd(text []byte, i, most int, in func(byte) bool) int {
 	return i
 }
 
-// The classes, of ASCII alone.
+// The classes contain only ASCII.
 
 // IsDigit reports whether b is a decimal digit.
 func IsDigit(b byte) bool { return '0' <= b && b <= '9' }
@@ -33,13 +32,13 @@ func IsAlnum(b byte) bool { return IsAlpha(b) || IsDigit(b) }
 // IsHex reports whether b is a hexadecimal digit.
 func IsHex(b byte) bool { return IsDigit(b) || 'a' <= Lower(b) && Lower(b) <= 'f' }
 
-// IsSpace reports whether b is a space, a tab or part of the end of a line.
+// IsSpace reports whether b is a space, a tab, a newline or a carriage return.
 func IsSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }
 
 // IsQuote reports whether b is a quote.
 func IsQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
 
-// IsBase64 reports whether b is a digit of base64, in one of its alphabets.
+// IsBase64 reports whether b is a base64 digit in one of the alphabets.
 func IsBase64(b byte) bool {
 	return IsAlnum(b) || b == '+' || b == '/' || b == '-' || b == '_'
 }
@@ -54,7 +53,8 @@ func IsPrintable(s []byte) bool {
 	return true
 }
 
-// IsPrintableByte reports whether b is printable ASCII, or a control character of white space.
+// IsPrintableByte reports whether b is an ASCII character between backspace and DEL,
+// exclusive.
 func IsPrintableByte(b byte) bool { return 8 < b && b < 0x7f }
 
 // IsWord reports whether b is a letter, a digit or an underscore.
@@ -62,7 +62,7 @@ func IsWord(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
 }
 
-// HasFold reports whether text begins with lit, which is in lower case.
+// HasFold reports whether text begins with lit, ignoring case. lit must be lower case.
 func HasFold(text []byte, lit string) bool {
 	if len(text) < len(lit) {
 		return false
@@ -75,7 +75,7 @@ func HasFold(text []byte, lit string) bool {
 	return true
 }
 
-// Lower returns a letter in lower case, and any other byte as it is.
+// Lower returns the lower case of a letter, and any other byte unchanged.
 func Lower(b byte) byte {
 	if 'A' <= b && b <= 'Z' {
 		return b + 'a' - 'A'
@@ -83,12 +83,14 @@ func Lower(b byte) byte {
 	return b
 }
 
-// HasFoldSuffix reports whether s ends with suffix, which is in lower case.
+// HasFoldSuffix reports whether s ends with suffix, ignoring case. suffix must be lower
+// case.
 func HasFoldSuffix(s []byte, suffix string) bool {
 	return len(s) >= len(suffix) && HasFold(s[len(s)-len(suffix):], suffix)
 }
 
-// Entropy is Shannon's, in bits for each byte, over runes, as gitleaks has it.
+// Entropy returns the Shannon entropy of data's runes in bits per byte, as computed by
+// gitleaks.
 func Entropy(data []byte) float64 {
 	var counts [128]int
 	var others map[rune]int

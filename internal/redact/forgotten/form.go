@@ -1,5 +1,5 @@
-// Package forgotten finds and masks texts, and lines of files, that a user wants gone.
-// It has them as salted hashes, so that the list of what to mask doesn't contain it.
+// Package forgotten finds and masks texts, and lines of files, that a user wants removed.
+// It stores them as salted hashes, so that the list of texts to mask doesn't contain them.
 package forgotten
 
 import (
@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// Text is one written form of a text that a user wants gone. The text is
-// not in it: only its length and hashes that are salted.
+// Text identifies one written form of a text that a user wants removed. It does not contain
+// the text, only its length and salted hashes.
 type Text struct {
 	Length int `json:"length"`
 	// Rolling finds candidates, Hash decides.
 	Rolling uint32 `json:"rolling"`
 	Hash    []byte `json:"hash"`
-	// Base64 reports that the form is a part of base64: its mask has its length,
-	// and the characters beside it may hold some bits of it.
+	// Base64 is set if the form is part of a base64 text: its mask has the same length, and
+	// the adjacent characters may encode some of its bits.
 	Base64 bool `json:"base64,omitempty"`
 }
 
-// MarkText returns the forms in which a text may be written: as it is, escaped for
-// JSON once and twice, percent-encoded, and in base64 in each position.
+// MarkText returns the forms in which a text may be written: unchanged, escaped for JSON
+// once and twice, percent-encoded, and in base64 at each position.
 func MarkText(salt []byte, text string) []Text {
 	marks, _ := markForms(salt, text)
 	return marks
@@ -69,13 +69,13 @@ func escapeJSON(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
-// EscapeHTML returns the inside of a JSON string, with <, > and & escaped as for HTML.
+// EscapeHTML returns s escaped for a JSON string, with <, > and & escaped, too.
 func EscapeHTML(s string) string {
 	data, _ := json.Marshal(s) // a string can be encoded
 	return string(data[1 : len(data)-1])
 }
 
-// escapeASCII writes what isn't ASCII as \uXXXX.
+// escapeASCII escapes a string for JSON with non-ASCII characters as \uXXXX.
 func escapeASCII(s string) string {
 	var b strings.Builder
 	for _, r := range escapeJSON(s) {
@@ -92,7 +92,7 @@ func escapeASCII(s string) string {
 	return b.String()
 }
 
-// percent encodes every byte but letters and digits.
+// percent percent-encodes every byte except letters and digits.
 func percent(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -105,7 +105,7 @@ func percent(s string) string {
 	return b.String()
 }
 
-// lowerHex writes the digits of percent-encoding in lower case.
+// lowerHex converts the digits of percent-encoding to lower case.
 func lowerHex(s string) string {
 	out := []byte(s)
 	for i := 0; i+2 < len(out); i++ {
@@ -116,8 +116,8 @@ func lowerHex(s string) string {
 	return string(out)
 }
 
-// Base64Core is the part of the base64 of a content that depends on the text
-// alone, where the text has so many bytes modulo 3 before it.
+// Base64Core returns the part of the base64 of a content that depends only on text, where
+// before is the number of bytes before text modulo 3.
 func Base64Core(text string, before int) string {
 	encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), text...))
 	from := (before*8 + 5) / 6
@@ -128,5 +128,5 @@ func Base64Core(text string, before int) string {
 	return encoded[from:to]
 }
 
-// URLBase64 writes base64 in the alphabet of URLs.
+// URLBase64 converts base64 to the URL alphabet.
 func URLBase64(s string) string { return strings.NewReplacer("+", "-", "/", "_").Replace(s) }

@@ -11,26 +11,25 @@ import (
 )
 
 const (
-	// minLine is the number of characters, white space not counted, below
-	// which a line of a forgotten file isn't searched for by itself.
+	// minLine is the minimum number of characters, not counting white space, of a line of a
+	// forgotten file that is searched for on its own.
 	minLine = 12
-	// distinctInLine is how many different characters such a line has at least.
+	// distinctInLine is the minimum number of different characters in such a line.
 	distinctInLine = 5
 	// LineMarkLen is the length of the mark of a line in bytes: 4 of a polynomial hash,
 	// 8 of an HMAC-SHA-256 with the salt.
 	LineMarkLen = 12
 )
 
-// Lines finds lines of forgotten files, which it need not know: it has salted
-// hashes. White space, escapes, and the numbers and marks before a line that cat -n,
-// grep and diff print don't count.
+// Lines finds lines of forgotten files by salted hashes, without knowing the files. It
+// ignores white space, escapes, and the numbers and marks that cat -n, grep and diff print
+// before a line.
 type Lines struct {
 	f     *Masker
-	marks map[uint32][]byte // by the first 4 bytes, the others
+	marks map[uint32][]byte // from the first 4 bytes to the others
 }
 
-// NewLines returns one for lines that were marked with the same salt; nil if
-// there are none.
+// NewLines returns a Lines for marks made with the same salt, nil if there are none.
 func NewLines(salt, marks []byte) *Lines {
 	if len(marks) < LineMarkLen {
 		return nil
@@ -43,15 +42,15 @@ func NewLines(salt, marks []byte) *Lines {
 	return l
 }
 
-// MarkLine returns the mark of a line as LineKeys returns it.
+// MarkLine returns the mark of a line given by its key from LineKeys.
 func MarkLine(salt []byte, key string) []byte {
 	f := New(salt, nil)
 	mark := binary.LittleEndian.AppendUint32(nil, f.fold(f.roll([]byte(key))))
 	return append(mark, f.sum([]byte(key))[:LineMarkLen-4]...)
 }
 
-// LineKeys returns what of the lines of a file counts when they are searched for. Short
-// and monotonous lines are left out.
+// LineKeys calls add with the key of each line of a file: the part of the line that is
+// compared. It skips lines that are short or have few different characters.
 func LineKeys(data []byte, add func(key string)) {
 	var buf []byte
 	eachLine(data, 0, len(data), func(from, to int) {
@@ -77,8 +76,8 @@ func isTelling(key []byte) bool {
 	return n >= distinctInLine
 }
 
-// Spans appends where lines are in data[from:to]: text, or the inside of a JSON string.
-// Within a line it finds those that are words, or are quoted.
+// Spans appends the spans of lines found in data[from:to], which is text or the inside of a
+// JSON string. It also finds a line that is a word or a quoted part of another line.
 func (l *Lines) Spans(data []byte, from, to int, spans []Span) []Span {
 	var key []byte
 	found := func(from, to int) bool {
@@ -120,8 +119,8 @@ func (l *Lines) Spans(data []byte, from, to int, spans []Span) []Span {
 	return spans
 }
 
-// eachPiece finds the pieces of data[from:to] between separators that are long enough to
-// be searched for.
+// eachPiece calls visit for the pieces of data[from:to] between separators that are long
+// enough to be searched for.
 func eachPiece(data []byte, from, to int, separates func(byte) bool, visit func(from, to int)) {
 	begin := from
 	for i := from; i <= to; i++ {
@@ -149,8 +148,8 @@ func (l *Lines) has(key []byte) bool {
 	return false
 }
 
-// eachLine finds the lines of data[from:to], between ends of lines or escapes
-// of these, without the white space around them.
+// eachLine calls visit for the lines of data[from:to], separated by line ends or escaped
+// line ends, without surrounding white space.
 func eachLine(data []byte, from, to int, visit func(from, to int)) {
 	emit := func(from, to int) {
 		for from < to && isBlank(data[from]) {
@@ -186,8 +185,8 @@ func eachLine(data []byte, from, to int, visit func(from, to int)) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// lineBegins returns where the text of a line may begin: at its first character, and
-// behind a number or mark that a program printed before it.
+// lineBegins returns the positions where the text of a line may begin: at its first
+// character, and after a number or mark that a program printed before it.
 func lineBegins(data []byte, from, to int) []int {
 	begins := []int{from}
 	at := from
@@ -211,8 +210,7 @@ func lineBegins(data []byte, from, to int) []int {
 	return append(begins, skipBlank(data, at, to))
 }
 
-// skipBlank returns the first place from at on that has no white space, nor an escape
-// of it.
+// skipBlank returns the first position from at on without white space or an escaped tab.
 func skipBlank(data []byte, at, to int) int {
 	for at < to {
 		if isBlank(data[at]) {
@@ -231,8 +229,8 @@ func skipBlank(data []byte, at, to int) int {
 	return at
 }
 
-// lineKey appends a line without white space, backslashes and escapes: it is the same
-// however often the line was escaped for JSON.
+// lineKey appends a line without white space, backslashes and escapes. The result does not
+// depend on how often the line was escaped for JSON.
 func lineKey(key, line []byte) []byte {
 	for i := 0; i < len(line); i++ {
 		c := line[i]
@@ -270,8 +268,8 @@ func lineKey(key, line []byte) []byte {
 	return key
 }
 
-// MaskSpans replaces parts of data, which are in order and apart from one another:
-// by REDACTED, or in place by as many bytes of that word, repeated.
+// MaskSpans replaces spans of data, which must be ordered and disjoint, by REDACTED, or, if
+// inPlace is set, by the same number of bytes of that word, repeated.
 func MaskSpans(data []byte, spans []Span, inPlace bool) []byte {
 	if len(spans) == 0 {
 		return data
@@ -284,10 +282,10 @@ func MaskSpans(data []byte, spans []Span, inPlace bool) []byte {
 	})
 }
 
-// IsMask reports whether a text is what MaskSpans puts in the place of one.
+// IsMask reports whether a text is an in-place mask of MaskSpans.
 func IsMask(text []byte) bool { return string(text) == maskOf(len(text)) }
 
-// hex4 reads four hexadecimal digits.
+// hex4 parses four hexadecimal digits.
 func hex4(src []byte) (c rune, ok bool) {
 	if len(src) < 4 {
 		return 0, false

@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// Masker finds and masks forgotten texts, which it need not know.
+// Masker finds and masks forgotten texts by salted hashes, without knowing the texts.
 type Masker struct {
 	salt   []byte
 	base   uint64
 	groups []group
-	known  [][]byte // the forms, of a text that is known
+	known  [][]byte // the forms of a known text, see Of
 }
 
-// group is the forms of one length.
+// group holds the forms of one length.
 type group struct {
 	length  int
-	power   uint64 // of the base, for the byte that leaves the window
+	power   uint64 // power of the base for the byte that leaves the window
 	rolling []uint32
 	marks   []Text
 }
 
-// New returns one for the texts, which were marked with the same salt.
+// New returns a Masker for texts marked with the same salt.
 func New(salt []byte, texts []Text) *Masker {
 	key := sha256.Sum256(append([]byte("rolling"), salt...))
 	f := &Masker{salt: salt, base: binary.LittleEndian.Uint64(key[:]) | 1}
@@ -48,7 +48,7 @@ func New(salt []byte, texts []Text) *Masker {
 	return f
 }
 
-// Of is a Masker of one text that is known, which finds it faster.
+// Of returns a Masker for one known text. Its Has is faster.
 func Of(salt []byte, text string) *Masker {
 	marks, forms := markForms(salt, text)
 	f := New(salt, marks)
@@ -56,7 +56,7 @@ func Of(salt []byte, text string) *Masker {
 	return f
 }
 
-// Has reports whether a text is in data.
+// Has reports whether data contains one of the texts.
 func (f *Masker) Has(data []byte) bool {
 	if f.known == nil {
 		return len(f.Spans(data)) > 0
@@ -64,10 +64,10 @@ func (f *Masker) Has(data []byte) bool {
 	return slices.ContainsFunc(f.known, func(form []byte) bool { return bytes.Contains(data, form) })
 }
 
-// Passes is the number of times that Mask reads its data.
+// Passes returns the number of times that Mask reads its data.
 func (f *Masker) Passes() int { return len(f.groups) }
 
-// Longest is the length of the longest form of the texts.
+// Longest returns the length of the longest form of the texts, at least 1.
 func (f *Masker) Longest() int {
 	longest := 1
 	for _, g := range f.groups {
@@ -91,13 +91,13 @@ func (f *Masker) sum(text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Span is where a form of a text is.
+// Span is the position of a form of a text.
 type Span struct {
 	From, To int
 	base64   bool
 }
 
-// Spans returns where the texts are, in order and apart from one another.
+// Spans returns the positions of the texts, ordered and disjoint.
 func (f *Masker) Spans(data []byte) []Span {
 	var spans []Span
 	for _, g := range f.groups {
@@ -136,7 +136,8 @@ func (f *Masker) Spans(data []byte) []Span {
 	return joined
 }
 
-// widen takes in the characters beside a part of base64 that hold bits of it too.
+// widen extends the span of a base64 part by the adjacent characters, which encode bits of
+// it, too.
 func widen(data []byte, s Span) Span {
 	is := func(i int) bool {
 		return i >= 0 && i < len(data) && (data[i] == '+' || data[i] == '/' || data[i] == '-' || data[i] == '_' ||
@@ -151,11 +152,11 @@ func widen(data []byte, s Span) Span {
 	return s
 }
 
-// mark takes the place of a text.
+// mark replaces a text.
 const mark = "REDACTED"
 
-// Mask replaces the texts in data by a mask; JSON, whole or in lines, stays valid.
-// Without any it returns data itself.
+// Mask replaces the texts in data by a mask; JSON, as a whole or in lines, stays valid. If
+// data has none of the texts, Mask returns data itself.
 func (f *Masker) Mask(data []byte) []byte {
 	return f.replace(data, func(length int, isBase64 bool) string {
 		if isBase64 {
@@ -165,8 +166,8 @@ func (f *Masker) Mask(data []byte) []byte {
 	})
 }
 
-// MaskInPlace is Mask whose result has the length of data, so that offsets into
-// it hold.
+// MaskInPlace is like Mask, but its result has the length of data, so that offsets into it
+// stay valid.
 func (f *Masker) MaskInPlace(data []byte) []byte {
 	return f.replace(data, func(length int, _ bool) string { return maskOf(length) })
 }
@@ -192,7 +193,7 @@ func (f *Masker) replace(data []byte, mask func(int, bool) string) []byte {
 		var here []Span
 		for len(spans) > 0 && spans[0].From < to {
 			s := spans[0]
-			if s.To > to { // the text has a line's end in it
+			if s.To > to { // the text contains a newline
 				to = len(data)
 				if i := bytes.IndexByte(data[s.To-1:], '\n'); i >= 0 {
 					to = s.To + i
@@ -227,13 +228,12 @@ func replaceSpans(data []byte, spans []Span, mask func(int, bool) string) []byte
 	return out.Bytes()
 }
 
-// maxSplice bounds the bytes that are read and copied to mask texts in JSON one by
-// one.
+// maxSplice limits the bytes copied while texts in JSON are masked one by one.
 const maxSplice = 256 << 20
 
-// replaceJSON masks what is found in JSON, which stays valid: a number becomes a
-// string, and of a value whose own punctuation is part of the text nothing stays.
-// Nothing stays either of one with too many such places.
+// replaceJSON masks spans of JSON so that it stays valid: a number becomes a string. If
+// that fails because a text includes punctuation of the JSON, or the spans are too many,
+// the result is an empty object.
 func replaceJSON(data []byte, spans []Span, mask func(int, bool) string) []byte {
 	if out := replaceSpans(data, spans, mask); json.Valid(out) {
 		return out
@@ -270,7 +270,7 @@ func replaceJSON(data []byte, spans []Span, mask func(int, bool) string) []byte 
 	return out
 }
 
-// splice is data with a part of it replaced; nil where there is no such part.
+// splice returns a copy of data with data[from:to] replaced, nil if that range is invalid.
 func splice(data []byte, from, to int, by string) []byte {
 	if from < 0 || to > len(data) {
 		return nil

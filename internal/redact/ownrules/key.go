@@ -6,8 +6,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// keyAfterHead finds the lines of a private key behind its first line, whether
-// or not its last line is there.
+// keyAfterHead finds the lines of a private key after its first line, with or without its
+// last line.
 func keyAfterHead(text []byte, at, end int) Span {
 	begin := max(0, at-64)
 	head := bytes.LastIndex(text[begin:at], []byte("-----"))
@@ -21,13 +21,13 @@ func keyAfterHead(text []byte, at, end int) Span {
 	return Span{begin + head, stop}
 }
 
-// keyLines returns the end of the lines of base64 from i on. They may be
-// numbered or quoted, and their breaks may be escaped.
+// keyLines returns the end of the base64 lines from i on. They may be numbered or quoted,
+// and their line breaks may be escaped.
 func keyLines(text []byte, i int) int {
 	end := i
 	for i < len(text) {
 		line := skip(text, i, " \t\r\n\"'+>|")
-		line = skip(text, line, "0123456789") // of a line number
+		line = skip(text, line, "0123456789") // a line number
 		switch {
 		case bytes.HasPrefix(text[line:], []byte("→")):
 			line += len("→")
@@ -83,7 +83,7 @@ func keyBeforeTail(text []byte, at, end int) Span {
 			line--
 		}
 		if line > 0 && text[line-1] == '\\' && i-line > 1 && text[line] == 'n' {
-			line++ // of an escaped line break
+			line++ // the n of an escaped line break
 		}
 		if i-line < 16 && (n > 0 || i-line < 2) {
 			break
@@ -96,8 +96,7 @@ func keyBeforeTail(text []byte, at, end int) Span {
 	return Span{begin, at}
 }
 
-// beforeLineNumber returns where the number of the line that begins at i begins; i
-// if it has none.
+// beforeLineNumber returns the start of the line number before i, or i if there is none.
 func beforeLineNumber(text []byte, i int) int {
 	for _, mark := range []string{"→", "\t", ":"} {
 		if bytes.HasSuffix(text[:i], []byte(mark)) {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// Kind is what a name reveals about the value that belongs to it.
+// Kind classifies a name by the value that belongs to it.
 type Kind uint8
 
 // The kinds.
@@ -16,20 +16,20 @@ const (
 	KindNone     Kind = iota
 	KindPassword      // any value is a secret
 	KindSecret        // a secret or token
-	KindKey           // a key, of which many are no secrets
+	KindKey           // a key; many keys are not secrets
 	KindPin           // a number
 	KindHeader        // an Authorization header
 	KindCookie        // a Cookie or Set-Cookie header
 )
 
-// The lengths of a name and of a value that are looked at.
+// The maximum lengths of a name and of a value.
 const (
 	MaxName  = 64
 	maxValue = 1024
 )
 
-// nameWords splits a name into words, in lower case, at what is neither letter
-// nor digit and where an upper-case letter follows a lower-case one.
+// nameWords splits a name into lower-case words: at characters other than letters and
+// digits, and before an upper-case letter that follows a lower-case one or a digit.
 func nameWords(name []byte) [][]byte {
 	var words [][]byte
 	begin := 0
@@ -86,7 +86,7 @@ func Classify(name []byte) Kind {
 }
 
 var (
-	// nameTails are words behind the word that counts.
+	// nameTails are words that may follow the decisive word.
 	nameTails = []string{"value", "val", "str", "string", "text", "plain", "plaintext", "raw", "base", "base64", "b64"} //nolint:gochecknoglobals // read-only
 
 	passwordWords = []string{"password", "passwords", "passwd", "passwort", "pass", "pwd", "passphrase", "passcode", "pword", "psk", "pw"} //nolint:gochecknoglobals // read-only
@@ -109,7 +109,7 @@ func hasAnySuffix(s string, ends []string) bool {
 
 func isNameByte(b byte) bool { return chars.IsAlnum(b) || b == '_' || b == '-' || b == '.' }
 
-// Style is how a name and its value are joined.
+// Style is the way a name and its value are joined.
 type Style uint8
 
 // The styles.
@@ -119,16 +119,16 @@ const (
 	StyleSure                // NAME=value, --name value, name=value; in a connection string
 )
 
-// namedSecret finds the value that belongs to a name with the literal in it.
+// namedSecret finds the value of a name that contains the literal.
 func namedSecret(text []byte, at, end int) Span {
 	stop := end
 	for stop < len(text) && stop-end < MaxName && isNameByte(text[stop]) {
 		stop++
 	}
 	if !isNameByte(text[end-1]) {
-		stop = end - 1 // the literal has what comes after the name
+		stop = end - 1 // the literal includes the byte after the name
 	}
-	// Cheap tests come first: most places have no operator.
+	// Cheap tests come first: most positions have no operator.
 	op := afterQuote(text, stop)
 	gap := skip(text, op, " \t")
 	if gap < len(text) && text[gap] == ',' && op > stop {
@@ -189,7 +189,7 @@ func isQuotedCode(text []byte) bool {
 }
 
 // listedArgument finds the value of a flag in a list of quoted arguments: "--name",
-// "value". [begin, stop) is the flag, and i is behind the comma.
+// "value". [begin, stop) is the flag, and i follows the comma.
 func listedArgument(text []byte, begin, stop, i int) Span {
 	k := Classify(text[begin:stop])
 	if !bytes.HasPrefix(text[begin:stop], []byte("--")) || k != KindPassword && k != KindSecret {
@@ -203,7 +203,7 @@ func listedArgument(text []byte, begin, stop, i int) Span {
 	return valueAt(text, i, k, StyleQuoted)
 }
 
-// nameBegin returns where the name begins that has text[at] in it.
+// nameBegin returns the start of the name that contains text[at].
 func nameBegin(text []byte, at int) int {
 	begin := at
 	for begin > 0 && at-begin < MaxName && isNameByte(text[begin-1]) {
@@ -212,8 +212,8 @@ func nameBegin(text []byte, at int) int {
 	return begin
 }
 
-// afterQuote returns where what may be between a name and its operator ends: a
-// quote, which may be escaped, or the end of an index.
+// afterQuote returns the end of the bytes allowed between a name and its operator: a quote,
+// maybe escaped, or the end of an index.
 func afterQuote(text []byte, i int) int {
 	if i < len(text) && text[i] == '\\' {
 		i++
@@ -227,8 +227,8 @@ func afterQuote(text []byte, i int) int {
 	return i
 }
 
-// afterOperator returns where the operator that begins at gap ends; false if it
-// compares.
+// afterOperator returns the end of the operator that begins at gap, false if it is a
+// comparison.
 func afterOperator(text []byte, gap int) (int, bool) {
 	val := gap + 1
 	for val < len(text) && val < gap+3 && (text[val] == '=' || text[val] == '>' || text[val] == ':') {
@@ -240,8 +240,8 @@ func afterOperator(text []byte, gap int) (int, bool) {
 	return val, true
 }
 
-// inConnection reports whether an assignment is part of a connection string:
-// another one is before it or behind the value, as in "host=h password=p".
+// inConnection reports whether an assignment is part of a connection string: another
+// assignment precedes it or follows the value, as in "host=h password=p".
 func inConnection(text []byte, begin, val int) bool {
 	if val == 0 || text[val-1] != '=' {
 		return false
@@ -257,7 +257,7 @@ func inConnection(text []byte, begin, val int) bool {
 	return bytes.Contains(near, []byte(" host=")) || bytes.Contains(near, []byte(" dbname="))
 }
 
-// valueAt reads the value at i and decides about it.
+// valueAt returns the span of the value at i if it is a secret.
 func valueAt(text []byte, i int, k Kind, st Style) Span {
 	if i >= len(text) {
 		return Span{}
@@ -289,7 +289,8 @@ func valueAt(text []byte, i int, k Kind, st Style) Span {
 	return Span{begin, end}
 }
 
-// quotedEnd finds the quote that ends a value on the same line, -1 if none does.
+// quotedEnd returns the index of the quote that ends a value on the same line, -1 if there
+// is none.
 func quotedEnd(text []byte, i int, quote byte, escaped bool) int {
 	end := min(len(text), i+maxValue)
 	for ; i < end; i++ {
@@ -307,7 +308,7 @@ func quotedEnd(text []byte, i int, quote byte, escaped bool) int {
 	return -1
 }
 
-// bareEnd finds the end of a value without quotes.
+// bareEnd returns the end of a value without quotes.
 func bareEnd(text []byte, i int, st Style) int {
 	end := chars.RunEnd(text, i, maxValue, isValueByte)
 	for end > i && st != StyleSure && strings.IndexByte(")]}", text[end-1]) >= 0 {
@@ -324,8 +325,8 @@ func bareEnd(text []byte, i int, st Style) int {
 	return end
 }
 
-// standsAlone reports whether a value without quotes is all that follows on its
-// line, but for a comment, and not a part of code.
+// standsAlone reports whether only a comment, a quote or another parameter follows an
+// unquoted value on its line, or the value is random, and it is not code.
 func standsAlone(text []byte, begin, end int) bool {
 	value := text[begin:end]
 	if looksLikeCode(value) {
@@ -341,12 +342,11 @@ func standsAlone(text []byte, begin, end int) bool {
 	if strings.IndexByte(",;)]}", text[i]) >= 0 && isIdentifier(value) {
 		return false
 	}
-	// Something follows: the value has to be no word or name by itself.
+	// Other text follows, so the value must be random.
 	return IsRandom(value, 12)
 }
 
-// isIdentifier reports whether v can be the name of a variable that is made of
-// words.
+// isIdentifier reports whether v can be the name of a variable composed of words.
 func isIdentifier(v []byte) bool {
 	if chars.IsDigit(v[0]) || bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !chars.IsWord(byte(c)) }) {
 		return false
@@ -360,8 +360,7 @@ func isIdentifier(v []byte) bool {
 	return len(v) < 12 || digits*4 < len(v) && len(v) < 32 && !isRandomCase(v)
 }
 
-// isRandomCase reports whether upper and lower case change more often than in
-// names.
+// isRandomCase reports whether the case changes more often than in names.
 func isRandomCase(v []byte) bool {
 	changes := 0
 	for i := 1; i < len(v); i++ {
@@ -372,7 +371,7 @@ func isRandomCase(v []byte) bool {
 	return changes*4 > len(v)
 }
 
-// netrcPassword finds the value behind "password " in a line of a netrc file.
+// netrcPassword finds the value after "password " in a line of a netrc file.
 func netrcPassword(text []byte, begin, stop int) Span {
 	name := string(text[begin:stop])
 	if name != "password" && name != "passwd" {

@@ -6,11 +6,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// maxPair is how far before a value its name may begin.
+// maxPair is the maximum distance from the start of a name to the word value.
 const maxPair = 160
 
-// namedValue finds the value in {"name": "NAME", "value": "..."} and in the same as
-// YAML, where both are part of a text. [at, end) is the word value and what ends it.
+// namedValue finds the value in {"name": "NAME", "value": "..."} and the same in YAML, if
+// they are part of a text. [at, end) is the word value and the quote or colon after it.
 func namedValue(text []byte, at, end int) Span {
 	if at == 0 || isNameByte(text[at-1]) {
 		return Span{}
@@ -23,7 +23,7 @@ func namedValue(text []byte, at, end int) Span {
 		begin++
 	}
 	begin = skip(text, begin, " \t")
-	// The value of the last member that is called name or key, if the object has one.
+	// The value of the last member called name or key, if the object has one.
 	near := text[max(0, at-maxPair):at]
 	last := -1
 	for _, member := range []string{"name:", "key:", `name"`, `key"`, "Name:", "Key:", `Name"`, `Key"`} {

@@ -1,5 +1,5 @@
-// Package ownrules finds secrets that gitleaks' rules don't: it tries rules at literals, by what
-// names, forms and surroundings reveal about a value.
+// Package ownrules finds secrets that gitleaks' rules don't. Its rules are tried at
+// literals and judge a value by its name, form and surroundings.
 package ownrules
 
 import (
@@ -16,16 +16,15 @@ const Mark = "REDACTED"
 // Span is a part of a text, in bytes.
 type Span struct{ Begin, End int }
 
-// Rule is a rule that gitleaks doesn't have. Its matcher is called for each
-// place of one of its literals; [at, end) is the literal. It returns the span of
-// the secret, or an empty span. It may read a bounded part of the text only, or
-// parts that are disjoint for different places.
+// Rule is a rule that gitleaks doesn't have. Match is called for each occurrence [at, end)
+// of one of its literals. It returns the span of the secret, or an empty span. It must read
+// only a bounded part of the text, or parts that are disjoint for different occurrences.
 type Rule struct {
 	ID    string
 	Match func(text []byte, at, end int) Span
 }
 
-// Rules are the rules by number.
+// Rules holds the rules by number.
 var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by the linker
 	RuleName:     {"named-secret", namedSecret},
 	RuleURL:      {"url-password", URLPassword},
@@ -45,7 +44,7 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	RuleWebhook:  {"webhook-url", webhookURL},
 	RuleMnemonic: {"mnemonic", mnemonic},
 	RuleValue:    {"named-value", namedValue},
-	// These are tried at runs of digits of base64, see baseParts.
+	// These are tried at runs of base64 digits, see redact.baseParts.
 	RuleRandomEnv: {"random-variable", RandomVariable},
 	RuleDiscord:   {"discord-bot-token", DiscordToken},
 }
@@ -74,7 +73,7 @@ const (
 	RuleDiscord
 )
 
-// Literal is a text, in lower case, at which a rule is tried.
+// Literal is a lower-case text at which a rule is tried.
 type Literal struct {
 	Text string
 	Rule uint8
@@ -82,7 +81,7 @@ type Literal struct {
 
 // Literals are the texts at which the rules are tried.
 var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid out by the linker
-	// Parts of names: classify decides about the whole name.
+	// Parts of names: Classify decides on the whole name.
 	{"pass", RuleName},
 	{"pwd", RuleName},
 	{"secret", RuleName},
@@ -165,17 +164,17 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"hvb.", RuleToken},
 }
 
-// isTokenByte reports whether b can be in a token that needs no quotes.
+// isTokenByte reports whether b can be part of a token that needs no quotes.
 func isTokenByte(b byte) bool {
 	return chars.IsBase64(b) || b == '.' || b == '~' || b == '='
 }
 
-// isValueByte reports whether b can be in a value without quotes.
+// isValueByte reports whether b can be part of an unquoted value.
 func isValueByte(b byte) bool {
 	return b > ' ' && !chars.IsQuote(b) && b != '\\' && b != '<' && b != '>'
 }
 
-// skip returns the first place from i on that is not one of the bytes.
+// skip returns the first index from i on of a byte that is not in bytesOf.
 func skip(text []byte, i int, bytesOf string) int {
 	for i < len(text) && bytes.IndexByte([]byte(bytesOf), text[i]) >= 0 {
 		i++
@@ -183,7 +182,7 @@ func skip(text []byte, i int, bytesOf string) int {
 	return i
 }
 
-// IsTrivial reports whether a secret is nothing but marks.
+// IsTrivial reports whether a secret has no letters and digits besides marks.
 func IsTrivial(secret string) bool {
 	return !strings.ContainsFunc(strings.ReplaceAll(secret, Mark, ""), func(c rune) bool {
 		return unicode.IsLetter(c) || unicode.IsDigit(c)

@@ -9,11 +9,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// maxAuthority bounds what is read of a URL to find a password in it.
+// maxAuthority limits the bytes of a URL that are searched for a password.
 const maxAuthority = 512
 
-// URLPassword finds the password in scheme://user:password@host, and a token
-// in place of the user.
+// URLPassword finds the password in scheme://user:password@host, or a token in
+// scheme://token@host.
 func URLPassword(text []byte, at, end int) Span {
 	if at == 0 || !chars.IsAlnum(text[at-1]) {
 		return Span{}
@@ -27,7 +27,7 @@ func URLPassword(text []byte, at, end int) Span {
 		"sqlserver", "clickhouse",
 	}
 	if user < 0 && slices.ContainsFunc(database, func(s string) bool { return chars.HasFoldSuffix(text[:at], s) }) {
-		// A password with a slash that should have been written %2F.
+		// A password with a slash that should have been encoded as %2F.
 		stop = chars.RunEnd(text, end, maxAuthority, isValueByte)
 		user = bytes.LastIndexByte(text[end:stop], '@')
 	}
@@ -62,8 +62,8 @@ func dsnPassword(text []byte, at, _ int) Span {
 	return Span{begin + colon + 1, at}
 }
 
-// afterColon returns the place of the value in `name: value`, `name=value`,
-// `"name": "value"` and `"name", "value"`, -1 if there is none.
+// afterColon returns the index of the value in `name: value`, `name=value`, `"name":
+// "value"` and `"name", "value"`, -1 if there is none.
 func afterColon(text []byte, i int) int {
 	from := i
 	i = skip(text, i, "\\\"'")
@@ -91,8 +91,8 @@ func authorization(text []byte, _, end int) Span {
 	return Credentials(text, i)
 }
 
-// Credentials finds the credentials of an Authorization header's value: what is
-// behind the scheme, or all if there is none.
+// Credentials finds the credentials in an Authorization header's value: the text after the
+// scheme, or all if there is no scheme.
 func Credentials(text []byte, i int) Span {
 	scheme := chars.RunEnd(text, i, 24, func(b byte) bool { return chars.IsAlnum(b) || b == '-' })
 	begin, sure := i, false
@@ -124,7 +124,7 @@ func isScheme(s []byte) bool {
 
 func isJWT(v []byte) bool { return bytes.HasPrefix(v, []byte("ey")) }
 
-// bearerToken finds a token behind the word Bearer.
+// bearerToken finds a token after the word Bearer.
 func bearerToken(text []byte, at, end int) Span {
 	if at > 0 && chars.IsWord(text[at-1]) {
 		return Span{}
@@ -137,7 +137,7 @@ func bearerToken(text []byte, at, end int) Span {
 	return Span{end, stop}
 }
 
-// basicAuth finds user:password in base64 behind the word Basic.
+// basicAuth finds user:password in base64 after the word Basic.
 func basicAuth(text []byte, at, end int) Span {
 	if at > 0 && chars.IsWord(text[at-1]) {
 		return Span{}
@@ -172,7 +172,7 @@ func cookie(text []byte, at, end int) Span {
 	return Span{i, i + len(value)}
 }
 
-// otpSecret finds the secret in a URL of an authenticator.
+// otpSecret finds the secret in an otpauth URL.
 func otpSecret(text []byte, _, end int) Span {
 	stop := chars.RunEnd(text, end, maxAuthority, isValueByte)
 	i := bytes.Index(text[end:stop], []byte("secret="))
@@ -187,7 +187,7 @@ func otpSecret(text []byte, _, end int) Span {
 	return Span{begin, last}
 }
 
-// maxCommand bounds what is read behind a program's name.
+// maxCommand limits the bytes read after a program's name.
 const maxCommand = 300
 
 // commandPassword finds the password on the command line of a program.
@@ -209,7 +209,7 @@ func commandPassword(text []byte, at, end int) Span {
 	switch word {
 	case "mysql", "mariadb":
 		apart = false
-		// mysqldump, mysqladmin, ...: not a path or a URL.
+		// This includes mysqldump, mysqladmin, ..., but not a path or a URL.
 		if i := bytes.IndexByte(line, ' '); i < 0 || bytes.ContainsAny(line[:i], "/:.\"'@=") {
 			return Span{}
 		}
@@ -323,7 +323,7 @@ func vendorToken(text []byte, at, end int) Span {
 	return Span{at, stop}
 }
 
-// fcmKey finds a server key of Firebase: AAAA, 7 bytes, a colon and 134 or more.
+// fcmKey finds a server key of Firebase: AAAA, 7 characters, a colon and at least 99 more.
 func fcmKey(text []byte, at, end int) Span {
 	if at > 0 && chars.IsWord(text[at-1]) || !bytes.HasPrefix(text[at:], []byte("AAAA")) {
 		return Span{}
@@ -352,7 +352,7 @@ func webhookURL(text []byte, _, end int) Span {
 	return Span{slash + 1, stop}
 }
 
-// mnemonic finds the words of a wallet.
+// mnemonic finds the recovery phrase of a wallet.
 func mnemonic(text []byte, _, end int) Span {
 	i := skip(text, end, "\\\"'`=: \t*_()12458words\n")
 	begin, words := i, 0
@@ -374,7 +374,7 @@ func mnemonic(text []byte, _, end int) Span {
 	return Span{begin, end}
 }
 
-// RandomVariable finds a random value behind NAME=.
+// RandomVariable finds a random value after NAME=.
 func RandomVariable(text []byte, at, end int) Span {
 	if at == 0 || !chars.IsUpper(text[at-1]) && !chars.IsDigit(text[at-1]) && text[at-1] != '_' {
 		return Span{}
@@ -414,8 +414,8 @@ func RandomVariable(text []byte, at, end int) Span {
 	return Span{i, stop}
 }
 
-// DiscordToken finds a bot's token: an id in base64, a time, and a signature,
-// joined by dots. [at, end) is the first dot.
+// DiscordToken finds a bot's token: an id in base64, a time and a signature, joined by
+// dots. [at, end) is the first dot.
 func DiscordToken(text []byte, at, end int) Span {
 	if end+34 > len(text) || text[end+6] != '.' || at < 24 {
 		return Span{}

@@ -8,10 +8,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
 
-// MinValue is the length of the shortest value that is replaced.
+// MinValue is the minimum length of a replaced value.
 const MinValue = 4
 
-// IsSecretValue reports whether the value of a name of that kind is a secret.
+// IsSecretValue reports whether the value of a name of kind k is a secret.
 func IsSecretValue(value []byte, k Kind, st Style) bool {
 	if len(value) < MinValue || IsPlaceholder(value) {
 		return false
@@ -61,7 +61,8 @@ func IsSecretValue(value []byte, k Kind, st Style) bool {
 // HasSpace reports whether a value has a space.
 func HasSpace(v []byte) bool { return bytes.IndexByte(v, ' ') >= 0 }
 
-// isProse reports whether v is words, with a mark at the end perhaps.
+// isProse reports whether v has at least two words, and two thirds of them consist of
+// letters, not counting punctuation.
 func isProse(v []byte) bool {
 	words := bytes.Fields(v)
 	if len(words) < 2 {
@@ -77,8 +78,8 @@ func isProse(v []byte) bool {
 	return plain*3 >= len(words)*2
 }
 
-// HasMixture reports whether v has a letter and something that is no letter and
-// not the usual separator of words.
+// HasMixture reports whether v has a letter and a digit or sign that does not usually
+// separate words. At least 8 bytes without letters qualify, too.
 func HasMixture(v []byte) bool {
 	letter, other := false, false
 	for _, b := range v {
@@ -92,9 +93,9 @@ func HasMixture(v []byte) bool {
 	return letter && other || !letter && other && len(v) >= 8
 }
 
-// IsWordy reports whether v is words and short numbers joined by separators:
-// each a number of at most four digits, or letters in a case that words and
-// names have, with at most three digits behind.
+// IsWordy reports whether v consists of words and short numbers joined by separators:
+// numbers of at most four digits, and letters in a case usual for words and names, followed
+// by at most a few digits.
 func IsWordy(v []byte) bool {
 	words := 0
 	for i := 0; i < len(v); i++ {
@@ -111,8 +112,8 @@ func IsWordy(v []byte) bool {
 	return words > 0
 }
 
-// IsWordOrNumber reports whether a run of letters and digits is a word, of few parts in mixed
-// case, or a short number.
+// IsWordOrNumber reports whether a run of letters and digits is a short number or a word,
+// in mixed case with few parts, optionally with a short number after it.
 func IsWordOrNumber(run []byte) bool {
 	letters := bytes.TrimRight(run, "0123456789")
 	if digits := len(run) - len(letters); digits > 4 || digits == 4 && len(letters) > 0 && len(letters) < 3 {
@@ -133,7 +134,7 @@ func IsWordOrNumber(run []byte) bool {
 	return humps == 1 || len(letters) >= 4*humps
 }
 
-// IsRandom reports whether v, of at least n bytes, looks as if made at random.
+// IsRandom reports whether v has at least n bytes and looks randomly generated.
 func IsRandom(v []byte, n int) bool {
 	if len(v) < n || HasSpace(v) || !HasMixture(v) || IsWordy(v) || IsPath(v) {
 		return false
@@ -153,7 +154,7 @@ func IsRandom(v []byte, n int) bool {
 	return chars.Entropy(v) >= 3
 }
 
-// IsPath reports whether v is a path of a file.
+// IsPath reports whether v is a file path.
 func IsPath(v []byte) bool {
 	for _, p := range []string{"/", "./", "../", "~/"} {
 		if rest, ok := bytes.CutPrefix(v, []byte(p)); ok {
@@ -171,7 +172,7 @@ func looksLikeCode(v []byte) bool {
 	if strings.IndexByte("$&*@[{(|!%", v[0]) >= 0 && !isRandomTail(v) {
 		return true
 	}
-	// a.b: members of something, where each begins with a letter.
+	// a.b: members, each beginning with a letter.
 	dots := bytes.Split(v, []byte("."))
 	if len(dots) < 2 {
 		return false
@@ -184,7 +185,7 @@ func looksLikeCode(v []byte) bool {
 	return true
 }
 
-// isRandomTail reports whether v is a value in spite of its first byte.
+// isRandomTail reports whether v is a value despite its first byte.
 func isRandomTail(v []byte) bool {
 	digit, other := false, false
 	for _, b := range v[1:] {
@@ -207,7 +208,7 @@ func looksLikeCall(v []byte) bool {
 	return len(name) == 0 && (chars.IsAlpha(v[0]) || v[0] == '_') && (v[i] != '{' || v[len(v)-1] == '}' || i == len(v)-1)
 }
 
-// IsPlaceholder reports whether v is there in place of a secret.
+// IsPlaceholder reports whether v is a placeholder for a secret.
 func IsPlaceholder(v []byte) bool {
 	v = bytes.Trim(v, " \t\"'`")
 	if len(v) == 0 || IsTrivial(string(v)) || len(bytes.Trim(v, string(v[:1]))) == 0 {
@@ -250,7 +251,7 @@ func IsPlaceholder(v []byte) bool {
 	})
 }
 
-// isReference reports whether v is a variable: $NAME, ${...}, $(...), $1.
+// isReference reports whether v is a reference to a variable: $NAME, ${...}, $(...), $1.
 func isReference(v []byte) bool {
 	if len(v) < 2 {
 		return true

@@ -1,8 +1,8 @@
-// Package browse shows a list on the whole screen, what is known of the chosen item
-// beside it, and what can be done with it below.
+// Package browse shows a full-screen list, with a preview of the selected item beside it
+// and the choices for it below.
 //
-// It doesn't depend on what the items are. Only this package, explore and their parent import the
-// terminal libraries.
+// It doesn't depend on the kind of the items. Only this package, explore and their parent
+// import the terminal libraries.
 package browse
 
 import (
@@ -14,52 +14,56 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Item is one thing to choose. Its texts may hold anything: they are escaped.
+// Item is an item of the list. Its texts may contain anything: they are escaped.
 type Item struct {
 	ID string
-	// Headings are above the item, the outermost first. One is shown where it differs
-	// from that of the item before.
+	// Headings are shown above the item, the outermost first. A heading is shown if it
+	// differs from that of the previous item.
 	Headings []string
 	Label    string
-	// Fold is the line behind which the items that have it are, at the end of the list;
-	// empty: the item is shown.
+	// Fold is the line at the end of the list under which all items with it are folded. If
+	// it is empty, the item is shown.
 	Fold string
-	// Words are what the filter searches besides the label and the headings.
+	// Words are searched by the filter in addition to the label and the headings.
 	Words []string
-	// Choices are what can be done with the item, the default first.
+	// Choices are the actions on the item, the default first.
 	Choices []Choice
 }
 
-// Choice is one thing to do with an item.
+// Choice is an action on an item.
 type Choice struct{ Label, Value string }
 
-// Page is what is shown, and where its contents come from. Functions are called one at a
-// time, beside the terminal: they may take long. Their context ends when nobody waits
-// for the result any more.
+// Page describes a page and the source of its contents. Its functions are called one at a
+// time in the background, so they may be slow. Their context ends when the result is not
+// needed any more.
 type Page struct {
 	Title string
 	Items []Item
-	// More returns all items, when the user has come to the last of Items; nil: there
-	// are no others.
+	// More returns all items. It is called when the user reaches the last of Items or
+	// filters; nil: there are no others.
 	More func(context.Context) ([]Item, error)
-	// Words are further words of an item, asked for when the user filters; nil: none.
+	// Words returns further words of an item. It is called when the user filters; nil:
+	// none.
 	Words func(ctx context.Context, id string) []string
-	// Preview is what is known of an item, in lines.
+	// Preview returns a description of an item, in lines.
 	Preview func(ctx context.Context, id string) string
-	// Confirm is a question before a choice counts. Without options there is none.
+	// Confirm returns a question to ask before a choice takes effect. If it has no options,
+	// nothing is asked.
 	Confirm func(ctx context.Context, id, choice string) ui.Question
 }
 
-// Result is what was chosen. Answer is that to the question, empty if there was none.
+// Result is the user's choice. Answer is the answer to the question, empty if there was
+// none.
 type Result struct{ ID, Choice, Answer string }
 
-// Run shows a page until something is chosen: [ui.ErrAborted] if nothing is.
+// Run shows a page until the user chooses something. It returns [ui.ErrAborted] if the user
+// leaves.
 func Run(ctx context.Context, s ui.Streams, page Page) (Result, error) {
 	m := newModel(ctx, page, painter{plain: s.Terminal.Plain})
 	m.width, m.height = s.Size()
 	ended, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
 	m.calls.stop()
-	m.calls.turn.Lock() // what runs in the background has ended
+	m.calls.turn.Lock() // wait for the background function to return
 	defer m.calls.turn.Unlock()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return Result{}, ui.ErrAborted

@@ -9,16 +9,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// calls are those of a page's functions, made beside the terminal, one at a time: run returns
-// the command that makes one, and its message has what the function returned.
+// calls runs the functions of a page in the background, one at a time: run returns the
+// command for a call, and the command's message has the result.
 type calls struct {
 	work    context.Context //nolint:containedctx // ends the work when the page is left
 	stop    context.CancelFunc
-	waiting context.CancelFunc // ends the preview that nobody waits for
+	waiting context.CancelFunc // ends an outdated preview
 	turn    sync.Mutex
 }
 
-// Messages of what was done beside the terminal.
+// The messages with results of calls.
 type (
 	cursorRested  struct{ id string }
 	previewLoaded struct{ id, text string }
@@ -36,7 +36,7 @@ type (
 	}
 )
 
-// run calls a function that may take long, and none once the page was left.
+// run returns a command that calls a slow function, unless the page was left.
 func (c *calls) run(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		c.turn.Lock()

@@ -2,14 +2,14 @@ package browse
 
 import "strings"
 
-// list is the items as rows, of which one is under the cursor.
+// list holds the items as rows, one of which is under the cursor.
 type list struct {
 	items  []Item
-	words  map[string]string // by item: more for the filter, in lower case
+	words  map[string]string // by item: further words for the filter, in lower case
 	filter string
-	open   map[string]bool // folds
+	open   map[string]bool // open folds
 	rows   []row
-	at     int // the row under the cursor, -1 without any
+	at     int // the row under the cursor, -1 if there is none
 }
 
 // row is a line of the list: a heading, an item, or a fold.
@@ -17,12 +17,12 @@ type row struct {
 	text  string
 	depth int
 	item  int    // -1: none
-	fold  string // of a fold
+	fold  string // the name of a fold
 }
 
 func (r row) selectable() bool { return r.item >= 0 || r.fold != "" }
 
-// set replaces the items, and stays at the one under the cursor.
+// set replaces the items, and keeps the cursor on its item.
 func (l *list) set(items []Item) {
 	id := l.id()
 	l.items = items
@@ -30,7 +30,7 @@ func (l *list) set(items []Item) {
 	l.goTo(func(r row) bool { return r.item >= 0 && l.items[r.item].ID == id })
 }
 
-// narrow shows the items that match a text, and stays where it is if that is one.
+// narrow shows the items that match a text, and keeps the cursor on its item if it matches.
 func (l *list) narrow(filter string) {
 	id := l.id()
 	l.filter = strings.ToLower(filter)
@@ -46,7 +46,7 @@ func (l *list) toggle() {
 	l.goTo(func(r row) bool { return r.fold == fold })
 }
 
-// goTo moves the cursor to a row, to the first item if there is none such.
+// goTo moves the cursor to the first wanted row, or to the first item if there is none.
 func (l *list) goTo(wanted func(row) bool) {
 	l.at = -1
 	for i, r := range l.rows {
@@ -59,7 +59,7 @@ func (l *list) goTo(wanted func(row) bool) {
 	}
 }
 
-// id is the item under the cursor, empty if there is none.
+// id returns the id of the item under the cursor, "" if there is none.
 func (l *list) id() string {
 	if l.at < 0 || l.at >= len(l.rows) || l.rows[l.at].item < 0 {
 		return ""
@@ -67,7 +67,7 @@ func (l *list) id() string {
 	return l.items[l.rows[l.at].item].ID
 }
 
-// choices are those of the item under the cursor.
+// choices returns the choices of the item under the cursor.
 func (l *list) choices() []Choice {
 	if l.id() == "" {
 		return nil
@@ -75,7 +75,7 @@ func (l *list) choices() []Choice {
 	return l.items[l.rows[l.at].item].Choices
 }
 
-// withoutWords are the items whose further words are not known.
+// withoutWords returns the ids of the items whose further words are unknown.
 func (l *list) withoutWords() []string {
 	var ids []string
 	for _, item := range l.items {
@@ -89,8 +89,7 @@ func (l *list) withoutWords() []string {
 // onFold reports whether a fold is under the cursor.
 func (l *list) onFold() bool { return l.at >= 0 && l.rows[l.at].fold != "" }
 
-// move moves the cursor by n items, and reports whether it was at the last of them
-// already, or is now.
+// move moves the cursor by n items, and reports whether it is at the last one then.
 func (l *list) move(n int) (atEnd bool) {
 	step := 1
 	if n < 0 {
@@ -110,7 +109,7 @@ func (l *list) move(n int) (atEnd bool) {
 	return true
 }
 
-// arrange makes the rows.
+// arrange builds the rows.
 func (l *list) arrange() {
 	l.rows = l.rows[:0]
 	var last []string
@@ -125,7 +124,7 @@ func (l *list) arrange() {
 			}
 			folded[item.Fold] = append(folded[item.Fold], i)
 		default:
-			// Of its headings those that differ from the last ones.
+			// Add the headings that differ from the last ones.
 			same := 0
 			for same < len(item.Headings) && same < len(last) && item.Headings[same] == last[same] {
 				same++
@@ -165,7 +164,7 @@ func (l *list) matches(item Item) bool {
 	return true
 }
 
-// count is the number of items that match.
+// count returns the number of matching items.
 func (l *list) count() int {
 	n := 0
 	for _, item := range l.items {

@@ -11,10 +11,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// previewDelay is how long the cursor rests on an item before its preview is made.
+// previewDelay is the time for which the cursor must rest on an item before its preview is
+// loaded.
 const previewDelay = 60 * time.Millisecond
 
-// mode is what keys go to.
+// mode is the part of the page that receives keys.
 type mode int
 
 const (
@@ -24,7 +25,7 @@ const (
 	inQuestion
 )
 
-// model is the page on the screen.
+// model is the state of the page on the screen.
 type model struct {
 	page          Page
 	paint         painter
@@ -32,14 +33,14 @@ type model struct {
 
 	mode     mode
 	list     list
-	whole    bool // all items are there
+	whole    bool // all items are loaded
 	loading  bool
 	previews map[string]string
 	scroll   int // of the preview, in lines
 	choices  []Choice
 	question ui.Question
-	asking   bool // the question is being made
-	chosen   int  // of choices, or of the question's options
+	asking   bool // the question is being loaded
+	chosen   int  // index in choices or in the question's options
 	result   *Result
 	failure  string
 
@@ -57,10 +58,10 @@ func newModel(ctx context.Context, page Page, paint painter) *model {
 	return m
 }
 
-// Init is part of tea's model.
+// Init implements tea.Model.
 func (m *model) Init() tea.Cmd { return m.schedulePreview() }
 
-// Update is part of tea's model.
+// Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -69,7 +70,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		if msg.id != m.list.id() {
 			return m, nil
 		}
-		m.calls.waiting() // the preview before ends
+		m.calls.waiting() // end the previous preview
 		ctx, cancel := context.WithCancel(m.calls.work)
 		m.calls.waiting = cancel
 		return m, m.calls.run(func() tea.Msg {
@@ -100,7 +101,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		return m, tea.Batch(m.schedulePreview(), m.loadWords(msg.left))
 	case questionLoaded:
 		if !m.asking || msg.id != m.list.id() {
-			return m, nil // it was left meanwhile
+			return m, nil // the choices were left meanwhile
 		}
 		m.asking = false
 		m.result = &Result{ID: msg.id, Choice: msg.choice}
@@ -114,7 +115,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 	return m, nil
 }
 
-// press does what a key is for.
+// press handles a key.
 func (m *model) press(key tea.KeyPressMsg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
 	if key.String() == "ctrl+c" {
 		return m, tea.Quit
@@ -127,7 +128,7 @@ func (m *model) press(key tea.KeyPressMsg) (tea.Model, tea.Cmd) { //nolint:iretu
 			return m, nil
 		}
 		m.asking = true
-		// Before a choice counts there may be a question; one without options is none.
+		// A question may have to be answered first; one without options is not asked.
 		id, choice := m.list.id(), m.choices[m.chosen].Value
 		if m.page.Confirm == nil {
 			return m, func() tea.Msg { return questionLoaded{id: id, choice: choice} }
@@ -214,7 +215,8 @@ func (m *model) pressInFilter(key tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(m.schedulePreview(), m.load())
 }
 
-// pressInOptions moves among so many options, or back to the list.
+// pressInOptions moves among a number of options, or back to the list. It reports whether
+// it handled the key.
 func (m *model) pressInOptions(key string, options int) bool {
 	switch key {
 	case "esc", "q", "left", "h":
@@ -240,7 +242,8 @@ func (m *model) move(n int) tea.Cmd {
 	return m.schedulePreview()
 }
 
-// schedulePreview has the preview of the item under the cursor made, once it rests there.
+// schedulePreview loads the preview of the item under the cursor once the cursor rests
+// there.
 func (m *model) schedulePreview() tea.Cmd {
 	id := m.list.id()
 	if _, known := m.previews[id]; known || id == "" {
@@ -263,14 +266,14 @@ func (m *model) load() tea.Cmd {
 	})
 }
 
-// loadWords finds further words of some of the items, and leaves the others for the next time,
-// if there is a filter to use them.
+// loadWords loads further words of the first of the items, if there is a filter; its
+// message has the others for the next call.
 func (m *model) loadWords(ids []string) tea.Cmd {
 	if m.page.Words == nil || len(ids) == 0 || m.mode != inFilter && m.list.filter == "" {
 		return nil
 	}
 	return m.calls.run(func() tea.Msg {
-		const atOnce = 20 // then what was found is shown
+		const atOnce = 20 // items, then the result is shown
 		words := map[string]string{}
 		n := min(len(ids), atOnce)
 		for _, id := range ids[:n] {

@@ -11,11 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// sideBySide is the width from which the preview is beside the list; it is below it
-// otherwise.
+// sideBySide is the minimum width to show the preview beside the list and not below it.
 const sideBySide = 80
 
-// painter sets text off.
+// painter styles text unless plain is set.
 type painter struct{ plain bool }
 
 func (p painter) paint(style ui.Style, text string) string {
@@ -34,14 +33,14 @@ func (p painter) option(i int, label string, under bool) string {
 	return "  " + text
 }
 
-// frame is where the parts of the page are.
+// frame is the layout of the page.
 type frame struct {
 	listRows, listWidth       int
 	previewRows, previewWidth int
 	beside                    bool
 }
 
-// frame lays the page out: the title, the list and the preview, the choices, the keys.
+// frame computes the layout: the title, the list and the preview, the choices, the keys.
 func (m *model) frame() frame {
 	rows := max(m.height-2-len(m.below()), 2)
 	if m.width >= sideBySide {
@@ -52,7 +51,7 @@ func (m *model) frame() frame {
 	return frame{upper, m.width, max(rows-upper-1, 0), m.width, false}
 }
 
-// View is part of tea's model.
+// View implements tea.Model.
 func (m *model) View() tea.View {
 	v := tea.NewView(m.render())
 	v.AltScreen = true
@@ -97,7 +96,7 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// title is the first line: what is asked, the filter, and how much there is.
+// title returns the first line: the title, the filter, and the number of items.
 func (m *model) title() string {
 	title := m.paint.paint(ui.Bold, m.page.Title)
 	switch {
@@ -122,7 +121,7 @@ func (m *model) title() string {
 	return title + strings.Repeat(" ", max(gap, 2)) + m.paint.paint(ui.Dim, count)
 }
 
-// listLines are the rows around the cursor, with the headings that hold there.
+// listLines returns the lines of the rows around the cursor, including headings.
 func (m *model) listLines(f frame) []string {
 	rows := m.list.rows
 	if len(rows) == 0 {
@@ -150,10 +149,10 @@ func (m *model) listLines(f frame) []string {
 	return lines
 }
 
-// reverse exchanges the colours of text and ground.
+// reverse swaps the colours of text and background.
 const reverse ui.Style = "7"
 
-// previewLines are the lines of the preview from where it is scrolled to.
+// previewLines returns the lines of the preview from the scroll position.
 func (m *model) previewLines(f frame) []string {
 	if f.previewRows == 0 {
 		return nil
@@ -183,7 +182,7 @@ func (m *model) previewLines(f frame) []string {
 	return lines
 }
 
-// below are the lines of the choices, or of the question and its options.
+// below returns the lines of the choices, or of the question and its options.
 func (m *model) below() []string {
 	if m.mode == inQuestion {
 		lines := []string{""}
@@ -199,7 +198,7 @@ func (m *model) below() []string {
 	for i, c := range m.list.choices() {
 		lines = append(lines, m.paint.option(i, c.Label, m.mode == inChoices && i == m.chosen))
 	}
-	// All have the room of the most choices, so that the list stays where it is.
+	// Reserve room for the item with the most choices, so that the list doesn't move.
 	most := 0
 	for _, item := range m.page.Items {
 		most = max(most, len(item.Choices))
@@ -207,7 +206,7 @@ func (m *model) below() []string {
 	return append(lines, make([]string, max(most+1-len(lines), 0))...)
 }
 
-// keys is the last line.
+// keys returns the last line, which explains the keys.
 func (m *model) keys() string {
 	switch {
 	case m.asking:

@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	// glanceDelay is how long the cursor rests on a row before it is looked up.
+	// glanceDelay is the time for which the cursor must rest on a row before its glance is
+	// loaded.
 	glanceDelay = 60 * time.Millisecond
 	// refreshDelay is the time between two checks for new rows.
 	refreshDelay = time.Second
 )
 
-// calls are those of a source's methods, made beside the terminal, one at a time: run returns
-// the command that makes one, and its message has what was returned.
+// calls runs the functions of a source in the background, one at a time: run returns the
+// command for a call, and the command's message has the result.
 type calls struct {
 	source  Source
 	work    context.Context //nolint:containedctx // ends the work when the program ends
 	stop    context.CancelFunc
-	waiting context.CancelFunc // ends the glance that nobody waits for
+	waiting context.CancelFunc // ends an outdated glance
 	turn    sync.Mutex
 }
 
-// Messages of what was done beside the terminal.
+// The messages with results of calls.
 type (
 	windowLoaded struct {
 		query  Query
@@ -51,11 +52,11 @@ type (
 		changed bool
 		err     error
 	}
-	// resumed follows what had the terminal for itself.
+	// resumed follows a function run by alone.
 	resumed struct{ err error }
 )
 
-// run calls a method that may take long, and none once the program has ended.
+// run returns a command that calls a slow function, unless the program has ended.
 func (c *calls) run(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		c.turn.Lock()
@@ -67,13 +68,13 @@ func (c *calls) run(do func() tea.Msg) tea.Cmd {
 	}
 }
 
-// alone gives the terminal to what asks or prints, until it has ended and the user has
-// pressed Enter.
+// alone runs do with exclusive use of the terminal, and then waits until the user presses
+// Enter.
 func (c *calls) alone(do func(ctx context.Context, in io.Reader, out io.Writer) error) tea.Cmd {
 	return tea.Exec(&withTerminal{calls: c, do: do}, func(err error) tea.Msg { return resumed{err} })
 }
 
-// withTerminal is a command that has the terminal for itself.
+// withTerminal is a command with exclusive use of the terminal.
 type withTerminal struct {
 	calls *calls
 	do    func(ctx context.Context, in io.Reader, out io.Writer) error
@@ -81,16 +82,16 @@ type withTerminal struct {
 	out   io.Writer
 }
 
-// SetStdin is part of tea's command.
+// SetStdin implements tea.ExecCommand.
 func (w *withTerminal) SetStdin(in io.Reader) { w.in = in }
 
-// SetStdout is part of tea's command.
+// SetStdout implements tea.ExecCommand.
 func (w *withTerminal) SetStdout(out io.Writer) { w.out = out }
 
-// SetStderr is part of tea's command.
+// SetStderr implements tea.ExecCommand.
 func (w *withTerminal) SetStderr(io.Writer) {}
 
-// Run is part of tea's command.
+// Run implements tea.ExecCommand.
 func (w *withTerminal) Run() error {
 	w.calls.turn.Lock()
 	defer w.calls.turn.Unlock()

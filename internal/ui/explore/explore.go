@@ -1,8 +1,8 @@
-// Package explore shows turns as a list on the whole screen, of which only the rows around
-// the cursor are read, what is known of the turn under the cursor beside it, and texts that
-// open on top of it.
+// Package explore shows turns in a full-screen list, with the turn under the cursor
+// described beside it. Only the rows around the cursor are read. Texts open on top of the
+// list.
 //
-// The contents are those of a [Source]. Only this package, browse and their parent import the
+// A [Source] provides the contents. Only this package, browse and their parent import the
 // terminal libraries.
 package explore
 
@@ -16,86 +16,89 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Row is a turn in the list. Its texts may hold anything: they are escaped.
+// Row is a turn in the list. Its texts may contain anything: they are escaped.
 type Row struct {
-	// ID is its name for the source.
+	// ID identifies it in the source.
 	ID string
-	// When and Label are shown, and About where there is room for it.
+	// When and Label are always shown, About if there is room for it.
 	When, Label, About string
-	// Copy is what is copied of it, empty for nothing.
+	// Copy is the text copied to the clipboard, empty for none.
 	Copy string
-	// Moments are where a rewind can go to from it.
+	// Moments are the possible targets of a rewind.
 	Moments []Moment
 }
 
-// Moment is a place to go back to.
+// Moment is a target of a rewind.
 type Moment struct{ Label, Value string }
 
 // Query selects rows; an empty field selects all.
 type Query struct{ Words, File string }
 
-// Ends of the list, in the place of a row's ID.
+// The ends of the list, used instead of a row's ID.
 const (
 	First = ""
 	Last  = "\x00last"
 )
 
-// Window is rows that follow one another in the list.
+// Window is a list of consecutive rows.
 type Window struct {
 	Rows []Row
-	// At is the index of the row that was asked for, or of the nearest.
+	// At is the index in Rows of the requested row, or of the nearest one.
 	At int
-	// Before is how many rows precede Rows, Total how many there are.
+	// Before is the number of rows before Rows, Total the number of all rows.
 	Before, Total int
 }
 
-// Line is a line of a text, which may have the program's own colours.
+// Line is a line of a text. It may contain the program's own colours.
 type Line struct {
 	Text string
-	// Place is what of a file it shows, Changed that the turn changed it.
+	// Place is the line of a file that it shows, if any. Changed is set if the turn changed
+	// that line.
 	Place   Place
 	Changed bool
 }
 
-// Place is a line of a file: its number, 0 for one that is not there any more, and its text.
+// Place is a line of a file: its number, 0 if it no longer exists, and its text.
 type Place struct {
 	File   string
 	Number int
 	Text   string
 }
 
-// Text is what a page shows.
+// Text is the content of a page.
 type Text struct {
 	Title string
 	Lines []Line
-	// Find is a text of the line at which it opens; the first line where it is empty or nowhere.
+	// Find is a text of the line at which the page opens. If it is empty or not found, that
+	// is the first line.
 	Find string
 }
 
-// Glance is what is shown of a row beside the list.
+// Glance is the description of a row beside the list.
 type Glance struct {
 	Changed []Line
 	Said    []Line
 }
 
-// ErrUnchanged is returned by what has the terminal for itself where the user wanted nothing.
+// ErrUnchanged is returned by Rewind and Undo if the user changed nothing.
 var ErrUnchanged = errors.New("nothing is changed")
 
-// Source has the contents. Its functions are called one at a time, beside the terminal: they
-// may take long. Their context ends when nobody waits for the result any more.
+// Source provides the contents. Its functions are called one at a time in the background,
+// so they may be slow. Their context ends when the result is not needed any more.
 type Source struct {
-	// Window returns some hundred rows around one, which is the ID of a row or an end.
+	// Window returns some hundred rows around the row with an ID or an end of the list.
 	Window func(ctx context.Context, q Query, around string) (Window, error)
-	// Refresh reports whether what the others return may have changed since the last call.
+	// Refresh reports whether the results of the other functions may have changed since the
+	// last call.
 	Refresh func(ctx context.Context) (changed bool, err error)
-	// Glance returns what is known of a row, in lines for a number of columns.
+	// Glance returns a short description of a row, in lines for a number of columns.
 	Glance func(ctx context.Context, id string, columns int) (Glance, error)
-	// Whole returns all that is known of a row.
+	// Whole returns the full description of a row.
 	Whole func(ctx context.Context, id string, columns int) (Text, error)
-	// Why returns why a line is there, Blame who wrote the lines of its file.
+	// Why returns the origin of a line, Blame the authors of the lines of its file.
 	Why, Blame func(ctx context.Context, at Place, columns int) (Text, error)
-	// Rewind, Undo and Show have the terminal for themselves, as in and out: they may ask.
-	// ErrUnchanged goes back at once.
+	// Rewind, Undo and Show have exclusive use of the terminal as in and out, so they may
+	// ask questions. After ErrUnchanged the list is shown at once.
 	Rewind func(ctx context.Context, moment string, in io.Reader, out io.Writer) error
 	Undo   func(ctx context.Context, in io.Reader, out io.Writer) error
 	// Show opens a page about a row.
@@ -109,7 +112,7 @@ func Run(ctx context.Context, s ui.Streams, title string, source Source, q Query
 	m.width, m.height = s.Size()
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
 	m.calls.stop()
-	m.calls.turn.Lock() // what runs in the background has ended
+	m.calls.turn.Lock() // wait for the background function to return
 	defer m.calls.turn.Unlock()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return ui.ErrAborted

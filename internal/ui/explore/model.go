@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// field is what the user types a text for.
+// field is the input field that the user types into.
 type field int
 
 const (
@@ -20,7 +20,7 @@ const (
 	findField // in an open text
 )
 
-// model is what is on the screen.
+// model is the state of the screen.
 type model struct {
 	title         string
 	calls         *calls
@@ -29,16 +29,16 @@ type model struct {
 
 	list    list
 	glances map[string]Glance
-	scroll  int // of what changed, in lines
+	scroll  int // of the glance, in lines
 
 	field  field
-	before Query  // what was selected before the user began to type
-	typed  string // of findField
+	before Query  // the query before the user began to type
+	typed  string // the text of findField
 
-	pages   []*page  // the last one is on top
-	moments []Moment // to choose one for a rewind; nil: nothing is asked
+	pages   []*page  // the open pages, the last one on top
+	moments []Moment // choices for a rewind; nil: none is offered
 	opening bool
-	note    string // of the last thing that was done, or that failed
+	note    string // about the last action or failure
 }
 
 func newModel(ctx context.Context, title string, source Source, q Query) *model {
@@ -49,30 +49,30 @@ func newModel(ctx context.Context, title string, source Source, q Query) *model 
 	}
 }
 
-// Init is part of tea's model.
+// Init implements tea.Model.
 func (m *model) Init() tea.Cmd { return tea.Batch(m.load(First), m.waitToRefresh()) }
 
 func (m *model) waitToRefresh() tea.Cmd {
 	return tea.Tick(refreshDelay, func(time.Time) tea.Msg { return refreshDue{} })
 }
 
-// Update is part of tea's model.
+// Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // as tea has it
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		if m.width != msg.Width {
-			clear(m.glances) // they were made for another width
+			clear(m.glances) // they are for another width
 		}
 		m.width, m.height = msg.Width, msg.Height
 		return m, m.rest()
 	case windowLoaded:
-		// Loaded rows are taken over, unless others are wanted meanwhile.
+		// Use the loaded rows, unless the query has changed meanwhile.
 		m.list.loading = false
 		next := m.list.pending
 		m.list.pending = nil
 		if msg.query == m.list.query && msg.err == nil {
-			// Around an end the cursor goes there; else it stays on its row, which may have moved
-			// on since the window was asked for.
+			// After a load around an end the cursor moves there. Otherwise it stays on its
+			// present row: the user may have moved it since the load began.
 			id := m.list.id()
 			moved := m.list.known && msg.around != First && msg.around != Last
 			m.list.Window, m.list.known = msg.window, true
@@ -89,7 +89,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		if msg.id != m.list.id() {
 			return m, nil
 		}
-		m.calls.waiting() // the glance before ends
+		m.calls.waiting() // end the previous glance
 		ctx, cancel := context.WithCancel(m.calls.work)
 		m.calls.waiting = cancel
 		columns := m.frame().glanceWidth
@@ -127,14 +127,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 	return m, nil
 }
 
-// fail notes that something failed.
+// fail shows an error as the note.
 func (m *model) fail(err error) {
 	if err != nil {
 		m.note = err.Error()
 	}
 }
 
-// load loads the rows around one, or an end.
+// load loads the rows around a row or an end.
 func (m *model) load(around string) tea.Cmd {
 	if m.list.loading {
 		m.list.pending = &around
@@ -148,8 +148,8 @@ func (m *model) load(around string) tea.Cmd {
 	})
 }
 
-// renew loads what is shown once more, if it may have changed. On the newest row the cursor
-// stays on the newest.
+// renew reloads the list if it may have changed. A cursor on the newest row stays on the
+// newest row.
 func (m *model) renew(msg refreshed) tea.Cmd {
 	m.fail(msg.err)
 	if !msg.changed {
@@ -163,7 +163,7 @@ func (m *model) renew(msg refreshed) tea.Cmd {
 	return m.load(around)
 }
 
-// rest has the row under the cursor looked up, once the cursor rests on it.
+// rest loads the glance of the row under the cursor once the cursor rests on it.
 func (m *model) rest() tea.Cmd {
 	id := m.list.id()
 	if _, known := m.glances[id]; known || id == "" {
@@ -172,7 +172,7 @@ func (m *model) rest() tea.Cmd {
 	return tea.Tick(glanceDelay, func(time.Time) tea.Msg { return cursorRested{id} })
 }
 
-// press does what a key is for.
+// press handles a key.
 func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	if key.String() == "ctrl+c" {
 		return tea.Interrupt
@@ -182,7 +182,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	}
 	m.note = ""
 	switch {
-	case m.moments != nil: // a rewind goes to one of them
+	case m.moments != nil: // choose one for a rewind
 		moments, text := m.moments, key.String()
 		m.moments = nil
 		if i := strings.Index("123456789", text); len(text) == 1 && i >= 0 && i < len(moments) {
@@ -237,7 +237,7 @@ func (m *model) pressInList(key string) tea.Cmd {
 	return nil
 }
 
-// pressOnRow does what a key does with the row under the cursor.
+// pressOnRow handles a key for the row under the cursor.
 func (m *model) pressOnRow(key string) tea.Cmd {
 	row := m.list.row()
 	if row == nil {
@@ -301,7 +301,7 @@ func (m *model) pressInPage(key string) tea.Cmd {
 	return nil
 }
 
-// open opens a text, once it is made.
+// open opens a text once it is loaded.
 func (m *model) open(read func(ctx context.Context) (Text, error)) tea.Cmd {
 	if m.opening {
 		return nil
@@ -313,22 +313,21 @@ func (m *model) open(read func(ctx context.Context) (Text, error)) tea.Cmd {
 	})
 }
 
-// openAt opens a text about a line: the one under the cursor of the open text, or the first
-// one that the row under the cursor changed.
+// openAt opens a text about a line: the line under the cursor of the open page, or the
+// first line changed by the row under the cursor.
 func (m *model) openAt(read func(ctx context.Context, at Place, columns int) (Text, error)) tea.Cmd {
 	var p *page
 	if len(m.pages) > 0 {
 		p = m.pages[len(m.pages)-1]
 	} else {
-		// The cursor goes to the first line that was changed and is there now, or else to the
-		// first one that was.
+		// Prefer the first changed line that still exists, else take the first changed one.
 		p = newPage(Text{Lines: m.glances[m.list.id()].Changed})
 		p.at = slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed && l.Place.Number > 0 })
 		if p.at < 0 {
 			p.at = max(slices.IndexFunc(p.Lines, func(l Line) bool { return l.Changed }), 0)
 		}
 	}
-	// That line, or the next one that shows one of a file.
+	// Use that line, or the next one that shows a line of a file.
 	rest := p.Lines[min(p.at, len(p.Lines)):]
 	i := slices.IndexFunc(rest, func(l Line) bool { return l.Place.File != "" })
 	if i < 0 {
@@ -339,7 +338,7 @@ func (m *model) openAt(read func(ctx context.Context, at Place, columns int) (Te
 	return m.open(func(ctx context.Context) (Text, error) { return read(ctx, at, m.width) })
 }
 
-// pressInField types the text of a field.
+// pressInField handles a key in an input field.
 func (m *model) pressInField(key tea.KeyPressMsg) tea.Cmd {
 	q := m.list.query
 	text := &m.typed
@@ -351,7 +350,7 @@ func (m *model) pressInField(key tea.KeyPressMsg) tea.Cmd {
 	case findField, noField:
 	}
 	switch key.String() {
-	case "enter": // what was typed is kept
+	case "enter": // keep the text
 		if m.field == findField {
 			p := m.pages[len(m.pages)-1]
 			if p.find = m.typed; !p.next(m.pageRows()) {
@@ -375,10 +374,10 @@ func (m *model) pressInField(key tea.KeyPressMsg) tea.Cmd {
 	default:
 		*text += key.Text
 	}
-	return m.narrow(q) // the same as before for a text to find
+	return m.narrow(q) // unchanged for findField
 }
 
-// narrow shows the rows that a query selects, from the first one on.
+// narrow shows the rows that a query selects, starting with the first one.
 func (m *model) narrow(q Query) tea.Cmd {
 	if q == m.list.query {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// page is a text that is open, with a line under the cursor.
+// page is an open text with a line under the cursor.
 type page struct {
 	Text
 
 	at, top int    // the line under the cursor, and the first one on the screen
-	find    string // what lines were searched for
+	find    string // the searched text
 }
 
 func newPage(t Text) *page {
@@ -23,7 +23,7 @@ func newPage(t Text) *page {
 	return p
 }
 
-// move moves the cursor by n lines, and the screen of so many rows with it.
+// move moves the cursor by n lines, and scrolls a screen of the given rows with it.
 func (p *page) move(n, rows int) {
 	p.at = max(min(p.at+n, len(p.Lines)-1), 0)
 	p.top = max(min(p.top, p.at), p.at-rows+1, 0)
@@ -32,8 +32,8 @@ func (p *page) move(n, rows int) {
 	}
 }
 
-// next moves the cursor to the next line that has the text that was searched for, from the
-// start again behind the end, and reports whether there is one.
+// next moves the cursor to the next line with the searched text, wrapping around at the
+// end, and reports whether there is one.
 func (p *page) next(rows int) bool {
 	want := strings.ToLower(p.find)
 	for i := 1; i <= len(p.Lines) && want != ""; i++ {

@@ -10,17 +10,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// sideBySide is the width from which the row under the cursor is beside the list; it is
-// below it otherwise.
+// sideBySide is the minimum width to show the glance beside the list and not below it.
 const sideBySide = 90
 
-// wideList is the width from which rows have all that is known of them.
+// wideList is the minimum width of a list whose rows include About.
 const wideList = 72
 
-// reverse exchanges the colours of text and ground.
+// reverse swaps the colours of text and background.
 const reverse ui.Style = "7"
 
-// frame is where the parts of the screen are.
+// frame is the layout of the screen.
 type frame struct {
 	listRows, listWidth     int
 	glanceRows, glanceWidth int
@@ -37,10 +36,10 @@ func (m *model) frame() frame {
 	return frame{upper, m.width, max(rows-upper-1, 0), m.width, false}
 }
 
-// pageRows is how many lines of an open text are on the screen.
+// pageRows returns the number of lines of an open text on the screen.
 func (m *model) pageRows() int { return max(m.height-2, 1) }
 
-// View is part of tea's model.
+// View implements tea.Model.
 func (m *model) View() tea.View {
 	v := tea.NewView(screen{m}.render())
 	v.AltScreen = true
@@ -75,7 +74,7 @@ func (m screen) paint(style ui.Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// listScreen is the title, the list and what is known of the row under the cursor.
+// listScreen returns the title, the list and the glance of the row under the cursor.
 func (m screen) listScreen() []string {
 	f := m.frame()
 	lines := []string{m.titleLine()}
@@ -102,7 +101,7 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// titleLine is what is shown, what selects it, and how much there is.
+// titleLine returns the title, the query, and the number of rows.
 func (m screen) titleLine() string {
 	parts := []string{m.paint(ui.Bold, m.title)}
 	q := m.list.query
@@ -128,7 +127,7 @@ func (m screen) titleLine() string {
 	return title + strings.Repeat(" ", max(gap, 2)) + m.paint(ui.Dim, count)
 }
 
-// listLines are the rows around the cursor.
+// listLines returns the lines of the rows around the cursor.
 func (m screen) listLines(f frame) []string {
 	const whenWidth = 9
 	rows := m.list.Rows
@@ -160,8 +159,8 @@ func (m screen) listLines(f frame) []string {
 	return lines
 }
 
-// glanceLines are what the row under the cursor changed, from where it is scrolled to, and
-// what was said below it.
+// glanceLines returns the lines of the glance of the row under the cursor: Changed from the
+// scroll position, and Said below it.
 func (m screen) glanceLines(f frame) []string {
 	id := m.list.id()
 	glance, known := m.glances[id]
@@ -188,7 +187,8 @@ func (m screen) glanceLines(f frame) []string {
 	return append(lines, m.cutLines(glance.Said, said, f.glanceWidth, "Enter opens")...)
 }
 
-// cutLines are the first lines of a text; the last one counts the others.
+// cutLines returns the first lines of a text. If lines are omitted, the last one shows
+// their number.
 func (m screen) cutLines(text []Line, rows, width int, hint string) []string {
 	if rows <= 0 {
 		return nil
@@ -203,10 +203,10 @@ func (m screen) cutLines(text []Line, rows, width int, hint string) []string {
 	return lines
 }
 
-// shown is a line as the terminal gets it.
+// shown returns a line as written to the terminal.
 func shown(l Line) string { return ui.EscapePainted(strings.ReplaceAll(l.Text, "\t", "    ")) }
 
-// pageLines are the title and the lines of the text on top.
+// pageLines returns the title and the lines of the page on top.
 func (m screen) pageLines() []string {
 	p, rows := m.pages[len(m.pages)-1], m.pageRows()
 	p.move(0, rows)
@@ -226,7 +226,7 @@ func (m screen) pageLines() []string {
 	return lines
 }
 
-// lastLine is the note, what is asked, or the keys.
+// lastLine returns the choices for a rewind, the searched text, the note, or the keys.
 func (m screen) lastLine() string {
 	switch {
 	case m.moments != nil:
@@ -251,7 +251,7 @@ func (m screen) lastLine() string {
 	return m.keys("? keys · q leave", "enter open", "/ search", "f file", "w why", "b blame", "r rewind")
 }
 
-// keys are as many as there is room for, and the last ones.
+// keys returns a line with as many of the keys as fit, followed by last.
 func (m screen) keys(last string, keys ...string) string {
 	const between = " · "
 	line := ""
@@ -264,7 +264,7 @@ func (m screen) keys(last string, keys ...string) string {
 	return m.paint(ui.Dim, line+last)
 }
 
-// help is the text of the keys.
+// help returns the text that explains the keys.
 func help() Text {
 	t := Text{Title: "Keys"}
 	for _, line := range []string{
