@@ -92,6 +92,36 @@ func TestRestoreSeesAChangeThatKeepsTheTime(t *testing.T) { //nolint:paralleltes
 	r.is("other", "own")
 }
 
+// A database whose log a program creates after the rescue was taken stays as it is: a restored
+// main file must not get that log, and the log must not be replaced.
+func TestRestoreKeepsADatabaseThatGetsALog(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
+	r := newRig(t)
+	header := "SQLite format 3\x00"
+	r.write("a", "one")
+	r.write("x.db", header+"one")
+	r.write("x.db-wal", "log")
+	v := r.take()
+	r.write("a", "two")
+	r.write("x.db", header+"two")
+	r.must(os.Remove(r.path("x.db-wal")))
+	end := apply.SetBeforeReplace(func(_, name string) {
+		if name == "a" {
+			r.write("x.db-wal", "saved")
+		}
+	})
+	defer end()
+	done, err := r.try(v, plan.Scope{})
+	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 2 {
+		t.Errorf("%v: %v", err, done.Failed)
+	}
+	r.is("a", "one")
+	r.is("x.db", header+"two")
+	r.is("x.db-wal", "saved")
+	if left, _ := filepath.Glob(r.path(".entire-tmp-*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
 // rig is a tree of a few files, and its store, held.
 type rig struct {
 	t    *testing.T

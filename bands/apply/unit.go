@@ -9,6 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // unitSteps executes the steps of a directory's databases.
@@ -57,8 +59,9 @@ func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *con
 			err = w.replace(dir.Dir, temp, tree.BasePath(s.Path), s)
 			delete(temps, s)
 		} else if ok {
-			err = dir.Rename(temp, dir.Dir, tree.BasePath(s.Path))
-			delete(temps, s)
+			if err = dir.Rename(temp, dir.Dir, tree.BasePath(s.Path)); err == nil {
+				delete(temps, s)
+			}
 		} else if s.Entry != nil {
 			err = w.changeAttributes(dir.Dir, s)
 		}
@@ -73,10 +76,15 @@ func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *con
 // temporary names in temps.
 func (w *fileWriter) beside(dir place, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
 	for _, s := range steps {
+		name := tree.BasePath(s.Path)
 		if s.Was != nil {
-			if _, err := w.unchanged(dir.Dir, tree.BasePath(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := w.unchanged(dir.Dir, name, s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
+		} else if err := dir.Stat(name, new(dirfd.Stat)); err == nil {
+			return swap.ErrChanged // a program created it
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 		if s.Entry == nil || s.Kind == plan.StepAttributes {
 			continue
