@@ -33,7 +33,10 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 		return err
 	}
 	if !sameApartFromName(&old, was) {
-		err = errors.Join(ErrChanged, dir.Exchange(temp, name))
+		if err := dir.Exchange(temp, name); err != nil {
+			return errors.Join(ErrChanged, err) // temp is the other program's file
+		}
+		err = ErrChanged
 	}
 	return errors.Join(err, dir.Unlink(temp))
 }
