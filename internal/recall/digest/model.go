@@ -41,7 +41,8 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	}
 	// These are known exactly.
 	a.RelevantDocs = known.RelevantDocs
-	a.Requests, a.Progress, a.Todo, a.OpenQuestion = known.Requests, known.Progress, known.Todo, known.OpenQuestion
+	a.Requests, a.Progress, a.Todo = known.Requests, known.Progress, known.Todo
+	a.OpenQuestion, a.OpenOptions = known.OpenQuestion, known.OpenOptions
 	return a, nil
 }
 

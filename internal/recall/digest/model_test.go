@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/digest"
@@ -31,8 +30,10 @@ func TestImprove(t *testing.T) {
 		CurrentTask: "Refresh of tokens", NextSteps: []string{"fix the test with REDACTED"}, Decisions: []string{},
 		Blockers: []string{"the[31m test"}, RelevantDocs: []string{"/w/docs/a.md"},
 	}
-	known := cmpopts.IgnoreFields(recall.Analysis{}, "Requests", "Progress", "Todo", "OpenQuestion") // of the transcript
-	if diff := cmp.Diff(want, got, known); diff != "" || err != nil {
+	transcript := d.Analysis(digest.Sources{Said: "my last words REDACTED"})
+	want.Requests, want.Progress, want.Todo = transcript.Requests, transcript.Progress, transcript.Todo
+	want.OpenQuestion, want.OpenOptions = transcript.OpenQuestion, transcript.OpenOptions
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 	for _, part := range []string{"please add a token refresh", "my last words REDACTED", "failed: go test ./...", "</record-00> print"} {
@@ -55,6 +56,22 @@ func TestImprove(t *testing.T) {
 	broken := errors.New("no such program")
 	if _, err := digest.Improve(t.Context(), ask("", broken), d, "", redact.New()); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The question that the agent asked last keeps its alternatives.
+func TestImproveKeepsTheQuestion(t *testing.T) {
+	t.Parallel()
+	d := digestOf(t, all(asked("store the tokens")))
+	said := "Two ways are left:\n1. keep the table\n2. drop it\n\nWhich one do you prefer?"
+	known := d.Analysis(digest.Sources{Said: said})
+	if len(known.OpenOptions) != 2 {
+		t.Fatalf("%q, %q", known.OpenQuestion, known.OpenOptions)
+	}
+	answer := func(context.Context, string) (string, error) { return `{"current_task":"Store tokens"}`, nil }
+	got, err := digest.Improve(t.Context(), answer, d, said, redact.New())
+	if diff := cmp.Diff(known.OpenOptions, got.OpenOptions); diff != "" || err != nil || got.OpenQuestion != known.OpenQuestion {
+		t.Errorf("%q, %v %s", got.OpenQuestion, err, diff)
 	}
 }
 
