@@ -178,10 +178,11 @@ type Meta struct {
 // false if there is no usable one.
 func ReadMeta(path, id string) (Meta, bool) {
 	const most = 64 << 10
-	if !transcript.IsToolID(id) {
+	dir := Dir(path)
+	if dir == "" || !transcript.IsToolID(id) {
 		return Meta{}, false
 	}
-	name := filepath.Join(Dir(path), "agent-"+id+".meta.json")
+	name := filepath.Join(dir, "agent-"+id+".meta.json")
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return Meta{}, false
 	}

@@ -106,6 +106,17 @@ func TestOtherPlaces(t *testing.T) {
 	}
 }
 
+// Codex keeps no such record, and none is read from the working directory in its place.
+func TestNoAgentMetaOfTheWorkingDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("agent-a.meta.json", []byte(`{"toolUseId":"toolu_1"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := subagents.ReadMeta("/x/rollout-1.jsonl", "a"); ok {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAgentMetaIsCheckedOnRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
