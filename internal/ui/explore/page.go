@@ -38,7 +38,7 @@ func (p *page) next(rows int) bool {
 	want := strings.ToLower(p.find)
 	for i := 1; i <= len(p.Lines) && want != ""; i++ {
 		at := (p.at + i) % len(p.Lines)
-		if strings.Contains(strings.ToLower(p.Lines[at].Text), want) {
+		if strings.Contains(strings.ToLower(ansi.Strip(p.Lines[at].Text)), want) {
 			p.move(at-p.at, rows)
 			return true
 		}
