@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -70,11 +71,14 @@ func Alive(pid int, start uint64) bool {
 	if pid <= 0 {
 		return false
 	}
-	if _, err := os.Stat("/proc/self/stat"); err == nil {
-		info, ok := Look(pid)
-		return ok && (start == 0 || start == info.Start)
+	if info, ok := Look(pid); ok {
+		return start == 0 || start == info.Start
 	}
-	return syscall.Kill(pid, 0) == nil
+	if _, ok := Look(os.Getpid()); ok {
+		return false
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // Ancestors returns at most six ancestors of this process, its parent first, as far as the system
