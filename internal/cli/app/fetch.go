@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,8 +33,10 @@ func promisor(ctx context.Context, repo *git.Repo) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for key := range promised {
-		return strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".promisor"), nil
+	for _, key := range slices.Sorted(maps.Keys(promised)) {
+		if promised[key] != "false" {
+			return strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".promisor"), nil
+		}
 	}
 	names, err := gitremote.List(ctx, repo)
 	switch {

@@ -135,5 +135,8 @@ func LogTail(path string, limit int64) []string {
 	if from > 0 {
 		_, text, _ = strings.Cut(text, "\n")
 	}
+	if text == "" {
+		return nil
+	}
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
