@@ -82,14 +82,13 @@ func TestShadowBytes(t *testing.T) {
 		Prompts:    []string{"please\nmake it", "and more"},
 		Summary:    "Made it.",
 		Transcript: f.transcript(t, "s1", "{}\n"),
-		Actions:    []string{"- **Write**: sub/made.sh", "- **Bash**: make it"},
 	}
 	first, ok, err := checkpoint.WriteShadow(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, sh, author())
 	must(t, err)
 	if !ok {
 		t.Fatal("no commit")
 	}
-	sh.Prompts, sh.Summary, sh.Transcript, sh.Actions = nil, "", segments.Transcript{}, nil
+	sh.Prompts, sh.Summary, sh.Transcript = nil, "", segments.Transcript{}
 	sh.Subject = checkpoint.Subject("")
 	second, _, err := checkpoint.WriteShadow(t.Context(), f.git, f.tip(t, first), nil, sh, author())
 	must(t, err)

@@ -23,7 +23,6 @@ const (
 	maxSubject     = 72  // code points
 	maxFirstPrompt = 100 // code points
 	maxShown       = 500 // bytes of a prompt in a committed context.md
-	maxActions     = 10
 )
 
 // Subject returns a commit subject for a prompt: one line of at most 72 code points, without polite
@@ -98,12 +97,6 @@ func shadowContext(sh Shadow) string {
 	}
 	section("Prompt", joinPrompts(sh.Prompts))
 	section("Summary", sh.Summary)
-	if len(sh.Actions) > 0 {
-		b.WriteString("## Key Actions\n\n")
-	}
-	for _, a := range sh.Actions[:min(len(sh.Actions), maxActions)] {
-		b.WriteString("- " + OneLine(a) + "\n")
-	}
 	return b.String()
 }
 

@@ -33,7 +33,6 @@ type Shadow struct {
 	Prompts    []string // of this turn
 	Summary    string   // the agent's last message in the turn
 	Transcript segments.Transcript
-	Actions    []string // descriptions of tool uses
 	// Tasks are the directories of the session's tasks, which are kept.
 	Tasks []git.TreeEntry
 }
