@@ -34,7 +34,7 @@ func example(text string) *report.Report {
 		}},
 		Commits: []report.Commit{
 			{OID: "0123456789abcdef", Subject: text, Author: text, At: at.Add(time.Hour), Checkpoints: []string{text}, Files: diff, Turns: []int{0}},
-			{OID: "fedcba9876543210", Subject: text, Author: "other " + text, At: at.Add(2 * time.Hour), Merge: true},
+			{OID: "fedcba9876543210", Subject: text, Author: "other " + text, At: at.Add(2 * time.Hour)},
 		},
 		Rewinds: []report.Rewind{{At: at.Add(3 * time.Hour), Target: "v1", Rescue: "v3", Paths: []string{text}}},
 	}

@@ -8,7 +8,7 @@ import (
 
 // files writes files with their diffs, which are limited to limit bytes in total.
 func (d *document) files(files []File, limit int, more string) {
-	room, left := limit, 0
+	room := limit
 	shown := files[:min(len(files), d.limits.files)]
 	for i := range shown {
 		f := &shown[i]
@@ -25,7 +25,7 @@ func (d *document) files(files []File, limit int, more string) {
 			d.text(" \u00b7 " + shareText(f.Share))
 		}
 		d.raw("</span></summary>")
-		left += d.diff(f, &room, more)
+		d.diff(f, &room, more)
 		d.raw("</details>\n")
 	}
 	if n := len(files) - len(shown); n > 0 {
@@ -34,19 +34,19 @@ func (d *document) files(files []File, limit int, more string) {
 	}
 }
 
-// diff writes the diff of a file, and returns the number of omitted hunks.
-func (d *document) diff(f *File, room *int, more string) (left int) {
+// diff writes the diff of a file, and the number of omitted hunks.
+func (d *document) diff(f *File, room *int, more string) {
 	if f.Binary {
 		d.raw("<p class=\"note\">Not a text.</p>")
-		return 0
+		return
 	}
 	if len(f.Hunks) == 0 {
 		d.element("<p class=\"cut\">Not shown here: <code>", more, "</code></p>")
-		return 0
+		return
 	}
 	// Lines without letters and digits get no writer's name.
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	open := false
+	open, left := false, 0
 	last, lastTurn := NoWriter, -1
 	for i := range f.Hunks {
 		h := &f.Hunks[i]
@@ -82,7 +82,6 @@ func (d *document) diff(f *File, room *int, more string) (left int) {
 		d.element("<p class=\"cut\">", plural(left, "place")+" more: ", "")
 		d.element("<code>", more, "</code></p>")
 	}
-	return left
 }
 
 // block writes lines of a diff, with the name of their writer if named is set.

@@ -97,9 +97,6 @@ type Commit struct {
 	Files                []File
 	// Turns are the indexes in Report.Turns of those whose work it contains.
 	Turns []int
-	// Merge is set if the commit has no files: a merge, an empty commit, or one whose files
-	// are not in this clone.
-	Merge bool
 }
 
 // Share returns the sum of the shares of the commit's files.

@@ -73,8 +73,6 @@ type Place struct {
 
 // Errors of Do.
 var (
-	// ErrNothing means that there is nothing to forget: no place has it.
-	ErrNothing = errors.New("nothing to forget")
 	// ErrMoved means that other processes kept writing meanwhile.
 	ErrMoved = errors.New("the records have changed meanwhile")
 )

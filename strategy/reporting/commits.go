@@ -44,7 +44,6 @@ func (f *filling) commits(ctx context.Context) error {
 	}
 	for i, files := range patches {
 		c := &f.report.Commits[i]
-		c.Merge = len(files) == 0
 		room := maxShown
 		for _, p := range files {
 			var lines []blame.Line
