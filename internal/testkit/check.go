@@ -15,10 +15,10 @@ import (
 	"unicode/utf8"
 )
 
-// Check holds a repository against the rules of the format: each trailer has
-// one valid checkpoint, each checkpoint lists only what the commits with its
-// trailer changed, transcripts are whole and valid, git finds nothing broken,
-// and nothing temporary is left. It fails the test with all it found.
+// Check verifies that a repository obeys the rules of the format: each trailer has one valid
+// checkpoint, each checkpoint lists only files that the commits with its trailer changed,
+// transcripts are complete and valid, git fsck finds no error, and no temporary files are left. It
+// fails the test with all violations.
 func Check(tb TB, repo *Repo) {
 	tb.Helper()
 	if faults := Faults(tb, repo); len(faults) > 0 {
@@ -26,8 +26,8 @@ func Check(tb TB, repo *Repo) {
 	}
 }
 
-// CheckBusy is Check of a repository in which sessions worked at once: a hook that
-// waits for others may start more processes.
+// CheckBusy is Check for a repository with concurrent sessions: a hook that waits for other hooks
+// may start more processes.
 func CheckBusy(tb TB, repo *Repo) {
 	tb.Helper()
 	if faults := recordFaults(tb, repo); len(faults) > 0 {
@@ -35,13 +35,13 @@ func CheckBusy(tb TB, repo *Repo) {
 	}
 }
 
-// Faults is what Check finds.
+// Faults returns the violations that Check reports.
 func Faults(tb TB, repo *Repo) []string {
 	tb.Helper()
 	return append(recordFaults(tb, repo), manyProcesses(repo)...)
 }
 
-// recordFaults finds rules of the format that what is recorded breaks.
+// recordFaults returns the violations in the stored record.
 func recordFaults(tb TB, repo *Repo) []string {
 	tb.Helper()
 	stored := repo.Stored()
@@ -53,7 +53,7 @@ func recordFaults(tb TB, repo *Repo) []string {
 		}
 	}
 	faults = append(faults, leftovers(tb, repo)...)
-	// Packs' indexes and graphs of commits are git's own; each would be a process.
+	// Pack indexes and commit graphs are git's own; checking each takes another process.
 	fsck := repo.TryGit("-c", "core.multiPackIndex=false", "-c", "core.commitGraph=false", "fsck", "--full", "--strict", "--no-dangling", "--no-progress")
 	if text := withoutNotices(fsck.Stdout + fsck.Stderr); fsck.Code != 0 || text != "" {
 		faults = append(faults, fmt.Sprintf("git fsck: exit %d: %s", fsck.Code, text))
@@ -61,10 +61,9 @@ func recordFaults(tb TB, repo *Repo) []string {
 	return faults
 }
 
-// manyProcesses finds hooks that started more git processes than a hook may,
-// by what they say of themselves in the log. One that finished what a crash
-// left may start more, and so may one that tried in vain, or did its work again
-// because another hook was faster.
+// manyProcesses returns the hooks that started more git processes than the limit, according to
+// their log records. A hook may start more if it recovered from a crash, failed, or repeated its
+// work because another hook was faster.
 func manyProcesses(repo *Repo) []string {
 	const most = 6
 	data, err := os.ReadFile(filepath.Join(repo.Dir, ".entire", "logs", "entire.log"))
@@ -82,14 +81,14 @@ func manyProcesses(repo *Repo) []string {
 			Success   bool   `json:"success"`
 		}
 		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered+record.Retried == 0 &&
-			record.Hook != "pre-push" && max(record.Processes, record.Commit) > most { // that one waits for a remote
+			record.Hook != "pre-push" && max(record.Processes, record.Commit) > most { // pre-push waits for a remote
 			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, max(record.Processes, record.Commit)))
 		}
 	}
 	return faults
 }
 
-// withoutNotices drops fsck's lines that are no complaints.
+// withoutNotices removes the notices from the output of fsck.
 func withoutNotices(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
@@ -101,14 +100,14 @@ func withoutNotices(text string) string {
 	return strings.Join(kept, "")
 }
 
-// commit is what Check reads of one commit.
+// commit has the data of a commit for Check.
 type commit struct {
 	hash     string
 	trailers []string
 	paths    []string
 }
 
-// commits reads all commits that git log shows for the arguments.
+// commits reads all commits that git log lists for the arguments.
 func commits(repo *Repo, args ...string) []commit {
 	repo.TB.Helper()
 	args = append([]string{
@@ -122,7 +121,7 @@ func commits(repo *Repo, args ...string) []commit {
 			continue
 		}
 		entry := commit{hash: part[0], trailers: strings.FieldsFunc(part[1], func(r rune) bool { return r == ',' || r == ' ' })}
-		entry.trailers = slices.DeleteFunc(entry.trailers, func(id string) bool { return id == "none" }) // its author wants no link
+		entry.trailers = slices.DeleteFunc(entry.trailers, func(id string) bool { return id == "none" }) // the author wants no link
 		for i, name := range strings.Split(part[2], "\x00") {
 			if i <= 1 {
 				name = strings.TrimPrefix(name, "\n")
@@ -136,8 +135,8 @@ func commits(repo *Repo, args ...string) []commit {
 	return list
 }
 
-// trailerFaults checks the links between commits and checkpoints. Reachable
-// commits must not dangle.
+// trailerFaults checks the links between commits and checkpoints. The checkpoints of reachable
+// commits must exist.
 func trailerFaults(repo *Repo, stored map[string]*Stored) []string {
 	repo.TB.Helper()
 	if repo.TryGit("rev-parse", "-q", "--verify", "HEAD").Code != 0 {
@@ -162,8 +161,8 @@ func trailerFaults(repo *Repo, stored map[string]*Stored) []string {
 	return append(faults, touchedFaults(repo, stored)...)
 }
 
-// touchedFaults checks that a commit names each checkpoint, and changes the files that the
-// checkpoint lists. Rewritten commits count too, as long as the reflog knows them.
+// touchedFaults checks that each checkpoint has a commit, and that its commits change the files
+// that it lists. Rewritten commits count, too, while they are in the reflog.
 func touchedFaults(repo *Repo, stored map[string]*Stored) []string {
 	repo.TB.Helper()
 	var faults []string
@@ -195,7 +194,7 @@ func touchedFaults(repo *Repo, stored map[string]*Stored) []string {
 	return faults
 }
 
-// notedIDs returns the checkpoints that notes beside commits name.
+// notedIDs returns the checkpoints in the notes of each commit.
 func notedIDs(repo *Repo) map[string][]string {
 	repo.TB.Helper()
 	ids := map[string][]string{}
@@ -283,8 +282,8 @@ func (c *Stored) slotFaults(index int, slot Slot) []string {
 	return faults
 }
 
-// partFaults checks which lines of the transcript are the checkpoint's part.
-// Other versions say only where it begins.
+// partFaults checks the range of transcript lines that belong to the checkpoint. Other versions
+// record only its start.
 func (slot Slot) partFaults() []string {
 	var faults []string
 	start, end, lines := slot.Meta.Start, slot.Meta.End, strings.Count(slot.Transcript, "\n")+1
@@ -300,7 +299,7 @@ func (slot Slot) partFaults() []string {
 	return faults
 }
 
-// entryFaults checks what the root metadata says about one slot.
+// entryFaults checks a slot's entry in the root metadata.
 func (c *Stored) entryFaults(index int) []string {
 	var faults []string
 	dir := fmt.Sprintf("/%s/%s/%d/", c.ID[:2], c.ID[2:], index)
@@ -325,8 +324,8 @@ func (c *Stored) entryFaults(index int) []string {
 	return faults
 }
 
-// leftovers finds temporary files and git's locks. Our own advisory locks
-// stay: the file means nothing, the lock on it goes with its process.
+// leftovers finds temporary files and git's locks. Our own advisory lock files may stay: the lock
+// is released when its process exits.
 func leftovers(tb TB, repo *Repo) []string {
 	tb.Helper()
 	temporary := regexp.MustCompile(`(\.tmp[^/]*|\.lock|^tmp_obj_.*|^\.tmp.*|~)$`)
@@ -353,8 +352,8 @@ func leftovers(tb TB, repo *Repo) []string {
 	return faults
 }
 
-// InJSON is a path as JSON holds it: one that is no UTF-8, or begins with a
-// quote, as git quotes it. docs/formats/session.md.
+// InJSON returns a path as it is written in JSON: as git quotes it if it isn't UTF-8 or begins with
+// a quote. See docs/formats/session.md.
 func InJSON(name string) string {
 	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
 		return name

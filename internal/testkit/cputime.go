@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessorTime is the processor time that this process uses during f, which other
-// processes don't lengthen: for tests that are not parallel.
+// ProcessorTime returns the processor time that this process uses during f. Load of other processes
+// doesn't affect it. It is for tests that are not parallel.
 func ProcessorTime(tb TB, f func()) time.Duration {
 	tb.Helper()
 	runtime.GC()

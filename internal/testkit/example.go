@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Example returns the bytes of an example in a page that describes a format: a block
-// below "<!-- example: NAME -->" of lines with pairs of hex digits, two spaces and a
-// remark.
+// Example returns the bytes of an example in a page that describes a format: a block below "<!--
+// example: NAME -->", with lines of hex digits in pairs, two spaces and a remark.
 func Example(tb testing.TB, page, name string) []byte {
 	tb.Helper()
 	text, err := os.ReadFile(page)

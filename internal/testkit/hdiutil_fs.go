@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Hdiutil puts the stand-in for hdiutil on the PATH until the test ends, and returns the folder
-// that it is in. A file fail in there lets it fail: internal/testkit/hdiutil has the form.
+// Hdiutil puts the stand-in for hdiutil on the PATH until the test ends, and returns its folder. A
+// file named fail there makes it fail: see internal/testkit/hdiutil.
 func Hdiutil(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// events are the names of the hooks' verbs in the agent's settings.
+// events maps the verbs of the hooks to the agent's names of events.
 func events() map[string]string {
 	return map[string]string{
 		"session-start": "SessionStart", "user-prompt-submit": "UserPromptSubmit",
@@ -25,8 +25,8 @@ func events() map[string]string {
 	}
 }
 
-// Hook sends one payload to the hook and checks what no hook may do: exit
-// with anything but 0, or touch the user's index or worktree.
+// Hook sends one payload to the hook. It fails the test if the hook exits with a status other than
+// 0, or changes the user's index or worktree.
 func (s *Session) Hook(verb string, payload Object) Result {
 	s.TB.Helper()
 	if s.Deaf {
@@ -51,7 +51,7 @@ func (s *Session) Hook(verb string, payload Object) Result {
 	return result
 }
 
-// runInstalled runs every command that the settings have for the event.
+// runInstalled runs all commands in the settings for the event.
 func (s *Session) runInstalled(event string, payload Object) Result {
 	s.TB.Helper()
 	var sum Result
@@ -66,8 +66,8 @@ func (s *Session) runInstalled(event string, payload Object) Result {
 	return sum
 }
 
-// installedCommands returns the commands that a project's settings have for an event, of a
-// tool if it is one of tools.
+// installedCommands returns the commands in a project's settings for an event; tool is the tool of
+// a tool event.
 func installedCommands(tb TB, project, event, tool string) []string {
 	tb.Helper()
 	var commands []string
@@ -105,8 +105,8 @@ func stripComments(data []byte) []byte {
 	return regexp.MustCompile(`(?m)^\s*//.*$`).ReplaceAll(data, nil)
 }
 
-// untouchable describes the index and the worktree of the session's
-// repository; "" where there is none, or where it is large.
+// untouchable returns a description of the index and the worktree of the session's repository, to
+// detect changes; "" if there is none or it is shared. Files of a large worktree are left out.
 func (s *Session) untouchable() string {
 	root, index := worktreeOf(s.Cwd)
 	if root == "" || s.Shared {
@@ -119,7 +119,7 @@ func (s *Session) untouchable() string {
 	return fmt.Sprintf("index %x\n%s", sha256.Sum256(data), Fingerprint(root, 500))
 }
 
-// worktreeOf finds the root of a folder's worktree and its index without starting git.
+// worktreeOf returns the root of a folder's worktree and its index, without starting git.
 func worktreeOf(dir string) (root, index string) {
 	for ; ; dir = filepath.Dir(dir) {
 		dotGit := filepath.Join(dir, ".git")
@@ -177,10 +177,10 @@ func Fingerprint(root string, limit int) string {
 	return strings.Join(lines, "\n")
 }
 
-// agentProcess is a real process that stands for the client.
+// agentProcess is a real process in place of the client.
 type agentProcess struct{ cmd *exec.Cmd }
 
-// Live gives the session a client process of its own, which lives until Die.
+// Live starts a client process for the session. It runs until Die.
 func (s *Session) Live() {
 	s.TB.Helper()
 	cmd := exec.Command("sleep", "600")
@@ -191,8 +191,7 @@ func (s *Session) Live() {
 	s.PID = strconv.Itoa(cmd.Process.Pid)
 }
 
-// Die kills the client process without any hook. A session without one, or
-// one that is dead already, stays as it is.
+// Die kills the client process without any hook. It does nothing if there is none.
 func (s *Session) Die() {
 	if s.agent == nil {
 		return

@@ -20,10 +20,9 @@ func Kinds() []string {
 	return names
 }
 
-// NewRepo makes a repository of the given kind below dir, with one commit
-// that holds README.md (except kind empty), an identity (except kind
-// noidentity), and nothing of this project in it. Repo.Dir is the worktree to
-// work in. Unsupported is true where git or the system can't make this kind.
+// NewRepo makes a repository of the given kind below dir, with one commit of README.md (except kind
+// empty), an identity (except kind noidentity), and no files of this project. Repo.Dir is the
+// worktree. Unsupported is true if git or the system can't make this kind.
 func NewRepo(tb TB, dir, kind string, env Env) (repo *Repo, unsupported bool) {
 	tb.Helper()
 	build, ok := kinds()[kind]
@@ -37,8 +36,8 @@ func NewRepo(tb TB, dir, kind string, env Env) (repo *Repo, unsupported bool) {
 	return repo, repo == nil
 }
 
-// builder makes repositories; Repo is the folder to make one in, or what was made. It is
-// nil where git or the system can't make that kind.
+// builder makes repositories. Repo is the folder for one, or the new repository; nil if git or the
+// system can't make that kind.
 type builder struct{ *Repo }
 
 func (b builder) at(dir string) builder { return builder{b.At(dir)} }
@@ -75,8 +74,8 @@ func (b builder) initAt(name string, options ...string) builder {
 	return b.at(name)
 }
 
-// identify gives the repository an identity of its own, and no maintenance by
-// itself: in repositories this small git would only look for something to do.
+// identify sets an identity in the repository's configuration, and disables automatic maintenance,
+// which would find nothing to do in repositories this small.
 func (b builder) identify() builder {
 	b.TB.Helper()
 	config, err := os.OpenFile(b.configPath(), os.O_WRONLY|os.O_APPEND, 0)
@@ -91,8 +90,7 @@ func (b builder) identify() builder {
 	return b
 }
 
-// configPath is the repository's configuration, without a git process where it can
-// be.
+// configPath returns the path of the repository's configuration, if possible without a git process.
 func (b builder) configPath() string {
 	b.TB.Helper()
 	for _, name := range []string{".git/config", "config"} {

@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// Measurement is the TB of a program that measures. A failure ends what Do runs.
+// Measurement is the TB of a program that measures. A failure ends the function that Do runs.
 type Measurement struct {
 	Progress io.Writer
 	err      error
@@ -15,7 +15,7 @@ type Measurement struct {
 // Do runs f and returns the failure that ended it, or nil.
 func (m *Measurement) Do(f func()) error {
 	done := make(chan struct{})
-	go func() { // Fatalf ends this goroutine alone, and deferred calls still run
+	go func() { // Fatalf ends only this goroutine, and deferred calls still run
 		defer close(done)
 		f()
 	}()
@@ -37,7 +37,7 @@ func (m *Measurement) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// Must ends the measurement if something failed.
+// Must ends the measurement on an error.
 func (m *Measurement) Must(err error) {
 	if err != nil {
 		m.Fatalf("%w", err)

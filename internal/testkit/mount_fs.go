@@ -15,14 +15,13 @@ const (
 	Ext4  = "ext4"  // hard links, no reflinks
 	XFS   = "xfs"   // reflinks
 	Btrfs = "btrfs" // reflinks
-	VFAT  = "vfat"  // neither, and no permissions, links or fine times
-	ExFAT = "exfat" // as vfat; by a FUSE program where the system has that
+	VFAT  = "vfat"  // neither, and no permissions, links or fine timestamps
+	ExFAT = "exfat" // as vfat; with a FUSE program if the system has it
 	Tmpfs = "tmpfs" // hard links, no reflinks
 )
 
-// Mount makes a file system of that kind and that many megabytes (at least what
-// the kind needs), and mounts it for the test. It returns where. Where it can't
-// be made the test is skipped.
+// Mount makes a file system of the given kind and size (at least the minimum of the kind), and
+// mounts it for the test. It returns the mount point. If that fails, the test is skipped.
 func Mount(t testing.TB, kind string, sizeMB int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), kind)
@@ -30,7 +29,7 @@ func Mount(t testing.TB, kind string, sizeMB int) string {
 	return dir
 }
 
-// MountAt is Mount at the directory dir, which it makes.
+// MountAt is Mount at the directory dir, which it creates.
 func MountAt(t testing.TB, kind string, sizeMB int, dir string) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -48,7 +47,7 @@ func MountAt(t testing.TB, kind string, sizeMB int, dir string) {
 	MountImage(t, kind, image, dir)
 }
 
-// MakeImage makes a file that holds a file system of that kind.
+// MakeImage creates a file with a file system of the given kind.
 func MakeImage(t testing.TB, kind string, sizeMB int, image string) {
 	t.Helper()
 	mkfs, least := makerOf(kind)
@@ -66,8 +65,8 @@ func MakeImage(t testing.TB, kind string, sizeMB int, image string) {
 	}
 }
 
-// MountImage mounts what MakeImage made at dir, which it makes, until the test
-// ends or something unmounts it.
+// MountImage mounts an image of MakeImage at dir, which it creates, until the test ends or the
+// image is unmounted.
 func MountImage(t testing.TB, kind, image, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -79,8 +78,8 @@ func MountImage(t testing.TB, kind, image, dir string) {
 	mount(t, dir, "mount", "-t", kind, "-o", "loop", image, dir)
 }
 
-// makerOf is the program that makes such a file system, and how many megabytes
-// it wants at least; nil for a kind that isn't known.
+// makerOf returns the program that makes a file system, and the minimum size in megabytes; nil for
+// an unknown kind.
 func makerOf(kind string) (mkfs []string, least int) {
 	switch kind {
 	case Ext4:
@@ -103,7 +102,7 @@ func Bind(t testing.TB, from, to string) {
 	mount(t, to, "mount", "--bind", from, to)
 }
 
-// mount runs a command that mounts something at dir, until the test ends.
+// mount runs a command that mounts a file system at dir, until the test ends.
 func mount(t testing.TB, dir, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {

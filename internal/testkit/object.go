@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// Object is a JSON object that keeps the order of its keys, as the agent's
-// own writer does. It is a list of key, value, key, value.
+// Object is a JSON object that keeps the order of its keys, like the agent's own writer. It is a
+// list of alternating keys and values.
 type Object []any
 
-// MarshalJSON writes the object as the agent does: no spaces, no HTML escapes.
+// MarshalJSON writes the object like the agent: no spaces, no HTML escapes.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')
@@ -35,7 +35,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// JSON is the object's text on one line.
+// JSON returns the object as JSON on one line.
 func (o Object) JSON() string {
 	text, err := encode(o)
 	if err != nil {
@@ -44,7 +44,7 @@ func (o Object) JSON() string {
 	return string(text)
 }
 
-// text is the string that a key has, "" if it has none.
+// text returns the string value of a key, "" if there is none.
 func (o Object) text(key string) string {
 	for i := 0; i+1 < len(o); i += 2 {
 		if o[i] == key {
@@ -65,7 +65,7 @@ func encode(value any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// UUID is a well-formed identifier made of the parts: equal parts, equal UUID.
+// UUID returns a well-formed identifier derived from the parts: equal parts give equal identifiers.
 func UUID(parts ...any) string {
 	sum := sha256.Sum256(fmt.Append(nil, parts...))
 	sum[6] = sum[6]&0x0f | 0x40

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
 )
 
-// RecordedDisk is a mounted file system of which each write and each flush is
-// logged, to have the disks that a power cut may leave.
+// RecordedDisk is a mounted file system whose writes and flushes are logged, to reproduce the disks
+// that a power cut may leave.
 type RecordedDisk struct {
 	kind, dir, mounted, base, log string
 
@@ -23,8 +23,8 @@ type RecordedDisk struct {
 	control io.Closer
 }
 
-// RecordDisk makes such a file system and mounts it at mounted. The test is skipped
-// where that can't be done.
+// RecordDisk makes such a file system and mounts it at mounted. The test is skipped if that is
+// impossible.
 func RecordDisk(t testing.TB, kind string, sizeMB int, mounted string) *RecordedDisk {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func RecordDisk(t testing.TB, kind string, sizeMB int, mounted string) *Recorded
 	return d
 }
 
-// serve starts the program that logs, until the test ends.
+// serve runs the logging program until the test ends.
 func (d *RecordedDisk) serve(t testing.TB, cmd *exec.Cmd, file string) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -73,7 +73,7 @@ func (d *RecordedDisk) serve(t testing.TB, cmd *exec.Cmd, file string) {
 	}
 }
 
-// Position is how far the log has come.
+// Position returns the present length of the log.
 func (d *RecordedDisk) Position(t testing.TB) int64 {
 	t.Helper()
 	info, err := os.Stat(d.log)
@@ -83,7 +83,7 @@ func (d *RecordedDisk) Position(t testing.TB) int64 {
 	return info.Size()
 }
 
-// Unmount ends the record. The disks of cuts are mounted in its place.
+// Unmount ends the recording. EachCut mounts its disks in the same place.
 func (d *RecordedDisk) Unmount(t testing.TB) {
 	t.Helper()
 	system(t, "umount", d.mounted)
@@ -99,14 +99,14 @@ func (d *RecordedDisk) Log(t testing.TB, position int64) []disklog.Entry {
 	return entries
 }
 
-// Kept is what of the writes since the last flush is on the disk.
+// Kept states which writes since the last flush are on the disk.
 type Kept int
 
-// What is kept.
+// The choices of kept writes.
 const (
 	None Kept = iota
 	All
-	Some // by chance, each block for itself
+	Some // a random selection of blocks
 )
 
 func (k Kept) String() string { return [...]string{"none", "all", "some"}[k] }
@@ -117,13 +117,13 @@ type Cut struct {
 	Kept    Kept
 }
 
-// EachCut mounts the disks of cuts, which are in the order of the log, and calls
-// check for each while it is mounted.
+// EachCut mounts the disk of each cut, and calls check while it is mounted. The cuts must be in the
+// order of the log.
 func (d *RecordedDisk) EachCut(t testing.TB, log []disklog.Entry, cuts []Cut, check func(Cut)) {
 	t.Helper()
 	synced := filepath.Join(d.dir, "synced")
 	system(t, "cp", "--sparse=always", d.base, synced)
-	from := 0 // of the log; what is before is in synced
+	from := 0 // of the log; synced has the entries before
 	for i, cut := range cuts {
 		last := from
 		for n := from; n < cut.Entries; n++ {

@@ -6,10 +6,9 @@ import (
 	"syscall"
 )
 
-// WriteProgram writes an executable file, with the folders above it. No process
-// is started meanwhile: a child that is just being started would hold the file
-// open for writing until its exec, and running it would fail with "text file
-// busy".
+// WriteProgram writes an executable file, and creates the folders above it. No process is started
+// meanwhile: a child would have the file open for writing between its fork and its exec, and
+// running the file would fail with "text file busy".
 func WriteProgram(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

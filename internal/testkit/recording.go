@@ -9,28 +9,27 @@ import (
 	"strings"
 )
 
-// Recording is a session of Claude Code kept as data: testdata/session
-// describes it. Replaying it needs the hooks to be installed.
+// Recording is a stored session of Claude Code, as described in testdata/session. Replaying it
+// needs installed hooks.
 type Recording struct {
 	Dir     string // holds events.jsonl and transcript.jsonl
-	Project string // the repository to replay it in
-	Env     Env    // HOME decides where the transcript goes
+	Project string // the repository in which it is replayed
+	Env     Env    // HOME determines where the transcript is written
 	Out     io.Writer
 }
 
 // step is one line of events.jsonl; exactly one of its parts is set.
 type step struct {
-	Hook    string          `json:"hook,omitempty"`    // event name; with payload
+	Hook    string          `json:"hook,omitempty"`    // event name; needs payload
 	Payload json.RawMessage `json:"payload,omitempty"` //
 	Lines   int             `json:"lines,omitempty"`   // append this many lines of the transcript
-	Write   string          `json:"write,omitempty"`   // path; with content
+	Write   string          `json:"write,omitempty"`   // path; needs content
 	Content string          `json:"content,omitempty"` //
-	Run     string          `json:"run,omitempty"`     // a command of the agent's
+	Run     string          `json:"run,omitempty"`     // a command of the agent
 }
 
-// Replay plays the recording: it grows the transcript line by line, changes
-// the files, runs the agent's commands, and sends the payloads to the hooks
-// that the project's settings configure.
+// Replay plays the recording: it appends to the transcript line by line, changes the files, runs
+// the agent's commands, and sends the payloads to the hooks in the project's settings.
 func (r Recording) Replay(tb TB) {
 	tb.Helper()
 	session := r.session(tb)
@@ -60,13 +59,13 @@ func (r Recording) Replay(tb TB) {
 	}
 }
 
-// session is the recorded session, with its own id, in the project.
+// session returns the recorded session, with its own id, in the project.
 func (r Recording) session(tb TB) *Session {
 	tb.Helper()
 	return NewSession(&Repo{TB: tb, Dir: r.Project, Env: r.Env}, "recorded", "")
 }
 
-// Session is the id of the recorded session.
+// Session returns the id of the recorded session.
 func (r Recording) Session() string { return UUID("session", "recorded") }
 
 func (r Recording) hook(session *Session, s step) {
@@ -88,7 +87,7 @@ func (r Recording) hook(session *Session, s step) {
 	session.Hook(verbs[s.Hook], rawObject(session.TB, payload))
 }
 
-// rawObject is a payload as it is, in its own order.
+// rawObject parses a payload and keeps its order.
 func rawObject(tb TB, payload string) Object {
 	tb.Helper()
 	decoder := json.NewDecoder(strings.NewReader(payload))
@@ -110,7 +109,7 @@ func rawObject(tb TB, payload string) Object {
 	return o
 }
 
-// fill puts the paths, the time and the made-up secret in.
+// fill replaces the placeholders of paths, the time, the made-up secret and the session.
 func (r Recording) fill(session *Session, text string) string {
 	return strings.NewReplacer(
 		"${PROJECT}", quoted(r.Project), "${TRANSCRIPT}", quoted(session.Transcript.Path),
@@ -118,7 +117,7 @@ func (r Recording) fill(session *Session, text string) string {
 	).Replace(text)
 }
 
-// quoted is a path as it is written within a JSON string.
+// quoted escapes a path for a JSON string.
 func quoted(path string) string {
 	text, err := encode(path)
 	if err != nil {

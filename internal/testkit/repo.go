@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Repo is a git repository, or one worktree of it, and the environment of the
-// person who works in it.
+// Repo is a git repository, or one of its worktrees, and the environment of its user.
 type Repo struct {
 	TB  TB
 	Dir string // the folder in which commands run
 	Env Env
 }
 
-// At is the same repository with another folder as working directory.
+// At returns the same repository with another working directory.
 func (r *Repo) At(dir string) *Repo {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(r.Dir, dir)
@@ -22,25 +21,25 @@ func (r *Repo) At(dir string) *Repo {
 	return &Repo{TB: r.TB, Dir: dir, Env: r.Env}
 }
 
-// For is the same repository seen by another test.
+// For returns the same repository for another test.
 func (r *Repo) For(tb TB) *Repo {
 	return &Repo{TB: tb, Dir: r.Dir, Env: r.Env}
 }
 
-// Git runs git as the person; it must succeed. It returns the standard output
-// without the last newline.
+// Git runs git as the user; it must succeed. It returns the standard output without the last
+// newline.
 func (r *Repo) Git(args ...string) string {
 	r.TB.Helper()
 	return r.call("git", args).Must(r.TB)
 }
 
-// TryGit runs git as the person.
+// TryGit runs git as the user.
 func (r *Repo) TryGit(args ...string) Result {
 	r.TB.Helper()
 	return r.call("git", args).Run(r.TB)
 }
 
-// GitInput is Git with something on standard input.
+// GitInput is Git with text on standard input.
 func (r *Repo) GitInput(stdin string, args ...string) string {
 	r.TB.Helper()
 	call := r.call("git", args)
@@ -48,13 +47,13 @@ func (r *Repo) GitInput(stdin string, args ...string) string {
 	return call.Must(r.TB)
 }
 
-// Entire runs the binary under test as the person; it must succeed.
+// Entire runs the binary under test as the user; it must succeed.
 func (r *Repo) Entire(args ...string) string {
 	r.TB.Helper()
 	return r.call("entire", args).Must(r.TB)
 }
 
-// Sh runs a shell command as the person; it must succeed.
+// Sh runs a shell command as the user; it must succeed.
 func (r *Repo) Sh(command string) string {
 	r.TB.Helper()
 	return r.call("sh", []string{"-c", command}).Must(r.TB)
@@ -64,7 +63,7 @@ func (r *Repo) call(name string, args []string) Call {
 	return Call{Dir: r.Dir, Env: r.Env, Name: name, Args: args}
 }
 
-// Write writes a file as the person would in an editor.
+// Write writes a file, as the user would with an editor.
 func (r *Repo) Write(path, content string) {
 	r.TB.Helper()
 	writeFile(r.TB, r.Path(path), content)
@@ -80,7 +79,7 @@ func (r *Repo) Read(path string) string {
 	return string(data)
 }
 
-// Path is a path in the repository as an absolute one.
+// Path returns the absolute path of a path in the repository.
 func (r *Repo) Path(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -88,7 +87,7 @@ func (r *Repo) Path(path string) string {
 	return filepath.Join(r.Dir, path)
 }
 
-// Commit stages everything and commits it.
+// Commit stages everything, commits it, and returns the commit's hash.
 func (r *Repo) Commit(message string) string {
 	r.TB.Helper()
 	r.Git("add", "-A")
@@ -96,8 +95,8 @@ func (r *Repo) Commit(message string) string {
 	return r.head()
 }
 
-// head is the commit that HEAD names, read without a process where it is that of a branch
-// in a file of this folder's own .git.
+// head returns the commit of HEAD. It starts no process if HEAD is a branch whose ref is a file in
+// the .git of this folder.
 func (r *Repo) head() string {
 	r.TB.Helper()
 	head, _ := os.ReadFile(r.Path(".git/HEAD"))
@@ -109,19 +108,19 @@ func (r *Repo) head() string {
 	return r.Git("rev-parse", "HEAD")
 }
 
-// CommonDir is the git common directory.
+// CommonDir returns the git common directory.
 func (r *Repo) CommonDir() string {
 	r.TB.Helper()
 	return gitPath(r, "--git-common-dir")
 }
 
-// GitDir is the git directory of this worktree.
+// GitDir returns the git directory of this worktree.
 func (r *Repo) GitDir() string {
 	r.TB.Helper()
 	return gitPath(r, "--absolute-git-dir")
 }
 
-// Root is the top of the worktree; "" if there is none.
+// Root returns the top of the worktree; "" if there is none.
 func (r *Repo) Root() string {
 	r.TB.Helper()
 	result := r.TryGit("rev-parse", "--show-toplevel")

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Session plays Claude Code in a repository: it keeps a transcript, changes
-// files, and calls the hooks with the payloads and the environment of the
-// real client. After every hook it checks that the user's index and worktree
-// are as they were.
+// Session plays Claude Code in a repository: it writes a transcript, changes files, and calls the
+// hooks with the payloads and the environment of the real client. After every hook it checks that
+// the user's index and worktree are unchanged.
 type Session struct {
 	TB         TB
 	Repo       *Repo
@@ -19,34 +18,33 @@ type Session struct {
 	Project    string // where the client was started
 	Transcript *Transcript
 
-	// Installed runs what .claude/settings*.json configures instead of
-	// calling the binary directly.
+	// Installed runs the commands in .claude/settings*.json instead of calling the binary directly.
 	Installed bool
-	// Lag makes the last answer reach the transcript only after Stop's hook.
+	// Lag delays the last answer in the transcript until after Stop's hook.
 	Lag bool
-	// Shared reports that others change the same worktree meanwhile: it can't
-	// be compared before and after a hook.
+	// Shared is set if other processes change the same worktree: it can't be compared before and
+	// after a hook.
 	Shared bool
-	// Deaf calls no hook.
+	// Deaf is set if no hooks are called.
 	Deaf bool
-	// PID is the client's process id, "" to leave the variable out.
+	// PID is the client's process id, "" for no variable.
 	PID string
-	// Background names tasks that still run when the turn stops.
+	// Background are the names of tasks that still run when the turn stops.
 	Background []string
 	// Extra is added to the environment of hooks and commands.
 	Extra Env
-	// SessionDir replaces the agent's session directory; "" uses HOME's.
+	// SessionDir replaces the agent's session directory; "" is the one in HOME.
 	SessionDir string
 
 	turn int
-	// command counts what was typed to the client itself.
+	// command is the number of commands typed to the client itself.
 	command int
 	last    string
 	agent   *agentProcess
 }
 
-// NewSession makes a session that has not started yet. The name decides its
-// id. sessionDir is the agent's session directory, "" for the one in HOME.
+// NewSession makes a session that has not started yet. The id is derived from the name. sessionDir
+// is the agent's session directory, "" for the one in HOME.
 func NewSession(repo *Repo, name, sessionDir string) *Session {
 	repo.TB.Helper()
 	id := UUID("session", name)
@@ -61,26 +59,26 @@ func NewSession(repo *Repo, name, sessionDir string) *Session {
 	return s
 }
 
-// For is the session seen by another test.
+// For moves the session to another test.
 func (s *Session) For(tb TB) *Session {
 	s.TB, s.Transcript.tb = tb, tb
 	s.Repo = s.Repo.For(tb)
 	return s
 }
 
-// Start is SessionStart; source is startup, resume, clear or compact.
+// Start plays SessionStart; source is startup, resume, clear or compact.
 func (s *Session) Start(source string) Result {
 	s.TB.Helper()
 	return s.Hook("session-start", append(s.common("SessionStart"), "source", source, "model", "claude-opus-5-5"))
 }
 
-// Prompt is a person's prompt: the hook first, then the line.
+// Prompt plays a prompt of the user: the hook first, then the line.
 func (s *Session) Prompt(text string) Result {
 	s.TB.Helper()
 	return s.prompt(text, "human")
 }
 
-// Notify is a prompt that no person typed.
+// Notify plays a prompt that the client generates.
 func (s *Session) Notify(text string) Result {
 	s.TB.Helper()
 	return s.prompt(text, "task-notification")
@@ -96,7 +94,7 @@ func (s *Session) prompt(text, origin string) Result {
 	return result
 }
 
-// Write is the Write tool.
+// Write plays the Write tool.
 func (s *Session) Write(path, content string) {
 	s.TB.Helper()
 	file := s.path(path)
@@ -112,7 +110,7 @@ func (s *Session) Write(path, content string) {
 	})
 }
 
-// Edit is the Edit tool; old must be in the file.
+// Edit plays the Edit tool; old must be in the file.
 func (s *Session) Edit(path, old, text string) {
 	s.TB.Helper()
 	file := s.path(path)
@@ -130,8 +128,7 @@ func (s *Session) Edit(path, old, text string) {
 	})
 }
 
-// Bash is the Bash tool: the command runs in the agent's environment, without
-// a terminal.
+// Bash plays the Bash tool: the command runs in the agent's environment, without a terminal.
 func (s *Session) Bash(command string) Result {
 	s.TB.Helper()
 	tool := s.Transcript.toolUse("Bash", Object{"command", command, "description", "Run a command"})
@@ -146,7 +143,7 @@ func (s *Session) Bash(command string) Result {
 	return result
 }
 
-// Say is an answer in words.
+// Say plays an answer without a tool.
 func (s *Session) Say(text string) {
 	s.TB.Helper()
 	if s.last != "" {
@@ -179,15 +176,15 @@ func (s *Session) Stop() Result {
 	return result
 }
 
-// Fail is StopFailure: an error of the service ends the turn.
+// Fail plays StopFailure: an error of the service ends the turn.
 func (s *Session) Fail() Result {
 	s.TB.Helper()
 	s.last = ""
 	return s.Hook("stop-failure", append(s.common("StopFailure"), "error", "overloaded", "last_assistant_message", "API Error"))
 }
 
-// End is SessionEnd. A command that a person typed has a prompt of its own; the
-// reason "plan" is a clear that comes of a plan's acceptance and has the turn's.
+// End plays SessionEnd. A command that the user typed has a prompt id of its own; the reason "plan"
+// is a clear caused by accepting a plan, and has the turn's.
 func (s *Session) End(reason string) Result {
 	s.TB.Helper()
 	if reason == "plan" {
@@ -201,21 +198,21 @@ func (s *Session) End(reason string) Result {
 	return s.Hook("session-end", payload)
 }
 
-// Again is SessionEnd once more, as of a second handler.
+// Again plays the same SessionEnd again, as for a second handler.
 func (s *Session) Again(reason string) Result {
 	s.TB.Helper()
 	s.command--
 	return s.End(reason)
 }
 
-// Brief is the second handler of SessionStart.
+// Brief plays the second handler of SessionStart.
 func (s *Session) Brief(source string) Result {
 	s.TB.Helper()
 	return s.Hook("session-brief", append(s.common("SessionStart"), "source", source))
 }
 
-// Compact is what the agent sends when it compacts: before, the start of what it
-// goes on with, and after, with its summary.
+// Compact plays a compaction: the hook before it, a SessionStart, and the hook after it, with the
+// summary.
 func (s *Session) Compact(summary string) Result {
 	s.TB.Helper()
 	s.Hook("pre-compact", append(s.common("PreCompact"), "trigger", "manual", "custom_instructions", nil))
@@ -225,7 +222,7 @@ func (s *Session) Compact(summary string) Result {
 	return result
 }
 
-// common is what every payload begins with.
+// common returns the members that every payload begins with.
 func (s *Session) common(event string) Object {
 	payload := Object{"session_id", s.ID, "transcript_path", s.Transcript.Path, "cwd", s.Cwd}
 	if s.turn > 0 {
@@ -240,7 +237,7 @@ func (s *Session) common(event string) Object {
 	return append(payload, "hook_event_name", event)
 }
 
-// AgentEnv is the environment of what the agent starts.
+// AgentEnv returns the environment of processes that the agent starts.
 func (s *Session) AgentEnv() Env {
 	env := s.Repo.Env.With(
 		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+s.ID, "CLAUDE_CODE_ENTRYPOINT=cli",
@@ -252,7 +249,7 @@ func (s *Session) AgentEnv() Env {
 	return env.With(s.Extra...)
 }
 
-// HookEnv is the environment of a hook.
+// HookEnv returns the environment of a hook.
 func (s *Session) HookEnv() Env {
 	env := s.AgentEnv()
 	if s.SessionDir != "" {

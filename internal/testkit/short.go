@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Long skips a test under -short; why names what takes long.
+// Long skips a test under -short; why is the reason for its duration.
 func Long(tb testing.TB, why string) {
 	tb.Helper()
 	if testing.Short() {
@@ -14,7 +14,7 @@ func Long(tb testing.TB, why string) {
 	}
 }
 
-// ShortOf returns all of a list, under -short only n of it, evenly spread.
+// ShortOf returns the whole list, or under -short n of its elements, evenly spread.
 func ShortOf[T any](list []T, n int) []T {
 	if !testing.Short() || n >= len(list) {
 		return list
@@ -26,8 +26,8 @@ func ShortOf[T any](list []T, n int) []T {
 	return some
 }
 
-// ShortTable returns all of a table of cases, under -short only n of them, evenly spread
-// over their sorted names.
+// ShortTable returns the whole table of cases, or under -short n of them, evenly spread over their
+// sorted names.
 func ShortTable[T any](table map[string]T, n int) map[string]T {
 	some := make(map[string]T, len(table))
 	for _, name := range ShortOf(slices.Sorted(maps.Keys(table)), n) {
@@ -36,7 +36,7 @@ func ShortTable[T any](table map[string]T, n int) map[string]T {
 	return some
 }
 
-// Rounds is how often a test repeats something: full times, under -short fewer.
+// Rounds returns the number of repetitions in a test: full, or short under -short.
 func Rounds(short, full int) int {
 	if testing.Short() {
 		return short

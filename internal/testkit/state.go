@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// State is what the tests read of a session's state file.
+// State has the members of a session's state file that tests use.
 type State struct {
 	SessionID     string   `json:"session_id"`
 	Phase         string   `json:"phase"`
@@ -31,7 +31,7 @@ type State struct {
 	TranscriptPth string   `json:"transcript_path"`
 }
 
-// StatePath is where the state of a session lies.
+// StatePath returns the path of a session's state file.
 func (r *Repo) StatePath(session string) string {
 	r.TB.Helper()
 	return filepath.Join(r.CommonDir(), "entire-sessions", session+".json")
@@ -61,7 +61,7 @@ func (r *Repo) HasState(session string) bool {
 	return err == nil
 }
 
-// Shadows are the names of the shadow branches.
+// Shadows returns the names of the shadow branches.
 func (r *Repo) Shadows() []string {
 	r.TB.Helper()
 	var names []string
@@ -74,7 +74,7 @@ func (r *Repo) Shadows() []string {
 	return names
 }
 
-// Log is the log of this worktree, "" if there is none.
+// Log returns the log of this worktree, "" if there is none.
 func (r *Repo) Log() string {
 	r.TB.Helper()
 	data, err := os.ReadFile(filepath.Join(r.Root(), ".entire", "logs", "entire.log"))
@@ -84,8 +84,8 @@ func (r *Repo) Log() string {
 	return string(data)
 }
 
-// Pass waits until the clock of the file system that holds dir has gone on by
-// d. It is for rules about time stamps, which can't be set.
+// Pass waits until the clock of dir's file system has advanced by d. It is for rules about
+// timestamps, which can't be set.
 func Pass(tb TB, dir string, d time.Duration) {
 	tb.Helper()
 	first := probe(tb, dir)
@@ -94,7 +94,7 @@ func Pass(tb TB, dir string, d time.Duration) {
 	}
 }
 
-// probe is the file system's clock: the time of a file written just now.
+// probe returns the time of the file system's clock: that of a new file.
 func probe(tb TB, dir string) time.Time {
 	tb.Helper()
 	path := filepath.Join(dir, "probe")

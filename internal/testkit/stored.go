@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Branch holds the committed checkpoints.
+// Branch is the branch of the committed checkpoints.
 const Branch = "refs/heads/entire/checkpoints/v1"
 
-// Stored is one checkpoint as it lies on the branch.
+// Stored is a checkpoint on the branch.
 type Stored struct {
 	ID      string
 	Summary Summary
@@ -61,12 +61,11 @@ type SessionMeta struct {
 	Lines        int      `json:"transcript_lines"`
 	TokenUsage   *Tokens  `json:"token_usage"`
 	SessionUsage *Tokens  `json:"session_token_usage"`
-	// Attribution are the figures, of which those that are no numbers are left
-	// out.
+	// Attribution has the numeric members.
 	Attribution Figures `json:"initial_attribution"`
 }
 
-// Figures are the numbers of a stored object.
+// Figures are the numeric members of a stored object.
 type Figures map[string]float64
 
 // UnmarshalJSON reads the numbers.
@@ -84,7 +83,7 @@ func (f *Figures) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Tokens is a stored token count.
+// Tokens are stored token counts.
 type Tokens struct {
 	Input         int `json:"input_tokens"`
 	CacheCreation int `json:"cache_creation_tokens"`
@@ -95,7 +94,7 @@ type Tokens struct {
 	Subagents *Tokens `json:"subagent_tokens"`
 }
 
-// Usage is the count without the number of calls; nil counts nothing.
+// Usage returns the counts without the number of calls; zero for nil.
 func (t *Tokens) Usage() Usage {
 	if t == nil {
 		return Usage{}
@@ -103,7 +102,7 @@ func (t *Tokens) Usage() Usage {
 	return Usage{Input: t.Input, CacheCreation: t.CacheCreation, CacheRead: t.CacheRead, Output: t.Output}
 }
 
-// Trailers are the ids in the trailer block of a commit, as git reads it.
+// Trailers returns the ids in the trailer block of a commit, as git parses it.
 func (r *Repo) Trailers(rev string) []string {
 	r.TB.Helper()
 	return strings.Fields(r.Git("log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)", rev, "--"))
@@ -123,7 +122,7 @@ func (r *Repo) Stored() map[string]*Stored {
 		if !r.HasBranch() {
 			return map[string]*Stored{}
 		}
-		files = listFiles(r, Branch) // a child of a hook made the branch in between
+		files = listFiles(r, Branch) // meanwhile a child of a hook made the branch
 	}
 	return storedIn(r, Branch, files)
 }
@@ -139,7 +138,7 @@ func listFiles(r *Repo, rev string) Result {
 	return r.TryGit("ls-tree", "-r", "-z", "--full-tree", rev)
 }
 
-// storedIn reads the checkpoints of a branch or commit whose files are listed.
+// storedIn reads the checkpoints of a branch or commit from the list of its files.
 func storedIn(r *Repo, rev string, files Result) map[string]*Stored {
 	r.TB.Helper()
 	if files.Code != 0 {
@@ -177,7 +176,7 @@ func storedIn(r *Repo, rev string, files Result) map[string]*Stored {
 	return found
 }
 
-// Objects reads objects through one process.
+// Objects reads objects with one process.
 func (r *Repo) Objects(ids []string) [][]byte {
 	r.TB.Helper()
 	if len(ids) == 0 {
@@ -206,7 +205,7 @@ func (r *Repo) Objects(ids []string) [][]byte {
 	return contents
 }
 
-// Checkpoint reads the checkpoint of a commit that has exactly one trailer.
+// Checkpoint reads the checkpoint of a commit, which must have one trailer.
 func (r *Repo) Checkpoint(rev string) *Stored {
 	r.TB.Helper()
 	ids := r.Trailers(rev)
@@ -254,7 +253,7 @@ func (c *Stored) decode() error {
 	return nil
 }
 
-// Slot is the slot of a session; it must exist once.
+// Slot returns the slot of a session, which must exist.
 func (c *Stored) Slot(tb TB, session string) *Slot {
 	tb.Helper()
 	at := slices.IndexFunc(c.Slots, func(s Slot) bool { return s.Meta.SessionID == session })
@@ -264,7 +263,7 @@ func (c *Stored) Slot(tb TB, session string) *Slot {
 	return &c.Slots[at]
 }
 
-// Sessions are the session ids in order of their slots.
+// Sessions returns the session ids in order of their slots.
 func (c *Stored) Sessions() []string {
 	ids := make([]string, 0, len(c.Slots))
 	for _, slot := range c.Slots {

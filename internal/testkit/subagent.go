@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Subagent plays an agent that the session's agent started with the tool
-// Agent: it has a transcript of its own, and changes files.
+// Subagent plays an agent started by the session's agent with the tool Agent: it has its own
+// transcript, and changes files.
 type Subagent struct {
-	// Session is what the subagent sees of the session: its transcript is the
-	// subagent's.
+	// Session is the session as the subagent uses it: with the subagent's transcript.
 	Session *Session
 	ID      string
 	Tool    string // the tool use that started it
@@ -22,8 +21,7 @@ type Subagent struct {
 
 const subagentType = "general-purpose"
 
-// Subagent starts one. In the background the call ends at once, else it waits
-// for Done.
+// Subagent starts a subagent. In mode background the call returns at once, else Done ends it.
 func (s *Session) Subagent(name, description, mode string) *Subagent {
 	s.TB.Helper()
 	a := &Subagent{
@@ -52,7 +50,7 @@ func (a *Subagent) input() Object {
 	return Object{"description", a.description, "prompt", "Do it: " + a.description, "subagent_type", subagentType}
 }
 
-// Todo is the tool for plans: items that end in an asterisk are completed.
+// Todo plays the tool for plans: items that end in an asterisk are completed.
 func (a *Subagent) Todo(items ...string) Result {
 	a.main.TB.Helper()
 	todos := make([]any, 0, len(items))
@@ -67,7 +65,7 @@ func (a *Subagent) Todo(items ...string) Result {
 		"tool_name", "TodoWrite", "tool_input", input, "tool_use_id", tool, "tool_response", Object{}))
 }
 
-// Stop is SubagentStop.
+// Stop plays SubagentStop.
 func (a *Subagent) Stop() Result {
 	a.main.TB.Helper()
 	a.Session.Transcript.text("Done: " + a.description)
@@ -87,7 +85,7 @@ func (a *Subagent) Done() Result {
 	})
 }
 
-// result is PostToolUse, and then the line with the result.
+// result plays PostToolUse, and then writes the line with the result.
 func (a *Subagent) result(response Object) Result {
 	a.main.TB.Helper()
 	result := a.main.Hook("post-task", append(a.main.common("PostToolUse"),
@@ -96,8 +94,7 @@ func (a *Subagent) result(response Object) Result {
 	return result
 }
 
-// Notification is what the client sends the agent when one in the background
-// has ended.
+// Notification returns the message to the agent when a background subagent has ended.
 func (a *Subagent) Notification() string {
 	return "<task-notification>\n<task-id>" + a.ID + "</task-id>\n<tool-use-id>" + a.Tool + "</tool-use-id>\n<status>completed</status>\n</task-notification>"
 }

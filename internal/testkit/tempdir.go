@@ -8,8 +8,8 @@ import (
 // onDisk is where temporary files are without InMemory.
 var onDisk = os.TempDir() //nolint:gochecknoglobals // read before InMemory changes TMPDIR
 
-// InMemory returns tests that keep their temporary files in memory where there is
-// room: they make many small files and sync them. If TMPDIR is set, it is used.
+// InMemory returns tests that keep their temporary files in memory if there is room, as they make
+// many small files and sync them. If TMPDIR is set, it is used.
 func InMemory(m *testing.M) interface{ Run() int } { return inMemory{m} }
 
 type inMemory struct{ m *testing.M }
@@ -29,8 +29,8 @@ func (i inMemory) Run() int {
 	return i.m.Run()
 }
 
-// DiskDir returns a new directory that is not in memory because of InMemory, for
-// tests of what file systems on disks do.
+// DiskDir returns a new directory that InMemory doesn't affect, for tests of the behavior of disk
+// file systems.
 func DiskDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(onDisk, "go-test-tmp-") //nolint:usetesting // t.TempDir is in memory

@@ -11,12 +11,12 @@ import (
 
 const (
 	memoryMount = "/dev/shm"
-	memoryNames = "go-test-tmp-" // without the program's name, which scripts look for
-	memoryNeeds = 4 << 30        // bytes, of the file system and of the machine
+	memoryNames = "go-test-tmp-" // without the program's name, for which scripts search
+	memoryNeeds = 4 << 30        // free bytes of the file system, and of the machine
 )
 
-// memoryDir makes a directory in memory; "" if there is no tmpfs with room that
-// supports what the tests need. It removes those of killed tests.
+// memoryDir makes a directory in memory; "" if there is no tmpfs with enough room and the features
+// that tests need. It removes the directories of killed tests.
 func memoryDir() (dir string, remove func()) {
 	none := func() {}
 	if !memoryHasRoom() {
@@ -55,7 +55,7 @@ func memoryHasRoom() bool {
 	return mount.Bavail*uint64(mount.Bsize) >= memoryNeeds && availableMemory() >= memoryNeeds
 }
 
-// availableMemory is MemAvailable of /proc/meminfo, in bytes.
+// availableMemory returns MemAvailable from /proc/meminfo, in bytes.
 func availableMemory() uint64 {
 	data, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -70,7 +70,7 @@ func availableMemory() uint64 {
 	return 0
 }
 
-// lockDir locks a directory as long as this process lives; nil if it is locked.
+// lockDir locks a directory until this process exits or closes the file; nil if it is locked.
 func lockDir(dir string) *os.File {
 	f, err := os.Open(dir)
 	if err != nil {

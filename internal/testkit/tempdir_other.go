@@ -2,5 +2,5 @@
 
 package testkit
 
-// memoryDir returns "": no directory in memory is known here.
+// memoryDir returns "": it is not implemented here.
 func memoryDir() (dir string, remove func()) { return "", func() {} }

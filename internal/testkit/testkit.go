@@ -1,10 +1,10 @@
-// Package testkit is what the tests of this project share: a clean
-// environment, real git repositories of every kind, a Session that plays
-// Claude Code against the built binary, readers for what the binary stored,
-// and Check, which holds a repository against the rules of the format.
+// Package testkit has the code that the tests of this project share: a clean environment, real git
+// repositories of every kind, a Session that plays Claude Code against the built binary, readers
+// for the data that the binary stored, and Check, which verifies the rules of the format in a
+// repository.
 //
-// It implements the formats from their description only and imports none of the
-// packages under test, so that a test never agrees with a bug.
+// It implements the formats from their description only and imports none of the packages under
+// test, so that a test never agrees with a bug.
 package testkit
 
 import (
@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// TB is what the helpers need of a test. A testing.TB has it, and so has a
-// script, which is no testing.TB.
+// TB has the methods of a test that the helpers need. Both testing.TB and a script, which isn't a
+// testing.TB, implement it.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -28,8 +28,8 @@ type TB interface {
 // Env is the environment of a process: KEY=value, later entries win.
 type Env []string
 
-// CleanEnv is the environment of a person at a terminal with an empty HOME
-// and nothing of the caller's but PATH.
+// CleanEnv returns the environment of a user at a terminal, with an empty HOME and only PATH from
+// the caller.
 func CleanEnv(home, tmp, path string) Env {
 	return Env{
 		"PATH=" + path, "HOME=" + home, "TMPDIR=" + tmp,
@@ -53,7 +53,7 @@ func (e Env) Without(names ...string) Env {
 	})
 }
 
-// Get returns the value that counts.
+// Get returns the effective value.
 func (e Env) Get(name string) string {
 	for _, entry := range slices.Backward(e) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -63,7 +63,7 @@ func (e Env) Get(name string) string {
 	return ""
 }
 
-// Result is how a process ended.
+// Result is the result of a process.
 type Result struct {
 	Stdout, Stderr string
 	Code           int

@@ -10,26 +10,26 @@ import (
 
 const clientVersion = "2.1.328"
 
-// Transcript writes an agent's transcript file, line by line, in the shapes
-// of Claude Code 2.1.328; the texts are this project's own.
+// Transcript writes an agent's transcript file, line by line, in the format of Claude Code 2.1.328;
+// the texts are this project's own.
 type Transcript struct {
 	tb      TB
 	Path    string
 	session string
 	cwd     string
-	count   int    // lines with an identifier so far
-	parent  string // the identifier of the last one
+	count   int    // lines with an identifier
+	parent  string // identifier of the last one
 	prompt  string // prompt_id of the turn
 	prompts int
 	started bool
-	pending string // the beginning of a line that was cut
-	agent   string // the subagent whose it is
+	pending string // the beginning of a cut line
+	agent   string // the subagent that it belongs to
 
-	Usage map[string]Usage // per message id, the largest record
+	Usage map[string]Usage // the largest record per message id
 	Order []string         // message ids in order of appearance
 }
 
-// Usage is the token counts of one message.
+// Usage has the token counts of a message.
 type Usage struct{ Input, CacheCreation, CacheRead, Output int }
 
 // Add returns the sum.
@@ -40,7 +40,7 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Total is what a reader that counts each message once must find.
+// Total returns the sum with each message counted once.
 func (t *Transcript) Total() Usage {
 	var total Usage
 	for _, id := range t.Order {
@@ -49,7 +49,7 @@ func (t *Transcript) Total() Usage {
 	return total
 }
 
-// Raw appends bytes as they are; the last line need not be whole.
+// Raw appends bytes unchanged; the last line may be incomplete.
 func (t *Transcript) Raw(text string) {
 	t.tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(t.Path), 0o700); err != nil {
@@ -89,19 +89,19 @@ func (t *Transcript) CutLine(text string) {
 	t.pending = line[half:]
 }
 
-// Mend writes the rest of a line that was cut.
+// Mend writes the rest of a cut line.
 func (t *Transcript) Mend() {
 	t.tb.Helper()
 	t.Raw(t.pending)
 	t.pending = ""
 }
 
-// Stamp is the time now as the agent writes it.
+// Stamp returns the present time in the agent's format.
 func Stamp() string {
 	return time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// envelope is what every line of the conversation chain carries at its end.
+// envelope returns the members at the end of every line of the conversation chain.
 func (t *Transcript) envelope() Object {
 	return Object{
 		"userType", "external", "entrypoint", "cli", "cwd", t.cwd,
@@ -109,7 +109,7 @@ func (t *Transcript) envelope() Object {
 	}
 }
 
-// chain gives the next identifier and the former one (nil for the first).
+// chain returns a new identifier and the previous one (nil for the first).
 func (t *Transcript) chain() (id string, parent any) {
 	if t.parent != "" {
 		parent = t.parent
@@ -120,7 +120,7 @@ func (t *Transcript) chain() (id string, parent any) {
 	return id, parent
 }
 
-// begin writes what a fresh session writes before anything happens.
+// begin writes the lines that a new session begins with.
 func (t *Transcript) begin() {
 	if t.started {
 		return
@@ -147,7 +147,7 @@ func (t *Transcript) attachment(content Object) {
 	}, t.envelope()...))
 }
 
-// user writes a person's prompt, or what only looks like one.
+// user writes a prompt of the user, or a generated one that resembles it.
 func (t *Transcript) user(text, origin string) {
 	t.begin()
 	id, parent := t.chain()
@@ -174,8 +174,8 @@ func (t *Transcript) user(text, origin string) {
 	}, t.envelope()...))
 }
 
-// assistant makes one line of an answer. An empty message id is a new one;
-// several lines with the same id are one message, their usage records differ.
+// assistant returns one line of an answer. An empty message id makes a new one; several lines with
+// the same id are one message, with different usage records.
 func (t *Transcript) assistant(message string, content []any, usage Usage) Object {
 	id, parent := t.chain()
 	if message == "" {
@@ -204,8 +204,8 @@ func (t *Transcript) assistant(message string, content []any, usage Usage) Objec
 	}, t.envelope()...)
 }
 
-// toolUse writes the call of a tool and returns its id. The message has two
-// lines: a text with a placeholder count, then the call with the real one.
+// toolUse writes a tool call and returns its id. The message has two lines: a text with a
+// placeholder count, then the call with the real one.
 func (t *Transcript) toolUse(name string, input Object) string {
 	t.begin()
 	tool := "toolu_" + strings.ReplaceAll(UUID(t.session, "tool", t.count), "-", "")[:24]
@@ -218,7 +218,7 @@ func (t *Transcript) toolUse(name string, input Object) string {
 // toolResult writes the result of a call.
 func (t *Transcript) toolResult(tool, text string, result any) { t.toolEnd(tool, text, false, result) }
 
-// toolError is the result of a tool that failed.
+// toolError writes the result of a failed call.
 func (t *Transcript) toolError(tool, text string) { t.toolEnd(tool, text, true, "Error: "+text) }
 
 func (t *Transcript) toolEnd(tool, text string, failed bool, result any) {
@@ -237,7 +237,7 @@ func (t *Transcript) text(text string) {
 	t.Line(t.assistant("", []any{Object{"type", "text", "text", text}}, Usage{10, 300, 16000, 20 + len(text)%7}))
 }
 
-// system writes what the client adds after a turn.
+// system writes a line that the client adds after a turn.
 func (t *Transcript) system(subtype string, extra Object) {
 	id, parent := t.chain()
 	line := append(Object{"parentUuid", parent, "isSidechain", false, "type", "system", "subtype", subtype}, extra...)
@@ -245,7 +245,7 @@ func (t *Transcript) system(subtype string, extra Object) {
 	t.Line(append(line, t.envelope()...))
 }
 
-// Slug is the name of a project's folder among the agent's sessions.
+// Slug returns the name of a project's folder in the agent's folder of sessions.
 func Slug(path string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -255,7 +255,7 @@ func Slug(path string) string {
 	}, path)
 }
 
-// Lines are the whole lines of the live transcript.
+// Lines returns the complete lines of the live transcript.
 func (t *Transcript) Lines() []string {
 	t.tb.Helper()
 	data, err := os.ReadFile(t.Path)

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// UpstreamID is the checkpoint that an Upstream repository holds.
+// UpstreamID is the checkpoint in an Upstream repository.
 const UpstreamID = "a1b2c3d4e5f6"
 
-// Upstream is a repository that the existing tool recorded: one commit with a
-// trailer and its checkpoint, and one session with a pending file.
+// Upstream is a repository recorded by the existing tool: one commit with a trailer and its
+// checkpoint, and one session with a pending file.
 type Upstream struct {
 	*Repo
 	Session *Session // continues the recorded one
 }
 
-// NewUpstream makes such a repository below dir, from the description of the
-// formats: a checkpoint with its transcript in one piece, a session state
-// with every field of old, a shadow branch, the tool's settings and hooks.
+// NewUpstream makes such a repository below dir, from the description of the formats: a checkpoint
+// with an unsegmented transcript, a session state with all fields of old versions, a shadow branch,
+// the tool's settings and hooks.
 func NewUpstream(tb TB, dir, sessionDir string, env Env) *Upstream {
 	tb.Helper()
 	repo, _ := NewRepo(tb, dir, "plain", env)
@@ -49,7 +49,7 @@ func NewUpstream(tb TB, dir, sessionDir string, env Env) *Upstream {
 	return u
 }
 
-// fileIn is a file in a fast-import stream.
+// fileIn returns a file for a fast-import stream.
 func fileIn(path, content string) string {
 	return fmt.Sprintf("M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
 }
@@ -59,7 +59,7 @@ func commitIn(ref, message string) string {
 	return fmt.Sprintf("commit %s\nauthor %s\ncommitter %s\ndata %d\n%s\n", ref, who, who, len(message), message)
 }
 
-// indented is JSON as the existing tool writes it.
+// indented returns JSON in the format of the existing tool.
 func indented(value any) string {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -113,7 +113,7 @@ func (u *Upstream) checkpoint() {
 	u.GitInput(stream, "fast-import", "--quiet", "--done")
 }
 
-// shadow writes the shadow branch with a transcript in one piece.
+// shadow writes the shadow branch with an unsegmented transcript.
 func (u *Upstream) shadow() {
 	u.TB.Helper()
 	dir := ".entire/metadata/" + u.Session.ID
@@ -131,7 +131,7 @@ func (u *Upstream) shadowName() string {
 	return "entire/" + u.Git("rev-parse", "HEAD")[:7] + "-e3b0c4"
 }
 
-// state writes the session's state in the existing tool's exact shape.
+// state writes the session's state exactly as the existing tool does.
 func (u *Upstream) state(lines int) {
 	u.TB.Helper()
 	head := u.Git("rev-parse", "HEAD")

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	sources    = 1000 // files of src/, those that are changed and restored
+	sources    = 1000 // files of src/ that are changed and restored
 	leastFiles = 2 * sources
 )
 
-// template makes the tree once: src/ with a thousand sources, and node_modules
-// with all the rest. The same numbers give the same tree.
+// template generates the tree once: src/ with a thousand sources, and node_modules with the other
+// files. Equal options give the same tree.
 func template(o options, progress io.Writer) (string, error) {
 	dir := filepath.Join(o.cache, fmt.Sprintf("tree-%d-%d", o.files, o.megabytes))
 	mark := dir + ".complete"
@@ -34,7 +34,7 @@ func template(o options, progress io.Writer) (string, error) {
 		old: time.Unix(1700000000, 123456789),
 	}
 	letters := "etaoinshrdlucmfwypvbgkjqxz"
-	for range 4000 { // as many as a language's common words
+	for range 4000 { // as many as the common words of a language
 		word := make([]byte, 2+g.r.IntN(9))
 		for i := range word {
 			word[i] = letters[int(float64(len(letters))*math.Pow(g.r.Float64(), 1.7))]
@@ -56,18 +56,18 @@ func template(o options, progress io.Writer) (string, error) {
 	return dir, nil
 }
 
-// grower makes the tree. The first error ends its work.
+// grower generates the tree. It stops at the first error.
 type grower struct {
 	r     *rand.Rand
 	words []string
-	left  int   // files
-	bytes int64 // left
+	left  int   // files still to be made
+	bytes int64 // still to be written
 	old   time.Time
 	buf   []byte
 	err   error
 }
 
-// modules makes packages of seven to eight files a directory, until none is left.
+// modules makes packages with seven to eight files per directory until no files are left.
 func (g *grower) modules(dir string) {
 	licence := slices.Clone(g.text(1100))
 	for n := 0; g.left > 0 && g.err == nil; n++ {
@@ -75,7 +75,7 @@ func (g *grower) modules(dir string) {
 		if n%5 == 0 {
 			pkg = filepath.Join(dir, "@scope"+g.words[n%40], filepath.Base(pkg))
 		}
-		g.write(filepath.Join(pkg, "LICENSE"), licence) // the same in many
+		g.write(filepath.Join(pkg, "LICENSE"), licence) // identical in many packages
 		g.file(filepath.Join(pkg, "package.json"), 900+g.r.IntN(1500), true)
 		for _, sub := range []string{"", "lib", "dist", "dist/esm", "lib/internal", "types"}[:1+g.r.IntN(6)] {
 			for i := range 2 + g.r.IntN(13) {
@@ -85,8 +85,8 @@ func (g *grower) modules(dir string) {
 	}
 }
 
-// size is a file's length: most are small, a few hold most bytes, and in the
-// end the sum is as wanted.
+// size returns the length of a file: most are small, and a few contain most of the bytes. In the
+// end the sum is the requested size.
 func (g *grower) size() int {
 	mean := float64(g.bytes) / float64(max(g.left, 1))
 	const sigma = 1.4
@@ -94,7 +94,7 @@ func (g *grower) size() int {
 	return int(min(size, 6<<20, float64(max(g.bytes, 0))))
 }
 
-// file writes text, or bytes that don't get smaller.
+// file writes a file of text, or of incompressible bytes.
 func (g *grower) file(path string, size int, text bool) {
 	if g.left == 0 {
 		return
@@ -110,9 +110,9 @@ func (g *grower) file(path string, size int, text bool) {
 	g.write(path+".bin", data)
 }
 
-// text is like source code: a file has most of its phrases several times.
+// text resembles source code: most phrases of a file occur several times in it.
 func (g *grower) text(size int) []byte {
-	const own = 24 // phrases of a file
+	const own = 24 // phrases of one file
 	marks := []string{" ", "(", ")", ".", ", ", ";\n", " = ", "\n  ", "{\n    ", "}\n", "'", " => "}
 	phrases := make([]string, 0, own)
 	for range own {
@@ -135,7 +135,7 @@ func (g *grower) text(size int) []byte {
 	return b[:size]
 }
 
-// word is one of them; few are frequent.
+// word returns a random word; a few are frequent.
 func (g *grower) word() string {
 	return g.words[int(float64(len(g.words))*math.Pow(g.r.Float64(), 3))] //nolint:mnd // the curve
 }

@@ -1,9 +1,9 @@
-// Command bandbench measures snapshots and restores of a large tree, as whole
-// processes, beside what others take for the same: restic, borg, cp. Tools that
-// aren't installed are left out. A budget is a ratio within one run.
+// Command bandbench measures snapshots and restores of a large tree, as whole processes, and
+// compares them with restic, borg and cp. Tools that aren't installed are left out. A budget is a
+// ratio within one run.
 //
-// The generated tree is kept in the folder -cache; what a run works on is
-// removed. Run it on a machine that does nothing else.
+// The generated tree is kept in the folder -cache; the working files of a run are removed. Run it
+// on an idle machine.
 package main
 
 import (

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// peer is a tool that takes snapshots. Ours is the first.
+// peer is a tool that takes snapshots. The first one is agentfs.
 type peer struct {
 	tool     string
 	prepare  func(b *bench) // makes an empty store
 	snapshot func(b *bench) command
-	again    func(b *bench) command // a snapshot that may be left out where nothing has changed
-	extract  func(b *bench) command // node_modules of the last snapshot into the empty folder back
+	again    func(b *bench) command // takes a snapshot, which may be skipped if nothing has changed
+	extract  func(b *bench) command // extracts the last node_modules into the folder back
 }
 
 func (b *bench) peers() []peer {
@@ -69,7 +69,7 @@ func (b *bench) peerEnv() testkit.Env {
 	)
 }
 
-// agentfs is a call of ours about the tree.
+// agentfs returns a call of agentfs for the tree.
 func (b *bench) agentfs(args ...string) command {
 	env := b.env().With("AGENTFS_HOME=" + filepath.Join(b.work, "store-agentfs"))
 	if args[0] != "init" {
@@ -78,7 +78,7 @@ func (b *bench) agentfs(args ...string) command {
 	return command{b.work, env, b.bin, args}
 }
 
-// take takes a snapshot of ours and returns its version.
+// take takes a snapshot with agentfs and returns its version.
 func (b *bench) take() string {
 	b.Helper()
 	b.do(b.agentfs("checkpoint", "create", "bench"))
@@ -93,7 +93,7 @@ func (b *bench) take() string {
 	return list[0].Version
 }
 
-// allocated is what a folder takes on disk, in MB.
+// allocated returns the allocated size of a folder, in MB.
 func (b *bench) allocated(dir string) float64 {
 	b.Helper()
 	said := testkit.Call{Dir: b.work, Env: b.env(), Name: "du", Args: []string{"-sk", dir}}.Must(b)

@@ -74,7 +74,7 @@ func (c command) run() (ms float64, peak int64, err error) {
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		peak = usage.Maxrss
 		if runtime.GOOS == "darwin" {
-			peak >>= 10 // it is in bytes there
+			peak >>= 10 // in bytes on macOS
 		}
 	}
 	return ms, peak, nil
@@ -92,20 +92,20 @@ func (b *bench) time(row, tool string, c command) {
 	b.Logf("%-28s %-8s %9.1f ms", row, tool, ms)
 }
 
-// do runs what isn't measured.
+// do runs a command without measuring it.
 func (b *bench) do(c command) {
 	b.Helper()
 	_, _, err := c.run()
 	b.Must(err)
 }
 
-// shell runs a line of shell in the folder of this run.
+// shell runs a shell command in the folder of this run.
 func (b *bench) shell(line string) {
 	b.Helper()
 	b.do(command{b.work, b.env(), "/bin/sh", []string{"-c", line}})
 }
 
-// settle lets nothing of what was done before fall on what is measured next.
+// settle syncs the disks, so that earlier writes don't slow down the next measurement.
 func (b *bench) settle() { b.shell("sync") }
 
 func (b *bench) env() testkit.Env {

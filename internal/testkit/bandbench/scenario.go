@@ -11,14 +11,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// The tools that are compared.
+// The compared tools.
 const (
 	ours   = "agentfs"
 	restic = "restic"
 	borg   = "borg"
 	cpA    = "cp -a"
 	cpAL   = "cp -al"
-	walk   = "walk" // stat of everything with all processors, nothing else
+	walk   = "walk" // only a stat of all entries, on all processors
 )
 
 // The rows.
@@ -34,8 +34,8 @@ const (
 	rowManySize  = "size of their store"
 )
 
-// all measures what is wanted. Tools take turns, so that none has the quiet
-// minutes for itself.
+// all runs the scenarios of the wanted rows. The tools alternate, so that no tool gets all quiet
+// minutes.
 func (b *bench) all() {
 	b.Must(os.MkdirAll(filepath.Join(b.work, "home"), 0o700))
 	b.Must(os.MkdirAll(filepath.Join(b.work, "tmp"), 0o700))
@@ -94,7 +94,7 @@ func (b *bench) first() {
 	}
 }
 
-// stored has a store with a snapshot for each tool.
+// stored returns the tools, each with a store that has a snapshot.
 func (b *bench) stored() []peer {
 	peers := b.peers()
 	for _, p := range peers {
@@ -152,7 +152,7 @@ func (b *bench) thousand() {
 	}
 }
 
-// modules measures how node_modules comes back after it was removed.
+// modules measures the restore of a removed node_modules.
 func (b *bench) modules() {
 	peers := b.stored()
 	version := b.take()

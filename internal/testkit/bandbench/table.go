@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// cell is what one tool took for one row.
+// cell has the measurements of one tool for one row.
 type cell struct {
 	ms   []float64
 	peak int64 // KiB
-	size bool  // it is MB, not ms
+	size bool  // the values are MB, not ms
 }
 
-// table is what was measured.
+// table has the measurements.
 type table struct {
 	order []string                    // of the rows
 	cells map[string]map[string]*cell // by row and tool
@@ -33,22 +33,22 @@ func (t *table) cell(row, tool string) *cell {
 	return t.cells[row][tool]
 }
 
-// budget is what a row of ours may take: times of another cell, and a bit more.
+// budget is the limit of a row of ours: a multiple of another cell, plus a constant.
 type budget struct {
-	row, tool string // the other cell; the same row where row is ""
+	row, tool string // the other cell; row "" is the same row
 	times     float64
 	more      float64 // ms
 	text      string
 }
 
-// result is a row as it is printed.
+// result is a row in printed form.
 type result struct {
 	Name   string             `json:"name"`
 	In     string             `json:"in"` // ms or MB
 	Median map[string]float64 `json:"median"`
 	PeakMB map[string]float64 `json:"peak_mb,omitempty"`
 	Budget string             `json:"budget,omitempty"`
-	// Ratio is ours to what the budget is times; Limit is the budget in ms.
+	// Ratio is the ratio of our time to the cell of the budget; Limit is the budget in ms.
 	Ratio float64 `json:"ratio,omitempty"`
 	Limit float64 `json:"limit_ms,omitempty"`
 	Over  bool    `json:"over"`

@@ -10,7 +10,7 @@ import (
 // committer makes and rewrites commits.
 type committer struct{ w *world }
 
-// all commits all that there is; false if that is nothing.
+// all commits all changes; false if there are none.
 func (c committer) all() bool {
 	c.w.Git("add", "-A")
 	if c.w.TryGit("diff", "--cached", "--quiet").Code == 0 {
@@ -62,7 +62,7 @@ func (c committer) stage(path string) {
 	}
 	var chosen []string
 	hunks := strings.Split(rest, "\n@@ ")
-	left := 0 // how many more lines the hunks add that are left out
+	left := 0 // number of lines that the skipped hunks would have added
 	for _, hunk := range hunks {
 		h := parseHunk(hunk)
 		if c.w.chance(50) {
@@ -81,15 +81,15 @@ func (c committer) stage(path string) {
 // hunk is a hunk of a diff without context.
 type hunk struct {
 	old, oldLines, new, newLines int
-	rest                         string // from the end of the numbers on
+	rest                         string // the text after the numbers
 }
 
-// parseHunk takes a hunk apart, which begins behind the first "@@ ".
+// parseHunk parses a hunk without its leading "@@ ".
 func parseHunk(text string) hunk {
 	numbers, rest, _ := strings.Cut(text, " @@")
 	h := hunk{rest: rest}
 	span := func(s string, start, lines *int) {
-		*lines = 1 // which git leaves out
+		*lines = 1 // git omits it
 		_, _ = fmt.Sscanf(s, "%d,%d", start, lines)
 	}
 	before, after, _ := strings.Cut(numbers, " ")
@@ -102,7 +102,7 @@ func (h hunk) String() string {
 	return fmt.Sprintf("-%d,%d +%d,%d @@%s", h.old, h.oldLines, h.new, h.newLines, h.rest)
 }
 
-// amend adds more to the last commit.
+// amend amends the last commit with more work.
 func (c committer) amend() {
 	if !c.all() {
 		return
@@ -115,7 +115,7 @@ func (c committer) amend() {
 	c.markCommits("HEAD~1..HEAD", Amended)
 }
 
-// topic makes a branch with so many commits, and leaves the worktree on it.
+// topic makes a branch with the given number of commits, and leaves it checked out.
 func (c committer) topic(commits int) (name string) {
 	c.all()
 	name = fmt.Sprintf("topic%d", len(c.w.log))
@@ -128,7 +128,7 @@ func (c committer) topic(commits int) (name string) {
 	return name
 }
 
-// meanwhile lets the person commit something on main.
+// meanwhile has the person commit on main, in most cases.
 func (c committer) meanwhile() {
 	c.w.Git("checkout", "-q", "main")
 	c.w.pass()
@@ -140,7 +140,7 @@ func (c committer) meanwhile() {
 	c.w.pass()
 }
 
-// try runs a git operation that may stop at a conflict; then it is given up.
+// try runs a git operation, and aborts it if it stops at a conflict.
 func (c committer) try(args ...string) bool {
 	c.w.note("git %s", strings.Join(args, " "))
 	if c.w.TryGit(args...).Code == 0 {
@@ -154,7 +154,7 @@ func (c committer) try(args ...string) bool {
 	return false
 }
 
-// squash makes one commit of a branch.
+// squash commits a branch as one commit on main.
 func (c committer) squash() {
 	name := c.topic(2)
 	c.meanwhile()
@@ -169,7 +169,7 @@ func (c committer) squash() {
 	c.markCommits("HEAD~1..HEAD", SquashedByMerge)
 }
 
-// fixup folds the last commit into the one before.
+// fixup melds the last commit into the previous one.
 func (c committer) fixup() {
 	name := c.topic(2)
 	c.w.Git("checkout", "-q", "main")
@@ -183,7 +183,7 @@ func (c committer) fixup() {
 	}
 }
 
-// rebase puts a branch on top of main.
+// rebase rebases a branch onto main.
 func (c committer) rebase() {
 	name := c.topic(2)
 	c.meanwhile()
@@ -198,11 +198,11 @@ func (c committer) rebase() {
 	}
 }
 
-// revert takes the last commit back. Lines that it brings back are the person's, who
-// committed them; what it moves back to another file the person has moved.
+// revert reverts the last commit. Lines that it restores are the person's, who committed them;
+// lines that it moves back to another file were moved by the person.
 func (c committer) revert() {
 	c.all()
-	if c.w.Git("log", "-1", "--format=%s") == baseSubject { // no file would be left
+	if c.w.Git("log", "-1", "--format=%s") == baseSubject { // otherwise no file would be left
 		return
 	}
 	before := c.places()
@@ -220,7 +220,7 @@ func (c committer) revert() {
 	}
 }
 
-// places has the file of each line of the worktree.
+// places returns the file of each line of the worktree.
 func (c committer) places() map[string]string {
 	lines := map[string]string{}
 	for _, path := range c.w.tracked() {

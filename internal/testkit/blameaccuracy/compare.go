@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Kind is a way in which lines are written, or something that happens to them.
+// Kind is a way in which lines are written or changed later.
 type Kind string
 
 // The kinds, in the order of the table.
@@ -36,14 +36,14 @@ const (
 	Uncommitted      Kind = "not committed"
 )
 
-// Count counts lines by what the program prints of them.
+// Count counts lines by the result of blame.
 type Count struct {
-	// Right are those with the right session, turn and subagent, or the person; Unknown those
-	// of which the program reports that it doesn't know one of these.
+	// Right are lines with the right session, turn and subagent, or the person. Unknown are those
+	// for which blame reports that one of these is unknown.
 	Right, Unknown, Wrong int
 }
 
-// All is the number of lines.
+// All returns the number of lines.
 func (c Count) All() int { return c.Right + c.Unknown + c.Wrong }
 
 // Add returns the sum.
@@ -51,7 +51,7 @@ func (c Count) Add(d Count) Count {
 	return Count{c.Right + d.Right, c.Unknown + d.Unknown, c.Wrong + d.Wrong}
 }
 
-// Failure is a line that isn't right.
+// Failure is a line that is wrong or unknown.
 type Failure struct {
 	Seed              uint64
 	Place, Text       string
@@ -60,15 +60,15 @@ type Failure struct {
 	Wrong             bool
 }
 
-// Result is how the lines of histories are attributed.
+// Result has the results for the lines of histories.
 type Result struct {
 	Total    Count
 	ByKind   map[Kind]Count
 	Failures []Failure
-	Log      []string // what happened in the history
+	Log      []string // events of the history
 }
 
-// blamed is what `entire blame --json` prints.
+// blamed is the output of `entire blame --json`.
 type blamed struct {
 	Authors []struct {
 		Kind     string `json:"kind"`
@@ -88,10 +88,10 @@ type blamed struct {
 	} `json:"lines"`
 }
 
-// isTooShort reports whether too few lines that one writer wrote and somebody moved are left
-// together around a line for git to follow them to another file.
+// isTooShort reports whether the block around a line, of lines of one writer that were moved
+// together, is too short for git to follow it to another file.
 func (b blamed) isTooShort(i int, facts map[string]*fact) bool {
-	const least = 40 // letters and digits, as git blame -C has it
+	const least = 40 // letters and digits, the limit of git blame -C
 	of := func(n int) *fact { return facts[strings.TrimSpace(b.Lines[n].Text)] }
 	isMoved := func(n int) bool {
 		f := of(n)
@@ -141,7 +141,7 @@ func (w *world) compare(seed uint64) Result {
 				got.prompt = author.Turn.Prompt
 			}
 			by := want.writer
-			if want.mover != nil && (line.Commit == "" || out.isTooShort(i, w.facts) && got == *want.mover) { // git doesn't follow it
+			if want.mover != nil && (line.Commit == "" || out.isTooShort(i, w.facts) && got == *want.mover) { // not followed by git
 				by = *want.mover
 			}
 			count := judge(by, got, author.Kind == "unknown", author.Call != "")
@@ -164,7 +164,7 @@ func (w *world) compare(seed uint64) Result {
 	return result
 }
 
-// judge counts one line. A subagent isn't known where no call is.
+// judge counts one line. Without a call its subagent is unknown.
 func judge(want, got writer, unknown, call bool) Count {
 	switch {
 	case want == got:

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// hand is who edits, and how: the person, or an agent or subagent by its tools or by a shell.
+// hand is an editor of files: the person, or an agent or subagent with its tools or a shell.
 type hand struct {
 	w     *world
 	by    writer
@@ -18,10 +18,10 @@ type hand struct {
 	extra []Kind
 }
 
-// person is the person with an editor.
+// person returns the person, who uses an editor.
 func (w *world) person() hand { return hand{w: w, kind: ByPerson} }
 
-// hand is the agent, by its tools or by a shell.
+// hand returns the agent, with its tools or a shell.
 func (w *world) hand(a *agent, shell bool, extra ...Kind) hand {
 	h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt}, kind: ByTool, tools: a.Session, shell: shell, extra: extra}
 	if shell {
@@ -32,7 +32,7 @@ func (w *world) hand(a *agent, shell bool, extra ...Kind) hand {
 
 func (h hand) kinds() []Kind { return append([]Kind{h.kind}, h.extra...) }
 
-// run changes files as the hand does.
+// run runs a command that changes files.
 func (h hand) run(command string) {
 	if h.tools == nil {
 		h.w.Sh(command)
@@ -43,7 +43,7 @@ func (h hand) run(command string) {
 	}
 }
 
-// replace puts lines in the place of others.
+// replace replaces lines from to to by other lines.
 func (h hand) replace(path string, from, to int, lines []string) {
 	old := h.w.text(path)
 	text := slices.Concat(old[:from], lines, old[to:])
@@ -59,7 +59,7 @@ func (h hand) replace(path string, from, to int, lines []string) {
 	case len(h.w.counted(old)) == 0 || h.w.chance(15):
 		h.tools.Write(path, join(text))
 	default:
-		// What is replaced has to be once in the file.
+		// The replaced text must occur only once in the file.
 		first, last := from, to
 		for len(h.w.counted(old[first:last])) == 0 && last < len(old) {
 			last++
@@ -78,7 +78,7 @@ func join(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// edit changes a file, or makes one, at random.
+// edit changes a random part of a file, or creates the file.
 func (h hand) edit(path string) {
 	text := h.w.text(path)
 	at := h.w.random.IntN(len(text) + 1)
@@ -114,8 +114,7 @@ func (h hand) create() {
 	}
 }
 
-// block chooses lines to move: at least three whose author is known, so that git can follow
-// them.
+// block chooses lines to move: at least three with a known author, so that git can follow them.
 func (w *world) block(path string) (from, to int, ok bool) {
 	const least, most, tries = 3, 6, 10
 	text := w.text(path)
@@ -129,7 +128,7 @@ func (w *world) block(path string) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// moveWithin moves a block to another place of its file. The lines stay their authors'.
+// moveWithin moves a block to another place in its file. The authors of the lines stay the same.
 func (h hand) moveWithin(path string) {
 	from, to, ok := h.w.block(path)
 	text := h.w.text(path)
@@ -171,7 +170,7 @@ func (h hand) moveBetween(path, target string) {
 	h.replace(target, at, at, block)
 }
 
-// rename gives a file another name.
+// rename renames a file.
 func (h hand) rename(path string) {
 	to := h.w.newFile()
 	if h.w.TryGit("ls-files", "--error-unmatch", path).Code != 0 {
@@ -183,7 +182,7 @@ func (h hand) rename(path string) {
 	h.run("mkdir -p sub && git mv " + path + " " + to)
 }
 
-// indent gives a stretch another indentation. The lines stay their authors'.
+// indent indents a block. The authors of the lines stay the same.
 func (h hand) indent(path string) {
 	text := h.w.text(path)
 	from := h.w.random.IntN(len(text))
@@ -202,8 +201,8 @@ func (h hand) indent(path string) {
 	h.w.Write(path, join(text))
 }
 
-// format runs a formatter that changes more than white space: the lines that it changes are
-// of whoever runs it.
+// format runs a formatter that changes more than white space: the changed lines are of whoever runs
+// it.
 func (h hand) format(path string) {
 	text := h.w.text(path)
 	from := h.w.random.IntN(len(text))
@@ -229,7 +228,7 @@ func (h hand) format(path string) {
 	h.run(fmt.Sprintf(`sed -i '%d,%ds/)$/);/' %s`, from+1, to, path))
 }
 
-// step does one thing at random. Of several agents at once, each step names its file.
+// step does one random edit. With several agents at once, path is the file of the step.
 func (h hand) step(path string) {
 	switch what := h.w.random.IntN(20); {
 	case what < 11:

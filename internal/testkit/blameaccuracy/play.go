@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// baseSubject is the subject of the commit that a history goes on from.
+// baseSubject is the subject of the commit on which a history builds.
 const baseSubject = "base"
 
 // Play plays the history of a seed in an enabled repository, and compares the authors of its
@@ -34,7 +34,7 @@ func Play(repo *testkit.Repo, seed uint64) Result {
 	return w.compare(seed)
 }
 
-// episode is some work and what becomes of it.
+// episode does some work, and commits or rewrites it at random.
 func (w *world) episode() {
 	for range 1 + w.random.IntN(3) {
 		w.work()
@@ -72,7 +72,7 @@ func (w *world) episode() {
 	}
 }
 
-// work is a turn, two at once, or what the person does between turns.
+// work plays a turn, two turns at once, or edits of the person between turns.
 func (w *world) work() {
 	switch what := w.random.IntN(10); {
 	case what < 5:
@@ -96,7 +96,7 @@ func (w *world) begin(a *agent) {
 	a.open = true
 	w.note("prompt: %s", a.prompt)
 	a.Prompt(a.prompt)
-	// The child of the prompt takes the snapshot that was asked for.
+	// The child of the prompt takes the requested snapshot.
 	const tries = 100
 	for range tries {
 		asked, err := filepath.Glob(w.Path(".git/entire/*/requests-*/*.json"))
@@ -117,7 +117,7 @@ func (w *world) stop(a *agent) {
 	a.open = false
 }
 
-// turn is one of an agent that works alone.
+// turn plays a turn of one agent.
 func (w *world) turn(a *agent) {
 	w.begin(a)
 	for range 1 + w.random.IntN(3) {
@@ -143,7 +143,7 @@ func (w *world) turn(a *agent) {
 	w.stop(a)
 }
 
-// atOnce is turns of two agents that overlap: in one file, or each in its own.
+// atOnce plays overlapping turns of two agents, in one file or in one file each.
 func (w *world) atOnce() {
 	one, two := w.agents[0], w.agents[1]
 	if w.chance(50) {

@@ -20,7 +20,7 @@ func (r *Result) Add(o Result) {
 	r.Failures = append(r.Failures, o.Failures...)
 }
 
-// String is one line.
+// String returns the failure on one line.
 func (f Failure) String() string {
 	return fmt.Sprintf("seed %d %s %s: is of %s, blame %s has %s (%s)", f.Seed, f.Place, f.how(), f.Want, f.Commit, f.Got, f.kinds())
 }
@@ -40,7 +40,7 @@ func (f Failure) kinds() string {
 	return strings.Join(names, ", ")
 }
 
-// method is what the page has before the figures.
+// method is the text of the page before the figures.
 const method = "# The accuracy of blame\n\n" +
 	"How often `entire blame` names the right author of a line. Random histories are played\n" +
 	"in real repositories with the program's own hooks. Which session, turn and subagent\n" +
@@ -70,14 +70,14 @@ const method = "# The accuracy of blame\n\n" +
 	"A line is *right* if the person, or session, turn and subagent are the right ones;\n" +
 	"*unknown* if the program says that it doesn't know one of them; else *wrong*.\n\n"
 
-// Markdown is the page with the figures of so many histories.
+// Markdown returns the page with the figures of n histories.
 func (r *Result) Markdown(histories, seed uint64) string {
 	var b strings.Builder
 	b.WriteString(method)
 	fmt.Fprintf(&b, "## Figures\n\n%d histories, seeds from %d. A line counts in each row that holds of it.\n\n", histories, seed)
 	b.WriteString("| lines | all | right | unknown | wrong | right |\n|---|---|---|---|---|---|\n")
 	row := func(name string, c Count) {
-		percent := "" // of the lines that are right, cut and not rounded
+		percent := "" // of the lines that are right, truncated
 		if c.All() > 0 {
 			share := 1000 * c.Right / c.All()
 			percent = fmt.Sprintf("%d.%d %%", share/10, share%10)

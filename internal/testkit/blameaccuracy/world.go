@@ -1,7 +1,6 @@
-// Package blameaccuracy plays histories whose authors are known by construction, with the
-// hooks of the built program in real repositories, and compares them with what `entire
-// blame` prints. It shares no code with the program. docs/blame-accuracy.md has the method
-// and the figures.
+// Package blameaccuracy plays histories with authors known by construction, with the hooks of the
+// built program in real repositories, and compares them with the output of `entire blame`. It
+// shares no code with the program. docs/blame-accuracy.md has the method and the figures.
 package blameaccuracy
 
 import (
@@ -15,33 +14,33 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// writer is who wrote a line; the zero one is the person.
+// writer is the writer of a line; the zero value is the person.
 type writer struct {
 	session  string // its id
 	prompt   string // of the turn
 	subagent string // its id, if an edit tool of a subagent wrote the line
 }
 
-// fact is what is known of a line.
+// fact is the known history of a line.
 type fact struct {
 	writer
 
-	kinds []Kind // how it was written, and what happened to it since
-	// mover is who moved the line to another file last, nil if nobody did.
+	kinds []Kind // how the line was written and changed later
+	// mover moved the line to another file last; nil if it has none.
 	mover *writer
 }
 
-// world is a repository on its way through a history.
+// world is a repository while a history is played in it.
 type world struct {
 	*testkit.Repo
 
 	random *rand.Rand
 	agents []*agent
-	facts  map[string]*fact // by the text of the line, without white space around it
-	files  int              // how many were made
+	facts  map[string]*fact // by the trimmed text of the line
+	files  int              // number of created files
 	turns  int
-	log    []string // what was done
-	// moved are the files between which something was moved since they were committed.
+	log    []string // events so far
+	// moved are the files with uncommitted moves between them.
 	moved map[string]bool
 }
 
@@ -50,17 +49,17 @@ type agent struct {
 	*testkit.Session
 
 	name, prompt string
-	open         bool // a turn is under way
+	open         bool // a turn is active
 }
 
-// note adds to the log.
+// note appends to the log.
 func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
 
-// chance reports true in so many of a hundred cases.
+// chance returns true with a probability of percent.
 func (w *world) chance(percent int) bool { return w.random.IntN(100) < percent } //nolint:mnd // percent
 
-// line makes a line whose text no other line ever has. It is long enough for git to follow
-// three of them to another file.
+// line makes a line with a unique text. It is long enough that git can follow three of them to
+// another file.
 func (w *world) line(by writer, kinds ...Kind) string {
 	n := len(w.facts)
 	text := fmt.Sprintf("value%d = compute(first%d, second%d)", n, n%7, n) //nolint:mnd // some variety
@@ -68,8 +67,8 @@ func (w *world) line(by writer, kinds ...Kind) string {
 	return text
 }
 
-// lines makes up to most lines, at least one; of some of them blanks and brackets, which
-// aren't counted, follow.
+// lines makes 1 to most lines. Some are followed by a blank line or a bracket, which aren't
+// counted.
 func (w *world) lines(most int, by writer, kinds ...Kind) []string {
 	var made []string
 	for range 1 + w.random.IntN(most) {
@@ -102,7 +101,7 @@ func (w *world) text(path string) []string {
 	return strings.Split(content, "\n")
 }
 
-// tracked lists the files of the worktree that the history is about.
+// tracked lists the files of the history in the worktree.
 func (w *world) tracked() []string {
 	var paths []string
 	for _, pattern := range []string{"*.src", "*/*.src"} {
@@ -122,14 +121,14 @@ func (w *world) tracked() []string {
 	return paths
 }
 
-// file chooses one with some lines.
+// file chooses a file with some lines.
 func (w *world) file() string {
 	const least = 4
 	paths := slices.DeleteFunc(w.tracked(), func(p string) bool { return len(w.text(p)) < least })
 	return paths[w.random.IntN(len(paths))]
 }
 
-// newFile names a file that was never there.
+// newFile returns a name that no file has had.
 func (w *world) newFile() string {
 	w.files++
 	if w.chance(30) {
@@ -138,12 +137,12 @@ func (w *world) newFile() string {
 	return fmt.Sprintf("part%d.src", w.files)
 }
 
-// counted returns the lines of a text whose author is known.
+// counted returns the lines that have a known author.
 func (w *world) counted(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return w.facts[strings.TrimSpace(l)] == nil })
 }
 
-// pass lets the clock go on, so that what a person does is in no call of a tool.
+// pass lets the clock advance, so that an edit of the person is not within a tool call.
 func (w *world) pass() {
 	const slack = 60 * time.Millisecond
 	testkit.Pass(w.TB, w.Env.Get("TMPDIR"), slack)

@@ -8,22 +8,22 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// agentForm is how another agent than Claude Code calls its hooks and writes its transcript.
+// agentForm describes the hooks and the transcript of another agent than Claude Code.
 type agentForm struct {
 	agent agent.Agent
-	// verbs are the names of its hooks, where they aren't ours.
+	// verbs are the agent's names of hooks that differ from ours.
 	verbs map[string]string
-	// first is the first line of a transcript, by id and folder.
+	// first returns the first line of a transcript.
 	first func(id, dir string) string
-	// said, prompt and call are what was said and done, call with the input in the members of
-	// Claude Code's tool.
+	// prompt, said and call return the lines of a prompt, of a reply, and of a tool call; its input
+	// has the members of Claude Code's tool.
 	prompt, said func(w *writer, text string) string
 	call         func(w *writer, name, input, result string) string
-	// payload is what the hooks get besides; nil as Claude Code's.
+	// payload returns additional members for the hooks; nil if there are none.
 	payload func(p *play) testkit.Object
 }
 
-// agentForms are those of the agents whose transcripts are files of their own.
+// agentForms returns the forms of the agents that write transcript files themselves.
 func agentForms() []agentForm {
 	return []agentForm{codexForm(), copilotForm(), geminiForm(), piForm(), qwenForm()}
 }
@@ -38,7 +38,7 @@ func agents(b *bench, rows []*row) {
 		other := b.newPlay(dir, shortTalk)
 		other.as = &f
 		other.begin(shortTalk)
-		const each = 3 // rows of an agent
+		const each = 3 // rows per agent
 		b.compare(b.newPlay(b.enabled(smallRepo(), "claude-beside-"+f.agent.Name), shortTalk), other, rows[i*each:(i+1)*each])
 	}
 }
@@ -121,7 +121,7 @@ func geminiForm() agentForm {
 	}
 }
 
-// geminiName is what Gemini CLI and Qwen Code call a tool.
+// geminiName returns the name of a tool in Gemini CLI and Qwen Code.
 func geminiName(name string) string {
 	return map[string]string{"Edit": "replace", "Read": "read_file", "Bash": "run_shell_command"}[name]
 }

@@ -18,12 +18,12 @@ import (
 const (
 	longFile    = 5000 // lines
 	longHistory = 1000 // commits
-	// recordedFile has a record of its lines in each checkpoint, plainFile in none, though the
-	// same commits change it.
+	// The checkpoints record the lines of recordedFile, but not those of plainFile, which the same
+	// commits change.
 	recordedFile, plainFile = "recorded.go", "plain.go"
 )
 
-// lines measures blame beside git's own.
+// lines compares blame with git's own.
 func lines(b *bench, rows []*row) {
 	from := b.template("lines", func(path string) { b.imported(path, (*importer).longFiles) })
 	dir := filepath.Join(b.work, "lines")
@@ -36,7 +36,7 @@ func lines(b *bench, rows []*row) {
 	ours := func(args ...string) sample {
 		return b.time(testkit.Call{Dir: dir, Env: b.env, Name: "entire", Args: args})
 	}
-	// Each takes seconds.
+	// Each call takes seconds.
 	for n := range (b.runs+2)/3 + 1 {
 		whole, plain, part, one := git(recordedFile), git(plainFile), git("-L", "2500,2519", recordedFile), git("-L", "2500,2500", recordedFile)
 		took := []sample{
@@ -54,7 +54,7 @@ func lines(b *bench, rows []*row) {
 	b.Must(os.RemoveAll(dir))
 }
 
-// longFiles imports two files that many commits change, five lines each time.
+// longFiles imports two files that many commits change, five lines per commit.
 func (im *importer) longFiles() {
 	const each = 5
 	texts := map[string][]string{}
@@ -98,12 +98,12 @@ func (im *importer) longFiles() {
 	}
 }
 
-// statement is a line of a program.
+// statement returns a line of a program.
 func (im *importer) statement() string {
 	return fmt.Sprintf("x%d = f(y%d, %d)\n", im.rng.IntN(1<<24), im.rng.IntN(1<<16), im.rng.IntN(1<<10))
 }
 
-// oneTurn measures the question that takes a turn into the index, and the same one again.
+// oneTurn measures a query that adds a turn to the index, and then the same query again.
 func oneTurn(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(recordRepo(), "one-turn"), shortTalk)
 	ask := func() sample {
@@ -115,7 +115,7 @@ func oneTurn(b *bench, rows []*row) {
 		p.idle = true
 		p.start()
 		p.prompt()
-		p.work() // a child of the stop would take it in
+		p.work() // a child of the stop would add it to the index
 		v := b.version()
 		more := ask()
 		if said, err := os.ReadFile(filepath.Join(b.work, "out")); err != nil || !strings.Contains(string(said), fmt.Sprintf("Turn %d:", p.turn)) {
@@ -133,7 +133,7 @@ func oneTurn(b *bench, rows []*row) {
 
 const manyMoments = 300
 
-// momentCommands are questions to a store without git.
+// momentCommands returns queries of a store without git.
 func momentCommands() []command {
 	return []command{
 		{"fs log", []string{"fs", "log"}, 40},
@@ -146,7 +146,7 @@ func momentCommands() []command {
 	}
 }
 
-// moments measures questions to a store whose every checkpoint changed two files.
+// moments measures queries of a store in which every checkpoint changed two files.
 func moments(b *bench, rows []*row) {
 	const files, folders = 2000, 50
 	dir := filepath.Join(b.work, "moments")

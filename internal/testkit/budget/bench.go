@@ -33,7 +33,7 @@ type bench struct {
 	env    testkit.Env
 	table  []*row
 
-	child int64 // the largest detached child seen, in KiB
+	child int64 // peak memory of the largest detached child, in KiB
 }
 
 // measure runs every scenario that has a wanted row and prints the table.
@@ -64,10 +64,10 @@ func (b *bench) all() {
 	b.Must(err)
 	b.work = work
 	defer func() {
-		// Nothing is left running.
+		// Stop all processes that still run.
 		for _, pid := range b.children() {
 			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Kill() // it may have ended by itself
+				_ = p.Kill() // it may have exited
 			}
 		}
 		for deadline := time.Now().Add(time.Second); len(b.children()) > 0 && time.Now().Before(deadline); {
@@ -86,11 +86,11 @@ func (b *bench) all() {
 		b.Logf("%s: %.0f s", s.name, time.Since(began).Seconds())
 		b.table = append(b.table, wanted...)
 	}
-	// The rows about memory: the largest of all hooks, and of what they left to detached children.
+	// The memory rows: the maximum of all hooks, and of their detached children.
 	hooks := &row{Name: "peak memory of a hook", Unit: perMega, Budget: 60}
 	for _, r := range b.table {
 		if r.Command {
-			continue // the mapped packs of its git processes count there, too
+			continue // it would include the mapped packs of its git processes
 		}
 		for _, each := range append([]*row{r}, r.slowest...) {
 			if mb := float64(each.peak()) / mib; mb > hooks.value {
@@ -102,8 +102,8 @@ func (b *bench) all() {
 	b.table = append(b.table, hooks, child)
 }
 
-// prepare makes a HOME and a copy of the program, which nobody builds anew
-// meanwhile and whose processes nobody else has.
+// prepare makes a HOME and a copy of the program, so that a build doesn't replace it and all of its
+// processes belong to this run.
 func (b *bench) prepare() {
 	b.home, b.claude = filepath.Join(b.work, "home"), filepath.Join(b.work, "claude")
 	bin := filepath.Join(b.work, "bin")
@@ -126,12 +126,12 @@ func (b *bench) prepare() {
 		With("ENTIRE_TEST_CLAUDE_PROJECT_DIR=" + b.claude)
 }
 
-// sample is a process that was measured.
+// sample has the measurements of a process.
 type sample struct {
 	ms     float64
-	cpu    float64 // ms, that of the git processes it waited for included
-	kib    int64   // peak memory, that of the git processes it waited for included
-	git    int     // git processes that it started
+	cpu    float64 // ms, including the git processes it waited for
+	kib    int64   // peak memory, including the git processes it waited for
+	git    int     // number of git processes it started
 	logged bool
 }
 
@@ -175,13 +175,13 @@ func (b *bench) execute(c testkit.Call) (s sample, code int, output []byte) {
 	return newSample(cmd, took), cmd.ProcessState.ExitCode(), output
 }
 
-// newSample is what a process that has ended used.
+// newSample returns the measurements of an exited process.
 func newSample(cmd *exec.Cmd, took time.Duration) sample {
 	s := sample{ms: millis(took), cpu: millis(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		s.kib = usage.Maxrss
 		if runtime.GOOS == "darwin" {
-			s.kib >>= 10 // in bytes there
+			s.kib >>= 10 // in bytes on macOS
 		}
 	}
 	return s
@@ -194,8 +194,8 @@ func (b *bench) version() float64 {
 	return b.time(testkit.Call{Dir: b.work, Env: b.env, Name: "git", Args: []string{"--version"}}).ms
 }
 
-// slim gives back what generating has used: the peak of a process begins at the
-// size of the one that started it.
+// slim releases the memory used for generating: the peak of a process starts at the size of its
+// parent.
 func (b *bench) slim() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) // Linux only

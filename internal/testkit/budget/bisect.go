@@ -10,14 +10,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// The snapshots of the row: each changes so many files.
+// The number of snapshots, and of the files that each of them changes.
 const (
 	bisected     = 32
 	bisectedEach = 20
 )
 
-// bisect measures what a search for the first bad snapshot takes from the end of one run of
-// its command to the beginning of the next. The budget is 300 ms.
+// bisect measures the time from the end of one run of the command to the start of the next, in a
+// search for the first bad snapshot. The budget is 300 ms.
 func bisect(b *bench, rows []*row) {
 	h := bigRepo()
 	dir := b.repository(h, "bisect")
@@ -38,7 +38,7 @@ func bisect(b *bench, rows []*row) {
 	}
 	b.slim()
 	times := filepath.Join(b.work, "times")
-	// Of each run a line with the nanosecond of its beginning, and one with that of its end.
+	// Each run writes two lines: the times of its start and its end, in nanoseconds.
 	command := fmt.Sprintf("date +%%s%%N >> %[1]s; ! test -e broken; was=$?; date +%%s%%N >> %[1]s; exit $was", times)
 	v := b.version()
 	entire("bisect", "run", "--from", "v1", "--", "sh", "-c", command)

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// patience is how long a detached child may take.
+// patience is the maximum duration of a detached child.
 const patience = 15 * time.Minute
 
-// children are the processes of the measured program that still run. Where
-// there is no /proc nobody can tell.
+// children returns the running processes of the measured program; none on systems without /proc.
 func (b *bench) children() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -32,7 +31,7 @@ func (b *bench) children() []int {
 	return pids
 }
 
-// quiet waits until nothing runs any more of what hooks have left.
+// quiet waits until all detached children of hooks have exited.
 func (b *bench) quiet() {
 	for deadline := time.Now().Add(patience); ; {
 		pids := b.children()
@@ -51,7 +50,7 @@ func (b *bench) quiet() {
 
 const poll = 10 * time.Millisecond
 
-// highWater is the largest memory of a running process so far, in KiB.
+// highWater returns the peak memory of a running process, in KiB.
 func highWater(pid int) int64 {
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
@@ -69,7 +68,7 @@ func highWater(pid int) int64 {
 	return kib
 }
 
-// progress is how far a session's transcript is stored.
+// progress has the parts of a session's state that show how much of its transcript is stored.
 type progress struct {
 	Recorder struct {
 		Cursor struct {
@@ -82,7 +81,7 @@ type progress struct {
 	} `json:"recorder"`
 }
 
-// stored waits until the session's whole transcript is.
+// stored waits until the session's whole transcript is stored.
 func (p *play) stored() {
 	var size int64
 	if info, err := os.Stat(p.transcript); err == nil {

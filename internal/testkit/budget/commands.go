@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// command is a command that a person waits for, with its budget in v.
+// command is an interactive command, with its budget in v.
 type command struct {
 	name   string
 	args   []string
@@ -18,8 +18,8 @@ type command struct {
 // middle is a commit in the middle of the history.
 const middle = "main~1000"
 
-// readings are the commands on the record of a repository. "ID" is replaced by the
-// checkpoint of a commit in the middle of its history, "FILE" for a file that it changed.
+// readings returns the commands that read the record of a repository. "ID" is replaced by the
+// checkpoint of a commit in the middle of its history, "FILE" by a file that it changed.
 func readings() []command {
 	return []command{
 		{"explain", []string{"explain", "--no-pager"}, 46},
@@ -44,8 +44,8 @@ func recordRepo() history {
 	return history{name: "record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 20_000}
 }
 
-// reading measures each command in a repository with a long record, beside the
-// same in one with as many checkpoints and longer transcripts.
+// reading measures each command in a repository with a long record, and in one with as many
+// checkpoints and longer transcripts.
 func reading(b *bench, rows []*row) {
 	fat := history{name: "fat-record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 350_000}
 	little, much := b.enabled(recordRepo(), "record"), b.enabled(fat, "fat-record")
@@ -67,7 +67,7 @@ func reading(b *bench, rows []*row) {
 	b.Must(os.RemoveAll(much))
 }
 
-// reads measures a command once, on a machine where no session is yet.
+// reads measures a command once, without transcripts of sessions in the agent's folder.
 func (b *bench) reads(dir string, c command) sample {
 	args := make([]string, len(c.args))
 	for i, arg := range c.args {

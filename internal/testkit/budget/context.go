@@ -13,11 +13,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// manyContexts is how many context checkpoints a start must not mind.
+// manyContexts is a number of saved contexts that must not slow down a start.
 const manyContexts = 2000
 
-// contextCheckpoints measures what context checkpoints cost: the hooks that keep
-// them up, and the programs that the agent runs beside them.
+// contextCheckpoints measures the cost of saved contexts: the hooks that record them, and the
+// programs that the agent runs beside them.
 func contextCheckpoints(b *bench, rows []*row) {
 	b.shareOfStop(rows[0])
 	p := b.newPlay(b.enabled(bigRepo(), "cleared"), longTalk)
@@ -29,7 +29,7 @@ func contextCheckpoints(b *bench, rows []*row) {
 		p.rows["session-end"], p.rows["session-start"] = rows[1], rows[2]
 		p.agent("session-end", "SessionEnd", "reason", "clear")
 		b.Must(os.Remove(p.transcript))
-		p.begin(shortTalk) // after a clear a transcript begins anew
+		p.begin(shortTalk) // after a clear a new transcript begins
 		p.agent("session-start", "SessionStart", "source", "clear")
 		clear(p.rows)
 		p.unmeasuredTurn()
@@ -37,7 +37,7 @@ func contextCheckpoints(b *bench, rows []*row) {
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
-		// A client that asks for its tools and leaves.
+		// A client that lists the tools and disconnects.
 		mcp := testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: talk, Name: "entire", Args: []string{"mcp"}}
 		for i, c := range []testkit.Call{p.statusline(n), mcp, p.recall(), p.recall("list")} {
 			v := b.version()
@@ -50,7 +50,7 @@ func contextCheckpoints(b *bench, rows []*row) {
 	b.Must(os.RemoveAll(p.dir))
 }
 
-// shareOfStop measures a stop with context checkpoints and one without, in turn.
+// shareOfStop measures stops with and without saved contexts, in turn.
 func (b *bench) shareOfStop(share *row) {
 	on, off := b.newPlay(b.enabled(smallRepo(), "contexts"), longTalk), b.newPlay(b.enabled(smallRepo(), "no-contexts"), longTalk)
 	off.env = []string{"ENTIRE_RECALL_AUTO_SUMMARY_ENABLED=false"}
@@ -66,7 +66,7 @@ func (b *bench) shareOfStop(share *row) {
 	b.Must(os.RemoveAll(off.dir))
 }
 
-// unmeasuredTurn plays a turn that nobody measures.
+// unmeasuredTurn plays a turn without recording its measurements.
 func (p *play) unmeasuredTurn() {
 	idle := p.idle
 	p.idle = true
@@ -76,8 +76,8 @@ func (p *play) unmeasuredTurn() {
 	p.idle = idle
 }
 
-// contexts fills the repository with context checkpoints that were asked for, so
-// that none of them goes by itself: copies of one, each under its own id.
+// contexts fills the repository with contexts saved on request, so that none of them expires:
+// copies of one, each with its own id.
 func (b *bench) contexts(dir string) {
 	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"recall", "save"}}.Must(b)
 	ref := strings.TrimSpace(b.git(dir, "for-each-ref", "--count=1", "--format=%(refname)", "refs/entire/context"))
@@ -95,15 +95,16 @@ func (b *bench) contexts(dir string) {
 	}
 	testkit.Call{Dir: dir, Env: b.env, Stdin: stream.String(), Name: "git", Args: []string{"fast-import", "--quiet"}}.Must(b)
 	b.git(dir, "pack-refs", "--all")
-	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"recall", "list", "-n", "1"}}.Must(b) // the catalog's rows
+	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"recall", "list", "-n", "1"}}.Must(b) // fills the catalog
 }
 
-// agentEnv is what the agent sets for what it runs.
+// agentEnv returns the environment of programs that the agent starts.
 func (p *play) agentEnv() testkit.Env {
 	return p.b.env.With(p.env...).With("CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+p.id, "CLAUDE_PROJECT_DIR="+p.dir, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
 }
 
-// statusline is what the agent runs after an answer, each time fuller.
+// statusline returns the call that the agent makes after an answer, with a fuller context window
+// each time.
 func (p *play) statusline(n int) testkit.Call {
 	window := testkit.Object{
 		"total_input_tokens", 1000 * n, "total_output_tokens", 100, "context_window_size", 200_000,

@@ -14,7 +14,7 @@ import (
 const (
 	damagedCheckpoints = 600
 	lostTranscripts    = 70
-	badSessions        = 40 // an earlier version is whole
+	badSessions        = 40 // an earlier version is intact
 	badSummaries       = 20
 )
 
@@ -42,7 +42,7 @@ func damaged(b *bench, rows []*row) {
 	b.Must(os.RemoveAll(dir))
 }
 
-// damage damages checkpoints of a repository that are spread over its history.
+// damage damages checkpoints across the history of a repository.
 func (b *bench) damage(dir string) {
 	const branch = "refs/heads/entire/checkpoints/v1"
 	var checkpoints []string // their directories
@@ -53,7 +53,7 @@ func (b *bench) damage(dir string) {
 	}
 	const every = damagedCheckpoints / (lostTranscripts + badSessions + badSummaries)
 	var stream strings.Builder
-	lost := map[string]bool{} // names of objects
+	lost := map[string]bool{} // object names
 	for i := range lostTranscripts + badSessions + badSummaries {
 		at := checkpoints[i*every]
 		switch {
@@ -73,7 +73,7 @@ func (b *bench) damage(dir string) {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", at, len(content), content)
 	}
 	testkit.Call{Dir: dir, Env: b.env, Stdin: stream.String(), Name: "git", Args: []string{"fast-import", "--quiet"}}.Must(b)
-	// All objects are packed anew, but for those that are to be lost.
+	// Repack all objects except the lost ones.
 	all := strings.Fields(b.git(dir, "rev-list", "--objects", "--no-object-names", "--all"))
 	kept := slices.DeleteFunc(all, func(oid string) bool { return lost[oid] })
 	packs := filepath.Join(dir, ".git", "objects", "pack")

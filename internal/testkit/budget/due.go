@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// due measures the two hooks that give the brief of a session that committed: its short
-// form at the start of the next one, and the whole with the prompt. No remote-tracking
-// branch has the commits, which is what takes git longest to find out.
+// due measures the two hooks that output the brief of a session with commits: its short form at the
+// next start, and the whole brief with the prompt. No remote-tracking branch contains the commits,
+// which is the slowest case for git.
 func due(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(smallRepo(), "due"), shortTalk)
 	b.git(p.dir, "update-ref", "refs/remotes/origin/main", "HEAD")

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// subagents plays turns whose work a subagent does.
+// subagents plays turns in which a subagent does the work.
 func subagents(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(bigRepo(), "subagents"), shortTalk)
 	p.unmeasuredTurn()
@@ -33,9 +33,8 @@ func subagents(b *bench, rows []*row) {
 	b.Must(os.RemoveAll(p.dir))
 }
 
-// commits measures whole commits with the installed hooks, each beside one
-// without hooks: first where no session has left anything to commit, then of a
-// turn's files.
+// commits measures whole commits with the installed hooks, each compared with one without hooks:
+// first when no session has anything to commit, then with the files of a turn.
 func commits(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(smallRepo(), "commits"), shortTalk)
 	b.slim()
@@ -50,8 +49,8 @@ func commits(b *bench, rows []*row) {
 	b.Must(os.RemoveAll(p.dir))
 }
 
-// commitBoth makes one commit without hooks and one with them, each after
-// change, and records the difference.
+// commitBoth makes one commit without hooks and one with them, each after a call of change, and
+// records the difference.
 func (p *play) commitBoth(r *row, change func(i int)) {
 	var took [2]sample
 	v := p.b.version()

@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// writer makes the lines of a transcript in the agent's shapes, at random, the
-// same ones for the same seed.
+// writer makes random lines of a transcript in the agent's format. Equal seeds give equal lines.
 type writer struct {
 	rng     *rand.Rand
 	session string
 	cwd     string
 	now     func() time.Time
-	form    *agentForm // nil is Claude Code's
+	form    *agentForm // nil for Claude Code's
 }
 
 func newWriter(seed uint64, session, cwd string, now func() time.Time) *writer {
@@ -26,7 +25,7 @@ func newWriter(seed uint64, session, cwd string, now func() time.Time) *writer {
 	return &writer{rng: rng, session: session, cwd: cwd, now: now}
 }
 
-// since is a clock that goes on by a second each time it is read.
+// since returns a clock that advances by a second on each call.
 func since(start time.Time) func() time.Time {
 	return func() time.Time {
 		start = start.Add(time.Second)
@@ -34,7 +33,7 @@ func since(start time.Time) func() time.Time {
 	}
 }
 
-// text is words of about n bytes, as they are in a JSON string.
+// text returns words of about n bytes, escaped for a JSON string.
 func (w *writer) text(n int) string {
 	list := strings.Fields(`alpha beta gamma delta parse token buffer stream index commit branch merge rebase hook
 		session state shadow tree blob object ref path file line hunk diff patch apply check verify load save`)
@@ -50,7 +49,7 @@ func (w *writer) hex(n int) string {
 	return fmt.Sprintf("%0*x", n, w.rng.Uint64()>>(64-4*n))
 }
 
-// line is a whole line with a message in it.
+// line returns a whole line with a message.
 func (w *writer) line(kind, message string) string {
 	id := w.hex(8) + "-" + w.hex(4) + "-4" + w.hex(3) + "-8" + w.hex(3) + "-" + w.hex(12)
 	return `{"parentUuid":"` + id + `","isSidechain":false,"userType":"external","cwd":"` + w.cwd + `","sessionId":"` + w.session +
@@ -78,7 +77,7 @@ func (w *writer) says(text string) string {
 	return w.assistant(`{"type":"text","text":"` + text + `"}`)
 }
 
-// call is a tool's call and its result.
+// call returns a tool call and its result.
 func (w *writer) call(name, input string, size int) string {
 	if w.form != nil {
 		return w.form.call(w, name, input, w.text(size))
@@ -88,8 +87,7 @@ func (w *writer) call(name, input string, size int) string {
 		w.line("user", `{"role":"user","content":[{"tool_use_id":"`+id+`","type":"tool_result","content":"`+w.text(size)+`"}]}`)
 }
 
-// step is what happens next. A person writes something about twice in a megabyte,
-// as in recorded sessions.
+// step returns the next event. A prompt occurs about twice per megabyte, as in recorded sessions.
 func (w *writer) step() string {
 	switch r := w.rng.IntN(1000); {
 	case r < 6: //nolint:mnd // per mille
@@ -103,7 +101,7 @@ func (w *writer) step() string {
 	}
 }
 
-// conversation makes a transcript of size bytes that ended a while ago.
+// conversation writes a transcript of size bytes that ended some time ago.
 func conversation(path string, size int64) error {
 	file, err := os.Create(path)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Command budget measures the built program, as whole processes on generated
-// repositories, and prints what each hook costs against its budget. A budget is
-// a ratio to git in the same run (v: git --version, s: git status in the same,
-// clean repository) or to the same hook with little history. Both sides are
-// measured in turn, so that a ratio holds on a noisy machine.
+// Command budget measures the built program, as whole processes on generated repositories, and
+// compares the cost of each hook with its budget. A budget is a ratio to git in the same run (v:
+// git --version, s: git status in the same, clean repository) or to the same hook with little
+// history. Both sides are measured in turn, so that a ratio holds on a noisy machine.
 //
-// docs/performance.md explains the table. Generated repositories and
-// transcripts are kept in the folder -cache; what a run works on is removed.
+// docs/performance.md explains the table. Generated repositories and transcripts are kept in the
+// folder -cache; the working files of a run are removed.
 package main
 
 import (

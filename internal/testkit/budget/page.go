@@ -9,8 +9,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// pages are the commands that read much of the record at once. Their budgets are 3 s for a
-// page of 1,000 checkpoints, and half a second for what a pull request needs.
+// pages returns the commands that read large parts of the record. Their budgets are 3 s for a page
+// of 1,000 checkpoints, and half a second for the 20 of a pull request.
 func pages() []command {
 	return []command{
 		{"report --html, 1,000 checkpoints", []string{"report", "--html", "-", "main~1000..main"}, 2300},
@@ -20,13 +20,13 @@ func pages() []command {
 	}
 }
 
-// page measures reports, checks and the browser; the first run makes the index, and doesn't
-// count. The budget of the browser is 100 ms.
+// page measures reports, checks and the browser. The first run builds the index and isn't counted.
+// The budget of the browser is 100 ms.
 func page(b *bench, rows []*row) {
 	dir := b.enabled(recordRepo(), "pages")
 	b.slim()
 	for i, c := range pages() {
-		for n := range (b.runs+2)/3 + 1 { // each takes up to seconds
+		for n := range (b.runs+2)/3 + 1 { // each takes up to several seconds
 			v := b.version()
 			if s := b.reads(dir, c); n > 0 {
 				rows[i].add(s, v)
@@ -50,7 +50,7 @@ func (b *bench) firstScreen(dir string) sample {
 	defer func() { _ = terminal.Close() }()
 	var took time.Duration
 	shown, piece := []byte{}, make([]byte, 64<<10)
-	for err == nil { // the terminal ends with an error
+	for err == nil { // reading fails when the program has exited
 		var n int
 		n, err = terminal.Read(piece)
 		if shown = append(shown, piece[:n]...); took == 0 && bytes.Contains(shown, []byte("1 of 2")) {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// play is a session with the agent in a repository: turns, each with five files
-// edited, 20 KB of transcript and a commit by the person.
+// play is a session with the agent in a repository. Each turn edits five files, writes 20 KB of
+// transcript, and ends with a commit by the person.
 type play struct {
 	b          *bench
 	dir        string
@@ -25,9 +25,9 @@ type play struct {
 	turn       int
 	last       string
 	resumes    bool // every turn begins with session-start and ends with session-end
-	grows      *row // measures how much .git grows at a stop
+	grows      *row // measures the growth of .git at a stop
 	env        []string
-	as         *agentForm // nil is Claude Code
+	as         *agentForm // nil for Claude Code
 
 	measured
 }
@@ -37,7 +37,7 @@ const (
 	bytesPerTurn = 20_000
 )
 
-// newPlay begins a session in dir whose transcript has size bytes already.
+// newPlay begins a session in dir with a transcript of size bytes.
 func (b *bench) newPlay(dir string, size int64) *play {
 	p := &play{b: b, dir: dir, measured: measured{rows: map[string]*row{}, bases: map[string]*row{}}}
 	p.files = strings.Split(b.git(dir, "ls-files", "*.go"), "\n")
@@ -52,7 +52,7 @@ func (p *play) begin(size int64) {
 	p.transcript = filepath.Join(p.b.claude, p.id+".jsonl")
 	p.writer = newWriter(uint64(p.sessions), p.id, p.dir, time.Now)
 	if p.as != nil {
-		// Its transcript is where the agent keeps its own.
+		// The transcript is in the agent's own folder.
 		p.transcript = p.as.agent.File(p.as.agent.Project(func(string) string { return "" }, p.b.home, p.dir), p.id, time.Now())
 		p.writer.form = p.as
 		p.b.Must(os.MkdirAll(filepath.Dir(p.transcript), 0o700))
@@ -103,7 +103,7 @@ func (p *play) gitHook(name string, args ...string) {
 	p.hook(testkit.Call{Dir: p.dir, Env: env, Name: "entire", Args: append([]string{"hooks", "git", name}, args...)}, name)
 }
 
-// hook measures a hook, beside the unit, and looks up what it logged.
+// hook measures a hook together with its unit, and reads its log entry.
 func (p *play) hook(c testkit.Call, name string) {
 	path := filepath.Join(p.dir, ".entire", "logs", "entire.log")
 	from := int64(0)
@@ -113,7 +113,7 @@ func (p *play) hook(c testkit.Call, name string) {
 	v := p.b.version()
 	s := p.b.time(c)
 	p.b.quiet()
-	data, _ := os.ReadFile(path) // none where recording is off
+	data, _ := os.ReadFile(path) // no log if recording is off
 	if int64(len(data)) < from {
 		from = 0
 	}
@@ -146,8 +146,8 @@ func (p *play) hook(c testkit.Call, name string) {
 	}
 }
 
-// lap plays a turn in each play, step by step, so that a hook is measured
-// beside the same hook of the others.
+// lap plays one turn in each play, step by step, so that a hook is measured next to the same hook
+// of the others.
 func (b *bench) lap(plays ...*play) {
 	b.slim()
 	steps := []func(*play){
@@ -161,7 +161,7 @@ func (b *bench) lap(plays ...*play) {
 	}
 }
 
-// laps plays b.runs turns after one that isn't counted.
+// laps plays b.runs turns after an uncounted one.
 func (b *bench) laps(plays ...*play) {
 	for n := range b.runs + 1 {
 		for _, p := range plays {
@@ -199,7 +199,7 @@ func (p *play) prompt() {
 	p.say(p.writer.prompt(text))
 }
 
-// work is what the agent does in a turn.
+// work plays the agent's work in a turn.
 func (p *play) work() {
 	told := 0
 	say := func(text string) {
@@ -226,7 +226,7 @@ func (p *play) stop() {
 	before, told := int64(0), int64(0)
 	if p.grows != nil && !p.idle {
 		before = p.b.gitSize(p.dir)
-		// How much of the transcript no hook has seen yet.
+		// The size of the transcript that no hook has processed yet.
 		var at progress
 		data, err := os.ReadFile(filepath.Join(p.dir, ".git", "entire-sessions", p.id+".json"))
 		p.b.Must(err)

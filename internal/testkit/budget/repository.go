@@ -22,13 +22,13 @@ type history struct {
 	name        string
 	files       int
 	commits     int
-	checkpoints int // of the newest commits
-	talk        int // bytes of transcript in each checkpoint
+	checkpoints int // number of newest commits that have one
+	talk        int // bytes of transcript per checkpoint
 }
 
 // template returns a generated file or folder of the cache, made on first use.
 func (b *bench) template(name string, generate func(path string)) string {
-	const edition = "2-" // of what is generated
+	const edition = "2-" // of the generated data
 	path := filepath.Join(b.cache, edition+name)
 	if _, err := os.Lstat(path); err == nil {
 		return path
@@ -44,8 +44,7 @@ func (b *bench) git(dir string, args ...string) string {
 	return testkit.Call{Dir: dir, Env: b.env, Name: "git", Args: args}.Must(b)
 }
 
-// repository returns a fresh copy of a generated repository, whose index is up
-// to date.
+// repository returns a fresh copy of a generated repository with an up-to-date index.
 func (b *bench) repository(h history, as string) string {
 	from := b.template(h.name, func(path string) { b.imported(path, func(im *importer) { im.history(h) }) })
 	dir := filepath.Join(b.work, as)
@@ -54,7 +53,7 @@ func (b *bench) repository(h history, as string) string {
 	return dir
 }
 
-// enabled is a fresh copy in which recording is on.
+// enabled returns a fresh copy with recording enabled.
 func (b *bench) enabled(h history, as string) string {
 	dir := b.repository(h, as)
 	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"enable", "--agent", "claude-code"}}.Must(b)
@@ -79,7 +78,7 @@ type importer struct {
 	at   int64
 }
 
-// imported makes a repository of what fill imports.
+// imported makes a repository with the commits that fill imports.
 func (b *bench) imported(dir string, fill func(*importer)) {
 	b.git(b.work, "init", "-q", "-b", "main", dir)
 	cmd := exec.Command("git", "-C", dir, "fast-import", "--quiet", "--depth=10")
@@ -124,7 +123,7 @@ func (im *importer) history(h history) {
 	}
 }
 
-// commit writes a commit upon parent (0: none) and returns its mark.
+// commit writes a commit with the given parent (0: none) and returns its mark.
 func (im *importer) commit(ref, message string, files map[string]string, parent int) int {
 	im.mark++
 	im.at += 60
@@ -140,15 +139,15 @@ func (im *importer) commit(ref, message string, files map[string]string, parent 
 	return im.mark
 }
 
-// record is what a checkpoint is generated of.
+// record has the data of a generated checkpoint.
 type record struct {
 	id      string
 	touched map[string]string
 	talk    int
-	lines   testkit.Object // who wrote the commit's lines, nil if that isn't recorded
+	lines   testkit.Object // who wrote the commit's lines; nil if not recorded
 }
 
-// checkpoint writes a checkpoint of one session upon parent.
+// checkpoint writes a checkpoint of one session with the given parent.
 func (im *importer) checkpoint(r record, parent int) int {
 	id := r.id
 	session := testkit.UUID(id)
@@ -191,7 +190,7 @@ func (im *importer) checkpoint(r record, parent int) int {
 	return im.commit("refs/heads/entire/checkpoints/v1", message, files, parent)
 }
 
-// source is a file of a program.
+// source returns the text of a source file.
 func (im *importer) source() string {
 	var b strings.Builder
 	b.WriteString("package p\n")
@@ -202,10 +201,10 @@ func (im *importer) source() string {
 	return b.String()
 }
 
-// gitSize is the size of all files in the .git of a worktree.
+// gitSize returns the size of all files in the .git of a worktree.
 func (b *bench) gitSize(dir string) int64 {
 	var total int64
-	seen := map[uint64]bool{} // snapshots share files
+	seen := map[uint64]bool{} // snapshots have hard links
 	b.Must(filepath.WalkDir(filepath.Join(dir, ".git"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// unit is what a row is compared with.
+// unit is the quantity with which a row is compared.
 type unit string
 
 const (
@@ -21,15 +21,15 @@ type row struct {
 	Name   string
 	Unit   unit
 	Budget float64 // 0: none
-	// Command reports that it is no hook.
+	// Command reports whether the row is a command, not a hook.
 	Command bool
 
 	samples []sample
-	base    []float64 // the unit, measured beside each sample
-	baseCPU []float64 // its CPU time, where the unit is the same hook or git's own command
-	value   float64   // of a row that is no time
-	slack   float64   // what its budget is more by
-	slowest []*row    // of a row that has the slowest of several
+	base    []float64 // the unit, measured with each sample
+	baseCPU []float64 // its CPU time, if the unit is the same hook or git's own command
+	value   float64   // of a row that isn't a time
+	slack   float64   // added to the budget
+	slowest []*row    // the rows of which this one shows the slowest
 }
 
 func (r *row) add(s sample, base float64) {
@@ -39,7 +39,7 @@ func (r *row) add(s sample, base float64) {
 	}
 }
 
-// times is what it took each time in ms.
+// times returns the times of all samples in ms.
 func (r *row) times() []float64 {
 	times := make([]float64, len(r.samples))
 	for i, s := range r.samples {
@@ -65,7 +65,7 @@ func (r *row) ratio() float64 {
 	return 0
 }
 
-// peak is the largest of its samples in KiB.
+// peak returns the peak memory of all samples in KiB.
 func (r *row) peak() int64 {
 	var most int64
 	for _, s := range r.samples {
@@ -86,16 +86,15 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
 }
 
-// measured is where a play records what it measures.
+// measured has the rows to which a play adds its measurements.
 type measured struct {
-	// rows takes what is measured, by hook; bases is the rows that are compared
-	// with it.
+	// rows receive the measurements, by hook; bases are the rows that are compared with them.
 	rows, bases map[string]*row
-	idle        bool    // nothing is recorded yet
+	idle        bool    // record nothing
 	status      float64 // the unit s, measured in this turn
 }
 
-// takeOf records a process that is no hook.
+// takeOf records the measurements of a process that isn't a hook.
 func (m *measured) takeOf(r *row, s sample, v float64) {
 	if !m.idle {
 		r.add(s, v)

@@ -50,12 +50,12 @@ func scenarios() []scenario {
 			{Name: "growth of .git at a stop, 20 MB transcript", Unit: perByte, Budget: 100},
 		}, big},
 		{"agents", beside, agents},
-		{"subagents", []*row{ // hooks that come many times in a turn, or before its first prompt
+		{"subagents", []*row{ // hooks that run many times in a turn, or before its first prompt
 			{Name: "session-start, 36,001 files", Unit: perVersion, Budget: 40},
 			{Name: "post-todo" + ofTask, Unit: perVersion, Budget: 40},
 			{Name: "post-task" + ofTask, Unit: perVersion, Budget: 40},
 		}, subagents},
-		{"commits", []*row{ // what the hooks add to a whole git commit
+		{"commits", []*row{ // the time that the hooks add to a whole git commit
 			{Name: "what hooks add to git commit, 20 files, no session", Unit: perVersion, Budget: 19},
 			{Name: "what hooks add to git commit, 20 files, linked", Unit: perVersion, Budget: 46},
 		}, commits},
@@ -103,7 +103,7 @@ func scenarios() []scenario {
 	}
 }
 
-// commandRows returns a row for each command, with what it is run on behind its name.
+// commandRows returns a row for each command; on describes the data and is appended to the name.
 func commandRows(commands []command, on string) []*row {
 	rows := make([]*row, 0, len(commands))
 	for _, c := range commands {
@@ -191,8 +191,8 @@ func big(b *bench, rows []*row) {
 	growth.value, growth.slack = p.grows.ms()/1000, median(p.grows.base)/1000
 }
 
-// first plays a session of one turn each time, as often as a third of the runs:
-// what each leaves to a detached child takes seconds.
+// first plays a session of one turn each time, a third of the runs: its detached child takes
+// seconds.
 func first(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(bigRepo(), "first"), longTalk)
 	p.rows["stop"] = rows[0]
@@ -216,8 +216,8 @@ func compared(what string, hooks ...string) []*row {
 	return rows
 }
 
-// compare plays two sessions beside each other; rows take the hooks of the one
-// with much history.
+// compare plays two sessions next to each other; rows measure the hooks of the one with much
+// history.
 func (b *bench) compare(little, much *play, rows []*row) {
 	for _, r := range rows {
 		hook, _, _ := strings.Cut(r.Name, ",")
@@ -243,7 +243,7 @@ func sessions(b *bench, rows []*row) {
 	b.compare(plays[0], plays[1], rows)
 }
 
-// multiply makes copies of the play's session, which has ended.
+// multiply makes copies of the play's ended session, for n sessions in total.
 func (p *play) multiply(n int) {
 	dir := filepath.Join(p.dir, ".git", "entire-sessions")
 	files, err := filepath.Glob(filepath.Join(dir, p.id+".*"))

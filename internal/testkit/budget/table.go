@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// result is a row as it is printed.
+// result is a row in printed form.
 type result struct {
 	Name     string  `json:"name"`
 	Slowest  string  `json:"slowest,omitempty"`
 	Runs     int     `json:"runs,omitempty"`
 	Median   float64 `json:"median"`
 	In       string  `json:"in"`                      // ms, KB or MB
-	Best     float64 `json:"fastest_ratio,omitempty"` // of the fastest run to the fastest of the unit
+	Best     float64 `json:"fastest_ratio,omitempty"` // ratio of the fastest runs
 	CPU      float64 `json:"cpu_ms,omitempty"`
-	CPURatio float64 `json:"cpu_ratio,omitempty"` // what is least disturbed by other work
+	CPURatio float64 `json:"cpu_ratio,omitempty"` // least affected by other work on the machine
 	Unit     string  `json:"unit,omitempty"`
 	UnitMS   float64 `json:"unit_ms,omitempty"`
 	Ratio    float64 `json:"ratio,omitempty"`
@@ -38,12 +38,12 @@ func (r *row) result() result {
 			limit += r.slack
 		}
 		out := result{Name: r.Name, Median: r.value, In: string(r.Unit), Budget: limit, Over: limit > 0 && r.value > limit, absolute: true}
-		if len(r.slowest) == 1 { // the row that a row of memory is about
+		if len(r.slowest) == 1 { // the row of the process with the peak memory
 			out.Slowest = r.slowest[0].Name
 		}
 		return out
 	}
-	p := r // the row whose numbers are shown
+	p := r // the row with the shown numbers
 	for i, other := range r.slowest {
 		if i == 0 || other.ratio() > p.ratio() {
 			p = other
@@ -53,8 +53,7 @@ func (r *row) result() result {
 		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", CPU: p.cpu(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
 		Budget: r.Budget, Over: r.Budget > 0 && p.ratio() > r.Budget, PeakMB: float64(p.peak()) / mib,
 	}
-	// The ratio of the fastest of both sides: what is left of the ratio where the machine has
-	// nothing else to do.
+	// The ratio of the fastest times of both sides approximates the ratio on an idle machine.
 	if len(p.samples) > 0 && len(p.base) > 0 {
 		out.Best = slices.Min(p.times()) / slices.Min(p.base)
 	}

@@ -1,5 +1,5 @@
-// Package chromium drives a headless Chromium for tests, by its own protocol over two
-// pipes: nothing listens on a port.
+// Package chromium drives a headless Chromium for tests, with its own protocol over two pipes: no
+// port is opened.
 package chromium
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// patience is how long a call or an event is waited for.
+// patience is the maximum time to wait for a reply or an event.
 const patience = 90 * time.Second
 
 // Browser is a running Chromium.
 type Browser struct {
 	in *os.File
 
-	lock    sync.Mutex // guards what follows
+	lock    sync.Mutex // guards the fields below
 	last    int
 	waiting map[int]chan message
 	events  []Event
@@ -41,7 +41,7 @@ type message struct {
 	} `json:"error"`
 }
 
-// Event is something that a page did.
+// Event is an event of a page.
 type Event struct {
 	Session, Method string
 	Params          json.RawMessage
@@ -57,7 +57,7 @@ func Find() (string, bool) {
 	return "", false
 }
 
-// Start starts the program, which ends with the test.
+// Start starts the program. It is stopped when the test ends.
 func Start(tb testing.TB, program string) *Browser {
 	tb.Helper()
 	commands, in, err := os.Pipe()
@@ -92,7 +92,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// read takes in what the browser writes, until it ends.
+// read reads the browser's messages until it exits.
 func (b *Browser) read(out *os.File) {
 	defer close(b.ended)
 	const largest = 256 << 20
@@ -160,14 +160,14 @@ func (b *Browser) call(tb testing.TB, session, method string, params, result any
 	}
 }
 
-// Page is a page that is open.
+// Page is an open page.
 type Page struct {
 	*Browser
 
 	session string
 }
 
-// Open opens an address and waits until it is loaded.
+// Open opens a URL and waits until it is loaded.
 func (b *Browser) Open(tb testing.TB, url string) *Page {
 	tb.Helper()
 	var target struct {
@@ -185,7 +185,7 @@ func (b *Browser) Open(tb testing.TB, url string) *Page {
 	return p
 }
 
-// Go goes to an address and waits until it is loaded.
+// Go navigates to a URL and waits until it is loaded.
 func (p *Page) Go(tb testing.TB, url string) {
 	tb.Helper()
 	before := len(p.Events("Page.loadEventFired"))
@@ -205,7 +205,7 @@ func (p *Page) Call(tb testing.TB, method string, params, result any) {
 	p.call(tb, p.session, method, params, result)
 }
 
-// Events are the events of the page with this name, so far.
+// Events returns the page's events with this name so far.
 func (p *Page) Events(method string) (list []Event) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -242,7 +242,7 @@ func (p *Page) Size(tb testing.TB, width, height int) {
 	p.Call(tb, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
-// Media sets screen or print, and light or dark.
+// Media sets the media type, screen or print, and the color scheme, light or dark.
 func (p *Page) Media(tb testing.TB, media, scheme string) {
 	tb.Helper()
 	p.Call(tb, "Emulation.setEmulatedMedia", map[string]any{
@@ -250,7 +250,7 @@ func (p *Page) Media(tb testing.TB, media, scheme string) {
 	}, nil)
 }
 
-// Press presses a key, which is a letter or a sign, or has a name.
+// Press presses a key: a letter, a sign or a named key.
 func (p *Page) Press(tb testing.TB, key string) {
 	tb.Helper()
 	event := map[string]any{"type": "keyDown", "key": key}
@@ -269,7 +269,7 @@ func (p *Page) Press(tb testing.TB, key string) {
 	p.Call(tb, "Input.dispatchKeyEvent", event, nil)
 }
 
-// Screenshot writes what is in the window to a file.
+// Screenshot writes an image of the window's content to a file.
 func (p *Page) Screenshot(tb testing.TB, file string) {
 	tb.Helper()
 	var shot struct{ Data string }
@@ -279,8 +279,8 @@ func (p *Page) Screenshot(tb testing.TB, file string) {
 	must(tb, os.WriteFile(file, data, 0o644))
 }
 
-// Problems are what must not happen on a page: requests but for the page itself, dialogs,
-// errors of scripts, and violations of its policy.
+// Problems returns events that must not occur on a page: requests for other resources, dialogs,
+// script errors, and violations of its policy.
 func (p *Page) Problems(tb testing.TB) (list []string) {
 	tb.Helper()
 	for i, e := range p.Events("Network.requestWillBeSent") {

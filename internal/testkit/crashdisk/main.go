@@ -1,15 +1,14 @@
 //go:build linux
 
-// Crashdisk serves a disk image as a file, and logs each write and each flush of
-// it, so that a test can make the images that a power cut may leave. A loop device
-// on that file is the disk. It is a FUSE file system of one file, as no other way
-// to see a disk's flushes is in every kernel.
+// Crashdisk serves a disk image as a file, and logs each write and each flush, so that a test can
+// make the images that a power cut may leave. A loop device on that file is the disk. It is a FUSE
+// file system of one file, as no other way to observe a disk's flushes is in every kernel.
 //
 //	crashdisk IMAGE FILE LOG
 //
-// FILE is an existing file, over which the image is mounted. A line on standard
-// output reports that it is. It ends when FILE is unmounted, and unmounts FILE when
-// standard input ends. Package disklog reads the log.
+// FILE is an existing file, over which the image is mounted. A line on standard output reports that
+// the mount is complete. Crashdisk exits when FILE is unmounted, and unmounts FILE when standard
+// input ends. Package disklog reads the log.
 package main
 
 import (

@@ -34,7 +34,7 @@ const (
 
 const (
 	headerIn, headerOut = 40, 16
-	// argsIn is the size of what comes before the data of a write.
+	// argsIn is the size of the arguments before the data of a write.
 	argsIn = 40
 
 	protocol      = 7
@@ -69,7 +69,7 @@ func (s *server) serve() error {
 		request := buf[:n]
 		opcode, unique := le.Uint32(request[4:]), le.Uint64(request[8:])
 		if opcode == opForget || opcode == opBatchForget || opcode == opInterrupt {
-			continue // these want no reply
+			continue // these get no reply
 		}
 		body, err := s.reply(opcode, request[headerIn:])
 		if err := s.send(unique, body, err); err != nil {
@@ -131,7 +131,7 @@ func (s *server) reply(opcode uint32, args []byte) ([]byte, error) {
 
 func (s *server) attributes() []byte {
 	out := make([]byte, 104)
-	le.PutUint64(out, 3600) // valid for so many seconds
+	le.PutUint64(out, 3600) // valid for this many seconds
 	attr := out[16:]
 	le.PutUint64(attr, 1)
 	le.PutUint64(attr[8:], uint64(s.size))
@@ -158,7 +158,7 @@ func (s *server) write(args []byte) ([]byte, error) {
 	return out, nil
 }
 
-// zero is what a discard, or a request to write zeros, does.
+// zero carries out a discard or a request to write zeros.
 func (s *server) zero(at, size int64, mode uint32) error {
 	if mode&(unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_ZERO_RANGE) == 0 {
 		return unix.EOPNOTSUPP

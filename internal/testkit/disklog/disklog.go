@@ -1,5 +1,4 @@
-// Package disklog is the log of what was written to a disk, and when it was
-// flushed.
+// Package disklog reads and writes a log of the writes and flushes of a disk.
 package disklog
 
 import (
@@ -12,14 +11,14 @@ import (
 	"os"
 )
 
-// Kind is what an entry of a log is about.
+// Kind is the kind of a log entry.
 type Kind byte
 
 // Kinds of entries.
 const (
 	Write Kind = 'w'
 	Zero  Kind = 'z'
-	Flush Kind = 'f' // all before it is on the disk
+	Flush Kind = 'f' // all earlier entries are on the disk
 )
 
 // Entry is a write, zeros or a flush.
@@ -31,7 +30,7 @@ type Entry struct {
 
 const headerSize = 17
 
-// Writer writes a log. What it was given is in the file when it returns.
+// Writer writes a log. Each entry is in the file when its method returns.
 type Writer struct{ W *bufio.Writer }
 
 func (w Writer) put(e Entry) error {
@@ -88,10 +87,10 @@ func Read(path string, size int64) ([]Entry, error) {
 	}
 }
 
-// block is what a disk writes whole or not at all.
+// block is the size that a disk writes atomically.
 const block = 4096
 
-// Apply carries out an entry on an image.
+// Apply applies an entry to an image.
 func (e Entry) Apply(image *os.File) error {
 	switch e.Kind {
 	case Write:
@@ -105,7 +104,7 @@ func (e Entry) Apply(image *os.File) error {
 	}
 }
 
-// ApplySome carries out some of an entry's blocks, by chance.
+// ApplySome applies a random selection of an entry's blocks.
 func (e Entry) ApplySome(image *os.File, chance *rand.Rand) error {
 	for from := int64(0); from < e.Size; {
 		to := min(e.Size, (e.At+from)/block*block+block-e.At)

@@ -1,10 +1,10 @@
 //go:build linux
 
-// Command hdiutil does on Linux, as root, what the program of that name does on macOS with sparse
-// bundles, as far as the driver sparsebundle uses it: create, attach, detach and info. A bundle has
-// one band, an ext4 on a loop device. It refuses what the real one refuses, as far as that is
-// documented in hdiutil(1), and fails as a file fail beside the program demands: "attach 2" lets the
-// second attach from then on fail, and is removed.
+// Command hdiutil replaces on Linux, as root, the macOS program of that name, for sparse bundles
+// and as far as the driver sparsebundle uses it: create, attach, detach and info. A bundle has one
+// band, an ext4 on a loop device. It rejects the same calls as the real one, as far as hdiutil(1)
+// documents them, and can be made to fail: a file named fail beside the program with "attach 2"
+// makes the second attach from then on fail, and is then removed.
 package main
 
 import (
@@ -58,7 +58,7 @@ func run(args []string) error {
 	return fmt.Errorf("%s: verb not recognized", args[0])
 }
 
-// fail fails if the file fail demands it.
+// fail returns an error if the file fail requests it.
 func fail(verb string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -80,7 +80,7 @@ func fail(verb string) error {
 	return errors.Join(os.Remove(path), fmt.Errorf("%s failed - Input/output error", verb))
 }
 
-// options are the values of the flags that have one, and the rest.
+// options returns the values of the known flags, and the other arguments.
 func options(args []string, known ...string) (values map[string]string, rest []string) {
 	values = map[string]string{}
 	for i := 0; i < len(args); i++ {
@@ -156,8 +156,8 @@ func attach(args []string) error {
 	mode := "loop"
 	if _, is := values["readonly"]; is {
 		mode = "loop,ro"
-		// A file system that wasn't unmounted is put right first, as the real one does in memory.
-		_ = program("e2fsck", "-p", filepath.Join(bundle, "bands", "0")) // mount reports what it can't mend
+		// Repair a file system that wasn't unmounted, as the real one does in memory.
+		_ = program("e2fsck", "-p", filepath.Join(bundle, "bands", "0")) // mount reports other damage
 	}
 	if err := program("mount", "-t", "ext4", "-o", mode, filepath.Join(bundle, "bands", "0"), at); err != nil {
 		return err
@@ -192,10 +192,10 @@ func detach(args []string) error {
 	return nil
 }
 
-// image is a bundle that is attached.
+// image is an attached bundle.
 type image struct{ bundle, at string }
 
-// images are the bundles that are attached: what the loop devices of mounts have as their files.
+// images returns the attached bundles, from the backing files of the loop devices of all mounts.
 func images() ([]image, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -225,7 +225,7 @@ func info(w io.Writer) error {
 	}
 	text := func(s string) string {
 		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+		_ = xml.EscapeText(&b, []byte(s)) // writing to a Builder can't fail
 		return "<string>" + b.String() + "</string>"
 	}
 	_, _ = fmt.Fprint(w, `<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>framework</key><string>stand-in</string><key>images</key><array>`)

@@ -1,5 +1,5 @@
-// Command picture draws a terminal session as an SVG image: docs/day.txt as docs/day.svg,
-// which the README shows. Lines that begin with "$ " are what was typed.
+// Command picture draws a terminal session as an SVG image: docs/day.txt as docs/day.svg, for the
+// README. Lines that begin with "$ " are typed commands.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 const (
 	fontSize   = 14
 	lineHeight = 20
-	charWidth  = 8.45 // of a monospaced font of that size
+	charWidth  = 8.45 // of a monospaced font of fontSize
 	margin     = 20
 	titleBar   = 28
 )
@@ -36,7 +36,7 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// Draw returns the SVG of a terminal with the text.
+// Draw returns an SVG of a terminal with the text.
 func Draw(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	widest := 0

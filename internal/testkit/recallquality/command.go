@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// outcome is how a command ended, as far as its result shows.
+// outcome is the outcome of a command, as far as its output shows it.
 type outcome int
 
 const (
@@ -20,14 +20,14 @@ var (
 	exitCode = regexp.MustCompile(`(?m)^Exit code (\d+)`)
 	failures = regexp.MustCompile(`(?i)\b(\d+) +(?:tests? |specs? )?(?:fail(?:ed|ures?|ing)?|errors?|issues?)\b|\b(?:fail(?:ed|ures)?|errors) *[:=] *(\d+)\b`)
 	passes   = regexp.MustCompile(`(?i)\b(\d+) +(?:tests? |specs? )?pass(?:ed|ing|es)?\b|\bpass(?:ed)? *[:=] *(\d+)\b`)
-	// scriptFailed is what a runner of scripts ends with, also where a pipe hides its status.
+	// scriptFailed is the last line of a failed script runner, which a pipe doesn't hide.
 	scriptFailed = regexp.MustCompile(`(?m)^\s*error: script ".*" exited with code [1-9]`)
 	goFailed     = regexp.MustCompile(`(?m)^(?:\s*--- FAIL|FAIL\b)`)
 	goPassed     = regexp.MustCompile(`(?m)^(?:ok\s+\S|PASS$)`)
 )
 
-// counts returns the runner's own numbers of failures and passes, the last ones of the
-// output; -1 where it has none.
+// counts reports whether the runner's last counts of failures and passes are nonzero: 1 or 0 each,
+// and -1 if there is no count.
 func counts(output string) (bad, good int) {
 	last := func(list [][]string) int {
 		if len(list) == 0 {
@@ -43,8 +43,8 @@ func counts(output string) (bad, good int) {
 	return last(failures.FindAllStringSubmatch(output, -1)), last(passes.FindAllStringSubmatch(output, -1))
 }
 
-// outcome returns how the call ended: by the runner's own count, else by its exit status.
-// The status of a pipe is that of its last command, so a pipe without a count is unclear.
+// outcome returns the outcome of the call: by the runner's own count, else by its exit status. The
+// status of a pipe is that of its last command, so a pipe without a count is unclear.
 func (c *call) outcome() outcome {
 	if !c.ended || c.refused {
 		return unclear
@@ -68,7 +68,7 @@ func (c *call) outcome() outcome {
 	case status, goFailed.MatchString(c.output), bad > 0 && isRunner && (good >= 0 || strings.ContainsAny(c.input.Command, "|;")):
 		return failed
 	case bad > 0 && good < 0:
-		return unclear // lines with errors, of a program that ended with 0
+		return unclear // error lines of a program that exited with 0
 	case strings.HasPrefix(c.output, "error: "):
 		return failed
 	case goPassed.MatchString(c.output) || !strings.ContainsAny(c.input.Command, "|;"):
@@ -83,8 +83,8 @@ var (
 	operator = regexp.MustCompile(`&&|\|\||;|\n`)
 )
 
-// simple returns the commands of a command line: without redirections, what a pipe goes
-// to, assignments, and cd.
+// simple returns the commands of a command line, without cd, echo and sleep, redirections,
+// assignments, and the rest of a pipe.
 func simple(line string) []string {
 	var list []string
 	for _, part := range operator.Split(line, -1) {
@@ -101,25 +101,25 @@ func simple(line string) []string {
 var (
 	committedAs = regexp.MustCompile(`(?m)^\[([^\]\n]+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
 	gitCommit   = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?commit\b`)
-	// commitMessage is the first line of a message, which may be in a here document.
+	// commitMessage matches the first line of a message, which may be in a here document.
 	commitMessage = regexp.MustCompile(`commit\b[^\n]*?\s-\w*m\s+["'](?:\$\(cat <<'?EOF'?\n([^\n]*)|([^"'\n]+))`)
 	gitPush       = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?push\b`)
 	gitAdd        = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?(?:add|rm|mv)\s+([^&|;\n]+)`)
 	commitAll     = regexp.MustCompile(`\bcommit\s+(?:\S+\s+)*?(?:-\w*a\w*\b|--all\b)`)
 	pushedTo      = regexp.MustCompile(`(?m)(?:->|\[new branch\]|Everything up-to-date|set up to track|^ok ✓)`)
-	// absoluteCd has the absolute folder of a cd.
+	// absoluteCd matches the absolute folder of a cd.
 	absoluteCd = regexp.MustCompile(`(?m)(?:^|[;&|])\s*cd\s+["']?(/[^\s"';&|]*)`)
 	addsAll    = regexp.MustCompile(`^(?:-A|--all|\.|-u|:/)$`)
 )
 
-// commit is one that the session made, at an event. Some wrappers of git print no hash.
+// commit is a commit by the session, at an event. Some wrappers of git print no hash.
 type commit struct {
 	hash, subject string
 	at            int
 	amends        bool
 }
 
-// commits returns the commits that the session's commands made, as their results have them.
+// commits returns the commits of the session's commands, from their output.
 func (t *transcript) commits() []commit {
 	var list []commit
 	for i, e := range t.events {
@@ -141,8 +141,8 @@ func (t *transcript) commits() []commit {
 	return list
 }
 
-// leaves reports whether a command changes into a folder outside the session's root: what it
-// commits there is in another repository.
+// leaves reports whether a command changes into a folder outside the session's root: its commits
+// are in another repository.
 func (t *transcript) leaves(command string) bool {
 	cd := absoluteCd.FindStringSubmatch(command)
 	return cd != nil && t.root != "" && !strings.HasPrefix(cd[1]+"/", t.root+"/") && !strings.HasPrefix(t.root+"/", strings.TrimSuffix(cd[1], "/")+"/")
@@ -158,7 +158,7 @@ func (t *transcript) pushedAfter(at int) bool {
 	return false
 }
 
-// coverage is whether a commit has a file's last edit.
+// coverage tells whether a commit has a file's last edit.
 type coverage int
 
 const (
@@ -167,8 +167,8 @@ const (
 	notInCommit
 )
 
-// covered returns whether a commit of the session has the last edit of a file. Where a
-// commit followed and its paths can't be read, that is unknown.
+// covered returns whether a commit of the session has the last edit of a file. It is unknown if a
+// commit followed whose paths can't be determined.
 func (t *transcript) covered(file string) coverage {
 	last := t.lastEdit(file)
 	if last < 0 {
@@ -193,7 +193,7 @@ func (t *transcript) covered(file string) coverage {
 		case staged:
 			return inCommit
 		case foreign || !gitAdd.MatchString(e.call.input.Command):
-			return unknownCover // what was staged before is in it
+			return unknownCover // it includes files staged before
 		}
 	}
 	return notInCommit
@@ -210,8 +210,8 @@ func (t *transcript) lastEdit(file string) int {
 	return last
 }
 
-// addsFile reports whether a command line stages a file, and whether it stages paths that
-// can't be read from it.
+// addsFile reports whether a command line stages a file, and whether it stages paths that can't be
+// determined from it.
 func addsFile(command, file string) (adds, unreadable bool) {
 	if commitAll.MatchString(command) {
 		return true, false

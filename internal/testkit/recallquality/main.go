@@ -1,8 +1,8 @@
-// Command recallquality measures what a brief is worth on real sessions. It repeats the
-// first session of a pair in a scratch repository with the program's hooks, begins the
-// second, and compares what that is given with what it then did. Each statement of the
-// brief is checked against the transcript by rules that share no code with the program.
-// The exit status is 1 if one is false. docs/recall-quality.md has the method and a table.
+// Command recallquality measures the value of briefs on real sessions. It repeats the first session
+// of a pair in a scratch repository with the program's hooks, begins the second, and compares the
+// brief that the second session is given with its later work. Each statement of the brief is
+// checked against the transcript by rules that share no code with the program. The exit status is 1
+// if one is false. docs/recall-quality.md has the method and a table.
 package main
 
 import (
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// run measures all pairs, lists what is false and writes the table.
+// run measures all pairs, lists the false statements and writes the table.
 func run(ctx context.Context, w io.Writer, o options) error {
 	var err error
 	if o.program, err = filepath.Abs(o.program); err != nil {
@@ -95,16 +95,16 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	return nil
 }
 
-// column is a column of the table: pairs, by sample, and the words that distinguish the
-// sessions of each.
+// column is a column of the table: pairs by sample, and for each sample the test for its
+// distinctive words.
 type column struct {
 	name  string
 	pairs [][]pair
 	rare  []func(string) bool
 }
 
-// add adds the pairs of a sample. A word distinguishes its sessions that is in the requests of
-// at most a tenth of them.
+// add adds the pairs of a sample. A word is distinctive if at most a tenth of its sessions have it
+// in their requests.
 func (c *column) add(list []pair, s sample) {
 	counts := map[string]int{}
 	for _, t := range s.sessions {
@@ -117,7 +117,7 @@ func (c *column) add(list []pair, s sample) {
 	c.pairs, c.rare = append(c.pairs, list), append(c.rare, rare)
 }
 
-// readColumns returns the columns that the options name.
+// readColumns returns the columns of the options.
 func readColumns(ctx context.Context, o options) ([]column, error) {
 	var columns []column
 	used := map[string]bool{}
@@ -147,7 +147,7 @@ func readColumns(ctx context.Context, o options) ([]column, error) {
 			return nil, err
 		}
 		c := column{name: "fresh"}
-		// Also those of which the second session begins on another branch.
+		// Include pairs whose second session begins on another branch.
 		list := append(s.pairs(), s.following(func(_, _ *transcript) bool { return true })...)
 		c.add(slices.DeleteFunc(list, func(p pair) bool {
 			was := used[p.name]
@@ -175,7 +175,7 @@ func measureAll(ctx context.Context, w io.Writer, c column, o options) ([]score,
 			}
 			continue
 		}
-		// Several at a time.
+		// Measure several pairs concurrently.
 		done := make([]score, len(list))
 		const atOnce = 3
 		var group sync.WaitGroup

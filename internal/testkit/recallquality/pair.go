@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// pair is a session, and the one that began after it.
+// pair is a session and a later one.
 type pair struct {
 	name, kind    string
 	before, after *transcript
@@ -26,8 +26,8 @@ const (
 	shortName  = 8
 )
 
-// pairs returns the pairs of a sample: each session with the one that ended last before it,
-// on the same branch of the same folder, at most a day ago; then long sessions, cut at each
+// pairs returns the pairs of a sample: each session with the last one that ended before it, on the
+// same branch in the same folder, at most a day earlier; then long sessions, cut at each
 // compaction.
 func (s sample) pairs() []pair {
 	list := s.following(func(before, after *transcript) bool { return before.branch == after.firstBranch })
@@ -37,8 +37,8 @@ func (s sample) pairs() []pair {
 	return list
 }
 
-// following returns each session with the one that ended last before it, in the same folder,
-// at most a day ago, of those that may precede it.
+// following returns each session with the last one that ended before it in the same folder, at most
+// a day earlier, and for which may returns true.
 func (s sample) following(may func(before, after *transcript) bool) []pair {
 	var list []pair
 	for i, after := range s.sessions {
@@ -64,7 +64,7 @@ func (s sample) following(may func(before, after *transcript) bool) []pair {
 	return list
 }
 
-// cut returns the pairs of one session that was compacted.
+// cut returns the pairs of a compacted session.
 func cut(t *transcript) []pair {
 	var list []pair
 	for i, line := range t.lines {

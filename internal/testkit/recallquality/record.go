@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// record is a line of a transcript, as far as is needed here. It is parsed
-// independently of the program that is measured.
+// record is a line of a transcript with the members used here. It is parsed independently of the
+// measured program.
 type record struct {
 	Type             string          `json:"type"`
 	Subtype          string          `json:"subtype"`
@@ -42,7 +42,7 @@ type block struct {
 	Input   json.RawMessage `json:"input"`
 }
 
-// toolInput has the fields of the inputs of all tools that are used here.
+// toolInput has the members used here of the inputs of all tools.
 type toolInput struct {
 	Path     string `json:"file_path"`
 	Notebook string `json:"notebook_path"`
@@ -89,7 +89,7 @@ func parse(line []byte) (record, bool) {
 	return r, err == nil
 }
 
-// blocks returns the parts of the message; a message that is a string is one part.
+// blocks returns the parts of the message; a string message is one part.
 func (r record) blocks() []block {
 	var list []block
 	if json.Unmarshal(r.Message.Content, &list) == nil {
@@ -98,7 +98,7 @@ func (r record) blocks() []block {
 	return []block{{Type: "text", Text: flat(r.Message.Content)}}
 }
 
-// flat returns the text of a content, which is a string or a list of parts.
+// flat returns the text of a content: a string or a list of parts.
 func flat(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

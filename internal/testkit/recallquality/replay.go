@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// replay is a scratch repository in which the first session of a pair is repeated and the
-// second one begins, both by the program's own hooks.
+// replay is a scratch repository for repeating the first session of a pair and beginning the second
+// one, with the program's own hooks.
 type replay struct {
 	ctx             context.Context //nolint:containedctx // of one replay, which is a function's
 	program         string
@@ -23,14 +23,14 @@ type replay struct {
 	pair            pair
 }
 
-// given is what the program gave the second session.
+// given is the text that the program gave the second session.
 type given struct {
-	start  string // when it began
+	start  string // at its start
 	prompt string // with its first prompt
-	whole  string // what `entire recall resume` prints
+	whole  string // the output of `entire recall resume`
 }
 
-// text returns what the second session was given.
+// text returns the text that the second session was given.
 func (g given) text() string { return strings.TrimSpace(g.start + "\n" + g.prompt) }
 
 // repeat plays a pair in a folder.
@@ -50,7 +50,7 @@ func repeat(ctx context.Context, program, dir string, p pair) (given, error) {
 	return r.after()
 }
 
-// prepare makes the repository, with the files as they were before the first edit.
+// prepare makes the repository, with the contents of files before the first edit.
 func (r *replay) prepare() error {
 	branch := r.pair.before.branch
 	if branch == "" || branch == "HEAD" {
@@ -80,8 +80,8 @@ func (r *replay) prepare() error {
 	return os.WriteFile(exclude, []byte(".entire/\n.claude/\n"), 0o600)
 }
 
-// base returns the contents of files before the session's first edit of them, also of
-// those that it only read.
+// base returns the contents of files before the session's first edit of them, including files that
+// it only read.
 func (t *transcript) base() map[string]string {
 	base := map[string]string{}
 	edited := map[string]bool{}
@@ -146,7 +146,7 @@ func (r *replay) before() error {
 		}
 	}
 	end := map[string]any{"reason": "clear", "prompt_id": id + "2"}
-	if t.offersPlan() { // it ends within the turn
+	if t.offersPlan() { // such a session ends within the turn
 		end["prompt_id"] = id + "1"
 		return r.hooks(t.id, path, end, "session-end")
 	}
@@ -159,13 +159,13 @@ func (r *replay) before() error {
 	return r.hooks(t.id, path, end, "session-end")
 }
 
-// offersPlan reports whether the session ends with a plan that was offered.
+// offersPlan reports whether the session ends with the offer of a plan.
 func (t *transcript) offersPlan() bool {
 	last := t.events[len(t.events)-1]
 	return (last.kind == toolCall || last.kind == denial) && last.call.name == "ExitPlanMode"
 }
 
-// commit commits the files whose edits the session's commit has.
+// commit commits the files whose edits are in the session's commit.
 func (r *replay) commit(at int, c *call) error {
 	so := &transcript{root: r.pair.before.root, events: r.pair.before.events[:at+1]}
 	_, edited := so.known()
@@ -185,7 +185,7 @@ func (r *replay) commit(at int, c *call) error {
 	return r.run(r.root, "git", "-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", subject)
 }
 
-// after begins the second session and returns what it is given.
+// after begins the second session and returns the text that it is given.
 func (r *replay) after() (given, error) {
 	var g given
 	t := r.pair.after
@@ -224,7 +224,7 @@ func (r *replay) after() (given, error) {
 	return r.whole(g)
 }
 
-// whole adds the whole brief to what was given.
+// whole adds the whole brief to g.
 func (r *replay) whole(g given) (given, error) {
 	cmd := exec.CommandContext(r.ctx, r.program, "recall", "resume", "--no-pager")
 	cmd.Dir, cmd.Env = r.root, r.env
@@ -278,7 +278,7 @@ func (r *replay) projects() string {
 	return filepath.Join(r.home, ".claude", "projects", notInName.ReplaceAllString(r.root, "-"))
 }
 
-// moved returns a text with the sessions' root replaced.
+// moved returns a text with the root of the sessions replaced.
 func (r *replay) moved(text string) string {
 	return strings.ReplaceAll(text, r.pair.before.root, r.root)
 }

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// judge checks the statements of a brief against the transcript of the session that it
-// is about.
+// judge checks the statements of a brief against the transcript of its session.
 type judge struct {
 	t        *transcript
 	sources  sources
-	numbered map[string]string // the requests, as the brief has them
+	numbered map[string]string // the requests, as the brief quotes them
 }
 
 // check returns the verdicts on all statements of a brief.
@@ -32,7 +31,7 @@ func check(text string, t *transcript) []verdict {
 	return verdicts
 }
 
-// continued is the first line of a brief's second part.
+// continued matches the first line of a brief's second part.
 var continued = regexp.MustCompile(`^(?:Files of c|C)heckpoint \S+, continued:$`)
 
 // one checks a statement; ok is false for a line that states nothing.
@@ -102,7 +101,7 @@ func (j *judge) head(text string) (class, why string, ok bool) {
 
 var replies = regexp.MustCompile(`^"(.*)", in reply to: (.*)$`)
 
-// request checks that a request is one, verbatim.
+// request checks that the session has a request with this text.
 func (j *judge) request(text string) string {
 	if m := replies.FindStringSubmatch(text); m != nil {
 		if !has(j.sources.agent(), m[2]) {
@@ -122,7 +121,7 @@ func (j *judge) request(text string) string {
 	return j.quoted(text, j.sources.person(), "the person's words")
 }
 
-// task checks the older form: a task, with what was asked last.
+// task checks the older form: a task and the last request.
 func (j *judge) task(text string) string {
 	for _, label := range []string{"plan offered: ", "plan accepted: "} {
 		text = strings.TrimPrefix(text, label)
@@ -150,7 +149,7 @@ func (j *judge) description(text string) string {
 	return j.quoted(strings.TrimPrefix(text, "The agent said last: "), j.sources.person()+j.sources.agent(), "the person's or the agent's words")
 }
 
-// decision checks that one is in the words of who made it.
+// decision checks that a decision quotes its author.
 func (j *judge) decision(text string) string {
 	in, who := j.sources.person()+j.sources.agent(), "the person's or the agent's words"
 	label := ""

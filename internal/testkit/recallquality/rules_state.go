@@ -15,7 +15,7 @@ var (
 	moreFiles    = regexp.MustCompile(`^and \d+ more$`)
 )
 
-// state checks how far the last request is, as the brief has it.
+// state checks the brief's progress of the last request.
 func (j *judge) state(text string) string {
 	is := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 	switch {
@@ -67,7 +67,7 @@ func (j *judge) state(text string) string {
 	return ""
 }
 
-// reported checks that a text is the agent's last one of the session.
+// reported checks that a text is the agent's last one in the session.
 func (j *judge) reported(text string) string {
 	last := -1
 	for i, e := range j.t.events {
@@ -113,7 +113,7 @@ func (j *judge) committed(text string) string {
 	return ""
 }
 
-// asked returns the event of a request that the brief numbers, -1 if it isn't known.
+// asked returns the event of a request by its number in the brief, -1 if it isn't known.
 func (j *judge) asked(number string) int {
 	text, ok := j.numbered[number]
 	if !ok {
@@ -168,7 +168,7 @@ func (j *judge) branch(text string) string {
 	return ""
 }
 
-// file checks that the session has to do with a file, and whether a commit has it.
+// file checks that the session used a file, and whether a commit has it.
 func (j *judge) file(s statement) string {
 	known, edited := j.t.known()
 	if s.section == "files read" || s.section == "docs" || s.section == "files" && !strings.Contains(s.text, "(") {

@@ -35,7 +35,7 @@ func (j *judge) step(text string) string {
 	return ""
 }
 
-// question checks that an open question is one that the session ended with.
+// question checks that the session ended with the question.
 func (j *judge) question(text string) string {
 	text, isOption := strings.CutPrefix(text, "alternative: ")
 	at := j.t.lastOf(text, reply, toolCall)
@@ -52,8 +52,8 @@ func (j *judge) question(text string) string {
 
 var inTicks = regexp.MustCompile("`([^`]+)`")
 
-// blocker checks that a failure is one by its exit status or the client's mark, or by the
-// runner's own count, and that the same command didn't succeed later.
+// blocker checks that a call failed, by its exit status, the client's mark or the runner's own
+// count, and that the same command didn't succeed later.
 func (j *judge) blocker(text string) string {
 	if strings.Contains(text, "interrupted the last turn") {
 		if k := j.t.ending(); k != interrupt && k != denial {
@@ -93,8 +93,8 @@ func (j *judge) blocker(text string) string {
 // toolFailed is the beginning of a failure of a tool: "edit failed: a.go: …".
 var toolFailed = regexp.MustCompile(`^(?:\w+ )?failed: `)
 
-// failure returns the last failed call that a text is about, -1 for none. The text is the
-// command or the tool with its input, and maybe the error behind a colon.
+// failure returns the last failed call that a text describes, -1 for none. The text is the command
+// or the tool with its input, optionally followed by a colon and the error.
 func (j *judge) failure(text string) int {
 	if m := inTicks.FindStringSubmatch(text); m != nil {
 		text = m[1]
@@ -104,7 +104,7 @@ func (j *judge) failure(text string) int {
 			continue
 		}
 		for what := text; what != ""; {
-			// The text is the command, or is in the input of another tool.
+			// The text is the command, or part of the input of another tool.
 			is := has(letters(e.call.name+" "+e.call.inputs), what)
 			if e.call.name == "Bash" && !strings.HasPrefix(what, "Bash ") {
 				is = slices.ContainsFunc(forms, func(form func(line, text string) bool) bool { return form(e.call.input.Command, what) })
@@ -122,8 +122,8 @@ func (j *judge) failure(text string) int {
 	return -1
 }
 
-// repeats reports whether a call is another one again: the same command, an edit of the
-// same file, or the same tool with the same input.
+// repeats reports whether two calls are the same: the same command, edits of the same file, or the
+// same tool with the same input.
 func (j *judge) repeats(a, b *call) bool {
 	if a.name == "Bash" && b.name == "Bash" {
 		of := simple(b.input.Command)
@@ -135,8 +135,8 @@ func (j *judge) repeats(a, b *call) bool {
 	return a.name == b.name && a.inputs == b.inputs
 }
 
-// forms are how a text may quote a command line, whole or cut at its end: the line as it
-// is, without redirections and what it is piped to, or a command of it.
+// forms are the ways in which a text may quote a command line, whole or cut at its end: the line
+// itself, the line without redirections and the rest of a pipe, or one of its commands.
 var forms = []func(line, text string) bool{ //nolint:gochecknoglobals // a read-only table
 	func(line, text string) bool {
 		return isQuote(line, text) || isQuote(changedTo.ReplaceAllString(line, ""), text)
@@ -147,8 +147,8 @@ var forms = []func(line, text string) bool{ //nolint:gochecknoglobals // a read-
 	},
 }
 
-// isQuote reports whether a text is a line, maybe without redirections, or its beginning if
-// the text is cut at its end.
+// isQuote reports whether a text is a line, possibly without redirections, or its beginning if the
+// text is cut at its end.
 func isQuote(line, text string) bool {
 	whole := strings.TrimRight(text, " .…")
 	of, quoted := letters(line), letters(whole)

@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	firstFiles = 10  // of the second session that count as what it did first
-	shortForm  = 400 // tokens that a session may be given of work that is not its own
+	firstFiles = 10  // files that count as the second session's first ones
+	shortForm  = 400 // maximum tokens for a session about unrelated work
 )
 
-// score is what a brief was worth in a pair.
+// score is the result for a pair.
 type score struct {
 	pair     pair
 	given    given
 	verdicts []verdict
 	related  bool
-	// why names what the two have in common.
+	// why is the reason why the sessions are related.
 	why                          string
 	wanted, known, named, inFull []string // of the first files
-	// Files that are listed in what was given and in the whole brief, and those of them that
-	// the second session touched.
+	// Files that the given text and the whole brief list, and those of them that the second session
+	// touched.
 	listed, touched, listedInFull, touchedInFull []string
 	tokens, code, atStart, total                 int
 	err                                          error
 }
 
-// measure repeats a pair and scores what the second session was given. A brief that is
-// in the folder of briefs is not made again if reuse is set.
+// measure repeats a pair and scores the text given to the second session. If reuse is set, it uses
+// the brief in the folder of briefs, if there is one.
 func measure(ctx context.Context, p pair, rare func(word string) bool, o options) score {
 	s := score{pair: p}
 	s.given, s.err = storedBrief(o, p)
@@ -45,7 +45,7 @@ func measure(ctx context.Context, p pair, rare func(word string) bool, o options
 	if s.err != nil {
 		return s
 	}
-	// The whole brief is checked, and what was given where that differs.
+	// Check the whole brief, and other statements of the given text.
 	seen := map[statement]bool{}
 	for _, text := range []string{s.given.whole, s.given.start, s.given.prompt} {
 		for _, v := range check(text, s.pair.before) {
@@ -70,7 +70,7 @@ func makeBrief(ctx context.Context, p pair, o options) (g given, err error) {
 	if err != nil {
 		return g, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a detached child may still write there
+	defer func() { _ = os.RemoveAll(dir) }() // a detached child may still write to it
 	if g, err = repeat(ctx, o.program, dir, p); err != nil || o.briefs == "" {
 		return g, err
 	}
@@ -80,8 +80,8 @@ func makeBrief(ctx context.Context, p pair, o options) (g given, err error) {
 	return g, os.WriteFile(p.file(o), []byte(strings.Join([]string{g.start, g.prompt, g.whole}, separator)), 0o600)
 }
 
-// separator is between what was given at the start, with the first prompt, and the whole
-// brief.
+// separator separates the text given at the start, the text given with the first prompt, and the
+// whole brief.
 const separator = "\n=====\n"
 
 func (p pair) file(o options) string {
@@ -89,7 +89,7 @@ func (p pair) file(o options) string {
 	return filepath.Join(o.briefs, name+".txt")
 }
 
-// storedBrief returns a brief that was made before.
+// storedBrief returns the brief of an earlier run.
 func storedBrief(o options, p pair) (given, error) {
 	if !o.reuse {
 		return given{}, fs.ErrNotExist
@@ -160,7 +160,7 @@ func listed(text string) []string {
 	return files
 }
 
-// names reports whether a text has a path that is not a part of a longer one.
+// names reports whether a text contains a path that is not part of a longer one.
 func names(text, file string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], file)

@@ -19,7 +19,7 @@ type sample struct {
 	sessions []*transcript
 }
 
-// load reads the sessions of folders as one sample, in the order of their start.
+// load reads the sessions of several folders as one sample, sorted by their start.
 func load(ctx context.Context, dirs ...string) (sample, error) {
 	var s sample
 	var raws [][]byte
@@ -78,14 +78,14 @@ func files(dir string) ([][]byte, error) {
 
 var transcriptName = regexp.MustCompile(`^full\.jsonl(\.\d+)?$`)
 
-// stored returns the transcripts of a repository's checkpoints. One that is stored in
-// several files is joined; one with a missing object is left out.
+// stored returns the transcripts of a repository's checkpoints. The files of one transcript are
+// joined; one with a missing object is left out.
 func stored(ctx context.Context, dir string) ([][]byte, error) {
 	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-tree", "-r", "-z", "entire/checkpoints/v1").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the checkpoints of %s: %w", dir, err)
 	}
-	parts := map[string][]string{} // by folder: the objects
+	parts := map[string][]string{} // objects by folder
 	var folders []string
 	for entry := range strings.SplitSeq(string(listed), "\x00") {
 		about, name, ok := strings.Cut(entry, "\t")

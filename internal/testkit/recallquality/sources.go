@@ -2,10 +2,10 @@ package main
 
 import "strings"
 
-// sources returns the texts of a session that a statement may be quoted from, normalized.
+// sources returns the texts of a session that a statement may quote, normalized.
 type sources struct{ t *transcript }
 
-// person returns what was typed, picked or accepted.
+// person returns the text that the person typed, picked or accepted.
 func (s sources) person() string {
 	return s.t.texts(request, pick, denial) + s.plans()
 }
@@ -24,7 +24,7 @@ func (s sources) plans() string {
 	return b.String()
 }
 
-// agent returns what the agent wrote, its plans and its list.
+// agent returns the text that the agent wrote, its plans and its list.
 func (s sources) agent() string {
 	return s.t.texts(reply, summary) + s.plans() + s.list()
 }

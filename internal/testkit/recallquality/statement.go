@@ -8,16 +8,16 @@ import (
 
 // statement is a line of a brief that can be true or false.
 type statement struct {
-	section string // the title, in lower case, without what is in parentheses
+	section string // the title, in lower case, without parentheses
 	number  string // of a numbered item
 	text    string
 }
 
-// verdict is a statement with what was found.
+// verdict is a statement with the result of its check.
 type verdict struct {
 	statement
 	class string // "next step", "blocker", "decision", "state", "request", "file", "command", …
-	false string // why; empty if it is true
+	false string // the reason; empty if it is true
 }
 
 var (
@@ -26,10 +26,10 @@ var (
 	leftOut = regexp.MustCompile(`^… (?:\d+ more|\d+ earlier|and more)`)
 )
 
-// codeHead begins the heading of a file's content.
+// codeHead begins the heading above a file's content.
 const codeHead = "### "
 
-// statements returns what a brief states, and its code.
+// statements returns the statements of a brief, and its code.
 func statements(text string) (list []statement, code string) {
 	section, fence := "head", ""
 	var block strings.Builder
@@ -61,7 +61,7 @@ func statements(text string) (list []statement, code string) {
 			continue
 		}
 		if strings.HasPrefix(line, "Resumed from checkpoint: ") {
-			section = "head" // a second text
+			section = "head" // the second text
 		}
 		if trimmed == "" {
 			continue
@@ -76,8 +76,8 @@ func statements(text string) (list []statement, code string) {
 	return list, block.String()
 }
 
-// letters returns the letters and digits of a text in lower case, which two forms of the
-// same text have in common.
+// letters returns the letters and digits of a text in lower case, for comparing different forms of
+// the same text.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -87,8 +87,8 @@ func letters(s string) string {
 	}, s)
 }
 
-// has reports whether a normalized text has all pieces of another, which may have been cut at
-// "…" or "...".
+// has reports whether a normalized text contains all pieces of another, which may be cut at "…" or
+// "...".
 func has(in, text string) bool {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, "...", "…"), "…") {
 		if !strings.Contains(in, letters(part)) {

@@ -10,7 +10,7 @@ import (
 // classes are the kinds of statements, in the order of the table.
 var classes = []string{"next step", "blocker", "decision", "state", "request", "file", "command", "quote", "other"} //nolint:gochecknoglobals // a read-only table
 
-// half is the pairs that were used while building, or those that were held back.
+// half has the pairs used during development, or those held back.
 type half struct {
 	name   string
 	scores []score

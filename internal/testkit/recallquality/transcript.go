@@ -23,7 +23,7 @@ const (
 	pick                  // the person's replies to the agent's questions
 )
 
-// event is an event of the main conversation; those of subagents are left out.
+// event is an event of the main conversation; events of subagents are left out.
 type event struct {
 	kind kind
 	text string
@@ -42,7 +42,7 @@ type call struct {
 	file    fileResult
 }
 
-// transcript is a session, as this program reads it.
+// transcript is a parsed session.
 type transcript struct {
 	id, root, branch, firstBranch string
 	source                        string // of the session's start, as its hooks recorded it
@@ -64,7 +64,7 @@ var (
 	taskNumber  = regexp.MustCompile(`Task #(\w+) created`)
 )
 
-// read returns the session of a transcript's lines.
+// read parses the lines of a transcript.
 func read(lines [][]byte) *transcript {
 	t := &transcript{lines: lines}
 	calls := map[string]*call{}
@@ -84,7 +84,7 @@ func read(lines [][]byte) *transcript {
 	return t
 }
 
-// header takes the session's id, place and time from a line.
+// header reads the session's id, place and time from a line.
 func (t *transcript) header(r record) {
 	if t.id == "" {
 		t.id = r.SessionID
@@ -157,10 +157,10 @@ func (t *transcript) line(r record, calls map[string]*call) {
 
 func (t *transcript) add(e event) { t.events = append(t.events, e) }
 
-// ofClient are commands of the client that ask for nothing.
+// ofClient are commands of the client that make no request.
 var ofClient = strings.Fields("clear exit quit model plan compact config context cost mcp hooks resume login status usage permissions agents rename") //nolint:gochecknoglobals // a read-only table
 
-// fromPerson adds what the person typed: no text of the client's own.
+// fromPerson adds text that the person typed, but not the client's own text.
 func (t *transcript) fromPerson(text string) {
 	text = strings.TrimSpace(reminder.ReplaceAllString(text, ""))
 	if name := commandName.FindStringSubmatch(text); name != nil {
@@ -185,7 +185,7 @@ func (t *transcript) fromPerson(text string) {
 	}
 }
 
-// isBoilerplate reports whether a text is the client's own wording, which nobody typed.
+// isBoilerplate reports whether a text is the client's own wording.
 func isBoilerplate(text string) bool {
 	for _, begin := range []string{
 		"This session is being continued", "Base directory for this skill", "Caveat: The messages below", "<local-command",
@@ -225,7 +225,7 @@ func (t *transcript) result(b block, raw json.RawMessage, calls map[string]*call
 	t.list(c)
 }
 
-// list follows the agent's list of tasks.
+// list updates the agent's list of tasks.
 func (t *transcript) list(c *call) {
 	switch c.name {
 	case "TodoWrite":
@@ -254,7 +254,7 @@ func (t *transcript) list(c *call) {
 	}
 }
 
-// inside returns a path relative to the root, "" if it is elsewhere.
+// inside returns a path relative to the root, "" if it is outside.
 func (t *transcript) inside(path string) string {
 	if path == "" {
 		return ""
@@ -269,7 +269,7 @@ func (t *transcript) inside(path string) string {
 	return rel
 }
 
-// path returns the file that a call is about, relative to the root, "" for none.
+// path returns the file of a call, relative to the root, "" for none.
 func (t *transcript) path(c *call) string {
 	switch c.name {
 	case "Read", "Edit", "Write", "MultiEdit":
@@ -301,8 +301,8 @@ func (t *transcript) known() (files, edited map[string]bool) {
 	return files, edited
 }
 
-// wanted returns the files that the session read, edited or was asked about, in the order
-// of the first time.
+// wanted returns the files that the session read, edited or was asked about, in order of first
+// occurrence.
 func (t *transcript) wanted() []string {
 	var list []string
 	add := func(p string) {
@@ -343,7 +343,7 @@ func (t *transcript) texts(kinds ...kind) string {
 	return letters(b.String())
 }
 
-// requests returns what the person asked.
+// requests returns the person's requests.
 func (t *transcript) requests() []string {
 	var list []string
 	for _, e := range t.events {

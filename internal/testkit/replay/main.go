@@ -1,5 +1,5 @@
-// Command replay plays the recorded session of testdata/session in a
-// repository, through the hooks that are installed there.
+// Command replay plays the recorded session of testdata/session in a repository with installed
+// hooks.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	testkit.Recording{Dir: *recording, Project: *project, Env: os.Environ(), Out: os.Stdout}.Replay(stop{})
 }
 
-// stop ends the program where a test would fail.
+// stop is a TB that exits the program when a test would fail.
 type stop struct{}
 
 func (stop) Helper() {}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// Abilities is what a file system can hold, and what we may do there.
+// Abilities are the features of a file system that this process can use.
 type Abilities struct {
 	Symlinks, Links, FIFOs, Sockets bool
 	Modes, Owners                   bool
@@ -21,7 +21,7 @@ type Abilities struct {
 	AnyBytes, Nanos, Old bool
 }
 
-// Probe tries out what is possible in a directory.
+// Probe determines the abilities in a directory.
 func Probe(tb testkit.TB, dir string) Abilities {
 	tb.Helper()
 	at, err := os.MkdirTemp(dir, ".probe-")

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// xattrs reads the extended attributes of a path itself, but for those that
-// the system sets by itself. It is nil where there are none.
+// xattrs reads the extended attributes of the path itself, except those that the system sets. It
+// returns nil if there are none.
 func xattrs(full string) (map[string]string, error) {
 	size, err := unix.Llistxattr(full, nil)
 	if size == 0 || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
@@ -45,24 +45,23 @@ func xattr(full, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value := make([]byte, size+1) // one more: with none the size is asked for
+	value := make([]byte, size+1) // one more byte, as a call with none returns the size
 	if size, err = unix.Lgetxattr(full, name, value); err != nil {
 		return "", err
 	}
 	return string(value[:size]), nil
 }
 
-// block is what a file system allocates at least.
+// block is the minimum allocation of a file system.
 const block = 4096
 
-// smallHoles is up to how many bytes the holes of a file may have together and go
-// unnoticed: a snapshot finds holes by the room that the file takes, and the blocks
-// of its attributes and extents count in that.
+// smallHoles is the maximum total size of a file's holes that may go undetected: a snapshot detects
+// holes by the file's allocated size, which includes the blocks of its attributes and extents.
 const smallHoles = 2 * block
 
-// dataOf are the parts of a file that are no hole, as offset+length in whole
-// blocks, and "" for a file without holes, or with small ones only. A hole at the
-// end that is less than a block counts as data.
+// dataOf returns the parts of a file that aren't holes, as offset+length in whole blocks; "" for a
+// file without holes, or with small ones only. A hole of less than a block at the end counts as
+// data.
 func dataOf(full string, size int64) (string, error) {
 	f, err := os.Open(full)
 	if err != nil {
@@ -71,18 +70,18 @@ func dataOf(full string, size int64) (string, error) {
 	defer f.Close() //nolint:errcheck // only read
 	var b strings.Builder
 	holes := int64(0)
-	first, last := int64(0), int64(0) // of the part at hand
+	first, last := int64(0), int64(0) // of the present part
 	for at := int64(0); at < size; {
 		start, err := f.Seek(at, unix.SEEK_DATA)
 		if errors.Is(err, unix.ENXIO) {
 			if last > first && size-last < block {
 				last = size
 			}
-			holes += size - last // only a hole is left
+			holes += size - last // the rest is a hole
 			break
 		}
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-			return "", nil // no holes here
+			return "", nil // not supported here
 		}
 		if err != nil {
 			return "", fmt.Errorf("find data: %w", err)

@@ -10,10 +10,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// CountTree counts the entries below the directory root, and asks the file
-// system for the data of each: the least that finding changes in a tree can
-// cost. Directories of other file systems count, but not what is in them, nor
-// what goes away or can't be read meanwhile.
+// CountTree counts the entries below the directory root, and calls stat for each: the minimum cost
+// of finding changes in a tree. It counts directories of other file systems but not their contents,
+// and skips entries that are removed meanwhile or can't be read.
 func CountTree(root string, workers int) (entries int64, err error) {
 	top, err := dirfd.OpenRoot(root)
 	if err != nil {
@@ -34,7 +33,7 @@ func CountTree(root string, workers int) (entries int64, err error) {
 	return c.entries.Load(), c.err
 }
 
-// counter is a stack of directories that several workers empty and fill.
+// counter is a stack of directories that several workers process.
 type counter struct {
 	dev     uint64
 	entries atomic.Int64
@@ -42,13 +41,13 @@ type counter struct {
 	mu    sync.Mutex
 	ready sync.Cond
 	stack []countDir
-	open  int // directories on the stack or in work
+	open  int // directories on the stack or in progress
 	err   error
 }
 
-// countDir is a directory to count: name in parent, or an open one. The parent
-// is closed when its last subdirectory has been opened, which bounds the number
-// of open ones by depth and workers.
+// countDir is a directory to count: a name in parent, or an open directory. The parent is closed
+// when its last subdirectory has been opened, so that the number of open directories is bounded by
+// depth and workers.
 type countDir struct {
 	parent *countParent
 	name   string
@@ -93,7 +92,7 @@ func (c *counter) pop() (countDir, bool) {
 	return next, true
 }
 
-// push ends the work on one directory.
+// push completes one directory and adds its subdirectories.
 func (c *counter) push(below []countDir, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +106,7 @@ func (c *counter) push(below []countDir, err error) {
 	}
 }
 
-// count counts the entries of one directory, and returns those below it.
+// count counts the entries of one directory, and returns its subdirectories.
 func (c *counter) count(at countDir, buf []byte) ([]countDir, error) {
 	dir := at.dir
 	if dir == nil {
@@ -139,7 +138,7 @@ func (c *counter) count(at countDir, buf []byte) ([]countDir, error) {
 	return below, unless(err)
 }
 
-// unless forgives what went away or is not for us.
+// unless returns nil for errors of removed or unreadable entries.
 func unless(err error) error {
 	for _, harmless := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP} {
 		if errors.Is(err, harmless) {

@@ -1,7 +1,5 @@
-// Package treetest makes working trees of every kind of file, edits them at
-// random, and reads them exactly: what is kept by a snapshot and brought back by
-// a restore is held against what was there.
+// Package treetest makes working trees with every kind of file, edits them at random, and reads
+// them exactly, to compare restored trees with the original ones.
 //
-// It imports none of the packages under test, so that a test never agrees with
-// a bug.
+// It imports none of the packages under test, so that a test never agrees with a bug.
 package treetest

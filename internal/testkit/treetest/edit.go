@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// editor changes what is there.
+// editor changes existing paths.
 type editor struct{ planter }
 
-// Edit makes n changes to what is there.
+// Edit makes n random changes.
 func (t *Tree) Edit(n int) {
 	t.tb.Helper()
 	e := editor{planter{t}}
@@ -23,7 +23,7 @@ func (t *Tree) Edit(n int) {
 	}
 }
 
-// rewrite writes a file anew, in place or by a new one under its name.
+// rewrite rewrites a file, in place or by replacing it with a new one.
 func (e editor) rewrite() {
 	path, ok := e.pick(e.list().files, "file")
 	if !ok {
@@ -55,7 +55,7 @@ func (e editor) removeAll(path string) {
 	e.must(os.RemoveAll(e.full(path)))
 }
 
-// move renames something, maybe over a file, maybe into another directory.
+// move renames a path, possibly over a file or into another directory.
 func (e editor) move() {
 	from, ok := e.pick(e.list().all, "path")
 	to, free := e.free()
@@ -67,7 +67,7 @@ func (e editor) move() {
 	e.must(os.Rename(e.full(from), e.full(to)))
 }
 
-// turn makes something of another kind under the same name.
+// turn replaces a path by one of another kind.
 func (e editor) turn() {
 	path, ok := e.pick(e.list().all, "path")
 	if !ok {
@@ -78,7 +78,7 @@ func (e editor) turn() {
 	kinds[e.src(len(kinds), "new kind")](path)
 }
 
-// same changes bytes and leaves length and mtime as they were.
+// same changes a byte of a file, but not its length and mtime.
 func (e editor) same() {
 	path, ok := e.pick(e.list().files, "file")
 	if !ok {
@@ -105,7 +105,7 @@ func (e editor) same() {
 	e.must(setTime(e.full(path), mtime(&st)))
 }
 
-// resize cuts a file or makes it longer.
+// resize truncates or extends a file.
 func (e editor) resize() {
 	path, ok := e.pick(e.list().files, "file")
 	if !ok {
@@ -127,7 +127,7 @@ func (e editor) resize() {
 	}
 }
 
-// swap exchanges two files: names and times stay, what they name doesn't.
+// swap exchanges the names of two files; their times are unchanged.
 func (e editor) swap() {
 	files := e.list().files
 	one, ok := e.pick(files, "file")
@@ -143,7 +143,7 @@ func (e editor) swap() {
 	e.must(os.Rename(between, e.full(two)))
 }
 
-// unlink gives a name that may share its file one of its own, with the same bytes.
+// unlink replaces a path, which may be a hard link, by a new file with the same bytes.
 func (e editor) unlink() {
 	path, ok := e.pick(e.list().files, "file")
 	if !ok {
@@ -163,7 +163,7 @@ func (e editor) touch() {
 	}
 }
 
-// hole takes a part out of a file.
+// hole punches a hole into a file.
 func (e editor) hole() {
 	path, ok := e.pick(e.list().files, "file")
 	if !ok || !e.Can.Holes {
@@ -173,7 +173,7 @@ func (e editor) hole() {
 	f, err := os.OpenFile(e.full(path), os.O_RDWR, 0)
 	e.must(err)
 	if err == nil {
-		_ = punch(int(f.Fd()), int64(e.src(4, "step"))<<16, 1<<16) // where it can be
+		_ = punch(int(f.Fd()), int64(e.src(4, "step"))<<16, 1<<16) // not supported everywhere
 		e.must(f.Close())
 	}
 }

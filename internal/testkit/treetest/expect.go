@@ -2,11 +2,11 @@ package treetest
 
 import "maps"
 
-// Restored is what a restore of target must make of a tree that is present:
-// target itself, but for what snapshots don't hold. Such a path, and its
-// directories, stay as they are present; what the target had there stays away,
-// and where that was no directory, all that is in it now stays. Loose are paths
-// of which only the kind is known.
+// Restored returns the expected tree after a restore of target over present: target itself, except
+// for paths that snapshots don't hold. Such a path of present stays, with its directories: the
+// target's paths in its place aren't restored, and if the target has a file in place of a
+// directory, everything present in that stays. In place of such a path of target, everything
+// present stays. Of the paths in loose only the kind is known.
 func Restored(target, present Model) (want Model, loose []string) {
 	want = maps.Clone(target)
 	open := map[string]bool{}
@@ -21,7 +21,7 @@ func Restored(target, present Model) (want Model, loose []string) {
 			stay(want, present, path, open)
 		}
 	}
-	// Names were removed: which ones are one file is computed again.
+	// Paths were removed: recompute the hard links.
 	groups := map[string][]string{}
 	for _, path := range want.Paths() {
 		if link := want[path].Link; link != "" {
@@ -46,13 +46,13 @@ func Restored(target, present Model) (want Model, loose []string) {
 	return want, loose
 }
 
-// keep leaves alone what is present at the path and below it.
+// keep keeps the present state of the path and everything below it.
 func keep(want, present Model, path string, open map[string]bool) {
 	for other, node := range present {
 		if !under(other, path) {
 			continue
 		}
-		if node.Link != "" { // with a name elsewhere, maybe
+		if node.Link != "" { // other names may be elsewhere
 			for same := range present {
 				open[same] = open[same] || present[same].Link == node.Link
 			}
@@ -62,7 +62,7 @@ func keep(want, present Model, path string, open map[string]bool) {
 	}
 }
 
-// stay keeps a path that is present, and its directories.
+// stay keeps a present path and its directories.
 func stay(want, present Model, path string, open map[string]bool) {
 	for other := range want {
 		if other != path && under(other, path) {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// Kind is what a path is.
+// Kind is the kind of a path.
 type Kind string
 
 // The kinds of paths.
@@ -30,10 +30,10 @@ const (
 	Device  Kind = "device"
 )
 
-// Held reports whether a snapshot holds such a path; others are noted only.
+// Held reports whether a snapshot holds such a path; it only records that others exist.
 func (k Kind) Held() bool { return k == File || k == Dir || k == Symlink }
 
-// Node is everything that is known of one path.
+// Node has all metadata of a path.
 type Node struct {
 	Kind     Kind
 	Mode     uint32 // 07777
@@ -43,17 +43,16 @@ type Node struct {
 	Hash     string // of a file's bytes, holes read as zeros
 	Target   string // of a symlink
 	Xattrs   map[string]string
-	// Link is the first path of those that are this file, "" for a file with one.
+	// Link is the first path of the same file, "" if the file has one name.
 	Link string
-	// Data are the parts of a file that are no hole, "" for a file without holes.
+	// Data are the parts of a file that aren't holes, "" for a file without holes.
 	Data string
 }
 
 // Model is a tree: nodes by slash-separated path, the root as ".".
 type Model map[string]Node
 
-// Read reads the tree at root. Paths in skip, and what is below them, are not
-// part of it.
+// Read reads the tree at root, except for the paths in skip and everything below them.
 func Read(tb testkit.TB, root string, skip ...string) Model {
 	tb.Helper()
 	r := reader{model: Model{}, names: map[inode][]string{}, buf: make([]byte, 1<<16)}
@@ -128,7 +127,7 @@ func (r *reader) node(full string, st *unix.Stat_t) (Node, error) {
 		if node.Hash, err = r.hash(full); err != nil {
 			return node, err
 		}
-		if st.Size > block { // what less than a block holds, holes save nothing
+		if st.Size > block { // holes save nothing in a single block
 			node.Data, err = dataOf(full, st.Size)
 		}
 	case Symlink:
@@ -171,10 +170,10 @@ func (r *reader) hash(full string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Paths are the paths, sorted.
+// Paths returns the sorted paths.
 func (m Model) Paths() []string { return slices.Sorted(maps.Keys(m)) }
 
-// Without is the model without the paths and what is below them.
+// Without returns the model without the paths and everything below them.
 func (m Model) Without(paths ...string) Model {
 	rest := Model{}
 	for path, node := range m {
@@ -185,8 +184,8 @@ func (m Model) Without(paths ...string) Model {
 	return rest
 }
 
-// Diff returns where got isn't as wanted, "" where it is. Of a directory in
-// loose only the kind counts.
+// Diff returns the differences of got from want, "" for none. Of the directories in loose only the
+// kind is compared.
 func Diff(want, got Model, loose ...string) string {
 	const most = 20
 	var lines []string

@@ -52,7 +52,7 @@ func (p planter) symlink(path string) {
 	}
 }
 
-// link gives a file one more name.
+// link adds a hard link to a file.
 func (p planter) link(path string) {
 	if file, ok := p.pick(p.list().files, "file"); ok && p.Can.Links {
 		p.must(os.Link(p.full(file), p.full(path)))
@@ -84,8 +84,7 @@ func (p planter) sparse(path string) {
 	p.dress(path)
 }
 
-// database makes what is a database by its first bytes, and
-// may be no good one.
+// database makes a file with the magic number of a database; the rest may be invalid.
 func (p planter) database(path string) {
 	const page = 4096
 	data := make([]byte, page*(1+p.src(3, "pages")))
@@ -99,7 +98,7 @@ func (p planter) database(path string) {
 	}
 }
 
-// repository makes what is a repository of its own to who looks for .git.
+// repository makes a nested repository, as recognized by its .git.
 func (p planter) repository(path string) {
 	p.must(os.MkdirAll(p.full(path+"/.git/refs"), 0o755))
 	p.must(os.WriteFile(p.full(path+"/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644))
@@ -107,7 +106,7 @@ func (p planter) repository(path string) {
 	p.must(os.WriteFile(p.full(path+"/.git/config"), []byte("[core]\n\trepositoryformatversion = 0\n"), 0o644))
 }
 
-// special makes what a snapshot only notes.
+// special makes a path that a snapshot records but doesn't hold.
 func (p planter) special(path string) {
 	switch {
 	case p.Plain:
@@ -118,7 +117,7 @@ func (p planter) special(path string) {
 	}
 }
 
-// content is what a file holds: often what another holds too.
+// content returns the content of a file, often the same as another file's.
 func (p planter) content() []byte {
 	sizes := []int{5, 0, 1, 100, 1000, 4095, 4096, 4097, 20000, 65536, 200000}
 	if p.Large {
@@ -130,7 +129,7 @@ func (p planter) content() []byte {
 	switch seed {
 	case 0:
 		copy(data, bytes.Repeat([]byte("plain text\n"), 1+len(data)/11))
-	case 1: // zeros, which are no hole
+	case 1: // zeros that aren't a hole
 	default:
 		for i := range data {
 			data[i] = byte(r.Uint32())
@@ -139,7 +138,7 @@ func (p planter) content() []byte {
 	return data
 }
 
-// dress gives a path attributes that most have none of.
+// dress sets up to two uncommon attributes of a path.
 func (p planter) dress(path string) {
 	for range p.src(3, "attributes") {
 		p.attribute(path)
@@ -178,18 +177,18 @@ func (p planter) xattr(path string) {
 	names := []string{"user.one", "user.two", "user." + strings.Repeat("n", 200)}
 	name := names[p.src(len(names), "attribute")]
 	if p.src(3, "away") == 2 {
-		_ = unix.Lremovexattr(p.full(path), name) // if it has it
+		_ = unix.Lremovexattr(p.full(path), name) // if it is set
 		return
 	}
 	p.allow(path)
 	values := []string{"value", "", "\x00\xff", strings.Repeat("v", 1000)}
 	err := unix.Lsetxattr(p.full(path), name, []byte(values[p.src(len(values), "value")]), 0)
-	if !errors.Is(err, unix.ENOSPC) { // a small block holds few of them
+	if !errors.Is(err, unix.ENOSPC) { // a small block has no room for many
 		p.must(err)
 	}
 }
 
-// mode is one that leaves the owner able to read, and root in no better place.
+// mode returns a random mode. The owner can read the path, except in modes that only root sets.
 func (p planter) mode(dir bool) uint32 {
 	if dir {
 		modes := []uint32{0o755, 0o700, 0o777, 0o1777, 0o2755, 0o555, 0o500}
@@ -208,7 +207,7 @@ func (p planter) setTime(path string) {
 		time.Unix(1700000000, 1),
 		time.Unix(1, 999999999),
 		time.Unix(0, 0),
-		time.Unix(2000000000, 5), // to come
+		time.Unix(2000000000, 5), // in the future
 		time.Unix(315532800, 0),
 	}
 	if p.Can.Old {

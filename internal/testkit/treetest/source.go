@@ -6,18 +6,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Source is where a tree's accidents come from: a number from 0 to n-1 for what
-// is named. 0 is the plainest.
+// Source is the source of a tree's random choices: it returns a number from 0 to n-1 for a named
+// choice. 0 is the simplest.
 type Source func(n int, what string) int
 
-// Seeded is the source of a seed.
+// Seeded returns a source of pseudorandom numbers.
 func Seeded(seed uint64) Source {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // to be repeated, not secret
 	return func(n int, _ string) int { return r.IntN(n) }
 }
 
-// Drawn is the source that a property test draws from, so that it can make
-// what failed smaller.
+// Drawn returns a source that draws from a property test, which can then minimize failures.
 func Drawn(t *rapid.T) Source {
 	return func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
 }

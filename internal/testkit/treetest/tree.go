@@ -11,19 +11,19 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// Tree is a working tree that grows and changes at random.
+// Tree is a working tree that is changed at random.
 type Tree struct {
 	Root string
 	Can  Abilities
-	// Large lets it have files of several MiB.
+	// Large allows files of several MiB.
 	Large bool
-	// Plain leaves out what a snapshot doesn't hold: sockets and fifos.
+	// Plain excludes paths that a snapshot doesn't hold: sockets and fifos.
 	Plain bool
 	tb    testkit.TB
 	src   Source
 }
 
-// New is a tree in the directory root, which must exist.
+// New returns a tree in the directory root, which must exist.
 func New(tb testkit.TB, root string, src Source) *Tree {
 	tb.Helper()
 	return &Tree{Root: root, Can: Probe(tb, root), tb: tb, src: src}
@@ -35,8 +35,7 @@ func (t *Tree) Read(skip ...string) Model {
 	return Read(t.tb, t.Root, skip...)
 }
 
-// Loosen gives the owner every right on the directories, so that what is no
-// longer needed can be removed.
+// Loosen gives the owner all permissions on the directories, so that they can be removed.
 func Loosen(root string) {
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
@@ -46,9 +45,9 @@ func Loosen(root string) {
 	})
 }
 
-// listing is what is there now.
+// listing has the present paths.
 type listing struct {
-	all, dirs, files []string // dirs with the root
+	all, dirs, files []string // dirs include the root
 }
 
 func (t *Tree) list() listing {
@@ -86,7 +85,7 @@ func (t *Tree) pick(list []string, what string) (string, bool) {
 
 func (t *Tree) full(path string) string { return filepath.Join(t.Root, path) }
 
-// must ends the test, unless what failed isn't possible here.
+// must fails the test on an error, unless a name is too long.
 func (t *Tree) must(err error) {
 	t.tb.Helper()
 	if err != nil && !errors.Is(err, unix.ENAMETOOLONG) {
@@ -94,7 +93,7 @@ func (t *Tree) must(err error) {
 	}
 }
 
-// writable lets the directory of a path be written to by who isn't root.
+// writable makes the directory of a path writable for an owner who isn't root.
 func (t *Tree) writable(path string) {
 	dir := t.full(parent(path))
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&0o300 != 0o300 && os.Geteuid() != 0 {
@@ -102,14 +101,14 @@ func (t *Tree) writable(path string) {
 	}
 }
 
-// allow lets a file be written by its owner who isn't root.
+// allow makes a file readable and writable for an owner who isn't root.
 func (t *Tree) allow(path string) {
 	if info, err := os.Lstat(t.full(path)); err == nil && info.Mode()&0o600 != 0o600 && os.Geteuid() != 0 {
 		t.must(os.Chmod(t.full(path), info.Mode()|0o600))
 	}
 }
 
-// free is a new path in a random directory.
+// free returns a new path in a random directory.
 func (t *Tree) free() (string, bool) {
 	dirs := t.list().dirs
 	dir, _ := t.pick(dirs, "directory")
@@ -124,7 +123,7 @@ func (t *Tree) free() (string, bool) {
 	return path, true
 }
 
-// name is a file name: mostly one of a few, so that the same ones come again.
+// name returns a file name, mostly one of a few, so that names recur.
 func (t *Tree) name() string {
 	names := []string{
 		"a", "b", "c", "main.go", "data.db", "data.db-wal", "data.db-journal", "lib", ".env", "node_modules",
