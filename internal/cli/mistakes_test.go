@@ -39,7 +39,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"rewind", "half an hour ago", "--preview"}, 1, "hint: `entire rewind --list` shows the points there are"},
 		{[]string{"rewind", "Add rate limiting", "--preview"}, 1, "hint: `entire rewind --list` shows the points there are"},
 		{[]string{"rewind", "5bea", "--preview"}, 1, "hint: `entire rewind --list` shows the points there are"},
-		{[]string{"resume", "5beab0c"}, 1, "hint: `entire sessions` lists sessions; `git fetch` may bring a branch, if somebody else has pushed it"},
+		{[]string{"resume", "5beab0c"}, 1, "hint: `entire sessions` lists sessions; `git fetch` may get a branch that was pushed from elsewhere"},
 		{[]string{"resume"}, 2, "hint: type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions"},
 		{[]string{"recall", "save", "login works"}, 1, "hint: a session is known here once it has run with recording on; `entire status` shows them"},
 		// Paths that match nothing.

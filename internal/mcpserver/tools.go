@@ -58,7 +58,7 @@ const (
 "line":{"type":"integer","minimum":1,"description":"The line of the file."},
 "end":{"type":"integer","minimum":1,"description":"The last line, if there is more than one."},
 "commit":{"type":"string","description":"In place of a line: a commit, as git names it."},
-"text":{"type":"string","description":"In place of a line: a text of one. The newest line that has it counts, also one that is gone."}}}`
+"text":{"type":"string","description":"In place of a line: a text of one. The newest line that has it is used, also a removed one."}}}`
 	hookSchema = `{"type":"object","properties":{
 "session_id":{"type":"string"},"prompt_id":{"type":"string"},"transcript_path":{"type":"string"},"cwd":{"type":"string"}}}`
 )

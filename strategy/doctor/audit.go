@@ -169,7 +169,7 @@ func (a *audit) checkpoint(ctx context.Context, trees []git.OID, n named) error 
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning,
 		What: "no branch of checkpoints here has it", Why: "the record of this commit can't be read",
-		Hint: "whoever made the commit pushes it: git push <remote> entire/checkpoints/v1",
+		Hint: "ask the author of the commit to push it: git push <remote> entire/checkpoints/v1",
 	}
 	if len(trees) == 0 {
 		f.What = "there is no branch of checkpoints here"
@@ -290,7 +290,7 @@ func (a *audit) whole(ctx context.Context, c auditedCheckpoint) error {
 	case found.Summary != "":
 		a.found(c.named, "", Finding{
 			Code: CheckpointSummary, Severity: Error, What: "the checkpoint is damaged: " + found.Summary,
-			Why: "its branch, tokens and files as a whole are not known", Hint: "`entire doctor --fix` makes its metadata anew",
+			Why: "its branch, tokens and files as a whole are not known", Hint: "`entire doctor --fix` rebuilds its metadata",
 		})
 	}
 	stored, err := checkpoint.ReadAvailable(ctx, a.Repo, c.tree, c.id)

@@ -59,7 +59,7 @@ func (a *audit) search(ctx context.Context) error {
 				}
 				a.found(f.named, f.path, Finding{
 					Code: UnmaskedSecret, Severity: Error, What: count(len(secrets), "secret") + " that today's rules mask: " + some(rules),
-					Why:  "it was recorded under older rules, or by another program; whoever can read the branch can read it",
+					Why:  "it was recorded under older rules, or by another program; everyone who can read the branch can read it",
 					Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",
 				})
 				a.result.Problems[len(a.result.Problems)-1].Secrets = secrets

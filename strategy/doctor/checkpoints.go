@@ -137,7 +137,7 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
 				What:   "the checkpoint is damaged: " + c.Summary,
 				Why:    "its branch, tokens and files as a whole are not known",
-				Fix:    "make its metadata anew from its sessions",
+				Fix:    "rebuild its metadata from its sessions",
 				Repair: repair,
 			})
 		}

@@ -24,7 +24,7 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
 			What: "the list of what was forgotten can't be read",
-			Why:  "nothing is recorded, as what was forgotten could come back; checkpoints of commits stay pending",
+			Why:  "nothing is recorded, as forgotten content could be recorded again; checkpoints of commits stay pending",
 			Hint: "restore " + tombstone.Path(jc.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
 		})
 	}

@@ -172,7 +172,7 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 			Why:  "commits of its files are not linked to it until it goes on",
 		}
 		if errors.Is(b.err, session.ErrCorrupt) {
-			f.Fix = "set the state aside; the session begins anew, from its transcript, with its next prompt"
+			f.Fix = "set the state aside; the next prompt starts a new one, from the transcript"
 			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: func(ctx context.Context) error {
 				return sc.rec.WithLock(ctx, func() error {
 					if _, err := sc.rec.Sessions.Load(b.id); !errors.Is(err, session.ErrCorrupt) {
@@ -241,7 +241,7 @@ func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
 				What: "a file beside the session's state is gone or cut short: " + some(lost),
-				Why:  "the next hook of the session reads its transcript anew",
+				Why:  "the next hook of the session reads its transcript again",
 			})
 		}
 		if errors.Is(sc.rec.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {

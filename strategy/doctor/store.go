@@ -28,7 +28,7 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 			Code: DamagedStore, Severity: Error, Subject: dir,
 			What:   "the store of snapshots has lost its description",
 			Why:    "no snapshot can be taken or restored",
-			Fix:    "write it anew from what its snapshots say",
+			Fix:    "rebuild it from the snapshots",
 			Repair: sc.rebuild(),
 		}}, nil
 	case err != nil:
@@ -140,15 +140,15 @@ func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
 	f := Finding{
 		Code: CatalogBehind, Severity: Warning, Subject: known.CatalogPath(),
 		Why: "lists of snapshots may be late; no snapshot is lost",
-		Fix: "make the catalog anew from the stores", Repair: sc.rebuild(),
+		Fix: "rebuild the catalog from the stores", Repair: sc.rebuild(),
 	}
 	switch {
 	case errors.Is(err, catalog.ErrDamaged):
 		f.Code, f.Severity, f.What = DamagedCatalog, Error, "the catalog of snapshots is damaged"
-		f.Why = "what it is for works without it, slower; no snapshot is lost"
+		f.Why = "everything works without it, but slower; no snapshot is lost"
 	case errors.Is(err, catalog.ErrNewer):
 		f.Code, f.Severity, f.What = DamagedCatalog, Note, "the catalog of snapshots was made by a newer version of this program"
-		f.Why, f.Fix, f.Repair = "this version works without it, slower", "", nil
+		f.Why, f.Fix, f.Repair = "this version works without it, but slower", "", nil
 	case err != nil:
 		return nil, err
 	case len(differs) > 0:

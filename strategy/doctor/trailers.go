@@ -99,7 +99,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: ForeignCheckpoint, Severity: Note, Subject: some(foreign),
 			What: "the checkpoints of " + count(len(foreign), "commit") + " are not here",
-			Why:  "they were made elsewhere, or what was known of them here is gone too; they can't be written anew",
+			Why:  "they were made elsewhere, or their records here are lost too; they can't be rebuilt",
 			Hint: "if a remote has them: git fetch <remote> entire/checkpoints/v1:refs/remotes/<remote>/entire/checkpoints/v1",
 		})
 	}
@@ -190,7 +190,7 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 		lost.Shares = []journal.Share{{Session: s.ID, Files: l.Files}}
 	}
 	if len(lost.Shares) == 0 {
-		f.Why += "; nothing is left here to write it anew from"
+		f.Why += "; no record is left here to rebuild it from"
 		f.Hint = "another clone, or a backup of the branch, may have it"
 		return f, known || tc.madeHere(n)
 	}
@@ -198,7 +198,7 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 	for _, share := range lost.Shares {
 		names, files = append(names, share.Session), append(files, tc.sessionFiles(share.Session)...)
 	}
-	f.Fix = "write it anew from session " + strings.Join(names, ", ") + ", with all of the conversation so far"
+	f.Fix = "rebuild it from session " + strings.Join(names, ", ") + ", with all of the conversation so far"
 	f.Repair = &Repair{
 		Files: files, Checkpoints: []checkpoint.ID{n.id},
 		Do: func(ctx context.Context) (err error) {

@@ -51,7 +51,7 @@ func (c *catalog) places() []Place {
 		if err != nil || !c.text.Has(data) {
 			continue
 		}
-		place := Place{Kind: File, Name: path, What: "the catalog: the rows of this repository are made anew", Stays: c.done}
+		place := Place{Kind: File, Name: path, What: "the catalog: the rows of this repository are rebuilt", Stays: c.done}
 		switch {
 		case c.err != nil:
 			place.What = "the catalog could not be rewritten: " + firstLine(c.err) + "; delete agentfs.db, -wal and -shm, then run agentfs doctor"

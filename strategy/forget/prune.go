@@ -97,9 +97,9 @@ func (pr *pruner) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
 	case err != nil:
 		return Place{}, err
 	case why == "" && pr.packErr == nil:
-		return Place{Kind: Packed, What: "is removed: its pack is written anew without it"}, nil
+		return Place{Kind: Packed, What: "is removed: its pack is rewritten without it"}, nil
 	case why == "":
-		why = "its pack could not be written anew (" + firstLine(pr.packErr) + ")"
+		why = "its pack could not be rewritten (" + firstLine(pr.packErr) + ")"
 	}
 	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
 }

@@ -110,7 +110,7 @@ func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, er
 	}
 	first, second, _ := bytes.Cut(data, []byte{'\n'})
 	if err := errors.Join(json.Unmarshal(first, &m.header), json.Unmarshal(second, &m.body)); err != nil {
-		sa.Log.WarnContext(ctx, "context of a session read anew", "session_id", id, "error", err.Error())
+		sa.Log.WarnContext(ctx, "context of a session read again", "session_id", id, "error", err.Error())
 		m = new(memory)
 	}
 	return m, data, nil

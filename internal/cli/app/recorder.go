@@ -65,7 +65,7 @@ func Summarize(ctx context.Context, rec *strategy.Recorder, of summaries.Summary
 	err := rec.Summaries().Summarizer.Summarize(ctx, of)
 	switch {
 	case errors.Is(err, summaries.ErrSummarized):
-		return WithHint(err, "use --force to write it anew")
+		return WithHint(err, "use --force to rewrite it")
 	case errors.Is(err, proc.ErrNoProgram):
 		return WithHint(err, "summaries are written by Claude Code's own program: install it, or put it on the PATH")
 	case errors.Is(err, claude.ErrAnswer), errors.Is(err, summaries.ErrNoSummary):

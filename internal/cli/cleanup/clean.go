@@ -28,7 +28,7 @@ func NewClean(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "clean",
 		SuggestFor: []string{"prune", "gc", "tidy"},
-		Short:      "Remove records that nobody needs any more",
+		Short:      "Remove records that are no longer needed",
 		Long: `Shows what is orphaned in the repository's records, in all worktrees: shadow
 branches that no session has anything on, states of sessions that are long over,
 refs of rewinds whose snapshot is gone, auto-commit checkpoints that no commit

@@ -36,7 +36,7 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		return []doctor.Finding{{
 			Code: codeServerOther, Severity: doctor.Warning, Subject: at.File,
 			What: fmt.Sprintf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
-			Why:  "nobody is asked before /clear",
+			Why:  "no question is asked before /clear",
 			Hint: "rename it or take it out, and run `entire enable --mcp`",
 		}}, nil
 	case !at.Found || !at.Server.Ours() || at.All:

@@ -191,7 +191,7 @@ func (r *resuming) carrier(ctx context.Context, what string) error {
 		return ambiguousSession(what, named)
 	case unknown:
 		return app.WithHint(fmt.Errorf("branch '%s' not found: nor is it a commit, a checkpoint or a session", what),
-			"`entire sessions` lists sessions; `git fetch` may bring a branch, if somebody else has pushed it")
+			"`entire sessions` lists sessions; `git fetch` may get a branch that was pushed from elsewhere")
 	case len(named) > 0 && (err == nil || errors.Is(err, resume.ErrNoCheckpoint)):
 		return app.WithHint(fmt.Errorf("%s names a commit or a checkpoint, and session %s", what, named[0].ID), "give more of the id")
 	case errors.Is(err, resume.ErrNoCheckpoint):

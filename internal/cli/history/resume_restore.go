@@ -160,7 +160,7 @@ func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier
 }
 
 // notPushed is a hint on why a checkpoint may be missing.
-const notPushed = "whoever made it may not have pushed it, or to a repository of its own: name that in `strategy_options.push_remote`"
+const notPushed = "its author may not have pushed it, or pushed it to another repository: name that in `strategy_options.push_remote`"
 
 // fetchCheckpoints fetches the checkpoints of the remote.
 func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error {

@@ -132,7 +132,7 @@ func (pi *picker) chooseInLines(ctx context.Context, list []points.Point) (brows
 	}
 	cancel := ui.Option{Label: "Cancel"}
 	answers, err := pi.Prompter.Ask(ctx, ui.Question{Title: pickTitle, Flag: "--to", Options: append(options, cancel)}, ui.Question{
-		Title: "What should come back?", Flag: "--to",
+		Title: "What should be restored?", Flag: "--to",
 		Then: func(earlier []string) (string, []ui.Option) {
 			p, ok := pointWith(list, earlier[0])
 			if !ok {

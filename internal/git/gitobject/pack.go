@@ -152,7 +152,7 @@ func (p *Packs) Drop(ctx context.Context, oids []git.OID, confirm func() (bool, 
 			continue
 		}
 		if err := p.replace(ctx, one, drop, confirm); err != nil {
-			return fmt.Errorf("write %s anew: %w", filepath.Base(one.base)+".pack", err)
+			return fmt.Errorf("rewrite %s: %w", filepath.Base(one.base)+".pack", err)
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 		return app.WithHint(err, fmt.Sprintf("`%s reset` removes it", c.name))
 	}
 	if opts.keep && o.IsVolume() {
-		return app.Usagef("--keep: of a volume the scratch tree is made anew for each run")
+		return app.Usagef("--keep: the scratch tree of a volume is rebuilt for each run")
 	}
 	state = &bisect.State{Command: args, Keep: opts.keep, Repeat: !opts.once, Began: c.Now().UTC()}
 	if state.Paths, err = o.TreePaths(opts.paths...); err != nil {
