@@ -171,14 +171,14 @@ func (d *Detached) Replace(root string) error {
 		return named("mount", root, err)
 	}
 	// Kept open, the former device keeps its file without a mount.
-	device, unknown := openDevice(at.Device, at.File)
-	if unknown == nil {
+	device, deviceErr := openDevice(at.Device, at.File)
+	if deviceErr == nil {
 		defer func() { _ = device.Close() }()
 	}
 	if err := unmount(root); err != nil {
 		return named("unmount", root, err)
 	}
-	if err = move(0); err != nil && unknown == nil && d.kind != "" {
+	if err = move(0); err != nil && deviceErr == nil && d.kind != "" {
 		if former, bad := mountDevice(at.Device, d.kind, ReadWrite); bad == nil {
 			err = errors.Join(err, former.Replace(root), former.Close())
 		}

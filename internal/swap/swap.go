@@ -32,13 +32,13 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	if err := dir.Stat(temp, &old); err != nil {
 		return err
 	}
-	if !sameApartFromName(&old, was) {
-		if err := dir.Exchange(temp, name); err != nil {
-			return errors.Join(ErrChanged, err) // temp is the other program's file
-		}
-		err = ErrChanged
+	if sameApartFromName(&old, was) {
+		return dir.Unlink(temp)
 	}
-	return errors.Join(err, dir.Unlink(temp))
+	if err := dir.Exchange(temp, name); err != nil { // temp is the other program's file
+		return errors.Join(ErrChanged, err, dir.Rename(temp, dir, name))
+	}
+	return errors.Join(ErrChanged, dir.Unlink(temp))
 }
 
 // Remove removes an entry whose attributes were was. The entry is renamed to temp first, to detect

@@ -2,5 +2,5 @@
 
 package testkit
 
-// memoryDir returns "": it is not implemented here.
+// memoryDir returns "": only Linux has a tmpfs at /dev/shm.
 func memoryDir() (dir string, remove func()) { return "", func() {} }
