@@ -21,10 +21,9 @@ import (
 // hookInput is the input that Claude Code's hooks pass to a tool. Its values are configured
 // as placeholders, which a client without support for them passes unchanged.
 type hookInput struct {
-	SessionID  string `json:"session_id"`
-	PromptID   string `json:"prompt_id"`
-	Transcript string `json:"transcript_path"`
-	Dir        string `json:"cwd"`
+	SessionID string `json:"session_id"`
+	PromptID  string `json:"prompt_id"`
+	Dir       string `json:"cwd"`
 }
 
 // addHook adds a tool that a hook calls. Errors are logged and not returned: the client
@@ -42,7 +41,7 @@ func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookIn
 		if json.NewDecoder(bytes.NewReader(req.Params.Arguments)).Decode(&in) != nil {
 			return said(""), nil
 		}
-		for _, v := range []*string{&in.SessionID, &in.PromptID, &in.Transcript, &in.Dir} {
+		for _, v := range []*string{&in.SessionID, &in.PromptID, &in.Dir} {
 			if strings.HasPrefix(*v, "${") { // the client has not replaced it
 				*v = ""
 			}
@@ -69,12 +68,7 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 		if bad != nil {
 			return nil, fmt.Errorf("session_id: %w", bad)
 		}
-		of := savedcontext.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript, Above: s.Above()}
-		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
-			c.project.Log.WarnContext(ctx, "transcript not read", "component", "mcp", "error", err.Error())
-			of.Transcript = ""
-		}
-		return do(c.project, of)
+		return do(c.project, savedcontext.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Above: s.Above()})
 	})
 }
 

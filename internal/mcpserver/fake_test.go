@@ -99,7 +99,7 @@ func (f *fake) Recall(_ context.Context, id string, kind brief.Kind) (savedconte
 }
 
 func (f *fake) BeforeClear(_ context.Context, c savedcontext.Clearing) (savedcontext.Unsaved, error) {
-	return f.unsaved, f.note("before %q %q %q", c.SessionID, c.PromptID, c.Transcript)
+	return f.unsaved, f.note("before %q %q", c.SessionID, c.PromptID)
 }
 
 func (f *fake) AnswerClear(_ context.Context, c savedcontext.Clearing, answer savedcontext.ClearAnswer) error {
@@ -155,12 +155,6 @@ func (f *fake) server() *mcpserver.Server {
 				},
 				Why: func(_ context.Context, q mcpserver.Question) (mcpserver.Reason, error) {
 					return f.reason, f.note("why %+v", q)
-				},
-				CheckTranscript: func(_, path string) error {
-					if path == "" || strings.HasPrefix(path, "/home") {
-						return nil
-					}
-					return errors.New("outside")
 				},
 				Log:   slog.New(slog.NewJSONHandler(f, nil)),
 				Close: func() error { return nil },

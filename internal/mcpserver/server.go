@@ -66,11 +66,8 @@ type Project struct {
 	// or of a commit. A path outside of the worktree is an error.
 	Blame func(ctx context.Context, lines Lines) ([]Run, error)
 	Why   func(ctx context.Context, q Question) (Reason, error)
-	// CheckTranscript returns an error for a path that can't be a transcript of the
-	// session.
-	CheckTranscript func(sessionID, path string) error
-	Log             *slog.Logger
-	Close           func() error
+	Log   *slog.Logger
+	Close func() error
 }
 
 // Work is the part of package savedcontext that the tools use.

@@ -91,8 +91,8 @@ func (f *filling) written(turn int) writtenLines {
 	return w
 }
 
-// snapshotHunks fills in the differences between the snapshots of a turn. It stops at the
-// first file that can't be read.
+// snapshotHunks fills in the differences between the snapshots of a turn. It skips files
+// that can't be read.
 func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn int, written writtenLines) (err error) {
 	row, t := &f.rows[turn], &f.report.Turns[turn]
 	var sides []diff.Side
@@ -119,8 +119,11 @@ func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn in
 		}
 		out := &bounded{room: 2 * room}
 		_, err := diff.Unified(ctx, out, sides[0], sides[1], diff.Options{Paths: []string{c.Path}})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil && !errors.Is(err, errStop) {
-			return err
+			continue
 		}
 		hunks := parseHunks(out.Bytes(), t.Files[n].Path, written.by)
 		for _, h := range hunks {

@@ -17,9 +17,6 @@ import (
 // begins with a cleared context.
 type Clearing struct {
 	SessionID, PromptID string
-	// Transcript is the path of the transcript, empty if unknown. A path that the session's
-	// own hooks haven't named is not read.
-	Transcript string
 	// Agent is the process of the agent, zero if unknown. It may then be one of Above, the
 	// ancestors of the calling process.
 	Agent session.Process

@@ -126,11 +126,26 @@ func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (s
 			h.log.WarnContext(ctx, "transcript not written", "error", redact.New().Text(err.Error()))
 		}
 	}
-	if err := checkTranscript(h.app, h.repo, h.by, named{payload.SessionID, payload.Transcript}); err != nil {
+	if err := h.checkTranscript(*payload); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
 		payload.Transcript = "" // git's and the snapshots' data is still recorded
 	}
 	return stored
+}
+
+// checkTranscript refuses a transcript that isn't the agent's, because its content would be stored
+// in the repository. A path that is already in the session's state was checked when it was first
+// named, in the environment of that time.
+func (h *hook) checkTranscript(p agenthook.Payload) error {
+	if p.Transcript == "" {
+		return nil
+	}
+	if s, err := session.Open(h.repo.CommonDir).Load(p.SessionID); err == nil && s.TranscriptPath == p.Transcript {
+		return nil
+	}
+	return transcript.Place{
+		Getenv: h.app.Getenv, Home: h.app.Home, Root: h.repo.Root, Records: workspace.RecordsDir(h.repo),
+	}.Check(h.by, p.Transcript)
 }
 
 // takeOver adds the messages that a plugin hands over to the transcript that the program writes, of

@@ -19,10 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // NewMCP returns the command that serves saved contexts to an agent.
@@ -112,29 +110,12 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 		},
 		Blame: lines.blame, Why: lines.why,
-		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, agent.ClaudeCode(), named{id, path}) },
 		Close: func() error {
 			err := h.finish(ctx)
 			_ = repo.Close()
 			return errors.Join(err, h.logFile.Close())
 		},
 	}, nil
-}
-
-// named is a session and its transcript, as a payload names them.
-type named struct{ session, path string }
-
-// checkTranscript refuses a transcript that isn't the agent's, because its content would be stored
-// in the repository. A path that is already in the session's state was checked when it was first
-// named, in the environment of that time.
-func checkTranscript(a *app.App, repo *git.Repo, by agent.Agent, t named) error {
-	if t.path == "" {
-		return nil
-	}
-	if s, err := session.Open(repo.CommonDir).Load(t.session); err == nil && s.TranscriptPath == t.path {
-		return nil
-	}
-	return transcript.Place{Getenv: a.Getenv, Home: a.Home, Root: repo.Root, Records: workspace.RecordsDir(repo)}.Check(by, t.path)
 }
 
 // contextWork has the operations of the MCP server on saved contexts.
