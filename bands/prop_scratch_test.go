@@ -70,6 +70,7 @@ func (w *world) scratched(dir string, v bands.Version) {
 			want[path] = node
 		}
 	}
+	want.Relink()
 	if diff := treetest.Diff(want, treetest.Read(w.tb, dir)); diff != "" {
 		w.tb.Fatalf("scratch tree of %v:\n%s", v, diff)
 	}

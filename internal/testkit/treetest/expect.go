@@ -21,23 +21,7 @@ func Restored(target, present Model) (want Model, loose []string) {
 			stay(want, present, path, open)
 		}
 	}
-	// Paths were removed: recompute the hard links.
-	groups := map[string][]string{}
-	for _, path := range want.Paths() {
-		if link := want[path].Link; link != "" {
-			groups[link] = append(groups[link], path)
-		}
-	}
-	for _, paths := range groups {
-		for _, path := range paths {
-			node := want[path]
-			node.Link = paths[0]
-			if len(paths) == 1 {
-				node.Link = ""
-			}
-			want[path] = node
-		}
-	}
+	want.Relink()
 	for path, is := range open {
 		if is {
 			loose = append(loose, path)

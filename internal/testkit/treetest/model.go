@@ -73,6 +73,26 @@ func Read(tb testkit.TB, root string, skip ...string) Model {
 	return r.model
 }
 
+// Relink recomputes the hard links after paths were removed from m.
+func (m Model) Relink() {
+	groups := map[string][]string{}
+	for _, path := range m.Paths() {
+		if link := m[path].Link; link != "" {
+			groups[link] = append(groups[link], path)
+		}
+	}
+	for _, paths := range groups {
+		for _, path := range paths {
+			node := m[path]
+			node.Link = paths[0]
+			if len(paths) == 1 {
+				node.Link = ""
+			}
+			m[path] = node
+		}
+	}
+}
+
 type inode struct{ dev, ino uint64 }
 
 type reader struct {
