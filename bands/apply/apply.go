@@ -61,7 +61,7 @@ func (a *Applier) Run(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	if err := a.Flush.end(a.root); err != nil {
-		return fmt.Errorf("sync what was restored: %w", err)
+		return fmt.Errorf("sync the restored files: %w", err)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (a *Applier) LeaveLink(n *DirNode, buf *contents.Scratch) {
 
 func (a *Applier) link(n *DirNode, s *plan.Action, buf *contents.Scratch) (err error) {
 	if a.hasFailed(s.Link) {
-		return fmt.Errorf("%s, of which it is one more name, could not be restored", s.Link)
+		return fmt.Errorf("%s, another name of the same file, could not be restored", s.Link)
 	}
 	from, err := contents.OpenBelow(a.root, tree.ParentPath(s.Link))
 	if err != nil {

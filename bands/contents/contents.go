@@ -270,7 +270,7 @@ func (c *Reader) fillRaw(f *os.File, p *band.Part) (err error) {
 	}
 	hash := sha256.New()
 	if _, err := io.Copy(hash, io.NewSectionReader(f, 0, p.Length)); err != nil {
-		return fmt.Errorf("check what was copied: %w", err)
+		return fmt.Errorf("check the copy: %w", err)
 	}
 	return sameHash(hash.Sum(nil), p)
 }

@@ -46,7 +46,7 @@ func Run(ctx context.Context, h *bands.Held, what Request) error {
 		return fmt.Errorf("forget in snapshots: %w", err)
 	}
 	if err := erase(ctx, h); err != nil {
-		return fmt.Errorf("erase what no snapshot needs: %w", err)
+		return fmt.Errorf("erase contents that no snapshot needs: %w", err)
 	}
 	return nil
 }

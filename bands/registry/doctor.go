@@ -70,7 +70,7 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	}
 	if base != "" {
 		if err := sweepProbes(ctx, base); err != nil {
-			d.problem("what is left of a probe can't be removed: %v", err)
+			d.problem("the leftovers of a probe can't be removed: %v", err)
 		}
 	}
 	made := slices.Concat(dirs, also)

@@ -206,8 +206,8 @@ func (c Converter) endAlone(ctx context.Context) (string, error) {
 	case j.Format != exchangeFormat:
 		return "", fmt.Errorf("%s: format %d was made by another version", exchangeFile, j.Format)
 	case j.Identity == "" || identity(j.Root) == j.Identity:
-		return fmt.Sprintf("the conversion of %s that was interrupted was canceled: nothing has changed", j.Root), c.cancelExchange(j)
+		return fmt.Sprintf("the interrupted conversion of %s was canceled: nothing has changed", j.Root), c.cancelExchange(j)
 	}
-	return fmt.Sprintf("the conversion of %s that was interrupted is completed: what was there before is %s", j.Root, j.Former),
+	return fmt.Sprintf("the interrupted conversion of %s is completed: the former folder is %s", j.Root, j.Former),
 		c.finishExchange(ctx, j)
 }

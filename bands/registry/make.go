@@ -149,7 +149,7 @@ func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (
 type movedError struct{ root, name, was string }
 
 func (e *movedError) Error() string {
-	return fmt.Sprintf("%s names the store %s, whose folder %s isn't there, but it is not that folder moved",
+	return fmt.Sprintf("%s names the store %s of the missing folder %s, but this is not that folder under a new name",
 		filepath.Join(e.root, ContextFile), e.name, e.was)
 }
 

@@ -22,7 +22,7 @@ func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
 	}
 	root, err := dirfd.OpenRoot(o.Options.Root)
 	if err != nil {
-		return fmt.Errorf("sweep what a killed restore left: %w", err)
+		return fmt.Errorf("remove the leftovers of a killed restore: %w", err)
 	}
 	in, err := plan.Scope{}.Compile(o.Hidden)
 	if err == nil {
@@ -35,7 +35,7 @@ func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
 	}
 	_ = root.Close()
 	if err != nil {
-		return fmt.Errorf("sweep what a killed restore left: %w", err)
+		return fmt.Errorf("remove the leftovers of a killed restore: %w", err)
 	}
 	return nil
 }

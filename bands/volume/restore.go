@@ -239,12 +239,12 @@ type Recovered struct {
 // String describes what was done.
 func (r Recovered) String() string {
 	if r.Paths > 0 {
-		return fmt.Sprintf("the restore of %d paths to %s that was interrupted is completed: what was there before is %s", r.Paths, r.Target, r.Rescue.Version)
+		return fmt.Sprintf("the interrupted restore of %d paths to %s is completed: the former state is %s", r.Paths, r.Target, r.Rescue.Version)
 	}
 	if r.Rescue.Version == 0 {
-		return fmt.Sprintf("the restore to %s that was interrupted was canceled: nothing has changed", r.Target)
+		return fmt.Sprintf("the interrupted restore to %s was canceled: nothing has changed", r.Target)
 	}
-	return fmt.Sprintf("the restore to %s that was interrupted is completed: what was there before is %s", r.Target, r.Rescue.Version)
+	return fmt.Sprintf("the interrupted restore to %s is completed: the former state is %s", r.Target, r.Rescue.Version)
 }
 
 // Interrupted reports whether a restore, or a snapshot that stops all writes, has begun and not

@@ -205,7 +205,7 @@ func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bo
 		return snap, false, err
 	}
 	if !o.Force && set.Space.Free-room.Unwritten() < set.Floor {
-		return snap, false, fmt.Errorf("%w: less than %d bytes are free beside what the volume may take", bands.ErrNoRoom, set.Floor)
+		return snap, false, fmt.Errorf("%w: less than %d bytes would be free if the volume grew to its size", bands.ErrNoRoom, set.Floor)
 	}
 	if err := d.Check(set.Root); err != nil {
 		return snap, false, err

@@ -55,7 +55,7 @@ func Load(commonDir string) (List, error) {
 		err = json.Unmarshal(data, &t)
 	}
 	if err != nil {
-		return t, fmt.Errorf("read what was forgotten: %w", err)
+		return t, fmt.Errorf("read the list of forgotten content: %w", err)
 	}
 	return t, nil
 }

@@ -91,7 +91,7 @@ func (c pathConfig) report() Report {
 		}
 	}
 	if slices.ContainsFunc(c.settings, func(s setting) bool { return s.scope == "command" }) {
-		r.Notes = append(r.Notes, "core.hooksPath is set for this command only (git -c, or GIT_CONFIG_*): entire goes by the files")
+		r.Notes = append(r.Notes, "core.hooksPath is set for this command only (git -c, or GIT_CONFIG_*): entire uses the configuration files")
 	}
 	return r
 }

@@ -38,7 +38,7 @@ test $(cat n) -lt 6
 		return string(out), cmd.ProcessState.ExitCode()
 	}
 	out, code := run("--no-repeat", "--", "sh", d.path("../interrupt.sh"))
-	if code != 130 || !strings.Contains(out, "hint: `agentfs bisect run --continue` goes on") {
+	if code != 130 || !strings.Contains(out, "hint: `agentfs bisect run --continue` continues it") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	out, code = run("--continue")

@@ -27,7 +27,7 @@ func warnInterrupted(a *app.App, cmd *cobra.Command) {
 	}
 	if top.Name() != "forget" && forget.Interrupted(repo.CommonDir) {
 		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
-		a.Streams.Hint("run the same `entire forget` again, it goes on where it stopped")
+		a.Streams.Hint("run the same `entire forget` again to continue")
 	}
 	a.NoteInterruptedRewind(repo)
 }

@@ -38,7 +38,7 @@ const (
 "kind":{"enum":["prompt","answer","command","output","file","subagent"],"description":"Search only what was asked, answered, run, printed, the paths of changed files, or what subagents said and did."},
 ` + historyProperties + `}}`
 	historyLogSchema = `{"type":"object","additionalProperties":false,"properties":{
-"session":{"type":"string","description":"Only turns of the session whose id begins so."},
+"session":{"type":"string","description":"Only turns of the session with this id, or prefix of one."},
 "uncommitted":{"type":"boolean","description":"Only turns that changed files and that no commit has taken up."},
 "commands":{"type":"boolean","description":"List the shell commands of each turn, with how they ended."},
 ` + historyProperties + `}}`

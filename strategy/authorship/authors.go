@@ -69,7 +69,7 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 		case s.Lineage == partly && s.Causality.Restores != 0:
 			changed, err := plan.ReadChanged(ctx, store, v, v, nil, nil)
 			if err != nil {
-				au.Log.InfoContext(ctx, "what a rewind restored isn't known", "version", v.String(), "error", err.Error())
+				au.Log.InfoContext(ctx, "the files that a rewind restored are unknown", "version", v.String(), "error", err.Error())
 				continue
 			}
 			a.partial = append(a.partial, partialRewind{s.Created, changed})

@@ -74,7 +74,7 @@ func (c *Committed) Finish(ctx context.Context, m Made) error {
 	case err == nil:
 		return nil
 	case len(m.Checkpoints()) == 0:
-		return fmt.Errorf("what %s leaves pending is not noted: %w", m.head.OID.Short(), err)
+		return fmt.Errorf("record the work pending after %s: %w", m.head.OID.Short(), err)
 	case errors.Is(err, condense.ErrUnfinished):
 		return fmt.Errorf("checkpoint for %s is written, the next hook updates its sessions: %w", m.head.OID.Short(), err)
 	default:

@@ -110,7 +110,7 @@ func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	}
 	conv := Conversation{Session: s.ID, Agent: agent.Of(s.AgentType), Path: s.TranscriptPath}
 	if conv.Agent.KeepsConversation {
-		return conv, 0, fmt.Errorf("%s can't go back in a conversation: its transcript isn't what it continues from", conv.Agent.Label)
+		return conv, 0, fmt.Errorf("a conversation of %s can't be rewound: the agent doesn't continue from its transcript", conv.Agent.Label)
 	}
 	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
 		return conv, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)

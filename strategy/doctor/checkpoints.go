@@ -127,7 +127,7 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 			}
 			list = append(list, f)
 		case c.Summary != "":
-			repair := cc.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
+			repair := cc.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" again", func(ctx context.Context, tree git.OID) (git.OID, error) {
 				return checkpoint.Resummarize(ctx, cc.repo, tree, c.ID)
 			})
 			repair.Preview = func(context.Context) ([]string, error) {

@@ -16,16 +16,16 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: InterruptedForget, Severity: Error, Subject: filepath.Base(forget.JournalPath(jc.repo.CommonDir)),
 			What: "forgetting was interrupted",
-			Why:  "some of what was to be forgotten is still recorded",
-			Hint: "run the same `entire forget` again: it goes on where it stopped",
+			Why:  "some content that should be forgotten is still recorded",
+			Hint: "run the same `entire forget` again to continue",
 		})
 	}
 	if _, err := tombstone.Load(jc.repo.CommonDir); err != nil {
 		list = append(list, Finding{
 			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
-			What: "the list of what was forgotten can't be read",
+			What: "the list of forgotten content can't be read",
 			Why:  "nothing is recorded, as forgotten content could be recorded again; checkpoints of commits stay pending",
-			Hint: "restore " + tombstone.Path(jc.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
+			Hint: "restore " + tombstone.Path(jc.repo.CommonDir) + " from a backup, or delete it and forget the content again",
 		})
 	}
 	for _, o := range jc.open {
@@ -53,7 +53,7 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		case o.Err != nil:
 			f.Code, f.Severity, f.Subject = DamagedJournal, Error, filepath.Base(o.Path)
 			f.What = "an entry of the journal can't be read"
-			f.Why = "what it says of a commit is not done"
+			f.Why = "its part in a commit is not carried out"
 			f.Fix = "set it aside"
 		case o.Commit != "" && o.Amend:
 			f.Code = UnfinishedCommit
@@ -68,7 +68,7 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		case o.Stale:
 			f.Code = StaleDecision
 			f.What = "a commit was begun " + o.Created.Format("2006-01-02") + " and never made"
-			f.Why = "what was decided about it is of no use any more"
+			f.Why = "the decision about it is no longer needed"
 			f.Fix = "forget it"
 		default:
 			continue // an editor may still be open

@@ -130,7 +130,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 	case what.File != "":
 		err = f.versions.find(ctx)
 	default:
-		return nil, errors.New("nothing was named that is to be forgotten")
+		return nil, errors.New("name the content to forget")
 	}
 	if err != nil {
 		return nil, err

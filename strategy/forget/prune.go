@@ -59,7 +59,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 		switch {
 		case !ours[oid] && pr.what.File != "": // it has a line in common with the file
 		case !ours[oid]:
-			add(oid, Place{Kind: Object, What: "nothing refers to it, and it isn't known whose it is: git prune removes it", Stays: true})
+			add(oid, Place{Kind: Object, What: "nothing refers to it, and its session is unknown: git prune removes it", Stays: true})
 		case pr.rec.Repo.Loose.Has(oid):
 			found.prune = append(found.prune, oid)
 			add(oid, Place{Kind: Object, What: "is removed"})

@@ -148,7 +148,7 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	case name == "snapshot.json":
 		c.data = withoutPrompt(data, id)
 	}
-	c.place.What = "loses what is of the session"
+	c.place.What = "loses the data of the session"
 	return c, c.data != nil && !bytes.Equal(c.data, data)
 }
 

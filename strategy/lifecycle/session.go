@@ -21,7 +21,7 @@ func (m *Machine) StartSession(ctx context.Context, in workspace.Input) error {
 		}
 		entries, err := gitwork.Status(ctx, m.Repo)
 		if err != nil {
-			return fmt.Errorf("list what is untracked: %w", err)
+			return fmt.Errorf("list untracked files: %w", err)
 		}
 		n.Known = turn.EncodeKnown((&turn.Changes{}).After(nil, entries))
 		return nil

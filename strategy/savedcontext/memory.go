@@ -102,7 +102,7 @@ const (
 func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, error) {
 	data, err := sa.Sessions.Side(id, session.RecallKind).ReadAll()
 	if err != nil {
-		return nil, nil, fmt.Errorf("read what is known of session %s: %w", id, err)
+		return nil, nil, fmt.Errorf("read the memory of session %s: %w", id, err)
 	}
 	m := new(memory)
 	if len(data) == 0 {
@@ -133,14 +133,14 @@ func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) 
 	first, err := json.Marshal(m.header)
 	second, failed := json.Marshal(m.body)
 	if err = cmp.Or(err, failed); err != nil {
-		return before, fmt.Errorf("encode what is known of session %s: %w", id, err)
+		return before, fmt.Errorf("encode the memory of session %s: %w", id, err)
 	}
 	data := slices.Concat(first, []byte{'\n'}, second, []byte{'\n'})
 	if bytes.Equal(data, before) {
 		return before, nil
 	}
 	if err := sa.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
-		return before, fmt.Errorf("write what is known of session %s: %w", id, err)
+		return before, fmt.Errorf("write the memory of session %s: %w", id, err)
 	}
 	return data, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrRemoteHasForgotten means that a remote still has data that was forgotten here.
-var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: run entire forget --push")
+var ErrRemoteHasForgotten = errors.New("it still has content that was forgotten here: run entire forget --push")
 
 // PushForgotten replaces the remote's metadata branch, which has forgotten data, by this
 // repository's. Additions of other clones to the remote's are merged first. It fails if the

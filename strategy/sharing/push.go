@@ -147,7 +147,7 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 				err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: ref.record, New: tip, Old: was}})
 			}
 			if err != nil {
-				p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
+				p.r.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
 			}
 			if ref.name == checkpoint.MetadataBranch {
 				p.reportSent(ctx, tip, done)

@@ -41,7 +41,7 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 		}
 		from, err := st.Sessions.Forgotten(in.SessionID)
 		if err != nil {
-			return nil, fmt.Errorf("read what is forgotten: %w", err)
+			return nil, fmt.Errorf("read the list of forgotten content: %w", err)
 		}
 		s = &session.State{
 			ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),

@@ -29,7 +29,7 @@ func (tu *Turns) ListUntracked(ctx context.Context, id string) error {
 	}
 	entries, err := gitwork.Status(ctx, tu.Repo)
 	if err != nil {
-		return fmt.Errorf("list what is untracked: %w", err)
+		return fmt.Errorf("list untracked files: %w", err)
 	}
 	return tu.WithLock(ctx, func() error {
 		s, err := tu.Sessions.Load(id)

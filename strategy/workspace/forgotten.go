@@ -95,7 +95,7 @@ func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) error {
 	if len(unknown.Paths) > 0 {
 		quotes := quoted.New(unknown.Paths, gitwork.Roots(ts.Repo), nil)
 		if err := ts.maskSessions(quotes); err != nil {
-			return fmt.Errorf("mask what was forgotten: %w", err)
+			return fmt.Errorf("mask forgotten content: %w", err)
 		}
 	}
 	if err := t.Save(ts.Repo.CommonDir); err != nil {

@@ -44,7 +44,7 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Log: log,
 	}
 	if err := w.MaskForgotten(); err != nil {
-		log.Error("what was forgotten is not known", "error", err.Error())
+		log.Error("the list of forgotten content is not readable", "error", err.Error())
 	}
 	return strategy.New(w)
 }

@@ -40,7 +40,7 @@ type question struct {
 // addFlags adds the flags that select turns.
 func (q *question) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&q.filter.Session, "session", "", "only of the session whose id begins so")
+	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
 	f.StringVar(&q.filter.Author, "author", "", "only in commits of an author with this name or address, or a part of it")
@@ -135,7 +135,7 @@ func (q *question) nothing(ctx context.Context, text string) error {
 	case err != nil || !lacks: // `entire doctor` reports the error
 		q.app.Streams.Notef("%s", text)
 	default:
-		q.app.Streams.Notef("Nothing was found in what is here. Contents of checkpoints are not in this clone.")
+		q.app.Streams.Notef("Nothing was found here, but contents of checkpoints are missing from this clone.")
 		q.app.Streams.Hint("`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all")
 	}
 	return ctx.Err()

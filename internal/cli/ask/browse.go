@@ -58,7 +58,7 @@ EXIT STATUS
 		RunE:        func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&b.filter.Session, "session", "", "only of the session whose id begins so")
+	f.StringVar(&b.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&b.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&b.filter.Branch, "branch", "b", "", "only on this branch")
 	f.StringVarP(&b.file, "file", "f", "", "only turns that changed this file, or a file in this directory")

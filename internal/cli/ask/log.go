@@ -291,7 +291,7 @@ func (l *log) printPatches(ctx context.Context, turns []entry, more bool) error 
 		switch {
 		case e.Files == 0:
 		case e.Snapshot == 0 || e.Base == 0 || store == nil:
-			l.app.Streams.Printf("    no snapshots of this turn; `%s` has what the agent edited\n", commandOf(&e.Row))
+			l.app.Streams.Printf("    no snapshots of this turn; `%s` shows the edits of the agent\n", commandOf(&e.Row))
 		default:
 			if err := l.printPatch(ctx, store, e); err != nil {
 				return err
@@ -335,7 +335,7 @@ func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err
 	for _, v := range []int{e.Base, e.Snapshot} {
 		s, err := store.Snapshot(bands.Version(v))
 		if errors.Is(err, bands.ErrNoSnapshot) {
-			l.app.Streams.Printf("    the snapshot v%d is gone; `%s` has what the agent edited\n", v, commandOf(&e.Row))
+			l.app.Streams.Printf("    the snapshot v%d is gone; `%s` shows the edits of the agent\n", v, commandOf(&e.Row))
 			return nil
 		}
 		if err != nil {

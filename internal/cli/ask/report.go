@@ -62,7 +62,7 @@ EXIT STATUS
 	f.StringVar(&c.html, "html", "", "write the page to this file, - for the standard output")
 	f.StringVar(&c.markdown, "md", "", "write Markdown to this file, - for the standard output")
 	f.BoolVar(&c.open, "open", false, "show the page in the browser")
-	f.StringVar(&c.filter.Session, "session", "", "only of the session whose id begins so")
+	f.StringVar(&c.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&c.filter.Agent, "agent", "", "only of agents with this in their name")
 	f.StringVarP(&c.filter.Branch, "branch", "b", "", "only on this branch")
 	f.StringVarP(&c.file, "file", "f", "", "only turns that changed this file, or a file in this directory")

@@ -118,7 +118,7 @@ func forgetFlags() []string {
 
 func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) {
 	if opts.transcript && opts.text+opts.textFile+opts.session+opts.file == "" {
-		return app.Usagef("--agent-transcript goes with --text, --file or --session")
+		return app.Usagef("--agent-transcript needs --text, --file or --session")
 	}
 	repo, err := a.Worktree()
 	if err != nil {
@@ -211,7 +211,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		return err
 	})
 	if err != nil {
-		return app.WithHint(err, "run the same command again: it goes on where this one stopped")
+		return app.WithHint(err, "run the same command again to continue")
 	}
 	if job.remote != "" {
 		if err := pushForgotten(ctx, a, opts, job.rec, job.remote); err != nil {

@@ -84,12 +84,12 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 			files += len(s.FilesTouched)
 		}
 		q := ui.Question{
-			Title: "Forget what isn't committed of " + ui.Plural(len(plan.Sessions), "session") + "?",
+			Title: "Forget the uncommitted records of " + ui.Plural(len(plan.Sessions), "session") + "?",
 			Help:  ui.Plural(files, "pending file") + " will not be linked to a commit; the files stay as they are.",
 			Flag:  "--force",
 		}
 		if plan.Removes {
-			q.Help = "The branch " + plan.Branch + " goes. " + q.Help
+			q.Help = "The branch " + plan.Branch + " is deleted. " + q.Help
 		}
 		if opts.json { // a program can't be asked
 			return &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}

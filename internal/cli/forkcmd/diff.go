@@ -65,8 +65,8 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 		return err
 	})
 	if errors.Is(err, bands.ErrNoSnapshot) {
-		return app.WithHint(fmt.Errorf("there is no snapshot of what %s began with", f.Name()),
-			fmt.Sprintf("`git -C %s diff %s` shows what git has", w.ShortPath(f.Dir), f.Commit.Short()))
+		return app.WithHint(fmt.Errorf("there is no snapshot of the start of %s", f.Name()),
+			fmt.Sprintf("`git -C %s diff %s` shows the differences of tracked files", w.ShortPath(f.Dir), f.Commit.Short()))
 	}
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ EXIT STATUS
 					w.Streams.Notef("The branch %s stays: it has commits.", one.Kept)
 				}
 				if one.Saved != "" {
-					w.Streams.Hint("`entire fork " + one.Saved + "` makes it again, with what was not committed")
+					w.Streams.Hint("`entire fork " + one.Saved + "` recreates it, with its uncommitted files")
 				}
 			}
 			if w.json {

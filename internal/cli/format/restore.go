@@ -115,7 +115,7 @@ func ProgressOnly(reach func(stage string, at ui.Amount)) func(bands.Progress) {
 func RestoreStage(stage string) string {
 	switch stage {
 	case "capture":
-		return "saving what is there"
+		return "saving the current tree"
 	case "restore":
 		return ""
 	}

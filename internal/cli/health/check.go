@@ -61,7 +61,7 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.maxSize, "max-size", "50MB", "report files of more than this")
-	f.BoolVar(&c.fetch, "fetch", false, "get what this clone lacks from its remote")
+	f.BoolVar(&c.fetch, "fetch", false, "fetch missing objects from the remote")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	cmd.ValidArgsFunction = complete.Arguments(a, complete.Branches)
 	return cmd

@@ -219,7 +219,7 @@ func (c *consulting) undo(ctx context.Context, args []string) error {
 	_, changed := errors.AsType[*doctor.ChangedError](err)
 	switch {
 	case changed:
-		return app.WithHint(err, "--force puts it back all the same; what is there now is copied first")
+		return app.WithHint(err, "--force restores it anyway, after a copy of the current files")
 	case errors.Is(err, doctor.ErrNoBackup):
 		return app.WithHint(err, "`entire doctor --json` lists the backups")
 	case err != nil:

@@ -90,7 +90,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			return []doctor.Finding{{
 				Code: "hook-failures", Severity: doctor.Note, Subject: failed.Log,
 				What: ui.Plural(failed.Count, "hook failure") + " since " + ui.Since(a.Now(), failed.Since),
-				Why:  "what such a hook left undone is done by the next one, or found above",
+				Why:  "the next hook completes the work of a failed one, unless a finding above names it",
 			}}, nil
 		},
 	}

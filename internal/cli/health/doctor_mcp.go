@@ -54,7 +54,7 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	return []doctor.Finding{{
 		Code: codeQuestionsMissing, Severity: doctor.Note, Subject: file,
 		What: what,
-		Why:  "what the context holds is kept then, and announced afterwards",
+		Why:  "the context is saved without a question, and announced afterwards",
 		Fix:  "add the hooks to " + file,
 		Repair: &doctor.Repair{Files: []string{file}, Do: func(context.Context) error {
 			_, err := install.ClaudeSettings(repo, file).InstallAsking()

@@ -35,7 +35,7 @@ func NewStatus(a *app.App) *cobra.Command {
 	var opts statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what is recorded here, and what keeps it from being recorded",
+		Short: "Show what is recorded here, and what prevents recording",
 		Long: `Shows whether sessions are recorded in this repository, the sessions that are
 open in all worktrees, what the next commit here would be linked to, the latest
 snapshot and the room that all take, and what prevents recording: missing hooks,

@@ -92,7 +92,7 @@ EXIT STATUS
 			case opts.generate && opts.checkpoint+opts.what == "":
 				return app.Usagef("--generate needs --checkpoint")
 			case opts.force && !opts.generate:
-				return app.Usagef("--force goes with --generate")
+				return app.Usagef("--force needs --generate")
 			case opts.raw && opts.json:
 				return app.Usagef("--raw-transcript is no JSON: leave --json out")
 			}
@@ -100,7 +100,7 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint whose id begins so; also a temporary one's commit")
+	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint with this id, or prefix of one, or the commit of a temporary one")
 	f.StringVar(&opts.commit, "commit", "", "show the checkpoints of this commit")
 	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
 	f.StringVar(&opts.agent, "agent", "", "list only checkpoints of this agent: codex, or a part of its name")
@@ -111,7 +111,7 @@ EXIT STATUS
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
 	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
 	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
-	f.BoolVar(&opts.fetch, "fetch", false, "first get from the remote what this clone lacks of the checkpoints")
+	f.BoolVar(&opts.fetch, "fetch", false, "first fetch missing objects of the checkpoints from the remote")
 	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	cmd.ValidArgsFunction = complete.ArgumentOrFile(a, 0, complete.Checkpoints, complete.Branches, complete.Sessions)
@@ -272,7 +272,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		b.WriteString(x.checkpoint(d))
 	}
 	if n := len(of.Missing); n > 1 {
-		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
+		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` gets them if the remote has them\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
 	} else if n == 1 {
 		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
 	}
@@ -280,7 +280,7 @@ func (e *explaining) commit(ctx context.Context) error {
 }
 
 // fetchHint is the hint if a commit's checkpoint is not stored here.
-const fetchHint = "it is not stored here: `git fetch` brings what the remote has of entire/checkpoints/v1"
+const fetchHint = "it is not stored here: `git fetch` gets it if the remote has it on entire/checkpoints/v1"
 
 // copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d explain.Detail) error {

@@ -107,7 +107,7 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 		err = w.carrier(ctx, what)
 	}
 	if err == nil && !a.Settings(repo).Configured {
-		a.Streams.Hint("run `entire enable` so that what you go on with is recorded")
+		a.Streams.Hint("run `entire enable` so that your further work is recorded")
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func (r *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 		where = "is in " + rescue.String()
 	}
 	r.noteSome(paths, func(path string) string {
-		return fmt.Sprintf("%s %s: changed by an agent and by you; what it was %s", verb, path, where)
+		return fmt.Sprintf("%s %s: changed by an agent and by you; its former content %s", verb, path, where)
 	})
 }
 

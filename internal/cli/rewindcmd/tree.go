@@ -78,19 +78,19 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 		takenBack = "the rewind to " + done.TakesBack
 	}
 	what := string(op)
-	line := "%s: what %s changed is as in %s again (%s)."
+	line := "%s: files changed by %s are restored from %s (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
-		line = "%s: what %s changed, and nobody since, is as in %s again (%s)."
+		line = "%s: files changed by %s, and not since, are restored from %s (%s)."
 	}
 	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack, done.Name, format.Took(r.Now().Sub(began)))
 	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "")
 	for _, t := range done.Conversations {
 		if t.Changed {
-			r.Streams.Notef("Conversation put back: %s", t.Path)
-			r.Streams.Notef("The one of until now is kept: %s", t.Copy)
+			r.Streams.Notef("Restored the conversation: %s", t.Path)
+			r.Streams.Notef("Its former state is in %s", t.Copy)
 			continue
 		}
-		r.Streams.Notef("kept %s: the conversation went on since; what it was before is in %s", t.Path, t.Copy)
+		r.Streams.Notef("kept %s: the conversation has continued since; its former state is in %s", t.Path, t.Copy)
 	}
 	return r.incomplete(err, done)
 }
@@ -228,9 +228,9 @@ func nothingChanges(p plan.Plan, same string) string {
 	kept := len(p.Kept) + len(p.Unknown) + len(p.Nested) + len(p.Unnamed) + len(p.Busy) + len(p.Blocked) + len(p.Damaged)
 	switch {
 	case len(p.ChangedSince)+len(p.Untouched) > 0:
-		return "Nothing to change: what differs was not changed by the rewind, or was changed since."
+		return "Nothing to change: the differences were not made by the rewind, or were made since."
 	case kept > 0:
-		return "Nothing to change: what differs is kept."
+		return "Nothing to change: the differing paths are kept."
 	}
 	return same
 }

@@ -101,7 +101,7 @@ func (e *enabling) extraChoices() []choice {
 			ui.Question{
 				Title: "Read context usage from its status line?", Flag: "--statusline or --no-statusline",
 				Help: "Contexts are then saved exactly when needed, not by estimate. " +
-					"A status line of yours goes on running.",
+					"Your own status line keeps running.",
 			},
 			func(e *enabling, answer string) error {
 				e.opts.line = answer == ui.Yes && e.agents.hasClaude()

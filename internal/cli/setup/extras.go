@@ -42,7 +42,7 @@ func (e *enabling) checkServer() error {
 		return nil
 	}
 	return app.WithHint(errors.New("the program `claude`, which registers MCP servers, isn't on your PATH"),
-		"add its folder to PATH, or use --project: the server goes to .mcp.json then, for everybody")
+		"add its folder to PATH, or use --project: the server is then configured in .mcp.json, for everyone")
 }
 
 // installExtras applies the flags and answers about the MCP server and the status line.

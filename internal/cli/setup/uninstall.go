@@ -72,7 +72,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 	q := ui.Question{Flag: "--force"}
 	if len(u.others) > 0 {
 		q.Title = "Remove Entire from this worktree?"
-		q.Help = "The agent's hooks, .entire and the state of sessions of this worktree go; what " + strings.Join(u.others, ", ") + " needs stays."
+		q.Help = "Removes the agent's hooks, .entire and the state of sessions of this worktree, except for files that " + strings.Join(u.others, ", ") + " needs."
 	} else {
 		snapshots := ""
 		if u.snapshots > 0 {

@@ -16,7 +16,7 @@ import (
 func newFSDoctorCmd(f *access.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Rebuild the catalog from the stores, and say what is wrong",
+		Short: "Rebuild the catalog from the stores, and report problems",
 		Long: `Rebuilds the catalog, in which stores and checkpoints are listed, from the stores
 themselves. Nothing is lost with the catalog: versions stay what they are. What
 is wrong and can't be mended is named.

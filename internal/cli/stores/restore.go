@@ -32,7 +32,7 @@ func newFSRestoreCmd(f *access.Command) *cobra.Command {
 	var keepGit bool
 	cmd := &cobra.Command{
 		Use:   "restore <version> [-- path...]",
-		Short: "Make the tree what it was at a checkpoint",
+		Short: "Restore the tree of a checkpoint",
 		Long: `Makes the tree what it was at a checkpoint. What is there now is saved as a
 checkpoint first, so "restore" of that one takes it back. Only what differs is
 rewritten, and what is written is checked against its hash. While it runs, the store takes no other checkpoint: that is what "Unmounting" and

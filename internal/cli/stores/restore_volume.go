@@ -54,11 +54,11 @@ func runVolumeRestore(ctx context.Context, f *access.Command, s *access.Selectio
 	if len(v.paths) == 0 {
 		what = f.ShortPath(s.Options.Root)
 		if nameUsers(f, s.Options.Root) > 0 {
-			they := "These go on with"
+			they := "These continue to use"
 			if s.Entry.Driver == (volume.Sparsebundle{}).Name() {
 				they = "They lose"
 			}
-			f.Streams.Notef("%s what is there now, which becomes %s. In a shell, `cd \"$PWD\"` changes to what is restored.", they, next)
+			f.Streams.Notef("%s the current files, which become %s. In a shell, `cd \"$PWD\"` changes to the restored folder.", they, next)
 		}
 	}
 	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", what, target.Version, next)

@@ -71,7 +71,7 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	ignored := map[string]bool{}
 	list, err := gitwork.Ignored(ctx, w.Repo, fresh)
 	if err != nil {
-		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
+		w.taken.Warnings = append(w.taken.Warnings, "git's ignored files are unknown: no contents of new files are kept")
 		list = fresh
 	}
 	for _, path := range list {
@@ -80,7 +80,7 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	for root, paths := range nested {
 		list, err := ignoredIn(ctx, w.Repo, root, paths)
 		if err != nil {
-			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("git doesn't tell what it ignores in %.100q: no contents of its files are kept", root))
+			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("git's ignored files in %.100q are unknown: no contents of its files are kept", root))
 			list = paths
 		}
 		for _, path := range list {

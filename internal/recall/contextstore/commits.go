@@ -109,7 +109,7 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 		f := files[path]
 		f.Path = strings.ToValidUTF8(cmp.Or(f.Path, path), "\uFFFD")
 		if _, twice := d.State.Files[f.Path]; twice {
-			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same name without what can't be shown of it")
+			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same name without the characters that can't be shown")
 			continue
 		}
 		blob := ""
@@ -137,7 +137,7 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 		if slices.Contains(gone, git.OID(f.Blob)) {
 			f.Blob, f.Omitted = "", recall.Unreadable
 			d.State.Files[path] = f
-			d.Warnings = append(slices.Clip(d.Warnings), path+": what was kept of it is gone")
+			d.Warnings = append(slices.Clip(d.Warnings), path+": its stored content is lost")
 		}
 		if f.Blob != "" {
 			d.State.TotalSize += f.Size

@@ -119,7 +119,7 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 	}
 	// The session has continued in the agent, so the agent has imported the document.
 	if err := os.Remove(DocumentPath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return last, fmt.Errorf("remove what the agent has read: %w", err)
+		return last, fmt.Errorf("remove the messages that the agent has read: %w", err)
 	}
 	return last, nil
 }

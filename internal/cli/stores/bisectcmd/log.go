@@ -17,7 +17,7 @@ import (
 func (c *command) newLog() *cobra.Command {
 	return &cobra.Command{
 		Use:   "log",
-		Short: "Print what was found so far, as lines that replay reads",
+		Short: "Print the results so far, as lines that replay reads",
 		Long: `Prints the last bisect of this tree: the command, the snapshots, and the result of each
 run with its exit status. "replay" reads it, also after lines were removed that are wrong.` + access.ExitStatus,
 		Example: "  " + c.name + " log > bisect.log",
@@ -47,7 +47,7 @@ func (c *command) newReplay() *cobra.Command {
 	var opts runOptions
 	cmd := &cobra.Command{
 		Use:   "replay FILE [-- COMMAND [ARG]...]",
-		Short: "Go on from what log printed",
+		Short: "Continue from the output of log",
 		Long: `Reads what "log" printed, from FILE or from standard input if that is -, takes its
 results as given, and runs the command where there are none. A bisect that isn't over is
 replaced. Another command may be given.` + access.ExitStatus,
@@ -66,7 +66,7 @@ replaced. Another command may be given.` + access.ExitStatus,
 			const most = 64 << 20
 			state, err := bisect.ReadLog(io.LimitReader(in, most))
 			if err != nil {
-				return app.WithHint(err, "`"+c.name+" log` prints what can be replayed")
+				return app.WithHint(err, "`"+c.name+" log` prints lines that can be replayed")
 			}
 			switch rest := args[1:]; {
 			case len(rest) > 0 && rest[0] == "--":

@@ -80,7 +80,7 @@ func (c *command) report(ctx context.Context, o *opened, state *bisect.State, fo
 	}
 	if err == nil && len(found.Unsteady) > 0 {
 		for _, v := range found.Unsteady {
-			c.Streams.Notef("%s had different results in two runs: the command doesn't depend on the files alone, and what was found may be wrong.", v)
+			c.Streams.Notef("%s had different results in two runs: the command doesn't depend on the files alone, and the result may be wrong.", v)
 		}
 		return app.ErrFailed
 	}

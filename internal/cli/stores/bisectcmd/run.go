@@ -38,7 +38,7 @@ type runOptions struct {
 
 func (c *command) newRun() *cobra.Command {
 	var opts runOptions
-	moment := "A moment is a version\n(v12) or a time, of which it is the last snapshot before (2h, \"10 minutes ago\")."
+	moment := "A moment is a version\n(v12) or a time (2h, \"10 minutes ago\"): the last snapshot before it."
 	if c.records {
 		moment = "A moment is what\n`entire rewind` takes: v12, last:2, a checkpoint, a commit, \"2 hours ago\"."
 	}
@@ -58,7 +58,7 @@ After an interruption --continue goes on, with what has been found so far.` + ac
 			if opts.again {
 				for _, name := range []string{"from", "to", "paths", "keep", "no-repeat"} {
 					if cmd.Flags().Changed(name) {
-						return app.Usagef("--continue and --%s can't be combined: what was begun goes on", name)
+						return app.Usagef("--continue and --%s can't be combined: --continue uses the options of the start", name)
 					}
 				}
 				if len(args) > 0 {
@@ -97,7 +97,7 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 		return c.search(ctx, o, state, opts)
 	case err == nil && state.Ended == nil:
 		return app.WithHint(fmt.Errorf("a bisect of %s has begun and isn't over", ui.Plural(len(state.Versions), "snapshot")),
-			fmt.Sprintf("`%s run --continue` goes on with it, `%s reset` ends it", c.name, c.name))
+			fmt.Sprintf("`%s run --continue` continues it, `%s reset` ends it", c.name, c.name))
 	case err != nil && !errors.Is(err, bisect.ErrNone):
 		return app.WithHint(err, fmt.Sprintf("`%s reset` removes it", c.name))
 	}
@@ -169,7 +169,7 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 	found, err := s.Run(ctx)
 	switch {
 	case ctx.Err() != nil:
-		c.Streams.Hint("`" + c.name + " run --continue` goes on")
+		c.Streams.Hint("`" + c.name + " run --continue` continues it")
 		return ctx.Err()
 	case errors.Is(err, proc.ErrNoProgram), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return app.WithHint(err, "the command is started in the files of a snapshot; name a script outside of the tree by its whole path, and `"+c.name+" reset` before another command")
